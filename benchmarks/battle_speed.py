@@ -53,8 +53,6 @@ def peers() -> Iterator[Row]:
     frame = pd.DataFrame({"model_a": NAMES[first], "model_b": NAMES[second], "winner": words})
     decision = order_battles(frame)
     points = dict(zip(decision.ranking, decision.points, strict=True))
-    error = (decision.high - decision.low) / 2
-    errors = dict(zip(decision.ranking, error, strict=True))
     ours = best(lambda: order_battles(frame), times=3)
     try:
         import evalica
@@ -79,14 +77,10 @@ def peers() -> Iterator[Row]:
             return dict(model.compute_ratings_and_cis(data))
 
         result = rated()
-        values = [np.asarray(result[key], dtype=float) for key in ("ratings", "rating_upper")]
-        centre = values[0].mean() - MEAN_POINTS
-        rows = list(zip(result["competitors"], *values, strict=True))
-        gap = max(abs(rating - centre - points[name]) for name, rating, _ in rows)
-        wide = max(abs((upper - rating) / errors[name] - 1) for name, rating, upper in rows)
-        print(
-            f"arena-rank: largest difference of points {gap:.2g}, of intervals {100 * wide:.2g} %"
-        )
+        ratings = np.asarray(result["ratings"], dtype=float)
+        rows = zip(result["competitors"], ratings - ratings.mean() + MEAN_POINTS, strict=True)
+        gap = max(abs(rating - points[name]) for name, rating in rows)
+        print(f"arena-rank: largest difference of points {gap:.2g}")
         peer = best(rated, times=3)
         yield "arena-rank-1e+06", peer / ours, ours, peer
     except ImportError:

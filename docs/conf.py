@@ -34,7 +34,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "cells",
-    "live_report",
+    "sample_reports",
     "made_pages",
     "method_links",
     "page_text",
@@ -63,7 +63,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "bestofk"
 html_baseurl = ""
 html_static_path = ["_static"]
-html_css_files = ["site.css", "made/what-if.css"]
+html_css_files = ["site.css", "made/colours.css"]
 html_js_files = ["site.js"]
 html_sidebars = {
     page: [] for page in ("index", "start", "gallery", "questions", "search", "genindex")

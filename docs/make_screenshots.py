@@ -35,20 +35,10 @@ def main() -> None:
             driver.get(page.as_uri())
             take(driver, "report-light.png", width=1180, height=900)
             take(driver, "report-phone.png", width=390, height=1240)
-            ask(driver)
-            take(driver, "report-dark.png", width=960, height=700, at="#what-if", dark=True)
-            driver.get(page.as_uri())
+            take(driver, "report-dark.png", width=960, height=700, dark=True)
             take(driver, "report-print.png", width=740, height=1046, media="print")
         finally:
             driver.quit()
-
-
-def ask(driver: Any) -> None:
-    """What if alpha were 0.01?"""
-    driver.execute_script(
-        "const a = document.querySelector('#alpha-number'); a.value = '0.01';"
-        "a.dispatchEvent(new Event('input', {bubbles: true}));"
-    )
 
 
 def take(
@@ -57,21 +47,17 @@ def take(
     *,
     width: int,
     height: int,
-    at: str = "body",
     dark: bool = False,
     media: str = "",
 ) -> None:
-    """One picture of what is seen from the element `at` on."""
+    """One picture of the top of the page."""
     from PIL import Image, ImageOps
 
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [scheme]})
-    top = driver.execute_script(
-        "return document.querySelector(arguments[0]).getBoundingClientRect().top + scrollY", at
-    )
-    clip = {"x": 0, "y": max(top - 20, 0), "width": width, "height": height, "scale": 1}
+    clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
     shot = driver.execute_cdp_cmd(
         "Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True}
     )

@@ -169,20 +169,6 @@ def test_dois_are_links():
     assert "```bibtex\ndoi:10.1/x\n```" in linked
 
 
-def test_live_part_of_a_page_equals_that_of_the_report():
-    pytest.importorskip("sphinx", reason="the extra docs is not installed")
-    from live_report import what_if_html, what_if_style
-
-    import bestofk as bk
-
-    html = what_if_html(bk.order(bk.read_losses("breast-cancer-10x10"), prefer="listed"))
-    assert html.count('id="what-if"') == 1
-    assert html.count("<section") == html.count("</section>") == 1
-    for part in ('id="evidence-data"', 'id="correction"', "bestofk.decide("):
-        assert part in html
-    assert "--bk-ink" in what_if_style()
-
-
 def test_wrapped_sentences_are_joined():
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
     from cells import reflowed
@@ -214,7 +200,7 @@ def _luminance(colour):
 def test_text_of_figures_and_outputs_has_enough_contrast():
     # WCAG 2.2 requires a contrast of 4.5 for small text
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
-    from live_report import WORDS
+    from sample_reports import WORDS
 
     from bestofk.report.figures.style import DARK, LIGHT
 

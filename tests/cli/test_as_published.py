@@ -18,7 +18,8 @@ def test_order_equals_the_settings_in_python():
     done = run("order", "digits-5x2", "--as-published", "--prefer", "listed", "--json")
     found = json.loads(done.stdout)
     expected = bk.order(bk.read_losses("digits-5x2"), prefer="listed", **AS_PUBLISHED)
-    assert found["best"] == expected.best
+    assert found["recommended"] == expected.recommended
+    assert found["procedure"] == "multitest"
     assert found["ranking"] == list(expected.ranking)
     assert (found["test"], found["correction"]) == ("5x2cv-t", "bonferroni")
 
@@ -29,7 +30,9 @@ def test_compare_uses_the_papers_learners_plan_and_preference():
     assert found["test"] == "5x2cv-t"
 
 
-@pytest.mark.parametrize("other", [("--test", "kfold-t"), ("--correction", "holm"), ("--guard",)])
+@pytest.mark.parametrize(
+    "other", [("--test", "kfold-t"), ("--correction", "holm"), ("--family", "all")]
+)
 def test_contradictions_are_refused(other):
     done = run("order", "digits-5x2", "--as-published", *other)
     assert done.exit_code == 2

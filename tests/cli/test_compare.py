@@ -69,7 +69,7 @@ def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, monkeypat
     )  # fmt: skip
     out, err = capfd.readouterr()
     assert code == 0, err
-    assert json.loads(out)["best"] == "max"
+    assert json.loads(out)["recommended"] == "max"
     assert "fitting" in err
 
 

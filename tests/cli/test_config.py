@@ -33,7 +33,7 @@ def test_a_file_replaces_options_and_the_command_line_wins(run, config):
     second = json.loads(run("compare", "--config", "study.toml", "--json", "-q")[1])
     third = json.loads(run("compare", "--config", "study.toml", "--alpha", "0.1", "--json")[1])
     assert (first["alpha"], second["alpha"], third["alpha"]) == (0.01, 0.01, 0.1)
-    assert first["means"] == second["means"]
+    assert first["table"] == second["table"]
     assert second["by_preference"] == ["max", "nmc"]
 
 

@@ -349,7 +349,7 @@ class TestOddCells:
     def test_marks_around_numbers(self, ask, form):
         plain = ask(by_set(), "--higher-is-better", higher_is_better=True)
         result = ask(self.changed(form), "--higher-is-better", higher_is_better=True)
-        assert result["means"] == plain["means"]
+        assert result["table"] == plain["table"]
 
     @pytest.mark.parametrize("word", ["-", "–", "n/a", "timeout", "OOM", "DNF", "failed"])
     def test_words_for_no_result(self, ask, run, tmp_path, word):
@@ -477,7 +477,7 @@ class TestOddCells:
         frame.insert(0, "Model", list("abcd"))
         frame.insert(1, name, [7.0, 14.0, 28.0, 70.0])
         result = ask(frame, "--higher-is-better", higher_is_better=True)
-        means = {row["name"]: row["mean"] for row in result["standings"]}
+        means = {row["name"]: row["mean"] for row in result["table"]}
         expected = frame.set_index("Model").drop(columns=name).mean(axis=1)
         for learner, mean in means.items():
             assert mean == pytest.approx(expected[learner])
@@ -701,28 +701,15 @@ class TestMissingScores:
     @pytest.mark.parametrize("absent", [False, True])
     def test_unscored_wrong_answers(self, logs, absent):
         result = logs(self.frame(absent=absent))
-        first = result["headline"].split(". ")[0]
-        assert first.startswith("Which model is better depends on the missing scores: b has no")
-        assert "If missing scores count as wrong, no difference" in result["headline"]
-        assert "Over all possible missing scores" in result["headline"]
-        assert result["claims"] == []
+        assert result["candidates"] == ["b", "a"]
+        assert "also holds if these count as wrong or as right." in result["headline"]
 
     @pytest.mark.parametrize("margin", [0.02, 0.3])
     def test_margins_hold_with_the_missing_scores(self, tmp_path, margin):
         path = tmp_path / "table.csv"
         self.frame(absent=False, seed=1).to_csv(path, index=False)
-        evals = bk.read_evals(path)
-        prefer = {"a": 2.0, "b": 1.0}
-        choice = choose_model(evals, margin=margin, prefer=prefer, procedure="cheapest-adequate")
-        against = choose_model(evals, margin=margin, against="a").against[0]
-        if margin == 0.02:
-            assert "Which model is good enough depends on the missing scores" in choice.headline()
-            assert choice.recommended is None
-            assert against.verdict == "depends"
-        else:
-            assert choice.headline().startswith("b has no score on")
-            assert (choice.recommended, choice.margin_verdict) == ("b", "shown")
-            assert against.verdict == "within"
+        against = choose_model(bk.read_evals(path), margin=margin, against="a").against[0]
+        assert against.verdict == ("open" if margin == 0.02 else "within")
 
     def test_unscored_answers_of_several_epochs(self, tmp_path):
         rng = np.random.default_rng(0)
@@ -736,11 +723,8 @@ class TestMissingScores:
         path = tmp_path / "table.csv"
         pd.DataFrame(rows, columns=["model", "item", "epoch", "correct"]).to_csv(path, index=False)
         choice = choose_model(bk.read_evals(path), pass_at=2)
-        assert "depends on the missing scores: b has no score on" in choice.headline()
+        assert choice.decision.candidates == ("b", "a")
         assert choice.decision.claims == ()
-        # the mean is in the user's metric
-        shown = re.search(r"highe\w+ mean pass@2 \((\d\.\d+)", choice.headline())
-        assert float(shown[1]) == pytest.approx(choice.decision.means["b"], abs=1e-3)
 
     def test_a_part_of_the_items_by_design(self, logs):
         frame = self.frame(absent=False)
@@ -766,7 +750,7 @@ class TestAgainst:
         rows = {row["name"]: row["verdict"] for row in json.loads(out)["choice"]["against"]}
         assert rows == {"new": "within", "old": "beyond"}
         choice = choose_model(bk.read_evals(path), against="prod", margin=0.03)
-        assert "new is shown to be within 0.03 of prod" in choice.headline()
+        assert "Compared with prod, within the margin of 0.03: new" in choice.headline()
 
     def test_it_needs_a_margin(self, run, tmp_path):
         path = tmp_path / "table.csv"
@@ -775,27 +759,3 @@ class TestAgainst:
         assert code == 2
         assert "--margin 0.02" in err
         assert "did you mean 'prod'" in run("evals", str(path), "--against", "prd")[2]
-
-
-class TestAdvice:
-    def test_a_settled_pair_needs_no_more_items(self, tmp_path):
-        rng = np.random.default_rng(2)
-        rows = [(who, i, int(rng.random() < chance))
-                for who, chance in (("a", 0.62), ("b", 0.5)) for i in range(300)]  # fmt: skip
-        path = tmp_path / "table.csv"
-        pd.DataFrame(rows, columns=["model", "item", "correct"]).to_csv(path, index=False)
-        choice = choose_model(bk.read_evals(path))
-        assert choice.decision.claims == (("a", "b"),)
-        assert "would settle it" not in choice.explain()
-
-    def test_no_absurd_number_of_items(self, tmp_path):
-        rng = np.random.default_rng(3)
-        right = rng.random(400) < 0.5
-        other = np.roll(right, 1)
-        other[0] = not other[0]
-        rows = [(who, i, int(x[i])) for who, x in (("a", right), ("b", other)) for i in range(400)]
-        path = tmp_path / "table.csv"
-        pd.DataFrame(rows, columns=["model", "item", "correct"]).to_csv(path, index=False)
-        text = choose_model(bk.read_evals(path)).explain()
-        assert "cannot be settled in practice" in text
-        assert "would settle it" not in text

@@ -9,28 +9,35 @@ import pytest
 import bestofk
 
 
-def test_order_prints_the_verdict(run, scores):
+def test_order_prints_the_recommendation_first(run, scores):
     code, out, err = run("order", scores)
     assert (code, err) == (0, "")
-    assert out.startswith(
-        "Use large: it is significantly better than small (mean error 0.115 vs 0.230)."
-    )
+    assert out.startswith("Use large: it is the best of the two (95 % confidence).\n\n")
     assert ["small", "0.230"] in [line.split()[:2] for line in out.splitlines()]
-
-
-def test_a_report_is_not_advised_twice(run, scores, tmp_path):
-    assert "Next: --report F.html" in run("order", scores)[1]
-    assert "--report F.html" not in run("order", scores, "--report", str(tmp_path / "r.html"))[1]
 
 
 def test_order_as_json_is_one_object(run, scores):
     code, out, err = run("order", scores, "--json")
     assert (code, err) == (0, "")
     held = json.loads(out, parse_constant=pytest.fail)
-    assert held["recommended"] == held["best"] == "large"
-    assert held["claims"] == [["large", "small"]]
+    assert held["recommended"] == "large"
+    assert held["candidates"] == ["large"]
+    assert held["pairs"] is None
     assert held["preference"] == "none"
     assert held["version"] == bestofk.__version__
+
+
+def test_the_pairs_are_a_second_view(run, scores):
+    (pair,) = json.loads(run("order", scores, "--json", "--pairs")[1])["pairs"]
+    assert (pair["better"], pair["rejected"]) == ("large", True)
+    _, out, _ = run("order", scores, "--pairs", "--ranks")
+    first, pairs, ranks = (out.index(text) for text in ("Use large", "1 pair by", "Of 2 learners"))
+    assert first < pairs < ranks
+    # the claim orders the two, so both ranks are certain
+    assert [line.split() for line in out.splitlines()[-2:]] == [
+        ["large", "1", "1"],
+        ["small", "2", "2"],
+    ]
 
 
 def test_order_quiet_prints_names_only(run, scores):
@@ -91,15 +98,14 @@ def test_every_option_reaches_the_decision(run, option):
     assert json.loads(out)[name] == value
 
 
-def test_families_and_the_guard_on_the_command_line(run):
-    asked = ["order", "breast-cancer-10x10", "--json"]
+def test_families_on_the_command_line(run):
+    asked = ["order", "breast-cancer-10x10", "--json", "--pairs"]
     _, out, _ = run(*asked, "--family", "control", "--control", "1-nn")
     held = json.loads(out)
-    assert (held["family"], held["comparisons"]) == ("control", 5)
-    _, out, _ = run(*asked, "--family", "preference", "--prefer", "listed", "--no-guard")
+    assert (held["family"], len(held["pairs"])) == ("control", 5)
+    _, out, _ = run(*asked, "--family", "preference", "--prefer", "listed")
     held = json.loads(out)
-    assert (held["family"], held["guard"], held["preference"]) == ("preference", False, "stated")
-    assert json.loads(run(*asked)[1])["guard"] is True
+    assert (held["family"], held["preference"]) == ("preference", "stated")
 
 
 @pytest.mark.parametrize(
@@ -107,20 +113,14 @@ def test_families_and_the_guard_on_the_command_line(run):
     [
         (["--family", "control"], "--control"),
         (["--family", "preference"], "--prefer"),
-        (["--procedure", "cheapest-adequate", "--prefer", "listed"], "--margin 0.01"),
-        (["--procedure", "cheapest-adequate", "--margin", "0.01"], "--prefer"),
     ],
 )
 def test_refusals_name_the_option_and_it_works(run, arguments, words):
     code, out, err = run("order", "breast-cancer-10x10", *arguments)
     assert (code, out) == (2, "")
     assert words in err
-    more = {
-        "--control": ["--control", "dummy"],
-        "--prefer": ["--prefer", "listed"],
-        "--margin 0.01": ["--margin", "0.01"],
-    }[words]
-    assert run("order", "breast-cancer-10x10", *arguments, *more)[0] == 0
+    value = {"--control": "dummy", "--prefer": "listed"}[words]
+    assert run("order", "breast-cancer-10x10", *arguments, words, value)[0] == 0
 
 
 def test_the_text_is_the_explanation_around_the_table(run):
@@ -130,12 +130,7 @@ def test_the_text_is_the_explanation_around_the_table(run):
     _, out, _ = run("order", "breast-cancer-10x10", "--explain")
     decision = order(example_losses("breast-cancer-10x10"))
     assert out.splitlines()[0] == decision.headline()
-    # The table shows the verdict and the standings.
-    rest = "\n".join(
-        statement.text
-        for statement in decision.statements
-        if statement.kind not in ("verdict", "left out", "standing")
-    )
+    rest = "\n".join(one.text for one in decision.statements if one.kind != "verdict")
     assert out.index("recommended") < out.index(rest)
 
 

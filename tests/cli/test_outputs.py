@@ -37,7 +37,7 @@ def test_all_outputs_at_once(run, folder):
     assert (folder / "matrix.png").read_bytes().startswith(b"\x89PNG")
     decision = bk.order(bk.read_losses(TABLE))
     assert (folder / "t.tex").read_text() == decision.to_latex()
-    assert (folder / "t.csv").read_text().splitlines()[1].startswith("1,logistic-regression")
+    assert (folder / "t.csv").read_text().splitlines()[1].startswith("logistic-regression,")
     # the name of a file can choose the figure; so can KIND=
     assert picture_of(decision, "losses").alt in (folder / "c.svg").read_text()
     assert picture_of(decision, "forest").alt in (folder / "a.svg").read_text()

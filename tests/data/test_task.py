@@ -63,14 +63,15 @@ def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsy
     note = f"read as numbers ({count} different values): regression"
     study = bk.compare(REGRESSORS, frame[["a", "b"]], frame["y"], **QUICK)
     assert study.recommended == "r"
-    assert study.explain().split("\n")[1].startswith(f"y {note}")
+    predicted = "Predicting 'y' (a number) from 2 columns."
+    assert study.explain().split("\n")[1].startswith(f"{predicted} y {note}")
     learners = [word for spec in REGRESSORS for word in ("--learner", spec)]
     arguments = ["compare", str(path), "--cv", "5x2", "--engine", "serial", *learners]
     assert main(arguments) == 0
     output = capsys.readouterr().out
     guess = "The target is the last column, 'y': name the target to choose another."
     advice = "the task 'classification' reads them as classes."
-    assert f"\nCaution: {guess} 'y' {note}; {advice}" in output
+    assert f"\nNote: {predicted} {guess} 'y' {note}; {advice}" in output
     # the advice works
     assert (
         main([*arguments[:6], "--task", "classification", "--learner", "max", "--learner", "nmc"])
@@ -90,8 +91,9 @@ def test_stated_task_of_a_study(whole, data):
     study = bk.compare(
         ["max", "nmc"], *given, **QUICK, execution=bk.Execution(task="classification")
     )
-    guess = "The target is the last column, 'y': name the target to choose another."
-    assert study.assumed == ((guess,) if data == "data" else ())
+    predicted = "Predicting 'y' (44 classes) from 2 columns."
+    guess = f"{predicted} The target is the last column, 'y': name the target to choose another."
+    assert study.assumed == (guess if data == "data" else predicted,)
     assert study.losses.metric.name == "error"
     with pytest.raises(ArgumentError, match="'iris' is a data set for classification; got task"):
         bk.compare(

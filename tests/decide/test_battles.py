@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
@@ -71,7 +72,12 @@ def test_two_models_by_hand():
     table = pd.DataFrame([("x", "y", "x")] * 30 + [("y", "x", "x")] * 10, columns=COLUMNS)
     table.loc[30:, "winner"] = "y"
     decision = order_battles(table)
-    assert decision.difference == pytest.approx([400 * np.log10(3)])
+    assert decision.pairs.difference[0] == pytest.approx(400 * np.log10(3))
+    # t interval with 39 degrees of freedom; the other model is worse by that
+    half = stats.t.ppf(0.975, 39) * 400 / np.log(10) * np.sqrt((1 / 30 + 1 / 10) * 40 / 39)
+    row = decision.decision.standings[1]
+    ends = 400 * np.log10(3) + np.array([-half, half])
+    assert (row.at_least, row.at_most) == pytest.approx(tuple(ends))
     fit = bradley_terry(np.zeros(40, int), np.ones(40, int), np.repeat([2, 0], [30, 10]), 2)
     assert 4 * fit.covariance[0, 0] == pytest.approx((1 / 30 + 1 / 10) * 40 / 39)
 
@@ -119,7 +125,7 @@ def test_uncertain_preferences_and_missing_verdicts(tmp_path):
         {"generator_1": "x", "generator_2": "y", "preference": [1.2, 1.4, 1.9, 1.5, 1.6]}
     )
     decision = order_battles(weighted)
-    assert decision.win_rate.tolist() == [0.5, 0.5]
+    assert list(decision.win_rate.values()) == [0.5, 0.5]
     assert "4 of 5 preferences lie between 1 and 2" in decision.explain()
     with pytest.raises(BestOfKError, match="must be a number from 1"):
         order_battles(weighted.assign(preference=[1, 2, 3, 1, 2]))
@@ -130,11 +136,12 @@ def test_uncertain_preferences_and_missing_verdicts(tmp_path):
     assert order_battles(games, missing="drop").n_battles == 6
 
 
-def test_equal_models_are_both_recommended():
+def test_equal_models_may_both_be_the_best():
     rows = [("x", "y", w) for w in ("x", "y") * 8] + [("x", "z", "x")] * 9 + [("y", "z", "y")] * 9
     rows += [("x", "z", "z"), ("y", "z", "z")]
     decision = order_battles(pd.DataFrame(rows, columns=COLUMNS))
-    assert "Use one of x and y: they have the same points" in decision.explain()
+    assert decision.candidates == ("x", "y")
+    assert "y may be as good; z is ruled out" in decision.explain()
 
 
 def test_models_with_the_names_a_and_b_win_by_name():
@@ -142,18 +149,36 @@ def test_models_with_the_names_a_and_b_win_by_name():
     assert order_battles(pd.DataFrame(rows, columns=COLUMNS)).recommended == "b"
 
 
-def test_ranks_follow_from_the_claims():
+def test_candidates_and_bounds_follow_from_the_intervals():
+    """The intervals of all differences of points at 1 - alpha / (K - 1), by scipy."""
+    decision = order_battles(TABLE[::2])
+    battles = read_battles(TABLE[::2])
+    fit = bradley_terry(battles.first, battles.second, battles.outcome, 4)
+    beta, C = POINTS * fit.strengths, POINTS**2 * fit.covariance
+    error = np.sqrt(np.maximum(np.add.outer(np.diag(C), np.diag(C)) - 2 * C, 0))
+    behind = beta - beta[:, None]
+    half = stats.t.ppf(1 - 0.05 / 3 / 2, fit.df) * error
+    candidates = [k for k in range(4) if not (behind[k] > half[k]).any()]
+    assert {battles.models[k] for k in candidates} == set(decision.candidates)
+    assert 1 < len(candidates) < 4
+    at_most = {name: max(0, *((behind + half)[k, j] for j in candidates if j != k))
+               for k, name in enumerate(battles.models)}  # fmt: skip
+    rows = decision.decision.standings
+    assert {row.name: row.at_most for row in rows} == pytest.approx(at_most)
+
+
+def test_ranks_and_pairs_are_the_second_view():
     decision = order_battles(TABLE)
-    claims = dict(zip(decision.pairs, decision.adjusted_pvalues <= 0.05, strict=True))
+    pairs = decision.pairs
+    assert pairs.adjusted_p.tolist() == pytest.approx(np.minimum(6 * pairs.p, 1).tolist())
+    claims = {(a, b) for a, b, better in zip(pairs.a, pairs.b, pairs.better, strict=True) if better}
     assert decision.ranks.low.tolist() == [
-        1 + sum(claims.get((other, name), False) for other in decision.ranking)
-        for name in decision.ranking
+        1 + sum((other, name) in claims for other in decision.ranking) for name in decision.ranking
     ]
-    assert decision.verdict == "decided"
-    assert decision.ranks.best == ("x",)
-    assert order_battles(TABLE, alpha=1e-6).verdict == "undecided"
+    assert decision.candidates == ("x",)
+    assert len(order_battles(TABLE, alpha=1e-6).candidates) == 4
     frame = decision.to_frame()
-    assert frame["model"].tolist() == list(decision.ranking)
+    assert frame["name"].tolist() == list(decision.ranking)
     assert frame["battles"].sum() == 2 * len(TABLE)
 
 
@@ -166,7 +191,7 @@ def test_command_line_and_python_agree(tmp_path, capsys):
     assert (stored["clusters"], stored["ties"]) == (23, 32)
     assert main(["order", path]) == 0
     text = capsys.readouterr().out
-    assert "Use x (1108 points). It is significantly better than y, w and z." in text
+    assert "Use x: it is the best of the four (95 % confidence)." in text
     assert "A tie counts as half a win for each model (32 ties)." in text
     assert "name question_id as the cluster" in text
     assert main(["order", path, "--quiet"]) == 0
@@ -178,7 +203,8 @@ def test_cautions():
     assert "Caution: 5 clusters (as informative as 5 of equal size) are few" in few.explain()
     same = pd.DataFrame([("x", "y", w) for w in "xxy" * 6], columns=COLUMNS)
     decision = order_battles(same.assign(q=np.arange(18) // 3), cluster="q")
-    assert decision.verdict == "undecided"
+    assert decision.candidates == ("x", "y")
+    assert "gives no bound" in decision.explain()
     assert "nothing is claimed about them" in decision.explain()
 
 
@@ -273,4 +299,4 @@ def test_report_and_files(tmp_path, capsys):
     assert "bestofk order" in text
     assert "<svg" in figure.read_text()
     assert pd.read_csv(table)["points"].is_monotonic_decreasing
-    assert main(["order", path, "--figure", f"forest={figure}"]) == 2
+    assert main(["order", path, "--figure", f"losses={figure}"]) == 2

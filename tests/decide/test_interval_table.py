@@ -77,22 +77,22 @@ def test_other_tables_are_left_to_others_and_wrong_ones_are_refused(frame):
         read_interval_table(frame.rename(columns={"model": "thing"}))
 
 
-def test_order_gives_an_inconclusive_verdict(frame, tmp_path):
+def test_a_learner_is_ruled_out_only_for_all_losses_in_the_intervals(frame, tmp_path):
     decision = order_intervals(frame)
     # net lies around tree inside its intervals; the stump is worse than both everywhere
-    assert (decision.recommended, decision.verdict) == ("net", "inconclusive")
-    assert decision.against("inconclusive") == ("tree",)
-    assert decision.against("significant") == ("stump",)
+    assert (decision.recommended, decision.candidates) == ("net", ("net", "tree"))
+    assert decision.undecided() == ("net", "tree")
     assert decision.ranking == ("net", "tree", "stump")
-    # a preference decides among those that none is significantly better than
+    # a preference decides among those that may be the best
     preferred = order_intervals(frame, prefer=["stump", "tree", "net"])
     assert preferred.ranking == ("tree", "net", "stump")
     path = tmp_path / "intervals.csv"
     frame.to_csv(path, index=False)
     done = CliRunner().invoke(bestofk, ["order", str(path), "--json"], catch_exceptions=False)
-    assert json.loads(done.output)["verdict"] == "inconclusive"
+    assert json.loads(done.output)["candidates"] == ["net", "tree"]
     words = CliRunner().invoke(bestofk, ["order", str(path)]).output
-    assert "Inconclusive: whether it differs from tree" in words
+    assert "tree may be as good; stump is ruled out." in words
+    assert "Narrower intervals may rule out some of net and tree." in words
     assert CliRunner().invoke(bestofk, ["order", str(path), "-q"]).output.split() == [
         "net", "tree", "stump",
     ]  # fmt: skip
@@ -103,7 +103,7 @@ def test_order_gives_an_inconclusive_verdict(frame, tmp_path):
 def test_intervals_without_width_decide_like_numbers(frame):
     exact = frame.assign(low=frame["high"])
     decision = order_intervals(exact)
-    assert "inconclusive" not in decision.tested.verdicts
+    assert decision.undecided() == ()
     means = exact.groupby("model")["low"].mean()
     assert decision.means["net"] == pytest.approx((means["net"], means["net"]))
 
@@ -142,7 +142,7 @@ def test_repetitions_become_intervals(repeated, tmp_path):
     repeated.to_csv(path)
     arguments = ["order", str(path), "--interval", "median", "--lower-is-better", "--json"]
     done = CliRunner().invoke(bestofk, arguments, catch_exceptions=False)
-    assert json.loads(done.output)["verdict"] == "decided"
+    assert json.loads(done.output)["candidates"] == ["trapped"]
 
 
 def test_a_fuzzy_p_value_is_nested(repeated, tmp_path):

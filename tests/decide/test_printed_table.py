@@ -6,11 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from scipy.optimize import brentq
 
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
 from bestofk.cli import main
 from bestofk.decide import order_printed
+from bestofk.stats.pairwise.mcnemar_tests import tango_ends
+from bestofk.stats.printed import mcnemar_interval
 
 TABLE = pd.DataFrame({"model": ["A", "B", "C"], "accuracy": [71.3, 70.9, 55.0]})
 
@@ -21,7 +24,7 @@ def printed(tmp_path, text):
     return str(path)
 
 
-def test_verdicts_never_contradict_the_items():
+def test_statements_never_contradict_the_items():
     """Answers are drawn, their accuracies printed, and both decisions compared."""
     rng = np.random.default_rng(7)
     seen = set()
@@ -29,36 +32,62 @@ def test_verdicts_never_contradict_the_items():
         n = int(rng.integers(40, 600))
         ability = rng.uniform(0.2, 0.9, 3)
         wrong = (rng.random((3, n)) > ability[:, None]).astype(float)
-        decision = bk.order(bk.Losses(wrong, dims=("algorithm", "instance")))
-        names = [str(name) for name in decision.by_preference]
+        known = bk.order(bk.Losses(wrong, dims=("algorithm", "instance"))).with_text_names()
+        names = known.by_preference
         accuracy = {str(k): round(100 * (1 - wrong[k].mean()), 1) for k in range(3)}
         table = pd.DataFrame({"model": names, "accuracy": [accuracy[name] for name in names]})
-        tested = order_printed(table, n).tested
-        for pair, (low, high), verdict in zip(
-            tested.pairs, tested.adjusted_pvalues, tested.verdicts, strict=True
-        ):
-            row = decision.evidence.row(*pair)
-            p = decision.evidence.adjusted_pvalue[row]
-            assert low <= p * (1 + 1e-12)
-            assert p <= high * (1 + 1e-12)
-            seen.add(verdict)
-            if verdict != "inconclusive":
-                assert (verdict == "significant") == bool(decision.evidence.better[row])
-    assert seen == {"significant", "not significant", "inconclusive"}
+        decision = order_printed(table, n)
+        for pair, (low, high) in zip(decision.tested.pairs, decision.tested.pvalues, strict=True):
+            p = known.evidence.pvalue[known.evidence.row(*pair)]
+            assert low * (1 - 1e-12) <= p <= high * (1 + 1e-12)
+        # what the table rules out, the items rule out, too
+        assert set(known.candidates) <= set(decision.candidates)
+        best = min(known.candidates, key=known.mean_losses.get)
+        for row in decision.decision.standings:
+            exact = next(one for one in known.standings if one.name == row.name)
+            if known.candidates == decision.candidates:
+                assert exact.at_most <= row.at_most + 0.001
+            # the observed difference from the best mean is inside
+            assert row.at_most >= exact.mean - known.means[best] - 0.001
+        seen.add((len(decision.candidates), bool(decision.undecided())))
+    assert {(1, False), (3, True)} <= seen
 
 
 def test_command_line_and_python_agree(tmp_path, capsys):
     path = printed(tmp_path, TABLE.to_csv(index=False))
     assert main(["order", path, "--items", "1319"]) == 0
     text = capsys.readouterr().out
-    assert "Use A (mean accuracy 0.713)." in text
-    assert "It is significantly better than C, whatever the items were." in text
-    assert "Whether it differs from B needs the answers to the 1,319 items" in text
+    assert "B may be as good; C is ruled out." in text
     assert main(["order", path, "--items", "1319", "--json"]) == 0
     stored = json.loads(capsys.readouterr().out)
     decision = order_printed(TABLE, 1319)
     assert stored == json.loads(json.dumps(decision.to_dict()))
-    assert [pair["verdict"] for pair in stored["pairs"]] == list(decision.tested.verdicts)
+    # at most 379 and at least 384 wrong answers, none in common; level 1 - 0.05 / 2
+    upper = brentq(lambda d: tango_score(d, 379, 384, 1319) + stats.norm.ppf(1 - 0.05 / 4), 0, 0.5)
+    assert stored["table"][0]["at_most"] == pytest.approx(upper)
+
+
+def tango_score(delta, b, c, n):
+    """Tango 1998, equations 5 and 6: only a is wrong on b items, only b on c."""
+    first, linear, last = 2 * n, -b - c + (2 * n - b + c) * delta, -c * delta * (1 - delta)
+    q = (np.sqrt(linear**2 - 4 * first * last) - linear) / (2 * first)
+    return (b - c - n * delta) / np.sqrt(n * (2 * q + delta * (1 - delta)))
+
+
+def test_the_printed_interval_covers_every_outcome():
+    """The hull of Tango's intervals over all numbers of items on which both are wrong."""
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        n = int(rng.integers(10, 80))
+        a, b = (np.arange(k, min(k + 2, n) + 1) for k in rng.integers(0, n, 2))
+        ends = [
+            tango_ends(i - both, j - both, n, 0.98)
+            for i in a
+            for j in b
+            for both in [np.arange(max(0, i + j - n), min(i, j) + 1)]
+        ]
+        low, high = min(one[0].min() for one in ends), max(one[1].max() for one in ends)
+        assert mcnemar_interval(a, b, n, 0.98) == pytest.approx((low, high), abs=1e-9)
 
 
 def test_shares_percent_errors_and_deviations_are_read():
@@ -69,8 +98,12 @@ def test_shares_percent_errors_and_deviations_are_read():
     errors = pd.DataFrame({"model": ["A", "C"], "error rate": [0.287, 0.45]})
     assert order_printed(errors, 1319).recommended == "A"
     scores = pd.DataFrame({"model": ["A", "B"], "score": [3.61, 3.2], "sd": [0.9, 1.1]})
-    assert order_printed(scores, 200).verdict == "decided"
-    assert order_printed(scores, 20).verdict == "inconclusive"
+    assert order_printed(scores, 200).candidates == ("A",)
+    few = order_printed(scores, 20)
+    assert few.candidates == few.undecided() == ("A", "B")
+    # 19 degrees of freedom, the largest error (2 + 0.1) / sqrt(20), means 0.41 + 0.01 apart
+    bound = 0.42 + stats.t.ppf(0.975, 19) * (2.0 + 0.1) / np.sqrt(20)
+    assert few.decision.standings[1].at_most == pytest.approx(bound)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +135,9 @@ def test_options_that_do_not_apply_are_refused(tmp_path, capsys):
 def test_report_shows_the_verdicts(tmp_path):
     frame = pd.DataFrame({"model": ["A", "B", "C"], "accuracy": [71.3, 71.3, 55.0]})
     decision = order_printed(frame, 1319)
-    assert "Use A (mean accuracy 0.713; B has the same). A is significantly" in decision.explain()
+    assert "B may be as good; C is ruled out." in decision.explain()
     page = decision.report(tmp_path / "r.html").read_text()
-    assert "whatever the items were" in page
+    assert "C is ruled out" in page
     assert "<title>Which of 3 models to use</title>" in page
 
 

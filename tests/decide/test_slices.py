@@ -1,4 +1,4 @@
-"""Verdicts by slice: one family over all slices, by command line and Python."""
+"""Statements by slice, which hold together, by command line and Python."""
 
 import json
 
@@ -9,7 +9,6 @@ import pytest
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
 from bestofk.cli import main
-from bestofk.stats.adjust import adjust
 
 
 @pytest.fixture(scope="module")
@@ -24,26 +23,29 @@ def frame():
     return pd.DataFrame(rows, columns=["model", "item", "subject", "accuracy"])
 
 
-def test_all_pairs_of_all_slices_are_one_family(frame):
+def test_each_slice_has_its_own_statement_at_its_share_of_alpha(frame):
     slices = bk.decide.order_by(frame, "subject")
-    parts = {name: bk.order(frame[frame.subject == name].drop(columns="subject"))
-             for name in frame.subject.unique()}  # fmt: skip
-    p = np.concatenate([part.evidence.pvalue for part in parts.values()])
-    assert slices.comparisons == len(p) == 12
-    significant = int((adjust(p, "holm") <= 0.05).sum())
-    assert sum(len(one.claims) for one in slices.slices) == significant
     for one in slices.slices:
-        assert one.means == parts[one.name].means
+        part = frame[frame.subject == one.name].drop(columns="subject")
+        alone = bk.order(part, alpha=0.05 / 4)
+        assert one.decision.means == alone.means
+        assert one.decision.headline() == alone.headline()
+        assert one.to_dict()["table"] == alone.to_dict()["table"]
+    assert slices.alpha == 0.05
 
 
-def test_the_slice_in_which_another_model_is_better_comes_first(frame):
+def test_the_slice_in_which_the_recommended_model_is_ruled_out_comes_first(frame):
     slices = bk.decide.order_by(frame, "subject")
     assert slices.recommended == "A"
-    first = slices.slices[0]
-    assert first.name == "law"
-    assert {name for name, _ in slices.worse(first)} >= {"B"}
-    assert all(not slices.worse(one) for one in slices.slices[1:])
-    assert "in 1 of 4 slices another" in slices.explain()
+    table = slices.to_frame()
+    assert table.subject[0] == "law"
+    assert "A" in table.ruled_out[0]
+    assert table.recommended.tolist() == ["B", "A", "A", "A"]
+    assert not table.ruled_out[1:].str.contains("A").any()
+    assert slices.headline() == (
+        "Slices by subject: A is ruled out in 1 of 4 slices: law (95 % confidence for all slices "
+        "at once)."
+    )
 
 
 @pytest.mark.parametrize("verb", ["order", "evals"])
@@ -51,11 +53,10 @@ def test_commands_print_the_slices(frame, verb, tmp_path, capsys):
     path = str(tmp_path / "scores.csv")
     frame.to_csv(path, index=False)
     assert main([verb, path, "--by", "subject"]) == 0
-    assert "significantly better than A: law (one family of 12" in capsys.readouterr().out
+    assert "A is ruled out in 1 of 4 slices: law" in " ".join(capsys.readouterr().out.split())
     assert main([verb, path, "--by", "subject", "--json"]) == 0
     slices = json.loads(capsys.readouterr().out)["slices"]
-    assert slices["slices"][0]["name"] == "law"
-    assert slices["comparisons"] == 12
+    assert (slices["slices"][0]["name"], slices["slices"][0]["recommended"]) == ("law", "B")
 
 
 def test_bad_columns_are_refused(frame, tmp_path, capsys):
@@ -95,10 +96,9 @@ def test_predictions_by_slice_and_the_report(tmp_path, capsys):
     old = table[table.part == "old"]
     losses = pd.DataFrame({name: (old[name] != old.y).astype(float) for name in "ab"})
     expected = bk.order(losses.assign(item=np.arange(len(old))), higher_is_better=False)
-    means = {one["name"]: one["means"] for one in stored["slices"]}
-    assert means["old"] == pytest.approx(dict(expected.means))
+    rows = next(one["table"] for one in stored["slices"] if one["name"] == "old")
+    assert {row["name"]: row["mean"] for row in rows} == pytest.approx(expected.means)
     text = page.read_text()
     assert "Slices by part" in text
-    assert "one family of 2 comparisons" in text
     assert main([*command[:-3], "absent"]) == 2
     assert "no column 'absent'" in " ".join(capsys.readouterr().err.split())

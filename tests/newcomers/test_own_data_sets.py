@@ -68,7 +68,7 @@ def test_five_regressions_with_whole_and_fractional_targets(name, run, tmp_path)
     code, out, err = run("compare", file, "--task", "regression", *options, "--cv", "2x3", "--json")
     assert code == 0, err
     if y.dtype != np.float32:  # which text does not keep
-        by_file = json.loads(out)["means"]
+        by_file = {row["name"]: row["mean"] for row in json.loads(out)["table"]}
         for place, learner in enumerate(("mean", "ridge")):
             assert by_file[learner] == pytest.approx(study.losses.values[place].mean(), rel=1e-9)
 

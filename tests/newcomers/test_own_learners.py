@@ -153,7 +153,7 @@ def test_learners_that_fail_are_in_the_headline(run, tmp_path):
     file.write_text(MODELS.replace("{LEARNERS}", "{'broken': Broken(), 'a': scaled, 'b': 'max'}"))
     code, out, _ = run("compare", "iris", "--learners", file, "--cv", "kfold:3")
     assert code == 0
-    first = out.split("\n")[0]
+    first = out.split("\n\n")[0]
     assert "Of the 3 learners given 1 failed (broken: 3 of 3 fits failed" in first
     assert "no licence found" in first
 

@@ -58,14 +58,13 @@ def test_means_of_slices_equal_those_of_a_loop(frame, scoring):
                     if scoring == "zero-one"
                     else roc_auc_score(y[rows], model.decision_function(X[rows]))
                 )
-            assert one.means[name] == pytest.approx(np.mean(values))
+            assert one.decision.means[name] == pytest.approx(np.mean(values))
 
 
 def test_the_planted_slice_is_found_and_the_verdict_of_all_rows_is_unchanged(frame):
     sliced, plain = compared(frame, cv="kfold:10", by="part"), compared(frame, cv="kfold:10")
-    assert sliced.slices.comparisons == 4
     west = next(one for one in sliced.slices.slices if one.name == "west")
-    assert [claim[:2] for claim in west.claims] == [("tree", "line")]
+    assert west.decision.candidates == ("tree",)
     assert sliced.losses.values.tolist() == plain.losses.values.tolist()
     assert plain.slices is None
     assert sliced.slices.headline() in sliced.explain()
@@ -80,10 +79,10 @@ def test_one_test_set_is_tested_by_its_rows(frame):
     model = LogisticRegression().fit(X[train], data.y[train])
     for one in study.slices.slices:
         rows = test[part[test] == one.name]
-        assert one.means["line"] == pytest.approx(
+        assert one.decision.means["line"] == pytest.approx(
             zero_one_loss(data.y[rows], model.predict(X[rows]))
         )
-    assert study.slices.noun == "model"
+        assert one.decision.noun == "model"
 
 
 def test_slices_that_are_too_small_are_named(frame):

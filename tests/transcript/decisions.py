@@ -17,11 +17,6 @@ def costs(what, *values):
     return MeasuredCosts(what=what, costs=dict(zip(NAMES, values, strict=False)))
 
 
-def struck_out():
-    """A loses to C; B, noisy, is the worst by its mean and not shown to be."""
-    return sets((0.27, 0.40, 0.25), n=12, spread=(0.002, 0.40, 0.002), seed=3)
-
-
 def by_ranks_and_by_mean():
     """The first has the smaller mean because of one data set; the second wins on all others."""
     first = np.append(np.linspace(0.20, 0.35, 16), 0.10)
@@ -31,7 +26,7 @@ def by_ranks_and_by_mean():
 
 def no_preference():
     yield "two learners, one is shown to be worse", bk.order(folds((0.30, 0.20)))
-    yield "two learners, too close to call", bk.order(folds((0.201, 0.200), spread=0.02))
+    yield "two learners", bk.order(folds((0.201, 0.200), spread=0.02))
     yield "two learners with the same mean", bk.order(folds((0.2, 0.2)))
     yield "two identical learners", bk.order(exactly(np.full((2, 9), 0.2)))
     yield (
@@ -154,33 +149,11 @@ def stated_preference():
     )
 
 
-def guard():
-    yield "the guard passes over a noisy candidate", bk.order(struck_out(), prefer="listed")
-    yield (
-        "without the guard the noisy candidate is taken",
-        bk.order(struck_out(), prefer="listed", guard=False),
-    )
-    four = sets((0.27, 0.40, 0.41, 0.25), n=12, spread=(0.002, 0.4, 0.4, 0.002), seed=3)
-    yield "the guard passes over two", bk.order(four, prefer="listed")
-    yield (
-        "the guard acts on measured costs",
-        bk.order(struck_out(), prefer=costs("fit_time", 1.0, 3.0, 9.0)),
-    )
-    middle = folds((0.27, 0.262, 0.25), spread=(0.01, 0.2, 0.01), seed=4)
-    yield "struck out by another than the recommended one", bk.order(middle, prefer="listed")
-    several = folds((0.27, 0.271, 0.272, 0.273, 0.262, 0.25),
-                    spread=(0.01, 0.01, 0.01, 0.01, 0.2, 0.01), seed=4)  # fmt: skip
-    yield "four are struck out by another", bk.order(several, prefer="listed")
-
-    surprising = folds((0.201, 0.26, 0.2005), spread=(0.005, 0.005, 0.2))
-    yield "one that is worse stands before one that is not", bk.order(surprising, prefer="listed")
-
-
 def families():
     prefer = list(NAMES[:3])
     yield (
         "the paper's family: evidence decides",
-        bk.order(folds(FIRST_LOSES), prefer=prefer, family="preference", guard=False),
+        bk.order(folds(FIRST_LOSES), prefer=prefer, family="preference"),
     )
     yield (
         "the paper's family: the first has the smallest mean",
@@ -221,28 +194,19 @@ def margins():
     yield "a margin, with a preference", bk.order(table, margin=0.01, prefer=prefer)
     yield "a margin, two learners", bk.order(folds((0.201, 0.200)), margin=0.01)
     yield "a margin that nothing reaches", bk.order(folds(NOTHING, spread=0.1), margin=0.001)
-    asked = {"procedure": "cheapest-adequate", "margin": 0.01}
     precise = folds((0.201, 0.200, 0.26, 0.2005), spread=0.005)
-    yield "cheapest adequate: the first is adequate", bk.order(precise, prefer=prefer, **asked)
+    yield "a margin, precise means", bk.order(precise, margin=0.01, prefer=prefer)
     yield (
-        "cheapest adequate of two",
-        bk.order(folds((0.201, 0.200), spread=0.005), prefer=prefer[:2], **asked),
+        "a margin: one that is ruled out is within it",
+        bk.order(folds((0.23, 0.20, 0.201)), prefer=prefer[:3], margin=0.05),
     )
     yield (
-        "cheapest adequate: the second is, and has the smallest mean",
-        bk.order(folds((0.26, 0.200, 0.203)), prefer=prefer[:3], **asked),
+        "a margin: the first is not within it, the second is",
+        bk.order(folds((0.26, 0.203, 0.200)), prefer=prefer[:3], margin=0.02),
     )
     yield (
-        "cheapest adequate: none is shown",
-        bk.order(folds(NOTHING, spread=0.1), prefer=prefer[:3], **asked),
-    )
-    yield (
-        "cheapest adequate: none of two is shown",
-        bk.order(folds(NOTHING[:2], spread=0.1), prefer=prefer[:2], **asked),
-    )
-    yield (
-        "cheapest adequate by measured cost",
-        bk.order(precise, prefer=costs("predict_time", 1.0, 3.0, 9.0, 30.0), **asked),
+        "a margin by measured cost",
+        bk.order(precise, prefer=costs("predict_time", 1.0, 3.0, 9.0, 30.0), margin=0.01),
     )
     yield "a rope", bk.order(folds(FIRST_LOSES), rope=0.01)
     yield "a rope, eight learners", bk.order(folds(ABOUT_ALL), rope=0.01)
@@ -337,16 +301,6 @@ def metrics():
         bk.order(folds((0.80, 0.801, 0.70), loss="accuracy", spread=0.02, **up), prefer="listed"),
     )
     yield (
-        "accuracy, the guard acts",
-        bk.order(exactly(1 - struck_out().values[:, :, 0, 0, 0], loss="accuracy", **up),
-                 prefer="listed"),
-    )  # fmt: skip
-    yield (
-        "accuracy, cheapest adequate",
-        bk.order(folds((0.800, 0.802, 0.70), loss="accuracy", **up), prefer="listed",
-                 procedure="cheapest-adequate", margin=0.01),
-    )  # fmt: skip
-    yield (
         "AUC",
         bk.order(folds((0.90, 0.95, 0.951), loss="AUC", **up)),
     )
@@ -420,7 +374,6 @@ def notes():
 PARTS = {
     "No preference": no_preference,
     "A preference": stated_preference,
-    "The guard": guard,
     "Families and corrections": families,
     "Margins and posterior probabilities": margins,
     "Other procedures": procedures,

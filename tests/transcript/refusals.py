@@ -1,31 +1,12 @@
 """Refused calls, and the alternatives that the messages offer."""
 
 import numpy as np
-from bestofk.decide.sensitivity import decisions_by_alpha, decisions_by_preference
 from exact_tables import NAMES, folds, instances, sets
 
 import bestofk as bk
 
 TABLE = folds((0.3, 0.2, 0.21))
 MEANS = sets((0.3, 0.2, 0.21))
-
-
-def paths():
-    """What depends on the level and on the preference."""
-    for heading, table in (
-        ("a clear difference", folds((0.3, 0.2, 0.21))),
-        ("nothing changes", folds((0.2, 0.2, 0.2))),
-        ("one level changes the order", folds((0.22, 0.2, 0.21), spread=0.02, runs=1)),
-        ("two levels change the order", folds((0.24, 0.2, 0.22), spread=0.02, runs=1)),
-        ("eight learners", folds(np.linspace(0.24, 0.2, 8), spread=0.02, runs=1)),
-    ):
-        decision = bk.order(table, prefer="listed")
-        yield f"by alpha: {heading}", decisions_by_alpha(decision).explain()
-        for name in decision.by_preference[:3]:
-            yield (
-                f"by preference, {name}: {heading}",
-                decisions_by_preference(decision, name).explain(),
-            )
 
 
 def refused():
@@ -46,17 +27,8 @@ def refused():
             "family": "preference",
             "prefer": "listed",
         },
-        "cheapest adequate without a margin": {
-            "procedure": "cheapest-adequate",
-            "prefer": "listed",
-        },
-        "cheapest adequate without a preference": {
-            "procedure": "cheapest-adequate",
-            "margin": 0.01,
-        },
         "a margin of 0": {"margin": 0},
         "a negative rope": {"rope": -0.01},
-        "guard where none applies": {"procedure": "most-wins", "guard": False},
         "an unknown procedure": {"procedure": "multi-test"},
         "a procedure that wants scores": {"procedure": "roc-hull"},
         "an unknown test": {"test": "t-test"},

@@ -25,7 +25,7 @@ SECTIONS = {
     INPUT: (),
     "Decision": (
         "prefer", "margin", "alpha", "procedure", "test", "correction", "family", "control", "rope",
-        "guard", "as_published", "df", "macro", "pass_at", "pass_all",
+        "as_published", "df", "macro", "pass_at", "pass_all",
     ),
     "Run": (
         "cv", "stratify", "repetitions", "n_jobs", "threads", "engine", "scheduler", "timeout",
@@ -33,8 +33,8 @@ SECTIONS = {
     ),
     "Stopping early": ("stop", "stop_target", "settle", "risk", "max_runs"),
     "Output": (
-        "report_path", "figures", "latex", "csv", "output", "as_json", "explain", "quiet",
-        "verbose", "config", "help_all", "help",
+        "report_path", "figures", "latex", "csv", "output", "as_json", "explain", "pairs",
+        "ranks", "quiet", "verbose", "config", "help_all", "help",
     ),
 }  # fmt: skip
 """Parameters of each section of a help text, in order; the first has all others."""

@@ -45,13 +45,13 @@ _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 COMMON = (
     "target", "learners", "cv", "scoring", "groups", "prefer", "margin", "alpha", "budget",
-    "store", "report_path", "figures", "as_json", "explain", "ranks",
+    "store", "report_path", "figures", "as_json", "explain", "pairs",
     "quiet",
 )  # fmt: skip
 """Options that most people need."""
 
 NOT_FOR_SCORES = (
-    "prefer", "test", "family", "control", "margin", "rope", "guard", "df", "scoring", "cost",
+    "prefer", "test", "family", "control", "margin", "rope", "df", "scoring", "cost",
     "stop", "store", "repetitions", "replicate", "report_path", "latex", "csv", "budget",
     "by",
 )  # fmt: skip
@@ -208,7 +208,7 @@ def compare(
     by: str | None,
     as_published: bool,
     as_json: bool,
-    pairs: str | None,
+    pairs: bool,
     explain: bool,
     ranks: bool,
     quiet: bool,

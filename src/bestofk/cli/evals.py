@@ -97,10 +97,8 @@ _log_options = option_group(
         help="Samples that hit a limit and have a score: use the score, or drop them.",
     ),
     click.option(
-        "--missing", type=click.Choice(["drop", "refuse", "bounds"]), default="drop",
-        show_default=True,
-        help="Items without a score of some model: leave them out, stop, or also report how much "
-        "they could change.",
+        "--missing", type=click.Choice(["drop", "refuse"]), default="drop", show_default=True,
+        help="Items without a score of some model: leave them out, or stop.",
     ),
     click.option(
         "--macro/--micro", default=False,
@@ -132,7 +130,7 @@ _log_options = option_group(
 COMMON = (
     "metric", "task", "models", "only", "exclude", "cluster", "prices", "truth", "missing",
     "count_errors_as_wrong", "prefer", "margin", "alpha", "pass_at", "report_path", "figures",
-    "csv", "as_json", "explain", "ranks", "quiet",
+    "csv", "as_json", "explain", "pairs", "quiet",
 )  # fmt: skip
 """Options that most people need."""
 
@@ -171,7 +169,7 @@ def evals(
     prefer: str | None,
     as_json: bool,
     by: str | None,
-    pairs: str | None,
+    pairs: bool,
     explain: bool,
     ranks: bool,
     quiet: bool,
@@ -186,11 +184,11 @@ def evals(
     or the name of embedded logs (inspect-sums). Without a column of models a file is one model, or
     has one column per model.
 
-    With --prefer cost, bestofk recommends the cheapest model that is not significantly worse. The
-    costs come from the logs or from --prices; tokens and latency work alike. With --cluster, each
-    cluster of items counts once, and cluster-t, cluster-sign-flip, obuchowski, durkalski and yang
-    are tests to choose from. A margin of 0.01 adds whether the recommended model is shown to be at
-    most 0.01 worse than the best.
+    With --prefer cost, bestofk recommends the cheapest model that may be the best. The costs come
+    from the logs or from --prices; tokens and latency work alike. With a margin of 0.01 it also
+    recommends a cheaper model that is shown to be at most 0.01 worse than the best. With --cluster,
+    each cluster of items counts once, and cluster-t, cluster-sign-flip, obuchowski, durkalski and
+    yang are tests to choose from.
 
     \b
     Examples:
@@ -266,10 +264,10 @@ def evals(
     )
 
 
-def _print_choice(choice: ModelChoice, *, explain: bool, ranks: bool) -> None:
+def _print_choice(choice: ModelChoice, *, explain: bool, **views: bool) -> None:
     from bestofk.cli.terminal import print_decision, print_sentences
 
-    print_decision(choice, _cost_column(choice), explain=explain, ranks=ranks)
+    print_decision(choice, _cost_column(choice), explain=explain, **views)
     if explain and (lines := _cost_lines(choice)):
         print_sentences("\n".join(lines))
 

@@ -72,8 +72,6 @@ decision_options = option_group(
     click.option("--family", metavar="NAME", help="Tested pairs: all, preference, ..."),
     click.option("--correction", metavar="NAME", help="holm, bonferroni, ..."),
     click.option("--margin", type=float, help="A difference that does not matter."),
-    click.option("--guard/--no-guard", default=None,
-                 help="Of MultiTest: pass over candidates worse than a learner struck out."),
     df_option,
     click.option("--alpha", type=float, help="Accepted chance of any false claim."),
 )  # fmt: skip
@@ -264,7 +262,7 @@ def chosen(**options: Any) -> None:
 def _measure_decisions(
     function: Any, options: dict[str, Any], default_problem: str, **more: Any
 ) -> None:
-    names = ("procedure", "test", "family", "correction", "margin", "guard", "alpha")
+    names = ("procedure", "test", "family", "correction", "margin", "alpha")
     prefer = options["prefer"]
     settings = {
         "prefer": prefer if prefer in (None, "listed") else names_in(prefer),

@@ -68,12 +68,11 @@ by_option = click.option(
 )  # fmt: skip
 """Verdicts by slice."""
 verbosity_options = option_group(
-    click.option(
-        "--pairs", type=click.Choice(["recommended", "all"]),
-        help="For --json: list the pairs of the recommended one, or all. By default all up to 500.",
-    ),
     click.option("--explain", is_flag=True, help="Print the whole explanation."),
-    click.option("--ranks", is_flag=True, help="Also print the ranks that the data allow."),
+    click.option(
+        "--pairs", is_flag=True, help="Also print every pair: difference, p-values, the better one."
+    ),
+    click.option("--ranks", is_flag=True, help="Also print the ranks that the pairs allow."),
     quiet_option,
     click.option(
         "-v", "--verbose", is_flag=True, help="Also print on stderr what is read and what is done."
@@ -162,7 +161,7 @@ level_options = option_group(
 """Options of any test."""
 _settings_options = option_group(
     click.option(
-        "--procedure", metavar="NAME", default="multitest", show_default=True,
+        "--procedure", metavar="NAME", default="best", show_default=True,
         help="See: bestofk list procedures.",
     ),
     click.option(
@@ -179,14 +178,14 @@ _settings_options = option_group(
         "others.",
     ),
     click.option("--control", metavar="NAME", help="That learner, with --family control."),
-    click.option("--margin", type=float, metavar="D", help="A difference that does not matter."),
+    click.option(
+        "--margin", type=float, metavar="D",
+        help="A difference that does not matter: recommend a preferred learner that is at most "
+        "this much worse than the best.",
+    ),
     click.option(
         "--rope", type=float, metavar="D",
         help="Region of practical equivalence: adds posterior probabilities.",
-    ),
-    click.option(
-        "--guard/--no-guard", default=None,
-        help="Pass over noisy candidates with a worse mean (default); --no-guard: as published.",
     ),
     level_options,
 )  # fmt: skip
@@ -213,7 +212,7 @@ interval_option = click.option(
 as_published_option = click.option(
     "--as-published", is_flag=True,
     help="MultiTest as its paper has it: one-sided 5x2cv t tests, Bonferroni, simpler learners "
-    "first, no guard.",
+    "first.",
 )  # fmt: skip
 """One switch for the settings of Yildiz and Alpaydin 2006."""
 
@@ -222,7 +221,7 @@ def published_settings(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments with the settings of the MultiTest paper; refuse others."""
     from bestofk.decide.procedures.multitest import AS_PUBLISHED
 
-    for name in (*AS_PUBLISHED, "procedure"):
+    for name in AS_PUBLISHED:
         if is_typed(name):
             raise click.UsageError(f"--as-published sets --{name}; leave one of the two out.")
     return {**arguments, **AS_PUBLISHED}
@@ -253,9 +252,7 @@ def reading_options(options: dict[str, Any]) -> dict[str, Any]:
 
 def decision_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of `bestofk.order` among the values of `decision_options`."""
-    names = (
-        "procedure", "test", "correction", "family", "control", "margin", "rope", "guard", "alpha",
-    )  # fmt: skip
+    names = ("procedure", "test", "correction", "family", "control", "margin", "rope", "alpha")
     arguments = {name: options[name] for name in names}
     return {**arguments, "df": df_value(options["df"]), "random_state": options["random_state"]}
 
@@ -374,9 +371,9 @@ def echo_decision(
     outputs: Outputs,
     as_json: bool,
     explain: bool,
-    ranks: bool,
     quiet: bool,
-    pairs: str | None = None,
+    pairs: bool = False,
+    ranks: bool = False,
     more: dict[str, Any] | None = None,
     slices: Slices | None = None,
 ) -> None:
@@ -394,13 +391,13 @@ def echo_decision(
     if as_json:
         by_slice = {} if slices is None else {"slices": slices.to_dict()}
         # intervals and battles have no pairs to list
-        listed = {} if pairs is None else {"pairs": pairs}
+        listed = {"pairs": True} if pairs or ranks else {}
         echo_json({**value.to_dict(**listed), **(more or {}), **by_slice, **written})
     elif quiet:
         for name in ranking:
             say_name(name)
     else:
-        show(value, explain=explain, ranks=ranks)
+        show(value, explain=explain, pairs=pairs, ranks=ranks)
         if slices is not None:
             from bestofk.cli.terminal import print_sentences
 

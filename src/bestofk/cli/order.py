@@ -32,17 +32,17 @@ from bestofk.cli.say import say
 
 COMMON = (
     "truth", "metric", "higher_is_better", "design", "where", "missing", "prefer", "margin",
-    "alpha", "test", "report_path", "figures", "latex", "csv", "as_json", "explain", "ranks",
+    "alpha", "test", "report_path", "figures", "latex", "csv", "as_json", "explain", "pairs",
     "quiet",
 )  # fmt: skip
 """Options that most people need."""
 ONLY_FOR_LOSSES = (
-    "by", "pairs", "procedure", "family", "control", "margin", "rope", "guard", "df", "as_published"
+    "by", "procedure", "family", "control", "margin", "rope", "df", "as_published"
 )  # fmt: skip
 """Options that apply neither to intervals of losses, printed tables nor battles."""
 NOT_FOR_PRINTED_TABLES = (
     "test", "truth", "scoring", "groups", "interval", "design", "learners", "metric", "layout",
-    "format_", "where", "missing", "figures", "ranks",
+    "format_", "where", "missing", "figures", "pairs", "ranks",
 )  # fmt: skip
 NOT_FOR_BATTLES = ("prefer", "test", "correction", "interval")
 
@@ -91,7 +91,7 @@ def order(
     interval: str | None,
     by: str | None,
     as_json: bool,
-    pairs: str | None,
+    pairs: bool,
     explain: bool,
     ranks: bool,
     quiet: bool,
@@ -103,9 +103,8 @@ def order(
     LOSSES is a table of losses or scores (CSV, TSV, Excel, Parquet, JSONL, ARFF; one row per
     loss, one column per learner, or scikit-learn's cv_results_) or the name of an embedded
     table (breast-cancer-10x10, digits-5x2). With --truth COL it holds predictions of models for
-    one test set instead. A table with the columns low and high holds intervals of losses; the
-    verdict can then be inconclusive. A table with the columns model_a, model_b and winner holds
-    battles between pairs of models.
+    one test set instead. A table with the columns low and high holds intervals of losses. A
+    table with the columns model_a, model_b and winner holds battles between pairs of models.
 
     \b
     Examples:
@@ -125,7 +124,7 @@ def order(
         raise click.UsageError(_ONLY_BATTLES)
     if items is not None:
         printed = _decide_by_printed_scores(losses, items, prefer, reading, arguments)
-        _echo_sentences(printed, outputs, as_json=as_json, quiet=quiet)
+        _echo_statement(printed, outputs, as_json=as_json, quiet=quiet)
         return
     with warnings_as_lines():
         if truth is None:
@@ -143,7 +142,9 @@ def order(
                 table = read_intervals(losses, reading, missing=missing)
             except BattleColumnsError:
                 battles = _decide_by_battles(losses, cluster, missing, reading, arguments["alpha"])
-                _echo_sentences(battles, outputs, as_json=as_json, quiet=quiet)
+                _echo_statement(
+                    battles, outputs, as_json=as_json, quiet=quiet, pairs=pairs, ranks=ranks
+                )
                 return
             if cluster is not None:
                 raise click.UsageError(_ONLY_BATTLES)
@@ -152,7 +153,7 @@ def order(
             if isinstance(table, IntervalTable) or interval is not None:
                 table = interval_table(table, interval)
                 intervals = _decide_by_intervals(table, prefer, arguments)
-                _echo_sentences(intervals, outputs, as_json=as_json, quiet=quiet)
+                _echo_statement(intervals, outputs, as_json=as_json, quiet=quiet)
                 return
             if verbose:
                 say(" ".join(table.account), err=True)
@@ -218,7 +219,7 @@ def _decide_by_intervals(
     """Return the order of learners whose losses are intervals."""
     from bestofk.decide.interval_table import order_intervals
 
-    refuse_options("intervals of losses", (*ONLY_FOR_LOSSES, "figures", "ranks"))
+    refuse_options("intervals of losses", (*ONLY_FOR_LOSSES, "figures", "pairs", "ranks"))
     chosen = {name: arguments[name] for name in ("test", "correction") if is_typed(name)}
     return order_intervals(
         table, prefer=preference(prefer, measured=False), alpha=arguments["alpha"], **chosen
@@ -247,20 +248,27 @@ def _decide_by_printed_scores(
     )
 
 
-def _echo_sentences(
-    decision: IntervalDecision | BattleDecision, outputs: Outputs, *, as_json: bool, quiet: bool
+def _echo_statement(
+    decision: IntervalDecision | BattleDecision,
+    outputs: Outputs,
+    *,
+    as_json: bool,
+    quiet: bool,
+    pairs: bool = False,
+    ranks: bool = False,
 ) -> None:
-    from bestofk.cli.terminal import print_sentences
+    from bestofk.cli.terminal import print_statement
 
     echo_decision(
         decision,
-        lambda value, **_: print_sentences(value.explain()),
+        lambda value, **_: print_statement(value, pairs=pairs, ranks=ranks),
         ranking=decision.ranking,
         outputs=outputs,
         as_json=as_json,
         explain=False,
-        ranks=False,
         quiet=quiet,
+        pairs=pairs,
+        ranks=ranks,
     )
 
 

@@ -1,26 +1,24 @@
-"""A decision on a terminal: the verdict, a table of the learners, and two lines; or everything."""
+"""A decision on a terminal: the verdict, a table of the learners, and how sure it is."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-import click
-import numpy as np
-
-from bestofk._base.formatting import duration, printable, pvalue_parts, rounded
+from bestofk._base.formatting import counted, duration, printable, pvalue_parts, rounded
 from bestofk.cli.say import PROSE_WIDTH, safe
 from bestofk.decide.decision import Decision
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import HEADLINE
-from bestofk.decide.statements.verdict import TOO_CLOSE, equal_means
 from bestofk.decide.statements.wording import (
-    difference_texts,
+    correction_words,
+    difference_text,
     level_words,
     shown_means,
     uncertainty_of,
+    worse_than_best,
 )
 
 if TYPE_CHECKING:
@@ -31,6 +29,9 @@ if TYPE_CHECKING:
 
     from bestofk._base.errors import Advice
     from bestofk.decide import Standing
+    from bestofk.decide.battles import BattleDecision
+    from bestofk.decide.evidence import Evidence
+    from bestofk.decide.interval_table import IntervalDecision
     from bestofk.decide.preference import Name
     from bestofk.evals.model_choice import ModelChoice
     from bestofk.run.conclude import OtherMetric
@@ -38,52 +39,39 @@ if TYPE_CHECKING:
 
 Cells = Mapping[str, Mapping[str, str]]
 """Cells by title and learner."""
-MAX_DOT_PLOT_WIDTH = 28
-MIN_DOT_PLOT_WIDTH = 10
 MAX_NAME_WIDTH = 32
-MAX_NAME_WIDTH_IF_NARROW = 22
-MIN_WIDE_TERMINAL = 80
-"""Narrower terminals get shorter names."""
+MIN_NAME_WIDTH = 8
 COLUMN_GAP = 2
 MARK = ">"
 """Marks the row of the recommended learner."""
-MAX_LINES = 15
-"""Lines of the short answer about six learners, with blank lines if these fit."""
 REQUESTED = {
-    "judge": "Judge: ", "more items": "More items: ", "metric": "Also: ", "margin": "Margin: ",
-    "posterior": "", "replication": "Other splits: ",
+    "judge": "Judge: ", "more items": "More items: ", "metric": "Also: ", "posterior": "",
+    "replication": "Other splits: ",
 }  # fmt: skip
 """Title of the statements that an option requests, by kind."""
-EXPLAIN_POINTER = "--explain shows the details."
 MAX_ROWS = 40
 """Learners in the table; the JSON has all."""
+MAX_PAIRS = 500
+"""Pairs in the second view; the JSON has all."""
 STYLES = {
     "recommended": "bold green",
     "better": "green",
-    "too close to call": "yellow",
-    "not settled": "yellow",
+    "within the margin": "green",
+    "may be the best": "yellow",
+    "no difference shown": "yellow",
+    "ruled out": "red",
     "worse": "red",
 }
 """Style by verdict."""
-_PREFERRED = {
-    "fit_time": "quicker to fit",
-    "predict_time": "quicker to predict with",
-    "size": "smaller in memory",
-    "complexity": "simpler",
-    "prices": "cheaper",
-    "cost": "cheaper",
-}
-"""Reason for a recommendation without the best mean, by preference; else *you prefer it*."""
 OTHER_METRIC = "other metric"
-_OPTIONAL_COLUMNS = (
-    "dot plot", "fit", "interval", "worse by", "rank", OTHER_METRIC, "more", "p", "mark",
-)  # fmt: skip
+WORSE = "worse than the best by"
+_OPTIONAL_COLUMNS = ("fit", "p", OTHER_METRIC, "mean", "more", "interval", "mark")
 """Columns to leave out on narrow terminals, in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalColumn:
-    """A column: its title, and one text per learner."""
+    """A column: its title, and one text per row."""
 
     key: str
     title: str
@@ -97,7 +85,7 @@ class TerminalColumn:
         """Width in characters of the terminal."""
         from rich.cells import cell_len
 
-        return max(map(cell_len, (self.title, *self.cells)))
+        return max(map(cell_len, (*self.title.split("\n"), *self.cells)))
 
     def texts(self) -> list[Text]:
         """Return the cells with their styles."""
@@ -117,10 +105,12 @@ def learner_table(decision: Decision, columns: Sequence[TerminalColumn]) -> Tabl
 
 def _table(columns: Sequence[TerminalColumn]) -> Table:
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, COLUMN_GAP, 0, 0))
     for column in columns:
-        table.add_column(plain(column.title), justify=column.justify, no_wrap=True)
+        title = Text("\n").join(map(plain, column.title.split("\n")))
+        table.add_column(title, justify=column.justify, no_wrap=True, vertical="bottom")
     for row in zip(*(column.texts() for column in columns), strict=True):
         table.add_row(*row)
     return table
@@ -131,205 +121,171 @@ def shown_columns(
     width: int,
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
-    more: Mapping[str, Mapping[str, str]] | None = None,
+    more: Cells | None = None,
 ) -> list[TerminalColumn]:
-    """Return the columns that fit into `width`.
-
-    `more` holds cells by title and learner.
-    """
-    columns = _all_columns(decision, width, costs, others, more or {})
-    for key in _OPTIONAL_COLUMNS:
-        if _total_width(columns) <= width:
-            break
-        columns = [column for column in columns if column.key != key]
-    spare = width - _total_width(columns)
-    return [
-        _dot_plot(decision, min(MAX_DOT_PLOT_WIDTH, column.width + spare))
-        if column.key == "dot plot"
-        else column
-        for column in columns
-    ]
+    """Return the columns that fit into `width`; `more` holds cells by title and learner."""
+    return _fitting(_all_columns(decision, costs, others, more or {}), width)
 
 
-def other_metrics_table(decision: Decision, others: Sequence[OtherMetric]) -> Table:
+def other_metrics_table(decision: Decision, others: Sequence[OtherMetric], width: int) -> Table:
     """Return the means by other metrics, if the table of the learners has no space for them."""
-    names = _shown_names(decision)
-    cells = [one_line(str(name), MAX_NAME_WIDTH_IF_NARROW) for name in names]
-    learners = TerminalColumn(key="learner", title=decision.noun, cells=cells)
-    return _table([learners, *(_other_column(other, names) for other in others)])
+    rows = _shown_rows(decision)
+    columns = [_names(decision.noun, [row.name for row in rows])]
+    columns += [_other_column(other, rows) for other in others]
+    return _table(_with_short_names(columns, width))
 
 
 def _total_width(columns: Sequence[TerminalColumn]) -> int:
     return sum(column.width for column in columns) + COLUMN_GAP * (len(columns) - 1)
 
 
+def _fitting(columns: list[TerminalColumn], width: int) -> list[TerminalColumn]:
+    """Leave out columns, break the longest title and shorten names until the table fits."""
+    for key in _OPTIONAL_COLUMNS:
+        if key == "mean" and _total_width(columns) > width:
+            columns = [
+                replace(column, title="worse than\nthe best by")
+                if column.title == WORSE
+                else column
+                for column in columns
+            ]
+        shown = _with_short_names(columns, width) if key == "interval" else columns
+        if _total_width(shown) <= width:
+            return shown
+        columns = [column for column in columns if column.key != key]
+    return _with_short_names(columns, width)
+
+
+def _with_short_names(columns: list[TerminalColumn], width: int) -> list[TerminalColumn]:
+    """Cut names in the middle until the table fits."""
+    limit = MAX_NAME_WIDTH
+    while _total_width(columns) > width and limit > MIN_NAME_WIDTH:
+        limit -= 1
+        columns = [
+            replace(column, cells=[short_name(cell, limit) for cell in column.cells])
+            if column.key == "learner"
+            else column
+            for column in columns
+        ]
+    return columns
+
+
 def _all_columns(
     decision: Decision,
-    width: int,
     costs: Mapping[str, Cost] | None,
     others: Sequence[OtherMetric],
-    more: Mapping[str, Mapping[str, str]],
+    more: Cells,
 ) -> list[TerminalColumn]:
-    names, metric = _shown_names(decision), decision.metric
-    by_name = {standing.name: standing for standing in decision.standings}
-    standings = [by_name.get(name) for name in names]
-    tested = [
-        standing if standing is not None and standing.verdict != "not tested" else None
-        for standing in standings
-    ]
-    runs = [decision.runs_of(name) for name in names]
-    stopped = any(count is not None for count in runs)
-    name_width = MAX_NAME_WIDTH if width >= MIN_WIDE_TERMINAL else MAX_NAME_WIDTH_IF_NARROW
-    texts = shown_means(decision)
-    means = [texts[name] for name in names]
-    mark = [MARK if name == decision.recommended else "" for name in names]
+    rows = _shown_rows(decision)
+    runs = [decision.runs_of(row.name) for row in rows]
+    means = shown_means(decision)
+    mark = [MARK if row.name == decision.recommended else "" for row in rows]
     columns = [
         TerminalColumn(
             key="mark", title="", cells=mark, styles=[STYLES["recommended"]] * len(mark)
         ),
-        *_ranks(decision, names),
-        TerminalColumn(
-            key="learner",
-            title=decision.noun,
-            cells=[one_line(str(name), name_width) for name in names],
-        ),
-        _right("mean", metric.mean, means),
-        _right("runs", f"{decision.run_noun}s", [str(count) for count in runs])
-        if stopped
-        else _dot_plot(decision, MIN_DOT_PLOT_WIDTH),
+        _names(decision.noun, [row.name for row in rows]),
+        _right("mean", decision.metric.mean, [means[row.name] for row in rows]),
     ]
-    columns += [_other_column(other, names) for other in others]
+    if any(count is not None for count in runs):
+        columns.append(_right("runs", f"{decision.run_noun}s", [str(count) for count in runs]))
+    columns += [_other_column(other, rows) for other in others]
     columns += [
-        _right("more", title, [cells.get(str(name), "-") for name in names])
+        _right("more", title, [cells.get(str(row.name), "-") for row in rows])
         for title, cells in more.items()
     ]
-    uncertainty = uncertainty_of(decision)
-    differences = [
-        ("", "") if standing is None else difference_texts(standing, uncertainty)
-        for standing in standings
-    ]
-    intervals = [
-        "" if standing is None else interval
-        for standing, (_, interval) in zip(tested, differences, strict=True)
-    ]
-    pvalues = [_pvalue(standing, decision.alpha) for standing in tested]
-    optional = [
-        _right("worse by", "worse by", [text for text, _ in differences]),
-        _right("interval", f"{level_words(decision.alpha)} interval", intervals),
-        _right("p", "p", pvalues),
-        _verdicts(decision, names, standings),
-    ]
-    columns += [column for column in optional if any(column.cells)]
+    worse = [worse_than_best(decision, row) for row in rows]
+    if {*worse} - {"", "0"}:
+        columns.append(_right("worse", WORSE, worse))
+    verdicts = [row.verdict for row in rows]
+    styles = [STYLES.get(verdict, "") for verdict in verdicts]
+    columns.append(TerminalColumn(key="verdict", title="verdict", cells=verdicts, styles=styles))
     if costs is not None:
-        times = [costs[str(name)].fit_time for name in names]
+        times = [costs[str(row.name)].fit_time for row in rows]
         cells = ["" if time is None else duration(time) for time in times]
         columns.append(_right("fit", "one fit", cells))
     return columns
 
 
-def _shown_names(decision: Decision) -> list[Name]:
-    """Return the learners by mean; of many only the first ones and the recommended one."""
-    names = list(decision.by_mean)
-    best = decision.recommended
-    if len(names) > MAX_ROWS and best is not None and names.index(best) >= MAX_ROWS:
-        return [*names[: MAX_ROWS - 1], best]
-    return names[:MAX_ROWS]
+def _shown_rows(decision: Decision) -> list[Standing]:
+    """Return the rows of the table; of many only the first ones and the recommended one."""
+    rows = list(decision.standings)
+    best = [row for row in rows[MAX_ROWS:] if row.name == decision.recommended]
+    return [*rows[: MAX_ROWS - len(best)], *best]
 
 
-def _ranks(decision: Decision, names: Sequence[Name]) -> list[TerminalColumn]:
-    """Return the ranks of the learners, if their order is not that of the means."""
-    ranking = decision.ranking
-    if len(ranking) < len(decision.by_preference) or ranking == decision.by_mean:
-        return []
-    return [_right("rank", "rank", [str(ranking.index(name) + 1) for name in names])]
+def _names(title: str, names: Sequence[Name]) -> TerminalColumn:
+    cells = [short_name(str(name), MAX_NAME_WIDTH) for name in names]
+    return TerminalColumn(key="learner", title=title, cells=cells)
 
 
 def _right(key: str, title: str, cells: Sequence[str]) -> TerminalColumn:
     return TerminalColumn(key=key, title=title, cells=cells, justify="right")
 
 
-def _verdicts(
-    decision: Decision, names: Sequence[Name], standings: Sequence[Standing | None]
-) -> TerminalColumn:
-    reason = why_preferred(decision)
-    cells, styles = [], []
-    for name, standing in zip(names, standings, strict=True):
-        verdict = "" if standing is None else standing.verdict
-        if name == decision.recommended:
-            verdict = "recommended"
-        styles.append(STYLES.get(verdict, ""))
-        cells.append(f"{verdict} ({reason})" if verdict == "recommended" and reason else verdict)
-    return TerminalColumn(key="verdict", title="verdict", cells=cells, styles=styles)
-
-
-def _dot_plot(decision: Decision, width: int) -> TerminalColumn:
-    """Return every mean as a dot on a line, with the ends of the line in the title."""
-    shown = decision.means
-    means = np.array([shown[name] for name in _shown_names(decision)])
-    cells = [bar(float(mean), means, width) for mean in means]
-    return TerminalColumn(key="dot plot", title=scale(means, width), cells=cells)
-
-
-def scale(values: np.ndarray, width: int) -> str:
-    """Return the ends of a line of `width` columns; empty if they are equal or do not fit.
-
-    Examples
-    --------
-    >>> scale(np.array([0.25, 0.125]), 12), scale(np.array([0.5, 0.5]), 12)
-    ('0.125  0.250', '')
-    """
-    low, high = float(values.min()), float(values.max())
-    for digits in (".3f", ".2f", ".1f", ".0f" if high - low > 1 else ".2g"):
-        ends = [f"{end:{digits}}" for end in (low, high)]
-        blanks = width - sum(map(len, ends))
-        if ends[0] != ends[1] and blanks > 0:
-            return (" " * blanks).join(ends)
-    return ""
-
-
-def bar(value: float, values: np.ndarray, width: int) -> str:
-    """Return `value` as a dot on a line from the smallest to the largest of `values`."""
-    low, high = float(values.min()), float(values.max())
-    position = 0 if high == low else round((value - low) / (high - low) * (width - 1))
-    return "·" * position + "●" + "·" * (width - 1 - position)
-
-
-def _other_column(other: OtherMetric, names: Sequence[Name]) -> TerminalColumn:
-    means = [other.means.get(str(name)) for name in names]
+def _other_column(other: OtherMetric, rows: Sequence[Standing]) -> TerminalColumn:
+    means = [other.means.get(str(row.name)) for row in rows]
     texts = iter(rounded([mean for mean in means if mean is not None]))
     cells = ["-" if mean is None else next(texts) for mean in means]
     return _right(OTHER_METRIC, f"mean {other.name}", cells)
 
 
-def _pvalue(standing: Standing | None, alpha: float) -> str:
+def pair_columns(decision: Decision, evidence: Evidence, width: int) -> list[TerminalColumn]:
+    """Return the columns of the second view that fit into `width`: one row per pair."""
+    pairs = [evidence.pair(row).to_dict() for row in range(min(len(evidence), MAX_PAIRS))]
+    uncertainty = uncertainty_of(decision)
+
+    def text(value: float | None) -> str:
+        return "" if value is None else difference_text(value, uncertainty)
+
+    intervals = [
+        f"{text(pair['low'])} to {text(pair['high'])}"
+        if None not in (pair["low"], pair["high"])
+        else ""
+        for pair in pairs
+    ]
+    columns = [
+        _names("first", [pair["a"] for pair in pairs]),
+        _names("second", [pair["b"] for pair in pairs]),
+        _right("difference", "difference", [text(pair["estimate"]) for pair in pairs]),
+        _right("interval", f"{level_words(evidence.family.alpha)} interval", intervals),
+        _right("p", "p", [_pvalue(pair["pvalue"], decision.alpha) for pair in pairs]),
+        _right(
+            "adjusted p", "adjusted p",
+            [_pvalue(pair["adjusted_pvalue"], decision.alpha) for pair in pairs],
+        ),
+        TerminalColumn(key="better", title="better", cells=[
+            {None: "", pair["a"]: "first", pair["b"]: "second"}[pair["better"]] for pair in pairs
+        ]),
+    ]  # fmt: skip
+    return _fitting([column for column in columns if any(column.cells)], width)
+
+
+def _pvalue(pvalue: float, alpha: float) -> str:
     """Return ``0.15`` or ``< 0.0001``."""
-    if standing is None or standing.adjusted_pvalue is None:
-        return ""
-    relation, digits = pvalue_parts(standing.adjusted_pvalue, alpha)
+    relation, digits = pvalue_parts(pvalue, alpha)
     return digits if relation == "=" else f"{relation} {digits}"
 
 
-def why_preferred(decision: Decision) -> str:
-    """Return why the recommended learner was chosen although another has a better mean.
-
-    - Returns: ``"you prefer it"``, ``"simpler"``, ``"quicker to fit"``, ...; empty if it has the
-      best mean.
-    """
-    preference, best = decision.preference, decision.recommended
-    if best is None or not preference.stated:
-        return ""
-    smallest = decision.smallest_mean
-    if smallest == best or smallest in equal_means(decision):
-        return ""
-    if decision.by_preference.index(best) > decision.by_preference.index(smallest):
-        return ""
-    return _PREFERRED.get(preference.words, "you prefer it")
-
-
 def one_line(name: str, limit: int = 40) -> str:
-    """Return a name without control characters, cut to `limit` characters."""
+    """Return a text without control characters, cut to `limit` characters."""
     clean = printable(name)
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+def short_name(name: str, limit: int) -> str:
+    """Return a name without control characters, cut in the middle to `limit` characters.
+
+    Examples
+    --------
+    >>> short_name("logistic-regression", 12), short_name("tree", 12)
+    ('logist…ssion', 'tree')
+    """
+    clean = printable(name)
+    if len(clean) <= limit:
+        return clean
+    end = (limit - 1) // 2
+    return f"{clean[: limit - 1 - end]}…{clean[-end:]}"
 
 
 # Printing.
@@ -386,131 +342,133 @@ def print_decision(
     columns: Cells | None = None,
     *,
     explain: bool = False,
+    pairs: bool = False,
     ranks: bool = False,
 ) -> None:
-    """Print the short answer; with `explain`, every statement.
+    """Print the answer; with `explain`, every statement.
 
-    `columns` holds more cells by title and learner. `ranks` adds the ranks that the data allow.
+    `columns` holds more cells by title and learner. `pairs` and `ranks` add the second view.
     """
     decision = value if isinstance(value, Decision) else value.decision
-    columns = {**(columns or {}), **_rank_column(decision, ranks)}
-    if not explain:
-        _print_short(value, decision, columns=columns, ranks=ranks)
-        return
-    _print(value, decision, columns=columns, account=_account_of(value))
+    _print(value, decision, columns=columns, explain=explain, account=_account_of(value))
+    _print_second_view(decision, pairs=pairs, ranks=ranks)
 
 
-def print_study(study: Study, *, explain: bool = False, ranks: bool = False) -> None:
-    """Print the short answer of a run; with `explain`, every statement and what was read."""
-    columns = _rank_column(study.decision, ranks)
-    if not explain:
-        _print_short(study, study.decision, costs=study.costs, others=study.others, columns=columns,
-                     ranks=ranks)  # fmt: skip
-        return
-    _print(study, study.decision, costs=study.costs, others=study.others, columns=columns,
+def print_statement(
+    value: BattleDecision | IntervalDecision, *, pairs: bool = False, ranks: bool = False
+) -> None:
+    """Print the answer about battles, intervals or a printed table."""
+    out, decision = console(), value.decision
+    first, *rest = value.sentences()
+    print_prose(out, first, style="bold")
+    out.print()
+    out.print(learner_table(decision, shown_columns(decision, out.width, more=value.cells())))
+    out.print()
+    for line in rest:
+        print_prose(out, line)
+    _print_second_view(decision, pairs=pairs, ranks=ranks)
+
+
+def print_study(
+    study: Study, *, explain: bool = False, pairs: bool = False, ranks: bool = False
+) -> None:
+    """Print the answer of a run; with `explain`, every statement and what was read."""
+    _print(study, study.decision, costs=study.costs, others=study.others, explain=explain,
            account=study.data_account)  # fmt: skip
+    _print_second_view(study.decision, pairs=pairs, ranks=ranks)
 
 
-def _rank_column(decision: Decision | None, shown: bool) -> Cells:
-    ranks = None if decision is None or not shown else decision.ranks
-    return {} if ranks is None else {"ranks": {str(name): ranks.of(name) for name in ranks.names}}
-
-
-def _print_short(
+def _print(
     value: Decision | Study | ModelChoice,
     decision: Decision | None,
     *,
+    explain: bool,
+    account: Sequence[str],
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
     columns: Cells | None = None,
-    ranks: bool = False,
 ) -> None:
-    """Print the verdict, the table, and the lines How sure, Caution and Next."""
+    """Print the verdict, the table, and the lines How sure, Note and Caution; or everything."""
     out = console()
-    verdict = " ".join(one.written(typed_advice) for one in value.select(*HEADLINE))
+    for statement in value.select(*HEADLINE):
+        print_prose(out, statement.written(typed_advice), style="bold")
+    if decision is not None:
+        fitting = shown_columns(decision, out.width, costs, others, columns)
+        out.print()
+        out.print(learner_table(decision, fitting))
+        if explain and others and OTHER_METRIC not in {column.key for column in fitting}:
+            out.print()
+            out.print(other_metrics_table(decision, others, out.width))
+        out.print()
+    for line in _details(value) if explain else _summary(value, decision):
+        print_prose(out, line)
+    if explain and decision is not None:
+        print_graph(out, decision)
+    if explain and account:
+        print_prose(out, " ".join(account), style="dim")
+
+
+def _details(value: Decision | Study | ModelChoice) -> list[str]:
+    """Return every statement but those of the first paragraph and the account."""
+    hidden = {*HEADLINE, "data"}
+    return [one.written(typed_advice) for one in value.statements if one.kind not in hidden]
+
+
+def _summary(value: Decision | Study | ModelChoice, decision: Decision | None) -> list[str]:
+    """Return what options requested, How sure, one Note and one Caution."""
     lines = [
         f"{title}{one.short or one.text}"
         for kind, title in REQUESTED.items()
         for one in value.select(kind)
     ]
-    cautions = cautions_of(value)
-    if ranks and decision is not None:
-        lines.append(f"Ranks: {rank_sentence(decision)}")
+    notes = [one.written(typed_advice) for one in value.select("assumed")]
     if decision is not None:
-        lines.append(f"How sure: {how_sure(value)}")
-    if cautions:
-        lines.append(f"Caution: {' '.join(cautions)}")
-    step = f"Next: {next_step(value, decision)}"
-    if _height(out, step) > 1:
-        step = f"Next: {next_step(value, decision, names=False)}"
-    with_pointer = f"{step} {EXPLAIN_POINTER}"
-    lines.append(with_pointer if _height(out, with_pointer) == _height(out, step) else step)
-    rows = 0
-    if decision is not None:
-        fitting = shown_columns(decision, out.width, costs, others, columns or {})
-        rows = len(fitting[0].cells) + 1
-    used = rows + sum(_height(out, line) for line in (verdict, *lines))
-    if decision is not None and used > MAX_LINES + max(0, rows - 7):
-        full, brief = (f"How sure: {how_sure(value, estimand=one)}" for one in (True, False))
-        lines = [brief if line == full else line for line in lines]
-    blank = rows > 0 and used + 2 <= MAX_LINES + max(0, rows - 7)
-    print_prose(out, verdict, style="bold")
-    if decision is not None:
-        if blank:
-            out.print()
-        out.print(learner_table(decision, fitting))
-        if blank:
-            out.print()
-    for line in lines:
-        print_prose(out, line)
+        sure = "; ".join(one.short for one in value.select("evidence", "estimand") if one.short)
+        lines.append(f"How sure: {sure}.")
+        if decision.test_choice is not None:
+            notes += decision.test_choice.notes
+    if not isinstance(value, Decision) and isinstance(value.left_out, tuple):
+        notes += value.left_out
+    if notes:
+        lines.append(f"Note: {' '.join(dict.fromkeys(notes))}")
+    cautions = [one.short or one.written(typed_advice) for one in value.select("caution")]
+    return [*lines, *(f"Caution: {one}" for one in cautions[:1])]
 
 
-def rank_sentence(decision: Decision) -> str:
-    """Return who may be the best, or why that is not known."""
-    if decision.ranks is None:
-        return "they need every pair to be tested in both directions, to the end of the plan."
-    return decision.ranks.explain()
-
-
-def how_sure(value: Decision | Study | ModelChoice, *, estimand: bool = True) -> str:
-    """Return the test, its level, its correction, and the quantity that was compared."""
-    kinds = ("evidence", "estimand") if estimand else ("evidence",)
-    return "; ".join(one.short for one in value.select(*kinds) if one.short) + "."
-
-
-def cautions_of(value: Decision | Study | ModelChoice) -> list[str]:
-    """Return short sentences on what limits the trust in the answer."""
-    decision = value if isinstance(value, Decision) else value.decision
-    cautions = [one.text for one in value.select("assumed")]
-    cautions += [one.short or one.written(typed_advice) for one in value.select("caution")]
-    if decision is not None and decision.test_choice is not None:
-        cautions += decision.test_choice.notes
-    if not isinstance(value, Decision):
-        left_out = value.left_out
-        cautions += left_out if isinstance(left_out, tuple) else ()
-    return list(dict.fromkeys(cautions))
-
-
-def next_step(
-    value: Decision | Study | ModelChoice, decision: Decision | None, *, names: bool = True
-) -> str:
-    """Return what would settle the comparison, or where to find more.
-
-    `names` says whether to name the pair that would be settled.
-    """
-    for statement in value.select("next"):
-        if statement.short and statement.lead and not names:
-            return f"{statement.lead[:1].lower()}{statement.lead[1:]} would settle one more pair."
-        if statement.short:
-            return f"{statement.short}."
-    if decision is not None and any(one.verdict == TOO_CLOSE for one in decision.standings):
-        if decision.preference.stated:
-            return "more data would narrow this down."
-        return "get more data, or state a preference (--prefer)."
-    context = click.get_current_context(silent=True)
-    if context is not None and context.params.get("report_path"):
-        return "open the report in a browser."
-    return "--report F.html writes a report to share."
+def _print_second_view(decision: Decision | None, *, pairs: bool, ranks: bool) -> None:
+    """Print one row per pair, and the ranks that the pairs allow."""
+    if decision is None:
+        return
+    out, evidence = console(), decision.pair_evidence
+    if pairs:
+        count = len(evidence)
+        sentence = "No pair was tested."
+        if count:
+            test = decision.test if evidence.choice is None else evidence.choice.name
+            level = f"alpha = {evidence.family.alpha:g}{correction_words(evidence)}"
+            sentence = (
+                f"{counted(count, 'pair')} by the {test} test, {evidence.alternative}, {level}; "
+                f"differences in {decision.metric.mean}, first minus second."
+            )
+        out.print()
+        print_prose(out, sentence, style="bold")
+        if count:
+            out.print(_table(pair_columns(decision, evidence, out.width)))
+        if count > MAX_PAIRS:
+            print_prose(out, f"... and {count - MAX_PAIRS:,} more; --json lists all.")
+    if ranks:
+        allowed = decision.ranks
+        out.print()
+        if allowed is None:
+            print_prose(out, "Ranks need every pair to be tested in both directions.", style="bold")
+            return
+        print_prose(out, allowed.explain(), style="bold")
+        columns = [
+            _names(decision.noun, allowed.names),
+            _right("from", "from", [str(rank) for rank in allowed.low]),
+            _right("to", "to", [str(rank) for rank in allowed.high]),
+        ]
+        out.print(_table(_fitting(columns, out.width)))
 
 
 def typed_advice(advice: Advice) -> str:
@@ -520,60 +478,12 @@ def typed_advice(advice: Advice) -> str:
     return typed(advice, verb_of(command_line()))
 
 
-def _height(out: Console, text: str) -> int:
-    """Return the number of lines of a paragraph."""
-    return 1 if out.soft_wrap else len(_wrapped(out, text))
-
-
 def _account_of(value: Decision | ModelChoice) -> Sequence[str]:
     """Return what was read of a table or of logs."""
     if not isinstance(value, Decision):
         return value.account
     losses = None if value.problem is None else value.problem.losses
     return () if losses is None else losses.account
-
-
-def _print(
-    value: Decision | Study | ModelChoice,
-    decision: Decision | None,
-    *,
-    costs: Mapping[str, Cost] | None = None,
-    others: Sequence[OtherMetric] = (),
-    columns: Cells | None = None,
-    account: Sequence[str] = (),
-) -> None:
-    out = console()
-    head = value.select(*HEADLINE)
-    print_prose(out, " ".join(one.written(typed_advice) for one in head), style="bold")
-    for statement in value.select("assumed"):
-        # Print assumptions before the numbers that depend on them.
-        print_prose(out, statement.text)
-    out.print()
-    hidden: set[str] = {*HEADLINE, "assumed", "data"}
-    if decision is not None:
-        fitting = shown_columns(decision, out.width, costs, others, columns or {})
-        out.print(learner_table(decision, fitting))
-        out.print()
-        shown = {column.key for column in fitting}
-        if _shows_standings(decision, shown):
-            hidden.add("standing")
-        if others and OTHER_METRIC not in shown:
-            out.print(other_metrics_table(decision, others))
-            out.print()
-    for statement in value.statements:
-        if statement.kind not in hidden:
-            print_prose(out, statement.written(typed_advice))
-    if decision is not None:
-        print_graph(out, decision)
-    if account:
-        print_prose(out, " ".join(account), style="dim")
-
-
-def _shows_standings(decision: Decision, shown: set[str]) -> bool:
-    """Return whether the table shows everything that the standings say."""
-    if not {"worse by", "interval", "p"} <= shown or decision.evidence.family.name == "preference":
-        return False
-    return len(decision.standings) == len(decision.by_preference) - 1
 
 
 def print_graph(out: Console, decision: Decision) -> None:

@@ -266,6 +266,7 @@ def convert_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
     """Return the target as a categorical of at least two classes, or as numbers."""
     import pandas as pd
 
+    name = getattr(y, "name", None)
     column = y if is_categorical(y) else np.asarray(y)
     if np.ndim(column) != 1 or len(column) != n:
         raise ArgumentError(
@@ -282,7 +283,7 @@ def convert_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
             raise ArgumentError(
                 f"y must hold a finite number in every row; got {numbers[row]} in row {row + 1}."
             )
-        return pd.Series(numbers, name="target")
+        return pd.Series(numbers, name="target" if name is None else name)
     if not is_categorical(column) and column.dtype.kind == "f":
         known = column[~np.isnan(column)]
         if (known != np.floor(known)).any():
@@ -299,7 +300,8 @@ def convert_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
             f"y must hold at least two classes; all {n} rows are "
             f"{classes.tolist()[codes[0]] if n else None!r}."
         )
-    return pd.Series(pd.Categorical.from_codes(codes, categories=classes.tolist()), name="class")
+    labels = pd.Categorical.from_codes(codes, categories=classes.tolist())
+    return pd.Series(labels, name="class" if name is None else name)
 
 
 def _features_and_target(X: Any, y: Any) -> tuple[Any, Any, tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
@@ -12,18 +13,22 @@ import numpy as np
 
 from bestofk._base.checks import Floats, Ints, one_of, probability
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
-from bestofk._base.formatting import counted, joined, pvalue_words
+from bestofk._base.formatting import counted, joined
 from bestofk._base.missing_files import no_such_file
 from bestofk._base.results import Presented, Reported, row_dicts
 from bestofk.data.frames import as_pandas
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
-from bestofk.decide.ranks import Ranks, cannot_be_best, ranks_by_claims
+from bestofk.decide.decision import Decision
+from bestofk.decide.from_pairs import decide_from_pairs, shown_columns, standing_lines
+from bestofk.decide.ranks import Ranks
 from bestofk.losses.columns import BATTLE_COLUMNS, battle_columns
-from bestofk.stats.adjust import adjust
+from bestofk.losses.losses import Metric
 from bestofk.stats.battles import bradley_terry, outcome_counts, unbeaten_group, wins_of
-from bestofk.stats.tails import pvalue_of_t, t_quantile
+from bestofk.stats.pairwise.result import PairwiseResult
+from bestofk.stats.tails import pvalue_of_t
 
+TEST = "Bradley-Terry"
 POINTS = 400.0 / log(10.0)
 """Elo points per unit of log odds."""
 MEAN_POINTS = 1000.0
@@ -65,26 +70,29 @@ class Battles:
     notes: tuple[str, ...] = ()
 
 
+class Points(Metric):
+    """Points of models, which are not means."""
+
+    __slots__ = ()
+
+    @property
+    def mean(self) -> str:
+        """The name itself."""
+        return self.name
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class BattleDecision(Reported):
-    """The order of models by their battles.
+    """The models that may be the best by their battles, with bounds in points.
 
     Attributes
     ----------
-    ranking : tuple of str
-        The models by points, the best first; the arrays of models have this order.
-    points, low, high : ndarray, shape (K,)
-        Elo-like points with the mean 1000, and the interval of each model alone.
-    battles : ndarray of int, shape (K,)
-    win_rate : ndarray, shape (K,)
-        Share of battles won; a tie counts as half a win.
-    ranks : Ranks
-        The ranks that the data allow, and the models that may be the best.
-    pairs : tuple of (str, str)
-        All pairs, the model with more points first.
-    difference, pvalues, adjusted_pvalues : ndarray, shape (pairs,)
-        Points of the first minus points of the second, and Wald tests with Holm's correction.
-    alpha : float
+    decision : Decision
+        The statement about the best; its metric is Elo-like points with the mean 1000.
+    battles : mapping of str to int
+        Battles by model.
+    win_rate : mapping of str to float
+        Share of battles won by model; a tie counts as half a win.
     cluster : str or None
         The column of clusters.
     n_clusters : int or None
@@ -93,18 +101,9 @@ class BattleDecision(Reported):
         Cautions, in sentences.
     """
 
-    ranking: tuple[str, ...]
-    points: Floats
-    low: Floats
-    high: Floats
-    battles: Ints
-    win_rate: Floats
-    ranks: Ranks
-    pairs: tuple[tuple[str, str], ...]
-    difference: Floats
-    pvalues: Floats
-    adjusted_pvalues: Floats
-    alpha: float
+    decision: Decision
+    battles: Mapping[str, int]
+    win_rate: Mapping[str, float]
     cluster: str | None
     n_clusters: int | None
     n_battles: int
@@ -117,84 +116,80 @@ class BattleDecision(Reported):
         return self.ranking[0]
 
     @property
-    def verdict(self) -> str:
-        """``"decided"`` if every other model is shown to be worse, else ``"undecided"``."""
-        return "decided" if self.ranks.high[0] == 1 else "undecided"
+    def ranking(self) -> tuple[str, ...]:
+        """The models by points, the best first."""
+        return tuple(map(str, self.decision.by_mean))
+
+    @property
+    def points(self) -> Floats:
+        """The points, the best first."""
+        return np.array([self.decision.means[name] for name in self.ranking])
+
+    @property
+    def candidates(self) -> tuple[str, ...]:
+        """The models that may be the best, the best first."""
+        return tuple(map(str, self.decision.candidates))
+
+    @property
+    def alpha(self) -> float:
+        """Chance that the statement is wrong."""
+        return self.decision.alpha
+
+    @property
+    def pairs(self) -> Any:
+        """A data frame with one row per pair: the second view."""
+        return self.decision.pairs
+
+    @property
+    def ranks(self) -> Ranks | None:
+        """The ranks that the pairs allow."""
+        return self.decision.ranks
 
     @property
     def pvalue(self) -> Floats:
         """The p-value of each pair."""
-        return self.pvalues
-
-    @property
-    def test(self) -> str:
-        """The name of the test."""
-        return "the Bradley-Terry model"
+        return self.decision.evidence.pvalue
 
     to_frame = Presented.to_frame
     title = "The models"
 
-    def _tables(self) -> dict[str, dict[str, Any]]:
-        """Return the columns of the tables of a report by title."""
-        return {"The models": self._columns(), "The pairs": self._pair_columns()}
-
-    def _pair_columns(self) -> dict[str, Any]:
-        significant = self.adjusted_pvalues <= self.alpha
-        return {
-            "a": [a for a, _ in self.pairs],
-            "b": [b for _, b in self.pairs],
-            "difference": self.difference,
-            "pvalue": self.pvalues,
-            "adjusted_pvalue": self.adjusted_pvalues,
-            "verdict": np.where(significant, "significant", "not significant"),
-        }
-
     def _columns(self) -> dict[str, Any]:
         """Return one row per model."""
+        rows = self.decision.standings
         return {
-            **self.ranks._columns(),
-            "points": self.points,
-            "low": self.low,
-            "high": self.high,
-            "battles": self.battles,
-            "win_rate": self.win_rate,
+            "name": [row.name for row in rows],
+            "points": [row.mean for row in rows],
+            "at_least": [row.at_least for row in rows],
+            "at_most": [row.at_most for row in rows],
+            "verdict": [row.verdict for row in rows],
+            "battles": list(self.battles.values()),
+            "win_rate": list(self.win_rate.values()),
+        }
+
+    def _tables(self) -> dict[str, dict[str, Any]]:
+        """Return the columns of the tables of a report by title."""
+        models = shown_columns(self.decision, self._columns())
+        return {"The models": models, "The pairs": self.pairs.to_dict("list")}
+
+    def cells(self) -> dict[str, dict[str, str]]:
+        """Return further columns of the printed table: cells by title and model."""
+        return {
+            "battles": {name: str(count) for name, count in self.battles.items()},
+            "wins": {name: f"{100 * rate:.1f} %" for name, rate in self.win_rate.items()},
         }
 
     def explain(self) -> str:
-        """Describe the best model, the pairs with it, and every model in sentences."""
+        """State which model to use, how much worse each can be, and how this was found."""
         first, *rest = self.sentences()
-        level = f"{100 * (1 - self.alpha):g} %"
-        models = (
-            f"{name}: {points:.0f} points ({level} interval {low:.0f} to {high:.0f}), rank "
-            f"{self.ranks.of(name)}, wins {100 * rate:.1f} % of {n} battles."
-            for name, points, low, high, rate, n in zip(
-                self.ranking, self.points.tolist(), self.low.tolist(), self.high.tolist(),
-                self.win_rate.tolist(), self.battles.tolist(), strict=True,
-            )
-        )  # fmt: skip
-        return "\n".join([first, rest[0], *models, *rest[1:]])
+        points = {str(name): f"{mean:.0f} points" for name, mean in self.decision.means.items()}
+        lines = standing_lines(self.decision, points, " points")
+        wins = (f"wins {100 * rate:.1f} % of {counted(self.battles[name], 'battle')}"
+                for name, rate in self.win_rate.items())  # fmt: skip
+        models = [f"{line}; {won}." for line, won in zip(lines, wins, strict=True)]
+        return "\n".join([first, *models, *rest])
 
     def sentences(self) -> list[str]:
-        """Return the verdict, the models that may be the best, the method, and the cautions."""
-        K = len(self.ranking)
-        others = list(zip(self.ranking[1:], self.adjusted_pvalues[: K - 1].tolist(), strict=True))
-        worse = [name for name, p in others if p <= self.alpha]
-        open_ = [(name, p) for name, p in others if p > self.alpha]
-        equal = [name for name, gap in zip(self.ranking[1:], self.difference, strict=False)
-                 if gap <= POINTS * MIN_ERROR]  # fmt: skip
-        lines = [f"Use {self.recommended} ({self.points[0]:.0f} points)."]
-        if equal:
-            shown = _named([self.recommended, *equal])
-            lines = [f"Use one of {shown}: they have the same points ({self.points[0]:.0f})."]
-        subject = self.recommended if equal else "It"
-        if worse:
-            lines.append(f"{subject} is significantly better than {_named(worse)}.")
-        if open_:
-            lines.append(
-                f"{subject} is not shown to differ from {_named([name for name, _ in open_])} "
-                f"(adjusted {'p-values, the smallest: ' if len(open_) > 1 else ''}"
-                f"{pvalue_words(min(p for _, p in open_), self.alpha)})."
-            )
+        """Return the verdict, the method, and the cautions."""
         clusters = (
             "" if self.cluster is None else f" in {self.n_clusters} clusters ({self.cluster})"
         )
@@ -202,22 +197,23 @@ class BattleDecision(Reported):
         if self.n_ties:
             ties = f" A tie counts as half a win for each model ({counted(self.n_ties, 'tie')})."
         return [
-            " ".join(lines),
-            self.ranks.explain(),
-            f"Bradley-Terry model of {self.n_battles} battles{clusters} with robust standard "
-            f"errors; all pairs are adjusted with Holm's correction, alpha = {self.alpha:g}.{ties}",
+            self.decision.headline(),
+            f"{TEST} model of {self.n_battles} battles{clusters}, with robust standard "
+            f"errors.{ties}",
             "Points are Elo-like: their mean is 1000, and a model with 100 points more than "
             "another one is expected to win 64 % of their battles.",
             *self.notes,
         ]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the decision for strict JSON."""
+    def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
+        """Return the decision for strict JSON; `pairs` adds every pair and the ranks."""
+        decision = self.decision.to_dict(pairs=pairs)
+        names = ("recommended", "candidates", "ranking", "headline", "pairs", "ranks", "alpha",
+                 "family", "correction")  # fmt: skip
         return {
-            "recommended": self.recommended, "ranking": list(self.ranking),
-            "verdict": self.verdict, "models": row_dicts(self._columns()),
-            "pairs": row_dicts(self._pair_columns()), "alpha": self.alpha,
-            "correction": "holm", "battles": self.n_battles, "ties": self.n_ties,
+            **{name: decision[name] for name in names},
+            "table": row_dicts(self._columns()),
+            "battles": self.n_battles, "ties": self.n_ties,
             "cluster": self.cluster, "clusters": self.n_clusters, "notes": list(self.notes),
         }  # fmt: skip
 
@@ -225,7 +221,7 @@ class BattleDecision(Reported):
 def order_battles(
     table: Any, *, cluster: str | None = None, alpha: float = 0.05, missing: str = "refuse"
 ) -> BattleDecision:
-    """Order models by battles between pairs of them, with ranks that the data allow.
+    """Say which models may be the best by battles between pairs of them.
 
     Parameters
     ----------
@@ -237,7 +233,7 @@ def order_battles(
         A column; battles with the same value, such as one prompt or judge, may depend on each
         other.
     alpha : float
-        Chance of any false claim about a pair.
+        Chance that the statement is wrong.
     missing : {"refuse", "drop"}
         Rows with an empty cell.
 
@@ -247,8 +243,8 @@ def order_battles(
     >>> rows = [("x", "y", "model_a")] * 30 + [("x", "y", "model_b")] * 10 + [("y", "x", "tie")] * 4
     >>> table = pd.DataFrame(rows, columns=["model_a", "model_b", "winner"])
     >>> decision = order_battles(table)
-    >>> decision.recommended, decision.verdict, decision.points.round().tolist()
-    ('x', 'decided', [1085.0, 915.0])
+    >>> decision.candidates, decision.points.round().tolist()
+    (('x',), [1085.0, 915.0])
     """
     alpha = probability(alpha, "alpha")
     one_of(missing, "missing", ("refuse", "drop"))
@@ -282,13 +278,17 @@ def order_battles(
     error = np.sqrt(np.maximum(variance[i] + variance[j] - 2.0 * covariance[i, j], 0.0))
     constant = error < MIN_ERROR
     statistic = np.where(constant, 0.0, difference / np.where(constant, 1.0, error))
-    pvalues = pvalue_of_t(statistic, fit.df, "two-sided")
-    adjusted = adjust(pvalues, "holm")
-    better = np.zeros((K, K), dtype=np.bool_)
-    claims = adjusted <= alpha
-    better[i[claims], j[claims]] = True
-    beaten = cannot_be_best(i, j, -difference, pvalues, K, comparisons=K - 1, alpha=alpha)
-    half = -t_quantile(alpha / 2.0, fit.df) * np.sqrt(np.maximum(variance, 0.0))
+    # losses have the opposite sign of points
+    tested = PairwiseResult(
+        test=TEST,
+        statistic=-statistic,
+        pvalue=pvalue_of_t(statistic, fit.df, "two-sided"),
+        df=float(fit.df),
+        estimate=-POINTS * difference,
+        alternative="two-sided",
+        pivot=-POINTS * difference,
+        standard_error=np.where(constant, np.inf, POINTS * error),
+    )
     total = (wins.sum(axis=1) + wins.sum(axis=0))[order]
     notes = list(battles.notes)
     n_clusters = None if clusters is None else int(clusters.max()) + 1
@@ -302,19 +302,19 @@ def order_battles(
             "Caution: all clusters have the same outcomes for some pairs, so their errors are "
             "unknown and nothing is claimed about them."
         )
-    return BattleDecision(
-        ranking=names,
-        points=MEAN_POINTS + POINTS * strengths,
-        low=MEAN_POINTS + POINTS * (strengths - half),
-        high=MEAN_POINTS + POINTS * (strengths + half),
-        battles=total.round().astype(np.int64),
-        win_rate=wins.sum(axis=1)[order] / total,
-        ranks=ranks_by_claims(names, better, beaten, alpha=alpha, noun="model", measure="points"),
-        pairs=tuple((names[a], names[b]) for a, b in zip(i.tolist(), j.tolist(), strict=True)),
-        difference=POINTS * difference,
-        pvalues=pvalues,
-        adjusted_pvalues=adjusted,
+    decision = decide_from_pairs(
+        names,
+        -MEAN_POINTS - POINTS * strengths,
+        tested,
         alpha=alpha,
+        metric=Points(name="points", higher_is_better=True),
+        design=f"{n} battles",
+        noun="model",
+    )
+    return BattleDecision(
+        decision=decision,
+        battles=dict(zip(names, total.round().astype(int).tolist(), strict=True)),
+        win_rate=dict(zip(names, (wins.sum(axis=1)[order] / total).tolist(), strict=True)),
         cluster=battles.cluster,
         n_clusters=n_clusters,
         n_battles=n,

@@ -6,7 +6,7 @@ The intervals come from a table with the columns low and high, or from repetitio
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -16,13 +16,15 @@ import numpy as np
 
 from bestofk._base.checks import Floats, one_of, probability
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
-from bestofk._base.formatting import joined, number
-from bestofk._base.results import Presented, Reported, json_ready, row_dicts
+from bestofk._base.formatting import number, shortened
+from bestofk._base.results import Presented, Reported, row_dicts
 from bestofk.data.frames import as_pandas
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
-from bestofk.decide.preference import PreferenceLike, arrange
-from bestofk.decide.procedures.multitest import sort_by_overrides
+from bestofk.decide.decision import Decision
+from bestofk.decide.from_pairs import decide_from_pairs, shown_columns, standing_lines
+from bestofk.decide.preference import Name, PreferenceLike, arrange
+from bestofk.decide.statements.wording import MAX_NAMED
 from bestofk.losses.losses import Losses, Metric
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.interval_tests import INTERVAL_TESTS, interval_test, interval_words
@@ -32,14 +34,13 @@ from bestofk.stats.multiple.interval_bootstrap import (
     interval_convergence,
     repetition_intervals,
 )
+from bestofk.stats.pairwise.result import Interval, PairwiseResult
 
 LEARNER_COLUMNS = ("learner", "algorithm", "model", "classifier", "method")
 TESTS = (*INTERVAL_TESTS, "bootstrap-b")
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 """Shares of repetitions in nested intervals."""
 FUZZY = "fuzzy"
-MAX_LISTED_PAIRS = 15
-"""An explanation of more pairs lists only those of the recommended learner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -196,6 +197,8 @@ class TestedIntervals(Presented):
     """The share of repetitions in the intervals of each row, if they are nested."""
     items: int | None = None
     """The number of items of a printed table, which does not say how they were answered."""
+    interval: Callable[[float], Floats] | None = field(default=None, repr=False)
+    """Returns the intervals (pairs, 2) of the differences at a level; None if there are none."""
 
     @property
     def pvalue(self) -> Floats:
@@ -218,13 +221,14 @@ class TestedIntervals(Presented):
             "verdict": self.verdicts,
         }
 
+    def basis(self) -> str:
+        """Return the test, what it was applied to, and the level."""
+        source = "intervals of losses" if self.items is None else "all answers that fit the table"
+        return f"{self.test} on {source}, alpha = {self.alpha:g}"
+
     def method(self) -> str:
         """Return the test, the level and the correction in a sentence."""
-        source = "intervals of losses" if self.items is None else "all answers that fit the table"
-        return (
-            f"{self.test} on {source}, alpha = {self.alpha:g}, adjusted with "
-            f"{CORRECTIONS[self.correction].words}."
-        )
+        return f"{self.basis()}, adjusted with {CORRECTIONS[self.correction].words}."
 
     def explain(self) -> str:
         """Describe every pair in a sentence."""
@@ -293,6 +297,7 @@ def judged_intervals(
     metric: Metric,
     notes: tuple[str, ...] = (),
     items: int | None = None,
+    interval: Callable[[float], Floats] | None = None,
 ) -> TestedIntervals:
     """Adjust both ends of the p-values (pairs, 2), and say which pairs are significant."""
     adjusted = adjust(pvalues.T, correction).T
@@ -310,6 +315,7 @@ def judged_intervals(
         metric=metric,
         notes=notes,
         items=items,
+        interval=interval,
     )
 
 
@@ -350,36 +356,47 @@ def run_fuzzy_test(
     )
 
 
-# The order
+# The decision
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class IntervalDecision(Reported):
-    """The order of learners whose losses are known up to intervals.
+    """The learners that may be the best if losses are known up to intervals.
 
     Attributes
     ----------
-    recommended : str
-        The most preferred learner (without a preference, that with the best mean) that no other
-        one is significantly better than.
-    ranking : tuple of str
-        All learners, by taking the recommended one of the rest again and again.
-    verdict : str
-        ``"decided"`` if every other learner is significantly worse than the recommended one,
-        ``"inconclusive"`` if the intervals are too wide to tell for at least one, else
-        ``"undecided"``: some are not shown to differ, whatever the losses inside the intervals.
+    decision : Decision
+        The statement about the best. A learner is ruled out only if it is so for all losses inside
+        the intervals.
     means : mapping of name to (float, float)
         Mean lower and upper end, in the metric of the table.
     tested : TestedIntervals
-        The pairs, with intervals of p-values.
+        The pairs, with intervals of p-values: the second view.
     """
 
-    recommended: str
-    ranking: tuple[str, ...]
-    verdict: str
+    decision: Decision
     means: Mapping[str, tuple[float, float]]
-    metric: Metric
     tested: TestedIntervals
+
+    @property
+    def recommended(self) -> Name | None:
+        """The most preferred learner that may be the best; without a preference, by its mean."""
+        return self.decision.recommended
+
+    @property
+    def ranking(self) -> tuple[Name, ...]:
+        """All learners, the recommended one first."""
+        return self.decision.ranking
+
+    @property
+    def candidates(self) -> tuple[Name, ...]:
+        """The learners that may be the best, best mean first."""
+        return self.decision.candidates
+
+    @property
+    def metric(self) -> Metric:
+        """The metric of the table."""
+        return self.tested.metric
 
     @property
     def pvalue(self) -> Floats:
@@ -387,81 +404,80 @@ class IntervalDecision(Reported):
         return self.tested.pvalue
 
     to_frame = Presented.to_frame
-    title = "The pairs"
+    title = "The learners"
 
     def _columns(self) -> dict[str, Any]:
-        """Return one row per pair."""
-        return self.tested._columns()
+        """Return one row per learner."""
+        rows = self.decision.standings
+        ends = np.array([self.means[str(row.name)] for row in rows])
+        columns = {"low": ends[:, 0], "high": ends[:, 1]}
+        if (ends[:, 0] == ends[:, 1]).all():
+            columns = {"mean": ends[:, 0]}
+        return {
+            "name": [row.name for row in rows],
+            **columns,
+            "at_least": [row.at_least for row in rows],
+            "at_most": [row.at_most for row in rows],
+            "verdict": [row.verdict for row in rows],
+        }
 
     def _tables(self) -> dict[str, dict[str, Any]]:
         """Return the columns of the tables of a report by title."""
-        ends = np.array([self.means[name] for name in self.ranking])
-        columns = {"low": ends[:, 0], "high": ends[:, 1]}
-        if (ends[:, 0] == ends[:, 1]).all():
-            columns = {self.metric.mean: ends[:, 0]}
-        means = {"learner": list(self.ranking), **columns}
-        return {"The order": means, "The pairs": self._columns()}
+        rows = shown_columns(self.decision, self._columns())
+        return {f"The {self.decision.noun}s": rows, "The pairs": self.tested._columns()}
 
-    def against(self, verdict: str) -> tuple[str, ...]:
-        """Return the learners whose pair with the recommended one has this verdict."""
-        return tuple(
-            (set(pair) - {self.recommended}).pop()
-            for pair, one in zip(self.tested.pairs, self.tested.verdicts, strict=True)
-            if self.recommended in pair and one == verdict
-        )
+    def cells(self) -> dict[str, dict[str, str]]:
+        """Return the intervals of the means, by title and learner, for the printed table."""
+        if all(low == high for low, high in self.means.values()):
+            return {}
+        texts = {name: " to ".join(map(number, ends)) for name, ends in self.means.items()}
+        return {"from low to high": texts}
+
+    def undecided(self) -> tuple[Name, ...]:
+        """Return the candidates of which some losses inside the intervals rule out one."""
+        allowed = self.decision.alpha / (len(self.means) - 1)
+        names = {
+            name
+            for pair, (low, _) in zip(self.tested.pairs, self.tested.pvalues, strict=True)
+            for name in pair
+            if low <= allowed and set(pair) <= set(self.candidates)
+        }
+        return tuple(name for name in self.candidates if name in names)
 
     def sentences(self) -> list[str]:
-        """Return the verdict, the method, and the notes."""
-        return [self._verdict(), self.tested.method(), *self.tested.notes]
-
-    def _verdict(self) -> str:
-        low, high = (number(end) for end in self.means[self.recommended])
-        mean = low if low == high else f"{low} to {high}"
-        own = self.means[self.recommended]
-        equal = [name for name in self.ranking[1:] if self.means[name] == own]
-        same = f"; {joined(equal)} {'has' if len(equal) == 1 else 'have'} the same" if equal else ""
-        lines = [f"Use {self.recommended} ({self.metric.mean} {mean}{same})."]
-        it = self.recommended if equal else "It"
-        certain = "" if self.tested.items is None else ", whatever the items were"
-        if worse := self.against("significant"):
-            lines.append(f"{it} is significantly better than {joined(list(worse))}{certain}.")
-        if others := self.against("not significant"):
-            differs = "cannot be shown" if certain else "is not shown"
-            lines.append(f"{it} {differs} to differ from {joined(list(others))}.")
-        others = self.against("inconclusive")
-        if others and certain:
-            lines.append(
-                f"Whether it differs from {joined(list(others))} needs the answers to the "
-                f"{self.tested.items:,} items: 'bestofk evals' reads them."
-            )
-        elif others:
-            lines.append(
-                f"Inconclusive: whether it differs from {joined(list(others))} depends on the "
-                "losses inside the intervals. Narrower intervals or more units can decide this."
-            )
-        return " ".join(lines)
+        """Return the verdict, what would decide more, the method, and the notes."""
+        more = []
+        if names := self.undecided():
+            listed = shortened(list(map(str, names)), MAX_NAMED)
+            more = [f"Narrower intervals may rule out some of {listed}."]
+            if self.tested.items is not None:
+                more = [
+                    f"The answers to the {self.tested.items:,} items may rule out some of "
+                    f"{listed}: 'bestofk evals' reads them."
+                ]
+        return [
+            self.decision.headline(),
+            *more,
+            f"Evidence: {self.tested.basis()}.",
+            *self.tested.notes,
+        ]
 
     def explain(self) -> str:
-        """Describe the recommendation and every pair in sentences."""
-        tested = self.tested
-        if len(tested.pairs) > MAX_LISTED_PAIRS and not tested.shares:
-            rows = [k for k, pair in enumerate(tested.pairs) if self.recommended in pair]
-            tested = replace(
-                tested,
-                pairs=tuple(tested.pairs[k] for k in rows),
-                verdicts=tuple(tested.verdicts[k] for k in rows),
-                pvalues=tested.pvalues[rows],
-                adjusted_pvalues=tested.adjusted_pvalues[rows],
-                estimates=tested.estimates[rows],
-                notes=(*tested.notes, f"The other pairs of {len(tested.pairs)} are in the JSON."),
-            )
-        return f"{self._verdict()}\n{tested.explain()}"
+        """State which learner to use, and the verdict on each."""
+        first, *rest = self.sentences()
+        means = {
+            name: f"{self.metric.mean} {' to '.join(dict.fromkeys(map(number, ends)))}"
+            for name, ends in self.means.items()
+        }
+        lines = [f"{line}." for line in standing_lines(self.decision, means)]
+        return "\n".join([first, *lines, *rest])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision for strict JSON."""
         return {
-            "recommended": self.recommended, "ranking": list(self.ranking),
-            "verdict": self.verdict, "means": json_ready(dict(self.means)), **self.tested.to_dict(),
+            "recommended": self.recommended, "candidates": list(self.candidates),
+            "ranking": list(self.ranking), "headline": self.decision.headline(),
+            "table": row_dicts(self._columns()), **self.tested.to_dict(),
         }  # fmt: skip
 
 
@@ -475,7 +491,7 @@ def order_intervals(
     alpha: float = 0.05,
     higher_is_better: bool | None = None,
 ) -> IntervalDecision:
-    """Order learners whose losses are intervals; a comparison can be inconclusive.
+    """Say which learners may be the best if their losses are intervals.
 
     Parameters
     ----------
@@ -488,8 +504,10 @@ def order_intervals(
         The paired test.
     prefer : sequence of names, mapping of name to price, or "listed", optional
         As for `bestofk.order`.
-    correction, alpha
-        For all pairs.
+    correction : str
+        Of the pairs; it does not change the recommendation.
+    alpha : float
+        Chance that the statement is wrong.
     higher_is_better : bool, optional
         The ends of a file or data frame are scores. By default they are losses.
 
@@ -501,8 +519,8 @@ def order_intervals(
     ...                                    ("max", 0.40, 0.0))]
     >>> frame = pd.DataFrame(rows, columns=["learner", "dataset", "low", "high"])
     >>> decision = order_intervals(frame)
-    >>> decision.recommended, decision.verdict, decision.against("inconclusive")
-    ('net', 'inconclusive', ('tree',))
+    >>> decision.recommended, decision.candidates, decision.undecided()
+    ('net', ('net', 'tree'), ('net', 'tree'))
     """
     one_of(test, "test on intervals", INTERVAL_TESTS)
     table = interval_table(losses, interval, higher_is_better=higher_is_better)
@@ -517,27 +535,43 @@ def interval_decision(
     learners: tuple[str, ...], means: Floats, tested: TestedIntervals, prefer: PreferenceLike
 ) -> IntervalDecision:
     """Return the decision from the tested pairs and the ends (2, learners) of the mean losses."""
-    by_preference = arrange(learners, prefer, means.mean(axis=0))[0]
-    rank = {learners[k]: at for at, k in enumerate(by_preference)}
-    overrides = np.zeros((len(rank), len(rank)), dtype=np.bool_)
-    for (a, b), verdict, ends in zip(tested.pairs, tested.verdicts, tested.estimates, strict=True):
-        better, worse = (a, b) if ends.sum() < 0 else (b, a)
-        if verdict == "significant" and rank[better] > rank[worse]:
-            overrides[rank[worse], rank[better]] = True
-    ranking = tuple(learners[by_preference[k]] for k in sort_by_overrides(overrides))
-    verdicts = {
-        one for pair, one in zip(tested.pairs, tested.verdicts, strict=True) if ranking[0] in pair
-    }
+    order, preference, _ = arrange(learners, prefer, means.mean(axis=0))
+    names = tuple(learners[k] for k in order)
+    row = {pair: k for k, pair in enumerate(tested.pairs)}
+    pairs = list(combinations(names, 2))
+    rows = [row[pair] if pair in row else row[pair[::-1]] for pair in pairs]
+    turned = np.array([pair not in row for pair in pairs])
+    estimate = np.where(turned, -1.0, 1.0) * tested.estimates[rows].mean(axis=1)
+
+    def interval(_: PairwiseResult, level: float) -> Interval:
+        assert tested.interval is not None
+        low, high = tested.interval(level)[rows].T
+        return Interval(np.where(turned, -high, low), np.where(turned, -low, high))
+
+    decision = decide_from_pairs(
+        names,
+        means.mean(axis=0)[order],
+        PairwiseResult(
+            test=tested.test,
+            statistic=estimate,
+            pvalue=tested.pvalues[rows, 1],
+            df=None,
+            estimate=estimate,
+            alternative="two-sided",
+            interval_rule=None if tested.interval is None else interval,
+        ),
+        alpha=tested.alpha,
+        metric=tested.metric,
+        design=tested.basis(),
+        noun="learner" if tested.items is None else "model",
+        preference=preference,
+    )
     shown = np.sort(tested.metric.shown(means), axis=0).T.tolist()
     return IntervalDecision(
-        recommended=ranking[0],
-        ranking=ranking,
-        verdict="inconclusive" if "inconclusive" in verdicts
-        else "decided" if verdicts == {"significant"} else "undecided",
+        decision=decision,
         means={name: (low, high) for name, (low, high) in zip(learners, shown, strict=True)},
-        metric=tested.metric,
         tested=tested,
-    )  # fmt: skip
+    )
 
 
 def interval_table(

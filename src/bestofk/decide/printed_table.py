@@ -7,6 +7,7 @@ all joint outcomes that fit the printed scores.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -29,7 +30,13 @@ from bestofk.decide.interval_table import (
 from bestofk.decide.preference import PreferenceLike
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS
-from bestofk.stats.printed import mcnemar_bounds, paired_t_bounds, wrong_counts
+from bestofk.stats.printed import (
+    mcnemar_bounds,
+    mcnemar_interval,
+    paired_t_bounds,
+    paired_t_interval,
+    wrong_counts,
+)
 
 DEVIATION_COLUMNS = ("sd", "std", "standard deviation", "standard_deviation")
 LOSS_WORDS = ("error", "loss")
@@ -70,34 +77,33 @@ def order_printed(
         Number of items that every model was scored on.
     prefer : sequence of names, mapping of name to price, or "listed", optional
         As for `bestofk.order`.
-    correction, alpha
-        For all pairs.
+    correction : str
+        Of the pairs; it does not change the recommendation.
+    alpha : float
+        Chance that the statement is wrong.
     higher_is_better : bool, optional
         By default True, unless the name of the column contains ``error`` or ``loss``.
 
     Returns
     -------
     IntervalDecision
-        A pair is ``"significant"`` if it is so whatever the items were, ``"not significant"`` if
-        it cannot be significant, and ``"inconclusive"`` if that needs the items.
+        A model is ruled out if it is so whatever the items were.
 
     Examples
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"model": ["A", "B", "C"], "accuracy": [71.3, 70.9, 55.0]})
     >>> decision = order_printed(table, 1319)
-    >>> decision.tested.verdicts
-    ('inconclusive', 'significant', 'significant')
+    >>> decision.candidates, decision.undecided()
+    (('A', 'B'), ())
     """
     n = whole(items, "items", at_least=2)
     one_of(correction, "correction", tuple(CORRECTIONS))
     alpha = probability(alpha, "alpha")
     printed = _read(table, higher_is_better)
     pairs = list(combinations(range(len(printed.models)), 2))
-    if printed.deviations is None:
-        test, bounds = "mcnemar", _mcnemar(printed, n, pairs)
-    else:
-        test, bounds = "paired-t", _paired_t(printed, n, pairs)
+    test = "mcnemar" if printed.deviations is None else "paired-t"
+    bounds, interval = (_mcnemar if printed.deviations is None else _paired_t)(printed, n, pairs)
     losses = -printed.scores if printed.metric.higher_is_better else printed.scores
     half = printed.half_unit
     ends = np.stack([losses - half, losses + half])
@@ -111,6 +117,7 @@ def order_printed(
         alpha=alpha,
         metric=printed.metric,
         items=n,
+        interval=interval,
     )
     return interval_decision(printed.models, np.stack([losses, losses]), tested, prefer)
 
@@ -212,9 +219,11 @@ def _printed_decimals(text: str) -> int:
     return len(digits) + 2 * ("%" in text)
 
 
-def _mcnemar(
-    printed: PrintedScores, n: int, pairs: list[tuple[int, int]]
-) -> list[tuple[float, float]]:
+_Bounds = tuple[list[tuple[float, float]], Callable[[float], Floats]]
+"""The p-values of the pairs, and a function of the level that returns their intervals."""
+
+
+def _mcnemar(printed: PrintedScores, n: int, pairs: list[tuple[int, int]]) -> _Bounds:
     rates = 1.0 - printed.scores if printed.metric.higher_is_better else printed.scores
     counts = [wrong_counts(float(rate), n, printed.half_unit) for rate in rates]
     impossible = [name for name, one in zip(printed.models, counts, strict=True) if not len(one)]
@@ -225,21 +234,19 @@ def _mcnemar(
             f"{number(float(printed.scores[k]))} of {joined(impossible[:3])}: check the number of "
             "items, or whether the score is a mean of several benchmarks."
         )
-    return [mcnemar_bounds(counts[i], counts[j], n) for i, j in pairs]
+    return [mcnemar_bounds(counts[i], counts[j], n) for i, j in pairs], lambda level: np.array(
+        [mcnemar_interval(counts[i], counts[j], n, level) for i, j in pairs]
+    )
 
 
-def _paired_t(
-    printed: PrintedScores, n: int, pairs: list[tuple[int, int]]
-) -> list[tuple[float, float]]:
+def _paired_t(printed: PrintedScores, n: int, pairs: list[tuple[int, int]]) -> _Bounds:
     assert printed.deviations is not None
-    bounds = []
-    for i, j in pairs:
-        gap = float(printed.scores[i] - printed.scores[j])
-        slack = 2 * printed.half_unit
-        spread = float(printed.deviations[i]), float(printed.deviations[j])
-        bounds.append(
-            paired_t_bounds(
-                (gap - slack, gap + slack), spread, n, half_unit=printed.deviation_half_unit
-            )
-        )
-    return bounds
+    slack, half_unit = 2 * printed.half_unit, printed.deviation_half_unit
+    losses = -printed.scores if printed.metric.higher_is_better else printed.scores
+    gaps = [float(losses[i] - losses[j]) for i, j in pairs]
+    spreads = [(float(printed.deviations[i]), float(printed.deviations[j])) for i, j in pairs]
+    known = [((gap - slack, gap + slack), spread, n)
+             for gap, spread in zip(gaps, spreads, strict=True)]  # fmt: skip
+    return [paired_t_bounds(*one, half_unit=half_unit) for one in known], lambda level: np.array(
+        [paired_t_interval(*one, level, half_unit=half_unit) for one in known]
+    )

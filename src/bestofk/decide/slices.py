@@ -1,55 +1,69 @@
-"""Verdicts by slice of the data, with one family of comparisons over all slices."""
+"""Statements by slice of the data, which hold together."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.errors import ArgumentError, BestOfKError, DesignError, UnknownNameError
-from bestofk._base.formatting import counted, joined, pvalue_words, rounded, shortened
+from bestofk._base.formatting import counted, shortened
 from bestofk._base.results import Presented
-from bestofk.decide.decision import Decision
+from bestofk.decide.decision import RULED_OUT, Decision, Standing
 from bestofk.decide.order import order
 from bestofk.decide.preference import Name
-from bestofk.decide.statements.wording import called
-from bestofk.stats.adjust import CORRECTIONS, adjust
+from bestofk.decide.statements.wording import at_most_text, called, level_words, named
 
 MAX_SLICES = 200
 MAX_LEFT_OUT = 5
 """Most slices without a test that the explanation lists."""
-STEP_DOWN = "holm"
-"""The correction over all slices."""
+MAX_NAMED = 5
+"""Most slices that the first sentence names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Slice:
-    """One slice of the data.
-
-    Attributes
-    ----------
-    name : str
-        The value of the column.
-    means : mapping
-        Mean by learner, in the user's metric.
-    best : name
-        The learner with the best mean in this slice.
-    claims : tuple of (better, worse, adjusted p-value)
-        What is shown in this slice, with the correction over all slices.
-    """
+    """One slice of the data: the value of the column, and the decision about its rows."""
 
     name: str
-    means: Mapping[Name, float]
-    best: Name
-    claims: tuple[tuple[Name, Name, float], ...]
+    decision: Decision
+
+    def standing(self, name: Name | None) -> Standing | None:
+        """Return the row of a learner, if it was compared in this slice."""
+        return next((row for row in self.decision.standings if row.name == name), None)
+
+    def explain(self) -> str:
+        """Return the statement about the slice, in short."""
+        decision = self.decision
+        best = decision.recommended
+        row = self.standing(best)
+        if best is None or row is None:
+            return f"{self.name}: {decision.headline()}"
+        at_most = at_most_text(decision, row)
+        parts = [f"use {called(best)}{f', at most {at_most} worse than the best' * bool(at_most)}"]
+        may_be = [name for name in decision.candidates if name != best]
+        for title, names in (("may be the best", may_be), ("ruled out", _ruled_out(decision))):
+            if names:
+                parts.append(f"{title}: {named(names)}")
+        return f"{self.name}: {'; '.join(parts)}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the slice for strict JSON."""
+        decision = self.decision
+        return {
+            "name": self.name,
+            "recommended": decision.recommended,
+            "candidates": list(decision.candidates),
+            "table": [row.to_dict() for row in decision.standings],
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Slices(Presented):
-    """Verdicts by slice.
+    """Statements by slice.
 
     Attributes
     ----------
@@ -58,11 +72,10 @@ class Slices(Presented):
     recommended : name or None
         The learner that the whole table recommends.
     slices : tuple of Slice
-        Those in which another learner is shown to be better than the recommended one first, then
-        by how far it is behind the best mean.
-    comparisons : int
-        The number of comparisons in all slices; the chance of any false claim about them is at
-        most alpha if the assumptions of the tests hold.
+        Those in which the recommended learner is ruled out first, then by how far its mean is
+        behind. Each decision has the level alpha divided by the number of slices.
+    alpha : float
+        Chance that any of the statements is wrong, if the assumptions of the tests hold.
     left_out : mapping of str to str
         Slices that cannot be tested, and why.
     cautions : mapping of str to str
@@ -72,62 +85,44 @@ class Slices(Presented):
     by: str
     recommended: Name | None
     slices: tuple[Slice, ...]
-    comparisons: int
     alpha: float
-    metric: str
-    noun: str
     left_out: Mapping[str, str]
     cautions: Mapping[str, str] = field(default_factory=dict)
 
-    def worse(self, one: Slice) -> list[tuple[Name, float]]:
-        """Return the learners that are shown to be better than the recommended one in a slice."""
-        return [(better, p) for better, worse, p in one.claims if worse == self.recommended]
-
-    def recommended_mean(self, one: Slice) -> float | None:
-        """Return the mean of the recommended learner in a slice, if it has one."""
-        return None if self.recommended is None else one.means.get(self.recommended)
-
     def _columns(self) -> dict[str, Any]:
+        decisions = [one.decision for one in self.slices]
+        rows = [one.standing(one.decision.recommended) for one in self.slices]
         return {
             self.by: [one.name for one in self.slices],
-            "best": [one.best for one in self.slices],
-            "mean_best": [one.means[one.best] for one in self.slices],
-            "mean_recommended": [self.recommended_mean(one) for one in self.slices],
-            "verdict": [self.verdict(one) for one in self.slices],
+            "recommended": [one.recommended for one in decisions],
+            "at_most": [None if row is None else row.at_most for row in rows],
+            "candidates": [_listed(one.candidates) for one in decisions],
+            "ruled_out": [_listed(_ruled_out(one)) for one in decisions],
         }
 
-    def verdict(self, one: Slice) -> str:
-        """Return how the recommended learner compares in a slice, in words."""
-        if worse := self.worse(one):
-            p = pvalue_words(min(p for _, p in worse))
-            return f"{joined([called(name) for name, _ in worse])} significantly better ({p})"
-        beaten = [called(worse) for better, worse, _ in one.claims if better == self.recommended]
-        shown = f"significantly better than {joined(beaten)}" if beaten else ""
-        if one.best == self.recommended:
-            best = f"{called(one.best)} has the best mean"
-            return f"{best}; {shown}" if shown else best
-        best = f"{called(one.best)} has the best mean; not significant"
-        return f"{shown}; {best}" if shown else best
+    def to_dict(self) -> dict[str, Any]:
+        """Return the statements for strict JSON."""
+        return {
+            "by": self.by,
+            "recommended": self.recommended,
+            "alpha": self.alpha,
+            "headline": self.headline(),
+            "slices": [one.to_dict() for one in self.slices],
+            "left_out": dict(self.left_out),
+            "cautions": dict(self.cautions),
+        }
 
     def headline(self) -> str:
-        """Return in which slices another learner is shown to be better, in a sentence."""
-        bad = [one for one in self.slices if self.worse(one)]
-        chosen = "No learner" if self.recommended is None else called(self.recommended)
+        """Return in which slices the recommended learner is ruled out, in a sentence."""
         total = counted(len(self.slices), "slice")
-        family = (
-            f"one family of {counted(self.comparisons, 'comparison')}, alpha = {self.alpha:g} with "
-            f"{CORRECTIONS[STEP_DOWN].words}"
-        )
-        if bad:
-            names = joined([one.name for one in bad[:5]])
-            more = f" and {len(bad) - 5} more" if len(bad) > 5 else ""
-            return (
-                f"Slices by {self.by}: in {len(bad)} of {total} another {self.noun} is "
-                f"significantly better than {chosen}: {names}{more} ({family})."
-            )
+        hold = f"{level_words(self.alpha)} confidence for all slices at once"
+        if self.recommended is None:
+            return f"Slices by {self.by}: {total} ({hold})."
+        out = [one.name for one in self.slices if self.recommended in _ruled_out(one.decision)]
+        names = f": {shortened(out, MAX_NAMED)}" if out else ""
         return (
-            f"Slices by {self.by}: in none of {total} is another {self.noun} shown to be "
-            f"better than {chosen} ({family})."
+            f"Slices by {self.by}: {called(self.recommended)} is ruled out in "
+            f"{len(out) or 'none'} of {total}{names} ({hold})."
         )
 
     def caution_sentences(self) -> list[str]:
@@ -140,18 +135,22 @@ class Slices(Presented):
         return cautions + left_out
 
     def explain(self) -> str:
-        """Return the verdicts in sentences."""
-        lines = [self.headline()]
-        means = [self.recommended_mean(one) for one in self.slices]
-        texts = iter(rounded([mean for mean in means if mean is not None]))
-        for one, mean in zip(self.slices, means, strict=True):
-            shown = "" if mean is None else f" ({self.metric} {next(texts)})"
-            lines.append(f"{one.name}{shown}: {self.verdict(one)}.")
-        return "\n".join([*lines, *self.caution_sentences()])
+        """Return the statement of each slice."""
+        lines = [one.explain() for one in self.slices]
+        return "\n".join([self.headline(), *lines, *self.caution_sentences()])
+
+
+def _ruled_out(decision: Decision) -> tuple[Name, ...]:
+    """Return the learners that are ruled out, or worse than the one of another procedure."""
+    return tuple(row.name for row in decision.standings if row.verdict in (RULED_OUT, "worse"))
+
+
+def _listed(names: tuple[Name, ...]) -> str:
+    return ", ".join(map(called, names))
 
 
 def order_by(source: Any, by: str, **arguments: Any) -> Slices:
-    """Decide about a table of losses in every slice, with one family over all slices.
+    """Decide about a table of losses in every slice, with statements that hold together.
 
     Parameters
     ----------
@@ -170,8 +169,8 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
     ...         for item in range(120) for name in ("a", "b")]
     >>> frame = pd.DataFrame(rows, columns=["model", "item", "part", "accuracy"])
     >>> slices = order_by(frame, "part")
-    >>> {one.name: slices.verdict(one) for one in slices.slices}["0"]
-    'a has the best mean; significantly better than b'
+    >>> {one.name: one.decision.candidates for one in slices.slices}
+    {'1': ('b',), '0': ('a',)}
     """
     from bestofk.decide.interval_table import table_of
 
@@ -182,12 +181,11 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
         raise UnknownNameError("column", by, list(cells.columns))
     where = arguments.pop("where", {})
 
-    def decide(name: str | None = None) -> Decision:
-        chosen = where if name is None else {**where, by: name}
-        reading: dict[str, Any] = {"where": chosen} if chosen else {}
-        return order(source, **arguments, **reading)
+    def decide(name: str, alpha: float) -> Decision:
+        return order(source, **(arguments | {"alpha": alpha}), where={**where, by: name})
 
-    return order_slices(decide(), cells.levels(by).names, decide, by=by)
+    whole = order(source, **arguments, **({"where": where} if where else {}))
+    return order_slices(whole, cells.levels(by).names, decide, by=by)
 
 
 def _cautions(decisions: Mapping[str, Decision]) -> dict[str, str]:
@@ -220,66 +218,38 @@ def check_slices(names: Sequence[str], by: str) -> None:
 
 
 def order_slices(
-    whole: Decision,
-    names: tuple[str, ...],
-    decide: Callable[[str], Decision],
-    *,
-    by: str,
+    whole: Decision, names: tuple[str, ...], decide: Callable[[str, float], Decision], *, by: str
 ) -> Slices:
-    """Decide in every slice, and adjust the p-values of all pairs in all slices together.
+    """Decide in every slice, each at alpha divided by the number of slices.
 
     - `whole`: The decision from all data.
     - `names`: The slices.
-    - `decide`: Returns the decision of a slice.
+    - `decide`: Returns the decision of a slice at a level alpha.
     - `by`: The column of the slices.
     """
-    alpha = whole.alpha
     check_slices(names, by)
     decisions: dict[str, Decision] = {}
     left_out: dict[str, str] = {}
     for name in names:
         try:
-            decisions[name] = decide(name)
+            decisions[name] = decide(name, whole.alpha / len(names))
         except BestOfKError as error:
             left_out[name] = str(error)
     if not decisions:
         raise DesignError(f"No slice of {by!r} can be tested: {next(iter(left_out.values()))}")
-    pvalues = np.concatenate([one.evidence.pvalue for one in decisions.values()])
-    adjusted = np.asarray(adjust(pvalues, STEP_DOWN)) if len(pvalues) else pvalues
-    slices, start = [], 0
-    for name, decision in decisions.items():
-        evidence = decision.evidence
-        part = adjusted[start : start + len(evidence)]
-        start += len(evidence)
-        claims = []
-        for row in np.flatnonzero((part <= alpha) & (evidence.direction != 0)).tolist():
-            pair = evidence.names[evidence.first[row]], evidence.names[evidence.second[row]]
-            better, worse = pair if evidence.direction[row] < 0 else pair[::-1]
-            claims.append((better, worse, float(part[row])))
-        slices.append(
-            Slice(
-                name=name,
-                means=decision.means,
-                best=decision.smallest_mean,
-                claims=tuple(claims),
-            )
-        )
-    result = Slices(
+
+    def behind(one: Slice) -> tuple[bool, float]:
+        row = one.standing(whole.recommended)
+        if row is None:
+            return True, 0.0
+        return row.name not in _ruled_out(one.decision), -row.difference
+
+    slices = (Slice(name=name, decision=decision) for name, decision in decisions.items())
+    return Slices(
         by=by,
         recommended=whole.recommended,
-        slices=(),
-        comparisons=len(pvalues),
-        alpha=alpha,
-        metric=whole.metric.mean,
-        noun=whole.noun,
+        slices=tuple(sorted(slices, key=behind)),
+        alpha=whole.alpha,
         left_out=left_out,
         cautions=_cautions(decisions),
     )
-
-    def behind(one: Slice) -> float:
-        losses = decisions[one.name].mean_losses
-        recommended = losses.get(whole.recommended) if whole.recommended is not None else None
-        return 0.0 if recommended is None else recommended - losses[one.best]
-
-    ordered = sorted(slices, key=lambda one: (not result.worse(one), -behind(one)))
-    return replace(result, slices=tuple(ordered))

@@ -1,8 +1,7 @@
 from .choosing import choose_model as choose_model
 from .evals import Evals as Evals
-from .item_plan import ItemPlan as ItemPlan, items_needed as items_needed
+from .item_plan import items_needed as items_needed
 from .item_scores import ItemScores as ItemScores
-from .missing_bounds import MissingBounds as MissingBounds, RivalBounds as RivalBounds
 from .model_choice import ModelChoice as ModelChoice
 from .reading import example_evals as example_evals, read_evals as read_evals
 from .registry import EVAL_FORMATS as EVAL_FORMATS, EvalFormat as EvalFormat

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import ceil, isfinite
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -17,40 +17,29 @@ from bestofk._base.habits import Habit, answers_habits
 from bestofk.decide.decision import Decision
 from bestofk.decide.missing_losses import MissingLosses
 from bestofk.decide.order import decide
-from bestofk.decide.preference import MeasuredCosts, Name, arrange
+from bestofk.decide.preference import MeasuredCosts, arrange
 from bestofk.decide.problem import Subject
-from bestofk.decide.registry import PROCEDURES, decides_by
+from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slices, order_slices
 from bestofk.decide.statements.models import cost_details
 from bestofk.evals.evals import MEASURES, Evals, is_measure
 from bestofk.evals.item_plan import (
-    ItemPlan,
     MoreItems,
     PowerCurve,
     chance_to_decide,
     cluster_curve,
-    detectable_errors,
     disagreement_curve,
-    item_plan,
-    items_for,
     items_from_start,
 )
-from bestofk.evals.item_scores import ItemScores, missing_scores, score_ranges
-from bestofk.evals.judge import JudgeCheck, LabelledTest, judge_check, labelled_losses
-from bestofk.evals.missing_bounds import MissingBounds, rival_bounds
+from bestofk.evals.item_scores import ItemScores, missing_scores
+from bestofk.evals.judge import LabelledTest, judge_check, labelled_losses
 from bestofk.evals.model_choice import AgainstModel, ModelChoice
 from bestofk.evals.rows import STATUSES
 from bestofk.losses.losses import Losses
 from bestofk.stats.intervals import wilson
-from bestofk.stats.pairwise.clustered import (
-    Clusters,
-    cluster_t,
-    clusters_of,
-    differing,
-)
+from bestofk.stats.pairwise.clustered import Clusters, cluster_t, clusters_of
 from bestofk.stats.pairwise.entry import PairwiseTest
-from bestofk.stats.pairwise.mcnemar_tests import mcnemar
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
 
 MIN_GRADED_UNITS = 30
@@ -117,7 +106,7 @@ def choose_model(
     pass_at: int | None = None,
     pass_all: int | None = None,
     test: str | Callable[..., Any] = "auto",
-    procedure: str = "multitest",
+    procedure: str = "best",
     alpha: float = 0.05,
     count_errors_as_wrong: bool = False,
     limits: str = "score",
@@ -125,7 +114,7 @@ def choose_model(
     random_state: RandomState = 0,
     **options: Any,
 ) -> ModelChoice:
-    """Choose a language model from evaluation logs, rank the others and bound the risk.
+    """Choose a language model from evaluation logs, and bound how much worse it can be.
 
     Parameters
     ----------
@@ -137,8 +126,8 @@ def choose_model(
         `order`. ``"p95_latency"`` or another percentile: the latency that 95 percent of the
         samples do not exceed. None: no preference.
     margin : float, optional
-        A difference that does not matter. The result says whether the choice is shown not to be
-        worse than the best by more than the margin.
+        A difference that does not matter: a preferred model that is shown to be at most this much
+        worse than the best is recommended as well.
     against : str, optional
         A model, such as the one in production: the result says for each other model whether it is
         shown to be within the margin of that model. Needs `margin`.
@@ -161,25 +150,24 @@ def choose_model(
         As for `order`.
     count_errors_as_wrong, limits
         As for `Evals.by_item`.
-    missing : {"drop", "refuse", "bounds"}
-        If scores are missing: ``"drop"`` compares the items that all models have, ``"refuse"``
-        stops, ``"bounds"`` compares these items and states which verdicts the missing scores
-        could lead to (for scores between 0 and 1).
+    missing : {"drop", "refuse"}
+        If scores are missing: ``"drop"`` states what holds for the items that all models have, and
+        also if all missing scores are wrong or all are right; ``"refuse"`` stops.
 
     Returns
     -------
     ModelChoice
-        With `recommended`, `decision`, `bound`, `plan`, `margin_verdict` and `explain()`.
+        With `recommended`, `decision` and `explain()`.
 
     Examples
     --------
     >>> import bestofk as bk
     >>> evals = bk.evals.example_evals("inspect-sums")
     >>> choice = choose_model(evals, prefer="tokens", margin=0.2)
-    >>> choice.recommended, choice.margin_verdict
-    ('mockllm/medium', 'shown')
+    >>> choice.recommended, choice.decision.candidates
+    ('mockllm/medium', ('mockllm/large', 'mockllm/medium'))
     """
-    one_of(missing, "missing", ("drop", "refuse", "bounds"))
+    one_of(missing, "missing", ("drop", "refuse"))
     if len(evals.learners) < 2:
         raise ArgumentError(
             f"The logs contain only one model ({evals.learners[0]!r:.80}): add the logs of "
@@ -187,12 +175,6 @@ def choose_model(
         )
     if pass_at is not None and pass_all is not None:
         raise ArgumentError("pass_at and pass_all exclude each other; pass one of them.")
-    if missing == "bounds" and (pass_at is not None or pass_all is not None):
-        raise ArgumentError(
-            use(missing="bounds"), " does not work with pass_at or pass_all; omit one."
-        )
-    if margin is not None:
-        positive(margin, "margin")
     if against is not None:
         if against not in evals.learners:
             raise UnknownNameError("model", against, evals.learners)
@@ -207,7 +189,7 @@ def choose_model(
     if difference is not None:
         positive(difference, "difference")
     counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong, "limits": limits}
-    scores = evals.by_item(missing="refuse" if missing == "refuse" else "drop", **counting)
+    scores = evals.by_item(missing=missing, **counting)
 
     def passed(scores: ItemScores) -> ItemScores:
         if pass_at is not None:
@@ -218,72 +200,37 @@ def choose_model(
     scores = passed(scores)
     judge = None
     if scores.truth is not None:
-        _refuse_with_labels(test, missing, procedure, pass_at or pass_all)
+        _refuse_with_labels(test, procedure, pass_at or pass_all)
         judge = judge_check(scores, evals.truth_name)
         scores = replace(scores, metric=evals.truth_name)
         if judge.labelled == judge.items:
             # the labels alone decide
             evals, scores = replace(evals, truth=None), _labels_alone(evals, scores)
-    if decides_by(procedure) == "adequacy":
-        options = {**options, "margin": margin}
-    options |= {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
-                "prefer": _preference(prefer, evals), "random_state": random_state}  # fmt: skip
+    options |= {
+        "test": test, "macro": macro, "procedure": procedure, "alpha": alpha, "margin": margin,
+        "prefer": _preference(prefer, evals), "random_state": random_state,
+    }  # fmt: skip
     costs = {measure: evals.costs(measure) for measure in MEASURES}
     cost_of = prefer if is_measure(prefer) else "cost"
     costs.setdefault(cost_of, evals.costs(cost_of))
-    failed: MissingLosses | None = None
-    scenarios: tuple[_Decided, ...] = ()
+    lost: MissingLosses | None = None
     has_judge = judge is not None and scores.truth is None
     if missing != "refuse" and not complete and not has_judge:
-        failed, scenarios = _failures(evals, options, counting, passed)
+        lost = _missing_losses(evals, options, counting, passed)
     details = cost_details(costs, cost_of, evals.currency)
-    decided = _decide(scores, details=details, missing_losses=failed, **options)
+    decided = _decide(scores, details=details, missing_losses=lost, **options)
     decision = decided.decision
-    bounds = None
-    within_unit = judge is None and bool(scores.mean.min() >= 0.0 and scores.mean.max() <= 1.0)
-    plain = pass_at is None and pass_all is None
-    if decision.recommended is not None and (
-        missing == "bounds" or (failed and within_unit and plain)
-    ):
-        bounds = _missing_bounds(evals, decision, options, counting)
-    alone, rival = _bound(decided, decision.recommended)
-    bound = alone
-    for scenario in scenarios:
-        at_worst, other = _bound(scenario, decision.recommended)
-        if bound is not None and (at_worst is None or at_worst > bound):
-            bound, rival = at_worst, other
-    if decides_by(procedure) == "adequacy" and decision.recommended is not None:
-        # the statement that the procedure makes about the recommended model
-        alone = bound = margin
-    if judge is not None and scores.truth is not None:
-        judge = _with_label_plan(judge, decided)
-    margin_verdict = _margin_verdict(decision, bound, margin)
-    if margin_verdict != _margin_verdict(decision, alone, margin):
-        margin_verdict = "depends"
     return ModelChoice(
         decision=decision,
         scores=scores,
         weights="macro" if macro else "micro",
         costs=costs,
         cost_of=cost_of,
-        bound=bound,
-        rival=rival,
-        plan=_plan(decided),
-        margin=margin,
-        margin_verdict=margin_verdict,
-        items_for_margin=None
-        if margin_verdict in ("shown", "depends")
-        else _items_for_margin(decided, rival, margin),
-        unattainable=_unattainable(decided),
         intervals=_intervals(decided),
         counts=_counts(evals),
-        account=(
-            *(sentence for sentence in scores.account if sentence not in scores.left_out),
-            *_weight_sentences(scores, macro=macro),
-        ),
+        account=tuple(one for one in scores.account if one not in scores.left_out),
         left_out=scores.left_out,
-        missing_bounds=bounds,
-        against=_against((decided, *scenarios), against, margin),
+        against=_against(decision, against),
         judge=judge,
         more=_more_items(decided, more, difference),
         cost_intervals={} if cost_of in MEASURES else evals.percentile_intervals(cost_of, alpha),
@@ -300,12 +247,10 @@ def _labels_alone(evals: Evals, scores: ItemScores) -> ItemScores:
     return replace(scores, mean=labels, count=ones, variance=unknown, truth=None)
 
 
-def _refuse_with_labels(test: Any, missing: str, procedure: str, passes: int | None) -> None:
+def _refuse_with_labels(test: Any, procedure: str, passes: int | None) -> None:
     """Refuse options that do not work with human labels."""
     if passes is not None:
         raise ArgumentError("truth does not work with pass_at or pass_all; omit one.")
-    if missing == "bounds":
-        raise ArgumentError("truth does not work with ", use(missing="bounds"), "; omit one.")
     if test not in ("auto", *LABELLED_TESTS) or not PROCEDURES[procedure].takes_test:
         option = use(procedure=procedure) if test == "auto" else use(test=test)
         raise ArgumentError("truth does not work with ", option, "; omit one.")
@@ -379,7 +324,7 @@ def _decide(
         structure = "clusters" if scores.clusters else "weighted tasks"
         raise ArgumentError(
             f"procedure {procedure!r} assumes independent items of equal weight, and these are in "
-            f"{structure}: use 'multitest' or 'cheapest-adequate'."
+            f"{structure}: use 'best' or 'multitest'."
         )
     if isinstance(chosen, ClusteredTest) and options.get("df") is not None:
         raise ArgumentError(f"df does not apply to test {chosen.name!r}; omit it.")
@@ -401,13 +346,13 @@ def _decide(
     return _Decided(decision=decision, scores=scores, table=table, unit=unit, labelled=labelled)
 
 
-def _failures(
+def _missing_losses(
     evals: Evals,
     options: dict[str, Any],
     counting: dict[str, Any],
     passed: Callable[[ItemScores], ItemScores],
-) -> tuple[MissingLosses | None, tuple[_Decided, ...]]:
-    """Return the missing scores, and the decisions if all of them are wrong, or all are right.
+) -> MissingLosses | None:
+    """Return the missing scores, with the evidence if all are wrong, and if all are right.
 
     An item that a model never ran counts only if the model has at least half of the items of its
     task: otherwise it ran on a part of the task by design.
@@ -418,7 +363,7 @@ def _failures(
     keep = np.asarray(wanted.all(axis=0))
     lacking = (missing > 0) & keep
     if not lacking.any() or (lacking == lacking[:1]).all() or keep.sum() < 2:
-        return None, ()
+        return None
     # an item that a model never ran has as many answers as the others
     count = np.where(scores.count > 0, scores.count + missing, scores.count.max())
     everything, count = scores.only_items(keep), count[:, keep]
@@ -430,53 +375,19 @@ def _failures(
         return replace(everything, mean=mean, count=count, variance=variance)
 
     try:
-        scenarios = tuple(_decide(passed(filled(mean)), **options) for mean in (worst, best))
+        as_worst, as_best = (
+            _decide(passed(filled(mean)), **options).decision.evidence for mean in (worst, best)
+        )
     except BestOfKError:
-        return None, ()
-    as_worst, as_best = (one.decision.evidence for one in scenarios)
+        return None
     counts = lacking.sum(axis=1).tolist()
-    lost = MissingLosses(
+    return MissingLosses(
         counts={name: n for name, n in zip(evals.learners, counts, strict=True) if n},
         units=int(keep.sum()),
         unit="item",
         as_worst=as_worst,
         as_best=as_best,
     )
-    return lost, scenarios
-
-
-def _missing_bounds(
-    evals: Evals, decision: Decision, options: dict[str, Any], counting: dict[str, Any]
-) -> MissingBounds:
-    """Compute the worst cases over all items."""
-    low, high, missing = score_ranges(evals, **counting)
-    scores = evals.by_item(missing="allow", **counting)
-    recommended = str(decision.recommended)
-    worst, best = (low, high) if evals.higher_is_better else (high, low)
-
-    def with_means(mean: Floats) -> ItemScores:
-        return replace(scores, mean=mean, count=np.maximum(scores.count, 1))
-
-    unlucky = best.copy()
-    unlucky[evals.learners.index(recommended)] = worst[evals.learners.index(recommended)]
-    at_worst = _decide(with_means(unlucky), **options).decision.recommended
-    names = [str(name) for name in decision.evidence.names]
-    rows = [evals.learners.index(name) for name in names]
-    smallest, largest = (
-        _weighted(with_means(np.ascontiguousarray(mean[rows])), macro=options["macro"])
-        .values.reshape(len(rows), -1)
-        for mean in (best, worst)
-    )  # fmt: skip
-    return MissingBounds(
-        missing=dict(zip(evals.learners, missing.tolist(), strict=True)),
-        items=len(evals.items),
-        recommended=recommended,
-        at_worst=None if at_worst is None else str(at_worst),
-        rivals=rival_bounds(
-            names.index(recommended), names, smallest, largest, decision.evidence.family,
-            scores.cluster, scores.task,
-        ),
-    )  # fmt: skip
 
 
 def _counts(evals: Evals) -> dict[str, dict[str, int]]:
@@ -522,15 +433,6 @@ def _weighted(scores: ItemScores, *, macro: bool, order: Sequence[int] | None = 
         loss_name=table.loss_name,
         account=table.account[:-1],
     )
-
-
-def _weight_sentences(scores: ItemScores, *, macro: bool) -> list[str]:
-    if len(scores.tasks) == 1:
-        return []
-    tasks = counted(len(scores.tasks), "task")
-    if macro:
-        return [f"Each of {tasks} has the same weight (macro)."]
-    return [f"Each item of {tasks} has the same weight (micro)."]
 
 
 def _test(
@@ -583,108 +485,34 @@ def _clustered_default(*, binary: bool) -> PairwiseTest:
     )
 
 
-def _against(
-    scenarios: tuple[_Decided, ...], against: str | None, margin: float | None
-) -> tuple[AgainstModel, ...]:
-    """Compare each model with one of them: K - 1 intervals, each end at alpha / (K - 1).
-
-    The first scenario has the items that all models have; the others fill in missing scores.
-    """
-    if against is None or margin is None:
+def _against(decision: Decision, against: str | None) -> tuple[AgainstModel, ...]:
+    """Compare each model with one of them, by K - 1 intervals that hold together."""
+    if against is None:
         return ()
-    decided = scenarios[0]
-    losses, metric = decided.losses, decided.table.metric
-    names = [name for name in losses if name != against]
-    intervals = [_intervals_against(one, names, against) for one in scenarios]
-    # the verdict must not call a pair too close that is shown to differ here
-    worse = {loser for winner, loser in decided.decision.claims if winner == against}
+    evidence, margin = decision.evidence, decision.margin
+    assert margin is not None
+    pairs = evidence.rows_of(against)
+    ends = evidence.intervals_at(1.0 - decision.alpha / len(pairs), pairs)
     rows = []
-    for at, name in enumerate(names):
-        verdicts = {
-            "within"
-            if high[at] < margin
-            else "beyond"
-            if low[at] > margin and name in worse
-            else "open"
-            for low, high in intervals
-        }
+    for row, low, high in zip(pairs.tolist(), *(end.tolist() for end in ends), strict=True):
+        a, b = evidence.names[evidence.first[row]], evidence.names[evidence.second[row]]
+        at_least, at_most = (-high, -low) if a == against else (low, high)
+        name = str(b if a == against else a)
+        difference = decision.mean_losses[name] - decision.mean_losses[against]
         rows.append(
             AgainstModel(
                 name=name,
                 against=against,
-                difference=metric.difference(float(losses[name].mean() - losses[against].mean())),
-                at_most=max(0.0, *(float(high[at]) for _, high in intervals)),
-                verdict=verdicts.pop() if len(verdicts) == 1 else "depends",
+                difference=decision.metric.difference(difference),
+                at_most=max(0.0, at_most) if isfinite(at_most) else None,
+                verdict="within"
+                if at_most <= margin
+                else "beyond"
+                if at_least > margin
+                else "open",
             )
         )
     return tuple(rows)
-
-
-def _intervals_against(decided: _Decided, names: list[str], against: str) -> tuple[Floats, Floats]:
-    """Return both ends of how much worse each model is than one of them."""
-    losses, level = decided.losses, 1.0 - decided.decision.alpha / len(names)
-    first = np.stack([losses[name] for name in names])
-    low, high = (
-        _loss_test(decided, first, losses[against], side).confidence_interval(level)
-        for side in ("greater", "less")
-    )
-    return np.atleast_1d(np.asarray(low.low)), np.atleast_1d(np.asarray(high.high))
-
-
-def _loss_test(decided: _Decided, a: Floats, b: Floats, alternative: str) -> Any:
-    """Return the one-sided test of means behind bounds, whatever the test of the decision."""
-    if decided.binary:
-        return mcnemar(a, b, exact=True, alternative=alternative)
-    if decided.labelled is not None:
-        rows = (np.asarray(x)[..., np.newaxis, :] for x in (a, b))
-        return decided.labelled(*rows, alternative=alternative)
-    scores = decided.scores
-    return cluster_t(
-        a, b, clusters=scores.cluster, strata=scores.task, unit=decided.unit,
-        alternative=alternative,
-    )  # fmt: skip
-
-
-def _bound(decided: _Decided, best: Name | None) -> tuple[float | None, str | None]:
-    """Return how much worse than the best model the model `best` may be, and than which.
-
-    The bound is one-sided. For any model that the data select, it is too low only if the interval
-    against the truly best model fails. These are K - 1 intervals, each at alpha / (K - 1). The
-    bound is about means, whatever the test.
-    """
-    decision, losses = decided.decision, decided.losses
-    others = [name for name in losses if name != best]
-    if best is None or not others:
-        return None, None
-    level = 1.0 - decision.alpha / len(others)
-    parts = []
-    for start in range(0, len(others), 16):
-        # a part of the models at a time saves memory
-        rivals = np.stack([losses[name] for name in others[start : start + 16]])
-        result = _loss_test(decided, losses[str(best)], rivals, "less")
-        parts.append(np.atleast_1d(np.asarray(result.confidence_interval(level).high, dtype=float)))
-    high = np.concatenate(parts)
-    rival = int(np.argmax(high))
-    return (float(max(high[rival], 0.0)) if isfinite(high[rival]) else None), others[rival]
-
-
-def _plan(decided: _Decided) -> ItemPlan | None:
-    """Plan for the recommended model and the one with the best mean, or else the next best."""
-    decision, scores, losses = decided.decision, decided.scores, decided.losses
-    best = decision.recommended
-    if best is None or len(losses) < 2 or decided.labelled is not None:
-        return None
-    rivals = [name for name in losses if name != best]
-    rival = min(rivals, key=lambda name: decision.mean_losses[name])
-    rows = [scores.learners.index(str(name)) for name in (best, rival)]
-    d = losses[str(best)] - losses[rival]
-    row = decision.evidence.row(best, rival)
-    settled = row is not None and bool(decision.evidence.rejected[row])
-    level = 1.0 - decision.evidence.family.interval_level()
-    return item_plan(
-        (str(best), rival), d, scores.variance[rows], scores.count[rows], decided.clusters,
-        unit=decided.unit, level=level, power=_power_curve(decided, d, level), settled=settled,
-    )  # fmt: skip
 
 
 def _more_items(decided: _Decided, more: int | None, difference: float | None) -> MoreItems | None:
@@ -694,30 +522,29 @@ def _more_items(decided: _Decided, more: int | None, difference: float | None) -
     if decided.labelled is not None:
         raise ArgumentError(
             use(difference=difference) if more is None else use(more=more),
-            " does not work if human labels of some items correct a judge; omit it: the result "
-            "states how many labels would settle it.",
+            " does not work if human labels of some items correct a judge; omit it.",
         )
-    plan = _plan(decided)
-    if plan is None:
+    decision, losses, clusters = decided.decision, decided.losses, decided.clusters
+    best = decision.recommended
+    if best is None:
         return None
-    losses, clusters = decided.losses, decided.clusters
-    d = losses[plan.pair[0]] - losses[plan.pair[1]]
-    curve = _power_curve(decided, d, plan.level)
-    _, df = clusters.standard_error(clusters.totals(d))
+    rival = next(name for name in decision.by_mean if name != best)
+    evidence = decision.evidence
+    row = evidence.row(best, rival)
+    d = losses[str(best)] - losses[str(rival)]
+    curve = _power_curve(decided, d, 1.0 - evidence.family.interval_level())
+    error, df = clusters.standard_error(clusters.totals(d), unit=decided.unit)
     chances = 0.0, 0.0
     if more is not None:
-        chances = chance_to_decide(
-            plan.difference, plan.standard_error, float(df), plan.items, more, curve
-        )
-    needed = None if difference is None else items_from_start(curve, difference)
+        chances = chance_to_decide(float(d.mean()), float(error), float(df), len(d), more, curve)
     return MoreItems(
-        pair=plan.pair,
-        items=plan.items,
+        pair=(str(best), str(rival)),
+        items=len(d),
         more=more,
         chance=chances[0],
         chance_if_observed=chances[1],
-        settled=plan.settled,
-        needed=needed,
+        settled=row is not None and bool(evidence.rejected[row]),
+        needed=None if difference is None else items_from_start(curve, difference),
         difference=difference,
     )
 
@@ -731,73 +558,12 @@ def _power_curve(decided: _Decided, d: Floats, level: float) -> PowerCurve:
     return cluster_curve(d, decided.clusters, model, level, unit=decided.unit)
 
 
-def _margin_verdict(decision: Decision, bound: float | None, margin: float | None) -> str | None:
-    if margin is None or decision.recommended is None:
-        return None
-    if bound is not None and (bound < margin or decides_by(decision.procedure) == "adequacy"):
-        return "shown"
-    worse = any(loser == decision.recommended for _, loser in decision.claims)
-    return "worse" if worse else "not shown"
-
-
-def _items_for_margin(decided: _Decided, rival: str | None, margin: float | None) -> int | None:
-    if margin is None or rival is None or decided.labelled is not None:
-        return None
-    losses = decided.losses
-    d = losses[str(decided.decision.recommended)] - losses[rival]
-    level = decided.decision.alpha / (len(losses) - 1)
-    # a one-sided test is a two-sided test at twice its level
-    curve = cluster_curve(d, decided.clusters, "skew-corrected t", min(2 * level, 0.99))
-    return items_for(curve, margin - float(d.mean()), len(d))
-
-
-def _unattainable(decided: _Decided) -> tuple[tuple[str, int, float], ...]:
-    """Return the rivals that differ in too few clusters for any p-value to be significant."""
-    decision, losses, clusters = decided.decision, decided.losses, decided.clusters
-    best, choice = decision.recommended, decision.test_choice
-    if best is None or choice is None or choice.entry is None or not choice.entry.discrete:
-        return ()
-    rivals = []
-    totals = clusters.totals(losses[str(best)])
-    separated = {name for claim in decision.claims if best in claim for name in claim}
-    for name in decision.ranking if len(decision.ranking) > 1 else decision.by_preference:
-        if name == best or name in separated:
-            continue
-        count = int(differing(totals, clusters.totals(losses[str(name)])))
-        smallest_pvalue = min(1.0, 2.0 ** (1 - count))
-        if decision.evidence.family.smallest_adjusted(smallest_pvalue) > decision.alpha:
-            rivals.append((str(name), count, smallest_pvalue))
-    return tuple(rivals)
-
-
-def _with_label_plan(judge: JudgeCheck, decided: _Decided) -> JudgeCheck:
-    """Add the labels that would show the difference between the best model and the next best.
-
-    More labels reduce only the part of the variance that the judge leaves.
-    """
-    decision, losses, labelled = decided.decision, decided.losses, decided.labelled
-    best = decision.recommended
-    if best is None or labelled is None:
-        return judge
-    rival = min((name for name in losses if name != best), key=lambda n: decision.mean_losses[n])
-    evidence = decision.evidence
-    row = evidence.row(best, rival)
-    if row is None or evidence.rejected[row]:
-        return judge
-    N, n = judge.items, judge.labelled
-    d = losses[str(best)] - losses[rival]
-    judged = float(np.var(d[:N] * (N / (N + n)))) / N
-    left = float(evidence.standard_error[row]) ** 2 - judged
-    shown = float(evidence.estimate[row]) / detectable_errors(
-        1.0 - evidence.family.interval_level()
-    )
-    allowed = shown**2 - judged
-    needed = ceil(n * left / allowed) if allowed > 0.0 and left > 0.0 else N + 1
-    return replace(
-        judge,
-        open_pair=(str(best), rival),
-        labels_to_settle=max(needed, n + 1) if needed <= N else None,
-    )
+def _mean_test(decided: _Decided, a: Floats, b: Floats) -> Any:
+    """Return the test behind the interval of a mean, whatever the test of the decision."""
+    if decided.labelled is not None:
+        return decided.labelled(*(np.asarray(x)[..., np.newaxis, :] for x in (a, b)))
+    scores = decided.scores
+    return cluster_t(a, b, clusters=scores.cluster, strata=scores.task, unit=decided.unit)
 
 
 def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
@@ -819,7 +585,7 @@ def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
     else:
         # allow for skewed scores, as the test of the differences does
         least = losses.min() if decided.labelled is None else losses.mean(axis=1).min()
-        test = _loss_test(decided, losses, np.full(losses.shape[1], least), "two-sided")
+        test = _mean_test(decided, losses, np.full(losses.shape[1], least))
         interval = test.confidence_interval(1.0 - alpha)
         ends = least + np.transpose([np.atleast_1d(end) for end in interval])
     intervals = {}
@@ -834,7 +600,7 @@ def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
 def choose_by_slice(
     whole: ModelChoice, evals: Evals, groups: Evals, by: str, arguments: Mapping[str, Any]
 ) -> Slices:
-    """Choose in every slice of the items, with one family over all slices.
+    """Choose in every slice of the items, with statements that hold together.
 
     - `whole`: The choice from all items.
     - `evals`: The logs.
@@ -850,9 +616,9 @@ def choose_by_slice(
             raise ArgumentError(f"by: the items need names that differ, to group them by {by!r}.")
         codes, names = np.array([group[item] for item in evals.items]), groups.clusters
 
-    def decide(name: str) -> Decision:
+    def decide(name: str, alpha: float) -> Decision:
         part = evals.only_items(codes == names.index(name))
-        return choose_model(part, **arguments).decision
+        return choose_model(part, **{**arguments, "alpha": alpha}).decision
 
     return order_slices(whole.decision, names, decide, by=by)
 
@@ -860,15 +626,14 @@ def choose_by_slice(
 def choose_by_metric(
     whole: ModelChoice, logs: Mapping[str, Evals], arguments: Mapping[str, Any]
 ) -> Slices:
-    """Choose by each of several metrics, with one family over all of them.
+    """Choose by each of several metrics, with statements that hold together.
 
     - `whole`: The choice by the first metric.
     - `logs`: The same logs, read by each metric.
     - `arguments`: The arguments of `choose_model`.
     """
 
-    def decide(name: str) -> Decision:
-        return choose_model(logs[name], **arguments).decision
+    def decide(name: str, alpha: float) -> Decision:
+        return choose_model(logs[name], **{**arguments, "alpha": alpha}).decision
 
-    slices = order_slices(whole.decision, tuple(logs), decide, by="metric")
-    return replace(slices, metric="mean")
+    return order_slices(whole.decision, tuple(logs), decide, by="metric")

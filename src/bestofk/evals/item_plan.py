@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, inf, isfinite, sqrt
-from typing import Any
-
-import numpy as np
 
 from bestofk._base.checks import Floats, positive, probability
 from bestofk._base.results import Presented
@@ -18,7 +15,7 @@ from bestofk.decide.power.functions import (
     skew_corrected_t_power,
 )
 from bestofk.decide.power.observed import units_t_power
-from bestofk.decide.statements.models import item_plan_text, more_items_text
+from bestofk.decide.statements.models import more_items_text
 from bestofk.stats.pairwise.clustered import Clusters
 from bestofk.stats.pairwise.entry import PowerModel
 from bestofk.stats.tails import normal_quantile, t_sf
@@ -38,7 +35,7 @@ def items_needed(
 ) -> int:
     """Return the items that a two-sided test needs to show a difference with some power.
 
-    The formula is for many items, about 50 or more. `ItemPlan` uses the power of the test.
+    The formula is for many items, about 50 or more.
 
     Parameters
     ----------
@@ -81,59 +78,6 @@ def detectable_errors(alpha: float, power: float = POWER) -> float:
     """Return the difference that a test of many items shows, in standard errors."""
     tail = probability(alpha, "alpha") / 2
     return float(-normal_quantile(tail) + normal_quantile(probability(power, "power")))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemPlan(Presented):
-    """The differences that these items can show, and the items that would settle a comparison.
-
-    Attributes
-    ----------
-    pair : tuple of two str
-        The models.
-    difference : float
-        The observed difference of their mean losses.
-    items, epochs : int
-        Current items, and the median number of epochs per item.
-    standard_error : float
-        Standard error of the difference, over clusters.
-    between, within : float
-        The variance of an item's difference splits into a part that more epochs do not reduce
-        (`between`) and the variance between epochs of both models (`within`). NaN if there is one
-        epoch.
-    smallest_shown : float
-        The difference that these items show with probability 0.8.
-    items_to_settle : int or None
-        Items that would show the observed difference with that probability; None if it is shown
-        already, if there is no difference, or if more than 1,000 times as many were needed.
-    epochs_to_settle : int or None
-        Epochs of the same items that would show it; None if no number is enough or if it is
-        unknown.
-    level : float
-        The corrected level of the test.
-    settled : bool
-        Whether the difference is shown already.
-    largest : float
-        The largest possible difference.
-    """
-
-    pair: tuple[str, str]
-    difference: float
-    items: int
-    epochs: int
-    standard_error: float
-    between: float
-    within: float
-    smallest_shown: float
-    items_to_settle: int | None
-    epochs_to_settle: int | None
-    level: float
-    settled: bool = False
-    largest: float = float("inf")
-
-    def explain(self) -> str:
-        """Return the plan in sentences."""
-        return item_plan_text(self, POWER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,62 +188,3 @@ def items_for(curve: PowerCurve, difference: float, items: int) -> int | None:
 def items_from_start(curve: PowerCurve, difference: float) -> int | None:
     """Return the items that show a difference; None if two million are not enough."""
     return items_for(curve, difference, 2) or items_for(curve, difference, 2 * MAX_TIMES)
-
-
-def item_plan(
-    pair: tuple[str, str],
-    d: Floats,
-    epoch_variance: Floats,
-    count: Any,
-    clusters: Clusters,
-    *,
-    unit: float,
-    level: float,
-    power: PowerCurve,
-    settled: bool = False,
-) -> ItemPlan:
-    """Return the plan for the differences d (n,) of two models.
-
-    `epoch_variance` and `count` have shape (2, n): the variances between the epochs of each item
-    (NaN for one epoch) and the numbers of epochs. `power` is the power of the test. If the
-    difference is `settled`, nothing more is needed.
-    """
-    n = d.shape[-1]
-    error = float(clusters.standard_error(clusters.totals(d), unit=unit)[0])
-    mean = float(d.mean())
-    smallest = inf
-    if isfinite(error) and error > 0.0:
-        smallest = smallest_effect(lambda errors: power(errors * error, n), POWER) * error
-        smallest = smallest if isfinite(smallest) else inf
-    known = np.isfinite(epoch_variance).all(axis=0)
-    between = within = float("nan")
-    epochs = max(int(np.median(count)), 1)
-    total = error * error * n  # variance of one item's difference, clustering included
-    if known.any() and isfinite(error):
-        noise = float((epoch_variance / count)[:, known].sum(axis=0).mean())
-        within = float(epoch_variance[:, known].sum(axis=0).mean())
-        between = max(total - noise, 0.0)
-    items_to_settle: int | None = None
-    epochs_to_settle: int | None = None
-    if abs(mean) > 1e-12 and isfinite(total) and not settled:
-        items_to_settle = items_for(power, abs(mean), n)
-        # the variance at which these items show the difference
-        allowed = total * (mean / smallest) ** 2 - between if isfinite(smallest) else -inf
-        if isfinite(within) and within > 0 and allowed > 0:
-            needed = ceil(within / allowed - 1e-9)
-            epochs_to_settle = needed if needed > epochs else None
-    return ItemPlan(
-        pair=pair,
-        difference=mean,
-        items=n,
-        epochs=epochs,
-        standard_error=error,
-        between=between,
-        within=within,
-        smallest_shown=smallest,
-        items_to_settle=items_to_settle,
-        epochs_to_settle=epochs_to_settle,
-        level=level,
-        settled=settled,
-        largest=unit,
-    )

@@ -273,24 +273,6 @@ def counted_scores(
     return score, counts
 
 
-def score_ranges(
-    evals: Evals, *, count_errors_as_wrong: bool = False, limits: str = "score"
-) -> tuple[Floats, Floats, Ints]:
-    """Return the smallest and the largest mean of every item that the missing scores allow.
-
-    - `low`, `high` (K, n): The means if every missing score is 0, and if it is 1. An item that a
-      learner never ran has one missing score.
-    - `missing` (K,): The number of missing scores.
-    """
-    score, counts = counted_scores(
-        evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=[]
-    )
-    _require_unit_scores(score[counts], use(missing="bounds"), evals.metric)
-    low, missing = _with_missing(evals, score, counts, 0.0)
-    high, _ = _with_missing(evals, score, counts, 1.0)
-    return low, high, missing.sum(axis=1)
-
-
 def missing_scores(
     evals: Evals, *, count_errors_as_wrong: bool = False, limits: str = "score"
 ) -> tuple[Floats, Floats, Ints]:

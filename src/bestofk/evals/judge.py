@@ -71,9 +71,6 @@ class JudgeCheck(Presented):
     - `means`: Mean score of the judge on labelled items and on the others; NaN if there are no
       others.
     - `pvalue`: Of the hypothesis that these two means are equal, as for a random sample of items.
-    - `open_pair`: The recommended model and its nearest rival, if their difference is not shown.
-    - `labels_to_settle`: Labelled items that would show the observed difference of that pair with
-      probability 0.8; None if labels of all items would not be enough.
     """
 
     truth: str
@@ -82,8 +79,6 @@ class JudgeCheck(Presented):
     models: tuple[JudgeBias, ...]
     means: tuple[float, float]
     pvalue: float
-    open_pair: tuple[str, str] | None = None
-    labels_to_settle: int | None = None
 
     def explain(self) -> str:
         """Return what the labels show about the judge, in sentences."""

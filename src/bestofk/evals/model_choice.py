@@ -9,16 +9,13 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bestofk._base.formatting import number
 from bestofk._base.results import Presented, json_ready, present
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import KINDS, Statement, as_text, paragraph, selected
-from bestofk.decide.statements.missing import DEPENDS
-from bestofk.decide.statements.models import model_statements
-from bestofk.evals.item_plan import ItemPlan, MoreItems
+from bestofk.decide.statements.models import against_text, model_statements
+from bestofk.evals.item_plan import MoreItems
 from bestofk.evals.item_scores import ItemScores
 from bestofk.evals.judge import JudgeCheck
-from bestofk.evals.missing_bounds import MissingBounds
 
 if TYPE_CHECKING:
     from bestofk.decide.preference import Name
@@ -30,30 +27,21 @@ class AgainstModel(Presented):
 
     - `name`, `against`: The two models.
     - `difference`: The mean of `name` minus that of `against`, in the user's metric.
-    - `at_most`: How much worse `name` may be, with confidence 1 - alpha for all models together.
-    - `verdict` {"within", "beyond", "open", "depends"}: Shown to be worse by less than the margin;
-      shown to be worse by more; neither; or it depends on the missing scores.
+    - `at_most`: How much worse `name` may be, with confidence 1 - alpha for all models together;
+      None without a bound.
+    - `verdict` {"within", "beyond", "open"}: Shown to be worse by at most the margin; shown to be
+      worse by more; neither.
     """
 
     name: str
     against: str
     difference: float
-    at_most: float
+    at_most: float | None
     verdict: str
 
     def explain(self) -> str:
         """Return the comparison in a sentence."""
-        than = f"worse than {self.against} by more than the margin"
-        verdict = {
-            "within": f"{self.name} is shown not to be {than}",
-            "beyond": f"{self.name} is shown to be {than}",
-            "open": f"It is open whether {self.name} is {than}",
-            "depends": f"Whether {self.name} is {than} {DEPENDS}",
-        }[self.verdict]
-        return (
-            f"{verdict}: their means differ by {number(abs(self.difference))}, and {self.name} is "
-            f"worse by at most {number(self.at_most)}."
-        )
+        return against_text(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,30 +67,12 @@ class ModelChoice(Presented):
         The interval of that percentile by model; empty for means.
     currency : str
         The currency of the costs, if the log states it.
-    bound : float or None
-        How much worse than the best model the recommended one may be, with confidence 1 - alpha;
-        None if there is no bound.
-    rival : str or None
-        The model with the largest bound.
-    plan : ItemPlan or None
-        What these items could show about the recommended model and its nearest rival.
-    margin, margin_verdict
-        A difference that does not matter, and whether the recommended model is ``"shown"`` not to
-        be worse by more than that, ``"not shown"``, ``"worse"``, or ``"depends"`` on the missing
-        scores.
-    items_for_margin : int or None
-        Items that would show it with probability 0.8, if the means stay as they are.
-    unattainable : tuple
-        (model, clusters that differ, smallest possible p-value) for each model that differs from
-        the recommended one in too few clusters for any p-value to be significant.
     intervals : mapping
         The interval of each model's mean, in the user's metric.
     counts : mapping
         The number of samples of each status, by model.
     account, left_out : tuple of str
         What was read, and which part of it does not count.
-    missing_bounds : MissingBounds or None
-        The verdicts that the missing scores could lead to, if there are any.
     against : tuple of AgainstModel
         How each other model compares with the one named by `against`, given the margin.
     judge : JudgeCheck or None
@@ -114,18 +84,10 @@ class ModelChoice(Presented):
     weights: str
     costs: Mapping[str, Mapping[str, float]] = field(repr=False)
     cost_of: str
-    bound: float | None
-    rival: str | None
-    plan: ItemPlan | None
-    margin: float | None
-    margin_verdict: str | None
-    items_for_margin: int | None
-    unattainable: tuple[tuple[str, int, float], ...]
     intervals: Mapping[str, tuple[float, float]] = field(repr=False)
     counts: Mapping[str, Mapping[str, int]] = field(repr=False)
     account: tuple[str, ...] = field(repr=False)
     left_out: tuple[str, ...] = field(repr=False)
-    missing_bounds: MissingBounds | None = field(default=None, repr=False)
     against: tuple[AgainstModel, ...] = field(default=(), repr=False)
     judge: JudgeCheck | None = field(default=None, repr=False)
     more: MoreItems | None = field(default=None, repr=False)
@@ -140,11 +102,12 @@ class ModelChoice(Presented):
     def select(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds; see `bestofk.decide.statements`."""
         about_models = model_statements(self)
-        return tuple(
-            statement
-            for kind in kinds
-            for statement in (*self.decision.select(kind), *selected(about_models, kind))  # type: ignore[arg-type]
-        )
+        found: list[Statement] = []
+        for kind in kinds:
+            parts = [self.decision.select(kind), selected(about_models, kind)]  # type: ignore[arg-type]
+            # views show the first caution: that about a judge matters more than that about a test
+            found += [one for part in parts[:: -1 if kind == "caution" else 1] for one in part]
+        return tuple(found)
 
     @property
     def statements(self) -> tuple[Statement, ...]:
@@ -160,27 +123,25 @@ class ModelChoice(Presented):
         return as_text(self.statements)
 
     def _columns(self) -> dict[str, Any]:
-        """Return the leaderboard: one row per model."""
+        """Return one row per model: its mean, bounds, costs and verdict."""
+        rows = {str(row.name): row for row in self.decision.standings}
         names = [str(name) for name in self.decision.by_mean]
-        verdicts = {str(row.name): row.verdict for row in self.decision.standings}
-        means = self.decision.means
         return {
             "learner": names,
-            "mean": [means[name] for name in names],
+            "mean": [rows[name].mean for name in names],
             "low": [self.intervals[name][0] for name in names],
             "high": [self.intervals[name][1] for name in names],
+            "at_least": [rows[name].at_least for name in names],
+            "at_most": [rows[name].at_most for name in names],
             **{
                 measure: [costs[name] if isfinite(costs[name]) else None for name in names]
                 for measure, costs in self.costs.items()
                 if any(isfinite(cost) for cost in costs.values())
             },
-            "verdict": [
-                "recommended" if name == self.recommended else verdicts.get(name, "")
-                for name in names
-            ],
+            "verdict": [rows[name].verdict for name in names],
         }
 
-    def to_dict(self, *, pairs: str | None = None) -> dict[str, Any]:
+    def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
         """Return the decision for strict JSON, with the numbers about the models.
 
         `pairs` is that of `Decision.to_dict`.
@@ -193,18 +154,7 @@ class ModelChoice(Presented):
             "items": len(self.scores.items),
             "clusters": len(self.scores.clusters) or None,
             "leaderboard": rows,
-            "worse_by_at_most": self.bound,
-            "worse_than": self.rival,
-            "plan": self.plan,
-            "margin": self.margin,
-            "margin_verdict": self.margin_verdict,
-            "items_for_margin": self.items_for_margin,
-            "unattainable": [
-                {"learner": name, "differ": count, "smallest_pvalue": pvalue}
-                for name, count, pvalue in self.unattainable
-            ],
             "left_out": self.left_out,
-            "missing_bounds": self.missing_bounds,
             "against": [row.to_dict() for row in self.against],
             "judge": self.judge,
             "more_items": self.more,

@@ -120,7 +120,7 @@ def read_evals(
     Evals(3 models x 24 items of 1 task, 2 epochs, match)
     >>> len(evals.clusters)
     8
-    >>> bk.order(evals.losses(), prefer=evals.costs()).best
+    >>> bk.order(evals.losses(), prefer=evals.costs()).recommended
     'mockllm/medium'
     """
     of_labels = {

@@ -14,7 +14,7 @@ import numpy as np
 
 from bestofk._base.checks import positive, whole
 from bestofk._base.errors import ArgumentError, RunError
-from bestofk._base.formatting import duration, shortened
+from bestofk._base.formatting import counted, duration, shortened
 from bestofk._base.habits import answers_habits
 from bestofk.data.dataset import DataSet
 from bestofk.decide.preference import MeasuredCosts, PreferenceLike
@@ -554,15 +554,25 @@ MAX_LISTED_TARGETS = 3
 def _assumed_targets(experiment: Experiment) -> tuple[str, ...]:
     """Return what bestofk assumed about the targets, columns and rows."""
     several = len(experiment.datasets) > 1
-    by_data = [
-        (data.name, " ".join(filter(None, (data.target_note, *data.left_out, *data.remarks))))
-        for data in experiment.datasets
-    ]
+    by_data = []
+    for data in experiment.datasets:
+        predicted = "" if several else _predicted(data)
+        parts = (predicted, data.target_note, *data.left_out, *data.remarks)
+        by_data.append((data.name, " ".join(filter(None, parts))))
     notes = [f"{name}: {note}" if several else note for name, note in by_data if note]
     more = len(notes) - MAX_LISTED_TARGETS
     if more > 1:
         return (*notes[:MAX_LISTED_TARGETS], f"The same was done for {more} more data sets.")
     return tuple(notes)
+
+
+def _predicted(data: DataSet) -> str:
+    """Say what is predicted from how many columns; empty for arrays, which have no names."""
+    unnamed = data.y.name in ("class", "target") and not data.account
+    if unnamed or data.whole:
+        return ""
+    kind = f"{len(data.classes)} classes" if data.task == "classification" else "a number"
+    return f"Predicting {str(data.y.name)!r} ({kind}) from {counted(data.d, 'column')}."
 
 
 TIME_MARGIN = 1.5

@@ -491,7 +491,7 @@ def order_predictions(
 def order_predictions_by(
     y_true: str, predictions: Any, by: str, **arguments: Any
 ) -> tuple[Decision, Slices]:
-    """Decide from predictions on all rows and in every slice, with one family over all slices.
+    """Decide from predictions on all rows and in every slice; the slices hold together.
 
     - `y_true`: The column of true values.
     - `predictions`: DataFrame, mapping of name to array, or path of a table.
@@ -503,10 +503,12 @@ def order_predictions_by(
         raise UnknownNameError("column", by, list(columns))
     labels = slice_names(columns.pop(by))
 
-    def decide(name: str) -> Decision:
+    def decide(name: str, alpha: float) -> Decision:
         rows = labels == name
         part = {column: values[rows] for column, values in columns.items()}
-        return order_predictions(y_true, part, **arguments)
+        settings = replace(arguments.get("settings") or Settings(), alpha=alpha)
+        options = {**arguments, "alpha": Settings().alpha, "settings": settings}
+        return order_predictions(y_true, part, **options)
 
     whole = order_predictions(y_true, columns, **arguments)
     return whole, order_slices(whole, tuple(dict.fromkeys(labels)), decide, by=by)

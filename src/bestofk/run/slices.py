@@ -76,7 +76,7 @@ def study_slices(
         experiment, results, labels, [name for name in names if name not in too_small]
     )
 
-    def decide_in(name: str) -> Decision:
+    def decide_in(name: str, alpha: float) -> Decision:
         if name in too_small:
             raise DesignError(too_small[name])
         if name in problems:
@@ -88,7 +88,7 @@ def study_slices(
             losses = instance_losses(experiment, results, learners, chosen) or losses
         if losses is None:
             raise DesignError("No fold was finished by all learners.")
-        preferred = settings.settled(losses.algorithms, study.costs)
+        preferred = replace(settings.settled(losses.algorithms, study.costs), alpha=alpha)
         return decide(losses, preferred, subject=Subject(caution=spec.caution))
 
     return order_slices(whole, names, decide_in, by=by)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, Ints
-from bestofk.stats.pairwise.mcnemar_tests import mcnemar_of_counts
+from bestofk.stats.pairwise.mcnemar_tests import mcnemar_of_counts, tango_ends
 from bestofk.stats.pairwise.resolution import EXACT_BELOW
-from bestofk.stats.tails import t_sf
+from bestofk.stats.tails import t_quantile, t_sf
 
 _MAX_COUNTS = 60
 """Numbers of wrong answers per learner that are all tried."""
@@ -61,6 +61,24 @@ def mcnemar_bounds(wrong_a: Any, wrong_b: Any, n: int) -> tuple[float, float]:
     return float(p.min()), float(p.max())
 
 
+def mcnemar_interval(wrong_a: Any, wrong_b: Any, n: int, level: float) -> tuple[float, float]:
+    """Return an interval of the difference of error rates that covers Tango's of all outcomes.
+
+    The arguments are those of `mcnemar_bounds`. Tango's interval is widest if the two disagree as
+    often as possible.
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in mcnemar_interval([30], [10], 100, 0.95)]
+    [0.079, 0.317]
+    """
+    ends = []
+    for a, b in ((min(wrong_a), max(wrong_b)), (max(wrong_a), min(wrong_b))):
+        disagree = min(a + b, 2 * n - a - b)
+        ends.append(tango_ends((disagree + a - b) / 2, (disagree - a + b) / 2, n, level))
+    return float(ends[0][0]), float(ends[1][1])
+
+
 def _tried(counts: Ints, others: Ints) -> Ints:
     """Return all counts, or of many the ends and those nearest to the ends of the others.
 
@@ -98,3 +116,25 @@ def paired_t_bounds(
         t: Floats = np.array([ends.max(), smallest]) / (spread / np.sqrt(n))
     p = 2.0 * t_sf(np.nan_to_num(t, nan=0.0, posinf=np.inf), n - 1.0)
     return float(p[0]), float(min(p[1], 1.0))
+
+
+def paired_t_interval(
+    difference: tuple[float, float],
+    deviations: tuple[float, float],
+    n: int,
+    level: float,
+    *,
+    half_unit: float = 0.0,
+) -> tuple[float, float]:
+    """Return the widest t interval of the difference over all correlations.
+
+    The other arguments are those of `paired_t_bounds`.
+
+    Examples
+    --------
+    >>> [round(end, 4) for end in paired_t_interval((0.05, 0.05), (0.2, 0.3), 50, 0.95)]
+    [-0.0921, 0.1921]
+    """
+    error = (sum(deviations) + 2 * half_unit) / np.sqrt(n)
+    half = -float(t_quantile((1.0 - level) / 2, n - 1.0)) * float(error)
+    return difference[0] - half, difference[1] + half

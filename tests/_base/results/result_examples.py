@@ -205,10 +205,6 @@ MADE: dict[str, Callable[[], Any]] = {
     ).against[0],
     "a judge": lambda: _judged().judge,
     "more items": lambda: bk.choose_model(_gaps(), missing="drop", more=100).more,
-    "missing scores": lambda: bk.choose_model(_gaps(), missing="bounds").missing_bounds,
-    "a rival of the missing scores": lambda: bk.choose_model(
-        _gaps(), missing="bounds"
-    ).missing_bounds.rivals[0],
     "item stream": lambda: bk.item_stream(
         (np.random.default_rng(0).random((2, 100)) < [[0.6], [0.25]]).astype(float)
     ),

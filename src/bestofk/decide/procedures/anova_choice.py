@@ -87,7 +87,7 @@ def anova_choice(
         )
         reason = (
             f"The ANOVA choice takes {called(name)}, {which}: the {in_words(len(problem.names))} "
-            f"means are too close to call ({statistic})."
+            f"means are not shown to differ ({statistic})."
         )
     ranking = () if best is None else tuple(problem.names)
     return _choice("anova-choice", "anova", problem, best, (reason,), alpha, ranking)

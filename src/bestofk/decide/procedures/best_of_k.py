@@ -31,6 +31,7 @@ from bestofk.decide.problem_stack import (
     untested,
 )
 from bestofk.decide.procedures.multitest import tested
+from bestofk.stats.pairwise.registry import LABELLED_TESTS
 
 
 def best_of_k(
@@ -102,9 +103,11 @@ def best_of_k(
 
 
 def bounds_means(choice: Choice) -> bool:
-    """Return whether the intervals of a test bound differences of means."""
+    """Return whether the intervals of a test bound differences of one mean per learner."""
     entry = choice.entry
-    return entry is None or (entry.estimand == "mean" and not entry.bayesian)
+    if entry is None:
+        return True
+    return entry.estimand == "mean" and not entry.bayesian and entry.name not in LABELLED_TESTS
 
 
 def _order(beaten: Any, first: Any, *, stated: bool) -> Ints:

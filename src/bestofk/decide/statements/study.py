@@ -54,24 +54,15 @@ def _undecided(study: Any) -> tuple[Statement, ...]:
 
 
 def _baseline(study: Any) -> tuple[Statement, ...]:
-    """Say that the recommended learner is not shown to beat one that ignores the columns."""
+    """Say that a learner that ignores the columns may be the best."""
     decision = study.decision
-    if decision is None or decision.recommended is None:
+    candidates = () if decision is None else tuple(map(str, decision.candidates))
+    names = [name for name in _baselines(study) if name in candidates]
+    if not names or len(candidates) == len(names) == len(decision.by_preference):
         return ()
-    ignoring = _baselines(study)
-    verdicts = {str(one.name): one.verdict for one in decision.standings}
-    best = str(decision.recommended)
-    if best in ignoring:
-        if {*verdicts.values()} - {"worse", "too close to call"}:
-            return ()
-        text = f"{best} ignores the columns, and no other learner is shown to be better."
-        return (Statement(kind="verdict", text=text, learners=(best,)),)
-    equal = [name for name in ignoring if verdicts.get(name) == "too close to call"]
-    if not equal:
-        return ()
-    ignores = "ignores" if len(equal) == 1 else "ignore"
-    text = f"{best} is not shown to be better than {joined(equal)}, which {ignores} the columns."
-    return (Statement(kind="verdict", text=text, learners=(best, *equal)),)
+    ignores = "ignores" if len(names) == 1 else "ignore"
+    text = f"{joined(names)}, which {ignores} the columns, may be the best."
+    return (Statement(kind="verdict", text=text, learners=tuple(names)),)
 
 
 def _baselines(study: Any) -> list[str]:
@@ -81,19 +72,15 @@ def _baselines(study: Any) -> list[str]:
 
 
 def _speed_hint(study: Any) -> tuple[Statement, ...]:
-    """Say that a learner is much faster than the recommended one, which is too close to call."""
+    """Say that a learner is much faster than the recommended one and may be the best."""
     decision = study.decision
     if decision is None or decision.recommended is None or decision.preference.stated:
         return ()
-    close = [
-        str(one.name)
-        for one in decision.standings
-        if one.verdict == "too close to call" and str(one.name) not in _baselines(study)
-    ]
+    equal = [name for name in map(str, decision.candidates) if name not in _baselines(study)]
     for cost, what in (("fit_time", "fit"), ("predict_time", "predict with")):
         times = {
             name: getattr(study.costs[name], cost)
-            for name in (str(decision.recommended), *close)
+            for name in (str(decision.recommended), *equal)
             if name in study.costs
         }
         known = {name: time for name, time in times.items() if time}

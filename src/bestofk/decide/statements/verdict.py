@@ -20,6 +20,7 @@ from bestofk.decide.statements.wording import (
     unit_noun,
     words_of_texts,
 )
+from bestofk.stats.pairwise.registry import LABELLED_TESTS
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision, Standing
@@ -90,7 +91,8 @@ def _bound(decision: Decision, row: Standing, confidence: str) -> str:
     if row.at_most is None:
         if not decision.preference.stated:
             return f"{_has_best_mean(decision)} {no_bound(decision)}"
-        return f", {_why_preferred(decision)}: it may be the best. {no_bound(decision)}"
+        may_be = ": it may be the best" if row.name == decision.by_preference[0] else ""
+        return f", {_why_preferred(decision)}{may_be}. {no_bound(decision)}"
     worst = f"at most {at_most_text(decision, row)} worse"
     if not decision.preference.stated:
         return f": it is {worst} than the best of the {count} ({confidence})."
@@ -119,7 +121,11 @@ def _has_best_mean(decision: Decision) -> str:
     assert best is not None
     has = "may be the best"
     if best == decision.smallest_mean:
-        has = words_of_texts(best, shown_means(decision), decision.metric)
+        metric, means = decision.metric, shown_means(decision)
+        has = words_of_texts(best, means, metric)
+        if best in decision.details:
+            # its mean is in the sentence already
+            has = f"has the {metric.smaller if len(means) == 2 else metric.smallest} {metric.mean}"
     return f": it {has}."
 
 
@@ -132,6 +138,8 @@ def no_bound(decision: Decision) -> str:
         return f"{start}: it has posterior probabilities."
     if entry is not None and entry.estimand == "typical":
         return f"{start}: it does not compare means."
+    if entry is not None and entry.name in LABELLED_TESTS:
+        return f"{start}: it estimates the difference of each pair by itself."
     if problem is None or (problem.subject.noun == "model" and entry is None):
         return f"{start}."
     return f"{start} for so few {unit_noun(decision)}s."
@@ -157,11 +165,12 @@ def _others(decision: Decision) -> str:
         groups.setdefault(row.verdict, []).append(row.name)
     good = "may be as good" if decision.recommended == decision.candidates[0] else "may be better"
     parts = []
-    if decision.recommended not in decision.candidates and len(decision.candidates) == 1:
+    known = decision.candidates if len(decision.candidates) == 1 else ()
+    if known and decision.recommended not in known:
         parts.append(f"{called(decision.candidates[0])} is the best")
     elif may_be := groups.get(MAY_BE_BEST):
         parts.append(f"{some(may_be)} {good}")
-    within = [name for name in groups.get(WITHIN_MARGIN, []) if name not in decision.candidates[:1]]
+    within = [name for name in groups.get(WITHIN_MARGIN, []) if name not in known]
     if within:
         parts.append(f"{some(within)} {is_are(within)} within the margin")
     if out := groups.get(RULED_OUT):

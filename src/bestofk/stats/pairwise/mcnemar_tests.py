@@ -137,11 +137,15 @@ def _binomial(n10: Any, n01: Any, alternative: Alternative) -> tuple[Floats, Flo
 
 def _tango_interval(result: PairwiseResult, level: float) -> Interval:
     n = result.losses[0].shape[-1]
-    z = -float(normal_quantile(tail_level(level, result.alternative)))
-
-    n10, n01 = _disagreements(*result.losses)
-    low, high = _delta_of_score(z, n10, n01, n), _delta_of_score(-z, n10, n01, n)
+    tail = tail_level(level, result.alternative)
+    low, high = tango_ends(*_disagreements(*result.losses), n, 1.0 - 2.0 * tail)
     return agreeing_interval(result, level, low, high, least=-1.0, most=1.0)
+
+
+def tango_ends(n10: Any, n01: Any, n: int, level: float) -> tuple[Floats, Floats]:
+    """Return Tango's interval, from how often only `a` and only `b` is wrong."""
+    z = -float(normal_quantile((1.0 - level) / 2.0))
+    return _delta_of_score(z, n10, n01, n), _delta_of_score(-z, n10, n01, n)
 
 
 _HALVINGS = 42

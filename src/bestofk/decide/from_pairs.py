@@ -1,0 +1,123 @@
+"""State which learners may be the best if only their means and the tests of pairs are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Floats
+from bestofk.decide.best import best_of, intervals_by_pair, sort_by_overrides
+from bestofk.decide.decision import Decision
+from bestofk.decide.evidence import Evidence, Family
+from bestofk.decide.preference import NO_PREFERENCE, Name, Preference
+from bestofk.decide.statements.wording import called, worse_than_best
+from bestofk.losses.losses import Metric
+from bestofk.stats.pairwise.result import PairwiseResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class PairsDecision(Decision):
+    """A decision from tests of pairs, without a table of losses."""
+
+    compared: str = "learner"
+
+    @property
+    def noun(self) -> str:
+        """The noun for what is compared."""
+        return self.compared
+
+
+def shown_columns(decision: Decision, columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns with one row per standing, with both bounds in one column of text."""
+    worse = [worse_than_best(decision, row) for row in decision.standings]
+    shown: dict[str, Any] = {}
+    for name, values in columns.items():
+        if name == "at_most" and any(worse):
+            shown["worse_than_the_best_by"] = worse
+        elif name not in ("at_least", "at_most"):
+            shown[name] = values
+    return shown
+
+
+def standing_lines(decision: Decision, means: Mapping[str, str], unit: str = "") -> list[str]:
+    """Return one line per learner: its mean, how much worse than the best it is, its verdict."""
+    lines = []
+    for row in decision.standings:
+        worse = worse_than_best(decision, row)
+        bound = f"worse than the best by {worse}{unit}, " if worse not in ("", "0") else ""
+        lines.append(f"{called(row.name)}: {means[str(row.name)]}, {bound}{row.verdict}")
+    return lines
+
+
+def decide_from_pairs(
+    names: tuple[Name, ...],
+    mean_losses: Floats,
+    tested: PairwiseResult,
+    *,
+    alpha: float,
+    metric: Metric,
+    design: str,
+    noun: str,
+    preference: Preference = NO_PREFERENCE,
+) -> PairsDecision:
+    """Return the statement about the best, with bounds if the test has intervals.
+
+    - `names`, `mean_losses`: The learners in order of preference, or by their means.
+    - `tested`: The two-sided test of each pair, in the order of `Family.pairs`.
+
+    Examples
+    --------
+    >>> p = np.array([0.3, 0.001, 0.002])
+    >>> tested = PairwiseResult(test="a test", statistic=p, pvalue=p, df=None,
+    ...                         estimate=np.array([-1.0, -2.0, -1.0]), alternative="two-sided")
+    >>> decide_from_pairs(("a", "b", "c"), np.arange(3.0), tested, alpha=0.05, metric=Metric(),
+    ...                   design="three means", noun="learner").candidates
+    ('a', 'b')
+    """
+    K = len(names)
+    family = Family(name="best", learners=K, alpha=alpha, correction="bonferroni")
+    first, second = family.pairs()
+    estimate, pvalue = np.asarray(tested.estimate), np.asarray(tested.pvalue)
+    direction = np.sign(estimate if tested.direction is None else tested.direction).astype(np.int8)
+    adjusted = family.adjust(pvalue)
+    evidence = Evidence(
+        names=names,
+        first=first,
+        second=second,
+        estimate=estimate,
+        statistic=np.asarray(tested.statistic),
+        pvalue=pvalue,
+        adjusted_pvalue=adjusted,
+        direction=direction,
+        better=direction * (adjusted <= alpha),
+        family=family,
+        alternative="two-sided",
+        metric=metric,
+        cache={"results two-sided": [tested]},
+    )
+    beaten = evidence.shown().T[np.newaxis]
+    ends = evidence.intervals_at(family.interval_level(), np.arange(len(first)))
+    intervals = intervals_by_pair(K, first, second, *(end[np.newaxis] for end in ends))
+    best = best_of(beaten, *intervals).table(0)
+    overrides = beaten[0] if preference.stated else np.zeros_like(beaten[0])
+    order = sort_by_overrides(overrides, best.recommended).tolist()
+    none = int(best.recommended) < 0
+    return PairsDecision(
+        compared=noun,
+        procedure="best",
+        recommended=None if none else names[int(best.recommended)],
+        ranking=() if none else tuple(names[k] for k in order),
+        by_preference=names,
+        mean_losses=dict(zip(names, mean_losses.tolist(), strict=True)),
+        evidence=evidence,
+        test=tested.test,
+        test_reason="",
+        alpha=alpha,
+        correction="bonferroni",
+        design=design,
+        preference=preference,
+        best=best,
+    )
