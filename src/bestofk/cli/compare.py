@@ -215,7 +215,7 @@ def compare(
     verbose: bool,
     **decision: Any,
 ) -> None:
-    """Compare learners on DATA: which one to use, how the others rank, and why.
+    """Compare learners on DATA: which to use, and how much worse than the best it can be.
 
     DATA is a file (CSV, TSV, Excel, Parquet, ARFF, JSONL), several of them, or the name of an
     embedded data set (iris, wine, breast-cancer, digits).

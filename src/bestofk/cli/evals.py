@@ -176,7 +176,7 @@ def evals(
     verbose: bool,
     **options: Any,
 ) -> None:
-    """Decide which model of the logs to use, how the others rank, and why.
+    """Say which model of the logs to use, and how much worse than the best it can be.
 
     PATH is a log, or a folder of logs, of lm-evaluation-harness, Inspect, promptfoo, HELM, Every
     Eval Ever, SWE-bench, EvalPlus, LiveBench or OpenAI evals, or a table with one row per model,

@@ -170,11 +170,11 @@ _settings_options = option_group(
     ),
     click.option(
         "--correction", metavar="NAME",
-        help="For many pairs: holm (default), shaffer, bergmann-hommel, bonferroni, ...",
+        help="For --pairs: bonferroni (default), holm, shaffer, bergmann-hommel, ...",
     ),
     click.option(
         "--family", type=click.Choice(["all", "preference", "control"]), default=None,
-        help="Test all pairs (default), only against the preference, or one learner against the "
+        help="MultiTest with all pairs, only against the preference, or one learner against the "
         "others.",
     ),
     click.option("--control", metavar="NAME", help="That learner, with --family control."),

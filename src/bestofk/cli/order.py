@@ -98,7 +98,7 @@ def order(
     verbose: bool,
     **options: Any,
 ) -> None:
-    """Decide which learner of LOSSES to use, how the others rank, and why.
+    """Say which learner of LOSSES to use, and how much worse than the best it can be.
 
     LOSSES is a table of losses or scores (CSV, TSV, Excel, Parquet, JSONL, ARFF; one row per
     loss, one column per learner, or scikit-learn's cv_results_) or the name of an embedded

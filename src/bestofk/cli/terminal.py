@@ -199,7 +199,10 @@ def _all_columns(
         columns.append(_right("worse", WORSE, worse))
     verdicts = [row.verdict for row in rows]
     styles = [STYLES.get(verdict, "") for verdict in verdicts]
-    columns.append(TerminalColumn(key="verdict", title="verdict", cells=verdicts, styles=styles))
+    if {*verdicts} != {"not tested"}:
+        columns.append(
+            TerminalColumn(key="verdict", title="verdict", cells=verdicts, styles=styles)
+        )
     if costs is not None:
         times = [costs[str(row.name)].fit_time for row in rows]
         cells = ["" if time is None else duration(time) for time in times]
@@ -445,9 +448,10 @@ def _print_second_view(decision: Decision | None, *, pairs: bool, ranks: bool) -
         sentence = "No pair was tested."
         if count:
             test = decision.test if evidence.choice is None else evidence.choice.name
+            sides = "two-sided" if evidence.alternative == "two-sided" else "one-sided"
             level = f"alpha = {evidence.family.alpha:g}{correction_words(evidence)}"
             sentence = (
-                f"{counted(count, 'pair')} by the {test} test, {evidence.alternative}, {level}; "
+                f"{counted(count, 'pair')} by the {test} test, {sides}, {level}; "
                 f"differences in {decision.metric.mean}, first minus second."
             )
         out.print()

@@ -17,6 +17,7 @@ from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import counted, duration, shortened
 from bestofk._base.habits import answers_habits
 from bestofk.data.dataset import DataSet
+from bestofk.data.row_columns import list_names
 from bestofk.decide.preference import MeasuredCosts, PreferenceLike
 from bestofk.decide.settings import Settings
 from bestofk.learners.preparation import refuse_preparation
@@ -557,7 +558,8 @@ def _assumed_targets(experiment: Experiment) -> tuple[str, ...]:
     by_data = []
     for data in experiment.datasets:
         predicted = "" if several else _predicted(data)
-        parts = (predicted, data.target_note, *data.left_out, *data.remarks)
+        left_out = () if predicted else data.left_out
+        parts = (predicted, data.target_note, *left_out, *data.remarks)
         by_data.append((data.name, " ".join(filter(None, parts))))
     notes = [f"{name}: {note}" if several else note for name, note in by_data if note]
     more = len(notes) - MAX_LISTED_TARGETS
@@ -567,12 +569,15 @@ def _assumed_targets(experiment: Experiment) -> tuple[str, ...]:
 
 
 def _predicted(data: DataSet) -> str:
-    """Say what is predicted from how many columns; empty for arrays, which have no names."""
-    unnamed = data.y.name in ("class", "target") and not data.account
-    if unnamed or data.whole:
+    """Say what is predicted, and which columns are left out; empty for arrays without names."""
+    if data.whole or (data.y.name in ("class", "target") and not (data.account or data.left_out)):
         return ""
     kind = f"{len(data.classes)} classes" if data.task == "classification" else "a number"
-    return f"Predicting {str(data.y.name)!r} ({kind}) from {counted(data.d, 'column')}."
+    text = f"Predicting {str(data.y.name)!r} ({kind}) from {counted(data.d, 'column')}"
+    names = () if data.original is None else data.original.columns.difference(data.X.columns)
+    if data.left_out and len(names):
+        text += f"; {list_names(list(names))} {'is' if len(names) == 1 else 'are'} left out"
+    return f"{text}."
 
 
 TIME_MARGIN = 1.5
