@@ -224,7 +224,7 @@ class Measured:
 
 
 def measure(simulations: int = SIMULATIONS, learners: tuple[int, ...] = (2, 5)) -> list[Measured]:
-    """Measure every case for two learners and for five (ten comparisons)."""
+    """Measure every case for two learners and for five."""
     return [row for case in CASES for K in learners for row in measure_case(case, K, simulations)]
 
 
@@ -260,7 +260,7 @@ def _simulated(
     planned: float,
     simulations: int,
 ) -> Measured:
-    learners = {1: 2, 10: 5}[plan.comparisons]
+    learners = plan.comparisons + 1
     if case.pvalues is nested:
         simulations = max(simulations // 10, 50)
     rng = np.random.default_rng([learners, round(1e6 * difference), *case.name.encode()])

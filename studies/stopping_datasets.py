@@ -4,14 +4,14 @@
     python studies/stopping_datasets.py --tables 50 --seed 7
     python studies/stopping_datasets.py --search 5000        search for a counterexample
 
-Six learners on 12 and on 20 data sets, shuffled preference, Holm's correction. The loss on a data
+Six learners on 12 and on 20 data sets, shuffled preference. The loss on a data
 set is the sum of its difficulty, the effect of the learner, and a normal error with standard
 deviation 0.03, rounded to an error rate of 200 rows, so that there are ties. *Typical*: two nearly
 equal learners and four that are 0.05 to 0.08 worse; *graded*: steps of 0.02; *null*: six equal
 learners.
 
 The search draws tables of 2 to 5 learners on 6 to 14 data sets, with or without ties, under any
-family, correction, guard, target and preference, until the given number has stopped early. It then
+family, correction, target and preference, until the given number has stopped early. It then
 replaces the unused data sets by endings that could undo the decision: differences tied with
 existing ones or with each other, differences of 0, of one sign or both. The endings nearest to the
 level are changed and tried again. See `stopping_exact.py`.
@@ -30,7 +30,7 @@ from bestofk.decide.evidence import Family
 from bestofk.decide.stopping import StopRule, replay
 from bestofk.decide.stopping.planned_units import PlannedUnits
 from bestofk.stats.adjust import CORRECTIONS
-from stopping_exact import ALPHA, DRAWN, Case, drawn_ranks, print_search  # type: ignore[import-not-found]
+from stopping_exact import ALPHA, DRAWN, FAMILIES, Case, drawn_ranks, print_search  # type: ignore[import-not-found]
 
 Floats = npt.NDArray[np.float64]
 SETTINGS = {
@@ -76,7 +76,7 @@ def draw(rng: np.random.Generator) -> DataSets:
     own = rng.choice([0.0, 0.02, 0.1, 0.3]) * rng.permutation(np.linspace(0, 1, K))
     rates = 0.3 + 0.2 * rng.random(datasets) + own[:, np.newaxis]
     rates += rng.choice([0.01, 0.05, 0.2]) * rng.standard_normal((K, datasets))
-    name = str(rng.choice(["all", "preference", "control"], p=[0.6, 0.2, 0.2]))
+    name = str(rng.choice(FAMILIES, p=[0.4, 0.3, 0.15, 0.15]))
     corrections = [
         one for one, entry in CORRECTIONS.items() if name == "all" or not entry.needs_all_pairs
     ]
@@ -88,7 +88,6 @@ def draw(rng: np.random.Generator) -> DataSets:
             name=name, learners=K, alpha=ALPHA, correction=str(rng.choice(corrections)),
             control=int(rng.integers(K)) if name == "control" else None,
         ),
-        guard=bool(rng.integers(2)),
         stated=stated,
         ranks=drawn_ranks(rng, K) if stated else None,
         target=str(rng.choice(["best", "order"])),
@@ -144,7 +143,7 @@ def main() -> None:
     if options.search:
         print_search(options.search, options.seed, draw, first_endings, changed)
         return
-    family = Family(learners=6, alpha=0.05, correction="holm")
+    family = Family(name="best", learners=6, alpha=0.05, correction="bonferroni")
     for test, kind in KINDS.items():
         for datasets in (12, 20):
             for setting in SETTINGS:

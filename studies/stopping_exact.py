@@ -3,7 +3,7 @@
     python studies/stopping_exact.py                  5,000 tables, about 100 endings each
     python studies/stopping_exact.py --tables 200 --seed 7
 
-A table has 2 to 6 learners, 4 to 10 runs of 2 to 10 folds, any correction, family, guard, target
+A table has 2 to 6 learners, 4 to 10 runs of 2 to 10 folds, any correction, family, target
 and preference, and losses that are error rates, numbers between 0 and 1, or any numbers. Replay the
 race without risk, then replace everything that it did not use by endings that could undo its
 decision: all learners at 0 or 1, or values that make the statistic of a pair largest, or bring a
@@ -31,6 +31,7 @@ from bestofk.decide.stopping.races import Raced
 Floats = npt.NDArray[np.float64]
 CORRECTIONS = ("holm", "bonferroni", "hochberg", "shaffer", "bergmann-hommel",
                "benjamini-yekutieli", "none")  # fmt: skip
+FAMILIES = ("best", "all", "preference", "control")
 KINDS = ("errors", "bounded", "any")
 ROWS_OF_FOLD, DRAWN, ROUNDS, NEAREST = 20, 40, 3, 5
 ALPHA = 0.05
@@ -43,7 +44,6 @@ class Case:
     losses: Floats
     kind: str
     family: Family
-    guard: bool
     stated: bool
     target: str
     ranks: Floats | None = None
@@ -73,9 +73,8 @@ class Case:
     def raced(self) -> Raced:
         rule = StopRule(risk=0.0, target=self.target)  # type: ignore[arg-type]
         return replay(
-            self.losses, self.test, self.family, rule, guard=self.guard, stated=self.stated,
-            ranks=self.ranks,
-        )  # fmt: skip
+            self.losses, self.test, self.family, rule, stated=self.stated, ranks=self.ranks
+        )
 
 
 def draw(rng: np.random.Generator) -> Case:
@@ -92,7 +91,7 @@ def draw(rng: np.random.Generator) -> Case:
     else:
         losses = chance + rng.choice([0.01, 0.05, 0.2]) * rng.standard_normal(chance.shape)
         losses = np.clip(losses, 0.0, 1.0) if kind == "bounded" else losses
-    name = str(rng.choice(["all", "preference", "control"], p=[0.6, 0.2, 0.2]))
+    name = str(rng.choice(FAMILIES, p=[0.4, 0.3, 0.15, 0.15]))
     corrections = CORRECTIONS if name == "all" else ("holm", "bonferroni", "hochberg")
     control = int(rng.integers(K)) if name == "control" else None
     stated = name == "preference" or bool(rng.integers(4))
@@ -103,7 +102,6 @@ def draw(rng: np.random.Generator) -> Case:
             name=name, learners=K, alpha=ALPHA, correction=str(rng.choice(corrections)),
             control=control,
         ),
-        guard=bool(rng.integers(2)),
         stated=stated,
         target=str(rng.choice(["best", "order"])),
         ranks=drawn_ranks(rng, K) if stated else None,
@@ -167,25 +165,30 @@ def changed(rng: np.random.Generator, case: Case, used: Floats, endings: Floats)
 def undone(case: Case, raced: Raced, endings: Floats) -> tuple[int, Floats]:
     """Return the number of endings with another decision, and how near each comes to one."""
     family = case.family
+    is_best = family.name == "best"
     decided = order_many(
         endings[..., 0] if isinstance(case.test, PlannedUnits) else endings,
         prefer=case.prefer,
         test=case.test_name,
         correction=family.correction,
-        family=family.name,
+        family=None if is_best else family.name,
         control=family.control,
-        guard=case.guard if case.stated else None,
     )
     verdict = raced.looks[-1].verdict
     settled = verdict.order()[0] if case.target == "order" else np.flatnonzero(verdict.candidates())
     differs = (decided.ranking[:, : len(settled)] != settled).any(axis=1)
     # every ending must claim what is certain, and nothing impossible
     claims = decided.claims.swapaxes(1, 2)
-    if family.name != "preference":
+    adjusted = decided.adjusted_pvalue
+    if is_best:
+        adjusted = family.adjust(decided.pvalue)
+        differs |= (verdict.sure.any(axis=1) & decided.candidates).any(axis=1)
+        differs |= (~verdict.possible.any(axis=1) & ~decided.candidates).any(axis=1)
+    elif family.name != "preference":
         differs |= (verdict.sure & ~claims).any(axis=(1, 2))
         differs |= (claims & ~verdict.possible).any(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):
-        near = np.abs(np.log(decided.adjusted_pvalue / ALPHA))
+        near = np.abs(np.log(adjusted / ALPHA))
     return int(differs.sum()), np.nanmin(near.reshape(len(near), -1), axis=1)
 
 
@@ -220,7 +223,7 @@ def search(
             counts["endings"] += len(endings)
             counts["counterexamples"] += wrong
             if wrong:
-                print(f"COUNTEREXAMPLE: {case.family}, {case.kind}, guard {case.guard}, "
+                print(f"COUNTEREXAMPLE: {case.family}, {case.kind}, "
                       f"stated {case.stated}, {case.target}, {used.shape}", flush=True)  # fmt: skip
                 break
             endings = changed(rng, case, used, endings[np.argsort(near)[:NEAREST]])

@@ -150,7 +150,7 @@ def planned_test(runs: int = RUNS) -> PlannedT:
 
 
 def measure_rates(
-    learner: str, setting: str, *, studies: int, seed: int, rules: list[StopRule], guard: bool
+    learner: str, setting: str, *, studies: int, seed: int, rules: list[StopRule]
 ) -> list[dict[str, float]]:
     """Return for every rule the shares of fits saved, different decisions and settled races.
 
@@ -158,16 +158,16 @@ def measure_rates(
     the family-wise error.
     """
     rng = np.random.default_rng(seed)
-    family = Family(learners=LEARNERS, alpha=ALPHA, correction="holm")
+    family = Family(name="best", learners=LEARNERS, alpha=ALPHA, correction="bonferroni")
     test = planned_test()
     totals = [dict.fromkeys(("saved", "differ", "settled", "plan", "race"), 0.0) for _ in rules]
     for begin in range(0, studies, BATCH):
         many = range(begin, min(begin + BATCH, studies))
         tables = np.array([study(rng, learner, setting) for _ in many])
-        full = order_many(tables, prefer="listed", test="corrected-repeated-kfold-t", guard=guard)
+        full = order_many(tables, prefer="listed", test="corrected-repeated-kfold-t")
         for losses, order, claims in zip(tables, full.ranking, full.claims, strict=True):
             for rule, rates in zip(rules, totals, strict=True):
-                raced = replay(losses, test, family, rule, guard=guard, floor=(FOLDS / ROWS) ** 2)
+                raced = replay(losses, test, family, rule, floor=(FOLDS / ROWS) ** 2)
                 verdict = raced.looks[-1].verdict
                 rates["saved"] += 1.0 - raced.runs.sum() / (LEARNERS * RUNS)
                 rates["plan"] += bool(claims.any())
@@ -191,7 +191,6 @@ def main() -> None:
     parser.add_argument("--setting", choices=[*SETTINGS, *SYNTHETIC], action="append")
     parser.add_argument("--risk", type=float, action="append")
     parser.add_argument("--target", choices=["best", "order"], action="append")
-    parser.add_argument("--guard", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rules = [
@@ -204,8 +203,7 @@ def main() -> None:
         for learner in ["none"] if setting in SYNTHETIC else learners:
             begin = time.perf_counter()
             measured = measure_rates(
-                learner, setting, studies=options.studies, seed=options.seed, rules=rules,
-                guard=options.guard,
+                learner, setting, studies=options.studies, seed=options.seed, rules=rules
             )  # fmt: skip
             seconds = time.perf_counter() - begin
             for rule, rates in zip(rules, measured, strict=True):

@@ -141,10 +141,6 @@ def test_arguments_are_printed_as_options_on_the_command_line():
     assert [typed(one, "order") for one in advice] == [
         "--higher-is-better", "--missing drop", "--metric 'roc auc'", "--fold-column ...",
     ]  # fmt: skip
-    assert [typed(use(guard=value), "order") for value in (True, False)] == [
-        "--guard",
-        "--no-guard",
-    ]
     assert typed(use(where={"budget": "1h", "a": "b c"}), "order") == (
         "--where budget=1h --where 'a=b c'"
     )

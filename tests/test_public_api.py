@@ -43,10 +43,9 @@ COMPARE = (
 )
 COMMANDS = "compare order evals size report show diff list test calibrate measure reproduce fetch"
 JSON_KEYS = (
-    "best ranking by_preference procedure test alpha correction edges evidence beats pairs means "
-    "explanation version"
+    "recommended candidates ranking table pairs by_preference procedure test alpha correction "
+    "edges explanation version"
 )
-PAIR_KEYS = "a b estimate statistic pvalue adjusted_pvalue rejected"
 OPTIONS = {
     "compare": "--target --learner --cv --repetitions --scoring --prefer --procedure --test --df "
     "--alpha --correction --random-state --n-jobs --engine --scheduler --timeout --budget "
@@ -89,8 +88,7 @@ def test_defaults_of_compare():
     # nested cross-validation on one data set, 10x10 on several
     assert defaults["cv"] is None
     assert (defaults["test"], defaults["alpha"], defaults["random_state"]) == ("auto", 0.05, 0)
-    assert (bk.Execution().repetitions, bk.Settings().procedure) == (1, "multitest")
-    # correction=None is Holm's (Bonferroni's for TestFirst, as published)
+    assert (bk.Execution().repetitions, bk.Settings().procedure) == (1, "best")
     assert bk.Settings().correction is None
 
 
@@ -115,7 +113,7 @@ def test_from_data_to_a_decision(tmp_path, capsys):
         execution=bk.Execution(repetitions=1),
     )
     assert set(study.ranking) == {"max", "nmc", "GaussianNB"}
-    assert study.best == study.ranking[0] == study.recommended
+    assert study.recommended == study.ranking[0]
     table = study.losses
     assert table.values.shape == (3, 1, 5, 2, 1)
     assert (table.algorithms, len(table.datasets)) == (("max", "nmc", "GaussianNB"), 1)
@@ -136,7 +134,7 @@ def test_from_data_to_a_decision(tmp_path, capsys):
 @pytest.mark.parametrize("prefer", ["fit_time", "predict_time", "size", {"max": 1.0, "nmc": 2.0}])
 def test_measured_and_stated_preferences(prefer):
     study = bk.compare(["nmc", "max"], "iris", cv="kfold:2", prefer=prefer, progress=False)
-    assert study.best == "nmc"
+    assert study.recommended == "nmc"
     assert str(study.decision.preference) == (
         "stated" if isinstance(prefer, dict) else f"measured: {prefer}"
     )
@@ -166,22 +164,22 @@ def test_from_a_table(tmp_path, losses):
         losses, prefer=["small", "medium", "large"], procedure="multitest", test="5x2cv-t",
         alpha=0.05,
     )  # fmt: skip
-    assert (decision.best, decision.ranking) == ("medium", ("medium", "large", "small"))
+    assert (decision.recommended, decision.ranking) == ("medium", ("medium", "large", "small"))
     assert decision.edges == (("small", "medium"), ("small", "large"))
-    assert decision.candidates[0] == ("medium", "large")
+    assert decision.steps[0].candidates == ("medium", "large")
     assert decision.steps[0].chosen == "medium"
     assert bk.order(losses, test="use-all-data", df=10).test == "use-all-data"
 
 
 def test_test_first_may_recommend_nothing():
     table = np.array([[0.2, 0.3, 0.25, 0.3], [0.21, 0.29, 0.25, 0.29]])
-    assert ordering.test_first(table).best is None
+    assert ordering.test_first(table).recommended is None
 
 
 def test_bare_arrays_are_in_the_order_of_preference(losses):
     values = losses.values[:, 0, :, :, 0]
     decision = ordering.multitest(values, test="5x2cv-t", alpha=0.05, correction="holm")
-    assert (decision.best, decision.ranking) == (1, (1, 2, 0))
+    assert (decision.recommended, decision.ranking) == (1, (1, 2, 0))
     assert decision.edges == ((0, 1), (0, 2))
     assert bk.order(values).preference.kind == "none"
 
@@ -320,9 +318,8 @@ def test_json_of_order(capsys):
     out, err = capsys.readouterr()
     result = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
     assert set(JSON_KEYS.split()) <= set(result)
-    assert set(PAIR_KEYS.split()) <= set(result["evidence"][0])
-    assert result["best"] == result["recommended"] == result["ranking"][0]
-    assert set(result["means"]) == set(result["by_preference"])
+    assert result["recommended"] == result["ranking"][0]
+    assert {row["name"] for row in result["table"]} == set(result["by_preference"])
     assert all(len(edge) == 2 for edge in result["edges"])
     assert err == ""
 

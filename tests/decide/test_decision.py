@@ -28,13 +28,14 @@ def a_test(a, b, *, alternative="two-sided"):
 
 GIVEN = [
     {},
-    {"prefer": "listed", "family": "preference", "alpha": 0.01, "correction": "bonferroni"},
-    {"prefer": ["b", "a"], "guard": False, "margin": 0.5},
-    {"prefer": [1, 0], "family": "control", "control": 2},
-    {"prefer": np.array([1, 0]), "family": "control", "control": np.int64(2)},
+    {"prefer": "listed", "family": "preference", "alpha": 0.01, "procedure": "multitest"},
+    {"prefer": ["b", "a"], "correction": "bonferroni", "margin": 0.5},
+    {"family": "control", "control": 2, "procedure": "multitest"},
+    {"prefer": np.array([1, 0]), "family": "control", "control": np.int64(2),
+     "procedure": "multitest"},
     {"prefer": {"a": 1, "b": 2.5}, "rope": 0.1, "missing": "drop"},
     {"prefer": {0: 3, 1: 2}, "random_state": None},
-    {"prefer": "fit_time", "procedure": "cheapest-adequate", "margin": 1},
+    {"prefer": "fit_time", "margin": 1},
     {"prefer": MeasuredCosts(what="complexity", costs={"a": 3.0, "b": 70.5})},
     {"test": "use-all-data", "df": 10, "random_state": 7},
     {"test": "use-all-data", "df": 7.5},
@@ -43,7 +44,7 @@ GIVEN = [
     {"test": "permutation", "test_arguments": {"resamples": 99}},
     {"procedure": "most-wins", "correction": "shaffer"},
     {"procedure": "anova-choice", "alpha": 0.2},
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("given", GIVEN, ids=str)
@@ -69,13 +70,11 @@ def test_it_is_frozen_and_keeps_copies():
 
 
 def test_in_a_line():
-    assert Settings().describe() == "procedure multitest, test auto, alpha 0.05, no preference"
-    asked = Settings(
-        prefer={"a": 1, "b": 2.5}, family="control", control="a", margin=0.1, guard=False
-    )
+    assert Settings().describe() == "procedure best, test auto, alpha 0.05, no preference"
+    asked = Settings(prefer={"a": 1, "b": 2.5}, family="control", control="a")
     assert asked.describe() == (
         "procedure multitest, test auto, alpha 0.05, preference by price (a 1, b 2.5), all "
-        "learners against a, margin 0.1, without the guard"
+        "learners against a"
     )
 
 
@@ -94,7 +93,6 @@ def test_in_a_line():
         ({"family": "preference", "correction": "shaffer"}, "for the two-sided tests of all pairs"),
         ({"margin": 0}, "margin must be a number above 0"),
         ({"rope": -1}, "rope must be a number of at least 0"),
-        ({"guard": "yes"}, "guard must be True or False; got 'yes'"),
         ({"df": -3}, "df must be a number above 0"),
         ({"df": "nowhere.json"}, "nowhere.json: the calibration cannot be read"),
         ({"missing": "ignore"}, "missing must be one of 'refuse', 'drop'"),
@@ -102,7 +100,7 @@ def test_in_a_line():
         ({"prefer": "price"}, "prefer must be one of 'listed', 'fit_time'"),
         ({"prefer": 3}, "prefer must be a list of learners"),
         ({"prefer": {"a": "cheap"}}, "prefer must give a number for 'a'; got 'cheap'"),
-        ({"procedure": "anova-choice", "guard": True}, "guard does not apply to procedure"),
+        ({"procedure": "anova-choice", "margin": 0.1}, "margin does not apply to procedure"),
         ({"procedure": "anova-choice", "test": "sign"}, "test does not apply to procedure"),
         ({"procedure": "test-first", "family": "all"}, "family does not apply to procedure"),
     ],
@@ -155,9 +153,7 @@ def test_an_order_knows_what_was_asked():
 @pytest.mark.parametrize("old", [name for name, one in PROCEDURES.items() if one.takes_losses])
 @pytest.mark.parametrize("new", [name for name, one in PROCEDURES.items() if one.takes_losses])
 def test_the_procedure_can_always_be_changed(old, new):
-    values = {
-        "correction": "shaffer", "margin": 0.1, "rope": 0.1, "guard": False, "family": "all",
-    }  # fmt: skip
+    values = {"correction": "shaffer", "margin": 0.1, "rope": 0.1, "family": "all"}
     entry = PROCEDURES[old]
     given = {name: value for name, value in values.items() if name in entry.options}
     given |= {"test": "use-all-data", "df": 9} if entry.takes_test else {}
@@ -171,12 +167,15 @@ def test_changes():
     asked = Settings(family="control", control="a", test="use-all-data", df=9, alpha=0.1)
     assert asked.changed() == asked
     assert asked.changed(control="b").control == "b"
-    assert asked.changed(family=None) == Settings(test="use-all-data", df=9, alpha=0.1)
+    assert asked.changed(family=None) == Settings(
+        procedure="multitest", test="use-all-data", df=9, alpha=0.1
+    )
     assert asked.changed(test="wilcoxon").df is None
     assert asked.changed(test="runs", df=4).df == 4
     shaffer = Settings(correction="shaffer")
     assert shaffer.changed(family="preference", prefer="listed").correction is None
     with pytest.raises(bk.ArgumentError, match="for the two-sided tests"):
         shaffer.changed(family="preference", prefer="listed", correction="shaffer")
+    assert Settings(margin=0.1).changed(family="all") == Settings(family="all")
     with pytest.raises(bk.UnknownNameError, match="did you mean 'margin'"):
         asked.changed(margins=1)

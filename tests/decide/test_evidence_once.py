@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.decide import decisions_by_alpha, decisions_by_preference
 from bestofk.report.write_report import render_report
 from bestofk.stats.pairwise import corrected_repeated_kfold_t
 
@@ -64,23 +63,9 @@ def test_a_pair_is_tested_once_for_all_that_is_said_of_it(options, pairs):
     assert {alternative for _, alternative in test.asked} == {family}
     decision.to_json()
     render_report(decision)
-    if options.get("prefer") and decision.procedure == "multitest":
-        decisions_by_alpha(decision)
-        decisions_by_preference(decision)
     # the page tells the one-sided p-values too: other questions, each asked once
     assert max(test.asked.values()) == 1
     assert len(test.asked) <= 3 * pairs
-
-
-def test_another_alpha_needs_no_new_tests():
-    test = Counting()
-    decision = bk.order(table(), test=test, prefer=NAMES)
-    before = Counter(test.asked)
-    path = decisions_by_alpha(decision)
-    assert test.asked == before
-    for alpha in (0.002, 0.01, 0.2):
-        again = bk.order(table(), test=corrected_repeated_kfold_t, prefer=NAMES, alpha=alpha)
-        assert path.at(alpha) == again.ranking
 
 
 def test_many_pairs_are_tested_in_blocks_and_give_the_same(monkeypatch):

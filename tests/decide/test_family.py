@@ -34,7 +34,7 @@ def test_sizes_and_pairs(K):
 def test_the_control_family_adjusts_over_the_others_alone(cross_validated):
     table = cross_validated([0.24, 0.2, 0.21, 0.25], spread=0.03)
     control = bk.order(table, family="control", control="b")
-    everybody = bk.order(table)
+    everybody = bk.order(table, family="all")
     raw = {frozenset((pair.a, pair.b)): pair.pvalue for pair in everybody.evidence}
     mine = [(pair, raw[frozenset((pair.a, pair.b))]) for pair in control.evidence]
     assert len(mine) == 3
@@ -42,7 +42,6 @@ def test_the_control_family_adjusts_over_the_others_alone(cross_validated):
     assert [pair.pvalue for pair, _ in mine] == [p for _, p in mine]
     expected = adjust(np.array([p for _, p in mine]), "holm")
     assert [pair.adjusted_pvalue for pair, _ in mine] == pytest.approx(expected.tolist())
-    assert {one.verdict for one in control.standings} <= {"worse", "better", "too close to call"}
 
 
 def test_pairs_without_the_control_are_not_tested(cross_validated):
@@ -50,10 +49,9 @@ def test_pairs_without_the_control_are_not_tested(cross_validated):
     assert decision.recommended == "b"
     assert {one.name: one.verdict for one in decision.standings} == {
         "a": "worse",
+        "b": "recommended",
         "c": "not tested",
     }
-    assert decision.adequate == ("b", "c")
-    assert decision.against("c", "b").pvalue is None
 
 
 def test_in_the_papers_family_only_edges_are_claims(cross_validated):
@@ -62,11 +60,11 @@ def test_in_the_papers_family_only_edges_are_claims(cross_validated):
     assert decision.claims == (("b", "a"),)
     assert {one.name: one.verdict for one in decision.standings} == {
         "a": "worse",
+        "b": "recommended",
         "c": "not tested",
     }
-    assert "not tested for being worse: c" in decision.explain()
     # two-sided, c is shown to be worse too
-    both = bk.order(table, prefer=["a", "b", "c"])
+    both = bk.order(table, family="all", prefer=["a", "b", "c"])
     assert set(both.claims) == {("b", "a"), ("b", "c"), ("a", "c")}
 
 

@@ -91,8 +91,12 @@ def assert_same(many, decisions):
         for found, pairs in ((many.claims, one.claims), (many.edges, one.edges)):
             said = {(place[i], place[j]) for i, j in pairs}
             assert set(map(tuple, np.argwhere(found[at]).tolist())) == said
-        assert set(np.flatnonzero(many.adequate[at])) == {place[name] for name in one.adequate}
-        evidence = one.evidence
+        for row in one.standings if one.best is not None else ():
+            found = [each[at, place[row.name]] for each in (many.at_least, many.at_most)]
+            expected = [np.nan if end is None else end for end in (row.at_least, row.at_most)]
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+            assert many.candidates[at, place[row.name]] == (row.name in one.candidates)
+        evidence = one.pair_evidence
         first = [place[evidence.names[k]] for k in evidence.first]
         second = [place[evidence.names[k]] for k in evidence.second]
         # numpy adds the losses of one pair in another order than those of several
@@ -146,7 +150,7 @@ def test_every_test(test):
         test, {}
     )
     family = {"family": "preference"} if "greater" in entry.sides else {}
-    for more in ({}, family, {"procedure": "cheapest-adequate", "margin": 0.1}):
+    for more in ({}, family, {"margin": 0.1}):
         found = check_same(*made, design, test=test, prefer="listed", **few, **more)
         if found is not None:
             assert found.tests == (test,)
@@ -174,7 +178,6 @@ def test_the_law(data):
     offered = {
         "correction": (None, *CORRECTIONS),
         "family": (None, *FAMILIES),
-        "guard": (None, True, False),
         "margin": (None, 0.02, 0.2),
     }
     for name, values in offered.items():
@@ -191,7 +194,7 @@ def test_bare_arrays(shape):
     losses = rng.normal(0.3, 0.03, (6, 3, *shape)) + np.linspace(0.1, 0, 3).reshape(
         3, *(1,) * len(shape)
     )
-    for procedure, prefer in product(("multitest", "test-first", "newman-keuls-choice"),
+    for procedure, prefer in product(("best", "multitest", "test-first", "newman-keuls-choice"),
                                     (None, "listed")):  # fmt: skip
         asked = {"procedure": procedure, "prefer": prefer}
         assert_same(order_many(losses, **asked), [bk.order(one, **asked) for one in losses])
@@ -202,7 +205,7 @@ def test_tables_of_very_different_sizes_do_not_mix():
     rng = np.random.default_rng(7)
     losses = rng.random((4, 3, 10)) * np.array([1.0, 1e-170, 1e160, 0.0])[:, None, None]
     losses[0, 1] *= 1e-140
-    for procedure in ("multitest", "test-first"):
+    for procedure in ("best", "multitest", "test-first"):
         asked = {"procedure": procedure, "prefer": "listed", "test": "kfold-t"}
         assert_same(order_many(losses, **asked), [bk.order(one, **asked) for one in losses])
 
@@ -242,10 +245,10 @@ def test_a_procedure_without_a_rule_for_many_is_asked_table_by_table(monkeypatch
     from dataclasses import replace
 
     losses = np.random.default_rng(4).random((5, 3, 8)) + np.array([0.5, 0.0, 0.3])[:, None]
-    expected = order_many(losses, prefer="listed")
+    expected = order_many(losses, prefer="listed", procedure="multitest")
     entries = {**PROCEDURES._entries, "multitest": replace(PROCEDURES["multitest"], many="")}
     monkeypatch.setattr(PROCEDURES, "_entries", entries)
-    found = order_many(losses, prefer="listed")
+    found = order_many(losses, prefer="listed", procedure="multitest")
     assert (found.ranking == expected.ranking).all()
     assert (found.claims == expected.claims).all()
 
@@ -258,7 +261,7 @@ def test_a_procedure_without_a_rule_for_many_is_asked_table_by_table(monkeypatch
         (np.zeros((2, 3, 4, 5, 6)), {}, "got shape \\(2, 3, 4, 5, 6\\)"),
         (np.full((2, 3, 4), np.nan), {}, "losses must be finite; got nan"),
         (np.zeros((2, 3, 4)), {"algorithms": "ab"}, "algorithms must name 3 learners; got 2"),
-        (np.zeros((2, 3, 4)), {"procedure": "test-first", "guard": True}, "guard does not apply"),
+        (np.zeros((2, 3, 4)), {"procedure": "test-first", "margin": 1.0}, "margin does not apply"),
     ],
 )
 def test_refusals(losses, options, words):
@@ -271,10 +274,12 @@ def test_by_hand():
     noise = np.random.default_rng(0).normal(0, 1e-3, (4, 5, 2))
     clear = np.array([0.4, 0.3, 0.2, 0.3])[:, None, None] + noise
     stack = np.stack([clear, np.full((4, 5, 2), 0.25)])
-    found = order_many(stack, prefer="listed", test="5x2cv-f")
+    found = order_many(stack, prefer="listed", test="5x2cv-f", procedure="multitest")
     assert found.ranking.tolist() == [[2, 1, 3, 0], [0, 1, 2, 3]]
     assert multitest(clear, test="5x2cv-f").ranking == (2, 1, 3, 0)
     edges = [[0, 1], [0, 2], [0, 3], [1, 2]]
     assert np.argwhere(found.edges[0]).tolist() == edges
     assert not found.claims[1].any()
-    assert found.adequate.tolist() == [[False, False, True, False], [True] * 4]
+    best = order_many(stack, prefer="listed", test="5x2cv-f")
+    assert best.candidates.tolist() == [[False, False, True, False], [True] * 4]
+    assert best.recommended.tolist() == [2, 0]

@@ -24,7 +24,7 @@ def table(names=NAMES, unit=1.0):
 
 
 def decide(entry, losses, unit=1.0, prefer=NAMES):
-    asked = {"margin": 0.02 * unit} if entry.decides_by == "adequacy" else {}
+    asked = {"margin": 0.02 * unit} if "margin" in entry.options else {}
     return bk.order(losses, procedure=entry.name, prefer=list(prefer), **asked)
 
 

@@ -276,7 +276,7 @@ def test_this_decision_again() -> None:
     assert found is not None
     assert found.times == 3
     assert sum(found.bests.values()) == 3
-    assert found.bests.get(study.best, 0) == found.same_best
+    assert found.bests.get(study.recommended, 0) == found.same_best
     assert f"the same in {found.same_best}" in study.explain()
     assert study.to_dict()["replication"]["times"] == 3
     assert (

@@ -150,8 +150,6 @@ ASKED = {
     "df": 7.0,
     "alpha": 0.2,
     "correction": "bonferroni",
-    "family": "control",
-    "control": "nmc",
     "margin": 0.3,
     "rope": 0.02,
 }
@@ -160,15 +158,13 @@ ASKED = {
 def test_every_option_reaches_the_decision():
     X, y = rows()
     asked = {name: value for name, value in ASKED.items() if name != "procedure"}
-    asked |= {"prefer": ["nn", "nmc", "max"], "guard": False}
+    asked |= {"prefer": ["nn", "nmc", "max"]}
     study = bk.compare(["max", "nmc", "nn"], X, y, cv="3x4", settings=bk.Settings(**asked), **QUICK)
     direct = bk.order(study.losses, **asked)
     held, expected = study.decision.to_dict(), direct.to_dict()
     assert held == expected
-    assert (held["alpha"], held["correction"], held["family"]) == (0.2, "bonferroni", "control")
-    assert (held["test"], held["margin"], held["rope"], held["guard"]) == (
-        "use-all-data", 0.3, 0.02, False,
-    )  # fmt: skip
+    assert (held["alpha"], held["correction"]) == (0.2, "bonferroni")
+    assert (held["test"], held["margin"], held["rope"]) == ("use-all-data", 0.3, 0.02)
     assert study.decision.test_choice.arguments["df"] == 7.0
     wins = bk.compare(
         ["max", "nmc", "nn"], X, y, cv="3x4", **QUICK, settings=bk.Settings(procedure="most-wins")
@@ -204,12 +200,11 @@ def test_verdicts_are_in_the_users_metric(loss, name, higher):
     study = bk.compare(learners, X, y, scoring=loss, cv="2x3", **QUICK)
     assert study.losses.metric.name == name
     assert study.losses.metric.higher_is_better is higher
-    word = "highest" if higher else "lowest"
-    assert f"lr has the {word} mean {name} (" in study.headline()
-    shown = study.to_dict()["means"]
+    assert f"Order by mean {name}: lr, " in study.explain()
+    shown = study.decision.means
     means = study.losses.values.mean(axis=(1, 2, 3, 4))
     expected = 1 - means if higher else means
-    assert list(shown.values()) == pytest.approx(sorted(expected, reverse=higher))
+    assert sorted(shown.values()) == pytest.approx(sorted(expected))
 
 
 def test_accuracy_is_that_of_scikit_learn():
@@ -224,7 +219,7 @@ def test_accuracy_is_that_of_scikit_learn():
         auc.append(roc_auc_score(y[test], model.predict_proba(X[test])[:, 1]))
     for loss, expected in (("accuracy", accuracy), ("auc", auc)):
         study = bk.compare(learners, X, y, scoring=loss, cv="kfold:3", **QUICK)
-        assert study.to_dict()["means"]["nb"] == pytest.approx(np.mean(expected))
+        assert study.decision.means["nb"] == pytest.approx(np.mean(expected))
 
 
 def test_regression_and_callables_in_the_users_metric():
@@ -232,16 +227,15 @@ def test_regression_and_callables_in_the_users_metric():
     X = rng.normal(size=(60, 3))
     y = X @ [1.0, 2.0, 0.0] + rng.normal(0, 0.1, 60)
     learners = {"weak": Ridge(1000.0), "ridge": Ridge(1.0)}
-    for loss, name, words in (
-        (None, "squared error", "mean squared error"),
-        ("neg_mean_squared_error", "mean squared error", "mean squared error"),
-        ("r2", "R²", "mean R²"),
-        (bk.metric(biased, higher_is_better=False), "biased", "mean biased"),
+    for loss, name in (
+        (None, "squared error"),
+        ("neg_mean_squared_error", "mean squared error"),
+        ("r2", "R²"),
+        (bk.metric(biased, higher_is_better=False), "biased"),
     ):
         study = bk.compare(learners, X, y, scoring=loss, cv="kfold:3", **QUICK)
         assert study.losses.metric.name == name
-        start = f"Use ridge: it is significantly better than weak ({words} "
-        assert study.headline().startswith(start)
+        assert study.recommended == "ridge"
 
 
 def biased(true, predicted):

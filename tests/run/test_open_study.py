@@ -93,13 +93,10 @@ CASES = {
         settings=bk.Settings(family="control", control="nmc", correction="hochberg")
     ),
     "shaffer": on_iris(alpha=0.1, settings=bk.Settings(correction="shaffer")),
-    "no guard": on_iris(prefer="listed", settings=bk.Settings(guard=False)),
+    "MultiTest": on_iris(prefer="listed", settings=bk.Settings(procedure="multitest")),
     "a margin": on_iris(prefer="listed", margin=0.05),
     "a rope": on_iris(settings=bk.Settings(rope=0.02)),
     "a test with df": on_iris(test="use-all-data", cv="3x4", settings=bk.Settings(df=7)),
-    "cheapest adequate": on_iris(
-        margin=0.3, prefer="size", settings=bk.Settings(procedure="cheapest-adequate")
-    ),
     "test first": on_iris(prefer="listed", settings=bk.Settings(procedure="test-first")),
     "anova choice": on_iris(prefer="fit_time", settings=bk.Settings(procedure="anova-choice")),
     "newman-keuls choice": on_iris(
@@ -237,14 +234,12 @@ def test_the_last_of_two_decisions_is_kept_and_both_can_be_had(tmp_path):
 
 def test_options_are_changed_one_by_one_without_fits(tmp_path):
     store = tmp_path / "study.db"
-    asked = on_iris(
-        prefer="listed", margin=0.1, settings=bk.Settings(family="control", control="nmc")
-    )
+    asked = on_iris(prefer="listed", settings=bk.Settings(family="control", control="nmc"))
     bk.compare(**asked, store=store, **QUICK)
     before = store.read_bytes()
     strict = bk.open_study(store, alpha=0.001)
     assert strict.settings == Settings(
-        prefer="listed", family="control", control="nmc", margin=0.1, alpha=0.001
+        prefer="listed", family="control", control="nmc", alpha=0.001
     )
     fresh = bk.compare(**{**asked, "alpha": 0.001}, **QUICK)
     assert strict.explain() == fresh.explain()
@@ -287,7 +282,7 @@ def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):
     with sqlite3.connect(store) as database:
         name = studies_table.name
         (text,) = database.execute(f"select specification from {name}").fetchone()
-        held = text.replace('"procedure":"multitest"', '"procedure":"tournament"')
+        held = text.replace('"procedure":"best"', '"procedure":"tournament"')
         database.execute(f"update {name} set specification = ?", (held,))
     database.close()
     with pytest.raises(bk.UnknownNameError, match="tournament"):
@@ -339,7 +334,7 @@ def test_the_verbs_tell_the_same_story(run):
     assert shown["recommended"] == held["recommended"]
     assert shown["decisions"][0]["options"]["prefer"] == "fit_time"
     lines = run("show", "s.db").out
-    assert "decision   procedure multitest, test auto, alpha 0.02, preference by fit_time" in lines
+    assert "decision   procedure best, test auto, alpha 0.02, preference by fit_time" in lines
     for line in held["explanation"].split("\n"):
         assert line in lines
     # one option is changed, the others stay

@@ -34,7 +34,7 @@ def compared(plan, **more):
 def test_every_test_decides(spec, test):
     study = compared(spec, test=test)
     assert study.decision.test == test
-    assert study.best in study.ranking
+    assert study.recommended in study.ranking
     assert len(study.evidence) == 3
     assert test in study.explain()
     assert "nan" not in study.to_json().lower()

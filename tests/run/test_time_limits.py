@@ -52,7 +52,7 @@ def test_a_budget_that_was_too_short_says_what_is_enough_and_it_is():
     enough = float(re.search(r"--budget (\d+)", str(said.value))[1])
     assert enough <= 6
     study = bk.compare(learners, X, Y, budget=enough, **options)
-    assert study.best in ("a", "b")
+    assert study.recommended in ("a", "b")
 
 
 @pytest.mark.needs("linux", "a new interpreter starts too late")

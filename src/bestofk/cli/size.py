@@ -71,8 +71,6 @@ COMMON = (
 @click.option(
     "--family",
     type=click.Choice(["all", "preference", "control"]),
-    default="all",
-    show_default=True,
     help="All pairs; all pairs, one-sided; one learner against the others.",
 )
 @click.option("--control", metavar="NAME", help="That learner, for --family control.")

@@ -33,6 +33,8 @@ class Best(NamedTuple):
     recommended : (B,) array of int
         The most preferred learner that may be the best or is within the margin; -1 if there is no
         candidate.
+    beaten : (B, K, K) array of bool
+        ``beaten[b, i, j]``: j is shown to be better than i, at alpha / (K - 1).
 
     Notes
     -----
@@ -56,6 +58,7 @@ class Best(NamedTuple):
     at_most: Floats
     within: Bools
     recommended: Ints
+    beaten: Bools
 
     def table(self, number: int) -> Best:
         """Return the statement of one table."""
@@ -93,7 +96,7 @@ def best_of(
     >>> best.candidates.tolist(), best.at_least.round(2).tolist(), best.at_most.round(2).tolist()
     ([True, True, False], [0.0, 0.0, 0.03], [0.03, 0.07, 0.15])
     """
-    candidates: Bools = ~beaten.any(axis=2)
+    candidates: Bools = np.asarray(~beaten.any(axis=2))
     if low is None or high is None:
         at_least = at_most = np.full(candidates.shape, np.nan)
     else:
@@ -110,7 +113,7 @@ def best_of(
     eligible = candidates | within
     some = candidates.any(axis=1)
     recommended = np.where(some, np.argmax(eligible, axis=1), NO_LEARNER)
-    return Best(candidates, at_least, at_most, within, recommended)
+    return Best(candidates, at_least, at_most, within, recommended, beaten)
 
 
 def best_of_evidence(evidence: Evidence, *, bounds: bool, margin: float | None = None) -> Best:

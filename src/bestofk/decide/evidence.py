@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,6 +76,11 @@ class Family:
         return K - 1 if self.name == "control" else K * (K - 1) // 2
 
     @property
+    def comparisons(self) -> int:
+        """The number of comparisons that share alpha."""
+        return self.learners - 1 if self.name == "best" else self.size
+
+    @property
     def alternative(self) -> str:
         """The alternative of every test."""
         return "greater" if self.name == "preference" else "two-sided"
@@ -100,7 +105,7 @@ class Family:
     def adjust(self, pvalues: Floats) -> Floats:
         """Return adjusted p-values of the family."""
         if self.name == "best":
-            return np.minimum((self.learners - 1.0) * pvalues, 1.0)
+            return np.minimum(float(self.comparisons) * pvalues, 1.0)
         return adjust(pvalues, self.correction, pairs=self.learners if self.name == "all" else None)
 
     def smallest_adjusted(self, smallest: float, alternative: str | None = None) -> float:
@@ -112,8 +117,8 @@ class Family:
 
     def interval_level(self) -> float:
         """Return the level of each interval at which all of them hold together (Bonferroni)."""
-        tests = self.learners - 1 if self.name == "best" else self.size
-        return 1.0 - self.alpha / (tests if CORRECTIONS[self.correction].adjusts else 1)
+        adjusts = CORRECTIONS[self.correction].adjusts
+        return 1.0 - self.alpha / (self.comparisons if adjusts else 1)
 
 
 # Evidence about pairs
@@ -216,15 +221,6 @@ class Pair(Presented):
         if self.posterior is not None:
             row["posterior"] = self.posterior.to_dict()
         return row
-
-
-class RowsTested(NamedTuple):
-    """The numbers of a test for some pairs; None for a test without standard errors and df."""
-
-    estimate: Floats
-    pvalue: Floats
-    standard_error: Floats | None
-    df: float | None
 
 
 def _finite(value: float) -> float | None:
@@ -386,6 +382,9 @@ class Evidence(Presented):
         known = self.cache.get("ends")
         if known is not None and known[0] == level:
             low, high = known[1][rows], known[2][rows]
+        elif (results := f"results {self.alternative}") in self.cache and results not in part.cache:
+            # do not test the pairs again
+            low, high = (end[rows] for end in self._test_intervals(level))
         else:
             low, high = part._test_intervals(level)
         for other, at, sign in part.also:
@@ -426,20 +425,6 @@ class Evidence(Presented):
         rows = self.better > 0
         matrix[self.first[rows], self.second[rows]] = True
         return matrix
-
-    def tested(self, rows: Ints) -> RowsTested | None:
-        """Return the results of the test for some pairs; None if they were too many to keep."""
-        results = self.cache.get(f"results {self.alternative}")
-        if results is None:
-            return None
-        error, df = self.standard_error[rows], getattr(results[-1], "df", None)
-        known = isinstance(df, float) and not np.isnan(error).any()
-        return RowsTested(
-            estimate=self.estimate[rows],
-            pvalue=self.pvalue[rows],
-            standard_error=error if known else None,
-            df=df if known else None,
-        )
 
     def shown(self) -> Bools:
         """Return (K, K): i is shown to be better than j."""

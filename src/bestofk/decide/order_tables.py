@@ -76,6 +76,7 @@ class ManyDecisions(Presented):
     ranking: Ints
     by_preference: Ints
     claims: Bools
+    edges: Bools
     pvalue: Floats
     adjusted_pvalue: Floats
     names: tuple[Name, ...]
@@ -130,14 +131,6 @@ class ManyDecisions(Presented):
         means = without_noise(np.take_along_axis(self.means, self.by_preference, axis=1))
         smallest: Ints = self.by_preference[np.arange(len(self)), np.argmin(means, axis=1)]
         return smallest
-
-    @property
-    def edges(self) -> Bools:
-        """Pairs in which the data override the preference."""
-        rank = np.argsort(self.by_preference, axis=1)
-        preferred = rank[:, :, np.newaxis] < rank[:, np.newaxis, :]
-        edges: Bools = preferred & self.claims.swapaxes(1, 2)
-        return edges
 
 
 def order_many(
@@ -338,9 +331,11 @@ def _by_learner(stack: ProblemStack, decided: Decided, shown: Decision) -> ManyD
     if (rank == np.arange(stack.learners)).all():
         square = ...
     best: dict[str, Any] = {}
+    beaten = decided.claims.swapaxes(1, 2)
     if decided.best is not None:
         columns = decided.best._asdict()
         names = ("candidates", "at_least", "at_most")
+        beaten = decided.best.beaten
         best = {name: np.take_along_axis(columns[name], rank, axis=1) for name in names}
     return ManyDecisions(
         recommended=_numbered(places, decided.recommended[:, np.newaxis])[:, 0],
@@ -348,6 +343,7 @@ def _by_learner(stack: ProblemStack, decided: Decided, shown: Decision) -> ManyD
         ranking=_numbered(places, decided.order),
         by_preference=places,
         claims=decided.claims[square],
+        edges=np.triu(beaten)[square],
         pvalue=decided.pvalue[square],
         adjusted_pvalue=decided.adjusted_pvalue[square],
         names=stack.names,

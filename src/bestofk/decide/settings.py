@@ -119,7 +119,7 @@ class Settings:
     test_arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.procedure == "best" and self.family is not None:
+        if self.procedure == "best" and (self.family, self.control) != (None, None):
             # only MultiTest has families that a user can choose
             self._set("procedure", "multitest")
         entry = PROCEDURES[self.procedure]
@@ -247,6 +247,8 @@ class Settings:
                 raise UnknownNameError("option of a decision", name, known)
         left: dict[str, Any] = {}
         procedure = changes.get("procedure", self.procedure)
+        if procedure == "best" and changes.get("family") is not None:
+            procedure = "multitest"
         if procedure != self.procedure:
             entry = PROCEDURES[procedure]
             left = {name: None for name in OPTIONAL if name not in entry.options}

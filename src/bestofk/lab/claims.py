@@ -93,8 +93,7 @@ class FalseClaims(Presented):
             )
         if self.missed is not None:
             sentences.append(
-                f" At least one interval misses the true difference on {self.missed.percent()} of "
-                f"the {drawn}."
+                f" The statement about the best is false on {self.missed.percent()} of the {drawn}."
             )
         return f"{''.join(sentences)}\nMeasured on {self.simulation.explain()}"
 

@@ -354,7 +354,9 @@ def _other_metric(
     losses, _ = complete_part(other_spec, table, learners, design)
     if losses is not None and other.by_instance is not None and is_one_split(losses):
         losses = other.by_instance(learners) or losses
-    recommended = None if decision is None or decision.best is None else str(decision.best)
+    recommended = None
+    if decision is not None and decision.recommended is not None:
+        recommended = str(decision.recommended)
     metric = metric_of(loss_shown(loss))
     lacking = [spec.learners[index].name for index in compared if index not in learners]
     return other_metric(loss, losses, settings, costs, recommended, metric, lacking)

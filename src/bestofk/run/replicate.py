@@ -92,8 +92,8 @@ def replicated(study: Study, repeat: Callable[[int], Study | None], times: int) 
         if other is None:
             break
         done += 1
-        bests[other.best or "none"] += 1
-        same_best += other.best == study.best
+        bests[other.recommended or "none"] += 1
+        same_best += other.recommended == study.recommended
         same_order += other.ranking == study.ranking
     if not done:
         note = "There was no time to repeat it over other choices of random splits."

@@ -144,12 +144,6 @@ class Study(Reported):
         return () if self.decision is None else tuple(str(name) for name in self.decision.ranking)
 
     @property
-    def best(self) -> str | None:
-        """The learner to use."""
-        best = None if self.decision is None else self.decision.best
-        return None if best is None else str(best)
-
-    @property
     def evidence(self) -> Evidence | None:
         """The tested pairs of the decision."""
         return None if self.decision is None else self.decision.evidence
@@ -157,7 +151,8 @@ class Study(Reported):
     @property
     def recommended(self) -> str | None:
         """The learner to use."""
-        return self.best
+        name = None if self.decision is None else self.decision.recommended
+        return None if name is None else str(name)
 
     def fit_recommended(self, data: Any = None, target: Any = None, **options: Any) -> Pipeline:
         """Fit the recommended learner on all rows; parameters as for `refit`.
@@ -166,12 +161,12 @@ class Study(Reported):
         -------
         Pipeline
         """
-        if self.best is None:
+        if self.recommended is None:
             raise ArgumentError(
                 f"The study recommends no learner ({self.undecided.rstrip('.')}): "
                 "study.refit(name) fits the one that you name."
             )
-        return self.refit(self.best, data, target, **options)
+        return self.refit(self.recommended, data, target, **options)
 
     def refit(
         self,
@@ -312,8 +307,8 @@ class Study(Reported):
             "name": metric.name,
             "higher_is_better": metric.higher_is_better,
             "means": {str(name): float(mean) for name, mean in means.items()},
-            "recommended": self.best,
-            "agrees": None if self.best is None else True,
+            "recommended": self.recommended,
+            "agrees": None if self.recommended is None else True,
             "undecided": self.undecided,
         }
         names = tuple(first)
@@ -329,4 +324,4 @@ class Study(Reported):
         return self.explain()
 
     def __repr__(self) -> str:
-        return f"Study(recommended={self.best!r}, ranking={self.ranking!r})"
+        return f"Study(recommended={self.recommended!r}, ranking={self.ranking!r})"

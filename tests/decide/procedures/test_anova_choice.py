@@ -35,7 +35,7 @@ CASES = {
 def test_newman_keuls_choice_of_section_4_2(means, best):
     chosen = ordering.newman_keuls_choice(losses_of(means), alpha=0.05)
     # Learners are counted from 0 here, from 1 in the paper.
-    assert chosen.best == (None if best is None else best - 1)
+    assert chosen.recommended == (None if best is None else best - 1)
     assert chosen.ranking == (() if best is None else (best - 1,))
     # it is said why, unless the chosen one has the smallest mean itself
     first = min(means, key=means.get)
@@ -51,13 +51,13 @@ def test_the_cases_lie_where_they_claim():
 def test_anova_choice_takes_the_most_preferred_when_nothing_differs():
     losses = losses_of({1: 0.0, 2: 0.1, 3: -0.1, 4: 0.05, 5: 0.0})
     assert stats.f_oneway(*losses).pvalue > 0.05
-    assert ordering.anova_choice(losses).best == 0
+    assert ordering.anova_choice(losses).recommended == 0
 
 
 def test_anova_choice_finds_none_when_something_differs():
     losses = losses_of({1: 0.0, 2: 0.1, 3: 5.0, 4: 0.05, 5: 0.0})
     chosen = ordering.anova_choice(losses)
-    assert chosen.best is None
+    assert chosen.recommended is None
     assert chosen.ranking == ()
     assert "finds no best" in chosen.explain()
 
@@ -65,14 +65,14 @@ def test_anova_choice_finds_none_when_something_differs():
 def test_hepatitis_newman_keuls_underlines_all():
     # Section 4.3: ANOVA accepts, Newman-Keuls underlines all five, so the simplest is taken.
     losses = losses_of({1: 0.2, 2: 0.1, 3: 0.0, 4: 0.25, 5: 0.05})
-    assert ordering.newman_keuls_choice(losses).best == 0
-    assert ordering.anova_choice(losses).best == 0
+    assert ordering.newman_keuls_choice(losses).recommended == 0
+    assert ordering.anova_choice(losses).recommended == 0
 
 
 def test_pendigits_newman_keuls_underlines_none():
     # Section 4.3: 5 3 4 2 1, nothing underlined.
     chosen = ordering.newman_keuls_choice(losses_of({5: 0, 3: 2, 4: 4, 2: 6, 1: 8}))
-    assert chosen.best == 4
+    assert chosen.recommended == 4
     assert "differs from all others" in chosen.explain()
 
 
@@ -86,5 +86,5 @@ def test_a_pvalue_at_the_level_is_a_difference():
 
     losses = np.array([[0.30, 0.34, 0.32], [0.29, 0.35, 0.28]])
     p = float(anova(losses).pvalue)
-    assert ordering.anova_choice(losses, alpha=p).best is None
-    assert ordering.anova_choice(losses, alpha=p * (1 - 1e-12)).best == 0
+    assert ordering.anova_choice(losses, alpha=p).recommended is None
+    assert ordering.anova_choice(losses, alpha=p * (1 - 1e-12)).recommended == 0

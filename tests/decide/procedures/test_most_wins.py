@@ -22,7 +22,7 @@ def test_equal_counts_are_named(five_by_two):
 def test_a_single_winner_is_chosen(five_by_two):
     decision = ordering.most_wins(five_by_two([0.5, 0.1, 0.3], spread=0.003), test="5x2cv-f")
     assert decision.recommended == 1
-    assert all(standing.verdict == "worse" for standing in decision.standings)
+    assert [one.verdict for one in decision.standings] == ["recommended", "worse", "worse"]
     # 0 is preferred and worse: that is an edge also of two-sided evidence.
     assert set(decision.edges) == {(0, 1), (0, 2)}
 

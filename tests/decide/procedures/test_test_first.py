@@ -8,10 +8,12 @@ def test_pendigits_and_hepatitis(five_by_two):
     # Section 4.3 of Yildiz and Alpaydin (2006): TestFirst finds the fifth on pendigits, and none
     # on hepatitis, where the smallest mean is not the simplest learner's.
     pendigits = np.array([90.05, 15.70, 6.24, 7.45, 0.74]) / 100
-    assert ordering.test_first(five_by_two(pendigits, spread=0.002), test="5x2cv-t").best == 4
+    assert (
+        ordering.test_first(five_by_two(pendigits, spread=0.002), test="5x2cv-t").recommended == 4
+    )
     hepatitis = np.array([20.65, 19.03, 17.25, 21.24, 18.78]) / 100
     losses = five_by_two(hepatitis, seed=1, spread=0.05)
-    assert ordering.test_first(losses, test="5x2cv-t").best is None
+    assert ordering.test_first(losses, test="5x2cv-t").recommended is None
 
 
 def test_it_uses_alpha_over_k_minus_1(five_by_two, t_by_hand):
@@ -29,7 +31,7 @@ def test_it_uses_alpha_over_k_minus_1(five_by_two, t_by_hand):
 
 def test_it_takes_the_most_preferred_without_a_test(five_by_two):
     first = ordering.test_first(five_by_two([0.1, 0.3, 0.3]), test="5x2cv-t")
-    assert first.best == 0
+    assert first.recommended == 0
     assert len(first.evidence) == 0
     assert "none is preferred to it" in first.explain()
 

@@ -1,4 +1,4 @@
-"""The first paragraph: the recommendation, its reason, and what the data cannot show."""
+"""The first paragraph: the recommendation, its bound, and what the data cannot show."""
 
 import re
 
@@ -7,7 +7,6 @@ import pytest
 
 import bestofk as bk
 from bestofk.decide.choose_test import smallest_pvalue
-from bestofk.decide.statements.verdict import units_needed
 
 DISCRETE = ("wilcoxon", "sign", "permutation")
 
@@ -18,131 +17,142 @@ def extreme(learners, n):
     return np.array([0.9 - k * 0.05 - k * steps for k in range(learners)])
 
 
-def families():
-    yield {}
-    yield {"family": "preference", "prefer": "listed"}
-    yield {"family": "control", "control": "a"}
-    yield {"correction": "bonferroni", "alpha": 0.01}
-    yield {"correction": "shaffer"}
-    yield {"correction": "benjamini-hochberg"}
-    yield {"correction": "none"}
+FAMILIES = [
+    {},
+    {"family": "all"},
+    {"family": "preference", "prefer": "listed"},
+    {"family": "control", "control": "a"},
+    {"family": "all", "correction": "bonferroni", "alpha": 0.01},
+    {"family": "all", "correction": "shaffer"},
+    {"family": "all", "correction": "none"},
+]
 
 
 @pytest.mark.parametrize("test", DISCRETE)
-@pytest.mark.parametrize("asked", list(families()), ids=str)
-@pytest.mark.parametrize("learners", [2, 3, 5])
-def test_the_number_of_data_sets_that_is_needed_is_right(on_data_sets, learners, asked, test):
-    few = bk.order(on_data_sets(extreme(learners, 2)), test=test, **asked)
-    assert not few.decidable
-    assert few.claims == ()
-    needed = int(re.search(r"At least (\d+) are needed", few.headline())[1])
-    assert needed == units_needed(few)
-    enough = bk.order(on_data_sets(extreme(learners, needed)), test=test, **asked)
-    assert enough.decidable
-    # and what is possible there does come out on the most extreme data
-    assert enough.claims
-    assert enough.evidence.adjusted_pvalue.min() == pytest.approx(enough.smallest_possible)
-    assert "cannot decide" not in enough.headline()
-    fewer = bk.order(on_data_sets(extreme(learners, needed - 1)), test=test, **asked)
-    assert not fewer.decidable
-    assert fewer.claims == ()
-    assert fewer.evidence.adjusted_pvalue.min() == pytest.approx(fewer.smallest_possible)
+@pytest.mark.parametrize("asked", FAMILIES, ids=str)
+@pytest.mark.parametrize("learners", [2, 5])
+def test_a_decision_is_possible_exactly_if_extreme_data_show_it(
+    on_data_sets, learners, asked, test
+):
+    possible = []
+    for n in (2, 4, 6, 8, 12):
+        decision = bk.order(on_data_sets(extreme(learners, n)), test=test, **asked)
+        possible.append(decision.decidable)
+        assert decision.decidable == decision.evidence.rejected.any()
+        assert decision.evidence.adjusted_pvalue.min() == pytest.approx(decision.smallest_possible)
+        if not asked:
+            impossible = decision.headline().startswith("Nothing can be ruled out")
+            assert impossible == (not decision.decidable)
+    assert possible[-1]
+    assert not possible[0]
 
 
 @pytest.mark.parametrize("learners", [2, 3, 6])
-def test_the_number_of_instances_that_is_needed_is_right(learners):
+def test_too_few_instances(learners):
     def table(n):
         wrong = np.zeros((learners, n))
         wrong[0] = 1
         return bk.Losses(wrong, dims=("algorithm", "instance"))
 
-    few = bk.order(table(2))
-    needed = units_needed(few)
-    assert f"At least {needed} are needed" in few.headline()
+    # exact: two in 2^n patterns of signs, times K - 1
+    needed = next(n for n in range(2, 20) if (learners - 1) * 2 / 2**n <= 0.05)
     assert not bk.order(table(needed - 1)).decidable
-    enough = bk.order(table(needed), correction="bonferroni")
+    enough = bk.order(table(needed))
     assert enough.decidable
-    assert enough.claims
-    # exact: two in 2^n patterns of signs
+    assert 0 not in enough.candidates
     assert smallest_pvalue(enough.test_choice, needed) == 2 / 2**needed
 
 
-def test_test_first_says_it_too(on_data_sets):
-    asked = {"procedure": "test-first", "test": "wilcoxon", "prefer": "listed"}
-    few = bk.order(on_data_sets(extreme(3, 4)), **asked)
-    assert not few.decidable
-    # one-sided and over two pairs: 2 / 2^n <= 0.05
-    assert "At least 6 are needed" in few.headline()
-    assert not bk.order(on_data_sets(extreme(3, 5)), **asked).decidable
-    assert bk.order(on_data_sets(extreme(3, 6)), **asked).recommended == "c"
-
-
-def test_the_advice_of_a_test_that_can_decide_works(on_data_sets):
-    table = on_data_sets(extreme(4, 4))
-    few = bk.order(table, test="wilcoxon")
-    other = re.search(r"\(([a-z-]+)\) could decide", few.headline())[1]
-    assert bk.order(table, test=other).claims
-
-
-def test_t_tests_can_always_decide(cross_validated):
-    assert bk.order(cross_validated()).decidable
+def test_t_tests_can_always_decide(cross_validated, on_data_sets):
     assert bk.order(cross_validated()).smallest_possible == 0.0
+    for n in (2, 6):
+        decision = bk.order(on_data_sets(extreme(5, n)))
+        assert decision.test == "skew-corrected-t"
+        assert decision.decidable
 
 
-def test_auto_takes_one_test_for_any_number_of_data_sets(on_data_sets):
-    for learners in (2, 5):
-        for n in (2, 3, 6, 13):
-            decision = bk.order(on_data_sets(extreme(learners, n)))
-            assert decision.test == "skew-corrected-t"
-            assert decision.decidable
+# One sentence per case, with the numbers of a small table.
 
 
-# Sentences of the design, with the numbers of small tables.
+def headline(table, **asked):
+    return bk.order(table, **asked).headline()
 
 
-def test_evidence_decided(cross_validated):
-    text = bk.order(cross_validated([0.3, 0.2, 0.2005]), prefer="listed").headline()
-    assert text.startswith("Use b: it is significantly better than a, which you prefer, and")
-
-
-def test_preference_decided():
-    values = [[0.30, 0.20, 0.31, 0.22], [0.29, 0.21, 0.28, 0.22]]
-    table = bk.Losses(values, algorithms=["a", "b"])
-    decision = bk.order(table, prefer=["a", "b"])
-    assert decision.recommended == "a"
-    first, second = decision.headline().split(". ", 1)
-    assert first == "Use a, the first in your list that no other significantly beats"
-    assert re.fullmatch(
-        r"b has the lower mean loss \([\d.]+ vs [\d.]+\), but the two are too close to call "
-        r"\(p = [\d.]+\)\.",
-        second,
+def test_one_candidate_is_left(cross_validated):
+    assert headline(cross_validated([0.4, 0.2, 0.3])) == (
+        "Use b: it is the best of the three (95 % confidence)."
     )
 
 
-def test_no_preference(cross_validated):
-    decision = bk.order(cross_validated([0.4, 0.2, 0.2005, 0.3]))
+def test_some_candidates_are_left(cross_validated):
     assert re.fullmatch(
-        r"b and c are too close to call; d and a are significantly worse\. b has the lowest mean "
-        r"loss \([\d.]+ vs [\d.]+\), but that could be chance\.",
-        decision.headline(),
+        r"Use b: it is at most 0\.01\d* worse than the best of the four \(95 % confidence\)\. "
+        r"c may be as good; the other two are ruled out\.",
+        headline(cross_validated([0.4, 0.2, 0.2005, 0.3])),
     )
 
 
-def test_the_guard_is_said_only_where_it_acts(on_data_sets):
-    rng = np.random.default_rng(3)
-    spread = np.array([[0.002], [0.4], [0.002]])
-    noise = rng.normal(size=(3, 12))
-    noise -= noise.mean(axis=1, keepdims=True)
-    table = on_data_sets(np.array([[0.27], [0.40], [0.25]]) + spread * noise)
-    guarded = bk.order(table, prefer="listed")
-    assert guarded.recommended == "c"
-    assert guarded.steps[0].passed_over == ("b",)
-    assert "b is passed over although no other significantly beats it" in guarded.headline()
-    published = bk.order(table, prefer="listed", guard=False)
-    assert published.recommended == "b"
-    assert "passed over" not in published.explain()
-    assert "a, which you prefer, is out because c is significantly better" in published.headline()
-    assert "passed over" not in bk.order(table).explain()
+def test_all_are_left(cross_validated):
+    assert re.fullmatch(
+        r"Any of the three may be the best\. If you must choose now, use b: it is at most "
+        r"0\.01\d* worse \(95 % confidence\)\.",
+        headline(cross_validated([0.2, 0.2002, 0.2001])),
+    )
+    assert headline(cross_validated([0.2, 0.2002])).startswith("Either of the two may be the best.")
+
+
+def test_the_preferred_one_may_be_the_best(cross_validated):
+    assert re.fullmatch(
+        r"Use c, which you prefer: it may be the best, and is at most 0\.0\d* worse \(95 % "
+        r"confidence\)\. b may be better; a is ruled out\.",
+        headline(cross_validated(), prefer=["c"]),
+    )
+
+
+def test_the_preferred_one_is_ruled_out(cross_validated):
+    assert headline(cross_validated(), prefer="listed").startswith(
+        "Use b, the first listed that may be the best: it is at most 0.0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("means", "others"),
+    [
+        ([0.22, 0.2, 0.25, 0.4], "b is the best; the other two are ruled out."),
+        ([0.22, 0.2, 0.2001, 0.4], "b and c are within the margin; d is ruled out."),
+    ],
+)
+def test_the_preferred_one_is_within_the_margin(cross_validated, means, others):
+    text = headline(cross_validated(means), prefer=["a"], margin=0.05)
+    first, second = text.split(" (95 % confidence). ")
+    assert re.fullmatch(
+        r"Use a, which you prefer: it is at most 0\.04\d* worse than the best of the four, which "
+        r"is within your margin of 0\.05",
+        first,
+    )
+    assert second == others
+
+
+def test_a_bound_above_the_mean_is_called_wide(cross_validated):
+    wide = cross_validated([0.02, 0.021], spread=0.05)
+    row = bk.order(wide).standings[0]
+    assert row.at_most > row.mean > 0
+    assert headline(wide).endswith("worse (95 % confidence; wide: more data would help).")
+    assert "wide" not in headline(cross_validated([0.2, 0.2002]))
+
+
+def test_a_test_without_means_has_no_bound(on_data_sets):
+    rng = np.random.default_rng(0)
+    decision = bk.order(on_data_sets(rng.random((3, 12))), test="wilcoxon")
+    assert decision.headline().endswith(
+        "The wilcoxon test gives no bound: it does not compare means."
+    )
+    assert {row.at_most for row in decision.standings} == {None}
+    assert "bounds" not in decision.explain()
+    losses = np.array([[0.5], [0.2], [0.2]]) + 0.1 * rng.random((3, 12))
+    assert headline(on_data_sets(losses), test="wilcoxon", prefer="listed").startswith(
+        "Use b, the first listed that may be the best. The wilcoxon test gives no bound"
+    )
 
 
 @pytest.mark.parametrize("prefer", [None, "listed"])
@@ -153,31 +163,3 @@ def test_every_learner_is_in_the_explanation(cross_validated, prefer):
         table = cross_validated(rng.normal(0.3, 0.02, 6), names=names, seed=seed, spread=0.03)
         text = bk.order(table, prefer=prefer).explain()
         assert all(name in text for name in names)
-
-
-def test_recommended_and_smallest_mean_are_both_named(cross_validated):
-    for seed in range(30):
-        rng = np.random.default_rng(seed)
-        table = cross_validated(rng.normal(0.3, 0.01, 4), seed=seed, spread=0.03)
-        decision = bk.order(table, prefer="listed")
-        text = decision.headline()
-        assert text.startswith(f"Use {decision.recommended}")
-        assert decision.smallest_mean in text
-        assert "lowest mean loss" in text
-
-
-@pytest.mark.parametrize("prefer", [None, "listed"])
-def test_a_test_that_contradicts_the_means_is_said(on_data_sets, prefer):
-    first = np.append(np.linspace(0.20, 0.35, 16), 0.10)
-    second = first - np.append(np.linspace(0.010, 0.025, 16), -0.4)
-    decision = bk.order(on_data_sets([first, second]), test="wilcoxon", prefer=prefer)
-    assert decision.smallest_mean == "a"
-    assert decision.claims == (("b", "a"),)
-    assert decision.recommended == ("a" if prefer is None else "b")
-    text = decision.headline()
-    assert "which does not compare means" in text
-    assert "look at the single data sets before you decide" in text
-    assert "too close to call" not in text
-    assert "although its mean is" in decision.explain()
-    # the estimate is the typical difference, as the test and its interval
-    assert decision.evidence.pair(0).estimate > 0

@@ -44,17 +44,6 @@ def test_a_claim_once_made_is_never_taken_back():
     assert before[2, 0]
 
 
-def test_within_a_margin():
-    rng = np.random.default_rng(13)
-    both = (rng.random(3000) < 0.3).astype(float)
-    other = np.where(rng.random(3000) < 0.02, rng.random(3000) < 0.3, both)
-    verdict = item_stream(np.array([both, other]), margin=0.1)
-    assert verdict.not_worse[0, 1]
-    assert verdict.not_worse[1, 0]
-    assert not verdict.better.any()
-    assert verdict.best(prefer=[1, 0]) == 1
-
-
 @pytest.mark.parametrize(
     ("losses", "words"), [([[0.1, 1.4], [0, 0]], "between 0 and 1"), ([[0.1, 0.2]], "2 learners")]
 )

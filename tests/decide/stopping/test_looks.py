@@ -47,7 +47,8 @@ def test_two_or_twelve_learners_with_ties_end_settled_under_every_correction(cor
     )
     losses[1] = losses[0]  # never differ
     test, _ = planned(K)
-    family = Family(learners=K, alpha=0.05, correction=correction)
+    name = "best" if correction == "bonferroni" else "all"
+    family = Family(name=name, learners=K, alpha=0.05, correction=correction)
     raced = replay(losses, test, family, StopRule(risk=risk))
     assert raced.settled
     # a look that knows nothing of earlier ones sees the same

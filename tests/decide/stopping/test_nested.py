@@ -105,7 +105,7 @@ def test_compare_stops_the_default_plan_as_a_replay_of_the_full_plan(tmp_path):
     alone = replay(losses, test, family, StopRule(), floor=(5 / rows) ** 2)
     assert list(stopped.race.runs.values()) == alone.runs.tolist()
     assert stopped.recommended == full.recommended
-    assert set(stopped.decision.claims) <= set(full.decision.claims)
+    assert set(stopped.decision.claims) <= set(full.evidence.claims())
     # five losses of models on folds and twenty of models without a pair of them
     assert stopped.race.fits == 25 * alone.runs.sum() < stopped.race.planned_fits == 1000
     used = stopped.losses.values[:, 0, ..., 0]

@@ -29,9 +29,9 @@ SURE = "with a probability of at least 95 %"
         ),
         (
             [("nn", 3), ("max", 2), ("c4.5", 3)],
-            StopReason(kind="passed over", exact=False, by="nmc"),
-            "max stopped after run 2, nn and c4.5 after run 3: at the end of the plan they are "
-            f"passed over for nmc {SURE}.",
+            StopReason(kind="overridden", exact=False, by="nmc"),
+            "max stopped after run 2, nn and c4.5 after run 3: at the end of the plan nmc "
+            f"overrides them {SURE}.",
         ),
         (
             [("nn", 3)],

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
+from bestofk.decide.best import sort_by_overrides
 from bestofk.decide.evidence import Family
-from bestofk.decide.procedures.multitest import sort_by_overrides
 from bestofk.decide.stopping import Bounds, PlannedT, interval_verdict
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.tails import pvalue_of_t
@@ -12,20 +12,22 @@ from bestofk.stats.tails import pvalue_of_t
 TEST = PlannedT(runs=10, folds=10, df=99, test_share=1 / 9, span=1.0)
 
 
-def decided(t, means, family, *, guard, stated):
-    """The order and the claims that statistics and means of the full plan lead to."""
+def decided(t, means, family, *, stated):
+    """The order that statistics and means of the full plan lead to, and (i, j): j beats i."""
     K = len(means)
     rows, columns = np.triu_indices(K, 1)
     square = np.zeros((K, K))
     square[rows, columns] = t
     first, second = family.pairs()
     own = square[first, second]
-    adjusted = family.adjust(np.asarray(pvalue_of_t(own, TEST.df, family.alternative)))
-    overrides = np.zeros((K, K), dtype=bool)
-    overrides[first, second] = (adjusted <= family.alpha) & (own > 0)
+    claimed = family.adjust(np.asarray(pvalue_of_t(own, TEST.df, family.alternative))) <= 0.05
+    beaten = np.zeros((K, K), dtype=bool)
+    beaten[first, second] = claimed & (own > 0)
+    if family.name == "best":
+        beaten[second, first] = claimed & (own < 0)
     if not stated:
-        return np.argsort(means, kind="stable"), overrides
-    return sort_by_overrides(overrides, means if guard else None), overrides
+        return np.argsort(means, kind="stable"), beaten
+    return sort_by_overrides(beaten), beaten
 
 
 def drawn(rng, K, width):
@@ -47,12 +49,11 @@ def drawn(rng, K, width):
     seed=st.integers(0, 2**32 - 1),
     K=st.integers(2, 6),
     correction=st.sampled_from(sorted(CORRECTIONS)),
-    family=st.sampled_from(["all", "preference", "control"]),
-    guard=st.booleans(),
+    family=st.sampled_from(["best", "all", "preference", "control"]),
     stated=st.booleans(),
     width=st.floats(0.0, 3.0),
 )
-def test_the_full_plan_is_never_outside(seed, K, correction, family, guard, stated, width):
+def test_the_full_plan_is_never_outside(seed, K, correction, family, stated, width):
     rng = np.random.default_rng(seed)
     if CORRECTIONS[correction].needs_all_pairs:
         family = "all"
@@ -61,27 +62,28 @@ def test_the_full_plan_is_never_outside(seed, K, correction, family, guard, stat
         control=int(rng.integers(K)) if family == "control" else None,
     )  # fmt: skip
     means, t, bounds = drawn(rng, K, width)
-    verdict = interval_verdict(bounds, TEST, hypotheses, guard=guard, stated=stated)
-    order, claims = decided(t, means, hypotheses, guard=guard, stated=stated)
+    verdict = interval_verdict(bounds, TEST, hypotheses, stated=stated)
+    order, claims = decided(t, means, hypotheses, stated=stated)
     assert verdict.candidates()[order[0]]
     settled, whole = verdict.order()
     assert settled.tolist() == order[: len(settled)].tolist()
     if whole:
         assert len(settled) == K
-    assert not (np.triu(verdict.sure) & ~claims).any()
-    assert not (claims & ~np.triu(verdict.possible)).any()
+    # MultiTest's claims against the preference, or all claims of the rule of the best
+    own = np.ones((K, K), dtype=bool) if family == "best" else np.triu(np.ones((K, K), dtype=bool))
+    assert not (verdict.sure & own & ~claims).any()
+    assert not (claims & ~verdict.possible).any()
 
 
 @settings(max_examples=300, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     K=st.integers(2, 6),
-    family=st.sampled_from(["all", "preference", "control"]),
-    guard=st.booleans(),
+    family=st.sampled_from(["best", "all", "preference", "control"]),
     width=st.floats(0.0, 3.0),
 )
 def test_learners_that_the_preference_leaves_alike_come_by_their_means_at_the_end(
-    seed, K, family, guard, width
+    seed, K, family, width
 ):
     rng = np.random.default_rng(seed)
     control = int(rng.integers(K)) if family == "control" else None
@@ -89,8 +91,7 @@ def test_learners_that_the_preference_leaves_alike_come_by_their_means_at_the_en
     rows, columns = np.triu_indices(K, 1)
     means, t, bounds = drawn(rng, K, width)
     generated = {"name": family, "learners": K, "alpha": 0.05, "correction": "holm"}
-    verdict = interval_verdict(bounds, TEST, Family(control=control, **generated), guard=guard,
-                               ranks=ranks)  # fmt: skip
+    verdict = interval_verdict(bounds, TEST, Family(control=control, **generated), ranks=ranks)
     # the full plan knows all means: its order of preference, and the statistics in that order
     known = np.lexsort((means, ranks))
     square = np.zeros((K, K))
@@ -99,7 +100,7 @@ def test_learners_that_the_preference_leaves_alike_come_by_their_means_at_the_en
     at = None if control is None else int(np.flatnonzero(known == control)[0])
     order, claims = decided(
         square[np.ix_(known, known)][rows, columns], means[known], Family(control=at, **generated),
-        guard=guard, stated=True,
+        stated=True,
     )  # fmt: skip
     assert verdict.candidates()[known[order[0]]]
     settled, _ = verdict.order()

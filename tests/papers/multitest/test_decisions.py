@@ -28,7 +28,7 @@ def test_decisions_are_those_of_the_procedures(test, correction, shape):
     losses = drawn_losses(3, *shape)
     decisions = decide(losses, test=test, correction=correction)
     # as published
-    settings = {"test": test, "correction": correction, "family": "preference", "guard": False}
+    settings = {"test": test, "correction": correction, "family": "preference"}
     rules = {
         "Anova": anova_choice,
         "TestFirst": lambda table: test_first(table, test=test, correction=correction),
@@ -36,7 +36,9 @@ def test_decisions_are_those_of_the_procedures(test, correction, shape):
         "MultiTest": lambda table: multitest(table, **settings),
     }
     for name, rule in rules.items():
-        assert decisions.chosen[name].tolist() == [number(rule(run).best) for run in losses], name
+        assert decisions.chosen[name].tolist() == [
+            number(rule(run).recommended) for run in losses
+        ], name
     edges = [sorted(multitest(run, **settings).edges) for run in losses]
     assert edges == [[tuple(e) for e in np.argwhere(graph).tolist()] for graph in decisions.edges]
     # a fixture that shows nothing proves nothing
@@ -48,7 +50,7 @@ def test_a_zero_denominator_is_no_rejection():
     losses = np.full((2, 5, 2), 0.25)
     losses[0] = 0.5
     # nor is it in MultiTest: losses of such steps do not show that their spread is none
-    assert multitest(losses, test="5x2cv-t").best == 0
+    assert multitest(losses, test="5x2cv-t").recommended == 0
     assert decide(losses).chosen["MultiTest"] == 0
 
 

@@ -35,7 +35,6 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 if TYPE_CHECKING:
     from bestofk.decide.choose_test import Choice
-    from bestofk.decide.evidence import RowsTested
     from bestofk.decide.problem import Problem
 
 Pairs = npt.NDArray[np.intp]
@@ -99,25 +98,18 @@ def observe(
     level: float,
     one_sided: bool = False,
     rows: int | None = None,
-    tested: RowsTested | None = None,
 ) -> Observed:
-    """Return the spread and the difference of every pair under the chosen test.
-
-    `tested` holds earlier results of the test for these pairs; without it they are tested here.
-    """
+    """Return the spread and the difference of every pair under the chosen test."""
     if problem.subject.n_clusters is not None:
         raise _not_planned(choice)
     values = problem.sample(choice.axes)
     step = max(1, _MAX_BATCH_DIFFERENCES // max(1, int(np.prod(values.shape[1:]))))
     blocks = [slice(start, start + step) for start in range(0, len(first), step)]
     d = np.concatenate([values[first[at]] - values[second[at]] for at in blocks])
-    if tested is None:
-        side = "greater" if one_sided else "two-sided"
-        results = [choice(values[first[at]], values[second[at]], side) for at in blocks]
-        error, df = _error(results)
-        estimate, pvalue = _column(results, "estimate"), _column(results, "pvalue")
-    else:
-        estimate, pvalue, error, df = tested
+    side = "greater" if one_sided else "two-sided"
+    results = [choice(values[first[at]], values[second[at]], side) for at in blocks]
+    error, df = _error(results)
+    estimate, pvalue = _column(results, "estimate"), _column(results, "pvalue")
     raw = _Raw(
         problem=problem,
         choice=choice,

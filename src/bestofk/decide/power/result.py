@@ -153,7 +153,7 @@ class PlanSize(Presented):
     pairs: tuple[PairPlan, ...]
     assumptions: tuple[str, ...] = ()
 
-    def row(self, a: Name, b: Name) -> PairPlan:
+    def pair(self, a: Name, b: Name) -> PairPlan:
         """Return the row of two learners, in either order."""
         for pair in self.pairs:
             if {pair.first, pair.second} == {a, b}:
@@ -161,16 +161,6 @@ class PlanSize(Presented):
         known = {str(name) for pair in self.pairs for name in (pair.first, pair.second)}
         missing = next((name for name in (a, b) if str(name) not in known), f"{a} against {b}")
         raise UnknownNameError("learner in this plan", missing, sorted(known))
-
-    def pair(self, a: Name, b: Name) -> str:
-        """State what would settle `a` against `b`.
-
-        Empty if the pair is settled, if no difference was observed, or if more than a thousand
-        times the current design would be needed.
-        """
-        from bestofk.decide.statements.power import settling_sentence
-
-        return settling_sentence(self, self.row(a, b))
 
     def explain(self) -> str:
         """State the plan in sentences, one paragraph per topic."""

@@ -20,7 +20,6 @@ from bestofk.stats.adjust import CORRECTIONS
 if TYPE_CHECKING:
     from bestofk.decide.choose_test import Choice
     from bestofk.decide.decision import Decision
-    from bestofk.decide.evidence import Evidence
     from bestofk.decide.problem import Problem
 
 ANY, OTHER = "one learner", "another"
@@ -47,7 +46,6 @@ def plan_size(
     control: Name | None = None,
     correction: str | None = None,
     missing: str = "refuse",
-    only: tuple[Name, Name] | None = None,
     **test_arguments: Any,
 ) -> PlanSize:
     """Return the smallest difference that a design can show, and the size that settles each pair.
@@ -83,14 +81,13 @@ def plan_size(
         Probability of showing the difference.
     alpha : float, optional
         Error rate of the whole family, 0.05 by default.
-    family : {"all", "preference", "control"}
-        All pairs, two-sided (the default); all pairs, one-sided; one learner against the others.
+    family : {"best", "all", "preference", "control"}, optional
+        Each learner against the K - 1 others (the default, as in `order`); all pairs, two-sided;
+        all pairs, one-sided; one learner against the others.
     control : name, optional
         The control, for ``family="control"``.
     correction : str, optional
-        ``"holm"`` by default.
-    only : pair of names, optional
-        Plan for this pair only; the family does not change.
+        Of a family of pairs, ``"holm"`` by default; without a family it implies ``"all"``.
 
     Returns
     -------
@@ -99,9 +96,8 @@ def plan_size(
 
     Notes
     -----
-    The level of a pair is that of the first step of the correction, alpha over the number of
-    comparisons (K (K - 1) / 2, or K - 1 against a control). For Holm's correction this is slightly
-    pessimistic, because its later steps are easier.
+    The level of a pair is alpha over the number of comparisons: K - 1, or K (K - 1) / 2 for all
+    pairs. For Holm's correction, whose later steps are easier, this is slightly pessimistic.
 
     The corrected t tests on n folds have n - 1 degrees of freedom and noncentrality
     ``difference / sqrt(S^2 (1/n + n_test/n_train))``. As n grows, S^2 n_test / n_train remains,
@@ -124,9 +120,9 @@ def plan_size(
     >>> import bestofk as bk
     >>> plan = bk.plan_size(design="10x10", rows=300, sd=0.05, learners=5, difference=0.05)
     >>> round(plan.smallest_difference, 3), plan.comparisons
-    (0.065, 10)
+    (0.059, 4)
     >>> {needed.unit: needed.count for needed in plan.pairs[0].needed}
-    {'runs': None, 'rows': 504}
+    {'runs': None, 'rows': 419}
     """
     power = probability(power, "power")
     if difference is not None:
@@ -135,11 +131,11 @@ def plan_size(
                    "learners": learners, "sd": sd, "discordance": discordance,
                    "error_rates": error_rates}  # fmt: skip
     if losses is None:
-        if only is not None or control is not None or df is not None or test_arguments:
-            raise ArgumentError("plan_size: only, control, df and test arguments need losses.")
+        if control is not None or df is not None or test_arguments:
+            raise ArgumentError("plan_size: control, df and test arguments need losses.")
         return _from_numbers(
             assumptions, rows=rows, difference=difference, test=test, power=power,
-            alpha=_checked_alpha(alpha), family=family or "all", correction=correction or "holm",
+            alpha=_checked_alpha(alpha), family=family, correction=correction,
         )  # fmt: skip
     for name, value in assumptions.items():
         if value is not None:
@@ -156,7 +152,7 @@ def plan_size(
     else:
         problem = as_problem(losses, missing=missing, arguments=arguments)
         study = _pairs_of_problem(problem, test, arguments, **settings)
-    return _from_losses(study, rows=rows, difference=difference, power=power, only=only)
+    return _from_losses(study, rows=rows, difference=difference, power=power)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,8 +166,6 @@ class _PlannedPairs:
     adjusted: Floats | None
     """Adjusted p-values of a decision."""
     family: Family
-    evidence: Evidence | None = None
-    """The evidence of a decision."""
 
 
 def _pairs_of_decision(
@@ -212,7 +206,6 @@ def _pairs_of_decision(
         second=np.asarray(decision.evidence.second, dtype=np.intp),
         adjusted=decision.evidence.adjusted_pvalue,
         family=replace(decision.evidence.family, alpha=_checked_alpha(alpha)),
-        evidence=decision.evidence,
     )
 
 
@@ -229,16 +222,16 @@ def _pairs_of_problem(
     """Return all pairs of a problem, or those with the control, under the test for them."""
     from bestofk.decide.choose_test import choose_test
 
-    name, names = one_of(family or "all", "family", FAMILIES), problem.names
-    if name == "control" and control not in names:
+    names = problem.names
+    if family == "control" and control not in names:
         raise UnknownNameError("learner", control, [str(known) for known in names])
-    if name != "control" and control is not None:
+    if family != "control" and control is not None:
         raise ArgumentError("control applies to ", use(family="control"), "; omit it.")
-    pairs = Family(
-        name=name,
+    pairs = _family(
+        family,
+        correction,
         learners=len(names),
         alpha=_checked_alpha(alpha),
-        correction=correction or "holm",
         control=None if control is None else names.index(control),
     )
     first, second = pairs.pairs()
@@ -252,29 +245,26 @@ def _pairs_of_problem(
     )
 
 
+def _family(
+    family: str | None,
+    correction: str | None,
+    *,
+    learners: int,
+    alpha: float,
+    control: int | None = None,
+) -> Family:
+    """Return the family; by default that of the best, or all pairs for a correction."""
+    default = "best" if correction is None else "all"
+    name = one_of(family or default, "family", ("best", *FAMILIES))
+    correction = correction or ("bonferroni" if name == "best" else "holm")
+    return Family(name=name, learners=learners, alpha=alpha, correction=correction, control=control)
+
+
 def _first_level(family: Family) -> float:
     """Return the two-sided level of one pair at the first step of the correction."""
-    level = family.alpha / (family.size if CORRECTIONS[family.correction].adjusts else 1)
+    level = family.alpha / (family.comparisons if CORRECTIONS[family.correction].adjusts else 1)
     # a one-sided test at level a is equivalent to a two-sided test at level 2 a
     return min(2.0 * level, 0.99) if family.name == "preference" else level
-
-
-def _selected_rows(only: tuple[Name, Name] | None, study: _PlannedPairs) -> Pairs:
-    """Return the rows of the selected pairs in the family."""
-    if only is None:
-        return np.arange(len(study.first))
-    names = study.problem.names
-    for name in only:
-        if name not in names:
-            raise UnknownNameError("learner", name, [str(known) for known in names])
-    low, high = sorted(names.index(name) for name in only)
-    rows = np.flatnonzero(
-        (np.minimum(study.first, study.second) == low)
-        & (np.maximum(study.first, study.second) == high)
-    )
-    if len(rows):
-        return rows[:1]
-    raise ArgumentError(f"only: the family does not contain {only[0]} against {only[1]}.")
 
 
 def _checked_alpha(alpha: float | None) -> float:
@@ -288,33 +278,20 @@ def _from_losses(
     rows: int | None,
     difference: float | None,
     power: float,
-    only: tuple[Name, Name] | None,
 ) -> PlanSize:
-    family = study.family
+    family, names = study.family, study.problem.names
+    first, second = study.first, study.second
     level = _first_level(family)
-    names = study.problem.names
-    selected = _selected_rows(only, study)
-    if study.adjusted is not None:
-        # use the tests of the decision
-        first, second = study.first[selected], study.second[selected]
-        rows_here = np.arange(len(selected))
-    else:
-        first, second, rows_here = study.first, study.second, selected
     observed = observe(
         study.problem, study.choice, first, second, level=level,
         one_sided=family.name == "preference", rows=rows,
-        tested=None if study.evidence is None else study.evidence.tested(selected),
     )  # fmt: skip
-    adjusted = (
-        family.adjust(observed.pvalue)[selected]
-        if study.adjusted is None
-        else study.adjusted[selected]
-    )
+    adjusted = family.adjust(observed.pvalue) if study.adjusted is None else study.adjusted
     differences = observed.difference if difference is None else np.full(len(first), difference)
     columns = _Columns.of(observed.planned, differences, power)
     pairs = []
-    for index, row in enumerate(rows_here.tolist()):
-        settled = bool(adjusted[index] <= family.alpha)
+    for row in range(len(first)):
+        settled = bool(adjusted[row] <= family.alpha)
         pairs.append(
             PairPlan(
                 first=names[first[row]],
@@ -333,7 +310,7 @@ def _from_losses(
         alpha=family.alpha,
         family=family.name,
         correction=family.correction,
-        comparisons=family.size,
+        comparisons=family.comparisons,
         level=level,
         power=power,
         difference=difference,
@@ -348,12 +325,12 @@ def _from_numbers(
     test: str,
     power: float,
     alpha: float,
-    family: str,
-    correction: str,
+    family: str | None,
+    correction: str | None,
 ) -> PlanSize:
     learners = assumptions.pop("learners")
     K = 2 if learners is None else whole(learners, "learners", at_least=2)
-    pairs = Family(name=family, learners=K, alpha=alpha, correction=correction)
+    pairs = _family(family, correction, learners=K, alpha=alpha)
     level = _first_level(pairs)
     assumed = assume(**assumptions, rows=rows, difference=difference, test=test, level=level)
     planned = assumed.planned
@@ -367,9 +344,9 @@ def _from_numbers(
         design=assumed.design,
         test=assumed.test,
         alpha=alpha,
-        family=family,
-        correction=correction,
-        comparisons=pairs.size,
+        family=pairs.name,
+        correction=pairs.correction,
+        comparisons=pairs.comparisons,
         level=level,
         power=power,
         difference=difference,

@@ -9,12 +9,12 @@ import numpy as np
 from bestofk._base.checks import Ints, probability
 from bestofk._base.errors import DesignError
 from bestofk._base.formatting import in_words, number, pvalue_words
+from bestofk.decide.best import NO_LEARNER
 from bestofk.decide.decision import Decision
 from bestofk.decide.gather import no_pairs
 from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import Problem, as_ordered, refuse_unknown
 from bestofk.decide.problem_stack import (
-    NO_LEARNER,
     Decided,
     ProblemStack,
     StackSettings,
@@ -59,9 +59,9 @@ def anova_choice(
     Examples
     --------
     >>> decision = anova_choice([[0.21, 0.19, 0.20], [0.20, 0.22, 0.18]])
-    >>> decision.best, decision.ranking
+    >>> decision.recommended, decision.ranking
     (0, (0, 1))
-    >>> anova_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18]]).best is None
+    >>> anova_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18]]).recommended is None
     True
     """
     problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=reading)
@@ -125,7 +125,8 @@ def newman_keuls_choice(
 
     Examples
     --------
-    >>> newman_keuls_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18], [0.19, 0.22, 0.18]]).best
+    >>> losses = [[0.41, 0.39, 0.40], [0.20, 0.22, 0.18], [0.19, 0.22, 0.18]]
+    >>> newman_keuls_choice(losses).recommended
     1
     """
     problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=reading)

@@ -119,8 +119,14 @@ def best_of_k_many(stack: ProblemStack, settings: StackSettings) -> Decided:
     """Return the statements about every table of a stack."""
     B, K = len(stack), stack.learners
     decided = untested(B, K)
-    parts = [np.empty((B, K), dtype) for dtype in (bool, float, float, bool)]
-    best = Best(*parts, np.empty(B, dtype=np.int64))  # type: ignore[arg-type]
+    best = Best(
+        candidates=np.empty((B, K), dtype=bool),
+        at_least=np.empty((B, K)),
+        at_most=np.empty((B, K)),
+        within=np.empty((B, K), dtype=bool),
+        recommended=np.empty(B, dtype=np.int64),
+        beaten=np.empty((B, K, K), dtype=bool),
+    )
     order = np.empty((B, K), dtype=np.int64)
     pairs = Family(learners=K, alpha=settings.alpha, correction=settings.correction)
     tests = []

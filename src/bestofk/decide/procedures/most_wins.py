@@ -11,11 +11,11 @@ import numpy as np
 from bestofk._base.checks import Bools, Ints, RandomState
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import capitalised, in_words
+from bestofk.decide.best import NO_LEARNER
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import as_ordered
 from bestofk.decide.problem_stack import (
-    NO_LEARNER,
     Decided,
     ProblemStack,
     StackSettings,

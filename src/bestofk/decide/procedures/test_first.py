@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestofk._base.checks import Floats, Ints, RandomState
+from bestofk.decide.best import NO_LEARNER
 from bestofk.decide.choose_test import Choice, caution_of, choose_test, smallest_pvalue, units
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence, Family
@@ -15,7 +16,6 @@ from bestofk.decide.gather import compare_in, no_pairs
 from bestofk.decide.preference import Name, PreferenceLike, without_noise
 from bestofk.decide.problem import as_ordered
 from bestofk.decide.problem_stack import (
-    NO_LEARNER,
     Decided,
     ProblemStack,
     StackSettings,
@@ -74,7 +74,7 @@ def test_first(
     >>> import numpy as np
     >>> rng = np.random.default_rng(1)
     >>> losses = np.array([0.30, 0.10, 0.11])[:, None, None] + 0.01 * rng.random((3, 5, 2))
-    >>> test_first(losses, test="5x2cv-t").best
+    >>> test_first(losses, test="5x2cv-t").recommended
     1
     """
     problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)

@@ -250,9 +250,11 @@ def promise(decision: Decision) -> Promise:
     if decides_by(decision.procedure) == "one challenge":
         return _promise_of_test_first(decision, hold, at_most)
     if family.name == "best":
+        bounded = decision.best is not None and np.isfinite(decision.best.at_most).any()
+        bounds = ", and all bounds hold at once" if bounded else ""
         return Promise(
             f"With {level_words(decision.alpha)} confidence the best is among those that may be "
-            "the best, and all bounds hold at once, if the test's assumptions hold."
+            f"the best{bounds}, if the test's assumptions hold."
         )
     correction = CORRECTIONS[family.correction]
     if family.size == 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
@@ -54,48 +53,6 @@ def explain_plan(plan: PlanSize) -> str:
             "matters to you, state that difference."
         )
     return "\n".join(parts)
-
-
-def settling_sentence(plan: PlanSize, pair: PairPlan, *, groups: bool = False) -> str:
-    """State what would settle one pair; empty if it is settled or nothing feasible would.
-
-    `groups` means that rows come in groups, which are the units of the test.
-    """
-    options = _settling_options(pair, groups=groups)
-    if not options:
-        return ""
-    new_groups = ""
-    if groups and any(needed.unit == "rows" for needed in options):
-        new_groups = " Only rows of new groups count."
-    alone = ""
-    if pair.limit is not None and pair.difference is not None and pair.difference <= pair.limit:
-        alone = f"; more {plan.unit} alone would not"
-    seen = "" if pair.estimate is None else f" (difference {short(abs(pair.estimate))})"
-    return (
-        f"About {_amounts(options)} would settle {pair.first} against {pair.second}{seen} with "
-        f"probability {plan.power:g}, {_if_true(plan)}{alone}.{new_groups}"
-    )
-
-
-def settling_amount(pair: PairPlan, *, groups: bool = False) -> str:
-    """Return the size that would settle one pair: ``About 1,100 rows (now 150)``."""
-    return f"About {_amounts(_settling_options(pair, groups=groups))}"
-
-
-def _settling_options(pair: PairPlan, *, groups: bool) -> list[Needed]:
-    """Return the feasible sizes that would settle a pair; none if it is settled.
-
-    A plan that finds the present size large enough does not fit a pair that is still open.
-    """
-    if pair.settled:
-        return []
-    options = [needed for needed in pair.needed if (needed.times or 0.0) > 1.0]
-    if not groups:
-        return options
-    return [
-        replace(needed, unit="groups") if needed.unit == "instances" else needed
-        for needed in options
-    ]
 
 
 def needed_sentence(needed: Needed) -> str:
@@ -151,12 +108,6 @@ def nothing_shown(planned: Planned) -> str:
     return NO_SPREAD
 
 
-def _if_true(plan: PlanSize) -> str:
-    if plan.difference is None:
-        return "if the true difference is the observed one"
-    return f"if the true difference is {short(plan.difference)}"
-
-
 def _amounts(options: Sequence[Needed]) -> str:
     return " or ".join(map(_amount, options))
 
@@ -175,6 +126,8 @@ def _what_is_planned(plan: PlanSize) -> str:
     shared = ""
     if plan.comparisons > 1 and CORRECTIONS[plan.correction].adjusts:
         what = "comparisons with the control" if plan.family == "control" else "pairs"
+        if plan.family == "best":
+            what = "comparisons of each learner"
         shared = f" ({plan.alpha:g} over {plan.comparisons} {what})"
     design = plan.design[:1].upper() + plan.design[1:]
     return f"{design}. Test: {plan.test}, {sides}, at level {level:.2g}{shared}."

@@ -55,8 +55,6 @@ class StreamVerdict(Presented):
         P-values of the hypothesis that i is at most as bad as j; 1 on the diagonal.
     better : (K, K) array of bool
         ``better[j, i]``: j is shown to be better than i.
-    not_worse : (K, K) array of bool or None
-        With a margin, whether i is shown to be worse than j by less than the margin.
     alpha : float
         Probability that any claim is ever false, over all looks.
     """
@@ -65,7 +63,6 @@ class StreamVerdict(Presented):
     pvalue: Floats
     adjusted_pvalue: Floats
     better: Bools
-    not_worse: Bools | None
     alpha: float
 
     def explain(self) -> str:
@@ -105,7 +102,7 @@ class StreamVerdict(Presented):
         return next((int(index) for index in order if not self.better[:, index].any()), None)
 
 
-def item_stream(losses: Any, *, alpha: float = 0.05, margin: float | None = None) -> StreamVerdict:
+def item_stream(losses: Any, *, alpha: float = 0.05) -> StreamVerdict:
     """Compare K learners on the items so far; look as often as you like.
 
     Parameters
@@ -115,9 +112,6 @@ def item_stream(losses: Any, *, alpha: float = 0.05, margin: float | None = None
         arrival, which must not depend on the losses.
     alpha : float
         Probability of any false claim, at any look.
-    margin : float, optional
-        A difference that does not matter. With it the result also tells whether a learner is
-        shown to be worse than another by less than the margin.
 
     Returns
     -------
@@ -159,24 +153,11 @@ def item_stream(losses: Any, *, alpha: float = 0.05, margin: float | None = None
     adjusted[rows, columns] = holm(pvalue[rows, columns])
     # claims[i, j]: i is worse than j
     claims = adjusted <= alpha
-    not_worse = None
-    if margin is not None:
-        if not 0 < margin < 1:
-            raise ArgumentError(f"margin must lie between 0 and 1; got {margin}.")
-        near = np.ones((K, K))
-        if n:
-            near[rows, columns] = _pvalues(
-                (margin - (values[rows] - values[columns])) / (1.0 + margin)
-            )
-        shown = np.ones((K, K))
-        shown[rows, columns] = holm(near[rows, columns])
-        not_worse = shown <= alpha
     return StreamVerdict(
         items=n,
         pvalue=pvalue,
         adjusted_pvalue=adjusted,
         better=claims.T,
-        not_worse=not_worse,
         alpha=alpha,
     )
 

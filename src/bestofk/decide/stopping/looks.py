@@ -189,10 +189,10 @@ def _rivals(
 ) -> tuple[Bools, bool]:
     """Return the learners to compare a candidate with, and whether it seems not overridden."""
     unranked = verdict.unranked_pairs()[learner]
-    if not verdict.stated:
-        return unranked & candidates, True
     # learners that are already ranked override no other
     rivals = verdict.possible[learner] & ~verdict.sure[learner] & among
+    if not verdict.stated:
+        return (unranked & candidates) | (rivals & verdict.any_winner), True
     if not verdict.any_winner:
         rivals[: learner + 1] = False
     against = np.where(rivals & now.overrides[learner], now.t[learner], -np.inf)

@@ -127,6 +127,11 @@ class StoppedDecision(Decision):
         return ()
 
     @property
+    def pair_evidence(self) -> Evidence:
+        """The pairs of the decision; those of another family are not settled."""
+        return self.evidence
+
+    @property
     def candidates(self) -> tuple[Name, ...]:
         """The learners that may be the best, as far as that is settled."""
         verdicts = {row.name: row.verdict for row in self.standings}

@@ -29,7 +29,7 @@ class IntervalVerdict:
         Bounds of the mean of i minus that of j at the end of the plan.
     any_winner : bool
         Any learner that is shown to be better strikes out a candidate, as in the rule of the best;
-        False: only one that is less preferred, as in MultiTest.
+        False: only one that is less preferred, as in MultiTest, or none without a preference.
     stated : bool
         Whether there is a preference; without one the smallest mean is recommended.
     ranks : (K,) array or None
@@ -54,7 +54,7 @@ class IntervalVerdict:
         """Return a (K,) mask of the learners that the full plan may still recommend."""
         left = np.ones(self.learners, dtype=bool) if among is None else among
         if not self.stated:
-            return left & ~((self.mean_high < 0) & left[:, np.newaxis]).any(axis=0)
+            return self._candidates_by_means(left)
         if self.ranks is not None:
             return self._candidates_of_ranks(left, self.ranks)
         sure, possible = (
@@ -68,6 +68,15 @@ class IntervalVerdict:
             if not may_be_struck[index]:
                 break
         return candidates
+
+    def _candidates_by_means(self, left: Bools) -> Bools:
+        """Return the candidates without a preference: the best mean of those not struck out."""
+        ahead = left
+        if self.any_winner and left.all():
+            # the others are ordered by their means alone
+            ahead = np.asarray(~self.possible.any(axis=1))
+            left = np.asarray(~self.sure.any(axis=1))
+        return left & ~((self.mean_high < 0) & ahead[:, np.newaxis]).any(axis=0)
 
     def _candidates_of_ranks(self, left: Bools, ranks: Floats) -> Bools:
         """Return the candidates if equally preferred learners are ordered by their means."""
@@ -162,7 +171,8 @@ def interval_verdict(
         possible=possible,
         mean_low=mean_low,
         mean_high=mean_high,
-        any_winner=family.name == "best",
+        # without a preference, a test of means never strikes out the smallest mean
+        any_winner=family.name == "best" and (stated or isinstance(test, PlannedUnits)),
         stated=stated,
         ranks=ranks,
     )

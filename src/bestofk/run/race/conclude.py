@@ -245,7 +245,7 @@ def _reason(
     sole = int(alone[0]) if len(alone) == 1 else None
     if sole == index and best == index:
         return StopReason(kind="recommended", exact=exact)
-    if not verdict.stated:
+    if not verdict.any_winner and not verdict.stated:
         ahead = np.flatnonzero(verdict.mean_high[:, index] < 0)
         if not len(ahead):
             return None
@@ -258,7 +258,8 @@ def _reason(
     if sole is None or sole == index:
         return None
     kind: Kind = "preferred"
-    if verdict.ranks is not None and verdict.ranks[sole] == verdict.ranks[index]:
+    alike = verdict.ranks is not None and verdict.ranks[sole] == verdict.ranks[index]
+    if alike or not verdict.stated:
         kind = "smaller mean"
     return StopReason(kind=kind, exact=exact, by=names[sole])
 
