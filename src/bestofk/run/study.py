@@ -245,7 +245,7 @@ class Study(Reported):
         text = as_text(self.statements)
         return text if self.slices is None else f"{text}\n{self.slices.explain()}"
 
-    def to_dict(self, *, pairs: str | None = None) -> dict[str, Any]:
+    def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
         """Return the study for strict JSON: no NaN, no infinity; all in the user's metric.
 
         `pairs` is that of `Decision.to_dict`.
@@ -257,12 +257,12 @@ class Study(Reported):
             if self.decision is not None
             else {
                 "recommended": None,
-                "best": None,
+                "candidates": [],
                 "ranking": [],
+                "table": [],
+                "pairs": None,
                 "by_preference": list(self.losses.algorithms),
                 "edges": [],
-                "evidence": [],
-                "means": {},
                 "version": __version__,
             }
         )

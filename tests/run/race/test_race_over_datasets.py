@@ -115,7 +115,7 @@ def test_two_workers_and_a_store_say_the_same(serial, data, tmp_path):
     assert reopened.explain() == again.explain()
 
 
-def test_figures_go_by_data_sets(serial, tmp_path):
+def test_figures_go_by_data_sets(serial):
     from bestofk.report.figures.kinds.race_course import layout_fits, layout_race
 
     picture = layout_race(serial)
@@ -125,9 +125,6 @@ def test_figures_go_by_data_sets(serial, tmp_path):
     assert any(words.text.endswith(planned) for words in layout_fits(serial).words)
     with pytest.raises(bk.BestOfKError, match="draw 'race' or 'fits'"):
         serial.plot("funnel")
-    page = tmp_path / "report.html"
-    serial.report(page)
-    assert "over the data sets that both" in page.read_text(encoding="utf-8")
 
 
 def test_a_fit_that_fails_leaves_the_decision_to_the_whole_plan(data):

@@ -110,8 +110,8 @@ class IntervalVerdict:
         return undecided | undecided.T
 
     def unranked_pairs(self) -> Bools:
-        """Return a (K, K) mask of pairs of which either may end with the smaller mean."""
-        return (self.mean_low < 0) & (self.mean_high > 0)
+        """Return a (K, K) mask of pairs that may end in either order, or with equal means."""
+        return (self.mean_low <= 0) & (self.mean_high >= 0)
 
 
 @lru_cache(maxsize=32)
