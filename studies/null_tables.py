@@ -31,7 +31,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import bestofk as bk
-from bestofk.decide.choose_test import NO_INTERVALS
 from bestofk.decide.order_tables import order_many
 from bestofk.evals.choosing import _decide
 from bestofk.evals.item_scores import ItemScores
@@ -410,7 +409,7 @@ def measure(studies: int, fitted: int, only: str = "", known: Rows = (), seed: i
                 tests.add(decision.test)
                 wrong = bool(decision.claims)
                 false += wrong
-                bare += wrong and decision.caution in ("", NO_INTERVALS)
+                bare += wrong and not decision.caution
             ends = clopper_pearson(false, count)
             rows.append({
                 "command": null.command, "null": null.name, "n": str(null.n), "learners": str(K),

@@ -24,6 +24,7 @@ import bestofk as bk
 from bestofk._base.checks import Floats
 from bestofk.decide.power import PlanSize
 from bestofk.stats import pairwise
+from bestofk.stats.pairwise.skew_corrected import unit_widening
 
 PLANNED = (0.3, 0.5, 0.8, 0.95)
 SIMULATIONS = 20_000
@@ -99,7 +100,8 @@ def data_sets_skew_corrected(
     rng: np.random.Generator, many: int, difference: float, *, data_sets: int = 15
 ) -> Floats:
     d = rng.normal(difference, SD, (many, data_sets))
-    return pairwise.skew_corrected_t(d, np.zeros(data_sets)).pvalue
+    widened = unit_widening(data_sets)
+    return pairwise.skew_corrected_t(d, np.zeros(data_sets), widened=widened).pvalue
 
 
 def data_sets_wilcoxon(

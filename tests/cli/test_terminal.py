@@ -184,8 +184,12 @@ def test_the_answer_is_the_verdict_the_table_and_how_sure(
 
 def test_the_answer_names_the_estimand(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = run("order", "breast-cancer-10x10", "--test", "use-all-data")
+    text = " ".join(out.split())
+    assert "Caution: The degrees of freedom of use-all-data are not calibrated" in text
     _, out, _ = run("order", "breast-cancer-10x10")
     text = " ".join(out.split())
+    assert "Caution: " not in text
     assert "mean error rate of learners trained on about 512 rows" in text
     assert "Evidence: " not in out
     _, full, _ = run("order", "breast-cancer-10x10", "--explain")

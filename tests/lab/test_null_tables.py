@@ -35,7 +35,7 @@ def test_learners_of_the_study_are_those_of_compare():
     assert study.losses.design.describe() == (
         bk.plan(default_plan(rows=40)).materialise(40).design.describe()
     )
-    assert "which 40 rows are too few to rule out" in study.decision.caution
+    assert study.decision.test_choice.arguments["widened"] == 1 + 2.4 / 40**0.5
     # `order` decides on the losses as `compare` does
     again = bk.order(study.losses)
     for name in ("recommended", "claims", "test", "caution", "ranking"):

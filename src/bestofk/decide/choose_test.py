@@ -11,13 +11,14 @@ from warnings import warn
 import numpy as np
 
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
-from bestofk._base.formatting import counted
 from bestofk.decide.problem import BOTH_PARTS, Problem
 from bestofk.losses.split_design import design_advice, is_certain, unclear_design
-from bestofk.stats.pairwise.entry import Automatic, Caution, PairwiseTest
+from bestofk.stats.pairwise.entry import Automatic, PairwiseTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+from bestofk.stats.pairwise.skew_corrected import unit_widening
 
 if TYPE_CHECKING:
+    from bestofk.splits.design import Design
     from bestofk.stats.pairwise.calibration import Calibration
 
 
@@ -147,6 +148,9 @@ def choose_test(
             f"better: {_offer(problem, one_sided=True)}."
         )
     function = entry.load()
+    # a calibration measures the plain test, and so does whoever states the degrees of freedom
+    plain = calibrating or df is not None
+    facts = {} if plain else _widening(problem, entry)
     if df == "calibrated":
         df, detail = _calibrated(problem, entry)
     elif calibration is not None:
@@ -156,11 +160,16 @@ def choose_test(
         name=entry.name,
         function=function,
         axes=BOTH_PARTS if entry.subsets and not entry.pooled else entry.axes,
-        arguments={**entry.arguments, **_facts(problem, entry, df, random_state), **arguments},
+        arguments={
+            **entry.arguments,
+            **facts,
+            **_facts(problem, entry, df, random_state),
+            **arguments,
+        },
         chosen=problem.subject.test_reason or chosen,
         detail=detail or _uncalibrated(problem, entry, df),
         entry=entry,
-        notes=_warnings(problem, entry),
+        notes=(entry.note,) if entry.note else (),
     )
 
 
@@ -192,184 +201,6 @@ def _uncalibrated(problem: Problem, entry: PairwiseTest, df: Any) -> str:
     return f"its t distribution has {df:g} degrees of freedom, as given"
 
 
-NO_INTERVALS = "Intervals would cover too rarely, so there are none."
-
-
-def caution_of(problem: Problem, choice: Choice) -> str:
-    """Return the measured error rates above alpha that apply to this result; may be empty."""
-    if choice.entry is None:
-        return ""
-    sentences = []
-    for caution in choice.entry.cautions:
-        facts = _caution_facts(problem, choice, caution)
-        if facts is None:
-            continue
-        known = problem.subject.caution if caution.replaced else None
-        sentences.append(caution.words.format(**facts) if known is None else known)
-    if interval_factor(problem, choice) == np.inf:
-        sentences.append(NO_INTERVALS)
-    return " ".join(filter(None, sentences))
-
-
-UNITS_ALLOWANCE, ROWS_ALLOWANCE, SERIES_ALLOWANCE = 2.5, 2.4, 15.0
-"""Measured by ``python studies/interval_coverage.py``: the intervals cover such losses, too."""
-FEWEST_SURE_ROWS = 20
-"""A series that may have the information of fewer independent rows has no intervals."""
-
-
-def interval_factor(problem: Problem, choice: Choice) -> float:
-    """Return by how much a decision widens the intervals of the test; infinite: it has none.
-
-    On n units the factor is ``1 + c / n``, and c is larger if the differences are visibly skewed:
-    then the pairs without visible skewness are suspect as well. Folds do not show how the losses
-    of single rows are distributed, so their factor depends on the number of rows only. In a series
-    n is the number of independent rows that surely have no more information: a series that looks
-    less dependent than it is has too short intervals.
-    """
-    entry = choice.entry
-    if entry is None:
-        return 1.0
-    for caution in entry.cautions:
-        hides = caution.hides_intervals and (not caution.replaced or problem.subject.caution)
-        if hides and _caution_facts(problem, choice, caution) is not None:
-            return np.inf
-    if entry.widened == "skewed rows":
-        few = next(one for one in entry.cautions if one.when == "few rows")
-        rows = _few_rows(problem, few)
-        return 1.0 if rows is None else 1.0 + ROWS_ALLOWANCE / float(np.sqrt(_rows(problem)))
-    if entry.widened == "dependent rows":
-        n_sure = _dependence(problem, errors=2.0)[1]
-        return np.inf if n_sure < FEWEST_SURE_ROWS else 1.0 + SERIES_ALLOWANCE / n_sure
-    n = _fewest_units(problem, choice)
-    if not entry.widened or n >= MAX_SKEWED_UNITS:
-        return 1.0
-    learners = len(problem.names)
-    doubtful = _mean_square_skewness(problem, n) > 1.0 + 5.0 / learners
-    return 1.0 + UNITS_ALLOWANCE * (1.0 + learners / 10.0 if doubtful else 1.0) / n
-
-
-def _caution_facts(problem: Problem, choice: Choice, caution: Caution) -> dict[str, str] | None:
-    """Return the numbers of a caution; None if it does not apply."""
-    n = _fewest_units(problem, choice)
-    if caution.when == "unequal runs":
-        return {} if n < min(caution.below, units(problem)) else None
-    if caution.when == "few units":
-        noun = "clusters" if problem.subject.n_clusters is not None else (
-            "data sets" if problem.n_datasets > 1
-            else "runs" if problem.design.kind == "seeds"
-            else "items" if problem.subject.noun == "model"
-            else "instances"
-        )  # fmt: skip
-        return {"units": f"{n} {noun}"} if n < caution.below else None
-    if caution.when == "few rows":
-        return _few_rows(problem, caution)
-    if caution.when == "skewed":
-        if not caution.below <= n < MAX_SKEWED_UNITS:
-            return None
-        skewness, limit = _largest_skewness(problem)
-        return {"skewness": f"{skewness:.2g}"} if skewness > limit else None
-    if caution.when == "unstable learners":
-        # a comparison of stable learners says "", and one that does not know says None
-        return None if problem.subject.caution == "" else {}
-    if caution.when == "autocorrelated":
-        return _autocorrelated(problem, caution)
-    if caution.when == "graded scores":
-        return None if _is_zero_one(problem) else {}
-    if caution.when == "df not calibrated":
-        return None if "df" in choice.arguments else {}
-    return {}
-
-
-def _few_rows(problem: Problem, caution: Caution) -> dict[str, str] | None:
-    """Return the number of rows or groups if there are few and the losses are not error rates.
-
-    Differences of right or wrong predictions with mean 0 are symmetric.
-    """
-    design = problem.design
-    if design.n_train is None or design.n_test is None:
-        return None
-    n_test = np.resize(design.n_test, design.runs * design.folds)
-    wrong = problem.sample(1) * n_test
-    if np.abs(wrong - np.round(wrong)).max() <= 1e-6 * n_test.max():
-        return None
-    n = _rows(problem)
-    noun = "groups" if design.groups else "rows"
-    return {"units": f"{n} {noun}"} if n < caution.below else None
-
-
-def _rows(problem: Problem) -> int:
-    """Return the number of rows or groups of the data set, for a design that knows it."""
-    design = problem.design
-    assert design.n_train is not None
-    assert design.n_test is not None
-    return design.groups or design.n_train[0] + design.n_test[0]
-
-
-def _autocorrelated(problem: Problem, caution: Caution) -> dict[str, str] | None:
-    """Return the largest lag-1 autocorrelation of a pair's differences, if it matters."""
-    if "time" not in problem.situations:
-        return None
-    n = problem.sample(1).shape[1]
-    rho, effective = _dependence(problem)
-    if effective >= caution.below if caution.below else rho <= 2.0 / np.sqrt(n):
-        return None
-    return {
-        "autocorrelation": f"{rho:.2f}",
-        "units": f"{n} windows",
-        "effective": counted(max(round(effective), 1), "independent one"),
-    }
-
-
-def _dependence(problem: Problem, errors: float = 0.0) -> tuple[float, float]:
-    """Return the largest lag-1 autocorrelation of a pair, and its number of independent rows.
-
-    Add `errors` times its standard error to the autocorrelation.
-    """
-    from bestofk.stats.pairwise.cosine import effective_sample, lag_one
-
-    values = problem.sample(1)
-    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
-    d = (values[first] - values[second]).T
-    rho = float(lag_one(d - d.mean(axis=0)).max())
-    rho = min(rho + errors * float(np.sqrt((1.0 - max(rho, 0.0) ** 2) / len(d))), 0.99)
-    return rho, float(effective_sample(rho, len(d)))
-
-
-MAX_SKEWED_UNITS = 120
-"""From this number of units on, lognormal differences keep the level."""
-_MAX_CHECKED_PAIRS = 1000
-
-
-def _largest_skewness(problem: Problem) -> tuple[float, float]:
-    """Return the largest skewness of the differences of a pair, and the limit for a caution.
-
-    The largest of that many pairs of normal differences rarely exceeds the limit.
-    """
-    from bestofk.stats.pairwise.skew_corrected import sample_skewness
-    from bestofk.stats.tails import normal_quantile
-
-    values = problem.sample(1)
-    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
-    d = values[first] - values[second]
-    centred = d - d.mean(axis=1, keepdims=True)
-    largest = float(np.abs(sample_skewness(centred, axis=1)).max())
-    chance = -float(normal_quantile(0.025 / len(first))) * float(np.sqrt(6.0 / d.shape[1]))
-    return largest, chance
-
-
-def _mean_square_skewness(problem: Problem, n: int) -> float:
-    """Return the mean square of the pairs' skewness on n units, over its mean for normal losses."""
-    from bestofk.stats.pairwise.skew_corrected import sample_skewness
-
-    # runs of different learners are not paired, and some learners may have more
-    values = np.stack([row[np.isfinite(row)][:n] for row in problem.sample(1)])
-    first, second = (index[:_MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
-    d = values[first] - values[second]
-    skewness = sample_skewness(d - d.mean(axis=1, keepdims=True), axis=1)
-    variance = 6.0 * n * (n - 1.0) / ((n - 2.0) * (n + 1.0) * (n + 3.0))
-    return float(np.square(skewness).mean() / variance)
-
-
 def units(problem: Problem) -> int:
     """Return the number of data sets, instances, clusters or folds that a test counts."""
     if problem.subject.n_clusters is not None:
@@ -377,9 +208,9 @@ def units(problem: Problem) -> int:
     return int(problem.sample(1).shape[1])
 
 
-def _fewest_units(problem: Problem, choice: Choice) -> int:
+def fewest_units(problem: Problem, entry: PairwiseTest) -> int:
     """Return the number of units; that of the learner with the fewest if they are not paired."""
-    if choice.entry is None or not choice.entry.unpaired:
+    if not entry.unpaired:
         return units(problem)
     return int(np.isfinite(problem.sample(1)).sum(axis=1).min())
 
@@ -412,34 +243,6 @@ def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
         f"alpha on fewer than {entry.at_least_units} data sets; got {units(problem)}: "
         f"{_offer(problem)}."
     )
-
-
-def _warnings(problem: Problem, entry: PairwiseTest) -> tuple[str, ...]:
-    """Return notes about this test on these losses."""
-    notes = []
-    for remark in entry.remarks:
-        if remark.when == "always":
-            notes.append(remark.words)
-            continue
-        if remark.when == "windows in time":
-            notes += [remark.words] if "time" in problem.situations else []
-            continue
-        dataset, share = _dominating(problem)
-        if share > 0.5:
-            notes.append(remark.words.format(dataset=dataset, share=f"{100 * share:.0f}"))
-    return tuple(notes)
-
-
-def _dominating(problem: Problem) -> tuple[str, float]:
-    """Return the data set with the largest share of the sum of squares, and that share."""
-    if problem.n_datasets < 2:
-        return "", 0.0
-    values = problem.sample(1)
-    squares = np.square(values - values.mean(axis=0))
-    share = squares.sum(axis=0) / max(float(squares.sum()), np.finfo(float).tiny)
-    worst = int(share.argmax())
-    name = f"data set {worst + 1}" if problem.losses is None else problem.losses.datasets[worst]
-    return name, float(share[worst])
 
 
 def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
@@ -632,6 +435,75 @@ def _facts(
     if entry.random:
         facts["random_state"] = random_state
     return facts | subset_facts(problem, entry)
+
+
+ROWS_ALLOWANCE, SERIES_ALLOWANCE = 2.4, 15.0
+"""Measured by ``python studies/interval_coverage.py``: intervals cover on such losses, too."""
+MAX_WIDENED_ROWS = 1000
+"""With more rows the mean of a fold is hardly skewed."""
+MAX_CHECKED_PAIRS = 1000
+
+
+def _widening(problem: Problem, entry: PairwiseTest) -> dict[str, float]:
+    """Return the argument by which the test allows for losses that are worse than they look.
+
+    On n units the standard error is multiplied by ``1 + c / n``, and c is larger if the differences
+    are visibly skewed: then the pairs without visible skewness are suspect as well. Folds do not
+    show how the losses of single rows are distributed, so their factor depends on the number of
+    rows only. A test of a series looks at the dependence of each pair.
+    """
+    if entry.widened == "dependent rows":
+        return {"allowance": SERIES_ALLOWANCE}
+    if entry.widened == "skewed rows":
+        factor = 1.0 if _are_error_rates(problem) else row_widening(problem.design)
+        return {"widened": factor} if factor > 1.0 else {}
+    if entry.widened == "skewed units":
+        n, learners = fewest_units(problem, entry), len(problem.names)
+        doubtful = _mean_square_skewness(problem, n) > 1.0 + 5.0 / learners
+        return {"widened": unit_widening(n, 1.0 + float(np.log10(learners)) if doubtful else 1.0)}
+    return {}
+
+
+def row_widening(design: Design) -> float:
+    """Return the factor of the standard error for losses that are not error rates."""
+    if design.n_train is None or design.n_test is None:
+        return 1.0
+    rows = design.groups or design.n_train[0] + design.n_test[0]
+    return 1.0 if rows >= MAX_WIDENED_ROWS else 1.0 + ROWS_ALLOWANCE / float(np.sqrt(rows))
+
+
+def _are_error_rates(problem: Problem) -> bool:
+    """Return whether all losses are shares of wrong rows.
+
+    Differences of right or wrong predictions with mean 0 are symmetric.
+    """
+    design = problem.design
+    if design.n_test is None:
+        return False
+    n_test = np.resize(np.asarray(design.n_test), design.runs * design.folds)
+    losses = problem.sample(1)
+    wrong = losses * n_test
+    whole = np.abs(wrong - np.round(wrong)).max() <= 1e-6 * np.abs(wrong).max()
+    return bool(whole and losses.min() >= 0.0 and losses.max() <= 1.0)
+
+
+def first_pairs(values: Any) -> Any:
+    """Return the differences (pairs, n) of the first pairs of learners."""
+    first, second = (index[:MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
+    return values[first] - values[second]
+
+
+def _mean_square_skewness(problem: Problem, n: int) -> float:
+    """Return the mean square of the pairs' skewness on n units, over its mean for normal losses."""
+    from bestofk.stats.pairwise.skew_corrected import sample_skewness
+
+    if n < 3:
+        return 0.0
+    # runs of different learners are not paired, and some learners may have more
+    d = first_pairs(np.stack([row[np.isfinite(row)][:n] for row in problem.sample(1)]))
+    skewness = sample_skewness(d - d.mean(axis=1, keepdims=True), axis=1)
+    variance = 6.0 * n * (n - 1.0) / ((n - 2.0) * (n + 1.0) * (n + 3.0))
+    return float(np.square(skewness).mean() / variance)
 
 
 def _resolution(problem: Problem) -> float:

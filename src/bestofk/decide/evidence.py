@@ -273,8 +273,6 @@ class Evidence(Presented):
     choice: Choice | None = field(default=None, repr=False)
     bayesian: Choice | None = field(default=None, repr=False)
     """The Bayesian test that gives posterior probabilities, if a rope was given."""
-    interval_factor: float = 1.0
-    """By how much the intervals are wider than those of the test; infinite: there are none."""
     also: tuple[tuple[Evidence, Ints, Signs], ...] = field(default=(), repr=False)
     """Evidence that intervals must cover as well, with the row and the sign of every pair."""
     cache: dict[str, Any] = field(default_factory=dict, repr=False)
@@ -620,10 +618,6 @@ class Evidence(Presented):
                 highs.append(np.atleast_1d(np.asarray(high, dtype=float)))
         except (ArgumentError, AttributeError):
             lows = []
-        if not lows or self.interval_factor == np.inf:
+        if not lows:
             return np.full(len(self), -np.inf), np.full(len(self), np.inf)
-        low, high = (
-            self.estimate + self.interval_factor * (np.concatenate(ends) - self.estimate)
-            for ends in (lows, highs)
-        )
-        return low, high
+        return np.concatenate(lows), np.concatenate(highs)

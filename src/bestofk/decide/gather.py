@@ -8,7 +8,7 @@ import numpy as np
 
 from bestofk._base.checks import Bools, Floats
 from bestofk._base.errors import ArgumentError, DesignError
-from bestofk.decide.choose_test import Choice, choose_test, interval_factor, units
+from bestofk.decide.choose_test import Choice, choose_test, units
 from bestofk.decide.evidence import Evidence, Family, Signs
 from bestofk.decide.problem import Problem
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -109,7 +109,6 @@ def gather_evidence(
         values=values,
         choice=choice,
         bayesian=bayesian,
-        interval_factor=interval_factor(problem, choice),
         cache=cache,
     )
     if problem.missing is None or problem.missing.as_worst is None:

@@ -41,6 +41,7 @@ from bestofk.stats.intervals import wilson
 from bestofk.stats.pairwise.clustered import Clusters, cluster_t, clusters_of
 from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
+from bestofk.stats.pairwise.skew_corrected import unit_widening
 
 MIN_GRADED_UNITS = 30
 """With fewer items or clusters, intervals of graded scores cover too rarely."""
@@ -71,10 +72,16 @@ class ClusteredTest:
         """Return the result for losses (..., 1, n)."""
         n = len(self.clusters)
         first, second = (np.asarray(x).reshape(*np.shape(x)[:-2], n) for x in (a, b))
+        more = {"widened": _widening(self.clusters)} if self.entry.widened else {}
         return self.entry.load()(
             first, second, clusters=self.clusters, strata=self.strata, unit=self.unit,
-            alternative=alternative,
+            alternative=alternative, **more,
         )  # fmt: skip
+
+
+def _widening(clusters: Any) -> float:
+    """Return the factor of the standard error for this number of clusters."""
+    return unit_widening(len(np.unique(clusters)))
 
 
 _HABITS: Mapping[str, Habit] = {

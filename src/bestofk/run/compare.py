@@ -446,16 +446,13 @@ def record(spec: StudySpec, execution: Execution, **facts: Any) -> StudySpec:
 
 
 def _caution(experiment: Experiment, plan: Plan) -> str | None:
-    """Return the known error rate of the corrected t test for these learners.
-
-    None if it was not measured: the test's own caution then applies.
-    """
+    """Return the known error rate of the corrected t test for these learners, if it is large."""
     design = experiment.splits[0].design
-    if len(experiment.datasets) > 1 or design.kind != "cv":
+    if len(experiment.datasets) > 1 or design.kind not in ("cv", "resample", "bootstrap"):
         return None
     named = {learner.name: learner.estimator for learner in experiment.learners}
-    alike = plan if plan.source is None else f"{design.runs}x{design.folds}"
-    return advice_for_unstable(named, experiment.datasets[0].n, alike) or ""
+    alike = plan if plan.source is None else f"{design.runs}x{max(design.folds, 2)}"
+    return advice_for_unstable(named, experiment.datasets[0].n, alike)
 
 
 def _run(

@@ -633,8 +633,8 @@ def advice_for_unstable(
     - `learners`: The compared learners.
     - `n_rows`: Rows of the data set.
     - `plan`: The requested plan.
-    - Returns: Two sentences for decisions by the corrected t test. None if the plan has no runs of
-      folds, or if the learners are stable and the rows many.
+    - Returns: Two sentences for decisions by the corrected t test. None for other plans than folds
+      and random splits, or if the learners are stable and the rows many.
 
     Examples
     --------
@@ -644,7 +644,7 @@ def advice_for_unstable(
     True
     """
     planned = make_plan(plan)
-    if planned.kind != "cv":
+    if planned.kind not in ("cv", "resample", "bootstrap"):
         return None
     named = learners.items() if isinstance(learners, Mapping) else ((None, x) for x in learners)
     unstable = [_name(name, one) for name, one in named if is_unstable(one)]
@@ -666,10 +666,7 @@ def advice_for_unstable(
         )
     if n_rows < MIN_ROWS:
         return f"{why} A plan whose test holds needs {MIN_ROWS} rows or more."
-    return (
-        f"{why} The plan {NESTED!r} (its test is {BETTER_TEST}) came to at most 6, "
-        "for one and a half times as many fits on fewer rows."
-    )
+    return f"{why} The plan {NESTED!r} (its test is {BETTER_TEST}) came to at most 6."
 
 
 def is_unstable(learner: Any) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise import mcnemar, paired_t, sign, wilcoxon
-from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
 from bestofk.stats.pairwise.signed_ranks import nth_walsh_average, walsh_averages_at
 
 ENTRIES = tuple(PAIRWISE_TESTS.values())
@@ -350,17 +350,67 @@ def test_resolution_keeps_the_laws(entry):
         assert np.isfinite(result.statistic).all()
 
 
-@every_test_with_resolution
-def test_intervals_with_resolution_agree_with_the_pvalue(entry):
-    rng = np.random.default_rng(8)
-    shape = (400, *trailing(entry))
-    a, b = rng.integers(2, 5, shape) / 10, rng.integers(1, 4, shape) / 10
-    a[:40] = b[:40] + rng.integers(-2, 3, (40, *(1,) * len(trailing(entry)))) / 10
-    result = call(entry, a, b, resolution=0.1)
-    low, high = result.confidence_interval(0.9)
-    decided = np.abs(result.pvalue - 0.1) > 1e-9
-    inside = (low <= 1e-12) & (high >= -1e-12)
-    assert (inside == (result.pvalue > 0.1))[decided].all()
+CLUSTERS = np.repeat(np.arange(8), 3)
+
+
+def agreeing_cases():
+    """Yield entries with the arguments of which their p-values and intervals depend."""
+    for entry in (*ENTRIES, *CLUSTERED_TESTS.values()):
+        if not entry.interval or entry.bayesian:
+            continue
+        yield entry, {"clusters": CLUSTERS} if entry.name in CLUSTERED_TESTS else {}
+        if entry.takes_resolution:
+            yield entry, {"resolution": 0.1}
+        if entry.widened:
+            yield entry, {"allowance": 15.0} if entry.name == "ewc-t" else {"widened": 1.3}
+        if entry.name == "mcnemar":
+            yield from ((entry, {"exact": exact}) for exact in ("auto", True))
+
+
+def paired_samples(shape, *, zero_one):
+    """Yield losses of many pairs: smooth, skewed, coarse, tied, and without any spread."""
+    rng = np.random.default_rng(5)
+    if zero_one:
+        for rate in (0.05, 0.3, 0.5):
+            yield rng.random(shape) < rate + 0.15, rng.random(shape) < rate
+        return
+    shift = rng.normal(size=(shape[0], *(1,) * (len(shape) - 1)))
+    yield rng.normal(size=shape) + shift, rng.normal(size=shape)
+    yield rng.lognormal(size=shape) + shift - 1.6, np.zeros(shape)
+    yield rng.integers(2, 6, shape) / 10, rng.integers(1, 5, shape) / 10
+    yield (
+        np.where(rng.random(shape) < 0.7, 0.2, rng.integers(0, 4, shape) / 10),
+        np.full(shape, 0.2),
+    )
+    base = rng.random(shape)
+    yield base + np.where(shift > 0, 0.1, -0.1), base
+    one_differs = base.copy()
+    one_differs[..., 0] += rng.normal(size=shape[:-1])
+    yield one_differs, base
+
+
+@pytest.mark.parametrize(
+    ("entry", "more"),
+    [pytest.param(*case, id=f"{case[0].name} {list(case[1])}") for case in agreeing_cases()],
+)
+def test_interval_excludes_zero_exactly_if_the_pvalue_rejects(entry, more):
+    """A verdict by the p-value and one by the interval must never contradict each other."""
+    clustered = entry.name in CLUSTERED_TESTS
+    fixed = entry.axes > 1 or entry.subsets or clustered
+    least = max(entry.at_least_units, 2)
+    for n in (None,) if fixed else (least, 5, 8, 20):
+        shape = CLUSTERS.shape if clustered else trailing(entry) if fixed else (n,)
+        options = {} if clustered else arguments(entry)
+        for a, b in paired_samples((60, *shape), zero_one=entry.zero_one):
+            for alternative in entry.sides:
+                result = entry.load()(a, b, alternative=alternative, **options, **more)
+                p = np.asarray(result.pvalue)
+                for level in (0.8, 0.95, 0.9958):
+                    low, high = (np.asarray(end) for end in result.confidence_interval(level))
+                    assert (low <= high).all()
+                    outside, rejected = (low > 0) | (high < 0), p <= 1 - level
+                    # rounding decides if p is 1 - level
+                    assert ((outside == rejected) | (np.abs(p - 1 + level) < 1e-9)).all()
 
 
 @every_test_with_resolution

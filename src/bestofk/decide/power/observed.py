@@ -240,7 +240,8 @@ def _units(raw: _Raw) -> PlannedDifferences:
         error, df = raw.t_parts()
         if df != n - 1:
             raise _not_planned(raw.choice)
-        sd = error * float(np.sqrt(n))
+        # the power of the test contains the factor of its standard error
+        sd = error * float(np.sqrt(n)) / raw.choice.arguments.get("widened", 1.0)
         power = skew_corrected_t_power if raw.model == "skew-corrected t" else units_t_power
     units = Units(sd=sd, n=n, unit=unit, effect_power=power, efficiency=efficiency, level=raw.level)
     return units, pseudomedians

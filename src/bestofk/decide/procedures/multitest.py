@@ -11,7 +11,8 @@ import numpy as np
 from bestofk._base.checks import Bools, Ints, RandomState
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk.decide.best import sort_by_overrides
-from bestofk.decide.choose_test import caution_of, choose_test, smallest_pvalue, units
+from bestofk.decide.cautions import caution_of
+from bestofk.decide.choose_test import choose_test, smallest_pvalue, units
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Family
 from bestofk.decide.gather import bayesian_choice, gather_evidence

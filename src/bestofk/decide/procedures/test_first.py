@@ -9,7 +9,8 @@ import numpy as np
 
 from bestofk._base.checks import Floats, Ints, RandomState
 from bestofk.decide.best import NO_LEARNER
-from bestofk.decide.choose_test import Choice, caution_of, choose_test, smallest_pvalue, units
+from bestofk.decide.cautions import caution_of
+from bestofk.decide.choose_test import Choice, choose_test, smallest_pvalue, units
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.gather import compare_in, no_pairs

@@ -84,6 +84,8 @@ class PlannedT:
         learner in one fold. None: not known yet.
     units : int or None
         Number of groups of rows, which bounds the degrees of freedom of the p-value.
+    widened : float
+        Factor of the standard error behind the p-value, as in the test.
     """
 
     runs: int
@@ -93,6 +95,7 @@ class PlannedT:
     span: float | None = None
     step: float | None = 0.0
     units: int | None = None
+    widened: float = 1.0
 
     @property
     def degrees(self) -> float:
@@ -273,7 +276,9 @@ class PlannedT:
 
     def pvalue(self, t: Floats, alternative: str) -> Floats:
         """Return the p-value of a statistic."""
-        return np.asarray(pvalue_of_t(t, self.degrees, alternative))  # type: ignore[arg-type]
+        return np.asarray(
+            pvalue_of_t(t / self.widened, self.degrees, alternative)  # type: ignore[arg-type]
+        )
 
 
 def signed_bounds(t_low: Floats, t_high: Floats) -> Bounds:

@@ -26,7 +26,6 @@ from bestofk.decide.statements.wording import listing
 from bestofk.decide.stopping.planned_units import PlannedUnits
 from bestofk.decide.stopping.races import Race
 from bestofk.decide.stopping.verdicts import IntervalVerdict, PlannedTest
-from bestofk.stats.tails import pvalue_of_t
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,10 +215,7 @@ def evidence_so_far(
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(estimate == 0, 0.0, estimate / error)
         t = np.where((~np.isnan(differences)).sum(axis=(1, 2)) < 2, 0.0, t)
-        pvalues = {
-            side: np.asarray(pvalue_of_t(t, test.degrees, side))
-            for side in ("two-sided", "greater", "less")
-        }
+        pvalues = {side: test.pvalue(t, side) for side in ("two-sided", "greater", "less")}
     sure = verdict.sure
     better = sure[first, second].astype(np.int8) - sure[second, first].astype(np.int8)
     p = pvalues[family.alternative]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.decide.choose_test import caution_of
+from bestofk.decide.cautions import caution_of
 from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping.bounds import PlannedT

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from bestofk._base.checks import Floats, Ints
+from bestofk.decide.choose_test import row_widening
 from bestofk.decide.evidence import Family
 from bestofk.decide.preference import NO_PREFERENCE, Preference, alike_ranks, arrange
 from bestofk.decide.settings import Settings
@@ -180,7 +181,16 @@ def _one_race(
     test, floor = planned.test, 0.0
     if isinstance(test, PlannedT):
         sizes = planned.design.n_test
-        test = replace(test, step=_step(first, sizes, planned))
+        rates = _are_error_rates(first, sizes, planned)
+        choice = planned.foreseen.choice
+        assert choice is not None
+        assert choice.entry is not None
+        widens = bool(choice.entry.widened) and settings.df is None and not rates
+        test = replace(
+            test,
+            step=_step(first, None if sizes is None or not rates else float(np.mean(sizes))),
+            widened=row_widening(planned.design) if widens else 1.0,
+        )
         if test.span is not None and sizes is not None:
             floor = (test.span / float(np.mean(sizes))) ** 2
     looks: list[RecordedLook] = []
@@ -345,19 +355,24 @@ def _mean(losses: Floats) -> float:
     return float(known.mean()) if known.size else np.inf
 
 
-def _step(first: Floats, sizes: tuple[int, ...] | None, planned: PlannedRace) -> float | None:
+def _are_error_rates(first: Floats, sizes: tuple[int, ...] | None, planned: PlannedRace) -> bool:
+    """Return whether the losses of the first run are whole numbers of wrong rows."""
+    if sizes is None:
+        return False
+    wrong = first[:, 0] * np.asarray(sizes[: planned.test.outer], dtype=float)
+    wrong = wrong[~np.isnan(wrong)]
+    return bool(np.allclose(wrong, np.round(wrong), rtol=0.0, atol=1e-6))
+
+
+def _step(first: Floats, fold_rows: float | None) -> float | None:
     """Return the resolution that the test of the full plan takes, or more; None: not known.
 
-    Error rates are multiples of one row of a fold. Of other losses a step that is none in the
-    first run is none in the end; whether one that is there remains is not known.
+    Error rates are multiples of one row of a fold of `fold_rows`. Of other losses a step that is
+    none in the first run is none in the end; whether one that is there remains is not known.
     """
+    if fold_rows is not None:
+        return 1.0 / fold_rows
     known = first[~np.isnan(first)]
-    if sizes is not None:
-        folds = planned.test.outer
-        wrong = first[:, 0] * np.asarray(sizes[:folds], dtype=float)
-        wrong = wrong[~np.isnan(wrong)]
-        if np.allclose(wrong, np.round(wrong), rtol=0.0, atol=1e-6):
-            return 1.0 / float(np.mean(sizes))
     if np.unique(known).size < 2:
         return None
     return 0.0 if resolution_of(known) == 0.0 else None

@@ -24,6 +24,7 @@ from bestofk.stats.pairwise.differences import (
     paired_losses,
     ratio,
     sums,
+    widening,
 )
 from bestofk.stats.pairwise.permutation_tests import permutation
 from bestofk.stats.pairwise.resolution import never_zero, smallest_pvalue
@@ -270,6 +271,7 @@ def cluster_t(
     strata: Any = None,
     unit: float | None = None,
     alternative: str = "two-sided",
+    widened: float = 1.0,
 ) -> PairwiseResult:
     """Test the mean difference over clusters of instances, corrected for skewness.
 
@@ -281,6 +283,8 @@ def cluster_t(
     ----------
     a, b, clusters, strata, unit, alternative
         As for `cluster_sign_flip`.
+    widened : float
+        As for `skew_corrected_t`.
 
     Returns
     -------
@@ -316,6 +320,7 @@ def cluster_t(
     grouping = clusters_of(clusters, first.shape[-1], strata)
     moments = over_blocks(first, second, partial(cluster_moments, grouping=grouping, unit=unit))
     mean, error, df, skewness = moments
+    error = widening(widened) * error
     return mean_result(
         "cluster-t", (first, second), mean, error, df, skewness, len(grouping), unit, sides
     )
@@ -359,11 +364,6 @@ def mean_result(
         ends = skew_corrected_ends(q, skewness, count)
         with np.errstate(invalid="ignore"):
             low, high = (np.where(error == 0, mean, mean - end * error) for end in ends)
-        if least > 1.0 - level:
-            # if only the signs are known, they exclude no difference at this level
-            low, high = (
-                np.where(np.isinf(t), end, value) for end, value in ((-np.inf, low), (np.inf, high))
-            )
         if unit is not None:
             # no mean difference exceeds the largest possible difference
             low, high = np.clip(low, -unit, unit), np.clip(high, -unit, unit)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, finite_array
+from bestofk._base.checks import Floats, finite_array, positive, refuse
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, one_sided
 
@@ -237,6 +237,16 @@ def without_noise(mean: Floats, variance: Floats, noise: Floats) -> tuple[Floats
         variance = np.where(flat, 0.0, variance)
         mean = np.where(flat & (mean * mean <= noise), 0.0, mean)
     return mean, variance
+
+
+def widening(factor: float) -> float:
+    """Return a factor of the standard error, which must be at least 1.
+
+    Test and interval use the same standard error, so they agree for every factor.
+    """
+    if not 1.0 <= positive(factor, "widened") < np.inf:
+        raise refuse("widened", "a number of at least 1", factor)
+    return float(factor)
 
 
 def agreeing_interval(

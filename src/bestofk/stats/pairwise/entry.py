@@ -52,54 +52,30 @@ class Automatic:
     """bestofk picks the applicable test of lowest rank; zero-one tests need zero-one losses."""
 
 
+Sign = Literal[
+    "skewed", "extremely skewed", "scores at one end", "autocorrelated", "slow changes",
+    "dependent splits", "df not calibrated", "unstable learners",
+]  # fmt: skip
+"""What a result shows if its test errs too often: see `bestofk.decide.cautions`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caution:
-    """A measured error rate above alpha, which a verdict mentions.
+    """A measured error rate above alpha, which a verdict mentions if the losses show the sign.
 
-    - `words`: The sentences; may contain ``{units}``, ``{skewness}``, ``{autocorrelation}`` and
-      ``{effective}``.
-    - `when`: ``"unstable learners"``: a comparison knows whether there are any; a table does not,
-      and the caution applies. ``"df not calibrated"``: the result uses the formula's degrees of
-      freedom. ``"few units"``: fewer than `below`. ``"skewed"``: at least `below` units, and the
-      differences of a pair are strongly skewed. ``"autocorrelated"``: successive differences of a
-      pair depend on each other; with `below`, so strongly that they have the information of fewer.
-      ``"graded scores"``: some losses are neither 0 nor 1. ``"unequal runs"``: a learner has fewer
-      runs than others, and fewer than `below`. ``"few rows"``: a data set of fewer than `below`
-      rows, with losses that are not error rates.
-    - `below`: Number of units, runs or rows.
+    - `sign`: ``"unstable learners"`` is known to a comparison only; ``"dependent splits"`` always
+      applies; the others depend on the losses.
+    - `rates`: Percentages of wrong claims about two equal learners, by number of units; for
+      ``"autocorrelated"`` by 100 times the lag-1 autocorrelation. Empty: the comparison states the
+      rate of its learners.
+    - `advice`: What to do instead, as a clause.
+    - `words`: The sign in words, if the sign alone does not determine them.
     """
 
-    words: str
-    when: Literal[
-        "always",
-        "unstable learners",
-        "df not calibrated",
-        "few units",
-        "skewed",
-        "autocorrelated",
-        "graded scores",
-        "unequal runs",
-        "few rows",
-    ] = "always"
-    below: int = 0
-    replaced: bool = False
-    """A comparison replaces the words by those about its own learners (`Subject.caution`)."""
-    hides_intervals: bool = False
-    """Intervals of the differences cover too rarely (docs/measured/coverage.md): there are none.
-    If the caution is one that a comparison replaces, only a comparison hides them."""
-
-
-def no_intervals(when: Literal["few units", "few rows"], below: int) -> Caution:
-    """Return the caution that there are no intervals with fewer units or rows than `below`."""
-    return Caution(words="", when=when, below=below, hides_intervals=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
-    """A remark for the reader of a verdict; may contain ``{dataset}`` and ``{share}``."""
-
-    words: str
-    when: Literal["always", "one data set dominates", "windows in time"] = "always"
+    sign: Sign
+    rates: Mapping[int, float] = field(default_factory=dict)
+    advice: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,10 +92,11 @@ class PairwiseTest(FunctionEntry):
     interval: str = ""
     """How the interval of the difference is computed, in words; empty: there is none."""
     widened: Literal["", "skewed units", "skewed rows", "dependent rows"] = ""
-    """How a decision widens the intervals of the test, so that they cover such losses, too."""
+    """The losses for which a decision widens the standard error of the test."""
     speed: Speed = "vectorised"
     power: PowerModel = "t"
-    remarks: tuple[Remark, ...] = ()
+    note: str = ""
+    """What every result of the test assumes or leaves out, in one sentence."""
     takes_df: bool = False
     """The function takes `df`, a number of degrees of freedom."""
     needs_sizes: bool = False
@@ -156,7 +133,7 @@ class PairwiseTest(FunctionEntry):
     smallest_pvalue: Callable[[int], float] | None = None
     """Smallest two-sided p-value of n units; None if there is no bound."""
     cautions: tuple[Caution, ...] = ()
-    """Measured error rates above alpha, which a verdict mentions if they apply."""
+    """Measured error rates above alpha, which a verdict mentions if the losses show the sign."""
     about: Literal["learners", "fitted models"] = "learners"
     """Whether the claims are about learners, trained on other data of this size, or about the
     models that were fitted. On one test set every test is about the fitted models."""

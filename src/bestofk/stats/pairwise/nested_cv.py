@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, side, whole
-from bestofk.stats.pairwise.differences import without_noise
+from bestofk.stats.pairwise.differences import widening, without_noise
 from bestofk.stats.pairwise.half_sampling import Prepared, two_parts
 from bestofk.stats.pairwise.resampled import degrees_of_freedom, t_from_variance, t_result
 from bestofk.stats.pairwise.result import PairwiseResult
@@ -26,6 +26,7 @@ def nested_cv_t(
     rows: int | None = None,
     alternative: str = "two-sided",
     df: float | None = None,
+    widened: float = 1.0,
 ) -> PairwiseResult:
     """Nested cross-validation t test.
 
@@ -47,6 +48,9 @@ def nested_cv_t(
     df : float, optional
         Degrees of freedom; by default one less than the number of models,
         ``runs * folds * (folds + 1) / 2``, and at most one less than the number of rows.
+    widened : float
+        Factor of the standard error, at least 1. A decision passes more than 1 so that the test
+        keeps its level on few rows with skewed losses, too.
 
     Returns
     -------
@@ -89,6 +93,7 @@ def nested_cv_t(
     if rows is not None:
         most = min(most, whole(rows, "rows", at_least=2))
     degrees = degrees_of_freedom(df, most - 1, where="models and rows")
+    factor = widening(widened)
 
     def kernel(outer: Floats, inner: Floats, noise: Floats) -> tuple[Floats, ...]:
         mse, between = _mse(outer, inner_means(inner, K))
@@ -96,7 +101,7 @@ def nested_cv_t(
             mse = mse - RUN_NOISE * outer.mean(axis=1).var(axis=0, ddof=1)
         variance = np.maximum((K - 1) / K * mse, between / K)
         mean, variance = without_noise(outer.mean(axis=(0, 1)), variance, noise)
-        return t_from_variance(mean, variance, degrees, sides)
+        return t_from_variance(mean, factor * factor * variance, degrees, sides)
 
     t, p, estimate, se = apply(kernel, (0, 0, 1, 1))
     return t_result("nested-cv-t", t, p, degrees, estimate, se, sides)

@@ -20,11 +20,10 @@ from bestofk.stats.pairwise.resolution import never_zero, resolution_step, small
 from bestofk.stats.pairwise.result import (
     Interval,
     PairwiseResult,
-    one_sided,
     scalar_or_array,
     tail_level,
 )
-from bestofk.stats.tails import binomial_at_most, pvalue_of_count, pvalue_of_t, t_quantile
+from bestofk.stats.tails import binomial_at_most, pvalue_of_count, pvalue_of_t
 
 UNCERTAIN_STEPS = 2.0
 """Uncertainty of the sum of the differences, in steps of the resolution."""
@@ -130,18 +129,7 @@ def paired_t(
         pivot=scalar_or_array(estimate),
         standard_error=scalar_or_array(se),
         losses=(a, b),
-        interval_rule=_interval,
     )
-
-
-def _interval(result: PairwiseResult, level: float) -> Interval:
-    n = result.losses[0].shape[-1]
-    q = -t_quantile(tail_level(level, result.alternative), n - 1.0)
-    centre, half = np.asarray(result.pivot), q * np.asarray(result.standard_error)
-    if smallest_pvalue(n, result.alternative) > 1.0 - level:
-        # if only the n signs are known, they exclude no difference at this level
-        half = np.where(np.isinf(result.statistic), np.inf, half)
-    return one_sided(centre - half, centre + half, result.alternative)
 
 
 def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:

@@ -28,8 +28,6 @@ from bestofk.stats.pairwise.entry import (
     Automatic,
     Caution,
     PairwiseTest,
-    Remark,
-    no_intervals,
 )
 from bestofk.stats.pairwise.resolution import (
     smallest_mcnemar_pvalue,
@@ -84,55 +82,68 @@ def _variant(
         if percent is None
         else (
             Caution(
-                words="With these degrees of freedom the test is wrong far more often: it found a "
-                f"difference between equal learners in {percent} percent of the cases. Calibrated "
-                'degrees of freedom keep the level: df="calibrated" (--df calibrated).',
-                when="df not calibrated",
+                sign="df not calibrated",
+                rates={1: percent},
+                advice='use df="calibrated" (--df calibrated)',
             ),
         ),
         curtailed="plain" if one_sample else "",
     )
 
 
-_UNSTABLE = Caution(
-    words="Unstable learners (nearest neighbours, trees) lead to more wrong claims: 8 to 14 "
-    "percent for two learners, up to 23 percent for ten.",
-    when="unstable learners",
-    replaced=True,
-    hides_intervals=True,
-)
+_UNSTABLE = Caution(sign="unstable learners")
 _HALVES = Caution(
-    words="Nearest neighbours lead to more wrong claims: 13 to 14 percent for two learners, up to "
-    "24 percent for ten. On 100 rows other learners do, too: up to 12 percent. The "
-    "plan 10x5+nested has a test with measured rates of at most 6 percent.",
-    hides_intervals=True,
+    sign="unstable learners",
+    words="Some of these learners are unstable",
+    rates={1: 14},
+    advice="the plan 10x5+nested has a test that allows for it",
 )
-
-
-_HALVES_T = Caution(
-    words="Nearest neighbours lead to more wrong claims: measured rates are up to 12 percent. The "
-    "plan 10x5+nested has a test with measured rates of at most 6 percent for classifiers.",
-    hides_intervals=True,
-)
-_SKEWED_ROWS = Caution(
-    words="The chance of a wrong claim is larger if the losses of single rows are strongly skewed, "
-    "which {units} are too few to rule out: the largest measured rates are 14 percent with 30 "
-    "rows, 9 percent with 100 and 7 percent with 300.",
-    when="few rows",
-    below=1000,
-)
-_VERY_FEW_ROWS = no_intervals("few rows", 100)
-"""Measured by ``python studies/null_tables.py``, as all cautions without another source."""
+"""Measured by ``python studies/null_tables.py``."""
 
 
 def _as_independent(percent: int) -> tuple[Caution, ...]:
-    return (
-        Caution(
-            words="This test treats dependent losses as independent and is wrong far more often: "
-            f"it found a difference between equal learners in {percent} percent of the cases."
-        ),
-    )
+    return (Caution(sign="dependent splits", rates={1: percent}),)
 
+
+_EXTREME = Caution(sign="extremely skewed", rates={5: 21, 12: 14, 30: 11, 200: 10})
+_SKEWED_T = Caution(
+    sign="skewed",
+    rates={5: 19, 12: 16, 30: 11, 60: 10, 120: 8},
+    advice="skew-corrected-t allows for it",
+)
+_SKEWED_FLIPS = Caution(
+    sign="skewed",
+    rates={5: 0, 8: 15, 12: 15, 30: 12, 60: 10, 200: 7},
+    advice="skew-corrected-t and cluster-t allow for it",
+)
+_SKEWED_RUNS = Caution(
+    sign="skewed",
+    rates={3: 14, 5: 16, 10: 13, 30: 10, 100: 8},
+    advice="skew-corrected-welch-t allows for it",
+)
+_ONE_END = Caution(sign="scores at one end", rates={5: 35, 8: 26, 12: 16, 20: 9})
+_DEPENDENT = Caution(
+    sign="autocorrelated",
+    rates={20: 10, 30: 16, 50: 26, 80: 52, 90: 66, 95: 77},
+    advice="ewc-t allows for it",
+)
+_DEPENDENT_WINDOWS = Caution(
+    sign="autocorrelated",
+    rates={50: 5, 70: 16, 80: 27, 90: 47, 95: 63},
+    advice="ewc-t allows for it",
+)
+_DEPENDENT_FORECASTS = Caution(
+    sign="autocorrelated",
+    rates={50: 8, 80: 14, 90: 27, 95: 44},
+    advice="ewc-t allows for it",
+)
+_SLOW = Caution(
+    sign="slow changes",
+    rates={50: 14, 100: 12, 200: 9, 400: 5},
+    advice="a longer series would show more",
+)
+"""Rates of docs/measured: cautions.md, and for tests that ignore skewness or order skewed.csv and
+series.md."""
 
 # Tests on folds and random splits of one data set
 
@@ -159,7 +170,7 @@ SPLIT_TESTS = (
         takes_resolution=True,
         curtailed="corrected",
         widened="skewed rows",
-        cautions=(_UNSTABLE, _SKEWED_ROWS, _VERY_FEW_ROWS),
+        cautions=(_UNSTABLE,),
         family="resampled-t",
         called="the corrected repeated k-fold cross-validation t test",
         citations=("bouckaert2004evaluating", "nadeau2003inference"),
@@ -199,13 +210,9 @@ SPLIT_TESTS = (
         assumptions=(DIFFERENT_HALVES, NORMAL),
         interval=_T_INTERVAL,
         power="five by two t",
-        cautions=(_HALVES_T,),
-        remarks=(
-            Remark(
-                words="The numerator of 5x2cv-t is the first fold listed, so a different order of "
-                "runs and folds may change the verdict. 5x2cv-f does not depend on the order."
-            ),
-        ),
+        cautions=(_HALVES,),
+        note="The numerator of 5x2cv-t is the first fold listed; 5x2cv-f does not depend on the "
+        "order.",
     ),
     PairwiseTest(
         name="5x2cv-f",
@@ -259,17 +266,7 @@ SPLIT_TESTS = (
         takes_resolution=True,
         curtailed="corrected",
         widened="skewed rows",
-        cautions=(
-            _UNSTABLE,
-            _SKEWED_ROWS,
-            _VERY_FEW_ROWS,
-            Caution(
-                words="The chance of a wrong claim is larger than alpha: successive windows depend "
-                "on each other (lag-1 autocorrelation {autocorrelation}); measured rates are up to "
-                "13 percent. The test ewc-t allows for it; fewer, longer windows depend less.",
-                when="autocorrelated",
-            ),
-        ),
+        cautions=(_UNSTABLE, _DEPENDENT_WINDOWS),
         family="resampled-t",
         called="the corrected resampled t test",
         citations=("nadeau2003inference",),
@@ -494,7 +491,6 @@ SPLIT_TESTS = (
         ),
         interval=_T_INTERVAL,
         widened="skewed rows",
-        cautions=(_SKEWED_ROWS, _VERY_FEW_ROWS),
     ),
     PairwiseTest(
         name="nested-cv-z",
@@ -540,34 +536,6 @@ SPLIT_TESTS = (
 
 # Tests on independent units: data sets, or the instances of one test set
 
-_STRONGLY_SKEWED = (
-    "The chance of a wrong claim is larger because the differences are strongly skewed (skewness "
-    "{skewness}): the largest measured rate is"
-)
-SKEWNESS_CAUTIONS = (
-    Caution(
-        words="The chance of a wrong claim is larger if the differences are strongly skewed, which "
-        "{units} are too few to rule out. The largest measured rates are 19 percent with fewer "
-        "than 12, 16 percent with fewer than 30 and 9 percent with fewer than 60.",
-        when="few units",
-        below=60,
-    ),
-    Caution(
-        words=f"{_STRONGLY_SKEWED} 6 percent.",
-        when="skewed",
-        below=60,
-    ),
-)
-"""Measured by ``python studies/skewed_differences.py``."""
-VERY_FEW_UNITS = no_intervals("few units", 10)
-
-_SHORT_WINDOWS = Remark(
-    words="Windows share training rows, which this test ignores: it found a difference between "
-    "equal learners in up to 13 percent of series instead of 5. The corrected resampled t test "
-    "accounts for them.",
-    when="windows in time",
-)
-
 UNIT_TESTS = (
     PairwiseTest(
         name="permutation",
@@ -590,21 +558,7 @@ UNIT_TESTS = (
         interval="the shifts that the test does not reject",
         speed="drawn",
         power="sign flips",
-        remarks=(
-            Remark(
-                words="One data set ({dataset}) carries {share} % of the sum of squares, so the "
-                "others hardly count. The Wilcoxon test does not have this weakness.",
-                when="one data set dominates",
-            ),
-            _SHORT_WINDOWS,
-        ),
-        cautions=(
-            Caution(
-                words="The chance of a wrong claim is larger if the differences are skewed: "
-                "measured rates are up to 15 percent for two learners. The test skew-corrected-t "
-                "allows for skewed differences."
-            ),
-        ),
+        cautions=(_SKEWED_FLIPS, _DEPENDENT),
         discrete=True,
         random=True,
         smallest_pvalue=smallest_pvalue,
@@ -628,14 +582,7 @@ UNIT_TESTS = (
         assumptions=(*INDEPENDENT_UNITS, NORMAL_UNITS),
         interval=_T_INTERVAL,
         takes_resolution=True,
-        cautions=(
-            Caution(
-                words="The chance of a wrong claim is larger if the differences are skewed: "
-                "measured rates are up to 19 percent for two learners. The test skew-corrected-t "
-                "allows for skewed differences."
-            ),
-        ),
-        remarks=(_SHORT_WINDOWS,),
+        cautions=(_SKEWED_T, _DEPENDENT),
     ),
     PairwiseTest(
         name="skew-corrected-t",
@@ -668,8 +615,7 @@ UNIT_TESTS = (
         power="skew-corrected t",
         takes_resolution=True,
         widened="skewed units",
-        cautions=(*SKEWNESS_CAUTIONS, VERY_FEW_UNITS),
-        remarks=(_SHORT_WINDOWS,),
+        cautions=(_EXTREME, _DEPENDENT),
     ),
     PairwiseTest(
         name="ewc-t",
@@ -698,16 +644,7 @@ UNIT_TESTS = (
         power="unknown",
         at_least_units=4,
         widened="dependent rows",
-        cautions=(
-            Caution(
-                words="The chance of a wrong claim is larger than alpha: successive differences "
-                "depend on each other (lag-1 autocorrelation {autocorrelation}), so {units} "
-                "have the information of only {effective}. With fewer than 20, measured rates are "
-                "up to 61 percent.",
-                when="autocorrelated",
-                below=20,
-            ),
-        ),
+        cautions=(_SLOW,),
     ),
     PairwiseTest(
         name="diebold-mariano",
@@ -730,13 +667,7 @@ UNIT_TESTS = (
         interval=_T_INTERVAL,
         power="unknown",
         at_least_units=4,
-        cautions=(
-            Caution(
-                words="The chance of a wrong claim is larger than alpha: on series of 12 to 500 "
-                "rows this test found a difference between equal forecasts in 5 to 66 percent, "
-                "ewc-t in 4 to 37 percent.",
-            ),
-        ),
+        cautions=(_DEPENDENT_FORECASTS, _SLOW),
     ),
     PairwiseTest(
         name="wilcoxon",
@@ -865,9 +796,9 @@ UNIT_TESTS = (
 
 # Tests on independent training runs
 
-_RUNS_SHARE_A_TEST_SET = Remark(
-    words="The runs share one test set, so the result is about the randomness of training and not "
-    "about new data."
+_RUNS_SHARE_A_TEST_SET = (
+    "The runs share one test set, so the result is about the randomness of training and not about "
+    "new data."
 )
 RUN_TESTS = (
     PairwiseTest(
@@ -898,26 +829,8 @@ RUN_TESTS = (
         interval="the differences that the test does not reject",
         power="unknown",
         widened="skewed units",
-        cautions=(
-            Caution(
-                words="The chance of a wrong claim is larger if a learner with fewer runs varies "
-                "more than the others: with two runs against ten, the largest measured rates are "
-                "12 percent for two learners and 26 percent for ten. Equal numbers of runs avoid "
-                "it.",
-                when="unequal runs",
-                below=10,
-                hides_intervals=True,
-            ),
-            Caution(
-                words="The chance of a wrong claim is larger if the losses of the runs are "
-                "strongly skewed, which {units} are too few to rule out: the largest measured "
-                "rates are 9 percent for two learners and 19 percent for ten.",
-                when="few units",
-                below=60,
-            ),
-            VERY_FEW_UNITS,
-        ),
-        remarks=(_RUNS_SHARE_A_TEST_SET,),
+        cautions=(_EXTREME,),
+        note=_RUNS_SHARE_A_TEST_SET,
     ),
     PairwiseTest(
         name="welch-t",
@@ -940,14 +853,8 @@ RUN_TESTS = (
         assumptions=(INDEPENDENT_RUNS, SAME_TEST_SET, NORMAL_UNITS),
         interval=_T_INTERVAL,
         power="unknown",
-        cautions=(
-            Caution(
-                words="The chance of a wrong claim is larger if the losses of the runs are "
-                "skewed: measured rates are up to 16 percent for two learners. The test "
-                "skew-corrected-welch-t allows for skewed losses."
-            ),
-        ),
-        remarks=(_RUNS_SHARE_A_TEST_SET,),
+        cautions=(_SKEWED_RUNS,),
+        note=_RUNS_SHARE_A_TEST_SET,
     ),
 )
 
@@ -1080,17 +987,8 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         ),
         interval="the differences that the test does not reject",
         power="skew-corrected t",
-        cautions=(
-            Caution(
-                words="The chance of a wrong claim is larger if the differences are strongly "
-                "skewed, which {units} are too few to rule out: the largest measured rates are 81 "
-                "percent with 8 and 31 percent with 20.",
-                when="few units",
-                below=30,
-            ),
-            Caution(words=f"{_STRONGLY_SKEWED} 9 percent.", when="skewed", below=30),
-            no_intervals("few units", 30),
-        ),
+        widened="skewed units",
+        cautions=(_ONE_END,),
     ),
     PairwiseTest(
         name="cluster-sign-flip",
@@ -1116,13 +1014,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         ),
         interval=_INTERVAL,
         power="sign flips",
-        cautions=(
-            Caution(
-                words="If the differences of graded scores are skewed, measured rates are up to "
-                "15 percent. The test cluster-t allows for skewed differences.",
-                when="graded scores",
-            ),
-        ),
+        cautions=(_SKEWED_FLIPS,),
         discrete=True,
         smallest_pvalue=smallest_pvalue,
     ),

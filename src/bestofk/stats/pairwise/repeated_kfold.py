@@ -10,13 +10,17 @@ import numpy as np
 from bestofk._base.checks import Alternative, Floats, one_of, side
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise.calibration import df_of_design
-from bestofk.stats.pairwise.differences import over_pairs, paired_losses, without_noise
+from bestofk.stats.pairwise.differences import (
+    agreeing_interval,
+    over_pairs,
+    paired_losses,
+    without_noise,
+)
 from bestofk.stats.pairwise.resampled import degrees_of_freedom, t_from_variance, t_result
 from bestofk.stats.pairwise.resolution import least_variance, step_of
 from bestofk.stats.pairwise.result import (
     Interval,
     PairwiseResult,
-    one_sided,
     scalar_or_array,
     tail_level,
 )
@@ -252,7 +256,7 @@ def _averaged_t_interval(result: PairwiseResult, level: float, *, least: float) 
     assert isinstance(df, float)
     q = -t_quantile(tail_level(level, result.alternative), df)
 
-    def kernel(d: Floats, noise: Floats) -> tuple[Floats, Floats]:
+    def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         x, variance = _groups(result.test, d, noise)
         se = np.sqrt(np.maximum(variance, least) / (df + 1.0))
         constant = se == 0
@@ -263,8 +267,8 @@ def _averaged_t_interval(result: PairwiseResult, level: float, *, least: float) 
         low, high = centre - q / total, centre + q / total
         low = np.where(any_constant, np.where(constant, x, np.inf).min(axis=0), low)
         high = np.where(any_constant, np.where(constant, x, -np.inf).max(axis=0), high)
-        return low, high
+        return low, high, x.min(axis=0), x.max(axis=0)
 
     a, b = result.losses
-    low, high = over_pairs(a, b, kernel, axes=2, units=(1, 1))
-    return one_sided(low, high, result.alternative)
+    low, high, least_mean, most_mean = over_pairs(a, b, kernel, axes=2, units=(1, 1, 1, 1))
+    return agreeing_interval(result, level, low, high, least=least_mean, most=most_mean)

@@ -8,7 +8,13 @@ import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, finite_array, positive, refuse, side, whole
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise.differences import over_pairs, paired_losses, ratio, without_noise
+from bestofk.stats.pairwise.differences import (
+    over_pairs,
+    paired_losses,
+    ratio,
+    widening,
+    without_noise,
+)
 from bestofk.stats.pairwise.resolution import least_variance, step_of
 from bestofk.stats.pairwise.result import PairwiseResult, scalar_or_array
 from bestofk.stats.tails import pvalue_of_t
@@ -148,6 +154,7 @@ def corrected_resampled_t(
     df: float | None = None,
     units: int | None = None,
     resolution: float | None = None,
+    widened: float = 1.0,
 ) -> PairwiseResult:
     """Corrected resampled t test of Nadeau and Bengio.
 
@@ -174,6 +181,9 @@ def corrected_resampled_t(
         The step between two losses, such as 1 / n_test for error rates. It bounds the variance
         from below by what one instance of each learner contributes in one fold (see
         `bestofk.stats.pairwise.resolution`). None: the test as published.
+    widened : float
+        Factor of the standard error, at least 1. A decision passes more than 1 so that the test
+        keeps its level on few rows with skewed losses, too.
 
     Returns
     -------
@@ -205,6 +215,7 @@ def corrected_resampled_t(
         resolution=resolution,
         test_ratio=rows_ratio(n_train, n_test),
         units=units,
+        widened=widened,
         shape_text="(splits,)",
     )
 
@@ -220,6 +231,7 @@ def corrected_repeated_kfold_t(
     test_share: float | None = None,
     units: int | None = None,
     resolution: float | None = None,
+    widened: float = 1.0,
 ) -> PairwiseResult:
     """Corrected repeated k-fold cv t test of Bouckaert and Frank.
 
@@ -249,6 +261,9 @@ def corrected_repeated_kfold_t(
         The step between two losses, such as 1 / n_test for error rates. It bounds the variance
         from below by what one instance of each learner contributes in one fold (see
         `bestofk.stats.pairwise.resolution`). None: the test as published.
+    widened : float
+        Factor of the standard error, at least 1. A decision passes more than 1 so that the test
+        keeps its level on few rows with skewed losses, too.
 
     Returns
     -------
@@ -288,6 +303,7 @@ def corrected_repeated_kfold_t(
         resolution=resolution,
         test_ratio=share,
         units=units,
+        widened=widened,
         shape_text="(runs * folds,)",
     )
 
@@ -341,6 +357,7 @@ def _paired_t(
     shape_text: str,
     test_ratio: float | None = None,
     units: int | None = None,
+    widened: float = 1.0,
 ) -> PairwiseResult:
     sides: Alternative = side(alternative)
     a, b = paired_losses(a, b, axes=1, shape_text=shape_text)
@@ -352,6 +369,7 @@ def _paired_t(
     factor = 1.0 / (degrees + 1.0)
     if test_ratio is not None:
         factor *= 1.0 + n * test_ratio
+    factor *= widening(widened) ** 2
     least = least_variance(step_of(resolution, a, b), n)
     if units is not None and df is None:
         degrees = min(degrees, float(whole(units, "units", at_least=2) - 1))

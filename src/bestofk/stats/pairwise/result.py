@@ -165,6 +165,18 @@ class PairwiseResult(Presented):
             `low` and `high`; one of them is infinite if the alternative is one-sided.
         """
         level = probability(level, "level")
+        low, high = self._inverted(level)
+        # without any spread only signs or ranks are known, which may exclude no difference
+        unknown = np.isinf(self.statistic) & (np.asarray(self.pvalue) > 1.0 - level)
+        if not np.any(unknown):
+            return Interval(low, high)
+        return Interval(
+            scalar_or_array(np.where(unknown, -np.inf, low)),
+            scalar_or_array(np.where(unknown, np.inf, high)),
+        )
+
+    def _inverted(self, level: float) -> Interval:
+        """Return the interval of a test whose differences have some spread."""
         if self.interval_rule is not None:
             return self.interval_rule(self, level)
         if self.pivot is None or self.standard_error is None or not isinstance(self.df, float):
@@ -179,7 +191,8 @@ class PairwiseResult(Presented):
     def of_pairs(self, rows: npt.NDArray[np.int64]) -> PairwiseResult | None:
         """Return the result of some pairs; None if the interval depends on more than the result."""
         rule = self.interval_rule
-        if not isinstance(rule, FunctionType) or rule.__closure__ or np.ndim(self.pvalue) != 1:
+        depends = rule is not None and (not isinstance(rule, FunctionType) or rule.__closure__)
+        if depends or np.ndim(self.pvalue) != 1:
             return None
         columns: dict[str, Any] = {
             name: np.asarray(value)[rows]

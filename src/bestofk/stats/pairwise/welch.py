@@ -8,7 +8,7 @@ import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, refuse, refuse_named_table, side
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise.differences import loss_unit
+from bestofk.stats.pairwise.differences import loss_unit, widening
 from bestofk.stats.pairwise.resolution import never_zero, resolution_step
 from bestofk.stats.pairwise.result import (
     Interval,
@@ -73,7 +73,12 @@ def welch_t(
 
 
 def skew_corrected_welch_t(
-    a: Any, b: Any, *, alternative: str = "two-sided", resolution: float | None = None
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "two-sided",
+    resolution: float | None = None,
+    widened: float = 1.0,
 ) -> PairwiseResult:
     """Welch's t test for independent training runs, corrected for skewness.
 
@@ -87,6 +92,8 @@ def skew_corrected_welch_t(
         ``"greater"``: the loss of `a` is greater.
     resolution : float, optional
         As for `welch_t`.
+    widened : float
+        As for `skew_corrected_t`.
 
     Returns
     -------
@@ -118,11 +125,17 @@ def skew_corrected_welch_t(
     >>> round(low, 3), round(high, 3)
     (-0.044, 0.359)
     """
-    return _welch(a, b, alternative, resolution, corrected=True)
+    return _welch(a, b, alternative, resolution, corrected=True, factor=widening(widened))
 
 
 def _welch(
-    a: Any, b: Any, alternative: str, resolution: float | None, *, corrected: bool
+    a: Any,
+    b: Any,
+    alternative: str,
+    resolution: float | None,
+    *,
+    corrected: bool,
+    factor: float = 1.0,
 ) -> PairwiseResult:
     from scipy.special import comb
 
@@ -146,10 +159,11 @@ def _welch(
     coarse = np.sqrt(2.0) * min(step / unit, 1e300) * np.hypot(1.0 / n_a, 1.0 / n_b)
     se = np.hypot(np.sqrt(v_a + v_b), coarse)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(se > 0, estimate / se, np.sign(estimate) * np.inf)
-        t = np.where(estimate == 0, 0.0, t)
         df = (v_a + v_b) ** 2 / (v_a**2 / (n_a - 1) + v_b**2 / (n_b - 1))
         skewness = np.where(se > 0, (cubes_a - cubes_b) / se**3, 0.0) if corrected else 0.0 * se
+        se = factor * se
+        t = np.where(se > 0, estimate / se, np.sign(estimate) * np.inf)
+        t = np.where(estimate == 0, 0.0, t)
     df = np.where(np.isfinite(df), df, np.minimum(n_a, n_b) - 1.0)
     statistic = skew_corrected(t, skewness, 1.0) if corrected else t
     statistic, df = np.broadcast_arrays(statistic, df)
