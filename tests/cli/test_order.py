@@ -207,6 +207,12 @@ def test_predictions(run, tmp_path):
     assert code == 0
     assert "Use pred_a" in out
     assert "delong" in out
-    code, _, err = run("order", str(file), "--scoring", "roc_auc")
-    assert code == 2
-    assert "needs --truth" in err
+    for option in ("--scoring", "--folds"):
+        code, _, err = run("order", str(file), option, "patient")
+        assert code == 2
+        assert f"{option} needs --truth" in err
+    code, out, _ = run(
+        "order", str(file), "--truth", "y_true", "--scoring", "log-loss", "--folds", "patient"
+    )
+    assert code == 0
+    assert "corrected-repeated-kfold-t" in out

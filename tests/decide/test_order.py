@@ -210,3 +210,12 @@ def test_the_axes_of_a_bare_array_are_stated():
     assert words in bk.order(scores, higher_is_better=True).explain()
     assert words in bk.order(scores.tolist()).explain()
     assert words not in bk.order(scores, design="cv").explain()
+
+
+@pytest.mark.parametrize("alpha", [0.95, 0.51])
+def test_a_confidence_level_instead_of_alpha_is_refused(alpha):
+    with pytest.raises(
+        bk.ArgumentError, match=rf"alpha must be at most 0\.5, such as .*; got {alpha}\.$"
+    ):
+        bk.order([[0.1, 0.2, 0.3], [0.2, 0.3, 0.5]], alpha=alpha)
+    assert bk.decide.Settings(alpha=0.5).alpha == 0.5

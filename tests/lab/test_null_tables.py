@@ -15,7 +15,7 @@ from bestofk.run.inputs import default_plan
         ("training runs, normal", "order", "skew-corrected-welch-t"),
         ("c4.5, 5x2, 5x2cv-t", "compare", "5x2cv-t"),
         ("least squares, lognormal", "compare", "nested-cv-t"),
-        ("right or wrong, clusters", "evals", "cluster-sign-flip"),
+        ("right or wrong, clusters", "evals", "cluster-t"),
     ],
 )
 def test_false_claims(only, command, test):

@@ -203,3 +203,38 @@ def test_true_values_never_compete(tmp_path):
     for name in ("y_true", "label", "Target", "ground truth", "actual"):
         with pytest.raises(bk.TableError, match="--truth"):
             bk.order(pd.DataFrame({name: [0, 1] * 9, "a": [0, 1] * 9, "b": [1, 1] * 9}))
+
+
+def test_predictions_with_folds_are_a_cross_validation(answers):
+    y, good, poor = answers
+    folds = np.arange(150) % 5
+    labels = {"good": (good > 0.5) * 1, "poor": (poor > 0.5) * 1}
+    decision = bk.order_predictions(y, labels, folds=folds)
+    assert decision.test == "corrected-repeated-kfold-t"
+    assert decision.noun == "learner"
+    wrong = np.stack([[(x != y)[folds == k].mean() for k in range(5)] for x in labels.values()])
+    # Nadeau and Bengio's variance, with 30 test rows for 120 training rows
+    d = wrong[1] - wrong[0]
+    t = d.mean() / np.sqrt((1 / 5 + 30 / 120) * d.var(ddof=1))
+    (pair,) = decision.evidence
+    assert abs(pair.statistic) == pytest.approx(t)
+    # AUC of every fold
+    ranked = bk.order_predictions(y, {"good": good, "poor": poor}, folds=folds, scoring="roc_auc")
+    areas = [roc_auc_score(y[folds == k], good[folds == k]) for k in range(5)]
+    assert ranked.mean_losses["good"] == pytest.approx(1 - np.mean(areas))
+
+
+def test_folds_of_predictions_keep_groups_whole(answers):
+    y, good, poor = answers
+    frame = pd.DataFrame({"y": y, "a": (good > 0.5) * 1, "b": (poor > 0.5) * 1})
+    frame["fold"] = np.arange(150) // 30
+    decision = bk.order_predictions("y", frame, folds="fold", groups=np.arange(150) // 3)
+    assert decision.problem.design.groups == 50
+    with pytest.raises(bk.ArgumentError, match="No group may train and test in one split"):
+        bk.order_predictions("y", frame, folds="fold", groups=np.arange(150) // 4)
+    with pytest.raises(bk.ArgumentError, match=r"a column 'fold', .* pass folds='fold'\.$"):
+        bk.order_predictions("y", frame)
+    with pytest.raises(bk.ArgumentError, match="folds must name at least 2 folds"):
+        bk.order_predictions("y", frame.drop(columns="fold"), folds=np.ones(150))
+    with pytest.raises(bk.ArgumentError, match="one value for each of the 150 rows"):
+        bk.order_predictions("y", frame.drop(columns="fold"), folds=[1, 2])

@@ -1,6 +1,8 @@
 """Golden splits: a seed must give the same splits on every machine and with every numpy.
 
 If one of these tests fails, every published seed changes its meaning. Do not update the numbers.
+The grouped folds changed once, when groups began to be dealt in random order: folds that are
+balanced by the size of their groups hide a part of the variance.
 """
 
 import numpy as np
@@ -58,12 +60,12 @@ GOLDEN = {
         [1, 1, 0, 1, 1, 2, 2, 0, 2, 0, 0, 0, 2],
     ],
     "grouped folds": [
-        [0, 0, 2, 2, 2, 0, 0, 2, 1, 1, 0, 1, 1],
-        [0, 0, 1, 1, 1, 2, 2, 1, 0, 0, 0, 2, 2],
+        [2, 2, 1, 1, 1, 0, 0, 1, 2, 2, 0, 0, 0],
+        [2, 2, 0, 0, 0, 1, 1, 0, 2, 2, 1, 1, 1],
     ],
     "stratified grouped folds": [
-        [2, 2, 2, 2, 2, 0, 0, 1, 1, 1, 1, 0, 0],
-        [1, 1, 1, 1, 1, 0, 0, 2, 0, 0, 2, 2, 2],
+        [1, 1, 0, 0, 0, 0, 0, 1, 2, 2, 1, 2, 2],
+        [1, 1, 1, 1, 1, 2, 2, 0, 2, 2, 1, 0, 0],
     ],
     "random splits": [
         [0, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0],

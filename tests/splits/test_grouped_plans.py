@@ -152,3 +152,25 @@ def test_ignoring_groups_finds_differences_that_are_not_there():
         rejected.append(60 * rate)
     assert rejected[0] > 12
     assert rejected[1] < 8
+
+
+def test_groups_are_dealt_whatever_their_size():
+    """Large groups may meet in one fold: 5 of 25 groups are large, and there are 5 folds."""
+    sizes = np.where(np.arange(25) % 5 == 0, 8, 2)
+    groups = np.repeat(np.arange(25), sizes)
+    folds = plan("200x5").materialise(len(groups), None, groups).marks
+    first_rows = np.cumsum(sizes) - sizes
+    large = folds[:, first_rows[::5]]
+    # if large groups came first, each fold would hold one of them in every run
+    together = sum(len(set(run)) < 5 for run in large.tolist())
+    assert together > 100
+
+
+def test_unequal_groups_count_as_fewer_equal_ones():
+    groups = np.repeat(np.arange(20), [16] * 4 + [4] * 16)
+    splits = plan("2x5").materialise(len(groups), None, groups)
+    # Bell and McCaffrey's degrees of freedom of these sizes, plus 1
+    assert splits.design.groups == 9
+    assert "worth 9 of equal size" in splits.design.describe()
+    equal = plan("2x5").materialise(100, None, np.arange(100) // 5)
+    assert equal.design.groups == 20

@@ -76,6 +76,15 @@ def probability(value: Any, where: str) -> float:
     return number
 
 
+def significance_level(value: Any, where: str = "alpha") -> float:
+    """Return `value` as an error rate above 0 and at most 0.5."""
+    number = probability(value, where)
+    if number > 0.5:
+        # most likely a confidence level
+        raise refuse(where, "at most 0.5, such as 0.05 for 95 % confidence", value)
+    return number
+
+
 def positive(value: Any, where: str) -> float:
     """Return `value` as a finite number above 0."""
     number = at_least_zero(value, where, "a number above 0")

@@ -41,8 +41,8 @@ ONLY_FOR_LOSSES = (
 )  # fmt: skip
 """Options that apply neither to intervals of losses, printed tables nor battles."""
 NOT_FOR_PRINTED_TABLES = (
-    "test", "truth", "scoring", "groups", "interval", "design", "learners", "metric", "layout",
-    "format_", "where", "missing", "figures", "pairs", "ranks",
+    "test", "truth", "scoring", "groups", "folds", "interval", "design", "learners", "metric",
+    "layout", "format_", "where", "missing", "figures", "pairs", "ranks",
 )  # fmt: skip
 NOT_FOR_BATTLES = ("prefer", "test", "correction", "interval")
 
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
 )
 @click.option("--scoring", metavar="NAME", help="With --truth: the metric, such as roc_auc or f1.")
 @click.option("--groups", metavar="COL", help="With --truth: rows with the same COL value depend.")
+@click.option("--folds", metavar="COL", help="With --truth: COL holds the fold that tested a row.")
 @click.option(
     "--items", type=click.IntRange(min=2), metavar="N",
     help="LOSSES is a printed table with one score per model: what can it show, if every model "
@@ -85,6 +86,7 @@ def order(
     truth: str | None,
     scoring: str | None,
     groups: str | None,
+    folds: str | None,
     items: int | None,
     cluster: str | None,
     as_published: bool,
@@ -133,8 +135,9 @@ def order(
                     "--scoring needs --truth, the column of true values; for a table of losses or "
                     "scores use --metric."
                 )
-            if groups is not None:
-                raise click.UsageError("--groups needs --truth, the column of true values.")
+            for name, column in (("groups", groups), ("folds", folds)):
+                if column is not None:
+                    raise click.UsageError(f"--{name} needs --truth, the column of true values.")
             check_source(losses, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
             from bestofk.losses.columns import BattleColumnsError
 
@@ -171,7 +174,7 @@ def order(
                 slices = order_by(losses, by, **reading, **settings, **arguments)
         else:
             decision, slices = _predictions(
-                losses, truth, scoring, groups, by, prefer, reading, arguments
+                losses, truth, scoring, groups, folds, by, prefer, reading, arguments
             )
             account = ()
     from bestofk.cli.terminal import print_decision
@@ -277,6 +280,7 @@ def _predictions(
     truth: str,
     scoring: str | None,
     groups: str | None,
+    folds: str | None,
     by: str | None,
     prefer: str | None,
     reading: dict[str, Any],
@@ -295,6 +299,7 @@ def _predictions(
         "models": models,
         "scoring": scoring,
         "groups": groups,
+        "folds": folds,
         "settings": Settings(prefer=preference(prefer, measured=False), **arguments),
     }
     if by is None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, Ints, one_of, probability
+from bestofk._base.checks import Floats, Ints, one_of, significance_level
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined
 from bestofk._base.missing_files import no_such_file
@@ -246,7 +246,7 @@ def order_battles(
     >>> decision.candidates, decision.points.round().tolist()
     (('x',), [1085.0, 915.0])
     """
-    alpha = probability(alpha, "alpha")
+    alpha = significance_level(alpha)
     one_of(missing, "missing", ("refuse", "drop"))
     battles = table if isinstance(table, Battles) else read_battles(table, cluster, missing)
     K = len(battles.models)

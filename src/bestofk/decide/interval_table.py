@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, one_of, probability
+from bestofk._base.checks import Floats, one_of, significance_level
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
 from bestofk._base.formatting import number, shortened
 from bestofk._base.results import Presented, Reported, row_dicts
@@ -269,7 +269,7 @@ def run_interval_test(
     """
     one_of(test, "test on intervals", TESTS)
     one_of(correction, "correction", tuple(CORRECTIONS))
-    alpha = probability(alpha, "alpha")
+    alpha = significance_level(alpha)
     if test not in INTERVAL_TESTS:
         return bootstrap_b(intervals=table.ends, alpha=alpha, names=table.learners)
     for name in pair or ():

@@ -46,10 +46,13 @@ class MissingLosses:
 def filled_with_worst(values: Floats) -> Floats:
     """Replace each missing loss (K, ...) by the largest loss of the other learners there.
 
-    A cell that every learner lacks stays missing.
+    A missing answer that may be right or wrong counts as wrong. A cell that every learner lacks
+    stays missing.
     """
     missing = np.isnan(values)
     known = np.where(missing, -np.inf, values).max(axis=0)
+    if np.isin(values[~missing], (0.0, 1.0)).all():
+        known = np.where(np.isfinite(known), 1.0, known)
     worst = np.where(np.isfinite(known), known, np.nan)
     filled: Floats = np.where(missing, worst, values)
     return filled
@@ -63,7 +66,8 @@ def agreeing(evidence: Evidence, other: Evidence) -> Evidence:
     """Return the evidence that both hold: a pair differs only if both say so.
 
     Each p-value is the larger of the two, or 1 if the two favour different learners. Each interval
-    covers both. A claim is then wrong only if both analyses are.
+    covers both. A claim is then wrong only if both analyses are. The one-sided p-values follow from
+    the same rule.
     """
     position = {name: at for at, name in enumerate(other.names)}
     rows, signs = [], []

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import RandomState, one_of, probability, side
+from bestofk._base.checks import RandomState, one_of, side, significance_level
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk._base.formatting import speaking_of
 from bestofk._base.results import Presented
@@ -124,7 +124,7 @@ def run_test(
     >>> round(report.result.statistic, 3)
     23.339
     """
-    alpha = probability(alpha, "alpha")
+    alpha = significance_level(alpha)
     problem = as_problem(losses, prefer=LISTED, missing=missing, arguments=reading)
     refuse_unknown(reading, "run_test")
     if test in PAIRWISE_TESTS:

@@ -18,7 +18,13 @@ from bestofk.decide.evidence import Family
 from bestofk.decide.gather import bayesian_choice
 from bestofk.decide.missing_losses import MissingLosses
 from bestofk.decide.preference import PreferenceLike, preference_ranks
-from bestofk.decide.problem import Problem, Subject, as_problem, reading_arguments
+from bestofk.decide.problem import (
+    Problem,
+    Subject,
+    as_problem,
+    reading_arguments,
+    refuse_wide_margin,
+)
 from bestofk.decide.procedures.multitest import family_of, rope_argument
 from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
@@ -180,6 +186,7 @@ def decide(
 
 
 def _decide(problem: Problem, settings: Settings) -> Decision:
+    refuse_wide_margin(problem, settings.margin)
     if problem.missing is not None and problem.filled is not None:
         try:
             filled = replace(problem.filled, subject=problem.subject)

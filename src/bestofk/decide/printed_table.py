@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, one_of, probability, whole
+from bestofk._base.checks import Floats, one_of, significance_level, whole
 from bestofk._base.errors import ArgumentError, TableError
 from bestofk._base.formatting import joined, number
 from bestofk._base.missing_files import no_such_file
@@ -99,7 +99,7 @@ def order_printed(
     """
     n = whole(items, "items", at_least=2)
     one_of(correction, "correction", tuple(CORRECTIONS))
-    alpha = probability(alpha, "alpha")
+    alpha = significance_level(alpha)
     printed = _read(table, higher_is_better)
     pairs = list(combinations(range(len(printed.models)), 2))
     test = "mcnemar" if printed.deviations is None else "paired-t"

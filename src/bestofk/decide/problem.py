@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.checks import Bools, Floats, finite_array, missing_word
+from bestofk._base.checks import Bools, Floats, finite_array, missing_word, refuse
 from bestofk._base.errors import ArgumentError, DesignError, use
 from bestofk._base.formatting import counted
 from bestofk.data.frames import as_pandas
@@ -119,6 +119,16 @@ class Problem:
     def means(self) -> Floats:
         """Return the mean loss of every learner."""
         return _means(self.values)
+
+
+def refuse_wide_margin(problem: Problem, margin: float | None) -> None:
+    """Raise an error for a margin that no difference of a metric between 0 and 1 can exceed."""
+    if margin is None or margin < 1.0:
+        return
+    losses, metric = problem.losses, problem.metric
+    of_errors = losses is not None and losses.loss_name == "zero-one"
+    if metric.offset == 1.0 or of_errors or np.isin(problem.values, (0.0, 1.0)).all():
+        raise refuse("margin", f"below 1, the largest possible difference in {metric.name}", margin)
 
 
 def sample_of(values: Floats, subset_values: Floats | None, axes: int) -> Floats:

@@ -16,8 +16,8 @@ from bestofk._base.checks import (
     missing_word,
     one_of,
     positive,
-    probability,
     refuse,
+    significance_level,
 )
 from bestofk._base.code_identity.identity import identify
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
@@ -132,7 +132,7 @@ class Settings:
             )
         self._set("prefer", _checked_preference(self.prefer))
         self._set("df", _checked_df(self.df))
-        self._set("alpha", probability(self.alpha, "alpha"))
+        self._set("alpha", significance_level(self.alpha))
         self._set("test_arguments", dict(self.test_arguments))
         self._set("missing", missing_word(self.missing))
         generator(self.random_state)

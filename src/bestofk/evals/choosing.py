@@ -149,10 +149,9 @@ def choose_model(
         Compare by pass@k (at least one of k answers is right) or pass^k (all are right).
     test : str or callable
         ``"auto"``: McNemar's exact test for right or wrong answers in one epoch without clusters,
-        the sign-flip test over clusters of such answers, and the skewness-corrected t test for
-        graded scores. Also ``"cluster-t"``, ``"cluster-sign-flip"``,
-        ``"obuchowski"``, ``"durkalski"``, ``"yang"``, and the tests of `order` if the items are
-        independent.
+        else the skewness-corrected t test over clusters or items (``"cluster-t"``). Also
+        ``"cluster-sign-flip"``, ``"obuchowski"``, ``"durkalski"``, ``"yang"``, and the tests of
+        `order` if the items are independent.
     procedure, alpha, random_state, **options
         As for `order`.
     count_errors_as_wrong, limits
@@ -461,7 +460,7 @@ def _test(
                 f"{structure}: use one of {', '.join(CLUSTERED_TESTS)}."
             )
         return test, "", {"exact": True} if entry is not None and entry.zero_one else {}
-    entry = _clustered_default(binary=binary and not weighted)
+    entry = next(entry for entry in CLUSTERED_TESTS.values() if entry.automatic)
     if clustered:
         unit_of_test = f"each of {len(scores.clusters)} clusters of items counts as one observation"
     elif weighted:
@@ -480,16 +479,6 @@ def _test(
         detail="" if automatic else unit_of_test,
     )
     return clustered_test, "", {}
-
-
-def _clustered_default(*, binary: bool) -> PairwiseTest:
-    """Return the default test: of rank 1 for right or wrong answers, else of rank 2."""
-    return next(
-        entry
-        for entry in CLUSTERED_TESTS.values()
-        for automatic in entry.automatic
-        if automatic.rank == (1 if binary else 2)
-    )
 
 
 def _against(decision: Decision, against: str | None) -> tuple[AgainstModel, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, one_of, positive, probability
+from bestofk._base.checks import Floats, one_of, positive, significance_level
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted, pvalue_words, shortened
 from bestofk._base.results import Presented
@@ -251,7 +251,7 @@ def gate(
     0
     """
     if alpha is not None:
-        alpha = probability(alpha, "alpha")
+        alpha = significance_level(alpha)
     if margin is not None:
         margin = positive(margin, "margin")
     one_of(undecided, "undecided", ("pass", "fail"))

@@ -26,6 +26,8 @@ from bestofk.losses.losses import Losses
 from bestofk.losses.predictions import model_columns
 from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, loss_shown
 from bestofk.splits.design import Design
+from bestofk.splits.folds import Labelling, column_of
+from bestofk.splits.user_splits import splits_of_pairs
 from bestofk.stats.pairwise.one_test_set import auc_components, jackknife_components
 
 MAX_UNITS = 1000
@@ -401,6 +403,7 @@ def order_predictions(
     *,
     models: Sequence[str] | None = None,
     scoring: Any = None,
+    folds: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
     task: str = "auto",
@@ -414,7 +417,8 @@ def order_predictions(
     """Say which model to use, from the predictions of several models for one test set.
 
     The decision is about these fitted models on rows like those of the test set. It is not about
-    the learners: other training rows would lead to other models (see `compare`).
+    the learners: other training rows would lead to other models (see `compare`). Predictions of a
+    cross-validation come from several models: state their `folds`.
 
     Parameters
     ----------
@@ -428,6 +432,10 @@ def order_predictions(
         The models to compare, if `predictions` holds other columns.
     scoring : str, callable or cost matrix, optional
         As for `compare`. By default ``"zero-one"`` for labels and ``"squared"`` for numbers.
+    folds : array of shape (n,) or name of a column, optional
+        The test fold of each row, if the predictions come from one run of cross-validation, such as
+        scikit-learn's `cross_val_predict`. The losses of the folds are then compared, and the
+        decision is about the learners.
     groups : array of shape (n,) or name of a column, optional
         Rows of one group (a patient, a document) may depend on each other; groups are then the
         units of the test.
@@ -449,7 +457,9 @@ def order_predictions(
     A metric that is a mean over the rows (accuracy, log-loss, absolute error, costs) is tested by
     the losses of the rows: McNemar's test for right and wrong answers, else the default test for
     one test set. The AUC is tested by DeLong's test, and any other metric by its jackknife
-    standard error (``jackknife-t``).
+    standard error (``jackknife-t``). With `folds`, the metric of every fold is tested by the
+    default test for one run of k folds: the models of two folds share most of their training rows,
+    so their losses are not independent.
 
     Examples
     --------
@@ -463,8 +473,11 @@ def order_predictions(
     'jackknife-t'
     """
     columns, row_values = _columns(
-        predictions, {"y_true": y_true, "groups": groups, "sample_weight": sample_weight}
+        predictions,
+        {"y_true": y_true, "folds": folds, "groups": groups, "sample_weight": sample_weight},
     )
+    if folds is None:
+        _refuse_column_of_folds(columns, models)
     for name in models or ():
         if name not in columns:
             raise UnknownNameError("model", name, list(columns))
@@ -482,9 +495,11 @@ def order_predictions(
     if loss.needs != "labels":
         _refuse_other_scales(read)
     rows = _test_rows(truth, classes, row_values)
+    fold_of = row_values["folds"]
     return _decide(
         loss, rows, read, settings=settings, prefer=prefer, margin=margin, alpha=alpha, test=test,
         random_state=random_state, unused=unused,
+        fold_of=None if fold_of is None else column_of(fold_of, "folds", n),
     )  # fmt: skip
 
 
@@ -512,6 +527,18 @@ def order_predictions_by(
 
     whole = order_predictions(y_true, columns, **arguments)
     return whole, order_slices(whole, tuple(dict.fromkeys(labels)), decide, by=by)
+
+
+def _refuse_column_of_folds(columns: Mapping[str, Any], models: Sequence[str] | None) -> None:
+    """Raise an error for predictions of a cross-validation whose folds are not stated."""
+    for name, cells in columns.items():
+        if name.strip().lower() == "fold" and name not in (models or ()) and len(set(cells)) > 1:
+            raise ArgumentError(
+                f"predictions hold a column {name!r}, so several models of each learner made them: "
+                "pass ",
+                use(folds=name),
+                ".",
+            )
 
 
 def _refuse_other_scales(read: Mapping[str, Sequence[ModelPredictions]]) -> None:
@@ -617,6 +644,7 @@ def _decide(
     *,
     settings: Settings | None,
     unused: Sequence[str] = (),
+    fold_of: Labels | None = None,
     **options: Any,
 ) -> Decision:
     from bestofk.run.compare import _combined
@@ -633,8 +661,37 @@ def _decide(
     sentences = [account]
     if unused:
         sentences.append(f"Not used: {shortened(list(map(repr, unused)), 12)}.")
+    if fold_of is not None:
+        return decide(_fold_losses(loss, rows, predictions, fold_of, sentences), chosen)
     losses = held_out_losses(loss, rows, predictions, account=sentences)
     return decide(losses, chosen, subject=Subject(noun="model", design=_design_words(losses, rows)))
+
+
+def _fold_losses(
+    loss: Loss,
+    rows: HeldOutRows,
+    predictions: Mapping[str, Sequence[ModelPredictions]],
+    fold_of: Labels,
+    account: Sequence[str],
+) -> Losses:
+    """Return the losses of the folds of one run of cross-validation."""
+    refuse_untestable(loss)
+    n, names = len(fold_of), np.unique(fold_of)
+    if len(names) < 2:
+        raise ArgumentError(f"folds must name at least 2 folds; all {n} rows are in {names[0]!r}.")
+    tested = [np.flatnonzero(fold_of == name) for name in names]
+    pairs = [(np.setdiff1d(np.arange(n), test), test) for test in tested]
+    groups = None if rows.groups is None else Labelling.of(rows.groups, "groups")
+    design = splits_of_pairs(pairs, n, groups, notes=()).design
+    metrics = [metric_of_rows(loss, rows, one)[0] for (one,) in predictions.values()]
+    return Losses(
+        [[metric(test) for test in tested] for metric in metrics],
+        dims=("algorithm", "fold"),
+        algorithms=list(predictions),
+        design=design,
+        loss_name=loss_shown(loss.name),
+        account=account,
+    )
 
 
 def _design_words(losses: Losses, rows: HeldOutRows) -> str:

@@ -34,6 +34,7 @@ from bestofk.run.results import (
 )
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
+from bestofk.splits.folds import equal_groups
 
 MIN_ROWS = 25
 """Fewest rows of a slice whose false claims were measured (studies/slice_claims.py)."""
@@ -112,7 +113,7 @@ def _design_in(experiment: Experiment, chosen: npt.NDArray[np.bool_]) -> Design:
     return design.with_(
         n_train=tuple(max(1, int(chosen[np.unique(splits.train(*one))].sum())) for one in at),
         n_test=tuple(int(chosen[splits.test(*one)].sum()) for one in at),
-        groups=None if data.groups is None else int(data.groups[chosen].nunique()),
+        groups=None if data.groups is None else equal_groups(data.groups[chosen].value_counts()),
     )
 
 

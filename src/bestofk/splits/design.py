@@ -102,7 +102,8 @@ class Design:
         Runs on parts of the rows, which tests of unstable learners need.
     groups : int or None
         The number of groups of rows, each entirely on one side of every split; None if the rows
-        are independent. Tests use groups as units: they have at most ``groups - 1`` degrees of
+        are independent. If the sizes of the groups differ, it is the number of equal groups that
+        show as much. Tests use groups as units: they have at most ``groups - 1`` degrees of
         freedom.
     assumed : bool
         Whether only the number of folds suggests this design. No test is then chosen automatically,
@@ -279,7 +280,7 @@ class Design:
         if self.stratified:
             text = f"{text}, stratified"
         if self.groups is not None and not self.on_test_set:
-            text = f"{text}, {self.groups} groups kept whole"
+            text = f"{text}, groups kept whole (worth {self.groups} of equal size)"
         if self.repetitions > 1:
             text = f"{text}, {self.repetitions} repetitions of each"
         if self.subsets is not None:

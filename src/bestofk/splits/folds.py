@@ -134,6 +134,22 @@ class Labelling:
         return cls(codes=codes, names=names, sizes=np.bincount(codes, minlength=len(names)))
 
 
+def equal_groups(sizes: Any) -> int:
+    """Return the number of groups of equal size that show as much as groups of these sizes.
+
+    The mean over all rows depends mostly on the large groups, so its variance comes from few of
+    them.
+
+    Examples
+    --------
+    >>> equal_groups([5] * 20), equal_groups([16] * 4 + [4] * 16)
+    (20, 9)
+    """
+    from bestofk.stats.pairwise.clustered import degrees_of_freedom
+
+    return round(degrees_of_freedom(np.asarray(sizes, dtype=np.float64))) + 1
+
+
 def column_of(values: Any, where: str, n: int) -> npt.NDArray[Any]:
     """Return `values` as one array of `n` values without missing values."""
     try:
@@ -234,20 +250,20 @@ def deal_groups(
 ) -> FoldOf:
     """Return the fold of every row in every run, with every group entirely in one fold.
 
-    Assign the groups one by one to the fold that has the fewest rows so far: large groups first,
-    groups of about the same size (the same number of binary digits) in random order. No two folds
-    then differ by more rows than the largest group has. With `classes`, a group goes to the fold
-    that has the fewest rows of the group's classes (rare classes weigh more), and to the smallest
-    of several such folds.
+    Assign the groups one by one, in random order, to the fold that has the fewest rows so far. No
+    two folds then differ by more rows than the largest group has. With `classes`, a group goes to
+    the fold that has the fewest rows of the group's classes (rare classes weigh more), and to the
+    smallest of several such folds.
+
+    The order must not depend on the sizes: with large groups first, every fold has about the same
+    number of large groups, and the folds do not show how much the loss depends on that number.
     """
     sizes = groups.sizes
-    octave = np.array([int(size).bit_length() for size in sizes])
-    largest_first = octave.max() - octave
     table = _class_table(groups, classes)
     weights = table.sum(axis=0).max() // table.sum(axis=0)
     fold_of_group = np.empty((runs, groups.count), dtype=np.int32)
     for rows, keys in blocks_of_keys(seed, FOLDS, runs, groups.count):
-        order = shuffled_within(keys, largest_first[None, :], int(octave.max()) + 1)
+        order = np.argsort(keys, axis=1, kind="stable")
         fold_of_group[rows] = _greedy(order, table, weights, sizes, folds)
     return fold_of_group[:, groups.codes]
 

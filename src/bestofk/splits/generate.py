@@ -19,6 +19,7 @@ from bestofk.splits.folds import (
     deal_groups,
     distinct_partitions,
     draw_with_replacement,
+    equal_groups,
     expanding_windows,
     halves,
     is_categorical,
@@ -143,7 +144,7 @@ def _value(
         n_test=tuple(n_test.ravel().tolist()),
         stratified=stratified,
         subsets=None if subset_marks is None else plan.subsets,
-        groups=None if rows.groups is None else rows.groups.count,
+        groups=None if rows.groups is None else equal_groups(rows.groups.sizes),
     )
     return Splits.of(
         spec=plan.spec,

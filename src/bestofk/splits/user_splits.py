@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, Part, UnknownNameError, use
 from bestofk.splits.design import Design
-from bestofk.splits.folds import FoldOf, Indices, Labelling, column_of
+from bestofk.splits.folds import FoldOf, Indices, Labelling, column_of, equal_groups
 from bestofk.splits.splits import TESTED, Splits, distinct_rows
 
 Pair = tuple[Indices, Indices]
@@ -215,7 +215,7 @@ def splits_of_pairs(
         folds=len(clean) // detected.runs,
         n_train=tuple(distinct_rows(train) for train, _ in clean),
         n_test=tuple(len(test) for _, test in clean),
-        groups=None if groups is None else groups.count,
+        groups=None if groups is None else equal_groups(groups.sizes),
     )
     notes_ = (*notes, *detected.notes)
     return Splits.of(spec=spec, seed=0, design=design, marks=marks, notes=notes_)

@@ -133,7 +133,7 @@ def t_quantile(p: Any, df: Any) -> Any:
     return np.where(coarse & np.isfinite(better), better, t)[()]
 
 
-def f_sf(f: Any, df1: float, df2: float) -> Any:
+def f_sf(f: Any, df1: Any, df2: Any) -> Any:
     """Return P(F > f) for the F distribution with `df1` and `df2` degrees of freedom.
 
     Examples

@@ -205,7 +205,7 @@ def test_the_command_line_has_the_same(tmp_path, capsys):
 
     code, held = answer("--groups", "patient", "--sample-weight", "share", "--cv", "group-kfold:5")
     assert code == 0
-    assert "12 groups kept whole" in json.dumps(held)
+    assert "groups kept whole (worth 12 of equal size)" in json.dumps(held)
     assert "nmc accepts none" in json.dumps(held)
     code, held = answer("--cv", "predefined:fold", "--target", "ill")
     assert code == 0

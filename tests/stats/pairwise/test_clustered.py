@@ -11,7 +11,14 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise import cluster_sign_flip, clustered, differences, mcnemar, permutation
+from bestofk.stats.pairwise import (
+    cluster_sign_flip,
+    clustered,
+    differences,
+    mcnemar,
+    permutation,
+    skew_corrected_t,
+)
 from bestofk.stats.pairwise.clustered import cluster_t, clustered_t_interval, clusters_of
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS
 
@@ -282,3 +289,44 @@ def test_blocks_of_pairs_do_not_change_the_result(monkeypatch, clusters, strata)
         assert_allclose(getattr(blocks, name), getattr(whole, name), rtol=1e-12)
     ends = [result.confidence_interval(0.99) for result in (blocks, whole)]
     assert_allclose(ends[0], ends[1], rtol=1e-12)
+
+
+def test_cluster_t_on_few_clusters_has_the_larger_of_two_pvalues():
+    # 15 questions with 4 runs each: 5 questions differ, all in favour of b
+    runs = np.zeros((15, 4))
+    runs[:5] = [[1, 1, 1, 0], [1, 1, 0, 0], [1, 1, 1, 1], [1, 1, 1, 0], [1, 1, 0, 0]]
+    questions = np.repeat(np.arange(15), 4)
+    result = cluster_t(runs.ravel(), np.zeros(60), clusters=questions, unit=1.0)
+    # five signs that agree: 2 / 2^5
+    assert result.pvalue == pytest.approx(0.0625)
+    t = skew_corrected_t(runs.mean(axis=1), np.zeros(15))
+    assert t.pvalue < 0.05
+    low, high = result.confidence_interval(0.95)
+    assert low == 0.0
+    assert high == pytest.approx(t.confidence_interval(0.95).high)
+
+
+def test_cluster_t_on_many_clusters_is_the_skew_corrected_t_test():
+    a, b = np.random.default_rng(4).normal(size=(2, 25))
+    assert cluster_t(a, b).pvalue == pytest.approx(skew_corrected_t(a, b).pvalue)
+    # one pair with many and one with few differing clusters
+    same = np.where(np.arange(25) < 8, a, b)
+    both = cluster_t(np.stack([a, same]), b)
+    assert both.pvalue[0] == pytest.approx(skew_corrected_t(a, b).pvalue)
+    flips = permutation(same, b).pvalue
+    assert both.pvalue[1] == max(flips, float(skew_corrected_t(same, b).pvalue))
+
+
+def test_level_on_clusters_whose_size_decides_who_is_better():
+    """30 clusters of 2 or 16 right-or-wrong items; the large ones favour a, the small ones b."""
+    rng = np.random.default_rng(6)
+    sets, rejected = 400, 0
+    for _ in range(sets):
+        large = rng.random(30) < 0.2
+        sizes = np.where(large, 16, 2)
+        of = np.repeat(np.arange(30), sizes)
+        # 0.2 * 16 * 0.2 = 0.8 * 2 * 0.4, so the expected sums are equal
+        lead = np.where(large, 0.2, -0.4)[of]
+        a, b = (rng.random((2, len(of))) < 0.5 + np.outer([0.5, -0.5], lead)).astype(float)
+        rejected += cluster_t(a, b, clusters=of, unit=1.0).pvalue <= 0.05
+    assert rejected <= stats.binom.ppf(0.9999, sets, 0.05)

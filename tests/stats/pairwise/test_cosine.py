@@ -6,7 +6,7 @@ from scipy import fft, stats
 
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise import diebold_mariano, ewc_t
-from bestofk.stats.pairwise.cosine import lag_one, number_of_cosines
+from bestofk.stats.pairwise.cosine import lag_one, least_information, number_of_cosines
 
 
 def autoregressive(rng, count, n, rho):
@@ -49,6 +49,35 @@ def test_level_on_dependent_series():
     rejected = int((ewc_t(d, 0 * d).pvalue <= 0.05).sum())
     # about 5 percent; the paired t test rejects in 27
     assert rejected <= stats.binom.ppf(0.9999, 2000, 0.055)
+
+
+@pytest.mark.parametrize(("n", "steps"), [(200, 20), (500, 40)])
+def test_level_on_series_that_change_their_sign_after_many_steps(n, steps):
+    """The sign of the difference is drawn anew every 20 or 40 steps; lag 1 hardly shows it."""
+    rng = np.random.default_rng(5)
+    signs = rng.choice([-0.5, 0.5], size=(1000, -(-n // steps))).repeat(steps, axis=1)[:, :n]
+    d = signs + rng.normal(size=(1000, n))
+    rejected = int((ewc_t(d, 0 * d).pvalue <= 0.05).sum())
+    # 12 and 17 percent if the lag-1 autocorrelation alone chose the number of cosines
+    assert rejected <= stats.binom.ppf(0.9999, 1000, 0.06)
+
+
+def test_the_number_of_cosines_falls_with_the_share_of_low_frequencies():
+    t = np.arange(400)
+    white = np.random.default_rng(7).normal(size=400)
+    slow = white + 3 * np.cos(2 * np.pi * t / 400)
+    most = np.floor(0.4 * 400 ** (2 / 3))
+    assert ewc_t(white, 0 * white).df == most
+    assert ewc_t(slow, 0 * slow).df == 4
+
+
+def test_slow_changes_reduce_the_information():
+    rng = np.random.default_rng(8)
+    white = rng.normal(size=(400, 2))
+    regimes = white + np.repeat([[1], [-1], [1], [-1]], 100, axis=0)
+    white, regimes = white - white.mean(axis=0), regimes - regimes.mean(axis=0)
+    assert (least_information(white) > 150).all()
+    assert (least_information(regimes) < 20).all()
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import sqrt
-from statistics import NormalDist
+from math import floor, sqrt
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from bestofk import ArgumentError
 from bestofk.stats.pairwise import (
@@ -17,13 +17,18 @@ from bestofk.stats.pairwise import (
     jackknife_t,
     paired_t,
 )
+from bestofk.stats.pairwise.one_test_set import effective_df
 
 POSITIVE = np.array([True] * 4 + [False] * 5)
 SCORES = np.array([[8, 7, 6, 3, 5, 4, 2, 1, 0], [8, 5, 4, 3, 7, 6, 2, 1, 1]])
 
 
 def exact_delong(positive, first, second):
-    """Return the areas and the variance of their difference as fractions, from DeLong (1988)."""
+    """Return the areas, the variance of their difference and its df, from DeLong (1988).
+
+    The squares of the rows' shares in the difference add up to the variance; the df are
+    2 (sum of the squares)^2 / (sum of their squares) - 1, rounded down.
+    """
 
     def psi(x, y):
         return Fraction(1) if x > y else Fraction(1, 2) if x == y else Fraction(0)
@@ -36,23 +41,24 @@ def exact_delong(positive, first, second):
         v01 = [sum(psi(x, y) for x in ups) / len(ups) for y in downs]
         parts.append((sum(v10) / len(v10), v10, v01))
 
-    def covariance(side, i, j):
-        a, b = parts[i][side], parts[j][side]
-        products = [(x - parts[i][0]) * (y - parts[j][0]) for x, y in zip(a, b, strict=True)]
-        return sum(products) / (len(products) - 1) / len(products)
-
-    entries = {(i, j): covariance(1, i, j) + covariance(2, i, j) for i in (0, 1) for j in (0, 1)}
-    return parts[0][0], parts[1][0], entries[0, 0] + entries[1, 1] - 2 * entries[0, 1]
+    squares = []
+    for a, b in ((parts[0][side], parts[1][side]) for side in (1, 2)):
+        centred = [x - y - parts[0][0] + parts[1][0] for x, y in zip(a, b, strict=True)]
+        squares += [x * x / len(a) / (len(a) - 1) for x in centred]
+    variance = sum(squares)
+    df = floor(2 * variance**2 / sum(x * x for x in squares) - 1)
+    return parts[0][0], parts[1][0], variance, min(max(df, 1), len(squares) - 1)
 
 
 def test_delong_equals_exact_arithmetic():
-    first, second, variance = exact_delong(POSITIVE, *SCORES)
+    first, second, variance, df = exact_delong(POSITIVE, *SCORES)
     assert first == Fraction(9, 10)
     result = delong(*auc_components(POSITIVE, SCORES))
     assert result.estimate == pytest.approx(float(second - first), abs=1e-15)
-    z = float(second - first) / sqrt(variance)
-    assert result.statistic == pytest.approx(z, rel=1e-12)
-    assert result.pvalue == pytest.approx(2 * NormalDist().cdf(-abs(z)), rel=1e-10)
+    t = float(second - first) / sqrt(variance)
+    assert result.statistic == pytest.approx(t, rel=1e-12)
+    assert result.df == df
+    assert result.pvalue == pytest.approx(2 * stats.t.sf(abs(t), df), rel=1e-10)
     assert result.standard_error == pytest.approx(sqrt(variance), rel=1e-12)
 
 
@@ -124,10 +130,39 @@ def test_refusals(positive, scores, words):
         auc_components(positive, scores)
 
 
-def test_the_jackknife_of_a_mean_is_the_paired_t_test():
+def test_the_jackknife_of_a_mean_has_the_statistic_of_the_paired_t_test():
     rng = np.random.default_rng(1)
     a, b = rng.normal(size=(2, 25))
     parts = [jackknife_components(x.mean(), (x.sum() - x) / 24) for x in (a, b)]
     ours, plain = jackknife_t(*parts), paired_t(a, b)
-    assert ours.pvalue == pytest.approx(plain.pvalue, rel=1e-9)
+    assert ours.statistic == pytest.approx(plain.statistic, rel=1e-9)
+    # 2 (sum e^2)^2 / sum e^4 - 1, rounded down
+    squares = np.square(a - b - (a - b).mean())
+    assert ours.df == floor(2 * squares.sum() ** 2 / (squares**2).sum() - 1)
     assert ours.test == "jackknife-t"
+
+
+@pytest.mark.parametrize("unlike", [False, True])
+def test_level_of_delong_with_six_positives(unlike):
+    """Two models with the same AUC; the normal distribution rejects in 9 to 14 percent."""
+    rng = np.random.default_rng(9)
+    y = np.arange(200) < 6
+    sets, rejected = 500, 0
+    spread = np.array([[1.0], [3.0 if unlike else 1.0]])
+    # the AUC is P(Z < 0.7) for both models
+    gain = 0.7 * np.sqrt(1 + spread**2)
+    for _ in range(sets):
+        noise = rng.normal(size=(2, 200))
+        parts = auc_components(y, np.where(y, gain + spread * noise, noise))
+        rejected += delong(*parts).pvalue <= 0.05
+    assert rejected <= stats.binom.ppf(0.9999, sets, 0.06)
+
+
+def test_effective_df_counts_the_units_that_carry_the_variance():
+    # six equal squares among 200: 2 * 6^2 / 6 - 1
+    assert effective_df(np.array([1.0] * 6 + [0.0] * 194)) == 11
+    assert effective_df(np.array([1.0, 0.0, 0.0])) == 1
+    assert effective_df(np.zeros(5)) == 1
+    # no more than n - 1
+    assert effective_df(np.ones(5)) == 4
+    assert effective_df(np.array([1e-200] * 5)) == 4

@@ -169,7 +169,7 @@ def _splits(raw: _Raw) -> PlannedDifferences:
         reason = (
             "more windows of the same rows would be shorter"
             if design.kind == "time"
-            else f"its degrees of freedom are those of the {design.groups} groups"
+            else f"its degrees of freedom are those of {design.groups} groups of equal size"
             if of_groups
             else f"its degrees of freedom were measured for {runs} {unit}"
             if corrected

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, one_of, positive, probability, whole
+from bestofk._base.checks import Floats, one_of, positive, probability, significance_level, whole
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk.decide.evidence import FAMILIES, Family
 from bestofk.decide.power.assumed import assume
@@ -269,7 +269,7 @@ def _first_level(family: Family) -> float:
 
 def _checked_alpha(alpha: float | None) -> float:
     """Return the level of the family, 0.05 by default."""
-    return probability(0.05 if alpha is None else alpha, "alpha")
+    return significance_level(0.05 if alpha is None else alpha)
 
 
 def _from_losses(

@@ -7,7 +7,7 @@ The differences are summed by cluster. The sums keep or change their sign togeth
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -27,7 +27,7 @@ from bestofk.stats.pairwise.differences import (
     widening,
 )
 from bestofk.stats.pairwise.permutation_tests import permutation
-from bestofk.stats.pairwise.resolution import never_zero, smallest_pvalue
+from bestofk.stats.pairwise.resolution import EXACT_BELOW, never_zero, smallest_pvalue
 from bestofk.stats.pairwise.result import (
     Interval,
     PairwiseResult,
@@ -290,14 +290,18 @@ def cluster_t(
     -------
     PairwiseResult
         `statistic` is the mean difference over its standard error, or Hall's transformation of
-        this ratio, whichever is closer to 0. The interval contains the differences that the test
-        does not reject. `df` is None if the pairs have different degrees of freedom.
+        this ratio, whichever is closer to 0. The interval contains the differences that the t test
+        does not reject, and 0 if p exceeds 1 minus the level. `df` is None if the pairs have
+        different degrees of freedom.
 
     Notes
     -----
     The standard error and the degrees of freedom are those of the interval of
     `cluster_sign_flip`; the transformation is that of `skew_corrected_t`, with the skewness of
-    the clusters' deviations from the mean.
+    the clusters' deviations from the mean. If the learners differ on fewer than 25 clusters, the
+    p-value is the larger one of this test and of `cluster_sign_flip`. The t distribution is
+    unreliable on few clusters, and sign flips are if clusters of different sizes favour different
+    learners: the larger p-value keeps the level in both cases.
 
     References
     ----------
@@ -313,7 +317,7 @@ def cluster_t(
     >>> b = [0, 0.2, 0, 0, 0.4, 1, 0.3, 0, 0.2, 0, 0, 0]
     >>> r = cluster_t(a, b, clusters=[1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6])
     >>> r.df, round(r.estimate, 4), round(r.pvalue, 4)
-    (5.0, 0.4333, 0.0216)
+    (5.0, 0.4333, 0.0625)
     """
     sides: Alternative = side(alternative)
     first, second = paired_losses(a, b, axes=1)
@@ -321,9 +325,33 @@ def cluster_t(
     moments = over_blocks(first, second, partial(cluster_moments, grouping=grouping, unit=unit))
     mean, error, df, skewness = moments
     error = widening(widened) * error
-    return mean_result(
+    result = mean_result(
         "cluster-t", (first, second), mean, error, df, skewness, len(grouping), unit, sides
     )
+    return _with_sign_flips(result, grouping)
+
+
+def _with_sign_flips(result: PairwiseResult, grouping: Clusters) -> PairwiseResult:
+    """Return the larger p-value of the t test and of sign flips if few clusters differ."""
+    totals = tuple(grouping.totals(losses) for losses in result.losses)
+    few = np.asarray(differing(*totals) < EXACT_BELOW)
+    if not few.any():
+        return result
+    a, b = (np.broadcast_to(x, (*few.shape, len(grouping)))[few] for x in totals)
+    p = np.array(result.pvalue, dtype=float)
+    p[few] = np.maximum(p[few], permutation(a, b, alternative=result.alternative).pvalue)
+    of_t = result.interval_rule
+    assert of_t is not None
+
+    def rule(result: PairwiseResult, level: float) -> Interval:
+        low, high = of_t(result, level)
+        accepted = p > 1.0 - level
+        return Interval(
+            scalar_or_array(np.where(accepted, np.minimum(low, 0.0), low)),
+            scalar_or_array(np.where(accepted, np.maximum(high, 0.0), high)),
+        )
+
+    return replace(result, pvalue=scalar_or_array(p), interval_rule=rule)
 
 
 def cluster_moments(

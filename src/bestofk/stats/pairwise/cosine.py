@@ -18,12 +18,14 @@ from bestofk.stats.pairwise.result import (
     scalar_or_array,
     tail_level,
 )
-from bestofk.stats.tails import pvalue_of_t, t_quantile
+from bestofk.stats.tails import f_sf, pvalue_of_t, t_quantile
 
 MIN_COSINES = 4
 """Fewest cosines; fewer would leave hardly any power."""
 _BIAS = 0.08
 """Bias of the long-run variance that the number of cosines allows, for an AR(1) series."""
+_MIN_EQUAL_POWER = 0.4
+"""Level of the F test, measured: 0.3 finds too few slow changes, and more costs power."""
 
 
 def lag_one(centred: Floats) -> Floats:
@@ -74,7 +76,7 @@ def least_information(centred: Floats) -> Floats:
 
 
 def number_of_cosines(autocorrelation: Any, n: int) -> Floats:
-    """Return the number of cosines for series with this autocorrelation.
+    """Return the largest number of cosines for series with this autocorrelation.
 
     Examples
     --------
@@ -86,6 +88,37 @@ def number_of_cosines(autocorrelation: Any, n: int) -> Floats:
     most = max(np.floor(0.4 * n ** (2.0 / 3.0)), 1.0)
     least = min(MIN_COSINES, most)
     return np.asarray(np.clip(np.floor(unbiased), least, most))
+
+
+def long_run_variance(centred: Floats) -> tuple[Floats, Floats]:
+    """Return the long-run variance of series along the first axis, and the cosines it is made of.
+
+    Start from `number_of_cosines`. Halve the number as long as the lower half of the frequencies
+    has more power than the upper half (F test at level 0.4): the variance of the mean is the power
+    at frequency 0.
+    """
+    n = len(centred)
+    count = number_of_cosines(lag_one(centred), n).astype(np.int64)
+    most = int(count.max(initial=1))
+    powers = np.empty((most, *centred.shape[1:]))
+    for j in range(most):
+        weights = np.sqrt(2.0 / n) * np.cos(np.pi * (j + 1) * (np.arange(n) + 0.5) / n)
+        # plain sums: those of a matrix product depend on the number of pairs
+        powers[j] = np.square((weights.reshape(-1, *[1] * count.ndim) * centred).sum(axis=0))
+    totals = np.cumsum(powers, axis=0)
+
+    def total(first: Any) -> Floats:
+        power: Floats = np.take_along_axis(totals, first[np.newaxis] - 1, axis=0)[0]
+        return power
+
+    while True:
+        half = np.maximum(-(-count // 2), min(MIN_COSINES, most))
+        rest = np.maximum(count - half, 1)
+        share, _ = ratio(total(half) * rest, (total(count) - total(half)) * half)
+        fewer = (count > half) & (f_sf(share, half, rest) < _MIN_EQUAL_POWER)
+        if not fewer.any():
+            return total(count) / count, count.astype(float)
+        count = np.where(fewer, half, count)
 
 
 def ewc_t(
@@ -120,7 +153,9 @@ def ewc_t(
     With d_t the differences and ``L_j = sqrt(2 / n) sum_t d_t cos(pi j (t - 1/2) / n)``, the
     long-run variance is the mean of L_1^2 to L_B^2, and t = mean(d) / sqrt(variance / n). B is at
     most 0.4 n^(2/3). It is smaller if the lag-1 autocorrelation of the differences is large: the
-    bias of the variance of an AR(1) series must not exceed 8 percent. B is at least 4.
+    bias of the variance of an AR(1) series must not exceed 8 percent. It is halved as long as the
+    lower half of the frequencies has more power than the upper half (F test at level 0.4), because
+    a dependence over many steps shows only there. B is at least 4.
 
     References
     ----------
@@ -135,30 +170,16 @@ def ewc_t(
     >>> r.df, bool(r.pvalue < 0.01)
     (8.0, True)
     """
-    a, b, n = _series(a, b)
+    a, b, _ = _series(a, b)
     extra = at_least_zero(allowance, "allowance", "a number of at least 0")
-    most = int(max(np.floor(0.4 * n ** (2.0 / 3.0)), 1.0))
-    j = np.arange(1, most + 1)[:, np.newaxis]
-    cosines = np.sqrt(2.0 / n) * np.cos(np.pi * j * (np.arange(n) + 0.5) / n)
 
-    def long_run_variance(centred: Floats) -> tuple[Floats, Floats]:
-        count = number_of_cosines(lag_one(centred), n)
-        total, largest = np.zeros(count.shape), np.zeros(count.shape)
-        for number, cosine in enumerate(cosines, start=1):
-            # plain sums: those of a matrix product depend on the number of pairs
-            weights = cosine.reshape(-1, *([1] * count.ndim))
-            part = np.square((weights * centred).sum(axis=0))
-            total += np.where(number <= count, part, 0.0)
-            if number >= MIN_COSINES:
-                largest = np.maximum(largest, np.where(number <= count, total / number, 0.0))
-        variance = total / count
+    def widened_variance(centred: Floats) -> tuple[Floats, Floats]:
+        variance, count = long_run_variance(centred)
         if extra:
-            # a slow change is in the first cosines only
-            factor = 1.0 + extra / least_information(centred)
-            variance = np.maximum(variance, largest) * np.square(factor)
+            variance = variance * np.square(1.0 + extra / least_information(centred))
         return variance, count
 
-    return _series_test("ewc-t", a, b, alternative, long_run_variance)
+    return _series_test("ewc-t", a, b, alternative, widened_variance)
 
 
 def diebold_mariano(
@@ -211,7 +232,7 @@ def diebold_mariano(
         raise ArgumentError(f"horizon must be at most half of the {n} differences; got {h}.")
     correction = (n + 1 - 2 * h + h * (h - 1) / n) / n
 
-    def long_run_variance(centred: Floats) -> tuple[Floats, Floats]:
+    def sum_of_autocovariances(centred: Floats) -> tuple[Floats, Floats]:
         flat = np.square(centred).mean(axis=0)
         variance = flat.copy()
         for lag in range(1, h):
@@ -219,7 +240,7 @@ def diebold_mariano(
         variance = np.where(variance > 0, variance, flat)
         return variance / correction, np.full(flat.shape, n - 1.0)
 
-    return _series_test("diebold-mariano", a, b, alternative, long_run_variance)
+    return _series_test("diebold-mariano", a, b, alternative, sum_of_autocovariances)
 
 
 def _series(a: Any, b: Any) -> tuple[Floats, Floats, int]:
@@ -236,7 +257,7 @@ def _series_test(
     a: Floats,
     b: Floats,
     alternative: str,
-    long_run_variance: Callable[[Floats], tuple[Floats, Floats]],
+    variance_of: Callable[[Floats], tuple[Floats, Floats]],
 ) -> PairwiseResult:
     """Return the t test of the mean with this variance of sqrt(n) times the mean, and its df."""
     sides: Alternative = side(alternative)
@@ -246,7 +267,7 @@ def _series_test(
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean = d.mean(axis=0)
         centred = d - mean
-        variance, df = long_run_variance(centred)
+        variance, df = variance_of(centred)
         flat = np.square(centred).sum(axis=0) / (n - 1)
         mean, flat = without_noise(mean, flat, noise)
         variance = np.where(flat == 0, 0.0, variance)

@@ -254,9 +254,9 @@ MEASURED_ON_PARTS = Assumption(
     why="It is measured{subsets}.",
 )
 MANY_OF_EACH_CLASS = Assumption(
-    claim="There are many instances of each class, at least about 30.",
+    claim="There are at least about four instances of each class.",
     check="cannot be checked",
-    why="{test} uses a normal approximation of the distribution of the areas.",
+    why="{test} estimates the variance of the areas from the instances of each class.",
 )
 SMOOTH_METRIC = Assumption(
     claim="The metric changes little if one instance is left out.",

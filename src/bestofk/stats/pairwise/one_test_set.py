@@ -7,7 +7,6 @@ models are paired by row, so that everything the models have in common cancels.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,9 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Alternative, Floats, finite_array, side
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise.differences import over_pairs, paired_losses, without_noise
-from bestofk.stats.pairwise.paired_tests import paired_t
-from bestofk.stats.pairwise.resolution import never_zero, smallest_pvalue
+from bestofk.stats.pairwise.clustered import mean_result
+from bestofk.stats.pairwise.differences import over_pairs, paired_losses, ratio, without_noise
 from bestofk.stats.pairwise.result import PairwiseResult
-from bestofk.stats.pairwise.z_tests import z_from_variance, z_result
 
 MIN_OF_CLASS = 2
 """Minimum number of rows (or groups) of each class for a variance."""
@@ -175,14 +172,18 @@ def delong(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
     Returns
     -------
     PairwiseResult
-        `statistic` is z; the interval is a normal interval.
+        `statistic` is t, with the degrees of freedom of `effective_df`; the interval is a t
+        interval. `df` is None if the pairs have different degrees of freedom.
 
     Notes
     -----
-    ``z = (AUC_b - AUC_a) / se`` with ``se^2`` the sum of the squared deviations of the n
+    ``t = (AUC_b - AUC_a) / se`` with ``se^2`` the sum of the squared deviations of the n
     differences, divided by n^2. That is DeLong's variance of the difference, with the covariance
-    of the two areas. If all differences are equal and not 0 (a perfect and a constant score), the
-    variance is 0. The data then show only that n rows agree: p is that of the sign test.
+    of the two areas. DeLong et al. use the normal distribution. With 6 positives among 200 rows
+    it finds a difference between equal models in 9 to 14 percent of the test sets, because the
+    variance comes from the few positives alone. If all differences are equal and not 0 (a perfect
+    and a constant score), the variance is 0. The data then show only that n rows agree: p is that
+    of the sign test.
 
     References
     ----------
@@ -196,26 +197,56 @@ def delong(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
     >>> scores = [[8, 7, 6, 3, 5, 4, 2, 1, 0], [8, 5, 4, 3, 7, 6, 2, 1, 0]]
     >>> a, b = auc_components(positive, scores)
     >>> result = delong(a, b)
-    >>> round(result.estimate, 4), round(result.statistic, 4), round(result.pvalue, 4)
-    (-0.2, -1.1882, 0.2348)
+    >>> round(result.estimate, 4), round(result.statistic, 4), round(result.df, 1)
+    (-0.2, -1.1882, 8.0)
     """
-    sides: Alternative = side(alternative)
-    a, b = paired_losses(a, b, axes=1, shape_text="(rows,)")
-    n = a.shape[-1]
+    return _component_test("delong", a, b, side(alternative), unbiased=True)
+
+
+def effective_df(squares: Floats) -> Floats:
+    """Return the degrees of freedom of a sum of squared deviations along the first axis.
+
+    If few units, such as the rows of a rare class, have most of the sum, it varies as a sum over
+    those units alone. With S the sum of the squares and Q that of their squares, the result is
+    2 S^2 / Q - 1, rounded down, at least 1 and at most n - 1. For m normal deviations next to much
+    smaller ones, that is about 2 m / 3. The factor 3, which is right for many normal deviations,
+    does not keep the level with few (``python studies/level_holes.py auc``).
+
+    Examples
+    --------
+    >>> effective_df(np.array([1.0] * 6 + [0.0] * 194)).item(), effective_df(np.ones(5)).item()
+    (11.0, 4.0)
+    """
+    # in units of the largest square, whose own square might underflow
+    squares, _ = ratio(squares, np.broadcast_to(squares.max(axis=0), squares.shape))
+    share, _ = ratio(np.square(squares.sum(axis=0)), np.square(squares).sum(axis=0))
+    df: Floats = np.clip(np.floor(2.0 * share - 1.0), 1.0, max(len(squares) - 1.0, 1.0))
+    return df
+
+
+def _component_test(
+    name: str, a: Any, b: Any, sides: Alternative, *, unbiased: bool
+) -> PairwiseResult:
+    """Return the t test of the mean difference of components.
+
+    `unbiased`: whether the components contain the factor that makes their variance unbiased.
+    """
+    first, second = paired_losses(a, b, axes=1, shape_text="(rows,)")
+    n = first.shape[-1]
     if n < 2:
         raise ArgumentError(f"a must contain the components of at least 2 rows; got {n}.")
-    agreeing = smallest_pvalue(n, sides)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean = d.mean(axis=0)
-        variance = np.square(d - mean).sum(axis=0) / n**2
+        squares = np.square(d - mean)
+        variance = squares.sum(axis=0) / (n**2 if unbiased else n * (n - 1))
+        df = effective_df(squares)
         mean, variance = without_noise(mean, variance, noise)
-        z, p, se = z_from_variance(mean, variance, sides)
-        p = np.where(np.isinf(z), np.maximum(p, agreeing), never_zero(p))
-        return z, p, se, mean
+        return mean, np.sqrt(variance), df
 
-    z, p, se, estimate = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1))
-    return z_result("delong", z, p, estimate, estimate, se, sides)
+    mean, error, df = over_pairs(first, second, kernel, axes=1, units=(1, 1, 0))
+    skewness = np.zeros(mean.shape)
+    return mean_result(name, (first, second), mean, error, df, skewness, n, None, sides)
 
 
 def jackknife_components(metric: float, left_out: Any) -> Floats:
@@ -263,13 +294,13 @@ def jackknife_t(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseRe
     Returns
     -------
     PairwiseResult
-        `statistic` is t with n - 1 degrees of freedom; the interval is a t interval.
+        `statistic` is t, with the degrees of freedom of `effective_df`; the interval is a t
+        interval. `df` is None if the pairs have different degrees of freedom.
 
     Notes
     -----
-    The standard error of the difference is the jackknife standard error: the paired t test of the
-    components computes it. For a metric that is a mean over the rows, the components are the
-    losses of the rows, and the test is the paired t test.
+    The standard error of the difference is the jackknife standard error: that of the mean of the
+    differences of the components.
 
     References
     ----------
@@ -287,4 +318,4 @@ def jackknife_t(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseRe
     >>> round(result.estimate, 4), result.df, round(result.pvalue, 4)
     (0.1, 3.0, 0.0181)
     """
-    return replace(paired_t(a, b, alternative=alternative), test="jackknife-t")
+    return _component_test("jackknife-t", a, b, side(alternative), unbiased=False)

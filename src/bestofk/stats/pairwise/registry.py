@@ -30,6 +30,7 @@ from bestofk.stats.pairwise.entry import (
     PairwiseTest,
 )
 from bestofk.stats.pairwise.resolution import (
+    smallest_cluster_pvalue,
     smallest_mcnemar_pvalue,
     smallest_pvalue,
     smallest_switching_mcnemar_pvalue,
@@ -766,7 +767,7 @@ UNIT_TESTS = (
                 why="its variance allows for the correlation of two areas on the same instances",
             ),
         ),
-        interval=_Z_INTERVAL,
+        interval=_T_INTERVAL,
         power="unknown",
     ),
     PairwiseTest(
@@ -967,7 +968,8 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         name="cluster-t",
         explanation=(
             "Compares the mean scores of two models over items or clusters of items.",
-            "Use it for graded scores; it allows for skewed differences.",
+            "Use it for graded scores and for clusters; it allows for skewed differences, and on "
+            "few clusters it is at least as strict as cluster-sign-flip.",
             "Do not use it for right or wrong answers to unrelated items: use mcnemar.",
         ),
         function="bestofk.stats.pairwise.clustered:cluster_t",
@@ -982,12 +984,13 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
             Automatic(
                 situation="test-set",
                 why="it compares the mean scores and allows for skewed differences",
-                rank=2,
             ),
         ),
-        interval="the differences that the test does not reject",
+        interval="the differences that the t test does not reject",
         power="skew-corrected t",
         widened="skewed units",
+        discrete=True,
+        smallest_pvalue=smallest_cluster_pvalue,
         cautions=(_ONE_END,),
     ),
     PairwiseTest(
@@ -995,9 +998,9 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         explanation=(
             "Compares two models on related items, such as questions about one passage, by "
             "flipping the signs of whole clusters.",
-            "Use it for any number of clusters; it is exact if equal models have exchangeable "
-            "answers.",
-            "Do not use it if the items are unrelated: mcnemar and permutation then detect more.",
+            "Use it if equal models have exchangeable answers; it is then exact.",
+            "Do not use it if large clusters may favour another model than small ones: use "
+            "cluster-t.",
         ),
         function="bestofk.stats.pairwise.clustered:cluster_sign_flip",
         summary="exact null distribution of the mean difference if whole clusters flip their signs",
@@ -1006,12 +1009,6 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         citations=("fisher1935design",),
         assumptions=(_CLUSTERS, _SYMMETRIC),
         covers=("test-set",),
-        automatic=(
-            Automatic(
-                situation="test-set",
-                why="it is exact if equal models have exchangeable answers",
-            ),
-        ),
         interval=_INTERVAL,
         power="sign flips",
         cautions=(_SKEWED_FLIPS,),
@@ -1024,7 +1021,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
             "Compares how often two models are right on related items, with a variance over "
             "clusters.",
             "Use it for many clusters of similar size.",
-            "Do not use it for fewer than about 30 clusters: use cluster-sign-flip.",
+            "Do not use it for fewer than about 30 clusters: use cluster-t.",
         ),
         function="bestofk.stats.pairwise.clustered:obuchowski",
         summary="McNemar's statistic with the variance of sums over clusters",
@@ -1042,7 +1039,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
             "Compares how often two models are right on related items, with the same weight for "
             "every cluster.",
             "Use it if large clusters should not count more than small ones.",
-            "Do not use it for fewer than about 30 clusters: use cluster-sign-flip.",
+            "Do not use it for fewer than about 30 clusters: use cluster-t.",
         ),
         function="bestofk.stats.pairwise.clustered:durkalski",
         summary="all clusters have the same weight, whatever their size",
@@ -1061,7 +1058,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
             "Compares how often two models are right on related items, with a smaller variance if "
             "they differ.",
             "Use it for many clusters if obuchowski is too cautious.",
-            "Do not use it for fewer than about 30 clusters: use cluster-sign-flip.",
+            "Do not use it for fewer than about 30 clusters: use cluster-t.",
         ),
         function="bestofk.stats.pairwise.clustered:yang",
         summary="Obuchowski's statistic with a smaller variance if the two differ",

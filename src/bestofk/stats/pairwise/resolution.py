@@ -41,7 +41,8 @@ _FIRST_SIZES = 1_000
 SMALLEST = sys.float_info.min
 """Replaces positive probabilities that underflow."""
 EXACT_BELOW = 25
-"""McNemar's test with ``exact="auto"`` is exact below this many disagreements."""
+"""With fewer disagreements, McNemar's test with ``exact="auto"`` is exact, and `cluster_t` rejects
+only if the exact test of the signs of whole clusters rejects."""
 
 
 def resolution_of(values: Any) -> float:
@@ -223,6 +224,17 @@ def smallest_switching_mcnemar_pvalue(n: int) -> float:
     """
     exact = smallest_pvalue(min(n, EXACT_BELOW - 1))
     return exact if n < EXACT_BELOW else min(exact, smallest_mcnemar_pvalue(n))
+
+
+def smallest_cluster_pvalue(n: int) -> float:
+    """Return the smallest two-sided p-value of `cluster_t` on n clusters.
+
+    Examples
+    --------
+    >>> smallest_cluster_pvalue(6), smallest_cluster_pvalue(25)
+    (0.03125, 0.0)
+    """
+    return smallest_pvalue(n) if n < EXACT_BELOW else 0.0
 
 
 def never_zero(p: Any) -> Any:

@@ -1,0 +1,42 @@
+"""P-values of tables in which some learners lack losses."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bestofk as bk
+
+
+@pytest.fixture(scope="module")
+def answers():
+    """Right-or-wrong answers of two models to 60 items; a lacks eight of them."""
+    wrong = np.zeros((2, 60))
+    wrong[1, :18] = 1.0
+    wrong[0, 18:22] = 1.0
+    wrong[0, 50:58] = np.nan
+    return bk.Losses(
+        wrong, dims=("algorithm", "instance"), algorithms=["a", "b"], design="test-set",
+        missing="allow", loss_name="zero-one",
+    )  # fmt: skip
+
+
+def test_all_pvalues_of_a_pair_are_those_of_the_worst_case(answers):
+    (pair,) = bk.order(answers, missing="drop").evidence
+    # if the eight missing answers of a are wrong, 30 items differ, 18 of them in favour of a
+    # McNemar's statistic with the continuity correction: (18 - 12 - 1)^2 / 30
+    half = float(stats.chi2.sf(25 / 30, 1)) / 2
+    low, high = sorted([pair.pvalue_greater, pair.pvalue_less])
+    assert pair.pvalue == pytest.approx(2 * half)
+    assert low == pytest.approx(half)
+    assert high == pytest.approx(1 - half)
+
+
+def test_one_sided_families_take_the_larger_pvalue_on_both_sides(answers):
+    decided = bk.order(answers, missing="drop", family="preference", prefer=["b", "a"])
+    (pair,) = decided.evidence
+    assert pair.pvalue == pair.pvalue_greater
+    complete = decided.evidence.cache["before missing"]
+    assert pair.pvalue_greater >= complete.pvalue_greater[0]
+    assert pair.pvalue_less >= complete.pvalue_less[0]
