@@ -18,7 +18,7 @@ import numpy as np
 from bestofk.decide import order_many
 from bestofk.lab.problems.classes import ColumnBlocks
 from bestofk.lab.simulation import simulate
-from bestofk.run.inputs import NESTED
+from bestofk.run.inputs import default_plan
 from bestofk.splits.design import Design
 
 PAGE = Path("docs/measured/best.md")
@@ -69,7 +69,7 @@ def learners(K: int, shift: np.ndarray, tables: int, rng: np.random.Generator) -
     errors = tuple((0.2 + 0.05 * shift / max(shift.max(), 1.0)).tolist())
     assert len(errors) == K
     simulation = simulate(
-        ["nmc"], ColumnBlocks(bayes_error=errors, rows=200), NESTED, sets=tables,
+        ["nmc"], ColumnBlocks(bayes_error=errors, rows=200), default_plan(rows=200), sets=tables,
         random_state=int(rng.integers(1 << 30)), n_jobs=1,
     )  # fmt: skip
     losses = simulation.losses[:, 0]

@@ -18,7 +18,7 @@ from bestofk.lab.claims import false_claims
 from bestofk.lab.problems.classes import ColumnBlocks
 from bestofk.lab.problems.drawn_losses import ManyDataSets, RightOrWrong
 from bestofk.lab.simulation import Simulation
-from bestofk.run.inputs import NESTED, REPEATED
+from bestofk.run.inputs import REPEATED, default_plan
 from case_table import Case, Row, main, markdown
 
 LEARNERS = (2, 5, 10)
@@ -53,7 +53,7 @@ KINDS = {"gaussian": 5, "binary": 10}
 OF_ONE_KIND = ("nmc", "nn", "c4.5", "naive-bayes", "logistic")
 ROWS = (100, 300, 1000)
 PLANS = {
-    "learners": (NESTED, ROWS[:2]),
+    "learners": (default_plan(rows=ROWS[0]), ROWS[:2]),
     "learners in 10x10": (REPEATED, ROWS),
     "learners in 5x2": ("5x2", ROWS[:2]),
 }

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from fnmatch import fnmatch
 from pathlib import Path
 
+import pytest
+
 import claims_table
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -294,11 +296,6 @@ def cells_of(page: str, title: str) -> list[dict[str, str]]:
     return [dict(zip(titles, row, strict=True)) for row in rows]
 
 
-def test_rates_of_the_caution_of_five_halvings() -> None:
-    rate = rates_of("5x2cv-f", "unstable learners")[1]
-    assert near(f"{rate:.0f}", max(claims("learners in 5x2/*/nn/*/K=2/default")))
-
-
 @pytest.mark.parametrize(
     ("test", "column"), [("paired-t", "paired t"), ("permutation", "sign flips")]
 )
@@ -415,37 +412,46 @@ def test_bold_figures_are_those_of_unstable_learners() -> None:
 
 
 def test_figures_about_unstable_learners() -> None:
+    from bestofk.run.inputs import default_plan
+
     page = " ".join((DOCS / "methods" / "unstable-learners.md").read_text().split())
-    rows = measured("unstable_confirmed")
+    rows = [row for row in measured("default_plan") if int(row["sets"]) >= 75]
+    default = [row for row in rows
+               if default_plan(rows=int(row["rows"])) == f"{row['runs']}x5+nested"]  # fmt: skip
+    normal = [row for row in default if row["data"] == "normal"]
 
-    def percents(test: str, null: bool, *questions: str) -> dict[tuple[str, ...], float]:
-        return {
-            (row["data"], row["rows"], row["question"]): float(row["percent"])
-            for row in rows
-            if (row["test"], row["null"]) == (test, str(null))
-            and (not questions or row["question"] in questions)
-        }
+    def largest(name: str, some: list[dict[str, str]]) -> float:
+        return max(float(row[name]) for row in some)
 
-    plain, nested = "corrected-repeated-kfold-t", "nested-cv-t"
-    pair = ("one pair", "nmc against logistic", "nn against c4.5")
-    most = max(percents(plain, True, *pair).values())
-    family = max(percents(plain, True, "any of 15, Holm").values())
-    largest = max(percents(nested, True, *pair, "any of 15, Holm").values())
-    assert f"up to **{most:.1f}** percent between two learners (**{family:.1f}** in any of" in page
-    assert f"nested cross-validation in at most **{largest:.1f}**" in page
-    situations = {at[:2] for at in percents(nested, True)}
-    assert f"over {len(situations)} situations" in page
-    nested_power, plain_power = percents(nested, False), percents(plain, False)
-    stable = [
-        plain_power[at] - power
-        for at, power in nested_power.items()
-        if at[0].split(",")[0] not in ("nn", "c4.5")
-    ]
-    assert f"up to **{max(stable):.1f}** points less often" in page
-    table = (DOCS / "measured" / "unstable_confirmed.md").read_text()
-    times = re.findall(r"\| (?:100|300) \| (\d\.\d\d) \| \d\.\d\d \|", table)
-    assert f"at most **{max(map(float, times)):.2f}** times the processor time" in page
-    # the rule by which it became the default
-    assert largest <= 6
-    assert max(stable) <= 5
-    assert max(map(float, times)) <= 2
+    former, now = largest("former", default), largest("now", default)
+    assert f"finds a difference in up to **{largest('corrected t', normal):.1f}** percent" in page
+    assert f"nested cross-validation in at most **{largest('now', normal):.1f}**" in page
+    assert f"in up to **{former:.1f}** percent without the third estimate" in page
+    assert f"and in up to **{now:.1f}** with it" in page
+    lost = max(float(row["power former"]) - float(row["power now"]) for row in normal)
+    assert f"costs at most **{lost:.1f}** points of power on normal" in page
+    three = [row for row in rows if row["runs"] == "3" and row["data"] == "normal"]
+    assert f"With three runs the largest rate is **{largest('now', three):.1f}** percent" in page
+    power = {(row["rows"], row["learner"], row["runs"]): row["power now"] for row in rows}
+    lost = max(float(power[n, name, "10"]) - float(value) for (n, name, runs), value
+               in power.items() if runs == "3" and value and (n, name, "10") in power)  # fmt: skip
+    assert f"instead of ten cost up to **{lost:.1f}** points of power" in page
+    harmful, harmless = (
+        [float(row["caution"]) for row in default if (float(row["former"]) > 8) == above]
+        for above in (True, False)
+    )
+    shares = [sum(some) / len(some) for some in (harmful, harmless)]
+    assert f"A caution appears in **{shares[0]:.0f}** percent of the results" in page
+    assert f"and in **{shares[1]:.0f}** percent of the others" in page
+    wrong, right = (
+        [float(row["caution"]) for row in default if (float(row["now"]) > 8) == above]
+        for above in (True, False)
+    )
+    assert f"it appears in {sum(wrong) / len(wrong):.0f} percent of the results whose" in page
+    assert f"and in {sum(right) / len(right):.0f} percent of those" in page
+    # the rule for a caution: it appears if the data show the problem
+    assert shares[0] > 80
+    assert shares[1] < 10
+    text = " ".join((DOCS / "methods" / "nested-cv.md").read_text().split())
+    assert f"in up to {former:.0f} percent of the data sets, and now in up to {now:.0f}" in text
+    assert rates_of("nested-cv-t", "unstable learners")[1] == round(now)

@@ -200,7 +200,7 @@ def test_a_store_with_views_triggers_or_computed_columns_is_refused(sql, stored)
 @pytest.mark.parametrize("change", [
     {"repetitions": -1}, {"repetitions": "many"}, {"learners": []}, {"title": 5}, {"datasets": {}},
     {"notes": [1]}, {"n_train": " "}, {"n_test": ["a"]}, {"groups": []}, {"stratified": "x"},
-    {"random_state": None}, {"caution": 5}, {"versions": []}, {"preparation": 1},
+    {"random_state": None}, {"versions": []}, {"preparation": 1},
 ])  # fmt: skip
 def test_a_specification_of_the_wrong_types_is_damaged(change, stored):
     change_spec(stored, lambda spec: spec.update(change))
@@ -210,7 +210,7 @@ def test_a_specification_of_the_wrong_types_is_damaged(change, stored):
 
 @pytest.mark.parametrize("change", [
     {"preparation": {"iris": {"max": {"filled": []}}}}, {"preparation": {"iris": {"max": 1}}},
-    {"also": {"a": 1}}, {"n_train": ""}, {"n_test": []}, {"versions": {}}, {"caution": "\ud800"},
+    {"also": {"a": 1}}, {"n_train": ""}, {"n_test": []}, {"versions": {}}, {"title": "\ud800"},
     {"command": [["x"]]}, {"plan": 5}, {"also": ["auc"]}, {"replicates": [1]},
 ])  # fmt: skip
 def test_a_nested_field_of_the_wrong_type_is_damaged(change, stored):

@@ -22,6 +22,39 @@ def over_data_sets(n, *, learners=2, skewed=False, sigma=1.0):
     return bk.Losses(values, dims=("algorithm", "dataset"))
 
 
+def nested_fits(sds, *, runs=10, rows=200):
+    """Losses of rows that are wrong with probability .3, by models that add their own constant."""
+    rng = np.random.default_rng(11)
+    splits = bk.plan(f"{runs}x5+nested").materialise(rows)
+    wrong = rng.random((len(sds), rows)) < 0.3
+    tested = [test for _, _, _, test in splits]
+    values = np.array([wrong[:, test].mean(axis=1) for test in tested]).T
+    main, pairs = values[:, : 5 * runs], values[:, 5 * runs :].reshape(len(sds), -1, 2)
+    for part in (main[..., np.newaxis], pairs):
+        part += np.array(sds)[:, np.newaxis, np.newaxis] * rng.standard_normal((*part.shape[:2], 1))
+    return bk.Losses(
+        main.reshape(-1, runs, 5), dims=("algorithm", "run", "fold"), design=splits.design,
+        algorithms=[f"m{k}" for k in range(len(sds))],
+        subset_values=pairs.reshape(len(sds), 1, -1, 2, 1),
+    )  # fmt: skip
+
+
+def test_an_unstable_learner_is_named_by_its_losses():
+    # V = 2 * .21 / 200 = .0021, so VT of m1 is .1^2 = 5 V
+    decision = bk.order(nested_fits([0.0, 0.1, 0.0]))
+    assert decision.test == "nested-cv-t"
+    assert "the error of m1 depends on a few training rows" in decision.caution
+    both = bk.order(nested_fits([0.1, 0.1, 0.0], runs=5)).caution
+    assert "the error of m1 and m0 depends" in both  # in the order of their means
+    assert bk.order(nested_fits([0.0, 0.0, 0.0])).caution == ""
+    slight = bk.order(nested_fits([0.02, 0.02, 0.02], runs=3)).caution
+    assert "training rows" not in slight
+
+
+def test_the_corrected_test_has_no_caution_without_data_that_show_a_reason():
+    assert bk.order(FOLDS, test="corrected-repeated-kfold-t").caution == ""
+
+
 @pytest.mark.parametrize("n", [3, 11, 29, 59, 120])
 def test_few_data_sets_alone_are_no_caution(n):
     assert bk.order(over_data_sets(n)).caution == ""

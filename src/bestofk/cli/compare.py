@@ -79,8 +79,8 @@ NOT_FOR_SCORES = (
 @click.option(
     "--cv",
     metavar="PLAN",
-    help="5x2, 10x10, ... (bestofk list plans).  [default: 10x5+nested on one data set, else "
-    "10x10]",
+    help="5x2, 10x10, ... (bestofk list plans).  [default: 10x5+nested on one data set, 5x5 "
+    "above 2,000 rows, 3x5 above 20,000; 10x10 on several]",
 )
 @click.option("--groups", metavar="COL", help="Keep rows with the same COL value in one fold.")
 @click.option(

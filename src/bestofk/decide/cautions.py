@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats
+from bestofk._base.formatting import shortened
 from bestofk.decide.choose_test import Choice, first_pairs, units
-from bestofk.decide.problem import Problem
+from bestofk.decide.problem import BOTH_PARTS, Problem
 from bestofk.stats.pairwise.entry import Caution, Sign
 
 Shown = tuple[str, float] | None
@@ -32,10 +33,6 @@ def caution_of(problem: Problem, choice: Choice) -> str:
 
 def _sentence(problem: Problem, choice: Choice, caution: Caution) -> str:
     """Return one sentence with one rate, that of this number of units; may be empty."""
-    if caution.sign == "unstable learners":
-        # the comparison knows its learners; the words of a test about others are its own
-        known = problem.subject.caution or ""
-        return known if not caution.rates or not known else _stated(caution, caution.words, 0)
     shown = _SIGNS[caution.sign](problem, choice)
     return "" if shown is None else _stated(caution, *shown)
 
@@ -185,6 +182,20 @@ def _slow_changes(problem: Problem, choice: Choice) -> Shown:
     return f"The differences change slowly: {n} losses are worth about {worth} independent ones", n
 
 
+def _unstable(problem: Problem, _choice: Choice) -> Shown:
+    """Return words if fits of a learner vary far more than its test rows explain."""
+    from bestofk.stats.pairwise.nested_cv import unstable_learners
+
+    design = problem.design
+    if problem.subset_values is None or design.subsets is None:
+        return None  # a plan of which nothing was run yet
+    losses = problem.sample(BOTH_PARTS)
+    unstable = unstable_learners(losses, runs=design.runs, folds=design.folds)
+    names = [str(problem.names[one]) for one in unstable]
+    words = f"On these data the error of {shortened(names, 3)} depends on a few training rows"
+    return (words, 1) if names else None
+
+
 def _dependent_splits(_problem: Problem, choice: Choice) -> Shown:
     return f"{choice.name} treats dependent losses as independent", 1
 
@@ -200,6 +211,7 @@ _SIGNS: Mapping[Sign, Callable[[Problem, Choice], Shown]] = {
     "scores at one end": _at_one_end,
     "autocorrelated": _autocorrelated,
     "slow changes": _slow_changes,
+    "unstable learners": _unstable,
     "dependent splits": _dependent_splits,
     "df not calibrated": _df_not_calibrated,
 }

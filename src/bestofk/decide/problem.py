@@ -38,7 +38,6 @@ class Subject:
     - `test_reason`: Why this test was chosen, if the caller chose it.
     - `n_clusters`: Number of clusters, if clusters of items are the units of the test.
     - `clustered`: Whether these are clusters of several items, not single items.
-    - `caution`: What is known of the test's error rate with these very learners, if it is large.
     """
 
     noun: str = "learner"
@@ -47,7 +46,6 @@ class Subject:
     test_reason: str = ""
     n_clusters: int | None = None
     clustered: bool = True
-    caution: str | None = None
 
 
 BOTH_PARTS = -1

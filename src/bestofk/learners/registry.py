@@ -36,8 +36,6 @@ class Learner:
     """True if it accepts more than two classes."""
     whole_plan: bool = True
     """True if it evaluates all the splits of a plan at once."""
-    unstable: bool = False
-    """True if its predictions depend strongly on the training rows."""
     complexity: str = ""
     """Its number of parameters (c classes, d columns, n training rows)."""
     task: Task = "classification"
@@ -86,7 +84,6 @@ LEARNERS = Registry(
         estimator="bestofk.learners.nearest_neighbour:NearestNeighbour",
         summary="the nearest neighbour",
         paper="Cover and Hart 1967, Nearest neighbor pattern classification",
-        unstable=True,
         in_panel=True,
         complexity="n d",
     ),
@@ -95,7 +92,6 @@ LEARNERS = Registry(
         estimator="bestofk.learners.c45:C45",
         summary="decision tree, Quinlan's C4.5",
         paper="Quinlan 1993, C4.5: Programs for Machine Learning",
-        unstable=True,
         in_panel=True,
         complexity="nodes of the tree",
     ),
@@ -140,7 +136,6 @@ LEARNERS = Registry(
         paper="Breiman, Friedman, Olshen and Stone 1984, Classification and regression trees",
         nominal=False,
         whole_plan=False,
-        unstable=True,
         in_panel=True,
         complexity="nodes of the tree",
         task="regression",
@@ -176,7 +171,6 @@ LEARNERS = Registry(
         estimator="bestofk.learners.c45:C45",
         summary="Quinlan's decision tree",
         paper="Quinlan 1993, C4.5: Programs for Machine Learning",
-        unstable=True,
         complexity="nodes of the tree",
     ),
     Learner(
@@ -184,7 +178,6 @@ LEARNERS = Registry(
         estimator="bestofk.learners.nearest_neighbour:NearestNeighbour",
         summary="the nearest neighbour",
         paper="Cover and Hart 1967, Nearest neighbor pattern classification",
-        unstable=True,
         complexity="n d",
     ),
     Learner(
@@ -212,7 +205,6 @@ LEARNERS = Registry(
         summary="unordered fuzzy rules, grown as in RIPPER",
         paper="Huehn and Huellermeier 2009, FURIA: an algorithm for unordered fuzzy rule induction",
         whole_plan=False,
-        unstable=True,
         complexity="c and the antecedents of the rules",
     ),
 )

@@ -28,7 +28,6 @@ from bestofk.run.execution import Execution
 from bestofk.run.experiment import AllCells, CellIndex, Experiment, NamedLearner
 from bestofk.run.habits import HABITS
 from bestofk.run.inputs import (
-    advice_for_unstable,
     as_datasets,
     check_settings,
     check_task,
@@ -103,7 +102,8 @@ def compare(
         ``"group-kfold:5"``, ``"group-10x10"``, ``"time:10"``, ``"predefined:COLUMN"``; a splitter
         of scikit-learn; or any iterable of (train, test). Folds are stratified for labels. By
         default ``"10x5+nested"`` on one data set (ten runs of five folds, and pairs of folds left
-        out together) and ``"10x10"`` on several; see `bestofk.run.inputs.default_plan`.
+        out together; five runs above 2,000 rows and three above 20,000) and ``"10x10"`` on several;
+        see `bestofk.run.inputs.default_plan`.
     scoring : str, scorer, metric, cost matrix, or list of them, optional
         A name listed by ``bestofk list metrics``, a scorer name of scikit-learn (``"accuracy"``,
         ``"roc_auc"``, ``"f1:yes"``, ``"r2"``), a scorer made by `make_scorer` or
@@ -375,7 +375,6 @@ def run_comparison(
         ),
         taken=_assumed_targets(experiment),
         notes=(*experiment.notes, *experiment.plan_notes, *_weight_notes(experiment)),
-        caution=_caution(experiment, plan),
         preparation=preparation_of(experiment),
         replicates=replicates,
         decisions=(
@@ -443,16 +442,6 @@ def record(spec: StudySpec, execution: Execution, **facts: Any) -> StudySpec:
         with open_store(execution.store) as store:
             store.register(spec)
     return spec
-
-
-def _caution(experiment: Experiment, plan: Plan) -> str | None:
-    """Return the known error rate of the corrected t test for these learners, if it is large."""
-    design = experiment.splits[0].design
-    if len(experiment.datasets) > 1 or design.kind not in ("cv", "resample", "bootstrap"):
-        return None
-    named = {learner.name: learner.estimator for learner in experiment.learners}
-    alike = plan if plan.source is None else f"{design.runs}x{max(design.folds, 2)}"
-    return advice_for_unstable(named, experiment.datasets[0].n, alike)
 
 
 def _run(

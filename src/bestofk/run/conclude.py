@@ -15,7 +15,6 @@ from bestofk._base.formatting import joined, number, shortened
 from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import decide
-from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
 from bestofk.losses.losses import DIMS, Losses, Metric, metric_of
 from bestofk.run.cells import CellResult, Failure
@@ -284,11 +283,7 @@ def conclude(
     why_not = "fewer than two learners have losses."
     if len(compared) > 1:
         try:
-            decision = decide(
-                losses,
-                settings.settled(losses.algorithms, costs),
-                subject=Subject(caution=spec.caution),
-            )
+            decision = decide(losses, settings.settled(losses.algorithms, costs))
         except BestOfKError as refusal:
             # keep the losses: the complete plan could have decided
             if not (left_out or dropped):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.learners.predict import seeds_of
 from bestofk.learners.preparation import steps_of
-from bestofk.learners.registry import LEARNERS, panel
+from bestofk.learners.registry import panel
 from bestofk.learners.specification import named_learners
 from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
 from bestofk.run.one_test_set import refuse_untestable
@@ -38,7 +38,7 @@ from bestofk.run.results import (
 )
 from bestofk.splits.design import Design
 from bestofk.splits.generate import QUANTILES
-from bestofk.splits.plans import Plan, plan as make_plan
+from bestofk.splits.plans import Plan
 from bestofk.splits.splits import Splits
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -534,11 +534,13 @@ def _refuse_weightless(splits: Splits, weights: Floats) -> None:
                 )
 
 
-NESTED = "10x5+nested"
-"""Ten runs of five folds, and every pair of folds left out together: its test is nested-cv-t."""
 REPEATED = "10x10"
 MIN_ROWS = 10
-"""Minimum number of rows for both plans."""
+"""Minimum number of rows for the default plans."""
+RUNS_UP_TO_ROWS = {2_000: 10, 20_000: 5}
+RUNS_ABOVE = 3
+"""Runs of the nested plan. More rows need fewer of them, at a few points less power, and each takes
+longer. Measured by ``python studies/default_plan.py``."""
 
 
 def default_plan(
@@ -553,13 +555,11 @@ def default_plan(
 ) -> str:
     """Return the plan of a comparison that names none.
 
-    Nested cross-validation on one data set: of the tests that were measured on equal learners
-    (``studies/unstable_learners.py``) its test alone keeps to three bounds: a difference in
-    at most 6 percent of data sets whatever the learners, at most 5 points less power on stable
-    ones, and at most twice the processor time of ten runs of ten folds. Those remain the plan for
-    several data sets, of which only the means are tested; for a test or a procedure that makes no
-    use of nested runs; within a budget of time, which might end before the nested runs do. Fewer
-    than ten rows have fewer folds, of two rows or more.
+    On one data set, use nested cross-validation: its test keeps its level whatever the learners.
+    Use ten runs up to 2,000 rows, five up to 20,000 and three above. Use ten runs of ten folds for
+    several data sets, of which only the means are tested, for a test or a procedure that makes no
+    use of nested runs, and within a budget of time, which might end before the nested runs do. Use
+    fewer folds, of two rows or more, if there are fewer than ten rows.
 
     - `rows`: Rows of the (smallest) data set.
     - `datasets`: How many there are.
@@ -573,26 +573,23 @@ def default_plan(
 
     Examples
     --------
-    >>> default_plan(rows=150), default_plan(rows=150, datasets=3)
-    ('10x5+nested', '10x10')
+    >>> default_plan(rows=150), default_plan(rows=50_000), default_plan(rows=150, datasets=3)
+    ('10x5+nested', '3x5+nested', '10x10')
     """
     needs = PAIRWISE_TESTS[test].subsets if isinstance(test, str) and test in PAIRWISE_TESTS else ""
     uses_nested = (isinstance(test, str) and test == "auto") or needs == "nested"
     uses_nested = uses_nested and PROCEDURES[procedure].takes_test
+    enough = (rows if groups is None else groups) >= MIN_ROWS
+    in_time = settle != "limit" and (budget is None or settle == "plan")
+    if datasets == 1 and uses_nested and enough and in_time:
+        runs = next((runs for most, runs in RUNS_UP_TO_ROWS.items() if rows <= most), RUNS_ABOVE)
+        return f"{'' if groups is None else 'group-'}{runs}x5+nested"
     if groups is not None:
-        plan = default_plan(
-            rows=groups, datasets=datasets, procedure=procedure, test=test, budget=budget,
-            settle=settle,
-        )  # fmt: skip
-        if groups < MIN_ROWS:
-            return f"group-kfold:{max(2, groups)}"
         # two groups in each fold at least, or all runs would be the same
-        return f"group-{plan}" if plan == NESTED or groups >= 2 * MIN_ROWS else "group-10x5"
-    enough = rows >= MIN_ROWS and settle != "limit" and (budget is None or settle == "plan")
-    if datasets == 1 and uses_nested and enough:
-        return NESTED
+        repeated = f"group-{REPEATED}" if groups >= 2 * MIN_ROWS else "group-10x5"
+        return repeated if enough else f"group-kfold:{max(2, groups)}"
     # two rows in each fold at least, so that the plan can be made
-    return REPEATED if rows >= MIN_ROWS or rows < 4 else f"10x{rows // 2}"
+    return REPEATED if enough or rows < 4 else f"10x{rows // 2}"
 
 
 def check_settings(experiment: Experiment, settings: Settings) -> None:
@@ -610,87 +607,3 @@ def check_settings(experiment: Experiment, settings: Settings) -> None:
         # the decision itself repeats them
         warnings.simplefilter("ignore")
         foresee(settings, names, design, datasets=len(experiment.datasets), zero_one=zero_one)
-
-
-BETTER_TEST = "nested-cv-t"
-FEW_ROWS = 300
-"""Up to this many rows the corrected t test rejected too often, whatever the learners."""
-_STEMS = (
-    "KNeighbors",
-    "RadiusNeighbors",
-    "DecisionTree",
-    "ExtraTreeClassifier",
-    "ExtraTreeRegressor",
-)
-"""How the names of scikit-learn's unstable estimators begin."""
-
-
-def advice_for_unstable(
-    learners: Iterable[Any] | Mapping[str, Any], n_rows: int, plan: str | Plan
-) -> str | None:
-    """Return which plan and test to use instead if the learners are unstable or the rows few.
-
-    - `learners`: The compared learners.
-    - `n_rows`: Rows of the data set.
-    - `plan`: The requested plan.
-    - Returns: Two sentences for decisions by the corrected t test. None for other plans than folds
-      and random splits, or if the learners are stable and the rows many.
-
-    Examples
-    --------
-    >>> print(advice_for_unstable(["nmc", "nn"], 1000, "10x10"))
-    For unstable learners (nn) the corrected t test errs on ... The plan '10x5+nested' ...
-    >>> advice_for_unstable(["nmc", "logistic"], 1000, "10x10") is None
-    True
-    """
-    planned = make_plan(plan)
-    if planned.kind not in ("cv", "resample", "bootstrap"):
-        return None
-    named = learners.items() if isinstance(learners, Mapping) else ((None, x) for x in learners)
-    unstable = [_name(name, one) for name, one in named if is_unstable(one)]
-    if unstable:
-        why = (
-            f"For unstable learners ({', '.join(unstable)}) the corrected t test errs on about 11 "
-            "percent of data sets instead of 5."
-        )
-    elif n_rows <= FEW_ROWS:
-        why = (
-            f"With {n_rows} rows the corrected t test may make wrong claims on up to 15 percent of "
-            "data sets, instead of 5, if the columns say little about the target."
-        )
-    else:
-        return None
-    if planned.subsets is not None:
-        return (
-            f"{why} The test of the plan {planned.spec!r} allows for it; it needs all of its runs."
-        )
-    if n_rows < MIN_ROWS:
-        return f"{why} A plan whose test holds needs {MIN_ROWS} rows or more."
-    return f"{why} The plan {NESTED!r} (its test is {BETTER_TEST}) came to at most 6."
-
-
-def is_unstable(learner: Any) -> bool:
-    """Return whether small changes of the rows change the predictions of a learner much."""
-    if isinstance(learner, str):
-        return learner in LEARNERS and LEARNERS[learner].unstable
-    kind = type(inside(learner))
-    ours = (entry for entry in LEARNERS.values() if entry.unstable)
-    where = f"{kind.__module__}:{kind.__name__}"
-    return kind.__name__.startswith(_STEMS) or any(entry.estimator == where for entry in ours)
-
-
-def inside(estimator: Any) -> Any:
-    """Return the estimator at the end of pipelines and searches."""
-    while True:
-        if steps := steps_of(estimator):
-            estimator = steps[-1][1]
-        elif type(estimator).__name__.endswith("SearchCV"):
-            estimator = estimator.estimator
-        else:
-            return estimator
-
-
-def _name(name: str | None, learner: Any) -> str:
-    if name is not None:
-        return name
-    return learner if isinstance(learner, str) else type(inside(learner)).__name__

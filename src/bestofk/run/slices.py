@@ -17,7 +17,6 @@ from bestofk._base.formatting import counted
 from bestofk.data.dataset import DataSet
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import decide
-from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slices, check_slices, order_slices, slice_names
 from bestofk.run.cells import CellResult
@@ -90,7 +89,7 @@ def study_slices(
         if losses is None:
             raise DesignError("No fold was finished by all learners.")
         preferred = replace(settings.settled(losses.algorithms, study.costs), alpha=alpha)
-        return decide(losses, preferred, subject=Subject(caution=spec.caution))
+        return decide(losses, preferred)
 
     return order_slices(whole, names, decide_in, by=by)
 

@@ -6,7 +6,7 @@ import pytest
 import bestofk as bk
 import stopping_nested
 from bestofk.decide.stopping import PlannedNested, StopRule, replay
-from bestofk.run.inputs import NESTED, default_plan
+from bestofk.run.inputs import default_plan
 from bestofk.stats.pairwise.nested_cv import nested_cv_t
 
 RUNS, K = 4, 3
@@ -93,7 +93,7 @@ def test_compare_stops_the_default_plan_as_a_replay_of_the_full_plan(tmp_path):
     learners = ["max", "nmc", "naive-bayes", "c4.5"]
     options = {"prefer": "listed", "progress": False}
     full = bk.compare(learners, "wine", **options, n_jobs=1)
-    assert full.plan == NESTED
+    assert full.plan == "10x5+nested"
     store = tmp_path / "study.db"
     stopped = bk.compare(learners, "wine", stop="settled", **options, n_jobs=2, store=store)
     assert stopped.decision.test == full.decision.test == "nested-cv-t"
@@ -117,7 +117,7 @@ def test_compare_stops_the_default_plan_as_a_replay_of_the_full_plan(tmp_path):
 
 
 def test_the_default_plan_is_nested_except_for_infinitely_many_runs():
-    assert default_plan(rows=150, settle="plan", budget=60) == NESTED
+    assert default_plan(rows=150, settle="plan", budget=60) == "10x5+nested"
     assert default_plan(rows=150, settle="limit") == "10x10"
 
 

@@ -23,6 +23,27 @@ def test_several_data_sets_and_budgets_have_none():
     assert default_plan(rows=10) == "10x5+nested"
 
 
+@pytest.mark.parametrize(
+    ("rows", "runs"), [(10, 10), (2_000, 10), (2_001, 5), (20_000, 5), (20_001, 3), (10**6, 3)]
+)
+def test_more_rows_have_fewer_runs(rows, runs):
+    assert default_plan(rows=rows) == f"{runs}x5+nested"
+    # the rows make a fit expensive, not the groups
+    assert default_plan(rows=rows, groups=10) == f"group-{runs}x5+nested"
+    assert default_plan(rows=rows, settle="plan") == f"{runs}x5+nested"
+
+
+def test_five_runs_can_stop_early_and_are_decided():
+    rng = np.random.default_rng(1)
+    y = np.arange(2_100) % 2
+    X = rng.normal(size=(2_100, 2)) + y[:, np.newaxis]
+    study = bk.compare(["max", "nmc", "naive-bayes"], X, y, stop="settled", progress=False)
+    assert study.spec.plan == "5x5+nested"
+    assert study.decision.test == "nested-cv-t"
+    assert study.recommended != "max"
+    assert study.race.fits < study.race.planned_fits == 3 * 5 * 25
+
+
 @pytest.mark.parametrize("name", PAIRWISE_TESTS)
 def test_a_test_that_makes_no_use_of_nested_runs_pays_for_none(name):
     wanted = "10x5+nested" if "nested" in PAIRWISE_TESTS[name].covers else "10x10"

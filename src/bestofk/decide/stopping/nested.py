@@ -10,7 +10,7 @@ import numpy as np
 
 from bestofk._base.checks import Bools, Floats
 from bestofk.decide.stopping.bounds import SLACK, Bounds, PlannedT, reach_of_run, signed_bounds
-from bestofk.stats.pairwise.nested_cv import RUN_NOISE, inner_means
+from bestofk.stats.pairwise.nested_cv import RUN_NOISE, inner_means, rows_and_fits
 
 
 class _Cells(NamedTuple):
@@ -23,11 +23,16 @@ class _Cells(NamedTuple):
     off: Floats
     """(P, runs, K): deviations of the folds from the mean; 0 for incomplete runs."""
     parts: tuple[tuple[Floats, Floats], ...]
-    """Nested estimate, then lower bound: shares of the folds (P, runs, K), and their mean (P,)."""
+    """The estimates of which the largest counts: shares of the folds (P, runs, K), and their mean
+    (P,). The third estimate of the test makes two, without and with VT."""
     squares: Floats
     """(P, runs): mean of (n - o)^2."""
     between: Floats
     """(P, runs): variance between the folds."""
+    rows: Floats
+    """(P, runs): V of the test."""
+    products: Floats
+    """(P, runs): VT of the test about 0, which is not smaller."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,11 +78,14 @@ class PlannedNested(PlannedT):
         reach = np.where(absent > 0, absent * span, 0.0)
         low, high = (total - reach) / (R * K), (total + reach) / (R * K)
         most = np.where(left > 0, left * np.square(span), 0.0)
+        most_fits = np.maximum(cells.products.sum(axis=1) + most, 0.0)
         least = np.sqrt(cells.between.sum(axis=1) / (R * K)) * (1.0 - SLACK)
-        largest = np.maximum(
+        bounds = (
             (K - 1) / K * (cells.squares.sum(axis=1) + 4.0 * most),
             (cells.between.sum(axis=1) + K / (K - 1) * most) / K,
+            cells.rows.sum(axis=1) + 2.0 / K * most + (K - 2) / 2 * most_fits,
         )
+        largest = np.max(bounds, axis=0)
         largest = np.sqrt(largest / R) * (1.0 + SLACK)
         with np.errstate(divide="ignore", invalid="ignore"):
             t_high = np.where(high > 0, high / least, high / largest)
@@ -101,8 +109,8 @@ class PlannedNested(PlannedT):
         fold on the statistic t is ``(o - M) / SE - t (v - V) / (2 V)``, with o its difference and
         v what it adds to the variance V. The variance is imprecise, and t is not linear in it.
         The limit away from 0 therefore uses the influence at the limit of the linear prediction,
-        and the limit towards 0 that halfway. The variance is the larger of two estimates, so both
-        are predicted, and t is the smaller result.
+        and the limit towards 0 that halfway. The variance is the largest of several estimates,
+        so all are predicted, and t is the smallest result.
         """
         m = differences.shape[1]
         if limit or not 0 < m <= self.runs:
@@ -139,8 +147,8 @@ class PlannedNested(PlannedT):
             lows.append(centre - np.where(t < 0, away, back))
             highs.append(centre + np.where(t < 0, back, away))
         # the larger variance gives the statistic nearer to 0
-        t_low = np.where(t < 0, np.maximum(*lows), np.minimum(*lows))
-        t_high = np.where(t < 0, np.maximum(*highs), np.minimum(*highs))
+        t_low = np.where(t < 0, np.max(lows, axis=0), np.min(lows, axis=0))
+        t_high = np.where(t < 0, np.max(highs, axis=0), np.min(highs, axis=0))
         return signed_bounds(
             np.where(open_ended, -np.inf, t_low), np.where(open_ended, np.inf, t_high)
         )
@@ -166,11 +174,27 @@ class PlannedNested(PlannedT):
         folds = np.where(folds <= np.square(rounding)[:, np.newaxis, np.newaxis], 0.0, folds)
         noise = RUN_NOISE * np.square(run_means - mean[:, np.newaxis, np.newaxis])
         noise *= many / np.maximum(many - 1, 1)
+        inner = d[..., K:].reshape(P, -1, K * (K - 1) // 2, 2)
+        centre = inner.sum(axis=(1, 2, 3)) / (many[:, 0, 0] * K * (K - 1))
+        rows, fits = rows_and_fits(
+            inner[..., 0], inner[..., 1], centre[:, np.newaxis, np.newaxis], K
+        )
+
+        def of_folds(of_pairs: Floats) -> Floats:
+            """Return the mean of the pairs of every fold."""
+            both = np.stack([of_pairs, of_pairs], axis=-1).reshape(P, -1, 2)
+            return np.moveaxis(inner_means(np.moveaxis(both, 0, -1), K), -1, 0)
+
         parts = []
-        for share in ((K - 1) / K * (squares - folds - noise), folds / K):
+        for share in (
+            (K - 1) / K * (squares - folds - noise),
+            folds / K,
+            of_folds(rows),
+            of_folds(rows + (K - 2) / 2 * fits),
+        ):
             own = np.where(known, share, 0.0)
             parts.append((own, own.sum(axis=(1, 2)) / (many[:, 0, 0] * K)))
-        variance = np.maximum(parts[0][1], parts[1][1])
+        variance = np.max([own for _, own in parts], axis=0)
         return _Cells(
             complete=complete,
             mean=mean,
@@ -179,4 +203,6 @@ class PlannedNested(PlannedT):
             parts=tuple(parts),
             squares=squares.mean(axis=2),
             between=folds.mean(axis=2),
+            rows=rows.mean(axis=2),
+            products=inner.prod(axis=3).mean(axis=2),
         )

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from bestofk.decide.cautions import caution_of
-from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping.bounds import PlannedT
 from bestofk.decide.stopping.looks import still_open
@@ -116,7 +115,7 @@ def _decision(
     foreseen = outcome.planned.foreseen
     choice = foreseen.choice
     assert choice is not None
-    problem = replace(foreseen.problem, subject=Subject(caution=spec.caution))
+    problem = foreseen.problem
     return StoppedDecision(
         procedure=settings.procedure,
         recommended=names[int(ranking[0])],

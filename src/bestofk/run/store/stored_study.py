@@ -102,8 +102,6 @@ class StudySpec:
     """Notes on the splits."""
     taken: tuple[str, ...] = ()
     """How the target was interpreted, if its values leave that open."""
-    caution: str | None = None
-    """Known error rates of the test for such learners; None if unknown."""
     n_train: tuple[int, ...] | None = None
     n_test: tuple[int, ...] | None = None
     """Training and test rows of the first data set; None if unknown."""
@@ -236,7 +234,7 @@ def subsets_of(plan: str) -> Subsets | None:
 _FIELDS = frozenset(StudySpec.__dataclass_fields__)
 _DECISION_FIELDS = frozenset(StoredDecision.__dataclass_fields__)
 _NOT_WORK = (
-    "title", "versions", "command", "notes", "taken", "caution", "n_train", "n_test", "groups",
+    "title", "versions", "command", "notes", "taken", "n_train", "n_test", "groups",
     "replicates", "decisions", "account", "left_out", "preparation",
 )  # fmt: skip
 """Fields that do not determine the cells."""

@@ -63,19 +63,15 @@ Sign = Literal[
 class Caution:
     """A measured error rate above alpha, which a verdict mentions if the losses show the sign.
 
-    - `sign`: ``"unstable learners"`` is known to a comparison only; ``"dependent splits"`` always
-      applies; the others depend on the losses.
+    - `sign`: ``"dependent splits"`` always applies; the others depend on the losses.
     - `rates`: Percentages of wrong claims about two equal learners, by number of units; for
-      ``"autocorrelated"`` by 100 times the lag-1 autocorrelation. Empty: the comparison states the
-      rate of its learners.
+      ``"autocorrelated"`` by 100 times the lag-1 autocorrelation.
     - `advice`: What to do instead, as a clause.
-    - `words`: The sign in words, if the sign alone does not determine them.
     """
 
     sign: Sign
     rates: Mapping[int, float] = field(default_factory=dict)
     advice: str = ""
-    words: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
