@@ -80,7 +80,8 @@ def random_results(count: int, seed: int) -> Iterator[tuple[str, Decision]]:
         if rng.random() < 0.4:
             options["prefer"] = [str(name) for name in rng.permutation(losses.algorithms)]
         if rng.random() < 0.3 and np.ptp(losses.values) > 0:
-            options["margin"] = float(rng.choice([0.001, 0.02, 0.1]) * np.ptp(losses.values))
+            margin = float(rng.choice([0.001, 0.02, 0.1]) * np.ptp(losses.values))
+            options["margin"] = min(margin, 0.9) if losses.metric.higher_is_better else margin
         if rng.random() < 0.2:
             options["alpha"] = float(rng.choice([0.01, 0.1, 0.2]))
         if rng.random() < 0.2:
