@@ -118,7 +118,7 @@ def test_tables_of_folds_carry_no_caution_about_unknown_learners():
         assert np.isfinite(decision.evidence.low).all()
     study = bk.compare(["nmc", "nn"], "iris", cv="5x2", progress=False)
     assert study.decision.caution == ""
-    assert "use 5x5+nested for trees" in study.decision.test_choice.notes[0]
+    assert "need a plan like 5x5+nested" in study.decision.test_choice.notes[0]
 
 
 def training_runs(*counts):

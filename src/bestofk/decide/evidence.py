@@ -537,13 +537,19 @@ class Evidence(Presented):
         return values
 
     def _one_sided_pvalues(self, alternative: str) -> Floats:
-        if self.choice is None or self.choice.two_sided_only or self.also:
+        merged = self.also and self.alternative == "two-sided"
+        if self.choice is None or self.choice.two_sided_only or merged:
             # the favoured side gets half of the two-sided p-value, the other side the rest
             side = self.direction * (1 if alternative == "greater" else -1)
             half = self.pvalue / 2.0
             return np.where(side > 0, half, np.where(side < 0, 1.0 - half, 1.0))
         parts = [np.asarray(one.pvalue, dtype=float) for one in self._results(alternative)]
-        return np.concatenate(parts) if parts else np.zeros(0)
+        pvalues = np.concatenate(parts) if parts else np.zeros(0)
+        opposite = "less" if alternative == "greater" else "greater"
+        for other, at, sign in self.also:
+            same, reverse = (other._one_sided(side)[at] for side in (alternative, opposite))
+            pvalues = np.maximum(pvalues, np.where(sign < 0, reverse, same))
+        return pvalues
 
     def _standard_errors(self) -> Floats:
         parts = []
