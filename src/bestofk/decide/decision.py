@@ -199,7 +199,7 @@ class Decision(Reported):
     def pair_evidence(self) -> Evidence:
         """The pairs with one family over all of them; that of the decision, if it has one."""
         evidence = self.evidence
-        if evidence.family.name != "best":
+        if not evidence.family.of_best:
             return evidence
         if "pairs" not in self._cache:
             family = replace(evidence.family, name="all", correction=self.correction)

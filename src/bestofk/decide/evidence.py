@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from bestofk.decide.choose_test import Choice
 
 FAMILIES = ("all", "preference", "control")
-"""Families that a user can name; the rule of the best has one of its own."""
+"""Families that a user can name."""
+BEST = "best"
+"""The family of the rule of the best."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +61,7 @@ class Family:
     control: int | None = None
 
     def __post_init__(self) -> None:
-        one_of(self.name, "family", ("best", *FAMILIES))
+        one_of(self.name, "family", (BEST, *FAMILIES))
         probability(self.alpha, "alpha")
         one_of(self.correction, "correction", tuple(CORRECTIONS))
         if self.name != "all" and CORRECTIONS[self.correction].needs_all_pairs:
@@ -78,7 +80,7 @@ class Family:
     @property
     def comparisons(self) -> int:
         """The number of comparisons that share alpha."""
-        return self.learners - 1 if self.name == "best" else self.size
+        return self.learners - 1 if self.of_best else self.size
 
     @property
     def alternative(self) -> str:
@@ -98,13 +100,18 @@ class Family:
         return np.minimum(others, self.control), np.maximum(others, self.control)
 
     @property
+    def of_best(self) -> bool:
+        """True if each learner is compared with the others to find the best."""
+        return self.name == BEST
+
+    @property
     def has_intervals(self) -> bool:
-        """True if intervals agree with the adjusted p-values: single-step corrections."""
-        return self.correction in ("bonferroni", "none")
+        """True if intervals agree with the adjusted p-values."""
+        return CORRECTIONS[self.correction].single_step
 
     def adjust(self, pvalues: Floats) -> Floats:
         """Return adjusted p-values of the family."""
-        if self.name == "best":
+        if self.of_best:
             return np.minimum(float(self.comparisons) * pvalues, 1.0)
         return adjust(pvalues, self.correction, pairs=self.learners if self.name == "all" else None)
 

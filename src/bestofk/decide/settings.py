@@ -33,7 +33,7 @@ from bestofk.decide.preference import (
     prices_of,
     settled,
 )
-from bestofk.decide.registry import PROCEDURES, Procedure
+from bestofk.decide.registry import PROCEDURES, Procedure, decides_by
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -119,7 +119,7 @@ class Settings:
     test_arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.procedure == "best" and (self.family, self.control) != (None, None):
+        if decides_by(self.procedure) == "best" and (self.family, self.control) != (None, None):
             # only MultiTest has families that a user can choose
             self._set("procedure", "multitest")
         entry = PROCEDURES[self.procedure]
@@ -247,7 +247,7 @@ class Settings:
                 raise UnknownNameError("option of a decision", name, known)
         left: dict[str, Any] = {}
         procedure = changes.get("procedure", self.procedure)
-        if procedure == "best" and changes.get("family") is not None:
+        if decides_by(procedure) == "best" and changes.get("family") is not None:
             procedure = "multitest"
         if procedure != self.procedure:
             entry = PROCEDURES[procedure]

@@ -240,7 +240,7 @@ def _as_planned(race: Race) -> CheckedAssumption:
 
 def _correction(order: Decision) -> CheckedAssumption:
     family, correction = order.evidence.family, order.evidence.family.correction
-    tests = family.learners - 1 if family.name == "best" else len(order.evidence)
+    tests = family.learners - 1 if family.of_best else len(order.evidence)
     pairs = counted(tests, "comparison")
     claim = "Alpha bounds the error of all claims together."
     if len(order.evidence) == 0:

@@ -571,6 +571,8 @@ class Correction:
         The correction needs the two-sided p-values of all pairs of K learners, and takes `pairs`.
     adjusts : bool
         False for ``"none"``, which returns the p-values unchanged.
+    single_step : bool
+        Intervals of one level agree with the adjusted p-values.
     max_learners : int or None
         Largest number of learners; None: no limit.
     family : str
@@ -593,6 +595,7 @@ class Correction:
     directions: bool
     needs_all_pairs: bool = False
     adjusts: bool = True
+    single_step: bool = False
     max_learners: int | None = None
     family: str = ""
     called: str = ""
@@ -624,6 +627,7 @@ CORRECTIONS: Registry[Correction] = Registry(
         doi="10.1080/01621459.1961.10482090",
         family="stepwise",
         called="Bonferroni's method",
+        single_step=True,
         citations=("dunn1961multiple",),
     ),
     Correction(
@@ -718,6 +722,7 @@ CORRECTIONS: Registry[Correction] = Registry(
         family="stepwise",
         called="no correction",
         adjusts=False,
+        single_step=True,
     ),
 )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, one_of, positive, probability, significance_level, whole
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
-from bestofk.decide.evidence import FAMILIES, Family
+from bestofk.decide.evidence import BEST, FAMILIES, Family
 from bestofk.decide.power.assumed import assume
 from bestofk.decide.power.designs import Planned
 from bestofk.decide.power.observed import Pairs, observe, rows_of
@@ -254,9 +254,9 @@ def _family(
     control: int | None = None,
 ) -> Family:
     """Return the family; by default that of the best, or all pairs for a correction."""
-    default = "best" if correction is None else "all"
-    name = one_of(family or default, "family", ("best", *FAMILIES))
-    correction = correction or ("bonferroni" if name == "best" else "holm")
+    default = BEST if correction is None else "all"
+    name = one_of(family or default, "family", (BEST, *FAMILIES))
+    correction = correction or ("bonferroni" if name == BEST else "holm")
     return Family(name=name, learners=learners, alpha=alpha, correction=correction, control=control)
 
 

@@ -249,7 +249,7 @@ def promise(decision: Decision) -> Promise:
     at_most = f"is at most {decision.alpha:g}"
     if decides_by(decision.procedure) == "one challenge":
         return _promise_of_test_first(decision, hold, at_most)
-    if family.name == "best":
+    if family.of_best:
         bounded = decision.best is not None and np.isfinite(decision.best.at_most).any()
         bounds = ", and all bounds hold at once" if bounded else ""
         return Promise(

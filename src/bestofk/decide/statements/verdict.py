@@ -131,7 +131,7 @@ def _has_best_mean(decision: Decision) -> str:
 
 def no_bound(decision: Decision) -> str:
     """Say why there is no bound of how much worse than the best a learner can be."""
-    choice, problem = decision.test_choice, decision.problem
+    choice = decision.test_choice
     entry = None if choice is None else choice.entry
     start = f"The {decision.test} test gives no bound"
     if entry is not None and entry.bayesian:
@@ -140,9 +140,7 @@ def no_bound(decision: Decision) -> str:
         return f"{start}: it does not compare means."
     if entry is not None and entry.name in LABELLED_TESTS:
         return f"{start}: it estimates the difference of each pair by itself."
-    if problem is None or (problem.subject.noun == "model" and entry is None):
-        return f"{start}."
-    return f"{start} for so few {unit_noun(decision)}s."
+    return f"{start}."
 
 
 def _undecidable(decision: Decision) -> str:

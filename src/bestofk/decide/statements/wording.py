@@ -183,8 +183,8 @@ def level_words(alpha: float) -> str:
 def family_words(evidence: Evidence) -> str:
     """Describe the hypotheses that were tested together."""
     family, count = evidence.family, len(evidence)
-    if family.name == "best" and count > 1:
-        return f"two-sided, each learner against the {family.learners - 1} others"
+    if family.of_best and count > 1:
+        return f"two-sided, each of the {family.learners} against the others"
     if evidence.alternative != "two-sided":
         pairs = "one pair" if count == 1 else f"{count} pairs"
         if family.name == "preference":
@@ -204,8 +204,8 @@ def pairs_in_short(evidence: Evidence) -> str:
     """Return the tested pairs in a few words, such as ``of all 15 pairs``."""
     family, count = evidence.family, len(evidence)
     pairs = "of one pair" if count == 1 else f"of {count} pairs"
-    if family.name == "best" and count > 1:
-        return f"of each learner against the {family.learners - 1} others"
+    if family.of_best and count > 1:
+        return f"of each of the {family.learners} against the others"
     if family.name == "control":
         return f"of {called(evidence.names[family.control or 0])} against the others"
     if evidence.alternative != "two-sided":
@@ -215,6 +215,6 @@ def pairs_in_short(evidence: Evidence) -> str:
 
 def correction_words(evidence: Evidence) -> str:
     """Return `` with Holm's correction``; an empty text for a single pair."""
-    if evidence.family.name == "best" or (len(evidence) == 1 and evidence.family.size == 1):
+    if evidence.family.of_best or (len(evidence) == 1 and evidence.family.size == 1):
         return ""
     return f" with {CORRECTIONS[evidence.family.correction].words}"

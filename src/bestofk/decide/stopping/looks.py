@@ -231,7 +231,7 @@ def _now(losses: Floats, differences: Floats, test: PlannedTest, family: Family)
     overrides = np.zeros((K, K), dtype=bool)
     shown = family.adjust(p[tested]) <= family.alpha
     overrides[first, second] = shown & (t[tested] > 0)
-    if family.name == "best":
+    if family.of_best:
         overrides[second, first] = shown & (t[tested] < 0)
     square = np.zeros((K, K))
     square[pairs_of(K)] = t

@@ -157,7 +157,7 @@ class StoppedDecision(Decision):
         evidence = self.evidence
         if name == self.recommended or not isinstance(evidence, StoppedEvidence):
             return Decision._verdict(self, name, place)
-        if evidence.family.name == "best":
+        if evidence.family.of_best:
             rows = evidence.rows_of(name)
             if evidence.shown()[:, place].any():
                 return RULED_OUT

@@ -172,7 +172,7 @@ def interval_verdict(
         mean_low=mean_low,
         mean_high=mean_high,
         # without a preference, a test of means never strikes out the smallest mean
-        any_winner=family.name == "best" and (stated or isinstance(test, PlannedUnits)),
+        any_winner=family.of_best and (stated or isinstance(test, PlannedUnits)),
         stated=stated,
         ranks=ranks,
     )
