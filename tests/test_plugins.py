@@ -114,7 +114,7 @@ def test_listings_tables_comparisons_and_reports_have_plugins(python, tmp_path):
         assert f"| {toy} |" in out["tables"]
     result = json.loads(out["compare"])
     assert (result["procedure"], result["test"]) == ("lowest-mean", "toy-z")
-    assert result["best"] == "nmc"
+    assert result["recommended"] == "nmc"
     text = re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))
     assert "The 5 folds are toys." in text
     assert "toy-z cannot know." in text

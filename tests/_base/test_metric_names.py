@@ -57,7 +57,6 @@ def test_other_results_mention_scores():
         table = scores(design)
         for text in (
             bk.order(table).explain(),
-            bk.corrected_minimum(table).explain(),
             bk.plan_size(table).explain(),
             bk.order(table).to_markdown(),
             bk.order(table).to_latex(),

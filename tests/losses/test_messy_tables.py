@@ -156,7 +156,6 @@ class TestArgumentsReachTheirStep:
         for function in (
             bk.order,
             bk.plan_size,
-            bk.corrected_minimum,
             bk.decide.multitest,
             bk.decide.most_wins,
             bk.decide.anova_choice,

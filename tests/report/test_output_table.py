@@ -56,13 +56,9 @@ def test_pairs_agree_with_their_intervals_or_have_none(decision):
     assert ((frame["low"] > 0) | (frame["high"] < 0)).equals(shown)
     assert (frame["adjusted_pvalue"] <= 0.05).equals(shown)
     stepwise = bk.order(decision.problem.losses, correction="holm")
-    noise = np.random.default_rng(1).normal(0, 0.01, (3, 5, 2))
-    values = np.array([0.1, 0.3, 0.5])[:, None, None] + noise
-    without = bk.order(bk.Losses(values), test="5x2cv-f")
-    for order in (stepwise, without):
-        assert order.claims
-        keys = {column.key for column in pairs_table(order.pair_evidence).columns}
-        assert not {"low", "high"} & keys
+    assert stepwise.claims
+    keys = {column.key for column in pairs_table(stepwise.pair_evidence).columns}
+    assert not {"low", "high"} & keys
 
 
 def test_csv_reads_back(decision):

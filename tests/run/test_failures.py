@@ -201,7 +201,7 @@ def test_nothing_to_decide_from_is_said(good):
     with pytest.raises(RunError, match=r"No learner could be evaluated; a: 3 of 3 fits failed"):
         run({"a": strange.Raises(), "b": strange.Leaves()}, cv="kfold:3")
     one = run({"a": strange.Raises(), "b": strange.Majority()}, cv="kfold:3")
-    assert one.best is None
+    assert one.recommended is None
     assert "Nothing can be decided" in one.explain()
 
 

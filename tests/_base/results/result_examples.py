@@ -220,7 +220,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "pair": lambda: decision().evidence.pair(0),
     "posterior": lambda: decision().evidence.pair(0).posterior,
     "standing": lambda: decision().standings[0],
-    "margin verdict": lambda: next(iter(decision().margins.values())),
     "one test": lambda: run_test(scores(), "kfold-t"),
     "one test of a pair": lambda: run_test(scores(), "kfold-t", pair=("tree", "bayes")),
     "one test of all": lambda: run_test(scores(), "friedman"),
@@ -259,7 +258,6 @@ MADE: dict[str, Callable[[], Any]] = {
         pair.needed[0] for pair in bk.plan_size(scores(), difference=0.001).pairs if pair.needed
     ),
     "other metric": lambda: _two_metrics().others[0],
-    "corrected_minimum": lambda: bk.corrected_minimum(scores()),
     "interval": lambda: intervals.wilson(3, 40),
     "interval_test": lambda: interval_test(np.sort(table(2, 8), axis=0), [table(1, 8)[0]] * 2),
     "run_interval_test": lambda: run_interval_test(interval_table()),

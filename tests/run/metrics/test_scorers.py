@@ -135,7 +135,7 @@ def test_callables_of_every_kind():
     by_scorer = bk.compare(CLASSIFIERS, X, Y, scoring=scorer, **QUICK)
     np.testing.assert_allclose(by_scorer.losses.by_fold(), plain - 1.0)
     assert by_scorer.losses.metric.higher_is_better
-    assert "mean scorer" in by_scorer.explain()
+    assert "metric scorer (higher is better)" in by_scorer.explain()
     assert by_scorer.recommended == by_mine.recommended
     made = make_scorer(mean_absolute_error, greater_is_better=False)
     study = bk.compare(REGRESSORS, P, Q, scoring=made, **QUICK)

@@ -79,7 +79,7 @@ def best_of_k(
     >>> losses = np.array([0.30, 0.10, 0.11])[:, None, None] + 0.01 * rng.random((3, 5, 2))
     >>> decision = best_of_k(losses)
     >>> decision.recommended, decision.candidates, decision.ranking
-    (1, (1, 2), (1, 2, 0))
+    (1, (1,), (1, 2, 0))
     """
     problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
     family = Family(name="best", learners=len(problem.names), alpha=alpha, correction="bonferroni")
