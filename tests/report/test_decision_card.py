@@ -65,7 +65,7 @@ def test_every_card_has_facts_that_exist(kind):
     page = render_report(KINDS[kind]())
     labels = re.findall(r"<dt>([^<]*)</dt>", page[: page.index("</dl>")])
     # a race bounds nothing, and published procedures compare with the recommended learner
-    unbounded = ("race", "as_published", "one_sided", "control", "most_wins", "test_first")
+    unbounded = ("race", "as_published", "control_family", "most_wins", "undecidable")
     bound = [] if kind in unbounded else ["Worse than the best by"]
     more = {"language_models": ["Cost"], "failures": ["Left out"]}
     assert labels == ["Use", *bound, "Based on", *more.get(kind, [])]

@@ -223,8 +223,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "one test": lambda: run_test(scores(), "kfold-t"),
     "one test of a pair": lambda: run_test(scores(), "kfold-t", pair=("tree", "bayes")),
     "one test of all": lambda: run_test(scores(), "friedman"),
-    "decisions_by_alpha": lambda: ordering.decisions_by_alpha(decision()),
-    "decisions_by_preference": lambda: ordering.decisions_by_preference(decision()),
     "roc_hull": _roc,
     "roc curve": lambda: _roc().curves[0],
     "hull vertex": lambda: _roc().vertices[1],

@@ -162,20 +162,20 @@ def numbers_in(value):
 
 
 SAID = re.compile(
-    r"(?:\bp =|\bby|\bis|\bexpect|[FHQ](?:\(\d+, \d+\))? =) (\d+\.\d+)|\((\d+\.\d+)[,) ]"
+    r"(?:\bp =|\bby|\bis|\berror|[FHQ](?:\(\d+, \d+\))? =) (\d+\.\d+)|\((\d+\.\d+)[,) ]"
 )
 """Numbers that are results: p-values, differences, means in brackets, statistics."""
 SAY_NOTHING = {
     # shares in percent, or whole numbers alone
     "a judge", "more items",
+    # bounds, which are rounded up
+    "against a model", "order_battles", "standing",
     "agreement", "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
     "cost", "curve", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
     "diff", "gate", "hull vertex",
     "interval", "interval_test", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error",
     "losses",
-    "margin verdict", "multinomial_selection", "needed", "order_many", "decisions_by_alpha",
-    "decisions_by_preference",
-    "other metric",
+    "multinomial_selection", "needed", "order_many", "other metric",
     "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
     "race", "raced learner", "roc curve", "roc_hull", "run_interval_test", "settled items",
     "order_intervals",

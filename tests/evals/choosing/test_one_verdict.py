@@ -70,7 +70,7 @@ def check(choice, options):
         assert out == (name not in eligible)
         if row["at_most"] is not None:
             assert 0 <= row["at_least"] <= row["at_most"]
-            assert row["at_least"] == 0 or name not in decision.candidates
+            assert (row["at_least"] == 0) | (name not in decision.candidates)
     # a pair that is shown to differ over all pairs also rules out
     claims = {(row["better"], row["a"] if row["better"] == row["b"] else row["b"])
               for row in told["pairs"] if row["better"] is not None}  # fmt: skip

@@ -52,21 +52,22 @@ def standing_statements(decision: Decision) -> tuple[Statement, ...]:
     if decision.best is None or not decision.candidates:
         return ()
     out = [row.name for row in decision.standings if row.verdict == RULED_OUT]
-    texts = []
+    texts, pvalues = [], {}
     for name in out[: MAX_NAMED + 1]:
         index, rows = evidence.names.index(name), evidence.rows_of(name)
         wins = rows[evidence.better[rows] != 0]
         lost = wins[np.where(evidence.first[wins] == index, 1, -1) == evidence.better[wins]]
         row = lost[np.argmin(evidence.pvalue[lost])]
         winner = evidence.names[evidence.first[row] + evidence.second[row] - index]
-        p = pvalue_words(float(evidence.adjusted_pvalue[row]), decision.alpha)
+        pvalues[str(name)] = float(evidence.adjusted_pvalue[row])
+        p = pvalue_words(pvalues[str(name)], decision.alpha)
         texts.append(f"{called(name)} by {called(winner)} ({p})")
     texts += [""] * (len(out) - len(texts))
     if not out:
         return ()
     adjusted = f", p-values times {len(evidence.names) - 1}" if len(evidence) > 1 else ""
     text = f"Ruled out{adjusted}: {listing(texts)}."
-    return (Statement(kind="standing", text=text, learners=tuple(out)),)
+    return (Statement(kind="standing", text=text, learners=tuple(out), numbers=pvalues),)
 
 
 def ranking_statements(decision: Decision) -> tuple[Statement, ...]:
