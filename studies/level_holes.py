@@ -52,6 +52,7 @@ from bestofk.stats.pairwise import (
 )
 from bestofk.stats.pairwise.clustered import cluster_t
 from bestofk.stats.pairwise.cosine import lag_one, number_of_cosines, variance_inflation
+from bestofk.stats.pairwise.skew_corrected import unit_widening
 
 ALPHA = 0.05
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "level_holes.md"
@@ -226,14 +227,15 @@ def clusters(rng: np.random.Generator, sets: int) -> Iterator[Case]:
                 chance = 0.5 + np.outer([0.5, -0.5], lead)
                 a, b = (rng.random((2, len(of))) < chance).astype(float)
                 before[at] = cluster_sign_flip(a, b, clusters=of).pvalue <= ALPHA
-                now[at] = cluster_t(a, b, clusters=of, unit=1.0).pvalue <= ALPHA
+                widened = unit_widening(count)
+                now[at] = cluster_t(a, b, clusters=of, unit=1.0, widened=widened).pvalue <= ALPHA
             words = f"{count} clusters of 2 or {large_size} items, {100 * share:.0f} % large"
             yield Case(name=words, before=before, now=now)
     for count in (8, 15, 24):
         luck = 1.5 * rng.normal(size=(sets, 2, count)) + 2.0 * rng.normal(size=(sets, 1, count))
         runs = rng.random((sets, 2, count, 4)) < 1 / (1 + np.exp(-luck[..., np.newaxis]))
         a, b = np.moveaxis(runs.mean(axis=-1), 1, 0)
-        now = cluster_t(a, b, unit=1.0).pvalue <= ALPHA
+        now = cluster_t(a, b, unit=1.0, widened=unit_widening(count)).pvalue <= ALPHA
         before = skew_corrected_t(a, b).pvalue <= ALPHA
         yield Case(name=f"{count} questions with 4 runs each", before=before, now=now)
 

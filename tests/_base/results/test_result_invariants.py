@@ -169,7 +169,7 @@ SAY_NOTHING = {
     # shares in percent, or whole numbers alone
     "a judge", "more items",
     # bounds, which are rounded up
-    "against a model", "order_battles", "standing",
+    "against a model", "order_battles", "order along the preference", "standing", "study",
     "agreement", "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
     "cost", "curve", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
     "diff", "gate", "hull vertex",
