@@ -21,6 +21,7 @@ import numpy as np
 import bestofk as bk
 from bestofk.decide.decision import MAY_BE_BEST, RECOMMENDED, RULED_OUT, WITHIN_MARGIN, Decision
 from bestofk.decide.statements.wording import at_most_text
+from bestofk.report.figures.kinds.forest import layout_forest
 
 TESTS = {
     "kfold": ("auto", "kfold-t"),
@@ -137,6 +138,11 @@ def contradictions(decision: Decision) -> list[str]:
     check(written["candidates"] == list(decision.candidates), "JSON: candidates")
     check([row["verdict"] for row in written["table"]] == [r.verdict for r in rows.values()],
           "JSON: verdicts")  # fmt: skip
+    table = decision.table()
+    check(table["verdict"].tolist() == [row.verdict for row in rows.values()], "frame: verdicts")
+    alt = layout_forest(decision).alt
+    shown = {verdict: f"{count} {verdict}" in alt for verdict, count in verdicts.items()}
+    check(all(shown.values()), "figure: verdicts")
     return wrong
 
 

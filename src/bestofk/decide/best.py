@@ -126,15 +126,20 @@ def best_of_evidence(evidence: Evidence, *, bounds: bool, margin: float | None =
         rows = np.flatnonzero(candidates[evidence.first] | candidates[evidence.second])
         ends = evidence.intervals_at(evidence.family.interval_level(), rows)
         low, high = intervals_by_pair(
-            K, evidence.first[rows], evidence.second[rows], *(end[np.newaxis] for end in ends)
-        )
+            K, evidence.first[rows], evidence.second[rows], evidence.estimate[np.newaxis, rows],
+            *(end[np.newaxis] for end in ends),
+        )  # fmt: skip
     return best_of(beaten, low, high, margin=margin).table(0)
 
 
 def intervals_by_pair(
-    learners: int, first: Ints, second: Ints, low: Floats, high: Floats
+    learners: int, first: Ints, second: Ints, estimate: Floats, low: Floats, high: Floats
 ) -> tuple[Floats, Floats]:
-    """Return (B, K, K) intervals of i minus j from those of pairs (B, P); infinite if unknown."""
+    """Return (B, K, K) intervals of i minus j from those of pairs (B, P); infinite if unknown.
+
+    They cover the estimates, also if a test such as 5x2cv-t has intervals around another number.
+    """
+    low, high = np.minimum(low, estimate), np.maximum(high, estimate)
     shape = (len(low), learners, learners)
     lows, highs = np.full(shape, -np.inf), np.full(shape, np.inf)
     lows[:, first, second], highs[:, first, second] = low, high

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk.decide.best import best_of, intervals_by_pair, sort_by_overrides
+from bestofk.decide.best import best_of_evidence, sort_by_overrides
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference
@@ -98,11 +98,8 @@ def decide_from_pairs(
         metric=metric,
         cache={"results two-sided": [tested]},
     )
-    beaten = evidence.shown().T[np.newaxis]
-    ends = evidence.intervals_at(family.interval_level(), np.arange(len(first)))
-    intervals = intervals_by_pair(K, first, second, *(end[np.newaxis] for end in ends))
-    best = best_of(beaten, *intervals).table(0)
-    overrides = beaten[0] if preference.stated else np.zeros_like(beaten[0])
+    best = best_of_evidence(evidence, bounds=True)
+    overrides = best.beaten if preference.stated else np.zeros_like(best.beaten)
     order = sort_by_overrides(overrides, best.recommended).tolist()
     none = int(best.recommended) < 0
     return PairsDecision(

@@ -143,7 +143,7 @@ def best_of_k_many(stack: ProblemStack, settings: StackSettings) -> Decided:
         if bounds_means(choice):
             ends = _intervals(results, family.interval_level(), columns.estimate.shape)
             if ends is not None:
-                low, high = intervals_by_pair(K, *family.pairs(), *ends)
+                low, high = intervals_by_pair(K, *family.pairs(), columns.estimate, *ends)
         part = best_of(beaten, low, high, margin=settings.margin)
         for whole, each in zip(best, part, strict=True):
             whole[tables] = each
