@@ -1,9 +1,8 @@
 """Measure how often the intervals and bounds that bestofk prints hold, by design.
 
-    python studies/interval_coverage.py               write docs/measured/coverage.csv, coverage.md
+    python studies/interval_coverage.py               print the table
     python studies/interval_coverage.py --smoke       print the table from few tables
     python studies/interval_coverage.py --only WORDS  print the nulls whose names contain WORDS
-    python studies/interval_coverage.py --again       measure rows that coverage.csv has, too
 
 The tables are those of ``null_tables.py``, 1,000 each, with learners that differ: learner k of K is
 worse than the first by k / K standard deviations of a loss, or loses 0.4 k / K of its scores.
@@ -18,11 +17,9 @@ hold-out in `bestofk estimate` contain the error of the model of all rows.
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,12 +30,10 @@ from bestofk import estimate, order
 from bestofk.decide.decision import RULED_OUT
 from bestofk.evals.choosing import _intervals
 from bestofk.stats.intervals import clopper_pearson
-from case_table import write_csv
 from null_tables import FITTED, NULLS, STUDIES, Null, chosen, losses_of
 
 LEARNERS = (2, 5, 10)
 SPOILED = 0.4
-OUT = Path("docs/measured")
 SIZES: dict[str, tuple[int, ...]] = {
     "graded scores, skewed": (50, 200),
     "graded scores, rarely right": (20, 50, 200),
@@ -72,7 +67,6 @@ SIZES: dict[str, tuple[int, ...]] = {
 }  # fmt: skip
 """The nulls of ``null_tables.py`` on which coverage is measured, with their numbers of units."""
 Rows = list[dict[str, str]]
-KEY = ("interval", "null", "n", "learners", "tables")
 Held = Iterator[tuple[float | None, bool]]
 """For each result: the share of its intervals that hold, None without one; and its caution."""
 
@@ -212,26 +206,20 @@ def kinds(null: Null) -> dict[str, Any]:
     return {"statement": statement} | ({} if null.design else {"rate": rate})
 
 
-def measure(tables: int, fitted: int, only: str = "", known: Rows = ()) -> Iterator[dict[str, str]]:
-    """Yield one row per interval, null and number of learners; take those that are known."""
-    done = {tuple(row[column] for column in KEY): row for row in known}
+def measure(tables: int, fitted: int, only: str = "") -> Iterator[dict[str, str]]:
+    """Yield one row per interval, null and number of learners."""
     for null in NULLS:
         if only not in null.name or null.n not in SIZES.get(null.name, ()):
             continue
         count = tables if null.fit is None else fitted
         for K in LEARNERS:
             for name, function in kinds(null).items():
-                key = (name, null.name, str(null.n), str(K), str(count))
-                if key in done:
-                    yield done[key]
-                elif K in LEARNERS:
-                    printed = [one for one in function(null, K, count) if one[0] is not None]
-                    held = [float(one[0]) for one in printed]
-                    bare = [float(one[0]) for one in printed if not one[1]]
-                    yield row_of(name, null.command, null.name, null.n, K, held, count, bare)
+                printed = [one for one in function(null, K, count) if one[0] is not None]
+                held = [float(one[0]) for one in printed]
+                bare = [float(one[0]) for one in printed if not one[1]]
+                yield row_of(name, null.command, null.name, null.n, K, held, count, bare)
     if not only:
-        estimated = [row for row in known if row["interval"] == "estimate"]
-        yield from estimated or measure_estimates(fitted)
+        yield from measure_estimates(fitted)
 
 
 def cell(row: dict[str, str], column: str = "covered", number: str = "printed") -> str:
@@ -274,34 +262,8 @@ def page(rows: list[dict[str, str]]) -> list[str]:
 def main() -> None:
     smoke = "--smoke" in sys.argv
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
-    table = OUT / "coverage.csv"
-    known: Rows = []
-    if not (smoke or only or "--again" in sys.argv):
-        known = list(csv.DictReader(table.open(encoding="utf-8")))
-    rows: Rows = []
-    for row in measure(*((3, 2) if smoke else (STUDIES, FITTED)), only, known):
-        rows.append(row)
-        if known and row not in known:
-            write(in_order([*rows, *(one for one in known if one not in rows)]))
-    rows = in_order(rows)
-    if smoke or only:
-        print("\n".join(page(rows)))
-        return
-    write(rows)
-
-
-def in_order(rows: Rows) -> Rows:
-    """Return the rows by interval, command and null."""
-    names = ("statement", "rate", "estimate")
-    return sorted(rows, key=lambda row: (
-        names.index(row["interval"]), row["command"], row["null"], int(row["n"]),
-        int(row["learners"]),
-    ))  # fmt: skip
-
-
-def write(rows: Rows) -> None:
-    write_csv(OUT / "coverage.csv", rows)
-    (OUT / "coverage.md").write_text("\n".join(page(rows)), encoding="utf-8")
+    rows = list(measure(*((3, 2) if smoke else (STUDIES, FITTED)), only))
+    print("\n".join(page(rows)))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """Measure false claims about equal learners by the default path of `compare`, `order` and `evals`.
 
-    python studies/null_tables.py                  write docs/measured/nulls.csv and nulls.md
+    python studies/null_tables.py                  print the table
     python studies/null_tables.py --smoke          print the table from few studies
     python studies/null_tables.py --only WORDS     print the nulls whose names contain WORDS
-    python studies/null_tables.py --again          measure rows that nulls.csv already has, too
     python studies/null_tables.py --paths          check that `compare` decides as the study does
 
 Every study draws K learners (or models) with equal means and decides by the defaults. A study errs
@@ -16,7 +15,6 @@ by construction; the plan is the default (10x5+nested) unless the name of the nu
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -39,7 +37,6 @@ from bestofk.lab.simulation import _task, simulate
 from bestofk.run.inputs import default_plan
 from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.intervals import clopper_pearson
-from case_table import write_csv
 from skewed_differences import draw as shaped
 
 STUDIES, FITTED = 1_000, 400
@@ -389,20 +386,14 @@ def chosen(null: Null, table):
 Rows = list[dict[str, str]]
 
 
-def measure(studies: int, fitted: int, only: str = "", known: Rows = (), seed: int = 4) -> Rows:
-    """Return one row per null and number of learners; take those that are known."""
-    columns = ("null", "n", "learners", "studies")
-    done = {tuple(row[column] for column in columns): row for row in known}
+def measure(studies: int, fitted: int, only: str = "", seed: int = 4) -> Rows:
+    """Return one row per null and number of learners."""
     rows = []
     for null in NULLS:
         if only not in null.name:
             continue
         count = null.times * (studies if null.fit is None else fitted)
         for K in LEARNERS:
-            key = (null.name, str(null.n), str(K), str(count))
-            if key in done:
-                rows.append({"command": null.command, **done[key]})
-                continue
             false = bare = 0
             tests = set()
             for decision in null.decisions(K, count, seed, claiming=True):
@@ -491,14 +482,7 @@ def main() -> None:
         return
     smoke = "--smoke" in sys.argv
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
-    table = OUT / "nulls.csv"
-    known = [] if only or "--again" in sys.argv else csv.DictReader(table.open(encoding="utf-8"))
-    rows = measure(*((4, 2) if smoke else (STUDIES, FITTED)), only, known)
-    if smoke or only:
-        print("\n".join(page(rows)))
-        return
-    write_csv(table, rows)
-    (OUT / "nulls.md").write_text("\n".join(page(rows)), encoding="utf-8")
+    print("\n".join(page(measure(*((4, 2) if smoke else (STUDIES, FITTED)), only))))
 
 
 if __name__ == "__main__":

@@ -370,35 +370,6 @@ def test_published_cautions_are_those_of_the_table() -> None:
         assert summary(rows) in page
 
 
-def test_false_claims_without_a_caution_are_chance() -> None:
-    from claims_table import at_least
-
-    rows = measured("nulls")
-    for row in rows:
-        studies = int(row["studies"])
-        count = round(float(row["without caution"]) / 100 * studies)
-        # Bonferroni's level over all rows
-        assert at_least(count, studies, 0.05) > 0.05 / len(rows), row
-    commands = ("compare", "order", "evals")
-    largest = [
-        max(float(row["without caution"]) for row in rows if row["command"] == command)
-        for command in commands
-    ]
-    assert "percent (`compare`), {} percent (`order`) and {} percent".format(*largest[1:]) in TEXT
-    assert f"is {largest[0]} percent (`compare`)" in TEXT
-
-
-def test_intervals_without_a_caution_cover() -> None:
-    from claims_table import CHANCE, at_least
-
-    for row in measured("coverage"):
-        n = int(row["without"] or 0)
-        if n >= 100:  # fewer are rare results, chosen by the data themselves
-            missed = round((1 - float(row["without caution"]) / 100) * n)
-            # at least 94 percent, up to chance
-            assert at_least(missed, n, 0.06) > CHANCE, row
-
-
 def test_bold_figures_are_those_of_unstable_learners() -> None:
     page = (DOCS / "measured" / "claims.md").read_text()
     bold = [line for line in page.splitlines() if line.startswith("|") and "**" in line]

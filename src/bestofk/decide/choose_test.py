@@ -437,7 +437,7 @@ def _facts(
     return facts | subset_facts(problem, entry)
 
 
-ROWS_ALLOWANCE, SERIES_ALLOWANCE = 2.4, 15.0
+ROWS_ALLOWANCE, SERIES_ALLOWANCE = 2.4, 3.0
 """Measured by ``python studies/interval_coverage.py``: intervals cover on such losses, too."""
 MAX_WIDENED_ROWS = 1000
 """With more rows the mean of a fold is hardly skewed."""
