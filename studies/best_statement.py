@@ -159,11 +159,13 @@ def main() -> None:
     chosen = parser.parse_args()
     rows = []
     for design in [chosen.design] if chosen.design else DESIGNS:
-        # fits cost more than draws
-        tables = chosen.tables // 4 if design.startswith("compare") else chosen.tables
         for K in LEARNERS:
+            tables = chosen.tables
+            if design.startswith("compare"):
+                # fits cost more than draws
+                tables = max(tables // (4 if K < 10 else 10), 1)
             for truth in TRUTHS:
-                rows.append(measured(design, K, truth, max(tables, 1), chosen.seed))
+                rows.append(measured(design, K, truth, tables, chosen.seed))
                 print(page(rows).splitlines()[-1], flush=True)
     if chosen.write:
         PAGE.write_text(page(rows))
