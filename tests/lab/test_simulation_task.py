@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bestofk import lab
-from bestofk._base.code_identity.identity import identify
+from bestofk._base.code_identity import identify
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk.lab.simulation import _task
 from bestofk.lab.simulation_task import SetEvaluator, SplitSet

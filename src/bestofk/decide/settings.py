@@ -19,7 +19,7 @@ from bestofk._base.checks import (
     refuse,
     significance_level,
 )
-from bestofk._base.code_identity.identity import identify
+from bestofk._base.code_identity import identify
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
 from bestofk.decide.evidence import FAMILIES
 from bestofk.decide.preference import (

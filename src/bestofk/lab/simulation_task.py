@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.code_identity.identity import Identity, identify
+from bestofk._base.code_identity import Identity, identify
 from bestofk._base.errors import RunError
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.code_identity.identity import identify
+from bestofk._base.code_identity import identify
 from bestofk._base.errors import RunError
 from bestofk.papers.comparison import Request
 from bestofk.run.cells import Failure

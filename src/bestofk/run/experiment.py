@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.code_identity.bytecode import OWN, package_of
-from bestofk._base.code_identity.identity import Identity, identify, text_digest
+from bestofk._base.code_identity import OWN, Identity, identify, package_of, text_digest
 from bestofk.data.dataset import DataSet
 from bestofk.learners.predict import seeds_of
 from bestofk.run.cells import CellKey, CellResult

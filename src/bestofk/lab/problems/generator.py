@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.code_identity.identity import Identity, identify
+from bestofk._base.code_identity import Identity, identify
 from bestofk.data.schema import Encoded
 from bestofk.splits.design import Design
 

@@ -146,10 +146,3 @@ def _digest() -> str:
     for path in sorted(SOURCE.glob("*.[ch]")):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
-
-
-def __code_identity__() -> str:  # noqa: N807  (looked up by this name)
-    """Return the digest of the kernel sources, part of the identity of learners that use them."""
-    if SOURCE.is_dir():
-        return _digest()
-    return str(_load(_path("generic")).kernel_sources().decode())
