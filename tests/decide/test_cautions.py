@@ -220,7 +220,7 @@ def test_series_that_depend_on_each_other_have_wider_intervals_and_no_caution():
     values = windows(0.9).values.reshape(2, -1)
     plain = bk.pairwise.ewc_t(*values)
     # the series may have the information of one independent loss
-    assert decision.evidence.standard_error[0] > 5 * plain.standard_error
+    assert decision.evidence.standard_error[0] > 2 * plain.standard_error
     assert bk.order(windows(0.0)).caution == ""
 
 
@@ -232,7 +232,7 @@ def test_slow_changes_of_a_short_series_give_a_caution():
     )
     caution = bk.order(losses).caution
     assert re.match("The differences change slowly: 100 losses are worth about [0-9]+ ", caution)
-    assert "about 12 percent of such results are wrong" in caution
+    assert "about 20 percent of such results are wrong" in caution
 
 
 def test_tables_of_rows_in_order_of_time_are_series():

@@ -137,7 +137,7 @@ _DEPENDENT_FORECASTS = Caution(
 )
 _SLOW = Caution(
     sign="slow changes",
-    rates={50: 14, 100: 12, 200: 9, 400: 5},
+    rates={50: 28, 100: 20, 200: 13},
     advice="a longer series would show more",
 )
 """Rates of docs/measured: cautions.md, and for tests that ignore skewness or order skewed.csv and
