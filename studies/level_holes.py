@@ -10,7 +10,7 @@ minutes of CPU time). ``--write`` writes docs/measured/level_holes.md.
 - groups: the large groups favour one learner and the small ones the other, with equal means over
   rows. The rule that failed deals large groups first and counts every group. Models are fixed, so
   the nested losses are those of the folds.
-- time: the sign of the difference is drawn anew every 20 or 40 steps, plus noise. The rule that
+- time: the sign of the difference is redrawn every 20 or 40 steps, plus noise. The rule that
   failed chooses the number of cosines by the lag-1 autocorrelation.
 - auc: scores with equal AUC and few positives; "unlike": one model ranks its positives less
   evenly. The rule that failed uses the normal distribution.

@@ -1,6 +1,6 @@
 """Whole reports next to the pages, and the colours of figures.
 
-``{sample-report} name`` links a report that the build writes with the very command that stands in
+``{sample-report} name`` links a report that the build writes with the command that appears in
 the page.
 """
 

@@ -108,7 +108,7 @@ def _extremely_skewed(problem: Problem, choice: Choice) -> Shown:
 
 
 def _many(pairs: Bools) -> bool:
-    """Return whether so many pairs show a sign that it is not one of many chances."""
+    """Return whether at least a quarter of the pairs show a sign."""
     return bool(4 * pairs.sum() >= len(pairs))
 
 

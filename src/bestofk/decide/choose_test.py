@@ -148,7 +148,7 @@ def choose_test(
             f"better: {_offer(problem, one_sided=True)}."
         )
     function = entry.load()
-    # a calibration measures the plain test, and so does whoever states the degrees of freedom
+    # calibrated or stated degrees of freedom belong to the test without the factor
     plain = calibrating or df is not None
     facts = {} if plain else _widening(problem, entry)
     if df == "calibrated":

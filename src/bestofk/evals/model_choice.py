@@ -102,12 +102,12 @@ class ModelChoice(Presented):
     def select(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds; see `bestofk.decide.statements`."""
         about_models = model_statements(self)
-        found: list[Statement] = []
+        statements: list[Statement] = []
         for kind in kinds:
             parts = [self.decision.select(kind), selected(about_models, kind)]  # type: ignore[arg-type]
             # views show the first caution: that about a judge matters more than that about a test
-            found += [one for part in parts[:: -1 if kind == "caution" else 1] for one in part]
-        return tuple(found)
+            statements += [one for part in parts[:: -1 if kind == "caution" else 1] for one in part]
+        return tuple(statements)
 
     @property
     def statements(self) -> tuple[Statement, ...]:

@@ -367,8 +367,8 @@ def _are_error_rates(first: Floats, sizes: tuple[int, ...] | None, planned: Plan
 def _step(first: Floats, fold_rows: float | None) -> float | None:
     """Return the resolution that the test of the full plan takes, or more; None: not known.
 
-    Error rates are multiples of one row of a fold of `fold_rows`. Of other losses a step that is
-    none in the first run is none in the end; whether one that is there remains is not known.
+    Error rates are multiples of one row of a fold of `fold_rows`. Other losses without a step in
+    the first run have none at the end of the plan. A step in the first run may disappear.
     """
     if fold_rows is not None:
         return 1.0 / fold_rows

@@ -56,7 +56,7 @@ Sign = Literal[
     "skewed", "extremely skewed", "scores at one end", "autocorrelated", "slow changes",
     "dependent splits", "df not calibrated", "unstable learners",
 ]  # fmt: skip
-"""What a result shows if its test errs too often: see `bestofk.decide.cautions`."""
+"""Sign in the losses that the test errs too often; see `bestofk.decide.cautions`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class PairwiseTest(FunctionEntry):
     speed: Speed = "vectorised"
     power: PowerModel = "t"
     note: str = ""
-    """What every result of the test assumes or leaves out, in one sentence."""
+    """Sentence on what every result of the test assumes or leaves out."""
     takes_df: bool = False
     """The function takes `df`, a number of degrees of freedom."""
     needs_sizes: bool = False
