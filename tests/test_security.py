@@ -184,19 +184,6 @@ def test_a_store_with_a_pickle_in_place_of_predictions(stored, mark):
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("sql", [
-    "CREATE VIEW v AS SELECT 1",
-    "CREATE TRIGGER t AFTER INSERT ON bestofk_cells BEGIN DELETE FROM bestofk_cells; END",
-    "ALTER TABLE bestofk_cells ADD COLUMN more AS (loss + 1)",
-])  # fmt: skip
-def test_a_store_with_views_triggers_or_computed_columns_is_refused(sql, stored):
-    with closing(sqlite3.connect(stored)) as db:
-        db.execute(sql)
-        db.commit()
-    with pytest.raises(bk.StoreError, match="which bestofk does not write; it was not changed"):
-        bk.open_study(stored)
-
-
 @pytest.mark.parametrize("change", [
     {"repetitions": -1}, {"repetitions": "many"}, {"learners": []}, {"title": 5}, {"datasets": {}},
     {"notes": [1]}, {"n_train": " "}, {"n_test": ["a"]}, {"groups": []}, {"stratified": "x"},

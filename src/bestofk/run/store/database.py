@@ -230,8 +230,6 @@ def _create_tables(connection: sa.Connection, shown: str, *, create: bool) -> No
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
-_MAX_CHECKED_BYTES = 1 << 25
-"""Files up to this size are checked page by page when they are opened."""
 
 
 def check_file(path: Path, shown: str, *, create: bool) -> None:
@@ -264,55 +262,6 @@ def check_file(path: Path, shown: str, *, create: bool) -> None:
             f"{shown}: this is an SQLite file of another program, not a bestofk store; {UNCHANGED}."
         )
     check_version(int.from_bytes(header[60:64]), shown)
-    _check_pages(path, shown)
-    _check_objects(path, shown)
-
-
-def _check_pages(path: Path, shown: str) -> None:
-    """Refuse a damaged file before anything can write to it."""
-    logs = [Path(f"{path}-{kind}") for kind in ("wal", "journal")]
-    # without a log no process has the file open, and it can be read without locks and logs
-    if not any(log.exists() for log in logs) and _is_sound(path, immutable=1):
-        return
-    # a log belongs to a running or killed process, and without it the file may look damaged
-    if any(log.exists() for log in logs) and _is_sound(path):
-        return
-    raise StoreError(f"{shown}: the store is damaged; {UNCHANGED}.")
-
-
-def _check_objects(path: Path, shown: str) -> None:
-    """Refuse views, triggers and computed columns, which could run endless queries.
-
-    bestofk creates only tables and indices.
-    """
-    kinds = "SELECT count(*) FROM sqlite_master WHERE type NOT IN ('table', 'index')"
-    computed = (
-        "SELECT count(*) FROM sqlite_master AS tables, pragma_table_xinfo(tables.name) AS columns "
-        "WHERE tables.type = 'table' AND columns.hidden <> 0"
-    )
-    try:
-        with closing(_connect(path, "ro", timeout=5.0)) as connection:
-            strange = any(connection.execute(query).fetchone()[0] for query in (kinds, computed))
-    except sqlite3.Error:
-        return  # errors show when the store is opened
-    if strange:
-        raise StoreError(
-            f"{shown}: the file contains views, triggers or computed columns, which bestofk does "
-            f"not write; {UNCHANGED}."
-        )
-
-
-def _is_sound(path: Path, **options: Any) -> bool:
-    try:
-        with closing(_connect(path, "ro", timeout=5.0, **options)) as connection:
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if path.stat().st_size > _MAX_CHECKED_BYTES:
-                return True
-            return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        # other errors show when the store is opened
-        return code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _sqlite_engine(
@@ -420,7 +369,7 @@ _SQLITE_SENTENCES = {
     sqlite3.SQLITE_PERM: f"the store cannot be written: {SAFE}, once it is writable",
     sqlite3.SQLITE_CANTOPEN: "the store cannot be opened: its directory must exist and be writable",
     sqlite3.SQLITE_IOERR: f"the disk failed or is full: {SAFE}",
-    sqlite3.SQLITE_CORRUPT: f"the store is damaged; {UNCHANGED}",
+    sqlite3.SQLITE_CORRUPT: "the store is damaged: restore a copy, or use a new file",
     sqlite3.SQLITE_NOTADB: f"this is not a bestofk store; {UNCHANGED}",
 }
 # by beginning of the PostgreSQL SQLSTATE; the longest match counts
