@@ -19,7 +19,7 @@ from time import perf_counter, process_time
 
 import numpy as np
 
-from bestofk import lab
+from bestofk.papers import lab
 from bestofk.stats.pairwise.repeated_kfold import VARIANTS
 from timing import Row
 

@@ -24,10 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from bestofk import decide as ordering, lab
+from bestofk import decide as ordering
 from bestofk.decide import PROCEDURES, order_many
 from bestofk.decide.order import order
 from bestofk.losses import Losses
+from bestofk.papers import lab
 from bestofk.papers.multitest.tables import decide
 from timing import Row, best, one_thread
 

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from bestofk.decide import order_many
-from bestofk.lab.problems.classes import ColumnBlocks
-from bestofk.lab.simulation import simulate
+from bestofk.papers.lab.problems.classes import ColumnBlocks
+from bestofk.papers.lab.simulation import simulate
 from bestofk.run.inputs import default_plan
 from bestofk.splits.design import Design
 

@@ -18,9 +18,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from bestofk.lab.problems.classes import ColumnBlocks
-from bestofk.lab.problems.registry import Problem
-from bestofk.lab.simulation import Simulation, simulate
+from bestofk.papers.lab.problems.classes import ColumnBlocks
+from bestofk.papers.lab.problems.registry import Problem
+from bestofk.papers.lab.simulation import Simulation, simulate
 
 Row = dict[str, str]
 Measure = Callable[["Case", Simulation], Row]

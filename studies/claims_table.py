@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from scipy.special import bdtrc
 
-from bestofk.lab.claims import false_claims
-from bestofk.lab.problems.classes import ColumnBlocks
-from bestofk.lab.problems.drawn_losses import ManyDataSets, RightOrWrong
-from bestofk.lab.simulation import Simulation
+from bestofk.papers.lab.claims import false_claims
+from bestofk.papers.lab.problems.classes import ColumnBlocks
+from bestofk.papers.lab.problems.drawn_losses import ManyDataSets, RightOrWrong
+from bestofk.papers.lab.simulation import Simulation
 from bestofk.run.inputs import REPEATED, default_plan
 from case_table import Case, Row, main, markdown
 

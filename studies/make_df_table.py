@@ -14,8 +14,8 @@ import argparse
 import json
 from pathlib import Path
 
-from bestofk import lab
-from bestofk.lab.collect_outcomes import ALPHAS
+from bestofk.papers import lab
+from bestofk.papers.lab.collect_outcomes import ALPHAS
 from bestofk.stats.pairwise.repeated_kfold import VARIANTS
 
 PAIRS = {

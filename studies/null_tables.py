@@ -32,8 +32,8 @@ import bestofk as bk
 from bestofk.decide.order_tables import order_many
 from bestofk.evals.choosing import _decide
 from bestofk.evals.item_scores import ItemScores
-from bestofk.lab.problems.classes import ColumnBlocks
-from bestofk.lab.simulation import _task, simulate
+from bestofk.papers.lab.problems.classes import ColumnBlocks
+from bestofk.papers.lab.simulation import _task, simulate
 from bestofk.run.inputs import default_plan
 from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.intervals import clopper_pearson

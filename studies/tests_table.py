@@ -13,15 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bestofk.lab.calibration import calibrate
-from bestofk.lab.collect_outcomes import ALPHAS, outcomes
-from bestofk.lab.error_rates import type1_error
-from bestofk.lab.power_rates import power
-from bestofk.lab.problems.classes import GaussianClasses
-from bestofk.lab.problems.given_rows import Degraded
-from bestofk.lab.problems.registry import problem
-from bestofk.lab.replications import replicability
-from bestofk.lab.simulation import Simulation, simulate
+from bestofk.papers.lab.calibration import calibrate
+from bestofk.papers.lab.collect_outcomes import ALPHAS, outcomes
+from bestofk.papers.lab.error_rates import type1_error
+from bestofk.papers.lab.power_rates import power
+from bestofk.papers.lab.problems.classes import GaussianClasses
+from bestofk.papers.lab.problems.given_rows import Degraded
+from bestofk.papers.lab.problems.registry import problem
+from bestofk.papers.lab.replications import replicability
+from bestofk.papers.lab.simulation import Simulation, simulate
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
 from case_table import markdown, write_csv

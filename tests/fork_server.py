@@ -26,7 +26,7 @@ from pathlib import Path
 
 PRELOADED = (
     "pandas", "pyarrow", "scipy.stats", "sklearn.dummy", "sklearn.linear_model", "sklearn.tree",
-    "sqlalchemy", "bestofk.cli.compare", "bestofk.lab", "bestofk.run.compare",
+    "sqlalchemy", "bestofk.cli.compare", "bestofk.papers.lab", "bestofk.run.compare",
     "bestofk.run.store.cells",
 )  # fmt: skip
 """Modules that nearly every command imports."""

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk import decide as ordering, intervals, lab
+from bestofk import decide as ordering, intervals
 from bestofk.cli import main
 from bestofk.cli.app import VERBS, bestofk as command_line
+from bestofk.papers import lab
 from bestofk.stats import multiple, pairwise
 
 FUNCTIONS = {

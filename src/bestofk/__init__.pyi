@@ -1,4 +1,4 @@
-from . import decide as decide, evals as evals, lab as lab
+from . import decide as decide, evals as evals, papers as papers
 from ._base.errors import (
     ArgumentError as ArgumentError,
     BestOfKError as BestOfKError,

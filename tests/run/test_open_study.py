@@ -167,7 +167,7 @@ def test_calibrations_are_kept(file, tmp_path):
     df = "calibrated"
     if file:
         df = tmp_path / "calibration.json"
-        made = bk.lab.calibrate("use-all-data", problem="normal", sets=60)
+        made = bk.papers.lab.calibrate("use-all-data", problem="normal", sets=60)
         made.save(df)
     store = tmp_path / "study.db"
     study = bk.compare(

@@ -115,7 +115,7 @@ def _learners() -> dict[str, Iterable[Any]]:
 
 
 def _problems() -> dict[str, Iterable[Any]]:
-    from bestofk.lab.problems.registry import PROBLEMS
+    from bestofk.papers.lab.problems.registry import PROBLEMS
 
     return {"": PROBLEMS.values()}
 

@@ -79,7 +79,7 @@ decision_options = option_group(
 
 def _problem(options: dict[str, Any], default: str) -> Any:
     """Return the problem of ``--problem`` and ``--data``."""
-    from bestofk.lab.problems.registry import problem
+    from bestofk.papers.lab.problems.registry import problem
 
     rows = _rows(options)
     if rows is None:
@@ -157,7 +157,7 @@ def type1(**options: Any) -> None:
 
     With --data, the labels of your own rows are shuffled, so that all learners are equal.
     """
-    from bestofk.lab.error_rates import type1_error
+    from bestofk.papers.lab.error_rates import type1_error
 
     with _running():
         problem = _problem(options, "binary")
@@ -177,8 +177,8 @@ def power(**options: Any) -> None:
 
     With --data and --by, a learner is compared with a degraded copy of itself on your own rows.
     """
-    from bestofk.lab.power_rates import power as measure_power
-    from bestofk.lab.problems.registry import problem
+    from bestofk.papers.lab.power_rates import power as measure_power
+    from bestofk.papers.lab.problems.registry import problem
 
     arguments = _test(options)
     with _running():
@@ -204,7 +204,7 @@ def power(**options: Any) -> None:
 @lab_options
 def replicability(**options: Any) -> None:
     """Measure whether other random splits of the same data give the same verdict."""
-    from bestofk.lab.replications import replicability as measure_replicability
+    from bestofk.papers.lab.replications import replicability as measure_replicability
 
     with _running():
         result = measure_replicability(
@@ -232,7 +232,7 @@ def claims(**options: Any) -> None:
       bestofk measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
       bestofk measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
     """
-    from bestofk.lab.claims import false_claims
+    from bestofk.papers.lab.claims import false_claims
 
     _measure_decisions(false_claims, options, "many-data-sets")
 
@@ -253,7 +253,7 @@ def chosen(**options: Any) -> None:
     Examples:
       bestofk measure chosen --sets 200 --by 0.1
     """
-    from bestofk.lab.claims import BLIND_SPOT, worst_chosen
+    from bestofk.papers.lab.claims import BLIND_SPOT, worst_chosen
 
     extent = {name: options[name] for name in ("by", "within")}
     _measure_decisions(worst_chosen, options, BLIND_SPOT, **extent)
@@ -308,7 +308,7 @@ def calibrate(**options: Any) -> None:
     """
     out = options["out"]
     check_path(out, "--out", (".json",))
-    from bestofk.lab.calibration import calibrate as calibrate_test
+    from bestofk.papers.lab.calibration import calibrate as calibrate_test
 
     with _running():
         calibration = calibrate_test(

@@ -73,7 +73,7 @@ def order(
     test : str or callable
         A pairwise test that covers the design; ``"auto"`` chooses one and says why.
     df : float, "calibrated", Calibration or path, optional
-        Degrees of freedom, for tests that take them; what `bestofk.lab.calibration` measured, or
+        Degrees of freedom, for tests that take them; what ``bestofk calibrate`` measured, or
         the file that holds it.
     alpha : float
         Chance that any part of the statement is wrong.

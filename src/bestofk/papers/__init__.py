@@ -1,1 +1,5 @@
-"""Reproductions of the papers: published figures as data, and the code that recomputes them."""
+"""The papers: their tables recomputed, the methods that only they use, and the lab."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

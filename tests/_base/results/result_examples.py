@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 
 import bestofk as bk
-from bestofk import decide as ordering, estimates, intervals, lab
+from bestofk import decide as ordering, estimates, intervals
 from bestofk._base.results import Presented
 from bestofk.decide.interval_table import IntervalTable, run_interval_test
 from bestofk.decide.one_test import run_test
+from bestofk.papers import lab
 from bestofk.run.estimate import estimate, study_estimators
 from bestofk.stats import multiple, pairwise
 from bestofk.stats.interval_tests import interval_test

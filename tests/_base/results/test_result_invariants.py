@@ -23,15 +23,17 @@ NO_RESULTS = {
     "DataSet", "Design", "Encoded", "Loss", "Plan", "Schema", "Splits", "Table",
     "BayesianNetwork", "PairwiseTest", "MultipleTest", "CalibratedDf", "Step",
 }  # fmt: skip
-PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "lab", "losses", "splits",
+PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "losses", "papers.lab", "splits",
             "stats.multiple", "stats.pairwise")  # fmt: skip
 
 
 def modules():
-    """Yield every module that may define a result: all except kernels and papers."""
+    """Yield every module that may define a result: all except kernels and reproductions."""
     for module in pkgutil.walk_packages(bk.__path__, "bestofk."):
         parts = module.name.split(".")
-        if not {"learners", "papers", "cli", "__main__", "engines"} & set(parts):
+        if "papers" in parts and "lab" not in parts:
+            continue
+        if not {"learners", "cli", "__main__", "engines"} & set(parts):
             yield importlib.import_module(module.name)
 
 

@@ -75,7 +75,7 @@ def multitest(
         The preference, most preferred (or cheapest) first; by default none for a `Losses`, and
         as listed for an array.
     df : float, "calibrated", Calibration or path, optional
-        Degrees of freedom, for tests that take them; what `bestofk.lab.calibration` measured, or
+        Degrees of freedom, for tests that take them; what ``bestofk calibrate`` measured, or
         the file that holds it.
     missing : {"refuse", "drop", "allow"}
         As for `bestofk.order`.

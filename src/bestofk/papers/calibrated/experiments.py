@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk.data.schema import Codes, Encoded
-from bestofk.lab.calibration import calibrate
-from bestofk.lab.collect_outcomes import Outcomes, outcomes
-from bestofk.lab.problems.classes import BinaryAttributes
-from bestofk.lab.problems.generator import DataProblem
-from bestofk.lab.problems.networks import network
-from bestofk.lab.simulation import Simulation, simulate
-from bestofk.lab.simulation_task import SimulationTask
 from bestofk.papers.comparison import Request
+from bestofk.papers.lab.calibration import calibrate
+from bestofk.papers.lab.collect_outcomes import Outcomes, outcomes
+from bestofk.papers.lab.problems.classes import BinaryAttributes
+from bestofk.papers.lab.problems.generator import DataProblem
+from bestofk.papers.lab.problems.networks import network
+from bestofk.papers.lab.simulation import Simulation, simulate
+from bestofk.papers.lab.simulation_task import SimulationTask
 from bestofk.run.metrics import as_loss
 from bestofk.splits.plans import plan
 from bestofk.stats.pairwise.calibration import Calibration

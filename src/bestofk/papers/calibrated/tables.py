@@ -13,9 +13,6 @@ from itertools import combinations
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk.lab.collect_outcomes import outcomes
-from bestofk.lab.replications import agreement_of
-from bestofk.lab.truth import estimate_truth, search_network
 from bestofk.papers.calibrated.experiments import (
     ALPHA,
     ALPHAS,
@@ -39,6 +36,9 @@ from bestofk.papers.comparison import (
     mean_limits,
     share_limits,
 )
+from bestofk.papers.lab.collect_outcomes import outcomes
+from bestofk.papers.lab.replications import agreement_of
+from bestofk.papers.lab.truth import estimate_truth, search_network
 from bestofk.papers.printed_figures import printed_table
 
 CLASS_PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)

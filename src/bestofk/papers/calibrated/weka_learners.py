@@ -25,9 +25,9 @@ from __future__ import annotations
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk.lab.problems.generator import DataProblem
 from bestofk.papers.calibrated import weka_kernel as kernel
 from bestofk.papers.calibrated.experiments import ShuffledRun, shuffled_runs
+from bestofk.papers.lab.problems.generator import DataProblem
 
 SEED = 1
 """The seed with which Weka's voted perceptron shuffles its training rows."""

@@ -81,7 +81,7 @@ def calibrated_df(
     true null hypothesis on at most a share alpha of the data sets. It is specific to the
     measurement (two learners, one size of data set), with a random error of about 1. The nearest
     entry is the one with the nearest design, and among those the one with the nearest size.
-    ``python benchmarks/make_df_table.py`` made the table; `bestofk.lab.calibration` measures the
+    ``python benchmarks/make_df_table.py`` made the table; ``bestofk calibrate`` measures the
     df for other learners and data.
 
     References

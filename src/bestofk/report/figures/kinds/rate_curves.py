@@ -12,9 +12,6 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, printable
-from bestofk.lab.error_rates import TypeOneError
-from bestofk.lab.power_rates import Power
-from bestofk.lab.replications import Replicability
 from bestofk.report.figures.axes import spread, x_axis, y_axis, y_axis_left
 from bestofk.report.figures.labels import LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Point, Scale, Sheet, around
@@ -98,12 +95,12 @@ def rates_of(value: Any, *, nominal: float | str | None = None, y_name: str | No
 
 
 def _as_curve(value: Any) -> Any:
-    return value.curve() if isinstance(value, TypeOneError | Power) else value
+    return value.curve() if hasattr(value, "curve") else value
 
 
 def _curve(value: Any) -> tuple[str, Floats, Floats, Floats, Floats]:
     """Return name, x, rate, low and high."""
-    if isinstance(value, Replicability):
+    if hasattr(value, "agreements"):
         rates = [agreement.all_agree for agreement in value.agreements]
         rate, low, high = (
             np.array([getattr(item, end) for item in rates]) for end in ("value", "low", "high")

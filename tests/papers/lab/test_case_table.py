@@ -12,7 +12,7 @@ from scipy import stats
 
 import case_table
 import claims_table
-from bestofk.lab.problems.drawn_losses import ManyDataSets
+from bestofk.papers.lab.problems.drawn_losses import ManyDataSets
 from case_table import Case, fill, select
 
 CASES = [

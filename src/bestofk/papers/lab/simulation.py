@@ -14,13 +14,13 @@ from bestofk._base.formatting import counted, number
 from bestofk._base.results import Presented, json_ready
 from bestofk.decide.order_tables import ManyDecisions, order_many
 from bestofk.decide.problem import BOTH_PARTS
-from bestofk.lab.problems.classes import ColumnBlocks
-from bestofk.lab.problems.generator import DataProblem, TableProblem
-from bestofk.lab.problems.given_rows import Degraded
-from bestofk.lab.problems.registry import Problem, as_problem
-from bestofk.lab.simulation_task import SetLosses, SimulationTask, SplitSet
 from bestofk.learners.specification import named_learners
 from bestofk.losses.losses import Losses
+from bestofk.papers.lab.problems.classes import ColumnBlocks
+from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
+from bestofk.papers.lab.problems.given_rows import Degraded
+from bestofk.papers.lab.problems.registry import Problem, as_problem
+from bestofk.papers.lab.simulation_task import SetLosses, SimulationTask, SplitSet
 from bestofk.run.engines.engine import Engine
 from bestofk.run.experiment import NamedLearner
 from bestofk.run.metrics import as_loss

@@ -15,7 +15,7 @@ import numpy as np
 from bestofk._base.checks import Floats, RandomState, generator, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Encoded
-from bestofk.lab.problems.generator import DataProblem
+from bestofk.papers.lab.problems.generator import DataProblem
 
 PAPER_SETS = (2, 3, 4)
 MAX_NODES = 20
@@ -225,6 +225,6 @@ def _from_json(contents: dict[str, Any], rows: int, source: str) -> BayesianNetw
 
 @cache
 def _paper_sets() -> dict[str, Any]:
-    text = files("bestofk.lab.problems").joinpath("networks.json").read_text(encoding="utf-8")
-    sets: dict[str, Any] = json.loads(text)["sets"]
+    path = files("bestofk.papers.lab.problems").joinpath("networks.json")
+    sets: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["sets"]
     return sets

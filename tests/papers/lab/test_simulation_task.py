@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestofk import lab
 from bestofk._base.code_identity import identify
 from bestofk._base.errors import ArgumentError, RunError
-from bestofk.lab.simulation import _task
-from bestofk.lab.simulation_task import SetEvaluator, SplitSet
+from bestofk.papers import lab
+from bestofk.papers.lab.simulation import _task
+from bestofk.papers.lab.simulation_task import SetEvaluator, SplitSet
 from bestofk.run.store.store import open_store
 
 PAIR = ["naive-bayes", "c4.5"]
@@ -81,7 +81,7 @@ def test_another_simulation_is_never_mixed_in(tmp_path, counted, change):
 
 CHILD = """
 import sys
-from bestofk import lab
+from bestofk.papers import lab
 lab.simulate(["naive-bayes", "c4.5"], "binary(rows=40)", "2x4", sets=100_000, random_state=4,
              engine="serial", store=sys.argv[1])
 """

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bestofk import lab
 from bestofk._base.errors import ArgumentError, BestOfKError
+from bestofk.papers import lab
 
 CLEAR = lab.simulate(
     problem=lab.problem("many-data-sets", means=(0.4, 0.2, 0.3), sds=0.001, datasets=12), sets=5

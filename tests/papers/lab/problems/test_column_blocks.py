@@ -10,9 +10,9 @@ from scipy import stats
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
-from bestofk.lab import problem, simulate
-from bestofk.lab.problems.classes import ColumnBlocks
-from bestofk.lab.truth import known_truth
+from bestofk.papers.lab import problem, simulate
+from bestofk.papers.lab.problems.classes import ColumnBlocks
+from bestofk.papers.lab.truth import known_truth
 
 SMALL = ColumnBlocks(learners=3, rows=40, attributes=2)
 
@@ -62,8 +62,8 @@ def test_blocks_share_labels_and_nothing_else() -> None:
 @pytest.mark.parametrize("kind", ["gaussian", "binary"])
 def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> None:
     """One path: each copy has the losses that `compare` gets on its columns alone."""
-    from bestofk.lab.problems.generator import dataset_of
-    from bestofk.lab.simulation import SimulationTask
+    from bestofk.papers.lab.problems.generator import dataset_of
+    from bestofk.papers.lab.simulation import SimulationTask
     from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss
     from bestofk.splits.plans import plan as make_plan
@@ -105,7 +105,7 @@ def test_learners_of_scikit_learn_see_their_block_only() -> None:
 @pytest.mark.parametrize("plan", ["2x4+halves:3x5", "2x4+nested"])
 def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
     """The losses of all runs are those without the parts; the parts are those of `compare`."""
-    from bestofk.lab.problems.generator import dataset_of
+    from bestofk.papers.lab.problems.generator import dataset_of
     from bestofk.splits.plans import plan as make_plan
 
     learners = ["nmc", "naive-bayes", "tree=sklearn.tree:DecisionTreeClassifier(max_depth=2)"]
@@ -115,7 +115,7 @@ def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
     assert parts is not None
     subsets = result.design.subsets
     assert parts.shape == (2, 1, 3, 1, subsets.runs, subsets.folds, 1)
-    from bestofk.lab.simulation import SimulationTask
+    from bestofk.papers.lab.simulation import SimulationTask
     from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, one_of, positive, probability, refuse, whole
 from bestofk._base.errors import ArgumentError
-from bestofk.lab.problems.generator import TableProblem
+from bestofk.papers.lab.problems.generator import TableProblem
 from bestofk.splits.design import Design
 from bestofk.splits.plans import specify
 

@@ -10,14 +10,14 @@ import numpy as np
 from bestofk._base.checks import Floats, probability, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.results import Presented
-from bestofk.lab.problems.classes import BinaryAttributes, ColumnBlocks
-from bestofk.lab.problems.generator import DataProblem, TableProblem
-from bestofk.lab.problems.given_rows import Degraded, ShuffledLabels
-from bestofk.lab.problems.networks import BayesianNetwork, draw_network
-from bestofk.lab.simulation import Simulation
 from bestofk.learners.kernels.splits import SplitMarks
 from bestofk.learners.predict import errors_of, plan_errors, predict_plan, seed_names
 from bestofk.learners.specification import named_learners
+from bestofk.papers.lab.problems.classes import BinaryAttributes, ColumnBlocks
+from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
+from bestofk.papers.lab.problems.given_rows import Degraded, ShuffledLabels
+from bestofk.papers.lab.problems.networks import BayesianNetwork, draw_network
+from bestofk.papers.lab.simulation import Simulation
 from bestofk.splits.design import Design
 from bestofk.splits.splits import Splits
 
@@ -68,7 +68,7 @@ def known_truth(simulation: Simulation) -> Truth:
 
     Examples
     --------
-    >>> from bestofk.lab import simulate
+    >>> from bestofk.papers.lab import simulate
     >>> known_truth(simulate(problem="right-or-wrong(errors=(0.3, 0.2, 0.2))", sets=1)).means
     (0.3, 0.2, 0.2)
     """
@@ -160,7 +160,7 @@ def estimate_truth(
 
     Examples
     --------
-    >>> from bestofk.lab import problem
+    >>> from bestofk.papers.lab import problem
     >>> truth = estimate_truth(["nmc", "max"], problem("gaussian(bayes_error=0.1)"), n_train=100,
     ...                        training_sets=20)
     >>> truth.best, bool(truth.means[0] < 0.2), bool(truth.means[1] > 0.4)

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, one_of, probability, refuse, whole
 from bestofk.data.schema import Encoded
-from bestofk.lab.problems.generator import DataProblem
+from bestofk.papers.lab.problems.generator import DataProblem
 
 BLOCK_KINDS = ("gaussian", "binary")
 

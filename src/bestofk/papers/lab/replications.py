@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, whole
 from bestofk._base.results import Presented
-from bestofk.lab.collect_outcomes import ALPHAS, Outcomes, Test, levels, run_test
-from bestofk.lab.rates import LEVEL, Rate, level_index
-from bestofk.lab.simulation import Simulation
+from bestofk.papers.lab.collect_outcomes import ALPHAS, Outcomes, Test, levels, run_test
+from bestofk.papers.lab.rates import LEVEL, Rate, level_index
+from bestofk.papers.lab.simulation import Simulation
 from bestofk.stats.tails import normal_quantile
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.results import Presented
-from bestofk.lab.collect_outcomes import ALPHAS, Outcomes, Test, levels, run_test
-from bestofk.lab.rates import Curve, Rate, level_index, rate_columns, rate_rows
-from bestofk.lab.simulation import Simulation
-from bestofk.lab.truth import Truth, truth_of
+from bestofk.papers.lab.collect_outcomes import ALPHAS, Outcomes, Test, levels, run_test
+from bestofk.papers.lab.rates import Curve, Rate, level_index, rate_columns, rate_rows
+from bestofk.papers.lab.simulation import Simulation
+from bestofk.papers.lab.truth import Truth, truth_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,8 +11,8 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
-from bestofk import lab
-from bestofk.lab import Simulation
+from bestofk.papers import lab
+from bestofk.papers.lab import Simulation
 
 SETS = 1000
 PERCENT = 0.01

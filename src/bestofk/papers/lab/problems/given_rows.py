@@ -11,7 +11,7 @@ from bestofk._base.checks import positive, refuse, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded
-from bestofk.lab.problems.generator import DataProblem
+from bestofk.papers.lab.problems.generator import DataProblem
 
 
 def _check(data: DataSet, problem: str, rows: int | None) -> None:

@@ -12,7 +12,6 @@ import pytest
 
 import bestofk as bk
 import tests_table
-from bestofk import lab
 from bestofk._base.errors import (
     ArgumentError,
     BestOfKError,
@@ -21,6 +20,7 @@ from bestofk._base.errors import (
     UnknownNameError,
 )
 from bestofk.cli import main
+from bestofk.papers import lab
 from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.calibration import read_calibration
@@ -79,7 +79,7 @@ def test_a_wrong_design_is_refused_before_the_work() -> None:
 
 
 def test_impossible_networks() -> None:
-    from bestofk.lab.problems.networks import BayesianNetwork
+    from bestofk.papers.lab.problems.networks import BayesianNetwork
 
     with pytest.raises(ArgumentError, match="must not form a cycle"):
         BayesianNetwork(parents=((1,), (0,)), tables=((0.1, 0.9), (0.1, 0.9)))
@@ -90,7 +90,7 @@ def test_impossible_networks() -> None:
 def test_losses_are_those_of_compare() -> None:
     """One path: the same data set in the same splits gives the same losses."""
     generated = lab.simulate(["naive-bayes", "c4.5", "nn"], SMALL, "2x4", sets=2, repeats=2)
-    from bestofk.lab.simulation import SimulationTask
+    from bestofk.papers.lab.simulation import SimulationTask
     from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss
 
@@ -242,7 +242,7 @@ def test_what_cannot_be_calibrated_says_so() -> None:
 
 
 def test_agreement_by_hand() -> None:
-    from bestofk.lab.replications import agreement_of
+    from bestofk.papers.lab.replications import agreement_of
 
     # of 10 verdicts 3 differ: pairs that agree (7*6 + 3*2) / 90
     one = agreement_of(np.array([[1] * 7 + [0] * 3, [0] * 10]))

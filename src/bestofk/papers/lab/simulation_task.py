@@ -17,9 +17,6 @@ from bestofk._base.code_identity import Identity, identify
 from bestofk._base.errors import RunError
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded
-from bestofk.lab.problems.classes import ColumnBlocks
-from bestofk.lab.problems.generator import DataProblem, dataset_of
-from bestofk.lab.problems.given_rows import Degraded
 from bestofk.learners.kernels.splits import SplitMarks
 from bestofk.learners.predict import (
     PlanErrors,
@@ -29,6 +26,9 @@ from bestofk.learners.predict import (
     predict_subsets,
     seed_names,
 )
+from bestofk.papers.lab.problems.classes import ColumnBlocks
+from bestofk.papers.lab.problems.generator import DataProblem, dataset_of
+from bestofk.papers.lab.problems.given_rows import Degraded
 from bestofk.run.cells import Failure
 from bestofk.run.evaluate import Evaluator, is_trusted
 from bestofk.run.experiment import Experiment, NamedLearner

@@ -11,9 +11,9 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk._base.results import Presented
-from bestofk.lab.collect_outcomes import ALPHAS, Outcomes, Test, levels, outcomes, run_test
-from bestofk.lab.rates import Curve, Rate, level_index, rate_columns, rate_rows
-from bestofk.lab.simulation import Simulation
+from bestofk.papers.lab.collect_outcomes import ALPHAS, Outcomes, Test, levels, outcomes, run_test
+from bestofk.papers.lab.rates import Curve, Rate, level_index, rate_columns, rate_rows
+from bestofk.papers.lab.simulation import Simulation
 from bestofk.stats.tails import t_quantile
 
 DFS = np.arange(2, 101)

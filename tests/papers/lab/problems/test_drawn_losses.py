@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bestofk._base.errors import ArgumentError
-from bestofk.lab import problem, simulate
+from bestofk.papers.lab import problem, simulate
 
 REPEATED = 0.2
 """Standard deviation between repetitions; the promise of the docstring is a fifth of a loss's."""

@@ -14,9 +14,9 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, number
 from bestofk._base.results import Presented
 from bestofk.decide.order_tables import ManyDecisions
-from bestofk.lab.rates import Rate, rate_columns
-from bestofk.lab.simulation import Simulation, rehearse, simulate
-from bestofk.lab.truth import known_truth
+from bestofk.papers.lab.rates import Rate, rate_columns
+from bestofk.papers.lab.simulation import Simulation, rehearse, simulate
+from bestofk.papers.lab.truth import known_truth
 
 BLIND_SPOT = "many-data-sets(means=(0.27, 0.4, 0.25), sds=(0.01, 0.25, 0.01))"
 """A precise, preferred learner; a noisy one that is the worst; a precise one that is the best."""

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, probability
-from bestofk.lab.collect_outcomes import Outcomes, Test, run_test
-from bestofk.lab.error_rates import DFS, counts_by_df, unscaled_statistics
-from bestofk.lab.rates import LEVEL, Rate
-from bestofk.lab.simulation import Simulation
+from bestofk.papers.lab.collect_outcomes import Outcomes, Test, run_test
+from bestofk.papers.lab.error_rates import DFS, counts_by_df, unscaled_statistics
+from bestofk.papers.lab.rates import LEVEL, Rate
+from bestofk.papers.lab.simulation import Simulation
 from bestofk.stats.intervals import clopper_pearson
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from bestofk import lab
+from bestofk.papers import lab
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 

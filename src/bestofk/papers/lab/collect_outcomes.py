@@ -17,7 +17,7 @@ from bestofk._base.results import Presented
 from bestofk.decide.choose_test import SITUATION_WORDS, Choice, choose_test
 from bestofk.decide.problem import problem_from_losses
 from bestofk.decide.registry import PROCEDURES
-from bestofk.lab.simulation import Simulation, rehearse, simulate
+from bestofk.papers.lab.simulation import Simulation, rehearse, simulate
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 

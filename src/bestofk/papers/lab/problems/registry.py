@@ -8,7 +8,7 @@ from typing import Any
 
 from bestofk._base.errors import Advice, ArgumentError
 from bestofk._base.registry import Registry, resolve
-from bestofk.lab.problems.generator import DataProblem, TableProblem
+from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
 
 Problem = DataProblem | TableProblem
 
@@ -34,64 +34,64 @@ PROBLEMS: Registry[ProblemEntry] = Registry(
     "problem",
     ProblemEntry(
         name="binary",
-        maker="bestofk.lab.problems.classes:BinaryAttributes",
+        maker="bestofk.papers.lab.problems.classes:BinaryAttributes",
         summary="independent binary attributes and a class that is independent of them",
         paper="Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests",
     ),
     ProblemEntry(
         name="network",
-        maker="bestofk.lab.problems.networks:network",
+        maker="bestofk.papers.lab.problems.networks:network",
         summary="a Bayesian network: for the paper's Sets 2 to 4, from a file, or drawn",
         paper="Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests",
     ),
     ProblemEntry(
         name="gaussian",
-        maker="bestofk.lab.problems.classes:GaussianClasses",
+        maker="bestofk.papers.lab.problems.classes:GaussianClasses",
         summary="two normal classes of known Bayes error",
         paper="Fukunaga 1990, Introduction to statistical pattern recognition",
     ),
     ProblemEntry(
         name="blocks",
-        maker="bestofk.lab.problems.classes:ColumnBlocks",
+        maker="bestofk.papers.lab.problems.classes:ColumnBlocks",
         summary="K copies of one learner, each with its own columns: equal, with signal",
         paper="Fisher 1935, The design of experiments",
     ),
     ProblemEntry(
         name="shuffled",
-        maker="bestofk.lab.problems.given_rows:ShuffledLabels",
+        maker="bestofk.papers.lab.problems.given_rows:ShuffledLabels",
         summary="your data with shuffled labels: nothing can be learnt",
         paper="Fisher 1935, The design of experiments",
     ),
     ProblemEntry(
         name="degraded",
-        maker="bestofk.lab.problems.given_rows:Degraded",
+        maker="bestofk.papers.lab.problems.given_rows:Degraded",
         summary="your data, one learner against a copy made worse by a given amount",
         paper="Dietterich 1998, Approximate statistical tests",
     ),
     ProblemEntry(
         name="normal",
-        maker="bestofk.lab.problems.drawn_losses:NormalLosses",
+        maker="bestofk.papers.lab.problems.drawn_losses:NormalLosses",
         summary="independent normal losses, for which theory gives the error rates",
         paper="Student 1908, The probable error of a mean",
         draws="losses",
     ),
     ProblemEntry(
         name="right-or-wrong",
-        maker="bestofk.lab.problems.drawn_losses:RightOrWrong",
+        maker="bestofk.papers.lab.problems.drawn_losses:RightOrWrong",
         summary="right or wrong on the instances of one test set, or of k folds",
         paper="Cochran 1950, The comparison of percentages in matched samples",
         draws="losses",
     ),
     ProblemEntry(
         name="many-data-sets",
-        maker="bestofk.lab.problems.drawn_losses:ManyDataSets",
+        maker="bestofk.papers.lab.problems.drawn_losses:ManyDataSets",
         summary="losses on many data sets: normal, skewed, tied, of unequal variances",
         paper="Demsar 2006, Statistical comparisons of classifiers over multiple data sets",
         draws="losses",
     ),
     ProblemEntry(
         name="local-minima",
-        maker="bestofk.lab.problems.drawn_losses:LocalMinima",
+        maker="bestofk.papers.lab.problems.drawn_losses:LocalMinima",
         summary="binomial losses on many data sets, stochastic learners sometimes trapped",
         paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments",
         draws="losses",
@@ -143,6 +143,6 @@ def as_problem(value: Any) -> Problem:
     if isinstance(value, str):
         return problem(value)
     raise ArgumentError(
-        f"problem must be a name such as 'binary' or a result of bestofk.lab.problem; got "
+        f"problem must be a name such as 'binary' or a result of bestofk.papers.lab.problem; got "
         f"{value!r:.60}."
     )

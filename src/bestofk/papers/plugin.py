@@ -1,0 +1,1 @@
+"""Entries that the papers add to the registries; the entry point ``bestofk.plugins`` names it."""
