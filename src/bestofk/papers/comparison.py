@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, shortened
-from bestofk._base.results import Presented
+from bestofk._base.results import Presented, json_ready
 
 if TYPE_CHECKING:
     from bestofk.report.figures.picture import Picture
@@ -25,6 +26,10 @@ Words = npt.NDArray[np.object_]
 Verdict = Literal["agrees", "differs", "not judged", "nothing printed"]
 LEVEL = 0.0027
 """Probability that a number lies outside its limits by chance: that of three standard errors."""
+_OUTSIDE = "!"
+"""Marks a cell that differs by more than chance and rounding allow."""
+_NOT_JUDGED = "?"
+"""Marks a cell that is shown but not judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,26 +42,165 @@ class Cell:
     within: bool | None
     """None if nothing is printed, nothing was computed, or the cell is not judged."""
 
+    def pair(self) -> str:
+        """Return ``ours / printed``, with a mark if they differ too much."""
+        if not self.printed:
+            return self.ours
+        if not self.ours:
+            return f"- / {self.printed}"
+        mark = {True: "", False: f" {_OUTSIDE}", None: f" {_NOT_JUDGED}"}[self.within]
+        return f"{self.ours} / {self.printed}{mark}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ComparedNumbers:
-    """Recomputed numbers next to the published ones.
+class ComparedTable(ABC):
+    """A recomputed table next to the published one.
 
     - `table`: Heading of the table.
     - `rows`, `columns`: Names of rows and columns.
-    - `ours`, `printed`: NaN if there is no number.
+    - `ours`, `printed`: The cells of both.
+    - `judged`: The cells that are counted (None: all that can be).
+    - `unjudged_because`: The reason why some cells are not judged, such as ``"2 draws are too
+      few"``.
+    - `corner`: Heading of the column of row names.
+    - `note`: Explanation below the table.
+    """
+
+    table: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    ours: npt.NDArray[Any]
+    printed: npt.NDArray[Any]
+    judged: Flags | None = None
+    unjudged_because: str = ""
+    corner: str = ""
+    note: str = ""
+
+    @property
+    @abstractmethod
+    def both(self) -> Flags:
+        """Mark the cells that have something on both sides."""
+
+    @property
+    def compared(self) -> Flags:
+        """Mark the judged cells that have something on both sides."""
+        return self.both if self.judged is None else self.both & self.judged
+
+    @property
+    @abstractmethod
+    def within(self) -> Flags:
+        """Mark the compared cells that agree."""
+
+    @abstractmethod
+    def summary(self) -> str:
+        """State how many cells agree, and which differ most."""
+
+    @abstractmethod
+    def cell(self, row: int, column: int) -> Cell:
+        """Return one cell as text."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """Judge the table: few enough cells that differ?"""
+        if not self.both.any():
+            return "nothing printed"
+        judged = int(self.compared.sum())
+        if 2 * judged < int(self.both.sum()):
+            return "not judged"
+        differ = judged - int(self.within.sum())
+        return "agrees" if differ <= self._differ_by_chance(judged) else "differs"
+
+    def _differ_by_chance(self, judged: int) -> int:  # noqa: ARG002
+        """Return how many of the judged cells may differ in a table that agrees."""
+        return 0
+
+    @property
+    def _because(self) -> str:
+        return f": {self.unjudged_because}" if self.unjudged_because else ""
+
+    def _texts(self) -> Iterator[tuple[str, list[Cell]]]:
+        """Yield the name and the cells of every row."""
+        for row, name in enumerate(self.rows):
+            yield name, [self.cell(row, column) for column in range(len(self.columns))]
+
+    def to_markdown(self) -> str:
+        """Return heading, summary, table and note as Markdown."""
+
+        def line(texts: Iterable[str]) -> str:
+            return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
+
+        lines = [f"### {self.table}", "", self.summary(), ""]
+        lines += [line([self.corner, *self.columns])]
+        lines += [line(["---", *("---:" for _ in self.columns)])]
+        lines += [line([name, *(cell.pair() for cell in cells)]) for name, cells in self._texts()]
+        return "\n".join([*lines, *(("", self.note) if self.note else ())]) + "\n"
+
+    def to_html(self) -> str:
+        """Return a section with heading, summary, table and note as HTML."""
+        head = "".join(f"<th>{escape(word)}</th>" for word in (self.corner, *self.columns))
+        body = []
+        for name, cells in self._texts():
+            row = [f"<th>{escape(name)}</th>"]
+            for cell in cells:
+                kind = {True: "within", False: "outside", None: "alone"}[cell.within]
+                title = f' title="difference {escape(cell.difference)}"' if cell.difference else ""
+                row.append(f'<td class="{kind}"{title}>{escape(cell.pair())}</td>')
+            body.append(f"<tr>{''.join(row)}</tr>")
+        note = f"<p>{escape(self.note)}</p>" if self.note else ""
+        return (
+            f"<section><h2>{escape(self.table)}</h2><p>{escape(self.summary())}</p>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{note}"
+            "</section>"
+        )
+
+    def to_text(self, width: int = 100) -> str:
+        """Return the table as text for a terminal of that width, without colours."""
+        from rich.console import Console
+        from rich.table import Table
+
+        shown = Table(box=None, pad_edge=False)
+        shown.add_column(self.corner, no_wrap=True)
+        for column in self.columns:
+            shown.add_column(column, justify="right")
+        for name, cells in self._texts():
+            shown.add_row(name, *(cell.pair() for cell in cells))
+        console = Console(
+            width=width, color_system=None, markup=False, highlight=False, emoji=False
+        )
+        with console.capture() as caught:
+            console.print(shown)
+        lines = [line.rstrip() for line in caught.get().splitlines()]
+        note = f"\n{self.note}" if self.note else ""
+        return "\n".join([self.table, *lines]) + f"\n{self.summary()}{note}\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return strict JSON; null if there is no number or nothing to compare."""
+        within = self.within.astype(object)
+        within[~self.compared] = None
+        return {
+            "table": self.table,
+            "rows": list(self.rows),
+            "columns": list(self.columns),
+            "ours": json_ready(self.ours),
+            "printed": json_ready(self.printed),
+            "within": within.tolist(),
+            "verdict": self.verdict,
+            "summary": self.summary(),
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ComparedNumbers(ComparedTable):
+    """Recomputed numbers next to the published ones; NaN if there is no number.
+
     - `low`, `high`: Limits of our number if both sides measure the same: chance (in ours and in the
       print) and rounding. See `share_limits`, `mean_limits` and `rounding_limits`.
     - `level`: Probability that a cell lies outside its limits by chance.
-    - `judged`: The cells that are counted (None: all with finite limits).
-    - `unjudged_because`: The reason why some cells are not judged, such as ``"2 draws are too
-      few"``.
     - `digits`: Digits after the decimal point.
     - `unit`: Unit of the numbers in the summary, such as ``"point"``.
     - `target`: A difference up to which two figures count as equal in practice, whatever chance
       allows.
-    - `corner`: Heading of the column of row names.
-    - `note`: Explanation below the table.
 
     Examples
     --------
@@ -70,21 +214,14 @@ class ComparedNumbers:
     [[True], [False]]
     """
 
-    table: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
     ours: Floats
     printed: Floats
     low: Floats
     high: Floats
     level: float = LEVEL
-    judged: Flags | None = None
-    unjudged_because: str = ""
     digits: int = 2
     unit: str = "point"
     target: float | None = None
-    corner: str = ""
-    note: str = ""
 
     @property
     def difference(self) -> Floats:
@@ -116,34 +253,29 @@ class ComparedNumbers:
             raise ArgumentError(f"{self.table} has no target.")
         return self.both & (np.abs(self.difference) <= self.target + 1e-9)
 
-    @property
-    def verdict(self) -> Verdict:
-        """Judge the table: few enough cells outside their limits?"""
+    def _differ_by_chance(self, judged: int) -> int:
         from scipy.stats import binom
 
-        total = int(self.compared.sum())
-        outside = total - int(self.within.sum())
-        return _verdict_of(self.both, total, outside, int(binom.ppf(0.99, total, self.level)))
+        return int(binom.ppf(0.99, judged, self.level))
 
     def summary(self) -> str:
         """State how many cells agree, the tolerance, and the largest difference."""
         both, total = int(self.both.sum()), int(self.compared.sum())
         if not both:
             return f"{self.table}: there is nothing to compare."
-        because = f": {self.unjudged_because}" if self.unjudged_because else ""
         if total:
             counts = (
                 f"{int(self.within.sum())} of {total} within the limits of chance and rounding "
                 f"(tolerance {self._tolerance()})"
             )
         else:
-            counts = f"not judged{because}"
+            counts = f"not judged{self._because}"
         if self.target is not None:
             plural = "" if self.target == 1 else "s"
             close = int(self.within_target().sum())
             counts += f", {close} of {both} within {self.target:g} {self.unit}{plural}"
         if 0 < total < both:
-            counts += f"; {both - total} not judged{because}"
+            counts += f"; {both - total} not judged{self._because}"
         size = np.where(self.both, np.abs(self.difference), -1.0)
         row, column = np.unravel_index(int(np.argmax(size)), size.shape)
         cell = ", ".join(name for name in (self.rows[int(row)], self.columns[int(column)]) if name)
@@ -169,40 +301,18 @@ class ComparedNumbers:
             within=bool(self.within[row, column]) if self.compared[row, column] else None,
         )
 
-    def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        return markdown_table(self)
-
-    def to_html(self) -> str:
-        """Return the table as an HTML section."""
-        return html_table(self)
-
-    def to_text(self, width: int = 100) -> str:
-        """Return the table as text for a terminal."""
-        return text_table(self, width)
-
     def to_dict(self) -> dict[str, Any]:
         """Return strict JSON; null if there is no number or nothing to compare."""
-        return {
-            "table": self.table,
-            "rows": list(self.rows),
-            "columns": list(self.columns),
-            **{name: _plain(getattr(self, name)) for name in ("ours", "printed", "low", "high")},
-            "difference": _plain(self.difference),
-            "within": _verdicts(self),
-            "target": self.target,
-            "verdict": self.verdict,
-            "summary": self.summary(),
-            "note": self.note,
-        }
+        added = {name: json_ready(getattr(self, name)) for name in ("low", "high", "difference")}
+        return {**super(ComparedNumbers, self).to_dict(), **added, "target": self.target}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ComparedWords:
+class ComparedWords(ComparedTable):
     """Recomputed texts (such as chosen learners) next to the published ones.
 
-    `agrees` marks the cells that agree, or may differ for a reason given in `note`. `judged` marks
-    the cells that are compared (None: all). Other cells are shown but not counted.
+    `agrees` marks the cells that agree, or may differ for a reason given in `note`. Cells that are
+    not judged are shown but not counted.
 
     Examples
     --------
@@ -217,16 +327,9 @@ class ComparedWords:
     'Table 2: 1 of 1 agree.'
     """
 
-    table: str
-    rows: tuple[str, ...]
-    columns: tuple[str, ...]
     ours: Words
     printed: Words
     agrees: Flags
-    judged: Flags | None = None
-    unjudged_because: str = ""
-    corner: str = ""
-    note: str = ""
 
     @property
     def both(self) -> Flags:
@@ -234,35 +337,22 @@ class ComparedWords:
         return np.asarray((self.ours != "") & (self.printed != ""), dtype=bool)
 
     @property
-    def compared(self) -> Flags:
-        """Mark the judged cells with a text on both sides."""
-        return self.both if self.judged is None else self.both & self.judged
-
-    @property
     def within(self) -> Flags:
         """Mark the compared cells that agree."""
         return self.compared & self.agrees
-
-    @property
-    def verdict(self) -> Verdict:
-        """Judge the table: do all judged cells agree?"""
-        total = int(self.compared.sum())
-        return _verdict_of(self.both, total, total - int(self.within.sum()), 0)
 
     def summary(self) -> str:
         """State how many cells agree, and which do not."""
         if not self.both.any():
             return f"{self.table}: there is nothing to compare."
-        because = f": {self.unjudged_because}" if self.unjudged_because else ""
         if not self.compared.any():
-            return f"{self.table}: not judged{because}."
+            return f"{self.table}: not judged{self._because}."
         counts = f"{self.table}: {int(self.within.sum())} of {int(self.compared.sum())} agree"
         if self.unjudged_because and (unjudged := int((self.both & ~self.compared).sum())):
-            counts += f"; {unjudged} not judged{because}"
-        rows, columns = np.nonzero(self.compared & ~self.within)
+            counts += f"; {unjudged} not judged{self._because}"
         different = [
             f"{self.rows[row]} ({self.columns[column]})"
-            for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+            for row, column in np.argwhere(self.compared & ~self.within).tolist()
         ]
         return f"{counts}; not {shortened(different)}." if different else f"{counts}."
 
@@ -277,39 +367,17 @@ class ComparedWords:
             within=within if compared else None,
         )
 
-    def to_markdown(self) -> str:
-        """Return the table as Markdown."""
-        return markdown_table(self)
 
-    def to_html(self) -> str:
-        """Return the table as an HTML section."""
-        return html_table(self)
-
-    def to_text(self, width: int = 100) -> str:
-        """Return the table as text for a terminal."""
-        return text_table(self, width)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return strict JSON; `within` is null if a cell is not compared."""
-        return {
-            "table": self.table,
-            "rows": list(self.rows),
-            "columns": list(self.columns),
-            "ours": self.ours.tolist(),
-            "printed": self.printed.tolist(),
-            "within": _verdicts(self),
-            "verdict": self.verdict,
-            "summary": self.summary(),
-            "note": self.note,
-        }
+def _number_text(value: float, digits: int) -> str:
+    return f"{value:.{digits}f}" if np.isfinite(value) else ""
 
 
-def _verdict_of(both: Flags, judged: int, outside: int, expected: int) -> Verdict:
-    if not both.any():
-        return "nothing printed"
-    if 2 * judged < int(both.sum()):
-        return "not judged"
-    return "agrees" if outside <= expected else "differs"
+def legend() -> str:
+    """Explain the cells."""
+    return (
+        f"Each cell: ours / printed. {_OUTSIDE} marks a difference beyond the limits of chance and "
+        f"rounding, {_NOT_JUDGED} a cell that is not judged."
+    )
 
 
 # Limits of our numbers, given the printed ones
@@ -398,117 +466,6 @@ def mean_limits(
     return printed - allowed, printed + allowed
 
 
-def _verdicts(table: ComparedNumbers | ComparedWords) -> list[list[bool | None]]:
-    return [
-        [good if compared else None for compared, good in zip(*row, strict=True)]
-        for row in zip(table.compared.tolist(), table.within.tolist(), strict=True)
-    ]
-
-
-def _number_text(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}" if np.isfinite(value) else ""
-
-
-def _plain(values: Floats) -> list[list[float | None]]:
-    return [
-        [float(value) if np.isfinite(value) else None for value in row] for row in values.tolist()
-    ]
-
-
-# Tables as Markdown, HTML and text
-
-
-_OUTSIDE = "!"
-"""Marks a cell that differs by more than chance and rounding allow."""
-_NOT_JUDGED = "?"
-"""Marks a cell that is shown but not judged."""
-
-
-def _cells(table: ComparedNumbers | ComparedWords) -> list[list[Cell]]:
-    return [
-        [table.cell(row, column) for column in range(len(table.columns))]
-        for row in range(len(table.rows))
-    ]
-
-
-def _pair(cell: Cell) -> str:
-    """Return ``ours / printed``, with a mark if they differ too much."""
-    if not cell.printed:
-        return cell.ours
-    if not cell.ours:
-        return f"- / {cell.printed}"
-    mark = {True: "", False: f" {_OUTSIDE}", None: f" {_NOT_JUDGED}"}[cell.within]
-    return f"{cell.ours} / {cell.printed}{mark}"
-
-
-def legend() -> str:
-    """Explain the cells."""
-    return (
-        f"Each cell: ours / printed. {_OUTSIDE} marks a difference beyond the limits of chance and "
-        f"rounding, {_NOT_JUDGED} a cell that is not judged."
-    )
-
-
-def markdown_table(table: ComparedNumbers | ComparedWords) -> str:
-    """Return heading, summary, table and note as Markdown."""
-    lines = [f"### {table.table}", "", table.summary(), "", *_pipes(table)]
-    if table.note:
-        lines += ["", table.note]
-    return "\n".join(lines) + "\n"
-
-
-def _pipes(table: ComparedNumbers | ComparedWords) -> list[str]:
-    def line(texts: Sequence[str]) -> str:
-        return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
-
-    return [
-        line([table.corner, *table.columns]),
-        line(["---", *("---:" for _ in table.columns)]),
-        *(
-            line([name, *map(_pair, cells)])
-            for name, cells in zip(table.rows, _cells(table), strict=True)
-        ),
-    ]
-
-
-def html_table(table: ComparedNumbers | ComparedWords) -> str:
-    """Return a section with heading, summary, table and note as HTML."""
-    head = "".join(f"<th>{escape(word)}</th>" for word in (table.corner, *table.columns))
-    body = []
-    for name, cells in zip(table.rows, _cells(table), strict=True):
-        row = [f"<th>{escape(name)}</th>"]
-        for cell in cells:
-            kind = {True: "within", False: "outside", None: "alone"}[cell.within]
-            title = f' title="difference {escape(cell.difference)}"' if cell.difference else ""
-            row.append(f'<td class="{kind}"{title}>{escape(_pair(cell))}</td>')
-        body.append(f"<tr>{''.join(row)}</tr>")
-    note = f"<p>{escape(table.note)}</p>" if table.note else ""
-    return (
-        f"<section><h2>{escape(table.table)}</h2><p>{escape(table.summary())}</p>"
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{note}"
-        "</section>"
-    )
-
-
-def text_table(table: ComparedNumbers | ComparedWords, width: int) -> str:
-    """Return the table as text for a terminal of that width, without colours."""
-    from rich.console import Console
-    from rich.table import Table
-
-    shown = Table(box=None, pad_edge=False)
-    shown.add_column(table.corner, no_wrap=True)
-    for column in table.columns:
-        shown.add_column(column, justify="right")
-    for name, cells in zip(table.rows, _cells(table), strict=True):
-        shown.add_row(name, *map(_pair, cells))
-    console = Console(width=width, color_system=None, markup=False, highlight=False, emoji=False)
-    with console.capture() as caught:
-        console.print(shown)
-    lines = [line.rstrip() for line in caught.get().splitlines()]
-    note = f"\n{table.note}" if table.note else ""
-    return "\n".join([table.table, *lines]) + f"\n{table.summary()}{note}\n"
-
-
 # Requests and results
 
 
@@ -559,7 +516,7 @@ class ReproductionResult(Presented):
 
     title: str
     paper: str
-    tables: tuple[ComparedNumbers | ComparedWords, ...]
+    tables: tuple[ComparedTable, ...]
     sentences: tuple[str, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
     figures: dict[str, tuple[str, ...]] = field(default_factory=dict)
