@@ -187,7 +187,7 @@ def _headline_contradictions(decision: Decision) -> list[str]:
         wrong.append("the sentence does not name the recommended one")
     row = next(row for row in rows if row.name == best)
     bounds = re.findall(r"at most (\S+) worse", text)
-    if bounds and bounds[0] != at_most_text(decision, row):
+    if bounds and bounds[0] != at_most_text(decision, row.at_most):
         wrong.append("the sentence has another bound")
     if not bounds and row.at_most and decision.decidable:
         wrong.append("the sentence lacks the bound")

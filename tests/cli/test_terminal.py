@@ -200,7 +200,7 @@ def test_the_answer_names_the_estimand(run, monkeypatch):
 
 def test_advice_about_speed_is_an_option_that_works(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("bestofk.decide.statements.study.MIN_SECONDS", 0.0)
+    monkeypatch.setattr("bestofk.run.study_statements.MIN_SECONDS", 0.0)
     learners = ("--learner", "sklearn.ensemble:RandomForestClassifier(n_estimators=20)")
     asked = (
         "compare",

@@ -328,7 +328,7 @@ def _refuse_unknown_costs(prefer: str | None, logs: Evals) -> None:
 
 def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
     """Return the cost of each model by the measure of the verdict, under its title."""
-    from bestofk.decide.statements.models import cost_title, main_cost, shown_cost
+    from bestofk.evals.costs import cost_title, main_cost, shown_cost
 
     of = main_cost(choice.costs, choice.cost_of)
     if of is None:
@@ -341,7 +341,7 @@ def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
 
 def _cost_lines(choice: ModelChoice) -> list[str]:
     """Return the known costs of a sample, by model."""
-    from bestofk.decide.statements.models import cost_title, shown_cost
+    from bestofk.evals.costs import cost_title, shown_cost
 
     lines = []
     for of, costs in choice.costs.items():

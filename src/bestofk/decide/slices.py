@@ -42,7 +42,7 @@ class Slice:
         row = self.standing(best)
         if best is None or row is None:
             return f"{self.name}: {decision.headline()}"
-        at_most = at_most_text(decision, row)
+        at_most = at_most_text(decision, row.at_most)
         parts = [f"use {called(best)}{f', at most {at_most} worse than the best' * bool(at_most)}"]
         may_be = [name for name in decision.candidates if name != best]
         for title, names in (("may be the best", may_be), ("ruled out", _ruled_out(decision))):

@@ -22,7 +22,7 @@ from bestofk.decide.problem import Subject
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slices, order_slices
-from bestofk.decide.statements.models import cost_details
+from bestofk.evals.costs import cost_details
 from bestofk.evals.evals import MEASURES, Evals, is_measure
 from bestofk.evals.item_plan import (
     MoreItems,

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import sqrt
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats
 from bestofk._base.errors import ArgumentError, TableError
-from bestofk._base.formatting import shortened
+from bestofk._base.formatting import interval_words, number, rounded, shortened
 from bestofk._base.results import Presented
-from bestofk.decide.statements.models import judge_text
 from bestofk.evals.evals import Evals
 from bestofk.evals.item_scores import ItemScores
 from bestofk.losses.losses import Losses
@@ -22,6 +21,12 @@ from bestofk.stats.pairwise.judge_correction import MIN_LABELLED
 from bestofk.stats.pairwise.registry import LABELLED_TESTS
 from bestofk.stats.tails import pvalue_of_t, t_quantile
 
+MAX_JUDGED = 6
+"""Models whose agreement with the judge is listed."""
+FEW_LABELS = 50
+"""Fewest labelled items of `studies/judge_claims.py`."""
+UNLIKELY_SAMPLE = 0.01
+"""If the p-value is smaller, the labelled items do not look like a random sample."""
 SMALLEST_WEIGHT = 1e-13
 """Weight of a judge that says nothing about the labels, so that its scores stay readable."""
 
@@ -60,6 +65,13 @@ class JudgeBias:
     low: float | None
     high: float | None
 
+    def bias_words(self) -> str:
+        """Return ``0.05 (0.02 to 0.08)``."""
+        if self.bias is None or self.low is None or self.high is None:
+            return "unknown"
+        bias = rounded([self.bias], (self.high - self.low) / 2)[0]
+        return f"{bias} ({interval_words(self.low, self.high) or bias})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeCheck(Presented):
@@ -82,7 +94,52 @@ class JudgeCheck(Presented):
 
     def explain(self) -> str:
         """Return what the labels show about the judge, in sentences."""
-        return judge_text(self)
+        head = (
+            f"{self.labelled:,} of {self.items:,} items have human labels ({self.truth}), which "
+            "correct the judge's bias (PPI++) if they are a random sample."
+        )
+        if self.labelled == self.items:
+            head = f"All {self.items:,} items have human labels, so the judge does not count."
+        agreeing = [
+            f"{one.name} {100 * one.agreement:.0f} %"
+            for one in self.models
+            if one.agreement is not None
+        ]
+        if not agreeing:
+            shown = [
+                f"{one.name} {one.correlation:.2f}" if isfinite(one.correlation)
+                else f"{one.name} unknown"
+                for one in self.models
+            ]  # fmt: skip
+            return f"{head} Correlation of judge and labels: {shortened(shown, MAX_JUDGED)}."
+        biases = [f"{one.name} {one.bias_words()}" for one in self.models]
+        return (
+            f"{head} Judge and labels agree: {shortened(agreeing, MAX_JUDGED)}. Mean score of the "
+            f"judge minus the label: {shortened(biases, MAX_JUDGED)}."
+        )
+
+    def cautions(self) -> list[str]:
+        """Return what speaks against the labels, in sentences."""
+        sentences = []
+        if self.labelled < min(FEW_LABELS, self.items):
+            sentences.append(
+                f"Only {self.labelled} items have human labels: error rates were measured for "
+                f"{FEW_LABELS} and more."
+            )
+        if self.pvalue < UNLIKELY_SAMPLE:
+            labelled, others = self.means
+            sentences.append(
+                "The labelled items do not look like a random sample: the judge's mean score is "
+                f"{number(labelled)} on them and {number(others)} on the others. The result holds "
+                "only for items like the labelled ones; label random items."
+            )
+        opposite = [one.name for one in self.models if one.correlation < -0.2]
+        if opposite:
+            sentences.append(
+                f"The judge gives high scores to answers of {shortened(opposite, 3)} that people "
+                "rate low: check that both scores have the same direction."
+            )
+        return sentences
 
 
 def labelled_items(scores: ItemScores) -> Bools:

@@ -9,16 +9,37 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from bestofk._base.errors import use
+from bestofk._base.formatting import counted, number, shortened
 from bestofk._base.results import Presented, json_ready, present
 from bestofk.decide.decision import Decision
-from bestofk.decide.statements import KINDS, Statement, as_text, paragraph, selected
-from bestofk.decide.statements.models import against_text, model_statements
+from bestofk.decide.statements import (
+    KINDS,
+    Statement,
+    as_text,
+    paragraph,
+    selected,
+    statements,
+    with_advice,
+)
+from bestofk.decide.statements.wording import at_most_text, called
+from bestofk.evals.costs import cost_phrase, main_cost, ratio_phrase
 from bestofk.evals.item_plan import MoreItems
 from bestofk.evals.item_scores import ItemScores
 from bestofk.evals.judge import JudgeCheck
 
 if TYPE_CHECKING:
     from bestofk.decide.preference import Name
+
+MAX_AGAINST = 6
+"""Models that a sentence compares with another one."""
+_AGAINST = {
+    "within": "within the margin",
+    "open": "not shown to be within the margin",
+    "beyond": "worse by more than the margin",
+}
+_JUDGES = ("judge", "model_graded", "llm", "geval", "g_eval")
+"""Parts of the names of scores that a model gave."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +62,8 @@ class AgainstModel(Presented):
 
     def explain(self) -> str:
         """Return the comparison in a sentence."""
-        return against_text(self)
+        bound = "" if self.at_most is None else f" (at most {number(self.at_most)} worse)"
+        return f"Compared with {self.against}, {self.name} is {_AGAINST[self.verdict]}{bound}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -101,13 +123,101 @@ class ModelChoice(Presented):
 
     def select(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds; see `bestofk.decide.statements`."""
-        about_models = model_statements(self)
-        statements: list[Statement] = []
+        about_models = self._about_models()
+        listed: list[Statement] = []
         for kind in kinds:
             parts = [self.decision.select(kind), selected(about_models, kind)]  # type: ignore[arg-type]
             # views show the first caution: that about a judge matters more than that about a test
-            statements += [one for part in parts[:: -1 if kind == "caution" else 1] for one in part]
-        return tuple(statements)
+            listed += [one for part in parts[:: -1 if kind == "caution" else 1] for one in part]
+        return tuple(listed)
+
+    def _about_models(self) -> tuple[Statement, ...]:
+        """Return the statements besides those of the decision."""
+        notes = statements("note", [self._weight_sentence(), *self.left_out])
+        if self.recommended is None:
+            return notes
+        return (
+            *statements("verdict", [*self._against_sentences(), self.cost_sentence()]),
+            *self._about_judge(),
+            *statements("more items", [] if self.more is None else [self.more.explain()]),
+            *notes,
+        )
+
+    def _weight_sentence(self) -> str:
+        """Say whether items or tasks count the same; empty for one task."""
+        tasks = len(self.scores.tasks)
+        if tasks == 1:
+            return ""
+        each = f"Each of {counted(tasks, 'task')} has"
+        if self.weights == "micro":
+            each = f"Each item of {counted(tasks, 'task')} has"
+        return f"{each} the same weight ({self.weights})."
+
+    def _against_sentences(self) -> list[str]:
+        """Say which models are within the margin of the one that `against` names."""
+        sentences = []
+        for verdict, words in _AGAINST.items():
+            names = [
+                row.name
+                if row.at_most is None
+                else f"{row.name} (at most {at_most_text(self.decision, row.at_most)} worse)"
+                for row in self.against
+                if row.verdict == verdict
+            ]
+            if names:
+                other, margin = self.against[0].against, number(self.decision.margin or 0.0)
+                sentences.append(
+                    f"Compared with {other}, {words} of {margin}: {shortened(names, MAX_AGAINST)}."
+                )
+        return sentences
+
+    def cost_sentence(self) -> str:
+        """Compare the cost of the recommended model with another one's; empty if unknown.
+
+        The other model is the one with the best mean. If that is the recommended model, it is the
+        cheapest model that may be the best.
+        """
+        measure = main_cost(self.costs, self.cost_of)
+        if measure is None or self.recommended is None:
+            return ""
+        costs = self.costs[measure]
+        cost = costs[str(self.recommended)]
+        other = self.decision.smallest_mean
+        if other == self.recommended:
+            cheaper = [name for name in self.decision.candidates if costs[str(name)] < cost]
+            if not cheaper:
+                return ""
+            other = min(cheaper, key=lambda name: costs[str(name)])
+        other_cost = costs[str(other)]
+        if other_cost == cost:
+            return f"{called(other)} costs the same."
+        verb = "costs" if measure == "cost" else "takes"
+        ratio = ratio_phrase(other_cost, cost, "long" if measure.endswith("latency") else "much")
+        phrase = cost_phrase(other_cost, measure, self.currency)
+        sentence = f"{called(other)} {verb} {phrase}, {ratio}"
+        if measure == "cost" and other_cost > cost:
+            saved = cost_phrase(other_cost - cost, measure, self.currency)
+            return f"{sentence}: {called(self.recommended)} saves {saved}."
+        return f"{sentence}."
+
+    def _about_judge(self) -> tuple[Statement, ...]:
+        """State what human labels show about the judge, or what a judge alone cannot show."""
+        if self.judge is not None:
+            cautions = statements("caution", self.judge.cautions())
+            return (*cautions, *statements("judge", [self.judge.explain()]))
+        name = self.scores.metric.lower().replace("-", "_").replace(" ", "_")
+        if not any(part in name for part in _JUDGES):
+            return ()
+        return (
+            with_advice(
+                "caution",
+                "The scores are those of a judge: they show which model the judge prefers, not "
+                "which is better. If it favours a model, more items do not help: let people label "
+                "about 100 random items, and pass ",
+                use(truth="COLUMN"),
+                ".",
+            ),
+        )
 
     @property
     def statements(self) -> tuple[Statement, ...]:

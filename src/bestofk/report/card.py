@@ -14,11 +14,11 @@ from bestofk.decide.battles import BattleDecision
 from bestofk.decide.decision import Decision
 from bestofk.decide.interval_table import IntervalDecision
 from bestofk.decide.preference import Name
-from bestofk.decide.statements.models import cost_phrase, cost_sentence, main_cost
 from bestofk.decide.statements.stopped import mean_and_runs
 from bestofk.decide.statements.wording import level_words, shown_means, worse_than_best
 from bestofk.decide.stopping.races import Race
 from bestofk.decide.stopping.stopped_decision import StoppedDecision
+from bestofk.evals.costs import cost_phrase, main_cost
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.names import html_name, html_sentence
@@ -85,7 +85,7 @@ def _cost(models: ModelChoice, names: set[object]) -> list[Row]:
     if str(models.recommended) in models.cost_intervals:
         ends = interval_words(*models.cost_intervals[str(models.recommended)])
         phrase += f" ({level_words(models.decision.alpha)} interval {ends})"
-    notes = tuple(html_sentence(text, names) for text in [cost_sentence(models)] if text)
+    notes = tuple(html_sentence(text, names) for text in [models.cost_sentence()] if text)
     return [Row(label="Cost", notes=(phrase, *notes))]
 
 

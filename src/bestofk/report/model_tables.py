@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.decide.statements.models import shown_cost
+from bestofk.evals.costs import shown_cost
 from bestofk.report.figures.kinds.cost_frontier import frontier_of, known_cost
 from bestofk.report.names import elided
 from bestofk.report.tables import Column, OutputTable, learners_table

@@ -11,6 +11,7 @@ from bestofk._base.formatting import duration, joined
 from bestofk._base.results import Presented, Reported
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import HEADLINE, KINDS, Statement, as_text, paragraph
+from bestofk.run.study_statements import study_statements
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -223,8 +224,6 @@ class Study(Reported):
 
     def select(self, *kinds: str) -> tuple[Statement, ...]:
         """Return the statements of these kinds; see `bestofk.decide.statements`."""
-        from bestofk.decide.statements.study import study_statements
-
         decided = () if self.decision is None else self.decision.select(*kinds)
         return study_statements(self, decided, kinds)
 

@@ -74,7 +74,7 @@ def _best(decision: Decision) -> list[Statement | str]:
         return [_use(decision, f": it is the best of the {count} ({confidence}).")]
     if len(candidates) == len(decision.by_preference) and not decision.preference.stated:
         first = "Either of the two" if len(candidates) == 2 else f"Any of the {count}"
-        rest = f": it is at most {at_most_text(decision, row)} worse ({confidence})."
+        rest = f": it is at most {at_most_text(decision, row.at_most)} worse ({confidence})."
         if row.at_most is None:
             rest = f"{_has_best_mean(decision)} {no_bound(decision)}"
         start = f"{first} may be the best. "
@@ -93,7 +93,7 @@ def _bound(decision: Decision, row: Standing, confidence: str) -> str:
             return f"{_has_best_mean(decision)} {no_bound(decision)}"
         may_be = ": it may be the best" if row.name == decision.by_preference[0] else ""
         return f", {_why_preferred(decision)}{may_be}. {no_bound(decision)}"
-    worst = f"at most {at_most_text(decision, row)} worse"
+    worst = f"at most {at_most_text(decision, row.at_most)} worse"
     if not decision.preference.stated:
         return f": it is {worst} than the best of the {count} ({confidence})."
     if row.name in decision.candidates:

@@ -159,16 +159,14 @@ def _bound_text(value: float, uncertainty: float | None, *, up: bool) -> str:
     return f"{(ceil(scaled) if up else floor(scaled)) / 10**decimals:.{decimals}f}"
 
 
-def at_most_text(decision: Decision, row: Standing) -> str:
-    """Return the upper bound of how much worse than the best a learner is; empty without one."""
-    if row.at_most is None:
-        return ""
-    return _bound_text(row.at_most, uncertainty_of(decision), up=True)
+def at_most_text(decision: Decision, at_most: float | None) -> str:
+    """Return an upper bound of how much worse a learner is; empty without one."""
+    return "" if at_most is None else _bound_text(at_most, uncertainty_of(decision), up=True)
 
 
 def worse_than_best(decision: Decision, row: Standing) -> str:
     """Return ``at most 0.006`` or ``0.006 to 0.073``; empty without a bound."""
-    high = at_most_text(decision, row)
+    high = at_most_text(decision, row.at_most)
     if not high or high == "0":
         return high
     low = _bound_text(row.at_least or 0.0, uncertainty_of(decision), up=False)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, joined, printable
 from bestofk.decide.decision import MAY_BE_BEST, NOT_SHOWN, RECOMMENDED, RULED_OUT, WITHIN_MARGIN
-from bestofk.decide.statements.models import cost_title, shown_cost
+from bestofk.evals.costs import cost_title, shown_cost
 from bestofk.report.figures.axes import spread, x_axis, y_axis, y_axis_left
 from bestofk.report.figures.comparisons import decision_of
 from bestofk.report.figures.labels import LINE_HEIGHT

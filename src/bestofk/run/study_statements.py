@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from bestofk._base.errors import use
 from bestofk._base.formatting import in_words, joined, shortened
 from bestofk.decide.statements import Statement, selected, statements, with_advice
+
+if TYPE_CHECKING:
+    from bestofk.run.study import Study
 
 MIN_SECONDS = 0.05
 """Seconds of one fit below which its speed does not matter."""
@@ -20,7 +23,7 @@ MAX_REASONS = 3
 
 
 def study_statements(
-    study: Any, decided: Sequence[Statement], kinds: Sequence[str]
+    study: Study, decided: Sequence[Statement], kinds: Sequence[str]
 ) -> tuple[Statement, ...]:
     """Return the statements of a `bestofk.Study` of these kinds, in the order of `kinds`.
 
@@ -35,7 +38,7 @@ def study_statements(
         "stop": lambda: _whole_plan(study),
         "note": lambda: statements("note", [*_failures(study), *study.notes]),
         "replication": lambda: _replication(study),
-        "preparation": lambda: statements("preparation", _preparation(study)),
+        "preparation": lambda: _preparation(study),
         "run": lambda: statements("run", [" ".join(study.setting)]),
         "data": lambda: statements("data", [" ".join(study.data_account)]),
     }
@@ -46,17 +49,19 @@ def study_statements(
     )
 
 
-def _undecided(study: Any) -> tuple[Statement, ...]:
+def _undecided(study: Study) -> tuple[Statement, ...]:
     if study.decision is not None:
         return ()
     reason = study.undecided or "fewer than two learners have losses."
     return statements("verdict", [f"Nothing can be decided: {reason}"])
 
 
-def _baseline(study: Any) -> tuple[Statement, ...]:
+def _baseline(study: Study) -> tuple[Statement, ...]:
     """Say that a learner that ignores the columns may be the best."""
     decision = study.decision
-    candidates = () if decision is None else tuple(map(str, decision.candidates))
+    if decision is None:
+        return ()
+    candidates = tuple(map(str, decision.candidates))
     names = [name for name in _baselines(study) if name in candidates]
     if not names or len(candidates) == len(names) == len(decision.by_preference):
         return ()
@@ -65,13 +70,13 @@ def _baseline(study: Any) -> tuple[Statement, ...]:
     return (Statement(kind="verdict", text=text, learners=tuple(names)),)
 
 
-def _baselines(study: Any) -> list[str]:
+def _baselines(study: Study) -> list[str]:
     """Return the learners that ignore the columns."""
     learners = () if study.spec is None else study.spec.learners
     return [one.name for one in learners if one.settings.startswith(BASELINES)]
 
 
-def _speed_hint(study: Any) -> tuple[Statement, ...]:
+def _speed_hint(study: Study) -> tuple[Statement, ...]:
     """Say that a learner is much faster than the recommended one and may be the best."""
     decision = study.decision
     if decision is None or decision.recommended is None or decision.preference.stated:
@@ -103,7 +108,7 @@ def _speed_hint(study: Any) -> tuple[Statement, ...]:
     return ()
 
 
-def _left_out(study: Any) -> tuple[Statement, ...]:
+def _left_out(study: Study) -> tuple[Statement, ...]:
     """Say what failed, and what was compared."""
     sentences = []
     if study.left_out:
@@ -121,13 +126,13 @@ def _left_out(study: Any) -> tuple[Statement, ...]:
     return statements("left out", [*sentences, *study.dropped])
 
 
-def _failures(study: Any) -> list[str]:
+def _failures(study: Study) -> list[str]:
     """List all reasons for failures, if the first paragraph names only some."""
     reasons = _reasons(study)
     return [f"Failed: {'; '.join(reasons)}."] if len(reasons) > MAX_REASONS + 1 else []
 
 
-def _reasons(study: Any) -> list[str]:
+def _reasons(study: Study) -> list[str]:
     """Return why learners were left out, those with the same reason together."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in study.left_out.items():
@@ -135,7 +140,7 @@ def _reasons(study: Any) -> list[str]:
     return [f"{joined(names)}: {reason}" for reason, names in by_reason.items()]
 
 
-def _whole_plan(study: Any) -> tuple[Statement, ...]:
+def _whole_plan(study: Study) -> tuple[Statement, ...]:
     """Say that a comparison that could have stopped needed its whole plan."""
     race = study.race
     if race is None or race.fits < race.planned_fits:
@@ -143,13 +148,13 @@ def _whole_plan(study: Any) -> tuple[Statement, ...]:
     return statements("stop", [race.state()])
 
 
-def _replication(study: Any) -> tuple[Statement, ...]:
+def _replication(study: Study) -> tuple[Statement, ...]:
     if study.replication is None:
         return ()
     return statements("replication", [study.replication.explain()])
 
 
-def _preparation(study: Any) -> list[str]:
+def _preparation(study: Study) -> tuple[Statement, ...]:
     from bestofk.learners.preparation import sentences
 
-    return sentences(study.preparation)
+    return statements("preparation", sentences(study.preparation))
