@@ -147,7 +147,7 @@ class TestArgumentsReachTheirStep:
         )  # fmt: skip
         assert order.smallest_mean == "b"
         assert order.test_choice.name == "5x2cv-t"
-        advice = r"order has no argument 'higher': write higher_is_better=True\."
+        advice = r"order has no argument 'higher': write higher_is_better=\.\.\.\."
         with pytest.raises(bk.ArgumentError, match=advice):
             bk.order(self.FRAME, higher_is_better=True, algorithm="who", higher=True)
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import is_dataclass
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache, wraps
+from inspect import Parameter, signature
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import Advice, ArgumentError, Part
+from bestofk._base.synonyms import meant
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Alternative = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "greater", "less")
+P = ParamSpec("P")
+R = TypeVar("R")
 RandomState = int | np.random.Generator | None
 
 
@@ -136,6 +140,65 @@ def generator(random_state: RandomState) -> np.random.Generator:
             raise refuse("random_state", "at least 0", random_state)
         return np.random.default_rng(random_state)
     raise refuse("random_state", "a whole number, a numpy Generator or None", random_state)
+
+
+def names_arguments(**parts: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Make a function name the argument that an unknown keyword stands for.
+
+    - `parts`: By argument: the public dataclass of its value, whose fields are looked up too. They
+      are arguments themselves if it is the ``**`` argument.
+
+    Examples
+    --------
+    >>> @names_arguments()
+    ... def draw(*, random_state=0): ...
+    >>> draw(seed=3)
+    Traceback (most recent call last):
+    bestofk._base.errors.ArgumentError: draw has no argument 'seed': write random_state=....
+    """
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        known = []
+        for name, parameter in signature(function).parameters.items():
+            is_open = parameter.kind is Parameter.VAR_KEYWORD
+            known += [field.name for field in fields(parts[name])] if is_open else [name]
+
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            unknown = [name for name in kwargs if name not in known]
+            if unknown:
+                raise unknown_arguments(function.__name__, unknown, known, parts)
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate
+
+
+def unknown_arguments(
+    function: str,
+    unknown: Iterable[str],
+    known: Collection[str],
+    parts: Mapping[str, Any] | None = None,
+) -> ArgumentError:
+    """Return one sentence about unknown keywords, with the arguments that work."""
+    advice: dict[Part, None] = {}
+    for name in unknown:
+        inside = [
+            f"{argument}=bk.{kind.__name__}({name}=...)"
+            for argument, kind in (parts or {}).items()
+            if name in {field.name for field in fields(kind)}
+        ]
+        near = meant(name, known, most=1, cutoff=0.7)
+        if not inside and not near:
+            listed = ", ".join(sorted(known))
+            return ArgumentError(
+                f"{function} has no argument {name!r}: its arguments are {listed}."
+            )
+        advice[inside[0] if inside else Advice(near[0], ...)] = None
+    names = " or ".join(map(repr, unknown))
+    separated = [part for one in advice for part in (" and ", one)][1:]
+    return ArgumentError(f"{function} has no argument {names}: write ", *separated, ".")
 
 
 def check_fields(value: Any) -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from bestofk._base.formatting import without_controls
+from bestofk._base.synonyms import meant
 
 _MAX_NAME_LENGTH = 120
 _MAX_LISTED_NAMES = 60
-_MAX_COMPARED_NAMES = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,29 +89,6 @@ class DesignError(BestOfKError, ValueError):
     """A test does not cover the design of the losses."""
 
 
-OTHER_NAMES = {
-    # learners
-    "j48": "c4.5", "id3": "c4.5", "cart": "c4.5", "decision-tree": "c4.5",
-    "ib1": "nn", "ibk": "nn", "1nn": "nn", "1-nn": "nn", "knn": "nn", "nearest-neighbour": "nn",
-    "nearest-neighbor": "nn", "nearest-mean": "nmc", "lgc": "logistic", "nb": "naive-bayes",
-    "vp": "voted-perceptron", "majority": "max", "zeror": "max", "ripper": "furia", "jrip": "furia",
-    "lda": "sklearn.discriminant_analysis:LinearDiscriminantAnalysis",
-    "nnet": "sklearn.neural_network:MLPClassifier", "mlp": "sklearn.neural_network:MLPClassifier",
-    # plans
-    "leave-one-out": "loo", "loocv": "loo", "hold-out": "holdout:0.33", ".632": "bootstrap:200",
-    ".632+": "bootstrap:200", "cross-validation": "kfold:10", "5x2cv": "5x2",
-    # tests
-    "student-newman-keuls": "newman-keuls", "snk": "newman-keuls", "hsd": "tukey",
-    "signed-rank": "wilcoxon", "dietterich": "5x2cv-t", "alpaydin": "5x2cv-f",
-    "nadeau-bengio": "corrected-resampled-t", "sorted-mxk-fold": "sorted-runs", "f+": "looney",
-    "bootstrap": "bootstrap-a",
-    # procedures
-    "rocch": "roc-hull", "roc": "roc-hull", "msp": "multinomial-selection",
-    "topological-sort": "multitest",
-}  # fmt: skip
-"""Names in the papers and in other tools, and the name here."""
-
-
 class UnknownNameError(BestOfKError, LookupError):
     """A name is not in a registry; the message suggests similar names."""
 
@@ -124,15 +100,7 @@ class UnknownNameError(BestOfKError, LookupError):
     @property
     def near(self) -> list[str]:
         """The most similar known names, best first."""
-        from difflib import get_close_matches
-
-        # comparing takes quadratic time in the length
-        name = str(self.name).lower()[:_MAX_NAME_LENGTH]
-        other = OTHER_NAMES.get(re.sub(r"[\s_]+", "-", name.strip()), "")
-        if other in self.known or (":" in other and "learner" in self.kind and "nn" in self.known):
-            return [other]
-        by_lower = {one.lower(): one for one in self.known[:_MAX_COMPARED_NAMES][::-1]}
-        return [by_lower[one] for one in get_close_matches(name, by_lower, n=3, cutoff=0.5)]
+        return meant(self.name, self.known)
 
     def _sentence(self) -> str:
         near = self.near

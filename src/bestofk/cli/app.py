@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bestofk._base.errors import BestOfKError, Interrupted, RunError, StoreError
+from bestofk._base.errors import BestOfKError, Interrupted, RunError, StoreError, UnknownNameError
+from bestofk._base.synonyms import meant
 from bestofk.cli.say import say, use_plain_characters, wrapped
 from bestofk.version import __version__
 
@@ -223,9 +224,7 @@ class LazyGroup(HelpfulGroup):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in VERBS:
-            from bestofk.cli.habits import no_such_verb
-
-            raise click.UsageError(no_such_verb(args[0], VERBS))
+            raise click.UsageError(_no_such_verb(args[0]))
         return super().resolve_command(ctx, args)
 
 
@@ -294,6 +293,32 @@ def _has_running_threads() -> bool:
     )
 
 
+def _no_such_verb(typed: str) -> str:
+    """Return a sentence with the verb that was meant."""
+    from bestofk.cli.listings import LISTINGS
+
+    if typed in LISTINGS:
+        return f"There is no command {typed!r}: use 'bestofk list {typed}'."
+    return str(UnknownNameError("command", typed, VERBS))
+
+
+def _no_such_option(error: click.NoSuchOption) -> str:
+    """Return a sentence with the option that was meant."""
+    options: list[str] = []
+    if error.ctx is not None:
+        options = [
+            text
+            for parameter in error.ctx.command.get_params(error.ctx)
+            for text in (*parameter.opts, *parameter.secondary_opts)
+            if text.startswith("--")
+        ]
+    near = meant(error.option_name, options, most=2, cutoff=0.6)
+    advice = f": use {' or '.join(near)}" if near else ""
+    path = "bestofk" if error.ctx is None else error.ctx.command_path
+    full = "--help-all" if "--help-all" in options else "--help"
+    return f"There is no option {error.option_name}{advice}. See '{path} {full}'."
+
+
 def _run(arguments: list[str] | None) -> int:
     use_plain_characters()
     command = ["bestofk", *(sys.argv[1:] if arguments is None else arguments)]
@@ -305,9 +330,7 @@ def _run(arguments: list[str] | None) -> int:
         say(error.format_message(), err=True)
         return EXIT_WRONG_CALL
     except click.NoSuchOption as error:
-        from bestofk.cli.habits import no_such_option
-
-        complain(no_such_option(error, command))
+        complain(_no_such_option(error))
         return EXIT_WRONG_CALL
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx is not None else "bestofk"

@@ -9,6 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from bestofk._base.synonyms import meant
+
 EXPANDED = "bestofk.config"
 """Key of the context under which the values of the file are kept."""
 
@@ -81,10 +83,7 @@ def _table(path: str) -> dict[str, Any]:
 def _unknown(
     path: str, key: str, parameters: dict[str, click.Parameter], context: click.Context
 ) -> str:
-    from bestofk.cli.habits import replacement
-
-    keys = [f"--{name.replace('_', '-')}" for name in parameters]
-    near = [option.lstrip("-").replace("-", "_") for option in replacement(key, keys)]
+    near = meant(key, parameters, cutoff=0.6)
     if not near:
         return f"{path}: {context.command_path} has no option {key!r}."
     return f"{path}: {context.command_path} has no option {key!r}; did you mean {near[0]!r}?"

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import RandomState
+from bestofk._base.checks import RandomState, unknown_arguments
 from bestofk._base.errors import BestOfKError, DesignError
-from bestofk._base.habits import answers_habits, unknown_keywords
 from bestofk.decide.choose_test import Choice, choose_test
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Family
@@ -28,7 +27,6 @@ from bestofk.decide.problem import (
 from bestofk.decide.procedures.multitest import family_of, rope_argument
 from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.settings import Settings
-from bestofk.losses.habits import ORDER_HABITS
 from bestofk.splits.design import Design
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
@@ -38,7 +36,6 @@ FOR_LEARNERS = "holm"
 """The correction of a family of learners where that of the decision is made for all pairs."""
 
 
-@answers_habits(ORDER_HABITS)
 def order(
     losses: Any,
     *,
@@ -143,7 +140,7 @@ def _check_arguments(arguments: Mapping[str, Any], test: Any) -> None:
     unknown = [name for name in arguments if name not in of_tests]
     if unknown:
         known = {*signature(order).parameters, *READING} - {"arguments"}
-        raise unknown_keywords("order", unknown, arguments, ORDER_HABITS, known)
+        raise unknown_arguments("order", unknown, known)
 
 
 def decide(

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, RandomState, one_of, positive, whole
+from bestofk._base.checks import Floats, RandomState, names_arguments, one_of, positive, whole
 from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
 from bestofk._base.formatting import counted
-from bestofk._base.habits import Habit, answers_habits
 from bestofk.decide.decision import Decision
 from bestofk.decide.missing_losses import MissingLosses
 from bestofk.decide.order import decide
@@ -84,23 +83,7 @@ def _widening(clusters: Any) -> float:
     return unit_widening(len(np.unique(clusters)))
 
 
-_HABITS: Mapping[str, Habit] = {
-    **dict.fromkeys(("prior", "preference", "preferences", "priority"), "prefer"),
-    **dict.fromkeys(("seed", "random_seed", "rng"), "random_state"),
-    **dict.fromkeys(("significance", "significance_level", "p", "level"), "alpha"),
-    **dict.fromkeys(("delta", "epsilon", "tolerance", "non_inferiority_margin"), "margin"),
-    **dict.fromkeys(("statistical_test",), "test"),
-    **dict.fromkeys(("baseline", "reference"), "control"),
-    **dict.fromkeys(("k", "pass_k", "pass_at_k"), "pass_at"),
-    **dict.fromkeys(("metric", "scorer", "score", "models", "model", "task", "tasks", "cluster",
-                     "clusters", "group", "groups", "prices", "price", "costs", "truth", "labels"),
-                    "it as an argument of read_evals, which selects what is read"),
-    **dict.fromkeys(("verbose", "verbosity", "progress"),
-                    "nothing for it: the result has explain()"),
-}  # fmt: skip
-
-
-@answers_habits(_HABITS)
+@names_arguments(options=Settings)
 def choose_model(
     evals: Evals,
     *,

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, missing_word, one_of, refuse
+from bestofk._base.checks import Floats, missing_word, names_arguments, one_of, refuse
 from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError, use
 from bestofk._base.formatting import shortened
-from bestofk._base.habits import answers_habits
 from bestofk._base.registry import resolve
 from bestofk.data.frames import as_pandas
 from bestofk.data.tables.reading import FORMATS, read_table
@@ -38,7 +37,6 @@ from bestofk.losses.doubts import (
 )
 from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat
 from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns
-from bestofk.losses.habits import READING_HABITS
 from bestofk.losses.layouts import (
     Cells,
     fill_grid,
@@ -362,7 +360,7 @@ READING = (
 """Options for reading, in all functions that accept a table of losses (`missing` is separate)."""
 
 
-@answers_habits(READING_HABITS)
+@names_arguments()
 def read_losses(
     source: str | os.PathLike[str] | Table | Mapping[str, Any] | Any,
     *,

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from bestofk._base.checks import positive, whole
+from bestofk._base.checks import names_arguments, positive, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import counted, duration, shortened
-from bestofk._base.habits import answers_habits
 from bestofk.data.dataset import DataSet
 from bestofk.data.row_columns import list_names
 from bestofk.decide.preference import MeasuredCosts, PreferenceLike
@@ -26,7 +25,6 @@ from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import OtherLoss, conclude
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import AllCells, CellIndex, Experiment, NamedLearner
-from bestofk.run.habits import HABITS
 from bestofk.run.inputs import (
     as_datasets,
     check_settings,
@@ -56,7 +54,7 @@ if TYPE_CHECKING:
 ValueT = TypeVar("ValueT", Settings, Execution)
 
 
-@answers_habits(HABITS)
+@names_arguments(settings=Settings, execution=Execution)
 def compare(
     learners: Any = None,
     data: Any = None,
