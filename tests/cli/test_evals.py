@@ -108,7 +108,7 @@ def test_what_stands_beside_the_verdict(run):
     [
         (["--pass-at", "2"], "mean pass@2"),
         (["--pass-all", "2"], "mean pass^2"),
-        (["--cluster", "passage", "--test", "yang"], "How sure: yang"),
+        (["--cluster", "passage", "--test", "cluster-t"], "How sure: cluster-t"),
         (["--margin", "0.2", "--prefer", "tokens"], "Use mockllm/medium"),
         (["--macro"], "Use mockllm/large"),
     ],
@@ -123,7 +123,7 @@ def test_ways_to_ask(run, options, said):
     [
         (["--pass-at", "3"], "the largest k that these logs allow is 2"),
         (["--pass-at", "2", "--pass-all", "2"], "pass one of them"),
-        (["--cluster", "passage", "--test", "mcnemar"], "cluster-sign-flip, obuchowski"),
+        (["--cluster", "passage", "--test", "mcnemar"], "cluster-t, cluster-sign-flip"),
         (["--margin", "0"], "margin"),
         (["--test", "nonsense"], "nonsense"),
     ],

@@ -35,9 +35,6 @@ DESIGNS = {
     "loo": (Design(kind="loo", folds=30), 1),
     "seeds": (Design(kind="seeds", folds=5), 1),
     "datasets": (Design(kind="cv", runs=2, folds=3), 12),
-    "halves": (
-        Design(kind="cv", runs=2, folds=3, subsets=Subsets(kind="halves", runs=6, folds=2)), 1,
-    ),
     "nested": (
         Design(kind="cv", runs=2, folds=3, subsets=Subsets(kind="nested", runs=6, folds=2)), 1,
     ),

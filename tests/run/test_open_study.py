@@ -109,7 +109,7 @@ CASES = {
     "a seed": on_iris(random_state=11, cv="resample:6:0.2"),
     "bootstrap samples": on_iris(cv="bootstrap:6"),
     "leave one out": on_rows(["max", "nmc"], cv="loo"),
-    "halves": on_iris(cv="3x4+halves:5x2"),
+    "nested": on_iris(cv="3x4+nested"),
     "higher is better": on_rows(
         {"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2)}, scoring="auc", margin=0.1
     ),

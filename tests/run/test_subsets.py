@@ -18,11 +18,7 @@ from bestofk.run.metrics import as_loss
 from bestofk.splits import plan
 from bestofk.splits.design import Design, Subsets
 
-HALVES, NESTED = "3x4+halves:5x3", "3x4+nested"
-TESTS = {
-    HALVES: ("half-sampling-t", "pooled-half-sampling-t", "conservative-z"),
-    NESTED: ("nested-cv-t", "nested-cv-z"),
-}
+NESTED = "3x4+nested"
 
 
 def compared(plan, **more):
@@ -30,9 +26,9 @@ def compared(plan, **more):
     return bk.compare(["nmc", "nn", "c4.5"], cv=plan, **asked)
 
 
-@pytest.mark.parametrize(("spec", "test"), [(spec, t) for spec, ts in TESTS.items() for t in ts])
-def test_every_test_decides(spec, test):
-    study = compared(spec, test=test)
+@pytest.mark.parametrize("test", ["nested-cv-t", "nested-cv-z"])
+def test_every_test_decides(test):
+    study = compared(NESTED, test=test)
     assert study.decision.test == test
     assert study.recommended in study.ranking
     assert len(study.evidence) == 3
@@ -41,11 +37,10 @@ def test_every_test_decides(spec, test):
 
 
 @pytest.mark.parametrize(
-    ("spec", "test"), [(HALVES, "half-sampling-t"), (NESTED, "nested-cv-t"), ("loo", None)]
+    ("spec", "test"), [(NESTED, "nested-cv-t"), ("loo", "corrected-repeated-kfold-t")]
 )
 def test_the_plan_chooses_the_test(spec, test):
-    study = compared(spec, test="auto")
-    assert study.decision.test == (test or "corrected-repeated-kfold-t")
+    assert compared(spec, test="auto").decision.test == test
 
 
 def test_leave_one_out_takes_the_test_of_single_rows():
@@ -55,10 +50,8 @@ def test_leave_one_out_takes_the_test_of_single_rows():
 
 
 def test_tests_without_their_plan_are_refused():
-    with pytest.raises(DesignError, match="covers runs of k folds and halves of the rows"):
-        compared("3x4", test="half-sampling-t")
     with pytest.raises(DesignError, match="covers runs of k folds and pairs of folds"):
-        compared(HALVES, test="nested-cv-t")
+        compared("3x4", test="nested-cv-t")
     with pytest.raises(DesignError, match="An array has no design"):
         bk.order(np.random.default_rng(0).random((3, 4, 5)), test="nested-cv-t")
 
@@ -71,20 +64,18 @@ def test_degrees_of_freedom_are_fewer_than_models_and_rows(spec, df):
     assert decision.test_choice(a, b, "two-sided").df == df
 
 
-@pytest.mark.parametrize("spec", [HALVES, NESTED])
-def test_means_are_of_the_runs_on_all_rows(spec):
-    study, plain = compared(spec), compared("3x4")
+def test_means_are_of_the_runs_on_all_rows():
+    study, plain = compared(NESTED), compared("3x4")
     assert study.losses.means() == plain.losses.means()
     np.testing.assert_array_equal(study.losses.values, plain.losses.values)
     assert study.losses.design.with_(subsets=None) == plain.losses.design
-    assert study.losses.subset_values.shape[2:4] == ((10, 3) if spec == HALVES else (18, 2))
+    assert study.losses.subset_values.shape[2:4] == (18, 2)
     # a test that needs no parts of the rows gives what it gives without them
-    same = compared(spec, test="corrected-repeated-kfold-t").evidence.to_frame()["pvalue"]
+    same = compared(NESTED, test="corrected-repeated-kfold-t").evidence.to_frame()["pvalue"]
     pd.testing.assert_series_equal(same, plain.evidence.to_frame()["pvalue"])
 
 
-@pytest.mark.parametrize("spec", [HALVES, NESTED])
-def test_resumes_and_shares_cells_with_the_plain_plan(tmp_path, spec, monkeypatch):
+def test_resumes_and_shares_cells_with_the_plain_plan(tmp_path, monkeypatch):
     store = str(tmp_path / "study.db")
     plain = compared("3x4", store=store)
     counted = []
@@ -96,31 +87,29 @@ def test_resumes_and_shares_cells_with_the_plain_plan(tmp_path, spec, monkeypatc
             yield result
 
     monkeypatch.setattr(Evaluator, "evaluate", counting)
-    first = compared(spec, store=store)
-    assert len(counted) == 3 * (30 if spec == HALVES else 36)  # the runs on all rows were there
+    first = compared(NESTED, store=store)
+    assert len(counted) == 3 * 36  # the runs on all rows were there
     counted.clear()
-    second = compared(spec, store=store)
+    second = compared(NESTED, store=store)
     assert counted == []
     assert second.losses == first.losses
     assert second.decision.ranking == first.decision.ranking
     assert first.losses.means() == plain.losses.means()
 
 
-@pytest.mark.parametrize("spec", [HALVES, NESTED])
-def test_a_store_gives_the_study_back(tmp_path, spec):
+def test_a_store_gives_the_study_back(tmp_path):
     from bestofk.run.store.store import open_store
 
     store = str(tmp_path / "study.db")
-    study = compared(spec, store=store)
+    study = compared(NESTED, store=store)
     with open_store(store) as kept:
         again = bk.open_study(kept)
-        assert kept.study(1).spec.n_cells == 3 * (42 if spec == HALVES else 48)
+        assert kept.study(1).spec.n_cells == 3 * 48
     assert again.losses == study.losses
     assert again.decision.test == study.decision.test
     assert "not finished" not in again.explain()
 
 
-@pytest.mark.parametrize("spec", [HALVES, NESTED])
 @pytest.mark.parametrize(
     "name",
     [
@@ -129,12 +118,12 @@ def test_a_store_gives_the_study_back(tmp_path, spec):
         if entry.estimator.startswith("bestofk.") and name != "tan"
     ],
 )
-def test_whole_plans_equal_split_by_split(name, spec):
+def test_whole_plans_equal_split_by_split(name):
     rng = np.random.default_rng(5)
     X = pd.DataFrame(rng.normal(size=(41, 3)), columns=list("abc"))
     y = pd.Series((X["a"] + rng.normal(size=41) > 0).map({True: "yes", False: "no"}))
     data = as_datasets(X, y)[0]
-    splits = plan(spec, random_state=3).materialise(41, data.y)
+    splits = plan(NESTED, random_state=3).materialise(41, data.y)
     estimator = learner(name)
     quick = predict_plan(estimator, data, splits)
     slow = predict_split_by_split(estimator, data, splits)
@@ -144,8 +133,7 @@ def test_whole_plans_equal_split_by_split(name, spec):
         np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("spec", [HALVES, NESTED])
-def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
+def test_cells_do_not_depend_on_how_they_are_evaluated(monkeypatch):
     (data,) = as_datasets("iris")
     experiment = Experiment(
         learners=tuple(
@@ -156,7 +144,7 @@ def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
             }.items()
         ),
         datasets=(data,),
-        splits=(plan(spec.replace("3x4", "2x3")).materialise(data.n, data.y),),
+        splits=(plan("2x3+nested").materialise(data.n, data.y),),
         loss=as_loss("zero-one", classes=data.classes),
         repetitions=2,
         random_state=4,
@@ -223,61 +211,6 @@ def test_workers_give_the_same():
     assert made[0].losses == made[1].losses
 
 
-class NeedsEveryClass:
-    """Fails where a class is absent, as many estimators of others do."""
-
-    def get_params(self, deep=True):
-        return {}
-
-    def set_params(self, **params):
-        return self
-
-    def fit(self, X, y):
-        if len(np.unique(y)) < 3:
-            raise ValueError("needs three classes")
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), 0)
-
-
-def test_halves_that_a_learner_cannot_do_are_left_out_for_all():
-    rng = np.random.default_rng(1)
-    y = np.array([0] * 28 + [1] * 26 + [2] * 6)  # a half has fewer than two of the last at times
-    X = rng.normal(size=(60, 2))
-    study = bk.compare(
-        {"max": learner("max"), "fails": NeedsEveryClass()},
-        X,
-        y,
-        cv="4x2+halves:12x2",
-        progress=False,
-        execution=bk.Execution(engine="serial"),
-    )
-    assert study.left_out == {}
-    subsets = study.losses.design.subsets
-    assert 5 <= subsets.halvings < 12
-    assert f"{subsets.halvings} of 12 halvings of the rows were finished by all" in study.explain()
-    assert study.losses.subset_values.shape[2] == subsets.runs
-    assert study.decision.test == "half-sampling-t"
-
-
-def test_too_few_halves_leave_the_plain_test():
-    rng = np.random.default_rng(1)
-    y = np.array([0] * 30 + [1] * 28 + [2] * 2)
-    X = rng.normal(size=(60, 2))
-    study = bk.compare(
-        {"max": learner("max"), "fails": NeedsEveryClass()},
-        X,
-        y,
-        cv="4x2+halves:6x2",
-        progress=False,
-        execution=bk.Execution(engine="serial"),
-    )
-    assert study.losses is not None
-    assert study.losses.subset_values is None
-    assert "too few to count" in study.explain()
-
-
 def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
     from bestofk.run.comparison_task import ComparisonTask
 
@@ -287,23 +220,21 @@ def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
         return ([place for place in one if place.run < 3] for one in rounds(task, items))
 
     monkeypatch.setattr(ComparisonTask, "rounds", only_runs)
-    study = compared(HALVES, budget=100.0)
+    study = compared(NESTED, budget=100.0)
     assert study.decision.test == "corrected-repeated-kfold-t"
     assert study.losses.design.subsets is None
-    assert "too few to count" in study.explain()
-    study = compared(NESTED, budget=100.0)
     assert "Not every nested run was finished" in study.explain()
 
 
 def test_several_data_sets_are_tested_by_their_means():
-    study = compared("2x3+halves:5x3", data=["iris", "wine"])
-    assert study.losses.subset_values.shape == (3, 2, 10, 3, 1)
+    study = compared("2x3+nested", data=["iris", "wine"])
+    assert study.losses.subset_values.shape == (3, 2, 6, 2, 1)
     assert "datasets" in study.losses.design.situations(n_datasets=2)
     assert study.decision is not None
 
 
 def test_losses_keep_their_parts():
-    losses = compared(HALVES).losses
+    losses = compared(NESTED).losses
     some = losses.select(algorithms=["c4.5", "nmc"])
     np.testing.assert_array_equal(some.subset_values, losses.subset_values[[2, 0]])
     turned = losses.reorder(["nn", "c4.5", "nmc"])
@@ -320,7 +251,7 @@ def test_losses_keep_their_parts():
 
 
 def test_files_hold_the_runs_on_parts_of_the_rows_too(tmp_path):
-    losses = compared(HALVES).losses
+    losses = compared(NESTED).losses
     losses.to_csv(tmp_path / "losses.csv")
     back = bk.read_losses(tmp_path / "losses.csv")
     assert back == losses
@@ -330,7 +261,7 @@ def test_files_hold_the_runs_on_parts_of_the_rows_too(tmp_path):
 
 def test_losses_refuse_parts_that_do_not_fit():
     values = np.random.default_rng(0).random((2, 1, 2, 3, 1))
-    design = Design(kind="cv", runs=2, folds=3, subsets=Subsets(kind="halves", runs=4, folds=2))
+    design = Design(kind="cv", runs=2, folds=3, subsets=Subsets(kind="nested", runs=4, folds=2))
     good = np.full((2, 1, 4, 2, 1), 0.5)
     assert Losses(values, design=design, subset_values=good).subset_values.shape == good.shape
     for given, words in (

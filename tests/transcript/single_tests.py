@@ -39,7 +39,6 @@ def tables(means, count):
             algorithms=NAMES[:count],
             loss_name="zero-one",
         ),
-        "halves": parted(means, Subsets(kind="halves", runs=20, folds=5), runs=10, folds=10),
         "nested": parted(means, Subsets(kind="nested", runs=100, folds=2), runs=10, folds=5),
         "seeds": folds(means, runs=1, folds=5, design=bk.Design(kind="seeds", folds=5)),
         "loo": folds(means, runs=1, folds=40, design=bk.Design(kind="loo", folds=40)),

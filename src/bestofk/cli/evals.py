@@ -187,8 +187,8 @@ def evals(
     With --prefer cost, bestofk recommends the cheapest model that may be the best. The costs come
     from the logs or from --prices; tokens and latency work alike. With a margin of 0.01 it also
     recommends a cheaper model that is shown to be at most 0.01 worse than the best. With --cluster,
-    each cluster of items counts once, and cluster-t, cluster-sign-flip, obuchowski, durkalski and
-    yang are tests to choose from.
+    each cluster of items counts once, and cluster-t and cluster-sign-flip are tests to choose
+    from.
 
     \b
     Examples:

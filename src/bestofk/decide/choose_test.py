@@ -24,17 +24,11 @@ if TYPE_CHECKING:
 
 def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
     """Return the arguments of a test that needs runs on parts of the rows; none for other tests."""
-    design, parts = problem.design, problem.subset_values
-    if not entry.subsets or parts is None or design.subsets is None:
+    design = problem.design
+    if not entry.subsets or problem.subset_values is None or design.subsets is None:
         return {}
-    if entry.pooled:
-        from bestofk.stats.pairwise.half_sampling import study_factor
-
-        return {"factor": study_factor(problem.values, parts)}
     sizes: dict[str, Any] = {"runs": design.runs, "folds": design.folds}
-    if entry.subsets == "halves":
-        sizes |= {"halvings": design.subsets.halvings, "half_folds": design.subsets.folds}
-    elif entry.takes_df and design.n_train is not None and design.n_test is not None:
+    if entry.takes_df and design.n_train is not None and design.n_test is not None:
         # the units are the groups, if there are any
         sizes["rows"] = design.groups or design.n_train[0] + design.n_test[0]
     return sizes
@@ -51,7 +45,6 @@ SITUATION_WORDS = {
     "test-set-metric": "a metric of all instances of one test set together",
     "datasets": "several data sets",
     "dataset-folds": "several data sets with at least three folds each",
-    "halves": "runs of k folds and halves of the rows",
     "nested": "runs of k folds and pairs of folds left out together",
     "loo": "leave-one-out",
     "time": "windows in order of time",
@@ -159,7 +152,7 @@ def choose_test(
     return Choice(
         name=entry.name,
         function=function,
-        axes=BOTH_PARTS if entry.subsets and not entry.pooled else entry.axes,
+        axes=BOTH_PARTS if entry.subsets else entry.axes,
         arguments={
             **entry.arguments,
             **facts,
@@ -186,7 +179,7 @@ def _calibration(df: Any) -> Calibration | None:
 def _takes_any_losses(entry: PairwiseTest) -> bool:
     """Return whether the function of a test needs only paired losses in a row."""
     return entry.axes == 1 and not (
-        entry.zero_one or entry.subsets or entry.pooled or entry.needs_sizes or entry.takes_df
+        entry.zero_one or entry.subsets or entry.needs_sizes or entry.takes_df
     )
 
 

@@ -182,9 +182,7 @@ def _varies(choice: Choice, test: Any) -> bool:
     entry = choice.entry
     if entry is None:
         return False
-    return bool(
-        test == "auto" or entry.takes_resolution or entry.pooled or entry.zero_one or entry.widened
-    )
+    return bool(test == "auto" or entry.takes_resolution or entry.zero_one or entry.widened)
 
 
 def _stay_alone(stack: ProblemStack) -> Any:

@@ -133,8 +133,7 @@ def choose_model(
     test : str or callable
         ``"auto"``: McNemar's exact test for right or wrong answers in one epoch without clusters,
         else the skewness-corrected t test over clusters or items (``"cluster-t"``). Also
-        ``"cluster-sign-flip"``, ``"obuchowski"``, ``"durkalski"``, ``"yang"``, and the tests of
-        `order` if the items are independent.
+        ``"cluster-sign-flip"``, and the tests of `order` if the items are independent.
     procedure, alpha, random_state, **options
         As for `order`.
     count_errors_as_wrong, limits

@@ -164,15 +164,10 @@ def predict_subsets(
     """Predict the folds of some runs on subsets of the rows, one run at a time."""
     if not runs:
         return
-    if splits.shares_models(runs[0]):
-        predicted = estimator._predict_plan(encoded, splits.pairs_left_out(runs))
-        for run, codes in zip(runs, predicted, strict=True):
-            tested = splits.folds_tested(run)
-            yield from (codes[tested == fold] for fold in range(splits.folds_in(run)))
-        return
-    for run in runs:
-        rows, alone = splits.half(run)
-        yield from estimator._predict_plan(encoded.take(rows), alone)
+    predicted = estimator._predict_plan(encoded, splits.pairs_left_out(runs))
+    for run, codes in zip(runs, predicted, strict=True):
+        tested = splits.folds_tested(run)
+        yield from (codes[tested == fold] for fold in range(splits.folds_in(run)))
 
 
 def predict_split_by_split(

@@ -7,8 +7,7 @@ columns that restore the design: ``design`` (its kind), ``n_train``, ``n_test``,
 ``missing="allow"``. A wide file cannot contain a learner whose name would be read as the role of a
 column (``fold``, ``dataset``, ...); the writer then raises an error, and the long layout works.
 Losses of runs on parts of the rows (`Losses.subset_values`) follow those of all rows: the column
-``part_of_rows`` says ``all``, ``nested`` or ``halves``, ``run`` starts again at 1, and their sizes
-are 0.
+``part_of_rows`` says ``all`` or ``nested``, ``run`` starts again at 1, and their sizes are 0.
 """
 
 from __future__ import annotations

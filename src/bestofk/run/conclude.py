@@ -25,9 +25,6 @@ from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Cost, FailedCell, Study
 from bestofk.splits.design import Design, Subsets
 
-MIN_HALVINGS = 5
-"""Ignore the halvings if all learners finished fewer than this."""
-
 
 def complete_part(
     spec: StudySpec,
@@ -38,8 +35,8 @@ def complete_part(
     """Return the losses of these learners in the runs (or folds) that all of them completed.
 
     Drop a run of cross-validation for all learners if one of them lacks it. If no run is complete,
-    use the complete folds as random splits. Return None if nothing is complete. Of the runs on
-    parts of the rows, use those that all learners have; halves count in pairs.
+    use the complete folds as random splits. Return None if nothing is complete. Nested
+    runs count if all learners have all of them.
     """
     runs, folds = design.runs, design.folds
     table = as_table(spec, results)
@@ -95,16 +92,7 @@ def _complete_subsets(
     there = ~np.isnan(values).any(axis=(0, 1, 3, 4))
     if there.all():
         return values, subsets, ()
-    if subsets.kind == "nested":
-        return None, None, ("Not every nested run was finished by all learners: none counts.",)
-    pairs = there.reshape(-1, 2).all(axis=1)
-    left = int(pairs.sum())
-    note = f"{left} of {len(pairs)} halvings of the rows were finished by all learners"
-    if left < MIN_HALVINGS:
-        return None, None, (f"{note}: too few to count.",)
-    whole = np.repeat(pairs, 2)
-    fewer = Subsets(kind=subsets.kind, runs=2 * left, folds=subsets.folds)
-    return values[:, :, whole], fewer, (f"{note} and count.",)
+    return None, None, ("Not every nested run was finished by all learners: none counts.",)
 
 
 def _whole_runs(

@@ -16,7 +16,7 @@ Kind = Literal[
     "test-set-metric", "seeds", "scores",
 ]  # fmt: skip
 KINDS: tuple[str, ...] = get_args(Kind)
-SUBSETS = ("halves", "nested")
+SUBSETS = ("nested",)
 _LEFT_OUT = float(np.exp(-1.0))
 """The expected share of the rows that a bootstrap sample of many rows leaves out."""
 
@@ -28,16 +28,14 @@ class Subsets:
     Tests use them to estimate how much a mean loss would vary with other data. They do not enter
     any reported mean.
 
-    - `kind` {"halves", "nested"}: ``"halves"``: the rows are halved at random, and each half is
-      cross-validated separately; runs 2 m and 2 m + 1 are the two sides of halving m. ``"nested"``:
-      one run for every pair i < j of folds of every run. One model is trained without either fold
-      and tested on fold i, then on fold j.
-    - `runs`, `folds`: The number of such runs, and the number of folds that each run tests.
+    - `kind` {"nested"}: One run for every pair i < j of folds of every run. One model is trained
+      without either fold and tested on fold i, then on fold j.
+    - `runs`, `folds`: The number of such runs, and the 2 folds that each run tests.
 
     Examples
     --------
-    >>> Subsets(kind="halves", runs=20, folds=5).describe()
-    '10 halvings of the rows, each half with 5-fold cross-validation'
+    >>> Subsets(kind="nested", runs=30, folds=2).describe()
+    'nested cross-validation (30 pairs of folds left out together)'
     """
 
     kind: str
@@ -46,26 +44,13 @@ class Subsets:
 
     def __post_init__(self) -> None:
         one_of(self.kind, "kind of subsets", SUBSETS)
-        whole(self.runs, "runs of subsets", at_least=2 if self.kind == "halves" else 1)
-        whole(self.folds, "folds of subsets", at_least=1)
-        if self.kind == "nested" and self.folds != 2:
+        whole(self.runs, "runs of subsets", at_least=1)
+        if self.folds != 2:
             raise ArgumentError(f"folds of nested runs must be 2, the pair; got {self.folds}.")
-        if self.kind == "halves" and self.runs % 2:
-            raise ArgumentError(
-                f"runs of halves must be even (two runs per halving); got {self.runs}."
-            )
-
-    @property
-    def halvings(self) -> int:
-        """The number of pairs of halves; 0 for nested runs."""
-        return self.runs // 2 if self.kind == "halves" else 0
 
     def describe(self) -> str:
         """Describe the runs in words."""
-        if self.kind == "nested":
-            return f"nested cross-validation ({self.runs} pairs of folds left out together)"
-        many = f"{self.halvings} halvings" if self.halvings > 1 else "one halving"
-        return f"{many} of the rows, each half with {self.folds}-fold cross-validation"
+        return f"nested cross-validation ({self.runs} pairs of folds left out together)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ Keys = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
 
 # Part of every seed: changing one of these numbers changes every plan of that kind.
-FOLDS, RANDOM_SPLITS, BOOTSTRAP, HALVES = 1, 2, 3, 4
+FOLDS, RANDOM_SPLITS, BOOTSTRAP = 1, 2, 3
 
 _MAX_KEYS = 1 << 22
 """Random keys in memory at once (32 MiB)."""
@@ -440,62 +440,11 @@ def draw_with_replacement(classes: Labelling, *, samples: int, seed: int) -> tup
     return drawn, again
 
 
-# Runs on parts of the rows: random halves, and nested runs without two folds
+# Nested runs without two folds
 
 
-OUTSIDE = -1
-"""Mark of a row outside the half that a run uses."""
 TRAINS = 2
 """Mark of a training row of a nested run; all other rows are tested."""
-
-
-def halves(
-    n: int,
-    classes: Labelling | None,
-    groups: Labelling | None,
-    *,
-    halvings: int,
-    folds: int,
-    seed: int,
-) -> FoldOf:
-    """Return marks (2 halvings, n): the fold of each row of a half, `OUTSIDE` for other rows.
-
-    The halves are not stratified, because class shares also vary from one data set to the next.
-    The folds inside a half are stratified like those of the whole plan. Halving m depends only on
-    the seed and m.
-    """
-    units, unit = (n, "rows") if groups is None else (groups.count, "groups")
-    if units < 2 * folds:
-        raise ArgumentError(
-            f"The folds of halves must be at most half of the {units} {unit}; got {folds}."
-        )
-    halving_seed = seed_within(seed, HALVES)
-    if groups is None:
-        first = split_at_random(
-            Labelling.single(n), n_test=n // 2, splits=halvings, seed=halving_seed
-        )
-    else:
-        first = split_groups_at_random(
-            groups, None, n_test=n // 2, splits=halvings, seed=halving_seed
-        )
-    marks: FoldOf = np.full((2 * halvings, n), OUTSIDE, dtype=np.int32)
-    for halving, inside in enumerate(first):
-        for side, member in enumerate((inside, ~inside)):
-            rows = np.flatnonzero(member)
-            parts = _part(groups, rows)
-            if parts is not None and parts.count < folds:
-                raise ArgumentError(
-                    f"The folds of halves must be at most as many as the {parts.count} groups of "
-                    f"each half; got {folds}."
-                )
-            of = _part(classes, rows)
-            fold_seed = seed_within(seed, HALVES, halving, side)
-            marks[2 * halving + side, rows] = (
-                deal(of or Labelling.single(len(rows)), runs=1, folds=folds, seed=fold_seed)
-                if parts is None
-                else deal_groups(parts, of, runs=1, folds=folds, seed=fold_seed)
-            )[0]
-    return marks
 
 
 def nested(fold_of: npt.NDArray[np.int32], folds: int) -> FoldOf:
@@ -507,10 +456,6 @@ def nested(fold_of: npt.NDArray[np.int32], folds: int) -> FoldOf:
     for number, fold in enumerate(pairs):
         marks[without == fold] = number
     return marks
-
-
-def _part(labels: Labelling | None, rows: Indices) -> Labelling | None:
-    return None if labels is None else Labelling.of(labels.codes[rows], "labels")
 
 
 # Plans of other packages

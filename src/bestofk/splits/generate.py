@@ -21,7 +21,6 @@ from bestofk.splits.folds import (
     draw_with_replacement,
     equal_groups,
     expanding_windows,
-    halves,
     is_categorical,
     marked_rows,
     nested,
@@ -187,25 +186,16 @@ def _cross_validation(plan: Plan, rows: KnownRows) -> Splits:
         n_train=n - n_test,
         n_test=n_test,
         stratified=rows.classes is not None,
-        subset_marks=_subset_marks(plan, rows, fold_of),
+        subset_marks=_subset_marks(plan, fold_of),
     )
 
 
-def _subset_marks(plan: Plan, rows: KnownRows, fold_of: FoldOf) -> FoldOf | None:
+def _subset_marks(plan: Plan, fold_of: FoldOf) -> FoldOf | None:
     """Return the folds of the runs on parts of the rows."""
     if plan.subsets is None:
         return None
-    if plan.subsets.kind == "nested":
-        assert plan.folds is not None
-        return nested(fold_of, plan.folds)
-    return halves(
-        rows.n,
-        rows.classes,
-        rows.groups,
-        halvings=plan.subsets.halvings,
-        folds=plan.subsets.folds,
-        seed=plan.seed,
-    )
+    assert plan.folds is not None
+    return nested(fold_of, plan.folds)
 
 
 def _windows(plan: Plan, rows: KnownRows) -> Splits:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _RUNS_BY_FOLDS = re.compile(r"(group-)?(\d+)\s*[x×*]\s*(\d+)")
 _BARE_FOLDS = re.compile(r"(\d+)[ -]?folds?|folds?[ -]?(\d+)")
-_HALVES = re.compile(r"halves\s*:\s*(\d{1,9})\s*[x×*]\s*(\d{1,9})")
 _MAX_SPLITS = 1_000_000
 _MAX_LENGTH = 200
 """Maximum number of characters of a specification."""
@@ -55,7 +54,7 @@ class Specification:
             return ":".join([self.form, *map(repr, self._numbers(PLANS[self.form].takes))])
         if self.kind == "cv":
             runs = f"kfold:{self.folds}" if self.runs == 1 else f"{self.runs}x{self.folds}"
-            return ("group-" if self.grouped else "") + runs + _suffix(self.subsets)
+            return ("group-" if self.grouped else "") + runs + ("+nested" if self.subsets else "")
         if self.kind == "holdout":
             return f"holdout:{self.test_fraction!r}"
         if self.kind == "resample":
@@ -103,30 +102,17 @@ def _with_subsets(runs: Specification, text: str, spec: str) -> Specification:
     text = text.strip().lower()
     if runs.kind != "cv" or runs.folds is None:
         raise ArgumentError(
-            f"plan {spec!r}: '+halves' and '+nested' must follow runs of folds, as in "
-            f"{PLANS['halves'].example!r}; got {str(runs)!r} before the plus."
+            f"plan {spec!r}: '+nested' must follow runs of folds, as in "
+            f"{PLANS['nested'].example!r}; got {str(runs)!r} before the plus."
         )
-    if text == "nested":
-        if runs.folds < 3:
-            raise ArgumentError(
-                f"plan {spec!r}: nested cross-validation must have at least 3 folds; got "
-                f"{runs.folds}."
-            )
-        pairs = runs.folds * (runs.folds - 1) // 2
-        return replace(runs, subsets=Subsets(kind="nested", runs=runs.runs * pairs, folds=2))
-    halves = _HALVES.fullmatch(text)
-    if not halves:
-        near = "nested" if text.startswith("n") else "halves"
-        raise _malformed(spec, near)
-    halvings = whole(int(halves[1]), f"halvings of plan {spec!r}", at_least=2)
-    folds = whole(int(halves[2]), f"folds of the halves of plan {spec!r}", at_least=2)
-    return replace(runs, subsets=Subsets(kind="halves", runs=2 * halvings, folds=folds))
-
-
-def _suffix(subsets: Subsets | None) -> str:
-    if subsets is None:
-        return ""
-    return "+nested" if subsets.kind == "nested" else f"+halves:{subsets.halvings}x{subsets.folds}"
+    if text != "nested":
+        raise _malformed(spec, "nested")
+    if runs.folds < 3:
+        raise ArgumentError(
+            f"plan {spec!r}: nested cross-validation must have at least 3 folds; got {runs.folds}."
+        )
+    pairs = runs.folds * (runs.folds - 1) // 2
+    return replace(runs, subsets=Subsets(kind="nested", runs=runs.runs * pairs, folds=2))
 
 
 def _read(spec: str) -> tuple[str, list[Any]]:
@@ -369,9 +355,8 @@ def plan(
         ``"10x10"`` (runs x folds), ``"5x2"``, ``"kfold:10"`` or ``"10"``, ``"holdout:0.33"`` (the
         share of test rows), ``"resample:30:0.1"`` (30 random splits), ``"loo"``,
         ``"bootstrap:200"``; or only a name with its numbers by keyword. After runs of folds,
-        ``"+halves:10x5"`` adds ten random halvings of the rows, with a 5-fold cross-validation of
-        each half, and ``"+nested"`` adds runs that leave every pair of folds out together. Tests of
-        unstable learners use these runs on parts of the rows to estimate the variance of a mean.
+        ``"+nested"`` adds runs that leave every pair of folds out together. Tests of unstable
+        learners use these runs on parts of the rows to estimate the variance of a mean.
         ``"group-kfold:5"`` and ``"group-10x10"`` need groups, ``"time:10"`` rows in order of time,
         ``"predefined:COLUMN"`` a column of folds. Your own splits: a scikit-learn splitter, or any
         iterable of (train, test) pairs of row numbers or boolean masks. A Plan is returned

@@ -98,22 +98,6 @@ PLANS: Registry[PlanEntry] = Registry(
         by_keyword=("runs",),
     ),
     PlanEntry(
-        name="halves",
-        explanation=(
-            "Adds cross-validation on random halves of the rows to repeated cross-validation.",
-            "Use it for half-sampling-t and related tests.",
-            "Do not use it if nested cross-validation is possible, which detects more.",
-        ),
-        pattern="RUNSxFOLDS+halves:HALVINGSxFOLDS",
-        example="10x10+halves:10x5",
-        summary="additional random halvings of the rows, each half cross-validated separately, to "
-        "estimate how much the means would vary with other data",
-        kind="cv",
-        paper="Nadeau and Bengio 2003, Inference for the generalization error, section 4",
-        doi="10.1023/A:1024068626366",
-        by_name=False,
-    ),
-    PlanEntry(
         name="nested",
         explanation=(
             "Adds models that leave out two folds at a time to repeated cross-validation.",
@@ -219,7 +203,7 @@ PLANS: Registry[PlanEntry] = Registry(
         ),
         pattern="group-RUNSxFOLDS",
         example="group-10x10",
-        summary="runs of k folds of whole groups; '+nested' and '+halves' may follow",
+        summary="runs of k folds of whole groups; '+nested' may follow",
         kind="cv",
         paper="Roberts et al. 2017, Cross-validation strategies for data with temporal, spatial, "
         "hierarchical, or phylogenetic structure",

@@ -48,8 +48,8 @@ class Splits:
         SHA-256 of the specification and the marks.
     subset_marks : ndarray or None
         Read-only (subset runs, n): the fold that tests the row in a run on part of the rows.
-        Halves: -1 for rows outside the half. Nested runs: 2 for training rows, 0 and 1 for the
-        test rows of the two folds. These runs are numbered after the others.
+        2 for training rows, 0 and 1 for the test rows of the two folds. These runs are numbered
+        after the others.
     """
 
     spec: str
@@ -133,25 +133,7 @@ class Splits:
 
     def shares_models(self, run: int) -> bool:
         """Return whether one model serves all folds of a run, as in nested runs."""
-        subsets = self.design.subsets
-        return run >= self.runs and subsets is not None and subsets.kind == "nested"
-
-    def half(self, run: int) -> tuple[Indices, Splits]:
-        """Return the rows of a run on half of the rows, and its splits of those rows alone."""
-        assert self.subset_marks is not None
-        marks = self.subset_marks[run - self.runs]
-        rows = np.flatnonzero(marks >= 0).astype(np.int64, copy=False)
-        folds = self.folds_in(run)
-        alone = Splits(
-            spec=f"kfold:{folds}",
-            seed=self.seed,
-            n=len(rows),
-            design=Design(kind="cv", folds=folds, stratified=self.design.stratified),
-            marks=marks[rows][np.newaxis],
-            notes=(),
-            fingerprint=f"{self.fingerprint}, run {run}",
-        )
-        return rows, alone
+        return run >= self.runs and self.subset_marks is not None
 
     def folds_tested(self, run: int) -> npt.NDArray[np.int32]:
         """Return the folds of the test rows of a nested run, rows ascending."""
@@ -180,7 +162,7 @@ class Splits:
         if self.shares_models(run):
             return np.flatnonzero(row == TRAINS).astype(np.int64, copy=False)
         if self.design.kind in ("cv", "loo"):
-            return np.flatnonzero((row != fold) & (row >= 0)).astype(np.int64, copy=False)
+            return np.flatnonzero(row != fold).astype(np.int64, copy=False)
         if self.design.kind == "bootstrap":
             return np.repeat(np.arange(self.n, dtype=np.int64), row)
         if self.leaves_out:

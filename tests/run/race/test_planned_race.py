@@ -19,7 +19,7 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 NAMES = ("a", "b", "c")
 PLANS = ("10x10", "5x2", "kfold:10", "resample:20:0.1", "bootstrap:20", "10x5+nested",
-         "10x5+halves:4x5", "time:5", "loo")  # fmt: skip
+         "time:5", "loo")  # fmt: skip
 PAGE = Path(__file__).parents[3] / "docs" / "use" / "stopping.md"
 
 

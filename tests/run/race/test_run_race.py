@@ -357,7 +357,6 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"cv": "10x5+halves:4x5"}, "cv='10x10'"),
         ({"cv": "10x5+nested", "stop": bk.StopRule(settle="limit")}, "cv='10x10'"),
         ({"cv": "5x2"}, "cv='10x10'"),
         ({"cv": "kfold:10"}, "cv='10x10'"),

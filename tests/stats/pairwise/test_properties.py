@@ -20,17 +20,11 @@ every_test_with_interval = pytest.mark.parametrize(
 )
 
 
-SUBSETS = {
-    "halves": {"runs": 4, "folds": 3, "halvings": 5, "half_folds": 2},  # 12 + 20 losses
-    "nested": {"runs": 2, "folds": 4},  # 8 + 24 losses
-}
-
-
 def trailing(entry):
     if entry.covers == ("5x2",):
         return (5, 2)
-    if entry.subsets and not entry.pooled:
-        return (32,)
+    if entry.subsets:
+        return (32,)  # 8 + 24 losses
     if entry.axes == 3:
         return (5, 2, 3)
     if entry.axes == 2:
@@ -42,10 +36,8 @@ def arguments(entry):
     options = dict(entry.arguments)
     if entry.needs_sizes:
         options |= {"n_train": 70, "n_test": 13}
-    if entry.pooled:
-        options |= {"factor": 1.7}
-    elif entry.subsets:
-        options |= SUBSETS[entry.subsets]
+    if entry.subsets:
+        options |= {"runs": 2, "folds": 4}
     if entry.random:
         options |= {"random_state": 3}
     if entry.name == "signed-rank-bayes":

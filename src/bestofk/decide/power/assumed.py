@@ -228,11 +228,6 @@ def _on_parts(
     variance sd^2 / k, which more runs do not change.
     """
     assert plan.subsets is not None
-    if plan.subsets.kind != "nested":
-        raise ArgumentError(
-            f"plan_size: the power of {str(plan)!r} is not known; use '10x5+nested' or '10x10', or "
-            "give losses."
-        )
     fitting = _automatic(plan.subsets.kind)
     one_of(fitting if test == "auto" else test, "test", (fitting,))
     models = plan.runs * folds * (folds + 1) // 2

@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -177,9 +177,6 @@ def _pairwise(
         result, pvalue = _call_function(
             choice.function, a, b, shape, alternative, dict(choice.arguments)
         )
-    elif choice.entry.pooled:
-        result = _table_by_table(simulation, test, options, a, b, alternative)
-        pvalue = result.pvalue
     else:
         result = choice(a, b, alternative)
         pvalue = np.broadcast_to(np.asarray(result.pvalue, dtype=np.float64), shape)
@@ -205,33 +202,9 @@ def _pairwise(
     )
 
 
-def _choice(
-    simulation: Simulation, test: Test, options: dict[str, Any], number: int = 0, repeat: int = 0
-) -> Choice:
-    problem = problem_from_losses(simulation.table(number, repeat), prefer=simulation.learners)
+def _choice(simulation: Simulation, test: Test, options: dict[str, Any]) -> Choice:
+    problem = problem_from_losses(simulation.table(0, 0), prefer=simulation.learners)
     return choose_test(problem, test, random_state=simulation.random_state, **options)
-
-
-class _Results(NamedTuple):
-    """The results of one test, by data set and repeat."""
-
-    pvalue: Floats
-    statistic: Floats
-    direction: Floats
-
-
-def _table_by_table(
-    simulation: Simulation, test: Test, options: dict[str, Any], a: Floats, b: Floats,
-    alternative: str,
-) -> _Results:  # fmt: skip
-    """Run a test that pools information over all learners of a table, such as a variance."""
-    values = np.empty((3, *a.shape[:2]))
-    for number, repeat in np.ndindex(a.shape[:2]):
-        choice = _choice(simulation, test, options, number, repeat)
-        result = choice(a[number, repeat], b[number, repeat], alternative)
-        direction = result.estimate if result.direction is None else result.direction
-        values[:, number, repeat] = result.pvalue, result.statistic, direction
-    return _Results(*values)
 
 
 def _call_function(

@@ -12,18 +12,10 @@ from .calibration import (
 from .clustered import (
     cluster_sign_flip as cluster_sign_flip,
     cluster_t as cluster_t,
-    durkalski as durkalski,
-    obuchowski as obuchowski,
-    yang as yang,
 )
 from .cosine import diebold_mariano as diebold_mariano, ewc_t as ewc_t
 from .entry import PairwiseTest as PairwiseTest
 from .five_by_two import five_by_two_f as five_by_two_f, five_by_two_t as five_by_two_t
-from .half_sampling import (
-    half_sampling_t as half_sampling_t,
-    pooled_half_sampling_t as pooled_half_sampling_t,
-    study_factor as study_factor,
-)
 from .hierarchical import (
     HierarchicalResult as HierarchicalResult,
     hierarchical_bayes as hierarchical_bayes,
@@ -61,4 +53,4 @@ from .result import Interval as Interval, PairwiseResult as PairwiseResult
 from .signed_ranks import wilcoxon as wilcoxon
 from .skew_corrected import skew_corrected_t as skew_corrected_t
 from .welch import skew_corrected_welch_t as skew_corrected_welch_t, welch_t as welch_t
-from .z_tests import bayle_cv_z as bayle_cv_z, conservative_z as conservative_z
+from .z_tests import bayle_cv_z as bayle_cv_z

@@ -13,7 +13,6 @@
 ``test-set-metric`` one test set, components of any other metric by instance
 ``datasets``       several data sets, one mean loss each
 ``dataset-folds``  several data sets, three or more folds or splits of each
-``halves``         one data set, runs of k folds, and cross-validation on random halves of it
 ``nested``         one data set, runs of k folds, and pairs of folds left out together
 ``loo``            one data set, leave-one-out: one loss per row
 ``time``           one data set, windows in order of time
@@ -110,10 +109,8 @@ class PairwiseTest(FunctionEntry):
     for shared rows. ``"nested"``: the statistic of `nested_cv_t`. ``"ranks"`` and ``"signs"``:
     signed ranks or signs of data sets. Empty: it cannot, and the test is never stopped early."""
     subsets: str = ""
-    """``"halves"`` or ``"nested"``: the runs on parts of the rows that the test needs. The function
-    takes their losses after those of all runs in one axis; if `pooled`, it does not take them."""
-    pooled: bool = False
-    """The function needs one variance factor, estimated from all pairs of the study together."""
+    """``"nested"`` if the test needs runs on parts of the rows. The function takes their losses
+    after those of all runs in one axis."""
     zero_one: bool = False
     """The losses must be 0 or 1 for every instance."""
     discrete: bool = False

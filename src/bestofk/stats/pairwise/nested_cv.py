@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, side, whole
-from bestofk.stats.pairwise.differences import widening, without_noise
-from bestofk.stats.pairwise.half_sampling import Prepared, two_parts
+from bestofk._base.errors import ArgumentError
+from bestofk.stats.pairwise.differences import (
+    over_pairs,
+    paired_losses,
+    widening,
+    without_noise,
+)
 from bestofk.stats.pairwise.resampled import degrees_of_freedom, t_from_variance, t_result
 from bestofk.stats.pairwise.result import PairwiseResult
 from bestofk.stats.pairwise.z_tests import z_from_variance, z_result
@@ -17,6 +23,9 @@ RUN_NOISE = 0.5
 """Share of the variance between runs that `nested_cv_t` subtracts."""
 UNSTABLE = 2.0
 """Call a pair unstable if its VT exceeds this many row variances over n."""
+
+
+Kernel = Callable[[Floats, Floats, Floats], tuple[Floats, ...]]
 
 
 def nested_cv_t(
@@ -102,7 +111,7 @@ def nested_cv_t(
     (1.2696, 5.0, 0.2601)
     """
     sides: Alternative = side(alternative)
-    apply, K = _parts(a, b, runs, folds)
+    runs, K = whole(runs, "runs", at_least=1), whole(folds, "folds", at_least=3)
     most = runs * K * (K + 1) // 2
     if rows is not None:
         most = min(most, whole(rows, "rows", at_least=2))
@@ -122,7 +131,7 @@ def nested_cv_t(
         mean, variance = without_noise(outer.mean(axis=(0, 1)), variance, noise)
         return t_from_variance(mean, factor * factor * variance, degrees, sides)
 
-    t, p, estimate, se = apply(kernel, (0, 0, 1, 1))
+    t, p, estimate, se = _over_parts(a, b, runs, K, kernel, (0, 0, 1, 1))
     return t_result("nested-cv-t", t, p, degrees, estimate, se, sides)
 
 
@@ -181,7 +190,7 @@ def nested_cv_z(
     (3.3333, 0.0667, 0.02)
     """
     sides: Alternative = side(alternative)
-    apply, K = _parts(a, b, runs, folds)
+    runs, K = whole(runs, "runs", at_least=1), whole(folds, "folds", at_least=3)
 
     def kernel(outer: Floats, inner: Floats, noise: Floats) -> tuple[Floats, ...]:
         within = inner_means(inner, K)
@@ -194,16 +203,31 @@ def nested_cv_z(
         pivot, variance = without_noise(pivot, variance, noise)
         return (*z_from_variance(pivot, variance, sides), mean, pivot)
 
-    z, p, se, estimate, pivot = apply(kernel, (0, 0, 1, 1, 1))
+    z, p, se, estimate, pivot = _over_parts(a, b, runs, K, kernel, (0, 0, 1, 1, 1))
     return z_result("nested-cv-z", z, p, estimate, pivot, se, sides)
 
 
-def _parts(a: Any, b: Any, runs: int, folds: int) -> tuple[Prepared, int]:
-    """Return a function that applies a kernel to both parts, and the number of folds."""
-    K = whole(folds, "folds", at_least=3)
-    runs = whole(runs, "runs", at_least=1)
-    pairs = runs * K * (K - 1) // 2
-    return two_parts(a, b, runs=runs, folds=K, subset_runs=pairs, subset_folds=2), K
+def _over_parts(
+    a: Any, b: Any, runs: int, folds: int, kernel: Kernel, units: tuple[int, ...]
+) -> tuple[Floats, ...]:
+    """Apply `kernel(outer, inner, noise)` to the differences of both parts; see `over_pairs`.
+
+    The shapes are (runs, folds, block) and (runs * pairs of folds, 2, block).
+    """
+    split, inner = runs * folds, runs * folds * (folds - 1)
+    a, b = paired_losses(a, b, axes=1, shape_text="(losses of both parts,)")
+    if a.shape[-1] != split + inner:
+        raise ArgumentError(
+            f"a must contain {split} losses of {runs} runs of {folds} folds, followed by {inner} "
+            f"of their pairs of folds; got {a.shape[-1]}."
+        )
+
+    def of_both(d: Floats, noise: Floats) -> tuple[Floats, ...]:
+        block = d.shape[1:]
+        outer = d[:split].reshape(runs, folds, *block)
+        return kernel(outer, d[split:].reshape(inner // 2, 2, *block), noise)
+
+    return over_pairs(a, b, of_both, axes=1, units=units)
 
 
 def _mse(outer: Floats, within: Floats) -> tuple[Floats, Floats]:

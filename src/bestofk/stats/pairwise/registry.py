@@ -387,78 +387,6 @@ SPLIT_TESTS = (
         percent=44,
     ),
     PairwiseTest(
-        name="half-sampling-t",
-        explanation=(
-            "Compares the mean losses of two learners, with a variance measured on random halves "
-            "of the rows.",
-            "Use it for unstable learners such as trees if you can afford cross-validation on many "
-            "halves.",
-            "Do not use it if nested cross-validation is possible: nested-cv-t keeps the same "
-            "error rate and detects more.",
-        ),
-        function="bestofk.stats.pairwise.half_sampling:half_sampling_t",
-        summary="mean of all runs over a variance estimated on random halves of the rows",
-        covers=("halves",),
-        paper=_NADEAU,
-        doi="10.1023/A:1024068626366",
-        takes_df=True,
-        subsets="halves",
-        called="the t test with the variance from random halves of the rows",
-        citations=("mccarthy1969pseudo", "nadeau2003inference"),
-        assumptions=(MEASURED_ON_PARTS, NORMAL),
-        automatic=(
-            Automatic(
-                situation="halves",
-                why="its variance estimate stays valid for unstable learners such as trees",
-            ),
-        ),
-        interval=_T_INTERVAL,
-    ),
-    PairwiseTest(
-        name="pooled-half-sampling-t",
-        explanation=(
-            "Compares two learners as the corrected t test does, with one variance factor measured "
-            "on random halves for all pairs.",
-            "Use it for several learners of similar stability if there are few halvings.",
-            "Do not use it if some learners are stable and others are not, because one factor "
-            "cannot suit both.",
-        ),
-        function="bestofk.stats.pairwise.half_sampling:pooled_half_sampling_t",
-        summary="corrected repeated k-fold t with one variance factor from halves for all pairs",
-        covers=("halves",),
-        paper=_NADEAU,
-        doi="10.1023/A:1024068626366",
-        axes=2,
-        takes_df=True,
-        subsets="halves",
-        pooled=True,
-        called="the corrected repeated k-fold cross-validation t test with one variance factor "
-        "from random halves of the rows",
-        citations=("nadeau2003inference",),
-        assumptions=(MEASURED_ON_PARTS, NORMAL),
-        interval=_T_INTERVAL,
-    ),
-    PairwiseTest(
-        name="conservative-z",
-        explanation=(
-            "Compares the mean losses of two learners with the variance of half of the rows, which "
-            "is too large on purpose.",
-            "Use it if a false claim would be very costly.",
-            "Do not use it to detect small differences: it has about half of the power of the "
-            "others.",
-        ),
-        function="bestofk.stats.pairwise.z_tests:conservative_z",
-        summary="mean of all runs over the variance on half of the rows",
-        covers=("halves",),
-        paper=_NADEAU,
-        doi="10.1023/A:1024068626366",
-        subsets="halves",
-        called="the conservative Z test",
-        citations=("nadeau2003inference",),
-        assumptions=(MEASURED_ON_PARTS, NORMAL),
-        interval=_Z_INTERVAL,
-    ),
-    PairwiseTest(
         name="nested-cv-t",
         explanation=(
             "Compares the mean losses of two learners over runs of cross-validation on one data "
@@ -953,11 +881,6 @@ _SYMMETRIC = Assumption(
     check="cannot be checked",
     why="This holds if equal means that their answers are exchangeable.",
 )
-_MANY = Assumption(
-    claim="There are many clusters, at least about 30.",
-    check="cannot be checked",
-    why="{test} uses a chi-squared approximation; cluster-t and cluster-sign-flip do not.",
-)
 _INTERVAL = "quantiles of t times the standard error over clusters"
 
 CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
@@ -1012,62 +935,6 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         cautions=(_SKEWED_FLIPS,),
         discrete=True,
         smallest_pvalue=smallest_pvalue,
-    ),
-    PairwiseTest(
-        name="obuchowski",
-        explanation=(
-            "Compares how often two models are right on related items, with a variance over "
-            "clusters.",
-            "Use it for many clusters of similar size.",
-            "Do not use it for fewer than about 30 clusters: use cluster-t.",
-        ),
-        function="bestofk.stats.pairwise.clustered:obuchowski",
-        summary="McNemar's statistic with the variance of sums over clusters",
-        paper="Obuchowski 1998, On the comparison of correlated proportions for clustered data",
-        called="Obuchowski's test",
-        citations=("obuchowski1998comparison",),
-        assumptions=(_CLUSTERS, _MANY),
-        covers=("test-set",),
-        interval=_INTERVAL,
-        power="t",
-    ),
-    PairwiseTest(
-        name="durkalski",
-        explanation=(
-            "Compares how often two models are right on related items, with the same weight for "
-            "every cluster.",
-            "Use it if large clusters should not count more than small ones.",
-            "Do not use it for fewer than about 30 clusters: use cluster-t.",
-        ),
-        function="bestofk.stats.pairwise.clustered:durkalski",
-        summary="all clusters have the same weight, whatever their size",
-        paper="Durkalski et al. 2003, Analysis of clustered matched-pair data",
-        doi="10.1002/sim.1438",
-        called="Durkalski's test",
-        citations=("durkalski2003analysis",),
-        assumptions=(_CLUSTERS, _MANY),
-        covers=("test-set",),
-        interval=_INTERVAL,
-        power="t",
-    ),
-    PairwiseTest(
-        name="yang",
-        explanation=(
-            "Compares how often two models are right on related items, with a smaller variance if "
-            "they differ.",
-            "Use it for many clusters if obuchowski is too cautious.",
-            "Do not use it for fewer than about 30 clusters: use cluster-t.",
-        ),
-        function="bestofk.stats.pairwise.clustered:yang",
-        summary="Obuchowski's statistic with a smaller variance if the two differ",
-        paper="Yang, Sun and Hardin 2010, A note on the tests for clustered matched-pair data",
-        doi="10.1002/bimj.201000035",
-        called="Yang's test",
-        citations=("yang2010note",),
-        assumptions=(_CLUSTERS, _MANY),
-        covers=("test-set",),
-        interval=_INTERVAL,
-        power="t",
     ),
 )
 """Each test takes ``(a, b, clusters=, strata=, unit=, alternative=)``."""

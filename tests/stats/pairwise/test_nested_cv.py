@@ -1,4 +1,4 @@
-"""Tests for unstable learners: by hand, against plain Python, and their size on known losses."""
+"""Nested cross-validation and bayle-cv-z: by hand, against plain Python, and their size."""
 
 import statistics
 from math import sqrt
@@ -9,55 +9,8 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise.half_sampling import (
-    half_sampling_t,
-    pooled_half_sampling_t,
-    study_factor,
-)
 from bestofk.stats.pairwise.nested_cv import nested_cv_t, nested_cv_z, unstable_learners
-from bestofk.stats.pairwise.z_tests import bayle_cv_z, conservative_z
-
-# Two runs of two folds: differences .04 .04 .02 .04, mean .035, S^2 = .0003 / 3, hence the
-# corrected variance (1/4 + 1) .0001 = .000125. Two halvings of two folds: sides .05 and .04, .02
-# and .03, hence v = (.01^2 + .01^2) / 4 = .00005.
-A = [0.30, 0.28, 0.27, 0.31, 0.35, 0.33, 0.30, 0.36, 0.31, 0.35, 0.36, 0.30]
-B = [0.26, 0.24, 0.25, 0.27, 0.26, 0.32, 0.28, 0.30, 0.30, 0.32, 0.27, 0.33]
-SIZES = {"runs": 2, "folds": 2, "halvings": 2, "half_folds": 2}
-HALVED = (half_sampling_t, conservative_z)
-
-
-def test_half_sampling_by_hand():
-    r = half_sampling_t(A, B, **SIZES)
-    assert r.estimate == pytest.approx(0.035)
-    assert r.standard_error == pytest.approx(sqrt(0.000025))
-    assert r.statistic == pytest.approx(7.0)
-    assert r.df == 2.0
-    # Student's t with 2 df has P(|T| > t) = 1 - t / sqrt(2 + t^2)
-    assert r.pvalue == pytest.approx(1 - 7 / sqrt(51))
-    low, high = r.confidence_interval(0.95)
-    assert (low, high) == pytest.approx((0.035 - 4.302652730 * 0.005, 0.035 + 4.302652730 * 0.005))
-
-
-def test_conservative_z_by_hand():
-    r = conservative_z(A, B, **SIZES)
-    assert r.statistic == pytest.approx(0.035 / sqrt(0.00005))
-    assert r.df is None
-    assert r.pvalue == pytest.approx(2 * stats.norm.sf(0.035 / sqrt(0.00005)))
-    low, high = r.confidence_interval(0.95)
-    assert high - low == pytest.approx(2 * 1.959963985 * sqrt(0.00005))
-
-
-def test_pooled_by_hand():
-    losses = [np.reshape(A[:4], (2, 2)), np.reshape(B[:4], (2, 2))]
-    halves = [np.reshape(A[4:], (4, 2)), np.reshape(B[4:], (4, 2))]
-    factor = study_factor(losses, halves)
-    assert factor == pytest.approx(0.000025 / 0.000125)
-    r = pooled_half_sampling_t(*losses, factor=factor)
-    assert r.standard_error == pytest.approx(sqrt(0.000025))
-    assert r.df == 3.0
-    # a third learner that equals the second: two of three pairs have these variances, one has none
-    assert study_factor([*losses, losses[1]], [*halves, halves[1]]) == pytest.approx(factor)
-    assert study_factor([losses[0]] * 2, [halves[0]] * 2) == 1.0
+from bestofk.stats.pairwise.z_tests import bayle_cv_z
 
 
 def test_nested_by_hand():
@@ -176,67 +129,17 @@ def test_bayle_by_hand():
         bayle_cv_z([1.0], [0.0])
 
 
-@given(seed=st.integers(0, 10**6), runs=st.integers(1, 4), halvings=st.integers(2, 6))
-def test_against_plain_python(seed, runs, halvings):
-    rng = np.random.default_rng(seed)
-    folds, half_folds = 3, 4
-    n, m = runs * folds, 2 * halvings * half_folds
-    a, b = rng.normal(0.3, 0.05, (2, n + m))
-    d = (a - b).tolist()
-    mean = statistics.mean(d[:n])
-    sides = [statistics.mean(d[n + half_folds * s : n + half_folds * (s + 1)])
-             for s in range(2 * halvings)]  # fmt: skip
-    v = statistics.mean((sides[2 * h] - sides[2 * h + 1]) ** 2 / 2 for h in range(halvings))
-    sizes = {"runs": runs, "folds": folds, "halvings": halvings, "half_folds": half_folds}
-    for function, variance in (
-        (half_sampling_t, v / 2),
-        (conservative_z, v),
-    ):
-        r = function(a, b, **sizes)
-        assert r.estimate == pytest.approx(mean)
-        assert r.standard_error == pytest.approx(sqrt(variance))
-        assert r.statistic == pytest.approx(mean / sqrt(variance))
-
-
-def test_size_on_independent_normal_losses():
-    """The t of half-sampling on such losses is a multiple of Student's: theory tells its size."""
-    runs, folds, halvings, half_folds, sets = 2, 5, 4, 3, 20_000
+def test_size_of_bayle_on_independent_rows():
     rng = np.random.default_rng(3)
-    a, b = rng.standard_normal((2, sets, runs * folds + 2 * halvings * half_folds))
-    sizes = {"runs": runs, "folds": folds, "halvings": halvings, "half_folds": half_folds}
-    # var(mean) = 2 / 10, E(v / 2) = 1 / 3
-    for function, alpha, df, times in (
-        (half_sampling_t, 0.05, halvings, sqrt((1 / 3) / (2 / 10))),
-        (conservative_z, 0.05, halvings, sqrt((2 / 3) / (2 / 10))),
-    ):
-        bar = stats.norm.isf(alpha / 2) if function is conservative_z else stats.t.isf(0.025, df)
-        size = 2 * stats.t.sf(bar * times, df)
-        count = int((function(a, b, **sizes).pvalue <= alpha).sum())
-        assert stats.binom.ppf(1e-4, sets, size) <= count <= stats.binom.ppf(1 - 1e-4, sets, size)
-    # bayle on independent rows: nearly normal
     a, b = rng.standard_normal((2, 4000, 200))
     count = int((bayle_cv_z(a, b).pvalue <= 0.05).sum())
     assert stats.binom.ppf(1e-4, 4000, 0.05) <= count <= stats.binom.ppf(1 - 1e-4, 4000, 0.053)
 
 
-@pytest.mark.parametrize("function", HALVED)
+@pytest.mark.parametrize("function", [nested_cv_z, nested_cv_t])
 def test_refuses_wrong_sizes(function):
-    with pytest.raises(ArgumentError, match="4 losses of 2 runs of 2 folds, followed by 16"):
-        function(A, B, **(SIZES | {"halvings": 4}))
-    for name, value in (("runs", 0), ("folds", 1), ("halvings", 1), ("half_folds", 0)):
-        with pytest.raises(ArgumentError):
-            function(A, B, **(SIZES | {name: value}))
-
-
-def test_refuses_what_no_factor_can_be():
-    a, b = np.reshape(A[:4], (2, 2)), np.reshape(B[:4], (2, 2))
-    for factor in (0.0, -1.0, float("nan"), "two"):
-        with pytest.raises(ArgumentError, match="factor"):
-            pooled_half_sampling_t(a, b, factor=factor)
-    with pytest.raises(ArgumentError, match=r"folds \(the last axis\) must be"):
-        pooled_half_sampling_t(a[:, :1], b[:, :1], factor=1.0)
-    for function in (nested_cv_z, nested_cv_t):
-        with pytest.raises(ArgumentError, match="at least 3; got 2"):
-            function(A, B, runs=2, folds=2)
-        with pytest.raises(ArgumentError, match="3 losses of 1 runs of 3 folds, followed by 6"):
-            function(A, B, runs=1, folds=3)
+    losses = np.linspace(0.2, 0.3, 12)
+    with pytest.raises(ArgumentError, match="at least 3; got 2"):
+        function(losses, losses, runs=2, folds=2)
+    with pytest.raises(ArgumentError, match="3 losses of 1 runs of 3 folds, followed by 6"):
+        function(losses, losses, runs=1, folds=3)
