@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +10,6 @@ import numpy as np
 
 from bestofk._base.checks import RandomState, one_of, side, significance_level
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
-from bestofk._base.formatting import speaking_of
 from bestofk._base.results import Presented
 from bestofk.decide.choose_test import SITUATION_WORDS, choose_test
 from bestofk.decide.evidence import Evidence, Family
@@ -163,8 +161,7 @@ def _one_pair(
     )
     values = problem.sample(choice.axes)
     result = choice(values[positions[0]], values[positions[1]], alternative)
-    with _speaking(problem):
-        words = result.explain(names=pair, alpha=alpha)
+    words = result.explain(names=pair, alpha=alpha)
     return TestReport(
         test=test,
         design=problem.describe(),
@@ -177,18 +174,11 @@ def _one_pair(
 
 
 def _from_words(problem: Problem) -> str:
-    """Return what was tested, and in which direction it is good."""
+    """Return what was tested, and which loss it is if the user's numbers are scores."""
     metric = problem.metric
-    better = f" Larger {metric.name} is better." if metric.higher_is_better else ""
-    return f"From {problem.describe()}.{better}"
-
-
-def _speaking(problem: Problem) -> AbstractContextManager[None]:
-    """Write sentences in the user's metric if that is not a loss."""
-    metric = problem.metric
-    if not metric.higher_is_better:
-        return nullcontext()
-    return speaking_of(metric.name, higher_is_better=True, offset=metric.offset)
+    loss = f"{metric.offset:g} - {metric.name}" if metric.offset else f"-{metric.name}"
+    scores = f" The loss is {loss}." if metric.higher_is_better else ""
+    return f"From {problem.describe()}.{scores}"
 
 
 def _all_pairs(
@@ -249,8 +239,7 @@ def _all_learners(
     if entry.takes_names:
         arguments["names"] = names
     result = function(_table(problem, entry), **arguments)
-    with _speaking(problem):
-        words = result.explain(names=names, alpha=alpha)
+    words = result.explain(names=names, alpha=alpha)
     return TestReport(
         test=entry.name,
         design=problem.describe(),

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk._base.formatting import number, pvalue_words, spoken
+from bestofk._base.formatting import number, pvalue_words
 from bestofk._base.results import open_level
 from bestofk.stats.multiple.result import (
     MultipleResult,
@@ -80,7 +80,7 @@ class AnovaResult(MultipleResult):
         if np.ndim(self.pvalue):
             return batch_words("analysis of variance", self.pvalue, alpha, len(named))
         p = float(self.pvalue)
-        claim = f"{all_learners(len(named))} have the same expected {spoken().name}"
+        claim = f"{all_learners(len(named))} have the same expected loss"
         numbers = (
             f"analysis of variance, F({self.df[0]:g}, {self.df[1]:g}) = "
             f"{number(float(self.statistic))}, {pvalue_words(p, alpha)}"
@@ -396,7 +396,7 @@ class RepeatedMeasuresResult(MultipleResult):
         """
         alpha = open_level(alpha)
         named = learner_names(names, len(self.means))
-        claim = f"{all_learners(len(named))} have the same expected {spoken().name}"
+        claim = f"{all_learners(len(named))} have the same expected loss"
         e = self.epsilons.greenhouse_geisser
         numbers = (
             f"repeated-measures analysis of variance over {self.blocks} blocks, "

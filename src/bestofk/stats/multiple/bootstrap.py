@@ -21,7 +21,7 @@ from bestofk._base.checks import (
     whole,
 )
 from bestofk._base.errors import ArgumentError, use
-from bestofk._base.formatting import capitalised, counted, number, pvalue_words, spoken
+from bestofk._base.formatting import capitalised, counted, number, pvalue_words
 from bestofk._base.results import open_level
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.multiple.result import MultipleResult, learner_names
@@ -97,11 +97,11 @@ class BootstrapPairs(MultipleResult):
                 continue
             estimate = float(self.estimates[k])
             if estimate == 0:
-                relation = f"{named[i]} and {named[j]} have the same {spoken().mean}"
+                relation = f"{named[i]} and {named[j]} have the same mean loss"
             else:
                 better, worse = (i, j) if estimate < 0 else (j, i)
                 relation = (
-                    f"{named[better]} has a {spoken().smaller} {spoken().mean} than "
+                    f"{named[better]} has a smaller mean loss than "
                     f"{named[worse]}, by {number(abs(estimate))}"
                 )
             sentences.append(
@@ -218,7 +218,7 @@ class BootstrapAResult(MultipleResult):
             f"({distribution_text(self.method, self.resamples)}; p-values adjusted for "
             f"{learners} tests with {CORRECTIONS[self.correction].words}): "
             + (
-                f"the hypothesis that all learners have the same {spoken().mean} is rejected at "
+                f"the hypothesis that all learners have the same mean loss is rejected at "
                 f"level {alpha:g}."
                 if rejected.any()
                 else f"no learner differs significantly from the mean of all at level {alpha:g}."
@@ -231,10 +231,10 @@ class BootstrapAResult(MultipleResult):
             if abs(estimate - centre) <= noise:
                 relation = "the mean of all learners"
             else:
-                side = spoken().side(below=estimate < centre)
-                relation = f"{side} the mean of all learners, {number(spoken().value(centre))}"
+                side = "below" if estimate < centre else "above"
+                relation = f"{side} the mean of all learners, {number(centre)}"
             sentences.append(
-                f"{named[a]} has a {spoken().mean} of {number(spoken().value(estimate))}, "
+                f"{named[a]} has a mean loss of {number(estimate)}, "
                 f"{relation} ({pvalue_words(float(self.pvalues[a]))}, adjusted "
                 f"{pvalue_words(float(self.adjusted_pvalues[a]), alpha)}; "
                 f"{'significant' if rejected[a] else 'not significant'})."

@@ -23,7 +23,7 @@ from bestofk._base.checks import (
     whole,
 )
 from bestofk._base.errors import ArgumentError, use
-from bestofk._base.formatting import capitalised, counted, joined, number, pvalue_words, spoken
+from bestofk._base.formatting import capitalised, counted, joined, number, pvalue_words
 from bestofk._base.results import decided_level
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.multiple.bootstrap import (
@@ -605,11 +605,10 @@ class BootstrapBResult(MultipleResult):
         for a in range(learners):
             if learners > MAX_LISTED and self.verdicts[a] != "significant":
                 continue
-            shown = sorted(spoken().value(float(end)) for end in self.intervals[a])
-            low, high = map(number, shown)
+            low, high = map(number, self.intervals[a].tolist())
             ends = f"of {low}" if low == high else f"between {low} and {high}"
             sentences.append(
-                f"{named[a]} has a {spoken().mean} {ends}, {_side_words(self.intervals, a)}: "
+                f"{named[a]} has a mean loss {ends}, {_side_words(self.intervals, a)}: "
                 f"{self.verdicts[a]} "
                 f"({_range_words(self.pvalues[a], self.adjusted_pvalues[a])})."
             )
@@ -768,18 +767,16 @@ def _tally(verdicts: tuple[str, ...]) -> str:
 def _pair_words(a: str, b: str, difference: Floats) -> str:
     low, high = float(difference[0]), float(difference[1])
     if low == high == 0:
-        return f"{a} and {b} have the same {spoken().mean}"
+        return f"{a} and {b} have the same mean loss"
     if low < 0 < high or low == 0 or high == 0:
-        if spoken().higher_is_better:
-            low, high = -high, -low
         return (
-            f"{a} has a {spoken().mean} from {number(abs(low))} {'below' if low < 0 else 'above'} "
+            f"{a} has a mean loss from {number(abs(low))} {'below' if low < 0 else 'above'} "
             f"to {number(abs(high))} {'below' if high < 0 else 'above'} that of {b}"
         )
     better, worse = (a, b) if high < 0 else (b, a)
     least, most = sorted((number(abs(low)), number(abs(high))), key=float)
     by = f"by {least}" if least == most else f"by {least} to {most}"
-    return f"{better} has a {spoken().smaller} {spoken().mean} than {worse}, {by}"
+    return f"{better} has a smaller mean loss than {worse}, {by}"
 
 
 def _side_words(intervals: Floats, a: int) -> str:
@@ -788,9 +785,9 @@ def _side_words(intervals: Floats, a: int) -> str:
     low, high = float(intervals[a, 0] - others[1]), float(intervals[a, 1] - others[0])
     noise = 1e-12 * float(np.abs(intervals).max())
     if high < -noise:
-        return f"{spoken().side(below=True)} the mean of all learners"
+        return "below the mean of all learners"
     if low > noise:
-        return f"{spoken().side(below=False)} the mean of all learners"
+        return "above the mean of all learners"
     if high - low <= 2 * noise:
         return "the mean of all learners"
     return "which may lie on either side of the mean of all learners"

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, probability, whole
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import joined, number, shortened, spoken
+from bestofk._base.formatting import joined, number, shortened
 from bestofk._base.results import Presented, decided_level, open_level
 from bestofk.stats.multiple.analysis_of_variance import OneWayParts, one_way_parts
 from bestofk.stats.multiple.result import (
@@ -261,10 +261,8 @@ class NewmanKeulsResult(Presented):
         decided_level(alpha, self.alpha)
         named = learner_names(names, len(self.order))
         K = len(named)
-        means = [f"{named[i]} ({number(spoken().value(float(self.means[i])))})" for i in self.order]
-        sentences = [
-            f"By {spoken().ascending} {spoken().mean} the learners are {shortened(means)}."
-        ]
+        means = [f"{named[i]} ({number(float(self.means[i]))})" for i in self.order]
+        sentences = [f"By ascending mean loss the learners are {shortened(means)}."]
         where = f"{self.test} test at level {self.alpha:g}, {self.df:g} degrees of freedom"
         if self.underlines and len(self.underlines[0]) == K:
             between = "the two" if K == 2 else "any of them"

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk._base.formatting import number, pvalue_words, spoken
+from bestofk._base.formatting import number, pvalue_words
 from bestofk._base.results import open_level
 from bestofk.stats.multiple.result import (
     MultipleResult,
@@ -244,14 +244,13 @@ class KruskalWallisResult(MultipleResult):
         if np.ndim(self.pvalue):
             return batch_words("Kruskal-Wallis test", self.pvalue, alpha, len(named))
         p = float(self.pvalue)
-        what = "losses" if spoken().name == "loss" else spoken().name
-        claim = f"the {what} of {all_learners(len(named))} have the same distribution"
+        claim = f"the losses of {all_learners(len(named))} have the same distribution"
         numbers = (
             f"Kruskal-Wallis test, H = {number(float(self.statistic))}, df = {self.df:g}, "
             f"{pvalue_words(p, alpha)}"
         )
         return (
-            f"{extremes_words(self.mean_ranks, named, f'mean rank of {what}')} "
+            f"{extremes_words(self.mean_ranks, named, 'mean rank of losses')} "
             f"{hypothesis_words(p, alpha, claim, numbers)}"
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, finite_array
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import capitalised, joined, number, pvalue_words, shortened, spoken
+from bestofk._base.formatting import capitalised, joined, number, pvalue_words, shortened
 from bestofk._base.results import Presented, json_ready
 
 
@@ -52,8 +52,6 @@ def square_columns(locations: dict[str, Any], **squares: Any) -> dict[str, Any]:
 # Sentences
 
 _MAX_LISTED_PAIRS = 10
-MEAN_LOSS = "mean loss"
-"""This quantity is shown in the user's metric, if that is known."""
 EQUALLY_RIGHT = "{} have the same probability of a right answer"
 
 
@@ -81,10 +79,6 @@ def hypothesis_words(pvalue: float, alpha: float, claim: str, numbers: str) -> s
 
 def extremes_words(values: Floats, names: Sequence[str], what: str) -> str:
     """Name the learners with the smallest and largest of `values`; ignore rounding."""
-    turned = what == MEAN_LOSS and spoken().higher_is_better
-    if what == MEAN_LOSS:
-        what = spoken().mean
-        values = np.array([spoken().value(value) for value in values.tolist()])
     low, high = float(values.min()), float(values.max())
     noise = 1e-12 * max(abs(low), abs(high))
     if high - low <= noise:
@@ -93,13 +87,6 @@ def extremes_words(values: Floats, names: Sequence[str], what: str) -> str:
     smallest, have = _holders(values, low, names, noise)
     largest, _ = _holders(values, high, names, noise)
     least, most = ("smaller", "larger") if len(names) == 2 else ("smallest", "largest")
-    if turned:
-        # the best comes first
-        high_have = _holders(values, high, names, noise)[1]
-        return capitalised(
-            f"{largest} {high_have} the {most} {what} ({number(high)}), {smallest} the {least} "
-            f"({number(low)})."
-        )
     return capitalised(
         f"{smallest} {have} the {least} {what} ({number(low)}), {largest} the {most} "
         f"({number(high)})."
@@ -144,18 +131,16 @@ def pairs_words(
     entries = []
     for (i, j), pvalue in zip(pairs[shown].tolist(), p[shown].tolist(), strict=True):
         first, second = (i, j) if locations[i] <= locations[j] else (j, i)
-        below = "below" if what != MEAN_LOSS else spoken().side(below=True)
-        relation = "against" if locations[i] == locations[j] else below
+        relation = "against" if locations[i] == locations[j] else "below"
         compared = f"{names[first]} {relation} {names[second]}"
         entries.append(f"{compared} ({pvalue_words(pvalue, alpha)})")
     count = significant.size
     more = f" and {count - _MAX_LISTED_PAIRS} more" if count > _MAX_LISTED_PAIRS else ""
     listing = f"{', '.join(entries)}{more}" if more else joined(entries)
-    smaller = f"smaller {what}" if what != MEAN_LOSS else f"{spoken().smaller} {spoken().mean}"
     if len(p) == 1:
-        return f"The two differ {level} (the {smaller} first): {listing}."
+        return f"The two differ {level} (the smaller {what} first): {listing}."
     verb = "differs" if count == 1 else "differ"
-    return f"Of the {len(p)} pairs, {count} {verb} {level} (the {smaller} first): {listing}."
+    return f"Of the {len(p)} pairs, {count} {verb} {level} (the smaller {what} first): {listing}."
 
 
 # Checked tables, and sums of squares that are exactly 0 if only rounding is left

@@ -22,7 +22,7 @@ from bestofk._base.checks import (
     whole,
 )
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import number, spoken
+from bestofk._base.formatting import number
 from bestofk._base.results import open_level
 from bestofk.stats.pairwise.differences import (
     loss_unit,
@@ -106,22 +106,22 @@ class PosteriorResult(PairwiseResult):
             return _explain_many(self, a, b, alpha)
         estimate = float(self.estimate)
         if estimate == 0:
-            first = f"{a} and {b} have the same {spoken().mean} ({self.test})."
+            first = f"{a} and {b} have the same mean loss ({self.test})."
         else:
             better, worse = (a, b) if estimate < 0 else (b, a)
             first = (
-                f"{better} has a {spoken().smaller} {spoken().mean} than {worse}, by "
+                f"{better} has a smaller mean loss than {worse}, by "
                 f"{number(abs(estimate))} ({self.test})."
             )
         margin = f" by more than {self.rope_width:g}" if self.rope_width else ""
         claims = {
-            f"{a} has the {spoken().smaller} {spoken().name}{margin}": float(self.left),
-            f"{b} has the {spoken().smaller} {spoken().name}{margin}": float(self.right),
+            f"{a} has the smaller loss{margin}": float(self.left),
+            f"{b} has the smaller loss{margin}": float(self.right),
         }
         equivalent = (
             f"the two differ by at most {self.rope_width:g}"
             if self.rope_width
-            else f"the two have the same {spoken().name}"
+            else "the two have the same loss"
         )
         if self.rope_width or float(self.rope) > 0:
             claims[equivalent] = float(self.rope)

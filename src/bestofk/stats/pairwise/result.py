@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Alternative, Floats, probability
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import number, pvalue_words, spoken
+from bestofk._base.formatting import number, pvalue_words
 from bestofk._base.results import Presented, open_level
 
 FloatOrArray = float | Floats
@@ -38,13 +38,13 @@ def verdict(
     contradicts the sign of the estimate, the text says so.
     """
     typical = estimand == "typical"
-    quantity = f"typical {spoken().name}" if typical else spoken().mean
+    quantity = "typical loss" if typical else "mean loss"
     if estimate == 0:
         first = f"{a} and {b} have the same {quantity} ({details})."
     else:
         better, worse = (a, b) if estimate < 0 else (b, a)
         first = (
-            f"{better} has a {spoken().smaller} {quantity} than {worse}, by "
+            f"{better} has a smaller {quantity} than {worse}, by "
             f"{number(abs(estimate))} ({details})."
         )
     rejected = pvalue <= alpha
@@ -56,10 +56,9 @@ def verdict(
             else f"There is no evidence of a difference {level}."
         )
     else:
-        at_most = (alternative == "greater") != spoken().higher_is_better
-        relation = "at most" if at_most else "at least"
+        relation = "at most" if alternative == "greater" else "at least"
         outcome = "is rejected" if rejected else "is not rejected"
-        claim = f"the {spoken().name} of {a} is {relation} that of {b}"
+        claim = f"the loss of {a} is {relation} that of {b}"
         second = f"The hypothesis that {claim} {outcome} {level}."
     if direction and direction * estimate <= 0:
         better = b if direction > 0 else a
