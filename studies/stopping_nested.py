@@ -108,7 +108,7 @@ def measure(
     for target in targets if K > 2 else targets[:1]:
         race = planned_race(
             [f"view {number}" for number in range(K)], design, Settings(prefer="listed"),
-            StopRule(target=target, risk=risk), runs=RUNS, span=1.0,
+            StopRule(target=target, risk=risk), span=1.0,
         )  # fmt: skip
         assert race.foreseen.family is not None
         rates = dict.fromkeys(("saved", "differ", "plan", "race", "wrong"), 0.0)

@@ -57,9 +57,7 @@ def race_of(design: Design, test: str, df: int | None, target: Any) -> PlannedRa
     """Return the race of `compare`."""
     names = [f"view {number}" for number in range(6)]
     decision = Settings(prefer="listed", test=test, df=df)
-    return planned_race(
-        names, design, decision, StopRule(target=target), runs=design.runs, span=1.0
-    )
+    return planned_race(names, design, decision, StopRule(target=target), span=1.0)
 
 
 def differs(losses: Floats, race: PlannedRace, order: npt.NDArray[np.int64]) -> tuple[bool, float]:

@@ -32,7 +32,7 @@ SECTIONS = {
         "cv", "stratify", "repetitions", "n_jobs", "threads", "engine", "scheduler", "timeout",
         "budget", "on_failure", "retry_failed", "store", "replicate", "random_state",
     ),
-    "Stopping early": ("stop", "stop_target", "settle", "risk", "max_runs"),
+    "Stopping early": ("stop", "stop_target", "risk"),
     "Output": (
         "report_path", "figures", "latex", "csv", "output", "as_json", "explain", "pairs",
         "ranks", "quiet", "verbose", "config", "help_all", "help",

@@ -36,8 +36,7 @@ from bestofk.cli.options import (
 from bestofk.cli.outputs import file_options, planned_outputs
 from bestofk.cli.say import say
 
-_STOP_OPTIONS = {"stop_target": "--stop-target", "settle": "--settle", "risk": "--risk",
-                 "max_runs": "--max-runs"}  # fmt: skip
+_STOP_OPTIONS = {"stop_target": "--stop-target", "risk": "--risk"}
 PUBLISHED_LEARNERS = ("max", "nmc", "logistic", "c4.5", "nn")
 """The learners of the MultiTest paper."""
 _SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -128,17 +127,8 @@ NOT_FOR_SCORES = (
     show_default=True,
     help="With --stop: settle the recommendation, or the whole order.",
 )
-@click.option(
-    "--settle",
-    type=click.Choice(["plan", "limit"]),
-    default="plan",
-    show_default=True,
-    help="With --stop: decide as the plan would, or as endless runs would, adding runs if unclear.",
-)
 @click.option("--risk", type=float, default=None, show_default="0.05; over data sets none",
               help="With --stop: chance that the plan would decide differently.")  # fmt: skip
-@click.option("--max-runs", metavar="N", type=click.IntRange(min=2, max=10_000), default=30,
-              show_default=True, help="With --settle limit: maximum number of runs.")  # fmt: skip
 @click.option(
     "--on-failure",
     type=click.Choice(["record", "stop"]),
@@ -192,9 +182,7 @@ def compare(
     budget: str | None,
     stop: str | None,
     stop_target: str,
-    settle: str,
     risk: float | None,
-    max_runs: int,
     on_failure: str,
     retry_failed: bool,
     store: str | None,
@@ -257,7 +245,7 @@ def compare(
         if not learners and not learner_files:
             learners = PUBLISHED_LEARNERS
     plan = _plan(cv, stratify, decision["random_state"])
-    rule = _stop_rule(stop, target=stop_target, settle=settle, risk=risk, max_runs=max_runs)
+    rule = _stop_rule(stop, target=stop_target, risk=risk)
     fit_seconds, seconds = _seconds(timeout, "--timeout"), _seconds(budget, "--budget")
     from bestofk.decide.registry import PROCEDURES
 

@@ -221,15 +221,14 @@ def _unstated(order: Decision, *, registered: bool) -> CheckedAssumption:
 
 def _as_planned(race: Race) -> CheckedAssumption:
     """Return whether the full plan would decide as the stopped race."""
-    whose = "Endless runs" if race.settle == "limit" else "The full plan"
     if race.exact:
         return CheckedAssumption(
-            claim=f"{whose} would decide the same.",
+            claim="The full plan would decide the same.",
             state="by design",
             why="No further result can change the decision.",
         )
     return CheckedAssumption(
-        claim=f"{whose} would decide the same, given the data.",
+        claim="The full plan would decide the same, given the data.",
         state="by design" if race.settled else "doubtful",
         why="The risk that further runs over other random splits change the decision is at most "
         f"{race.risk_words()}, in addition to alpha."

@@ -71,7 +71,7 @@ def card_of(
 def _saved(race: Race) -> str:
     """Return how many planned fits a race saved, or its state if it saved none."""
     rest = race.planned_fits - race.fits
-    if not race.settled or race.settle == "limit" or rest <= 0:
+    if not race.settled or rest <= 0:
         return race.state()
     return f"Saved: {rest:,} of {counted(race.planned_fits, 'planned fit')}."
 

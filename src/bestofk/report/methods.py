@@ -200,14 +200,12 @@ def _shortened(names: Sequence[object]) -> str:
 def _stopping(race: Race) -> str:
     """Return when learners were stopped, and the risk of that."""
     target = "the recommended learner" if race.target == "best" else "the whole order"
-    plan = "endless runs" if race.settle == "limit" else "the full plan"
-    risk = f"with a risk of at most {race.risk_words()} that {plan} would decide differently"
+    risk = f"with a risk of at most {race.risk_words()} that the full plan would decide differently"
     if race.risk == 0:
         risk = "so that no further result could change it"
-    planned = "" if race.settle == "limit" else f" of {race.planned_fits:,}"
     return (
         f"Learners were stopped as soon as {target} was settled, {risk}; "
-        f"{race.fits:,}{planned} fits were made."
+        f"{race.fits:,} of {race.planned_fits:,} fits were made."
     )
 
 

@@ -127,10 +127,6 @@ def _matrix_fits(order: Decision, _: Losses) -> bool:
     return len(order.by_preference) <= MAX_LEARNERS
 
 
-def _one_dataset(_: Decision, losses: Losses) -> bool:
-    return len(losses.datasets) == 1
-
-
 def _several_datasets(_: Decision, losses: Losses) -> bool:
     return len(losses.datasets) > 1
 
@@ -145,17 +141,6 @@ PAGE_FIGURES = (
         kind="race",
         title="How the race went",
         caption="The mean of every learner by run. A cross marks when it was stopped, and why.",
-    ),
-    PageFigure(
-        kind="funnel",
-        title="The pair that was settled last",
-        caption="The possible final statistics of the last open pair, by run.",
-        condition=_one_dataset,
-    ),
-    PageFigure(
-        kind="fits",
-        title="Fits used",
-        caption="The planned fits and those that every learner used.",
     ),
     PageFigure(
         kind="losses",

@@ -13,13 +13,11 @@ from bestofk._base.formatting import counted
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.settings import Settings
-from bestofk.decide.stopping.races import Race
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.tables import Column, OutputTable
 from bestofk.run.store.url import hide_passwords
 from bestofk.run.study import Study
-from bestofk.splits.plans import specify
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.version import __version__
 
@@ -210,7 +208,7 @@ def _compare_call(order: Decision | None, study: Study) -> str:
     arguments = [
         f"{{{learners}}}",
         f"data={[data.name for data in spec.datasets]!r}",
-        f"cv={_plan(spec, study.race)!r}",
+        f"cv={spec.plan!r}",
         f"scoring={[spec.loss, *spec.also] if spec.also else spec.loss!r}",
         f"random_state={spec.random_state}",
     ]
@@ -226,20 +224,10 @@ def _compare_call(order: Decision | None, study: Study) -> str:
     if spec.repetitions > 1:
         arguments.append(f"execution=bk.Execution(repetitions={spec.repetitions})")
     if study.race is not None:
-        arguments.append(f"stop={_stop_rule(study.race)}")
+        arguments.append(
+            f"stop=bk.StopRule(target={study.race.target!r}, risk={study.race.risk!r})"
+        )
     return _call("study = bk.compare", arguments)
-
-
-def _plan(spec: StudySpec, race: Race | None) -> str:
-    """Return the requested plan; a race with ``settle="limit"`` stores more runs."""
-    if race is None or race.settle == "plan":
-        return spec.plan
-    return str(replace(specify(spec.plan, {}), runs=race.planned_runs))
-
-
-def _stop_rule(race: Race) -> str:
-    limit = f", settle={race.settle!r}, max_runs={race.max_runs}" if race.settle == "limit" else ""
-    return f"bk.StopRule(target={race.target!r}, risk={race.risk!r}{limit})"
 
 
 # Fingerprints of learners and data sets.

@@ -127,9 +127,8 @@ def compare(
     stop : {None, "settled"} or StopRule, optional
         Stop learners, and the comparison, as soon as the remaining runs would not change the
         decision; `Study.race` says how far every learner ran. ``"settled"`` is short for
-        ``StopRule()``. The plan is the same as without `stop`; ``settle="limit"`` uses
-        ``"10x10"`` unless `cv` names another plan. Several data sets are run one after the other,
-        with ``test="wilcoxon"`` or ``test="sign"``.
+        ``StopRule()``. The plan is the same as without `stop`. Several
+        data sets are run one after the other, with ``test="wilcoxon"`` or ``test="sign"``.
     budget : float, optional
         Seconds. Folds are evaluated in rounds over all learners until the time is up; running
         fits are then stopped.
@@ -198,11 +197,6 @@ def compare(
         from bestofk.run.replicate import check_replicable
 
         check_replicable(plan)
-    planned_runs = plan.runs
-    if rule is not None:
-        from bestofk.run.race.plan import long_enough
-
-        plan = long_enough(plan, rule)
     sliced = datasets[0].by is not None
     if sliced:
         execution = replace(execution, keep_predictions=True)
@@ -221,11 +215,14 @@ def compare(
             return None
         from bestofk.run.race.plan import planned_race
 
-        design = experiment.splits[0].design
         return planned_race(
-            names, design, settings, rule, runs=min(planned_runs, design.runs),
-            datasets=len(datasets), span=experiment.loss.span,
-        )  # fmt: skip
+            names,
+            experiment.splits[0].design,
+            settings,
+            rule,
+            datasets=len(datasets),
+            span=experiment.loss.span,
+        )
 
     # refuse what cannot be stopped before the first fit
     race = planned(experiment, settings)
@@ -297,7 +294,7 @@ def _default_plan(
         test=settings.test,
         budget=execution.budget,
         groups=min(counts) if len(counts) == len(datasets) else None,
-        settle=None if rule is None else rule.settle,
+        stops=rule is not None,
     )
     return make_plan(spec, random_state=settings.random_state)
 

@@ -393,14 +393,14 @@ def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell], too_li
     return "No fold was finished by all learners."
 
 
-def setting_of(spec: StudySpec, plan: str | None = None) -> tuple[str, ...]:
-    """Return how the study was run, for a paper; `plan` replaces the plan of the study."""
+def setting_of(spec: StudySpec) -> tuple[str, ...]:
+    """Return how the study was run, for a paper."""
     sizes = [f"{data.name} ({data.rows} rows)" for data in spec.datasets[:3]]
     more = f" and {len(spec.datasets) - 3} more" if len(spec.datasets) > 3 else ""
     again = f", {spec.repetitions} repetitions" if spec.repetitions > 1 else ""
     return (
         f"Run with bestofk {spec.versions['bestofk']}: {', '.join(sizes)}{more}, plan "
-        f"{plan or spec.plan}{again}, {_judged_by(spec)}, random state {spec.random_state}.",
+        f"{spec.plan}{again}, {_judged_by(spec)}, random state {spec.random_state}.",
     )
 
 

@@ -551,7 +551,7 @@ def default_plan(
     test: Any = "auto",
     budget: float | None = None,
     groups: int | None = None,
-    settle: str | None = None,
+    stops: bool = False,
 ) -> str:
     """Return the plan of a comparison that names none.
 
@@ -567,9 +567,8 @@ def default_plan(
     - `budget`: As for `compare`.
     - `groups`: Groups of the data set with the fewest, which then stay whole: the same plans of
       groups, and with fewer than ten of them one run in which every group is a fold.
-    - `settle` {None, "plan", "limit"}: As for `StopRule`, if the comparison stops early. It then
-      runs the nested runs of one run before the next run, so a budget does not matter. The limit is
-      for ten runs of ten folds.
+    - `stops`: Whether the comparison stops early. It then runs the nested runs of one run before
+      the next run, so a budget does not matter.
 
     Examples
     --------
@@ -580,8 +579,7 @@ def default_plan(
     uses_nested = (isinstance(test, str) and test == "auto") or needs == "nested"
     uses_nested = uses_nested and PROCEDURES[procedure].takes_test
     enough = (rows if groups is None else groups) >= MIN_ROWS
-    in_time = settle != "limit" and (budget is None or settle == "plan")
-    if datasets == 1 and uses_nested and enough and in_time:
+    if datasets == 1 and uses_nested and enough and (budget is None or stops):
         runs = next((runs for most, runs in RUNS_UP_TO_ROWS.items() if rows <= most), RUNS_ABOVE)
         return f"{'' if groups is None else 'group-'}{runs}x5+nested"
     if groups is not None:

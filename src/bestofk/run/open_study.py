@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from warnings import warn
 
-from bestofk._base.checks import check_fields, refuse, whole
+from bestofk._base.checks import check_fields, refuse
 from bestofk._base.errors import (
     ArgumentError,
     BestOfKError,
@@ -24,12 +24,13 @@ from bestofk._base.formatting import shortened
 from bestofk._base.missing_files import no_such_file
 from bestofk.data.tables.limits import check_cells
 from bestofk.decide.settings import Settings, StoredTest
+from bestofk.decide.stopping.rule import StopRule
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import OtherLoss, conclude
 from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import span_of
 from bestofk.run.race.conclude import conclude_race
-from bestofk.run.race.plan import planned_race, rule_from
+from bestofk.run.race.plan import planned_race
 from bestofk.run.race.run import race_cells
 from bestofk.run.replicate import Replication
 from bestofk.run.results import COLUMNS, ResultTable
@@ -301,12 +302,11 @@ def _raced(
         return whole_plan()
     names = [learner.name for learner in spec.learners]
     with _damage_refused():
-        rule, runs = rule_from(race), whole(race["runs"], "runs", at_least=1)
+        rule = StopRule(**race)
     try:
         planned = planned_race(
-            names, design, settings, rule, runs=min(runs, design.runs),
-            datasets=len(spec.datasets), span=span_of(spec.loss),
-        )  # fmt: skip
+            names, design, settings, rule, datasets=len(spec.datasets), span=span_of(spec.loss)
+        )
     except ArgumentError:
         # other settings may not allow early stopping
         return whole_plan()

@@ -6,7 +6,6 @@ import pytest
 import bestofk as bk
 import stopping_nested
 from bestofk.decide.stopping import PlannedNested, StopRule, replay
-from bestofk.run.inputs import default_plan
 from bestofk.stats.pairwise.nested_cv import nested_cv_t
 
 RUNS, K = 4, 3
@@ -114,11 +113,6 @@ def test_compare_stops_the_default_plan_as_a_replay_of_the_full_plan(tmp_path):
         runs = stopped.race.runs[name]
         assert stopped.decision.means[name] == pytest.approx(outer[row, :runs].mean())
     assert bk.open_study(store).to_dict() == stopped.to_dict()
-
-
-def test_the_default_plan_is_nested_except_for_infinitely_many_runs():
-    assert default_plan(rows=150, settle="plan", budget=60) == "10x5+nested"
-    assert default_plan(rows=150, settle="limit") == "10x10"
 
 
 def test_the_study_of_stopped_nested_plans_runs():

@@ -41,20 +41,13 @@ SURE = "with a probability of at least 95 %"
     ],
 )
 def test_sentences(stopped, reason, sentence):
-    assert stop_sentence(stopped, reason, planned=10, limit=False, confidence="95 %") == sentence
+    assert stop_sentence(stopped, reason, planned=10, confidence="95 %") == sentence
 
 
-def test_data_sets_and_infinitely_many_runs():
+def test_data_sets():
     reason = StopReason(kind="smaller mean", exact=True, by="nn")
-    on_data_sets = stop_sentence(
-        [("a", 9)], reason, planned=10, limit=False, confidence="", unit="data set"
-    )
+    on_data_sets = stop_sentence([("a", 9)], reason, planned=10, confidence="", unit="data set")
     assert on_data_sets == (
         "a stopped after data set 9: nn has the smaller mean, and the other data set cannot change "
         "that."
-    )
-    limit = stop_sentence([("a", 9)], reason, planned=10, limit=True, confidence="99 %")
-    assert limit == (
-        "a stopped after run 9: with infinitely many runs nn has the smaller mean with a "
-        "probability of at least 99 %."
     )

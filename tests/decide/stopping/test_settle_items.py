@@ -99,6 +99,7 @@ def test_what_is_open_is_told():
         (np.zeros((2, 40)), {"planned": 30}, "at least the 40 items"),
         (np.full((2, 40), np.nan), {}, "the first"),
         (np.zeros((2, 40)), {"risk": 2}, "risk must be"),
+        (np.zeros((2, 40)), {"alpha": 0.95}, "alpha must be at most 0.5"),
         (np.zeros((2, 40)), {"names": ["a"]}, "2 different names"),
         (np.zeros((2, 40)), {"target": "all"}, "target must be"),
     ],

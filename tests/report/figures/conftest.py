@@ -8,7 +8,7 @@ import pytest
 
 import bestofk as bk
 from bestofk.decide import roc_hull
-from bestofk.decide.stopping.races import Band, Race, RacedLearner
+from bestofk.decide.stopping.races import Race, RacedLearner
 from bestofk.decide.stopping.rule import StopReason
 from bestofk.report.figures.kinds.rate_curves import Rates
 from bestofk.report.figures.labels import LINE_HEIGHT, text_width
@@ -83,12 +83,9 @@ def race_of_many(n):
                 course=tuple(np.cumsum(course) / np.arange(1, runs + 1)),
             )
         )  # fmt: skip
-    bands = tuple(Band(runs=m, low=2.4 - 3 / m, high=2.6 + 3 / m) for m in range(2, 11))
     return Race(
-        learners=tuple(learners), settled=True, exact=False, target="best", settle="plan",
-        risk=0.05, planned_runs=10, max_runs=10, fits=sum(10 * raced.runs for raced in learners),
-        planned_fits=100 * n, fits_per_run=10, pair=(names[0], names[1]),
-        bands=(Band(runs=1, low=-np.inf, high=np.inf), *bands), critical=(1.98, 3.0),
+        learners=tuple(learners), settled=True, exact=False, target="best", risk=0.05,
+        planned_runs=10, fits=sum(10 * raced.runs for raced in learners), planned_fits=100 * n,
     )  # fmt: skip
 
 
@@ -165,8 +162,6 @@ def values_of(n):
         "rates": (rates_of_many(n), {}),
         "roc": (roc_hull(np.round(scores, 1), truth, names=losses.algorithms), {}),
         "race": (race_of_many(n), {}),
-        "funnel": (race_of_many(n), {}),
-        "fits": (race_of_many(n), {}),
         "frontier": (study_of_many(losses), {}),
         "heatmap": (over_datasets(n), {}),
         "ranks": (over_datasets(n), {}),

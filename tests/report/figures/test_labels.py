@@ -60,9 +60,7 @@ def test_what_differs_is_kept_and_the_modules_go():
     assert labels_of(["a.deeper.Net", "b.deeper.Net"], 45, 9) == ("a.deep…", "b.deep…")
 
 
-@pytest.mark.parametrize(
-    "kind", [kind for kind in FIGURES if kind not in ("difference", "funnel", "gate")]
-)
+@pytest.mark.parametrize("kind", [kind for kind in FIGURES if kind not in ("difference", "gate")])
 @pytest.mark.parametrize("names", [MIDDLE, FORESTS], ids=["middle", "forests"])
 def test_every_figure_on_narrow_paper_keeps_names_apart(renamed_examples, kind, names, monkeypatch):
     value, options = renamed_examples(tuple(names))[kind]

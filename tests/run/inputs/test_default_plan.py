@@ -30,7 +30,7 @@ def test_more_rows_have_fewer_runs(rows, runs):
     assert default_plan(rows=rows) == f"{runs}x5+nested"
     # the rows make a fit expensive, not the groups
     assert default_plan(rows=rows, groups=10) == f"group-{runs}x5+nested"
-    assert default_plan(rows=rows, settle="plan") == f"{runs}x5+nested"
+    assert default_plan(rows=rows, stops=True) == f"{runs}x5+nested"
 
 
 def test_five_runs_can_stop_early_and_are_decided():

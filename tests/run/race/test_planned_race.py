@@ -31,10 +31,8 @@ def design_of(plan):
 
 def race_of(plan, datasets=1, **decision):
     design = design_of(plan)
-    return planned_race(
-        NAMES, design, Settings(prefer="listed", **decision), StopRule(), runs=design.runs,
-        datasets=datasets, span=1.0,
-    )  # fmt: skip
+    settings = Settings(prefer="listed", **decision)
+    return planned_race(NAMES, design, settings, StopRule(), datasets=datasets, span=1.0)
 
 
 def refusal(plan, **decision):
@@ -115,8 +113,6 @@ def test_calibrated_tests_are_the_same_statistic_times_a_constant():
 @pytest.mark.parametrize("rule", ["settled", StopRule(risk=0.05), StopRule(risk=0.0)], ids=str)
 def test_over_data_sets_no_risk_is_taken(rule):
     assert as_stop_rule(rule, datasets=12).risk == 0
-    with pytest.raises(bk.BestOfKError, match="omit settle"):
-        as_stop_rule(StopRule(settle="limit"), datasets=12)
 
 
 def test_of_runs_a_risk_is_taken_unless_there_shall_be_none():
@@ -129,14 +125,9 @@ def test_of_runs_a_risk_is_taken_unless_there_shall_be_none():
     ("given", "words"),
     [
         ({"target": "worst"}, "target must be one of 'best', 'order'"),
-        ({"settle": "never"}, "settle must be one of 'plan', 'limit'"),
         ({"risk": 1.0}, "risk must be a probability"),
-        ({"risk": 0.0, "settle": "limit"}, "above 0"),
-        ({"max_runs": 20}, "max_runs applies to settle='limit'"),
-        ({"settle": "limit", "max_runs": 1}, "max_runs must be"),
     ],
 )
 def test_a_rule_is_checked_when_it_is_made(given, words):
     with pytest.raises(bk.ArgumentError, match=re.escape(words)):
         StopRule(**given)
-    assert StopRule(settle="limit", max_runs=20).max_runs == 20

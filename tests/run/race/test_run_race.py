@@ -118,7 +118,6 @@ def test_what_a_store_holds_beyond_the_race_changes_nothing(serial, full, tmp_pa
     "options",
     [
         {"stop": bk.StopRule(target="order")},
-        {"stop": bk.StopRule(settle="limit", max_runs=12)},
         {"prefer": None},
         {"prefer": "fit_time"},
         {"settings": bk.Settings(family="preference")},
@@ -308,30 +307,6 @@ def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
     assert told(bk.open_study(store)) == told(cut)
 
 
-def test_at_the_cap_it_depends_on_the_splits(tmp_path):
-    from sklearn.neighbors import KNeighborsClassifier
-
-    learners = {name: KNeighborsClassifier(k) for name, k in (("a", 1), ("b", 3), ("c", 5))}
-    study = bk.compare(
-        learners,
-        "wine",
-        cv="2x5",
-        stop=bk.StopRule(settle="limit", max_runs=3),
-        progress=False,
-        n_jobs=1,
-        store=tmp_path / "study.db",
-    )
-    race = study.race
-    assert not race.settled
-    assert race.ended == "runs"
-    # beyond the plan, up to the cap
-    assert (race.planned_runs, race.max_runs, max(race.runs.values())) == (2, 3, 3)
-    assert "It depends on the splits: " in study.headline()
-    assert re.search(r"plan 2x\d+ with up to 3 runs", study.explain())
-    assert " against " in study.headline()
-    assert told(bk.open_study(tmp_path / "study.db")) == told(study)
-
-
 class Hears(Progress):
     def __init__(self):
         self.heard, self.total = [], []
@@ -357,7 +332,6 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"cv": "10x5+nested", "stop": bk.StopRule(settle="limit")}, "cv='10x10'"),
         ({"cv": "5x2"}, "cv='10x10'"),
         ({"cv": "kfold:10"}, "cv='10x10'"),
         ({"cv": "holdout:0.3"}, "cv='10x10'"),
@@ -365,8 +339,6 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
         ({"settings": bk.Settings(procedure="test-first")}, "leave stop out"),
         ({"margin": 0.1}, "margin needs all runs"),
         ({"settings": bk.Settings(rope=0.1)}, "rope needs all runs"),
-        ({"stop": bk.StopRule(settle="limit", max_runs=5)}, "at least the 10 runs"),
-        ({"cv": "resample:30:0.1", "stop": bk.StopRule(settle="limit")}, "cv='10x10'"),
         ({"stop": "soon"}, "stop must be"),
         ({"data": ["wine", "iris"], "test": "wilcoxon"}, "at least 7 are needed"),
         ({"data": ["wine", "iris"]}, "test='wilcoxon'"),

@@ -35,8 +35,6 @@ def verdict_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
         return statements("verdict", [race.state(), use])
     lead = f"Use {called(best)}"
     rest = f": the whole plan would give it the {decision.metric.smallest} {decision.metric.mean}."
-    if race.settle == "limit":
-        rest = f": it has the {decision.metric.smallest} {decision.metric.mean} in the long run."
     if decision.preference.stated:
         rest = f", {decision.preference.first(best)} that may be the best."
     first = Statement(kind="verdict", lead=lead, text=f"{lead}{rest}", learners=(best,))
@@ -128,10 +126,9 @@ def evidence_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
     race = decision.race
     risk = "The full plan makes the same claims, whatever its remaining results."
     if not race.exact:
-        whose = "infinitely many runs" if race.settle == "limit" else "the full plan"
         risk = (
-            f"With a probability of at least {race.confidence()} given the data, {whose} would "
-            "make the same claims; this risk adds to the error rate."
+            f"With a probability of at least {race.confidence()} given the data, the full plan "
+            "would make the same claims; this risk adds to the error rate."
         )
     parts = (
         f"Evidence: {decision.test}, {family_words(decision.evidence)}, alpha = "

@@ -8,7 +8,6 @@ from .items import (
 from .looks import Look as Look, look as look
 from .nested import PlannedNested as PlannedNested
 from .races import (
-    Band as Band,
     Race as Race,
     Raced as Raced,
     RacedLearner as RacedLearner,

@@ -197,9 +197,7 @@ class PlannedT:
             t = np.sqrt((n - 1) / (self.factor * n * n) * square / (1.0 - square / n))
         return np.asarray(np.where(ratio == 0, 0.0, np.copysign(t, ratio)))
 
-    def predicted(
-        self, differences: Floats, *, risk: float, floor: float = 0.0, limit: bool = False
-    ) -> Bounds:
+    def predicted(self, differences: Floats, *, risk: float, floor: float = 0.0) -> Bounds:
         """Predict the result of the full plan, with a risk of `risk` on each side.
 
         Parameters
@@ -213,8 +211,6 @@ class PlannedT:
         floor : float
             Smallest assumed variance of the differences, such as that of one instance in one
             fold.
-        limit : bool
-            Predict the result of infinitely many runs of the same test instead.
 
         Notes
         -----
@@ -233,7 +229,7 @@ class PlannedT:
         Statistical Society B 54, 221-228. doi:10.1111/j.2517-6161.1992.tb01876.x
         """
         _, m, folds = differences.shape
-        if not (m > 0 and (limit or m <= self.runs)):
+        if not 0 < m <= self.runs:
             raise ValueError(f"m must be from 1 to {self.runs}; got {m}.")
         open_ended = np.isnan(differences).any(axis=(1, 2)) | (m * folds < 2)
         d = np.where(np.isnan(differences), 0.0, differences)
@@ -253,7 +249,7 @@ class PlannedT:
         influence = off / scale[:, np.newaxis, np.newaxis] - finite / (2.0 * spread) * (
             np.square(off) - spread
         )
-        left = np.sqrt(max(1.0 / m - (0.0 if limit else 1.0 / self.runs), 0.0))
+        left = np.sqrt(max(1.0 / m - 1.0 / self.runs, 0.0))
         skewness = _normal_skewness(finite[:, 0, 0], self.factor)
         # differences that are all equal so far need not stay equal: use the smallest variance
         reach = reach_of_run(influence, risk, skewness, np.sqrt(lowest) / scale)
@@ -369,9 +365,9 @@ class Predictions:
     """
 
     def __init__(self, pairs: int, test: PlannedT, rule: StopRule, floor: float) -> None:
-        self.test, self.floor, self.limit = test, floor, rule.settle == "limit"
+        self.test, self.floor = test, floor
         # a look at the end of the plan needs no prediction
-        last = rule.max_runs if self.limit else max(test.runs - 1, FIRST_LOOK)
+        last = max(test.runs - 1, FIRST_LOOK)
         shares = sum(1.0 / m for m in range(FIRST_LOOK, last + 1))
         self.risk = rule.risk / (pairs * shares)
         self.looked_at = np.full(pairs, FIRST_LOOK - 1)
@@ -390,7 +386,6 @@ class Predictions:
                 differences[new, :m],
                 risk=self.risk / m,
                 floor=self.floor / (m * self.test.folds),
-                limit=self.limit,
             )
             self.intersection = self.intersection.narrowed(new, part)
             self.looked_at[new] = m

@@ -21,8 +21,8 @@ from bestofk._base.checks import (
     Ints,
     finite_array,
     one_of,
-    probability,
     refuse,
+    significance_level,
     whole,
 )
 from bestofk._base.errors import ArgumentError, use
@@ -138,7 +138,7 @@ def item_stream(losses: Any, *, alpha: float = 0.05) -> StreamVerdict:
     (1, True)
     """
     values = finite_array(losses, "losses", min_ndim=2)
-    probability(alpha, "alpha")
+    significance_level(alpha, "alpha")
     if values.ndim != 2 or len(values) < 2:
         raise ArgumentError(
             f"losses must have the axes (learner, item), 2 learners at least; got {values.shape}."
@@ -309,7 +309,7 @@ same decision with a probability of at least 95 %.
     step = _between_looks(N, every)
     if values.shape[1] > N:
         raise ArgumentError(f"planned must be at least the {values.shape[1]} items given; got {N}.")
-    probability(alpha, "alpha")
+    significance_level(alpha, "alpha")
     one_of(target, "target", TARGETS)
     if isinstance(risk, bool) or not isinstance(risk, int | float) or not 0.0 <= risk < 1.0:
         raise refuse("risk", "a probability of at least 0 and below 1", risk)

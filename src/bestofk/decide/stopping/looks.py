@@ -18,7 +18,6 @@ from bestofk.decide.stopping.verdicts import (
     interval_verdict,
     pair_numbers,
     pairs_of,
-    settled_by_others,
 )
 from bestofk.stats.tails import pvalue_of_t
 
@@ -82,14 +81,10 @@ def look(
     K = len(losses)
     rows, columns = pairs_of(K)
     differences = losses[rows] - losses[columns]
-    of_plan = differences[:, : test.runs]
     if isinstance(test, PlannedUnits):
         exact = test.exact(losses[rows], losses[columns])
     else:
-        exact = test.exact(of_plan)
-    if rule.settle == "limit":
-        # more runs can always change the verdict of infinitely many runs
-        exact = Bounds.unbounded(len(rows))
+        exact = test.exact(differences)
     bounds = exact
     if rule.risk > 0 and not isinstance(test, PlannedUnits):
         predictions = Predictions(len(rows), test, rule, floor) if earlier is None else earlier
@@ -98,15 +93,9 @@ def look(
     left, candidates, settled = still_open(verdict, family, rule.target)
     pairs: tuple[tuple[int, int], ...] = ()
     if not settled:
-        endless = rule.settle == "limit"
-        # without an end of the plan, all runs up to the maximum may be missing
-        gaps = np.logical_or.reduce(np.isnan(differences if endless else of_plan), axis=(1, 2))
+        gaps = np.logical_or.reduce(np.isnan(differences), axis=(1, 2))
         now = _now(losses, differences, test, family)
-        hopeless = None
-        if endless:
-            # pairs that stay open at the maximum number of runs, whatever the other pairs show
-            hopeless = ~settled_by_others(bounds, test, family)
-        pairs = _deciding(verdict, now, left, candidates, family, ~gaps, hopeless)
+        pairs = _deciding(verdict, now, left, candidates, family, ~gaps)
     go_on = np.zeros(K, dtype=bool)
     for pair in pairs:
         go_on[list(pair)] = True
@@ -151,13 +140,11 @@ def _deciding(
     candidates: Bools,
     family: Family,
     complete: Bools,
-    hopeless: Bools | None,
 ) -> tuple[tuple[int, int], ...]:
     """Return the pairs to continue: incomplete pairs that decide about a candidate.
 
     If all of these are complete, only the number of claims in the correction is open, so continue
-    the other open pairs. `hopeless` marks pairs that stay open even if complete. Candidates are
-    then settled one after the other, and a hopeless one ends the search.
+    the other open pairs.
     """
     K = verdict.learners
     unfinished = np.zeros((K, K), dtype=bool)
@@ -172,9 +159,7 @@ def _deciding(
         for learner in np.flatnonzero(candidates).tolist():
             rivals, free = _rivals(verdict, now, among, candidates, learner)
             deciding[learner] |= rivals
-            if hopeless is not None and (rivals & ~unfinished[learner] & hopeless[learner]).any():
-                return ()
-            if verdict.stated and (free or (hopeless is not None and rivals.any())):
+            if verdict.stated and free:
                 # later candidates count only if this one is overridden after all
                 break
     for pairs in (deciding, undecided, verdict.unranked_pairs()):

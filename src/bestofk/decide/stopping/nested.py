@@ -97,9 +97,7 @@ class PlannedNested(PlannedT):
         t_high = np.where(done, t + slack, np.nan_to_num(t_high, nan=0.0, posinf=np.inf))
         return Bounds(t_low=t_low, t_high=t_high, mean_low=low, mean_high=high)
 
-    def predicted(
-        self, differences: Floats, *, risk: float, floor: float = 0.0, limit: bool = False
-    ) -> Bounds:
+    def predicted(self, differences: Floats, *, risk: float, floor: float = 0.0) -> Bounds:
         """Predict the result of the full plan, with a risk of `risk` on each side.
 
         Notes
@@ -113,7 +111,7 @@ class PlannedNested(PlannedT):
         so all are predicted, and t is the smallest result.
         """
         m = differences.shape[1]
-        if limit or not 0 < m <= self.runs:
+        if not 0 < m <= self.runs:
             raise ValueError(f"m must be from 1 to {self.runs}; got {m}.")
         cells = self._cells(differences)
         lowest = floor * self.outer

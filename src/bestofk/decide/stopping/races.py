@@ -66,16 +66,6 @@ class RacedLearner(Presented):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Band:
-    """The open interval of the statistic of the pair that decided last, after one look."""
-
-    runs: int
-    """Number of runs that both learners had."""
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Race(Presented):
     """The course of a comparison that stops as soon as it is settled.
 
@@ -89,48 +79,30 @@ class Race(Presented):
         Whether the rest of the plan cannot change the decision, without any risk.
     target : {"best", "order"}
         What had to be settled.
-    settle : {"plan", "limit"}
-        Settled for the plan, or for infinitely many runs of the same test.
     risk : float
-        Largest probability, given the data, that the plan (or infinitely many runs) would reach
-        another decision.
-    planned_runs, max_runs : int
-        Number of runs of the plan, and the largest number of runs.
+        Largest probability, given the data, that the plan would reach another decision.
+    planned_runs : int
+        Number of runs of the plan.
     fits, planned_fits : int
         Number of fits used, and of the full plan.
-    fits_per_run : int
-        Fits of one learner in one run.
     open_pairs : tuple of pairs of names
         Pairs on which the verdict still depends.
     ended : {"settled", "unfinished", "runs"}
         Why the race ended: settled, unfinished because of a budget, or out of runs.
-    pair : pair of names or None
-        The pair that was open last.
-    bands : tuple of Band
-        The open interval of the statistic of that pair after every look.
     unit : {"run", "data set"}
         The unit of the race: runs of the plan on one data set, or data sets.
-    critical : pair of float
-        Critical values of the statistic if the pair is the last one in the correction, and if it
-        is the first.
     """
 
     learners: tuple[RacedLearner, ...]
     settled: bool
     exact: bool
     target: str
-    settle: str
     risk: float
     planned_runs: int
-    max_runs: int
     fits: int
     planned_fits: int
-    fits_per_run: int = 1
     open_pairs: tuple[tuple[str, str], ...] = ()
     ended: str = "settled"
-    pair: tuple[str, str] | None = None
-    bands: tuple[Band, ...] = ()
-    critical: tuple[float, float] = (0.0, 0.0)
     metric: Metric = field(default_factory=Metric)
     unit: str = "run"
 
@@ -168,10 +140,8 @@ class Race(Presented):
                 "exact": self.exact,
                 "ended": self.ended,
                 "target": self.target,
-                "settle": self.settle,
                 "risk": self.risk,
                 f"planned_{self._units()}": self.planned_runs,
-                f"max_{self._units()}": self.max_runs,
                 "fits": self.fits,
                 "planned_fits": self.planned_fits,
                 "open": [list(pair) for pair in self.open_pairs],
@@ -199,7 +169,6 @@ class Race(Presented):
                 [(entry.learner, entry.runs) for entry in several],
                 several[0].cause,
                 planned=self.planned_runs,
-                limit=self.settle == "limit",
                 confidence=self.confidence(),
                 unit=self.unit,
             )
@@ -209,16 +178,8 @@ class Race(Presented):
     def state(self) -> str:
         """Return how far the race went, what it saved, and how certain the decision is."""
         fits = f"{self.fits:,} of {self.planned_fits:,} fits"
-        if self.settle == "limit":
-            most = max(entry.runs for entry in self.learners)
-            fits = f"{self.fits:,} fits, up to {counted(most, 'run')} of a learner"
         if not self.settled:
             return f"{_ENDED[self.ended].format(fits=fits)} {self.open_words()}"
-        if self.settle == "limit":
-            return (
-                f"Stopped after {fits}: infinitely many runs of the same test would reach the same "
-                f"decision with a probability of at least {self.confidence()}."
-            )
         if self.fits >= self.planned_fits:
             return f"All {self.planned_fits:,} fits of the plan were needed."
         if self.exact and self.unit != "run":
@@ -235,8 +196,6 @@ class Race(Presented):
         if not self.open_pairs:
             return ""
         pairs = shortened([f"{a} against {b}" for a, b in self.open_pairs], MAX_LISTED_PAIRS)
-        if self.ended == "runs":
-            return f"It depends on the splits: {pairs}."
         return f"Open: {pairs}."
 
     def risk_words(self) -> str:
@@ -301,7 +260,7 @@ def race(
     resumed, or run on more processors, uses the same runs. `ranks` describes a preference with
     equal ranks.
     """
-    most = rule.max_runs if rule.settle == "limit" else test.runs
+    most = test.runs
     next_runs = np.ones(learners, dtype=np.int64)
     looks: list[Look] = []
     earlier = None

@@ -6,16 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bestofk._base.checks import one_of, refuse, whole
-from bestofk._base.errors import ArgumentError, use
+from bestofk._base.checks import one_of, refuse
 from bestofk._base.formatting import joined, ordinal
 
 Target = Literal["best", "order"]
-Settle = Literal["plan", "limit"]
 TARGETS: tuple[Target, ...] = ("best", "order")
-SETTLES: tuple[Settle, ...] = ("plan", "limit")
-MAX_RUNS = 30
-"""Default number of runs after which a comparison that adds runs gives up."""
 FIRST_LOOK = 2
 """Number of runs before the first prediction: one run has no spread over runs."""
 
@@ -32,11 +27,6 @@ class StopRule:
         Largest probability, given the data, that the full plan would reach another decision.
         0 stops only when no remaining result can change the decision. Over several data sets
         bestofk takes no risk, whatever this value.
-    settle : {"plan", "limit"}
-        Reach the decision of the plan, or the decision of infinitely many runs of the same test.
-        The latter adds runs beyond the plan if the decision is unclear.
-    max_runs : int
-        Runs after which ``settle="limit"`` gives up.
 
     Examples
     --------
@@ -46,29 +36,13 @@ class StopRule:
 
     target: Target = "best"
     risk: float = 0.05
-    settle: Settle = "plan"
-    max_runs: int = MAX_RUNS
 
     def __post_init__(self) -> None:
         one_of(self.target, "target", TARGETS)
-        one_of(self.settle, "settle", SETTLES)
         risk = self.risk
         if isinstance(risk, bool) or not isinstance(risk, int | float) or not 0.0 <= risk < 1.0:
             raise refuse("risk", "a probability of at least 0 and below 1", risk)
         object.__setattr__(self, "risk", float(risk))
-        object.__setattr__(self, "max_runs", whole(self.max_runs, "max_runs", at_least=2))
-        if self.settle == "limit" and risk == 0:
-            raise ArgumentError(
-                use(settle="limit"),
-                " asks for the decision of infinitely many runs, which is "
-                "never certain: give a risk above 0, such as ",
-                use(risk=0.05),
-                ".",
-            )
-        if self.settle != "limit" and self.max_runs != MAX_RUNS:
-            raise ArgumentError(
-                "max_runs applies to ", use(settle="limit"), ": add that, or omit max_runs."
-            )
 
 
 def as_stop_rule(stop: str | StopRule | None, *, datasets: int = 1) -> StopRule | None:
@@ -79,16 +53,7 @@ def as_stop_rule(stop: str | StopRule | None, *, datasets: int = 1) -> StopRule 
         stop = StopRule()
     if not isinstance(stop, StopRule):
         raise refuse("stop", "None, 'settled' or a bestofk.StopRule", stop)
-    if datasets == 1:
-        return stop
-    if stop.settle == "limit":
-        raise ArgumentError(
-            use(settle="limit"),
-            f" adds runs on one data set; got {datasets}: omit settle, and ",
-            use(stop="settled"),
-            " stops when the remaining data sets cannot change the decision.",
-        )
-    return replace(stop, risk=0.0)
+    return stop if datasets == 1 else replace(stop, risk=0.0)
 
 
 Kind = Literal["recommended", "smaller mean", "overridden", "preferred", "placed"]
@@ -130,7 +95,6 @@ def stop_sentence(
     reason: StopReason,
     *,
     planned: int,
-    limit: bool,
     confidence: str,
     unit: str = "run",
 ) -> str:
@@ -141,13 +105,12 @@ def stop_sentence(
     `confidence` is the smallest probability of the reason, such as ``95 %``.
     """
     clause = reason.clause(several=len(stopped) > 1)
-    if reason.exact and not limit:
+    if reason.exact:
         left = planned - stopped[0][1]
         rest = f"the other {unit}" if left == 1 else f"the other {left} {unit}s"
         why = f"{clause}, and {rest} cannot change that"
     else:
-        end = "with infinitely many runs" if limit else "at the end of the plan"
-        why = f"{end} {clause} with a probability of at least {confidence}"
+        why = f"at the end of the plan {clause} with a probability of at least {confidence}"
     names_by_run: dict[int, list[str]] = {}
     for name, runs in sorted(stopped, key=lambda pair: pair[1]):
         names_by_run.setdefault(runs, []).append(name)

@@ -203,21 +203,3 @@ def _may(test: PlannedTest, family: Family, smallest: Floats, farthest: Floats) 
         adjusted = family.adjust(each)[np.arange(len(part)), part]
         possible[part] = adjusted <= family.alpha
     return possible
-
-
-def settled_by_others(bounds: Bounds, test: PlannedTest, family: Family) -> Bools:
-    """Return a (K, K) mask of pairs that results of the other pairs alone may settle.
-
-    Smaller p-values of the other pairs make a claim more certain, larger ones less possible.
-    """
-    first, second = family.pairs()
-    tested = pair_numbers(family.learners)[first, second]
-    smallest, largest = (each[tested] for each in test.pvalues(bounds, family.alternative))
-    settled = np.ones((family.learners, family.learners), dtype=bool)
-    for row, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
-        claimed, not_claimed = smallest.copy(), largest.copy()
-        claimed[row], not_claimed[row] = largest[row], smallest[row]
-        sure = family.adjust(claimed)[row] <= family.alpha
-        never = family.adjust(not_claimed)[row] > family.alpha
-        settled[i, j] = settled[j, i] = sure or never
-    return settled

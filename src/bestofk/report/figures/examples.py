@@ -101,8 +101,6 @@ scores = np.stack([truth * 1.2 + rng.normal(0, 1, 300),
 hull = decide.roc_hull(scores, truth, names=["steady", "bold", "weak"])
 bk.figure(hull, 'roc')""",
     "race": f"{_RACE}study.plot('race')",
-    "funnel": f"{_RACE}study.plot('funnel')",
-    "fits": f"{_RACE}study.plot('fits')",
     "frontier": """
 import bestofk as bk
 

@@ -283,20 +283,6 @@ FIGURES = Registry(
         summary="a race: the mean by run, and when and why each learner stopped",
     ),
     FigureEntry(
-        name="funnel",
-        module="race_course",
-        accepts=_RACES,
-        needs=_stopped,
-        summary="a race: the possible final statistics of the last open pair, by run",
-    ),
-    FigureEntry(
-        name="fits",
-        module="race_course",
-        accepts=_RACES,
-        needs=_stopped,
-        summary="a race: fits used and fits planned",
-    ),
-    FigureEntry(
         name="frontier",
         module="cost_frontier",
         accepts=("Study", "ModelChoice"),
@@ -397,9 +383,8 @@ def figure(
         ``"graph"``, ``"forest"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
         ``"difference"``, ``"critical-difference"``, ``"critical-difference-ranks"``,
         ``"rank-intervals"``, ``"letters"``, ``"underlines"``, ``"intervals"``,
-        ``"repetitions"``, ``"rates"``, ``"roc"``, ``"race"``, ``"funnel"``,
-        ``"fits"``, ``"frontier"``, ``"heatmap"``, ``"ranks"``, ``"simplex"``,
-        ``"posterior"``, ``"gate"``.
+        ``"repetitions"``, ``"rates"``, ``"roc"``, ``"race"``, ``"frontier"``, ``"heatmap"``,
+        ``"ranks"``, ``"simplex"``, ``"posterior"``, ``"gate"``.
     ax : Axes, optional
         Where to draw. By default, a new figure of the right size.
     width : float, optional

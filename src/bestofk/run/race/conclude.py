@@ -10,9 +10,8 @@ import numpy as np
 
 from bestofk.decide.cautions import caution_of
 from bestofk.decide.settings import Settings
-from bestofk.decide.stopping.bounds import PlannedT
 from bestofk.decide.stopping.looks import still_open
-from bestofk.decide.stopping.races import Band, Race, RacedLearner
+from bestofk.decide.stopping.races import Race, RacedLearner
 from bestofk.decide.stopping.rule import Kind, StopReason, stop_sentence
 from bestofk.decide.stopping.stopped_decision import (
     StoppedDecision,
@@ -28,7 +27,6 @@ from bestofk.run.race.run import RaceOutcome, RecordedLook
 from bestofk.run.results import amended, as_table
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Study
-from bestofk.stats.tails import t_quantile
 
 
 def conclude_race(
@@ -63,7 +61,7 @@ def conclude_race(
         plan=spec.plan,
         loss=spec.loss,
         random_state=spec.random_state,
-        setting=setting_of(spec, _plan_words(outcome)),
+        setting=setting_of(spec),
         assumed=spec.taken,
         data_account=(*spec.account, *spec.left_out),
         data_left_out=spec.left_out,
@@ -149,33 +147,18 @@ def _race(outcome: RaceOutcome, spec: StudySpec, metric: Metric) -> Race:
     undecided = [one.look.open_pairs for one in outcome.looks if one.look.open_pairs]
     open_pairs = tuple((names[i], names[j]) for i, j in (undecided[-1] if undecided else ()))
     ended = "settled" if settled else "unfinished" if outcome.cut else "runs"
-    pair: tuple[int, int] | None = None
-    bands: tuple[Band, ...] = ()
-    critical = (0.0, 0.0)
-    if isinstance(test, PlannedT):
-        pair, bands = _funnel(outcome)
-        level = outcome.family.alpha / (1.0 if outcome.family.alternative != "two-sided" else 2.0)
-        # Bonferroni's division of the level
-        strict = level * (1.0 - outcome.family.interval_level()) / outcome.family.alpha
-        critical = (-t_quantile(level, test.degrees), -t_quantile(strict, test.degrees))
     per_run = outcome.planned.fits_per_unit * spec.repetitions
     return Race(
         learners=_learners(outcome, names, last, exact=exact),
         settled=settled,
         exact=exact,
         target=rule.target,
-        settle=rule.settle,
         risk=rule.risk,
         planned_runs=test.runs,
-        max_runs=outcome.planned.most,
         fits=len(outcome.results),
         planned_fits=len(spec.learners) * test.runs * per_run,
-        fits_per_run=per_run,
         open_pairs=() if settled else open_pairs,
         ended=ended,
-        pair=None if pair is None else (names[pair[0]], names[pair[1]]),
-        bands=bands,
-        critical=critical,
         metric=metric,
         unit=outcome.planned.unit,
     )
@@ -190,7 +173,7 @@ def _learners(
     rule, raced = outcome.planned.rule, []
     for index, name in enumerate(names):
         runs = int(last.runs[index])
-        ended = runs < outcome.planned.most and not outcome.whole
+        ended = runs < outcome.planned.test.runs and not outcome.whole
         stopped = ended and not last.look.go_on[index]
         cause = _cause(outcome, names, last, index, best) if stopped else None
         why = ""
@@ -199,7 +182,6 @@ def _learners(
                 [(name, runs)],
                 cause,
                 planned=outcome.planned.test.runs,
-                limit=rule.settle == "limit",
                 confidence=f"{100 * (1 - rule.risk):.4g} %",
                 unit=outcome.planned.unit,
             )
@@ -261,31 +243,6 @@ def _reason(
     if alike or not verdict.stated:
         kind = "smaller mean"
     return StopReason(kind=kind, exact=exact, by=names[sole])
-
-
-def _funnel(outcome: RaceOutcome) -> tuple[tuple[int, int] | None, tuple[Band, ...]]:
-    """Return the pair that was open last, and what every look left open of its statistic."""
-    open_looks = [recorded.look for recorded in outcome.looks if recorded.look.open_pairs]
-    if not open_looks:
-        return None, ()
-    pair = open_looks[-1].open_pairs[0]
-    K = len(outcome.prefer)
-    rows, columns = np.triu_indices(K, 1)
-    at = int(np.flatnonzero((rows == pair[0]) & (columns == pair[1]))[0])
-    bands: dict[int, Band] = {}
-    for recorded in outcome.looks:
-        runs = int(recorded.runs[list(pair)].min())
-        bounds = recorded.look.bounds
-        bands[runs] = Band(runs=runs, low=float(bounds.t_low[at]), high=float(bounds.t_high[at]))
-    return pair, tuple(bands.values())
-
-
-def _plan_words(outcome: RaceOutcome) -> str | None:
-    """Return ``10x10 with up to 30 runs`` if a race may exceed the plan."""
-    planned = outcome.planned
-    if planned.rule.settle != "limit":
-        return None
-    return f"{planned.test.runs}x{planned.test.folds} with up to {planned.most} runs"
 
 
 def _losses(outcome: RaceOutcome, spec: StudySpec) -> Losses:

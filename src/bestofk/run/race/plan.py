@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bestofk._base.errors import ArgumentError, Part, use
@@ -17,7 +17,6 @@ from bestofk.decide.stopping.planned_units import MAX_UNITS, PlannedUnits
 from bestofk.decide.stopping.verdicts import PlannedTest
 from bestofk.run.experiment import CellIndex
 from bestofk.splits.design import Design
-from bestofk.splits.plans import Plan
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -39,7 +38,7 @@ class PlannedRace:
 
     - `test`: The planned test of runs or data sets. The step of the losses is known only after the
       first run.
-    - `design`: The design of all splits; with ``settle="limit"`` there are more than in the plan.
+    - `design`: The design of all splits.
     - `foreseen`: The test and the family of the plan.
     """
 
@@ -74,11 +73,6 @@ class PlannedRace:
             return (cell.run - self.design.runs) // self._pairs
         return cell.run
 
-    @property
-    def most(self) -> int:
-        """Runs (or data sets) that a learner can be given."""
-        return self.rule.max_runs if self.rule.settle == "limit" else self.test.runs
-
     def cells(self, unit: int, fold: int) -> tuple[tuple[int, int, int], ...]:
         """Data set, run and fold of all that makes up one loss of a unit."""
         if isinstance(self.test, PlannedUnits):
@@ -95,33 +89,8 @@ class PlannedRace:
         return ((0, unit, fold),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what a store keeps of it; see `rule_from`."""
-        rule = self.rule
-        return {"target": rule.target, "settle": rule.settle, "risk": rule.risk,
-                "max_runs": rule.max_runs, "runs": self.test.runs}  # fmt: skip
-
-
-def rule_from(stored: Mapping[str, Any]) -> StopRule:
-    """Return the rule that `PlannedRace.to_dict` wrote."""
-    return StopRule(**{name: stored[name] for name in ("target", "settle", "risk", "max_runs")})
-
-
-def long_enough(plan: Plan, rule: StopRule) -> Plan:
-    """Return the plan with all runs that a race may need."""
-    if rule.settle != "limit":
-        return plan
-    if plan.kind != "cv" or plan.source is not None or plan.subsets is not None:
-        raise ArgumentError(
-            use(settle="limit"),
-            f" adds runs of plain cross-validation, not to the plan {plan.spec!r}: give ",
-            use(cv=PLAN),
-            ", or leave settle out.",
-        )
-    if rule.max_runs < plan.runs:
-        raise ArgumentError(
-            f"max_runs must be at least the {plan.runs} runs of the plan; got {rule.max_runs}."
-        )
-    return replace(plan, runs=rule.max_runs)
+        """Return what a store keeps of it, the fields of the rule."""
+        return asdict(self.rule)
 
 
 def planned_race(
@@ -130,11 +99,10 @@ def planned_race(
     settings: Settings,
     rule: StopRule,
     *,
-    runs: int,
     datasets: int = 1,
     span: float | None = None,
 ) -> PlannedRace:
-    """Return the race of these learners for `runs` runs of the design, or refuse it.
+    """Return the race of these learners, or refuse it.
 
     Several data sets are run completely, one after the other.
     """
@@ -150,11 +118,11 @@ def planned_race(
         if design.subsets is not None:
             raise _parts_needed(settings)
         return _over_datasets(names, design, settings, rule, datasets, span)
-    if (runs * design.folds if design.kind in _SPLITS else runs) < 2:
+    if (design.runs * design.folds if design.kind in _SPLITS else design.runs) < 2:
         raise ArgumentError(
             _SETTLED, " stops between runs, and the plan has only one: ", *_instead(settings)
         )
-    planned = _first_runs(design, runs)
+    planned = design.with_(repetitions=1)
     if callable(settings.test) or isinstance(settings.df, Calibration) or _cannot(settings.test):
         raise _uncovered(settings.test_name, settings)
     foreseen = foresee(settings, names, planned)
@@ -168,9 +136,11 @@ def planned_race(
     df = arguments.get("df")
     if entry.curtailed == "nested":
         K = planned.folds
-        models = runs * K * (K + 1) // 2
+        models = planned.runs * K * (K + 1) // 2
         degrees = min(models, arguments.get("rows", models)) - 1 if df is None else df
-        nested = PlannedNested(runs=runs, folds=K * K, df=float(degrees), span=span, step=None)
+        nested = PlannedNested(
+            runs=planned.runs, folds=K * K, df=float(degrees), span=span, step=None
+        )
         return PlannedRace(rule=rule, test=nested, design=design, foreseen=foreseen)
     share = None
     if entry.curtailed == "corrected":
@@ -267,15 +237,3 @@ def _instead(settings: Settings) -> tuple[Part, ...]:
     ]
     without = f" and leave {joined(named)} out" if named else ""
     return "give ", use(cv=PLAN), f"{without}, or leave stop out."
-
-
-def _first_runs(design: Design, runs: int) -> Design:
-    """Return the design of the first runs."""
-    if design.kind in _SPLITS or runs == design.runs:
-        return design.with_(repetitions=1)
-    cells = runs * design.folds
-    sizes = {
-        name: None if getattr(design, name) is None else tuple(getattr(design, name)[:cells])
-        for name in ("n_train", "n_test")
-    }
-    return design.with_(runs=runs, repetitions=1, **sizes)

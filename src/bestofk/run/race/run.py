@@ -223,8 +223,8 @@ def _one_race(
             fill, len(prefer), test, family, planned.rule,
             stated=preference.stated, floor=floor, ranks=ranks, watch=record_look,
         )  # fmt: skip
-        whole = planned.rule.settle == "plan" and bool((raced.runs == test.runs).all())
-        open_still = planned.rule.settle == "plan" and not raced.settled and not whole
+        whole = bool((raced.runs == test.runs).all())
+        open_still = not raced.settled and not whole
     except _FailedError:
         open_still, whole = True, False
     except _TimeUpError:
@@ -298,7 +298,7 @@ class _Track:
         """Return (K, max runs, folds) means over repetitions; NaN if not run or failed."""
         planned = self.planned
         folds = planned.test.folds
-        losses = np.full((len(learners), planned.most, folds), np.nan)
+        losses = np.full((len(learners), planned.test.runs, folds), np.nan)
         for row, learner in enumerate(learners):
             for run in range(int(runs[row])):
                 for fold in range(folds):
@@ -396,7 +396,7 @@ def run_race(
     """
     task = ComparisonTask(experiment)
     per_run = planned.fits_per_unit * experiment.repetitions
-    total = len(experiment.learners) * planned.most * per_run
+    total = len(experiment.learners) * planned.test.runs * per_run
     progress = RaceProgress(observer(execution.progress), total)
     with open_store(execution.store) as opened:
         opened.register(spec)

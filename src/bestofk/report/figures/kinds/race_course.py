@@ -1,8 +1,7 @@
-"""The course of a race: means by run, the band of the last open pair, and fits used."""
+"""The course of a race: means by run."""
 
 from __future__ import annotations
 
-from math import isfinite
 from typing import Any
 
 from bestofk._base.errors import ArgumentError
@@ -90,96 +89,6 @@ def layout_race(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         x_scale=across,
         y_scale=up,
     )
-
-
-def layout_funnel(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
-    """Draw the possible final statistics of the last open pair, by run.
-
-    Parameters
-    ----------
-    value : Race, or a Study or decision of one
-    paper : Paper, optional
-    """
-    race = _race(value, "funnel")
-    if race.unit != "run":
-        raise ArgumentError(
-            "figure 'funnel' shows a statistic by runs on one data set, and this race runs over "
-            "data sets; draw 'race' or 'fits'."
-        )
-    bands = [band for band in race.bands if isfinite(band.low) and isfinite(band.high)]
-    if race.pair is None or not bands:
-        raise ArgumentError("figure 'funnel' needs a pair with a bounded band; this race has none.")
-    loose, strict = race.critical
-    reach = max(abs(loose), abs(strict))
-    ends = [end for band in bands for end in (band.low, band.high)]
-    low, high = around(min(*ends, -reach), max(*ends, reach), margin=0.06)
-    bottom = _TOP + _HEIGHT
-    sheet = Sheet(paper)
-    up = Scale(low=low, high=high, start=bottom, end=_TOP)
-    left = y_axis_left(sheet, up)
-    right = left + paper.rest(left + 20, _AXIS_LENGTH)
-    runs = float(max(race.planned_runs, *(band.runs for band in bands)))
-    across = Scale(low=1.0, high=runs, start=left, end=right)
-    first, second = sheet.labels(race.pair, paper.share(0.36, 125.0))
-    y_axis(sheet, up, left=left, right=right, title=f"t of {first} minus {second}")
-    end = x_axis(sheet, across, top=None, bottom=bottom, title="runs that both have", whole=True)
-    for sign in (-1.0, 1.0):
-        ys = sorted((up(sign * loose), up(sign * strict)))
-        if ys[1] - ys[0] > 0.5:
-            sheet.box(left, ys[0], right, ys[1], fill="vermillion", opacity=0.15)
-        for critical in {loose, strict}:
-            y = up(sign * critical)
-            sheet.line((left, y), (right, y), colour="vermillion", width=1.0, dash=(4, 2.5))
-    sheet.line((left, up(0.0)), (right, up(0.0)), colour="muted", width=0.8)
-    upper = [(across(band.runs), up(band.high)) for band in bands]
-    lower = [(across(band.runs), up(band.low)) for band in bands]
-    if len(bands) > 1:
-        sheet.area(*upper, *reversed(lower), fill="blue", opacity=0.25)
-    for high_end, low_end in zip(upper, lower, strict=True):
-        sheet.line(high_end, low_end, colour="blue", width=2.0)
-    return sheet.finish(
-        right + 20,
-        end + 6,
-        note="Blue: where the statistic can still end. Red: the critical values, from the last "
-        "step of the correction to the first. A pair is settled if its band is clear of them.",
-        alt=f"The band of the last open pair after {counted(len(bands), 'look')}.",
-        x_scale=across,
-        y_scale=up,
-    )
-
-
-def layout_fits(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
-    """Draw a bar per learner: fits used and fits planned.
-
-    Parameters
-    ----------
-    value : Race, or a Study or decision of one
-    paper : Paper, optional
-    """
-    race = _race(value, "fits")
-    used = [raced.runs * race.fits_per_run for raced in race.learners]
-    planned = race.planned_runs * race.fits_per_run
-    K = len(used)
-    size = name_size(K)
-    pitch = 20.0 if K <= 20 else 14.0
-    sheet = Sheet(paper)
-    names = [raced.learner for raced in race.learners]
-    labels = sheet.labels(names, paper.share(0.45, 280.0), size)
-    start = 10 + sheet.widest(labels, size) + 12
-    texts = [f"{count:,} of {planned:,}" for count in used]
-    beside = 10 + sheet.widest(texts, SMALL) + 10
-    right = start + paper.rest(start + beside, _AXIS_LENGTH)
-    scale = Scale(low=0.0, high=float(max(planned, *used)), start=start, end=right)
-    top = 10.0
-    for k, count in enumerate(used):
-        row = top + (k + 0.5) * pitch
-        sheet.write(start - 12, row, labels[k], size=size, anchor="end")
-        sheet.box(start, row - 4, scale(planned), row + 4, fill="wash")
-        sheet.box(start, row - 4, scale(count), row + 4, fill="blue")
-        sheet.write(right + 10, row, texts[k], size=SMALL, colour="muted")
-    end = x_axis(sheet, scale, top=None, bottom=top + K * pitch + 2, title="fits", whole=True)
-    alt = f"{sum(used)} of {planned * K} fits used."
-    return sheet.finish(right + beside, end + 6, note=race.state(), alt=alt, x_scale=scale)
 
 
 def _race(value: Any, figure: str) -> Race:
