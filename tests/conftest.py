@@ -104,3 +104,17 @@ def fork_server():
     server = ForkServer() if sys.platform == "linux" else NewInterpreters()
     yield server
     server.close()
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line; return exit code, stdout and stderr."""
+
+    from bestofk.cli import main
+
+    def call(*arguments):
+        code = main(list(arguments))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call

@@ -18,8 +18,9 @@ import pytest
 
 import bestofk as bk
 from bestofk._base.errors import Advice, BestOfKError, use
-from bestofk.cli.app import VERBS, bestofk, run as main
+from bestofk.cli.app import bestofk, run as main
 from bestofk.cli.options import typed
+from bestofk.cli.registry import COMMANDS
 
 SOURCE = Path(bk.__file__).parent
 FOREIGN = {
@@ -79,7 +80,7 @@ def all_options():
         return result
 
     context = click.Context(bestofk)
-    return {option for verb in VERBS for option in of(bestofk.get_command(context, verb))}
+    return {option for verb in COMMANDS for option in of(bestofk.get_command(context, verb))}
 
 
 def test_options_in_messages_exist():

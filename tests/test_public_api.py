@@ -11,7 +11,8 @@ import pytest
 import bestofk as bk
 from bestofk import decide as ordering, intervals
 from bestofk.cli import main
-from bestofk.cli.app import VERBS, bestofk as command_line
+from bestofk.cli.app import bestofk as command_line
+from bestofk.cli.registry import COMMANDS as VERBS
 from bestofk.papers import lab
 from bestofk.stats import multiple, pairwise
 

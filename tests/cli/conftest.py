@@ -1,11 +1,9 @@
-"""A table of losses, and a fixture that runs the command line and returns its output."""
+"""A table of losses, and an environment with modules of its own."""
 
 import os
 from pathlib import Path
 
 import pytest
-
-from bestofk.cli import main
 
 SCORES = """learner,fold,error
 small,1,0.24
@@ -25,18 +23,6 @@ def scores(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text(SCORES)
     return str(path)
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line; return exit code, stdout and stderr."""
-
-    def call(*arguments):
-        code = main(list(arguments))
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

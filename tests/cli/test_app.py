@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import bestofk
 from bestofk.cli import app
-from bestofk.cli.app import VERBS
+from bestofk.cli.registry import BUILT_IN, COMMANDS
 from bestofk.run.store.store import open_store
 
 
@@ -19,14 +19,21 @@ def test_version(run):
     assert run("--version") == (0, f"bestofk, version {bestofk.__version__}\n", "")
 
 
-def test_help_lists_every_verb(run):
+def test_help_lists_every_built_in_verb(run):
     code, out, _ = run("--help")
     assert code == 0
-    for verb in VERBS:
-        assert f"\n  {verb}" in out
+    for command in BUILT_IN:
+        assert f"\n  {command.name}" in out
 
 
-@pytest.mark.parametrize("verb", VERBS)
+def test_the_list_of_commands_has_every_verb(run):
+    code, out, _ = run("list", "commands")
+    assert code == 0
+    for verb in COMMANDS:
+        assert f"bestofk {verb} --help" in out
+
+
+@pytest.mark.parametrize("verb", COMMANDS)
 def test_every_verb_has_help_with_examples(run, verb):
     code, out, _ = run(verb, "--help")
     assert code == 0
@@ -35,7 +42,7 @@ def test_every_verb_has_help_with_examples(run, verb):
 
 def examples():
     lines = {}
-    for verb in ([], *([verb] for verb in VERBS)):
+    for verb in ([], *([verb] for verb in COMMANDS)):
         shown = CliRunner().invoke(app.bestofk, [*verb, "--help"], prog_name="bestofk")
         after = shown.output.split("Examples:")[1].splitlines()
         lines |= dict.fromkeys(line for line in after if line.startswith("    bestofk "))

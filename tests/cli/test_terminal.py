@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console
 
 from bestofk import Losses, order
-from bestofk.cli.app import VERBS, bestofk
+from bestofk.cli.app import bestofk
+from bestofk.cli.registry import COMMANDS
 from bestofk.cli.terminal import STYLES, learner_table, print_decision, shown_columns
 from bestofk.losses import example_losses
 
@@ -121,7 +122,7 @@ def test_means_by_other_metrics_get_a_table_of_their_own_where_there_is_no_room(
         assert "mean roc auc ovr" in heads[-1]
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", COMMANDS)
 def test_many_options_stand_in_sections(run, verb):
     from click import Context, Group, Option
 

@@ -1,9 +1,9 @@
 """Registries: tables of named entries that the CLI, docs, lab, report and tests read.
 
 An entry states everything about the thing it names, so that no other code compares names. Packages
-add entries with `Registry.add`, in a module that they declare as an entry point of the group
-``bestofk.plugins``. bestofk imports that module when a registry is first listed or does not contain
-a requested name.
+add entries with `Registry.add` or `offer`, in a module that they declare as an entry point of the
+group ``bestofk.plugins``. bestofk imports that module when a registry is first listed or does not
+contain a requested name.
 """
 
 from __future__ import annotations
@@ -131,25 +131,44 @@ class Registry(Mapping[str, EntryT], Generic[EntryT]):
         return self._entries[name]
 
     def __iter__(self) -> Iterator[str]:
-        load_plugins()
+        self._add_offered()
         return iter(self._entries)
 
     def __len__(self) -> int:
-        load_plugins()
+        self._add_offered()
         return len(self._entries)
 
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
             return False
         if name not in self._entries:
-            load_plugins()
+            self._add_offered()
         return name in self._entries
+
+    def _add_offered(self) -> None:
+        """Add the entries of plugins."""
+        load_plugins()
+        for location in _offers.pop(self.kind, ()):
+            for entry in resolve(location):
+                self.add(entry)
 
 
 def resolve(path: str) -> Any:
     """Import and return the object at ``package.module:name``."""
     module, _, attribute = path.partition(":")
     return getattr(import_module(module), attribute)
+
+
+_offers: dict[str, list[str]] = {}
+
+
+def offer(kind: str, location: str) -> None:
+    """Offer the entries at ``package.module:name`` to the registry of a kind, such as "learner".
+
+    They are imported when the registry is first listed or does not contain a requested name, so a
+    plugin that offers entries costs nothing until then.
+    """
+    _offers.setdefault(kind, []).append(location)
 
 
 _loaded = False

@@ -8,13 +8,13 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bestofk._base.errors import BestOfKError, Interrupted, RunError, StoreError, UnknownNameError
 from bestofk._base.synonyms import meant
+from bestofk.cli.registry import BUILT_IN, COMMANDS
 from bestofk.cli.say import say, use_plain_characters, wrapped
 from bestofk.version import __version__
 
@@ -124,52 +124,6 @@ EXIT_WRONG_CALL = 2
 EXIT_FAILED = 4
 EXIT_INTERRUPTED = 130
 
-VERB_GROUPS = {
-    "Commands": {
-        "compare": (
-            "bestofk.cli.compare:compare",
-            "Compare learners on data and decide which to use.",
-        ),
-        "order": ("bestofk.cli.order:order", "Decide from a table of losses or scores."),
-        "evals": ("bestofk.cli.evals:evals", "Choose a language model from evaluation logs."),
-        "gate": (
-            "bestofk.cli.gate:gate",
-            "Fail the build if the new model is worse.",
-        ),
-        "estimate": (
-            "bestofk.cli.estimate:estimate",
-            "Estimate the error rate of one learner.",
-        ),
-        "size": (
-            "bestofk.cli.size:size",
-            "Find out what a design can show, or how large it must be.",
-        ),
-        "report": ("bestofk.cli.report:report", "Write a report of a stored study."),
-        "show": ("bestofk.cli.show:show", "Show the contents of a store."),
-        "diff": ("bestofk.cli.diff:diff", "Show what changed between two results."),
-        "list": (
-            "bestofk.cli.listings:listing",
-            "List learners, metrics, plans, tests, ..., or explain one.",
-        ),
-    },
-    "For methodologists": {
-        "test": ("bestofk.cli.test:one_test", "Run one test on a table of losses."),
-        "calibrate": ("bestofk.cli.measure:calibrate", "Calibrate a test on your own data."),
-        "measure": (
-            "bestofk.cli.measure:measure",
-            "Measure the error rate and the power of a test.",
-        ),
-        "reproduce": (
-            "bestofk.cli.reproduce:reproduce",
-            "Reproduce the papers' tables next to the published numbers.",
-        ),
-        "fetch": ("bestofk.cli.fetch:fetch", "Download the data sets of the papers."),
-    },
-}
-"""Import path and one line of help, by group and verb."""
-VERBS = {verb: entry for group in VERB_GROUPS.values() for verb, entry in group.items()}
-"""Import path and one line of help, by verb."""
-
 
 class MissingCommand(click.UsageError):
     """A group was called without a command; the message is its help text."""
@@ -191,39 +145,36 @@ class LazyGroup(HelpfulGroup):
     """A group that imports a verb only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(VERBS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in VERBS:
+        if cmd_name not in COMMANDS:
             return None
-        module, _, name = VERBS[cmd_name][0].partition(":")
-        command = getattr(import_module(module), name)
+        command = COMMANDS[cmd_name].load()
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        width = max(map(len, VERBS))
-        for title, verbs in VERB_GROUPS.items():
-            with formatter.section(title):
-                formatter.write_dl(
-                    [(f"{verb:<{width}}", line) for verb, (_, line) in verbs.items()]
-                )
+        with formatter.section("Commands"):
+            formatter.write_dl([(command.name, command.summary) for command in BUILT_IN])
+        formatter.write_paragraph()
+        formatter.write("Commands of the papers and of plugins: bestofk list commands\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the verbs that start with `incomplete`, without importing them."""
         from click.shell_completion import CompletionItem
 
         verbs = [
-            CompletionItem(verb, help=line)
-            for verb, (_, line) in VERBS.items()
-            if verb.startswith(incomplete)
+            CompletionItem(command.name, help=command.summary)
+            for command in COMMANDS.values()
+            if command.name.startswith(incomplete)
         ]
         return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in VERBS:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
             raise click.UsageError(_no_such_verb(args[0]))
         return super().resolve_command(ctx, args)
 
@@ -299,7 +250,7 @@ def _no_such_verb(typed: str) -> str:
 
     if typed in LISTINGS:
         return f"There is no command {typed!r}: use 'bestofk list {typed}'."
-    return str(UnknownNameError("command", typed, VERBS))
+    return str(UnknownNameError("command", typed, COMMANDS))
 
 
 def _no_such_option(error: click.NoSuchOption) -> str:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bestofk._base.registry import Registry
 from bestofk.cli.options import echo_json, json_option
+from bestofk.cli.registry import COMMANDS
 from bestofk.cli.say import say, say_entry, say_facts, wrapped
 
 if TYPE_CHECKING:
@@ -23,8 +25,8 @@ PAPERS = "Methods of the papers (to repeat published results)"
 class Listing:
     """A list of names: its groups of entries, and the facts about an entry."""
 
-    key: str
-    """Its key in the JSON object."""
+    name: str
+    """Its name, and its key in the JSON object."""
     summary: str
     groups: Callable[[], dict[str, Iterable[Any]]]
     """Entries by the title of their group; an empty title has no heading."""
@@ -114,12 +116,6 @@ def _learners() -> dict[str, Iterable[Any]]:
     return _two_levels(LEARNERS)
 
 
-def _problems() -> dict[str, Iterable[Any]]:
-    from bestofk.papers.lab.problems.registry import PROBLEMS
-
-    return {"": PROBLEMS.values()}
-
-
 def _datasets() -> dict[str, Iterable[Any]]:
     from bestofk.data.embedded import DATASETS
 
@@ -164,26 +160,27 @@ def _metric_row(entry: Any) -> dict[str, Any]:
     return {"name": entry.name, "summary": entry.summary, "task": entry.task or "any"}
 
 
-def _row(entry: Any) -> dict[str, Any]:
+def entry_row(entry: Any) -> dict[str, Any]:
     names = ("name", "summary", "explanation", "historical", "example", "task", "paper")
     row = {name: getattr(entry, name) for name in names if hasattr(entry, name)}
     return {name: list(value) if isinstance(value, tuple) else value for name, value in row.items()}
 
 
-LISTINGS = {
-    "learners": Listing(
-        key="learners",
+LISTINGS = Registry(
+    "list",
+    Listing(
+        name="learners",
         summary="the built-in learners, for --learner",
         groups=_learners,
         facts=lambda entry: [f"parameters counted as complexity: {entry.complexity}"],
-        row=_row,
+        row=entry_row,
         notes=(
             "Any scikit-learn estimator works too: --learner "
             "'sklearn.ensemble:RandomForestClassifier(n_estimators=200)'.",
         ),
     ),
-    "metrics": Listing(
-        key="metrics",
+    Listing(
+        name="metrics",
         summary="the losses and metrics, for --scoring",
         groups=_metrics,
         facts=lambda entry: [f"for {entry.task}"] if entry.task not in (None, "any") else [],
@@ -193,45 +190,44 @@ LISTINGS = {
             "A cost matrix: --cost costs.csv, rows are the truth.",
         ),
     ),
-    "plans": Listing(
-        key="plans",
+    Listing(
+        name="plans",
         summary="the resampling plans, for --cv",
         groups=_plans,
         facts=lambda entry: [f"e.g. {entry.example}"],
-        row=_row,
+        row=entry_row,
     ),
-    "tests": Listing(
-        key="tests",
+    Listing(
+        name="tests",
         summary="the tests and the designs that they cover, for --test",
         groups=_tests,
         facts=_test_facts,
         row=_test_row,
         notes=("Without --test, the design decides; the output says which test and why.",),
     ),
-    "procedures": Listing(
-        key="procedures",
+    Listing(
+        name="procedures",
         summary="the procedures, which turn evidence into an order or a choice, for --procedure",
         groups=_procedures,
         facts=_procedure_facts,
-        row=_row,
+        row=entry_row,
     ),
-    "datasets": Listing(
-        key="datasets",
+    Listing(
+        name="datasets",
         summary="the embedded data sets, for compare",
         groups=_datasets,
         facts=_dataset_facts,
-        row=_row,
+        row=entry_row,
         notes=("The data sets of the papers: bestofk fetch uci --to DIR.",),
     ),
-    "problems": Listing(
-        key="problems",
-        summary="the simulated problems on which tests are measured, for --problem",
-        groups=_problems,
-        facts=lambda entry: [f"draws {entry.draws}"],
-        row=_row,
-        notes=("With settings: --problem 'binary(rows=100, class_probability=0.3)'.",),
+    Listing(
+        name="commands",
+        summary="all commands, with those of the papers and of plugins",
+        groups=lambda: {"": COMMANDS.values()},
+        facts=lambda entry: [f"bestofk {entry.name} --help"],
+        row=entry_row,
     ),
-}
+)
 
 
 def _kind(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -241,7 +237,7 @@ def _kind(_: click.Context, __: click.Parameter, value: str | None) -> str | Non
     if value is None:
         return None
     word = {"losses": "metrics", "scorers": "metrics", "models": "learners"}.get(value, value)
-    word = word if word in LISTINGS else f"{word}s"
+    word = word if word.endswith("s") else f"{word}s"
     if word not in LISTINGS:
         raise click.UsageError(str(UnknownNameError("list", value, LISTINGS)))
     return word
@@ -271,8 +267,8 @@ def _complete_name(context: click.Context, _: click.Parameter, start: str) -> li
 def listing(kind: str | None, name: str | None, as_json: bool) -> None:
     """List names that options accept, or explain one of them.
 
-    WHAT is learners, metrics, plans, tests, procedures, datasets or problems. With NAME, explain
-    one entry: what it does, when it is right and when it is not.
+    WHAT is learners, metrics, plans, tests, procedures, datasets, problems or commands. With NAME,
+    explain one entry: what it does, when it is right and when it is not.
 
     \b
     Examples:
@@ -290,7 +286,7 @@ def listing(kind: str | None, name: str | None, as_json: bool) -> None:
         return
     if as_json:
         rows = [chosen.row(entry) for entry in chosen.entries().values()]
-        echo_json({chosen.key: rows})
+        echo_json({chosen.name: rows})
         return
     for position, (title, entries) in enumerate(chosen.groups().items()):
         if title:
@@ -317,7 +313,7 @@ def _explain(listing: Listing, name: str, as_json: bool) -> None:
 
     entries = listing.entries()
     if name not in entries:
-        raise UnknownNameError(listing.key.removesuffix("s"), name, entries)
+        raise UnknownNameError(listing.name.removesuffix("s"), name, entries)
     entry = entries[name]
     if as_json:
         echo_json(listing.row(entry))

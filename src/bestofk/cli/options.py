@@ -15,9 +15,10 @@ from click.core import ParameterSource
 
 from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning, Expression, TableError
 from bestofk._base.missing_files import check_source
-from bestofk.cli.app import VERBS, complain
+from bestofk.cli.app import complain
 from bestofk.cli.config import expanded_words
 from bestofk.cli.outputs import Outputs
+from bestofk.cli.registry import COMMANDS
 from bestofk.cli.say import encodes_all_characters, say, say_name
 
 if TYPE_CHECKING:
@@ -454,7 +455,7 @@ def with_options(message: BestOfKError | BestOfKWarning, words: Sequence[str]) -
 
 def verb_of(words: Sequence[str]) -> str:
     """Return the verb among the typed words; empty if there is none."""
-    return next((word for word in words[1:] if word in VERBS), "")
+    return next((word for word in words[1:] if word in COMMANDS), "")
 
 
 def typed(advice: Advice, verb: str) -> str:

@@ -160,13 +160,6 @@ LEARNERS = Registry(
         complexity="c",
     ),
     Learner(
-        name="nmc",
-        estimator="bestofk.learners.nearest_mean:NearestMean",
-        summary="nearest mean: class means of numeric columns, class modes of nominal ones",
-        paper="Yildiz and Alpaydin 2006",
-        complexity="c d",
-    ),
-    Learner(
         name="c4.5",
         estimator="bestofk.learners.c45:C45",
         summary="Quinlan's decision tree",
@@ -179,33 +172,6 @@ LEARNERS = Registry(
         summary="the nearest neighbour",
         paper="Cover and Hart 1967, Nearest neighbor pattern classification",
         complexity="n d",
-    ),
-    Learner(
-        name="tan",
-        historical=True,
-        estimator="bestofk.learners.tan:TreeAugmentedNaiveBayes",
-        summary="tree-augmented naive Bayes",
-        paper="Friedman, Geiger and Goldszmidt 1997, Bayesian network classifiers",
-        numeric=False,
-        complexity="entries of the probability tables",
-    ),
-    Learner(
-        name="voted-perceptron",
-        historical=True,
-        estimator="bestofk.learners.voted_perceptron:VotedPerceptron",
-        summary="voted perceptron, for two classes",
-        paper="Freund and Schapire 1999, Large margin classification using the perceptron "
-        "algorithm",
-        multiclass=False,
-        complexity="vectors times their length",
-    ),
-    Learner(
-        name="furia",
-        estimator="bestofk.learners.furia:Furia",
-        summary="unordered fuzzy rules, grown as in RIPPER",
-        paper="Huehn and Huellermeier 2009, FURIA: an algorithm for unordered fuzzy rule induction",
-        whole_plan=False,
-        complexity="c and the antecedents of the rules",
     ),
 )
 

@@ -1,1 +1,7 @@
-"""Entries that the papers add to the registries; the entry point ``bestofk.plugins`` names it."""
+"""What the papers add to the registries; the entry point ``bestofk.plugins`` names this module."""
+
+from bestofk._base.registry import offer
+
+offer("command", "bestofk.papers.commands:COMMANDS")
+offer("list", "bestofk.papers.commands.listing:LISTINGS")
+offer("learner", "bestofk.papers.learners:LEARNERS")

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from bestofk.learners.voted_perceptron import VotedPerceptron
 from bestofk.papers.calibrated import weka_kernel as kernel
 from bestofk.papers.calibrated.experiments import shuffled_runs
 from bestofk.papers.calibrated.weka_learners import SEED, run_losses, weka_losses
 from bestofk.papers.lab.problems.classes import BinaryAttributes
 from bestofk.papers.lab.simulation import simulate
+from bestofk.papers.learners.voted_perceptron import VotedPerceptron
 
 
 def test_the_first_of_tied_neighbours_by_hand():

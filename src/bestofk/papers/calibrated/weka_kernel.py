@@ -8,7 +8,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk.data.schema import Codes
 from bestofk.learners.kernels.library import Kernel
-from bestofk.learners.kernels.tan import gamma_table
+from bestofk.papers.learners.kernels.tan import gamma_table
 
 _NEIGHBOUR = Kernel("weka_first_neighbour", "*i64 *i64 i64 i64 *i64 i64 &i64")
 _PERCEPTRON = Kernel("weka_perceptron", "*f64 *bool i64 i64 *i64 i64 i64 &i64")

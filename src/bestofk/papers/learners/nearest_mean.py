@@ -11,8 +11,8 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats, refuse
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.base import EncodedClassifier
-from bestofk.learners.kernels import nearest_mean as kernel
 from bestofk.learners.predict import predict_encoded_splits
+from bestofk.papers.learners.kernels import nearest_mean as kernel
 
 if TYPE_CHECKING:
     from bestofk.splits.splits import Splits

@@ -6,7 +6,7 @@ import pytest
 from sklearn.base import clone
 
 from bestofk.data.schema import Encoded
-from bestofk.learners.furia import (
+from bestofk.papers.learners.furia import (
     AT_LEAST,
     AT_MOST,
     EQUAL,

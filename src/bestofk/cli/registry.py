@@ -1,0 +1,83 @@
+"""The registry of commands; the functions are imported only when they are called."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from bestofk._base.registry import Registry, resolve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Command:
+    """A command of the command line."""
+
+    name: str
+    function: str
+    """Its location as ``package.module:name``; imported on use."""
+    summary: str
+    """Its line in the help text."""
+
+    def load(self) -> Any:
+        """Return the command of click."""
+        return resolve(self.function)
+
+
+BUILT_IN = (
+    Command(
+        name="compare",
+        function="bestofk.cli.compare:compare",
+        summary="Compare learners on data and decide which to use.",
+    ),
+    Command(
+        name="order",
+        function="bestofk.cli.order:order",
+        summary="Decide from a table of losses or scores.",
+    ),
+    Command(
+        name="evals",
+        function="bestofk.cli.evals:evals",
+        summary="Choose a language model from evaluation logs.",
+    ),
+    Command(
+        name="gate",
+        function="bestofk.cli.gate:gate",
+        summary="Fail the build if the new model is worse.",
+    ),
+    Command(
+        name="estimate",
+        function="bestofk.cli.estimate:estimate",
+        summary="Estimate the error rate of one learner.",
+    ),
+    Command(
+        name="size",
+        function="bestofk.cli.size:size",
+        summary="Find out what a design can show, or how large it must be.",
+    ),
+    Command(
+        name="test",
+        function="bestofk.cli.test:one_test",
+        summary="Run one test on a table of losses.",
+    ),
+    Command(
+        name="report",
+        function="bestofk.cli.report:report",
+        summary="Write a report of a stored study.",
+    ),
+    Command(
+        name="show",
+        function="bestofk.cli.show:show",
+        summary="Show the contents of a store.",
+    ),
+    Command(
+        name="diff",
+        function="bestofk.cli.diff:diff",
+        summary="Show what changed between two results.",
+    ),
+    Command(
+        name="list",
+        function="bestofk.cli.listings:listing",
+        summary="List learners, metrics, plans, tests, ..., or explain one.",
+    ),
+)
+COMMANDS: Registry[Command] = Registry("command", *BUILT_IN)

@@ -1,0 +1,26 @@
+"""The commands of the papers, which the command line finds by their entries here."""
+
+from bestofk.cli.registry import Command
+
+COMMANDS = (
+    Command(
+        name="calibrate",
+        function="bestofk.papers.commands.measure:calibrate",
+        summary="Calibrate a test on your own data.",
+    ),
+    Command(
+        name="measure",
+        function="bestofk.papers.commands.measure:measure",
+        summary="Measure the error rate and the power of a test.",
+    ),
+    Command(
+        name="reproduce",
+        function="bestofk.papers.commands.reproduce:reproduce",
+        summary="Reproduce the papers' tables next to the published numbers.",
+    ),
+    Command(
+        name="fetch",
+        function="bestofk.papers.commands.fetch:fetch",
+        summary="Download the data sets of the papers.",
+    ),
+)
