@@ -1,4 +1,4 @@
-"""Base classes of results: sentences, data frames, JSON, tables, figures and reports.
+"""Base classes of results: sentences, data frames, JSON; tables, figures and reports.
 
 Every result has the parts of `Result`: `pvalue` if there is one, `explain`, `to_frame` and
 `to_dict`, with the same parameters everywhere.
@@ -157,7 +157,7 @@ def ready_to_print(explain: Callable[[Any], str]) -> Callable[[Any], str]:
 
 
 class Presented:
-    """A result with sentences, a data frame, strict JSON, and a table for notebooks and papers.
+    """A result with sentences, a data frame and strict JSON.
 
     A subclass defines its sentences in `explain` and the columns of its table in `_columns`. By
     default its fields are its JSON object.
@@ -197,6 +197,12 @@ class Presented:
             ready["degenerate"] = True
         return ready
 
+
+class Reported(Presented):
+    """A result that people print: with a table for notebooks and papers, figures and a report."""
+
+    __slots__ = ()
+
     def to_markdown(self) -> str:
         """Return the table in Markdown, with rounded numbers."""
         return str(present("markdown", self))
@@ -208,16 +214,6 @@ class Presented:
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows."""
         return str(present("html", self))
-
-
-class Reported(Presented):
-    """A result with figures and a report."""
-
-    __slots__ = ()
-
-    def to_frame(self) -> Any:
-        """Return a pandas data frame with one row per learner, in the user's metric."""
-        return present("own frame", self)
 
     def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
         """Draw a figure with matplotlib and return the Axes.

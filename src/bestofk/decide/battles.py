@@ -15,7 +15,7 @@ from bestofk._base.checks import Floats, Ints, one_of, significance_level
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined
 from bestofk._base.missing_files import no_such_file
-from bestofk._base.results import Presented, Reported, row_dicts
+from bestofk._base.results import Reported, row_dicts
 from bestofk.data.frames import as_pandas
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
@@ -150,7 +150,6 @@ class BattleDecision(Reported):
         """The p-value of each pair."""
         return self.decision.evidence.pvalue
 
-    to_frame = Presented.to_frame
     title = "The models"
 
     def _columns(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.results import Presented, Reported
+from bestofk._base.results import Presented, Reported, present
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_noise
 from bestofk.decide.problem import Problem
@@ -368,6 +368,10 @@ class Decision(Reported):
         `to_frame` returns the same table.
         """
         return self.to_frame()
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with one row per learner, in the user's metric."""
+        return present("own frame", self)
 
     def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
         """Return the decision for strict JSON, in the user's metric; `pairs` adds every pair."""

@@ -403,7 +403,6 @@ class IntervalDecision(Reported):
         """The largest p-value of each pair."""
         return self.tested.pvalue
 
-    to_frame = Presented.to_frame
     title = "The learners"
 
     def _columns(self) -> dict[str, Any]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import use
 from bestofk._base.formatting import counted, number, shortened
-from bestofk._base.results import Presented, json_ready, present
+from bestofk._base.results import Presented, Reported, json_ready
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import (
     KINDS,
@@ -67,7 +65,7 @@ class AgainstModel(Presented):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ModelChoice(Presented):
+class ModelChoice(Reported):
     """A choice between K language models, made from their evaluation logs.
 
     Attributes
@@ -278,18 +276,6 @@ class ModelChoice(Presented):
             "statements": [statement.to_dict() for statement in self.statements],
             "choice": json_ready(choice),
         }
-
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        title: str | None = None,
-        command: Sequence[str] = (),
-        slices: Any = None,
-    ) -> Path:
-        """Write one self-contained HTML file, and return its path; see `Decision.report`."""
-        written: Path = present("report", self, path, title=title, command=command, slices=slices)
-        return written
 
     def __repr__(self) -> str:
         return f"ModelChoice(recommended={self.recommended!r}, ranking={self.decision.ranking!r})"

@@ -19,7 +19,6 @@ from bestofk._base.results import Result
 from bestofk.data.tables.workbooks import as_text_cell
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence
-from bestofk.decide.one_test import TestReport
 from bestofk.decide.statements.wording import (
     correction_words,
     family_words,
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
 Kind = Literal["name", "text", "number", "pvalue", "count", "seconds", "bytes", "code"]
 _TEXT_KINDS = ("name", "text", "code")
 MAX_DECIMALS = 6
-MAX_ARRAY_NUMBERS = 8
-"""If an array has more numbers, its cell shows the first ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -526,7 +523,7 @@ def failures_table(failures: Sequence[FailedCell]) -> OutputTable | None:
     )
 
 
-# The table of any result, for notebooks, data frames, Markdown and LaTeX.
+# The table of a result that people print, for notebooks, data frames, Markdown and LaTeX.
 
 
 _KINDS: dict[str, Kind] = {
@@ -550,11 +547,9 @@ def table_of(value: Result) -> OutputTable:
         return learners_table(value.decision, value.costs, value.others)
     if isinstance(value, Decision):
         return learners_table(value)
-    if isinstance(value, TestReport):
-        return table_of(value.result)
-    if isinstance(value, Evidence):
-        return pairs_table(value)
-    return _rows_table(value)
+    frame = value.to_frame()
+    title = getattr(value, "title", type(value).__name__)
+    return rows_table("result", title, {name: frame[name] for name in frame.columns})
 
 
 def frame_of(value: Result) -> pd.DataFrame:
@@ -598,16 +593,7 @@ def _names(value: Result) -> tuple[object, ...]:
         return value.losses.algorithms
     if isinstance(value, Decision):
         return value.by_preference
-    return value.names if isinstance(value, TestReport | Evidence) else ()
-
-
-def _rows_table(value: Result) -> OutputTable:
-    """Return the rows of any other result, or its numbers by name if it has one row."""
-    frame = value.to_frame()
-    if len(frame) == 1:
-        return _numbers_table(value)
-    title = getattr(value, "title", type(value).__name__)
-    return rows_table("result", title, {name: frame[name] for name in frame.columns})
+    return ()
 
 
 def rows_table(
@@ -639,40 +625,3 @@ def _kind(name: str, cells: list[Any]) -> Kind:
     if any(isinstance(cell, str | bool) for cell in known):
         return "text"
     return "count" if known and all(isinstance(cell, int) for cell in known) else "number"
-
-
-def _numbers_table(value: Result) -> OutputTable:
-    rows = {
-        name: _text(quantity)
-        for name, quantity in value.to_dict().items()
-        if not (_is_empty(quantity) or name in ("explanation", "version"))
-    }
-    return OutputTable(
-        name="result",
-        title=type(value).__name__,
-        columns=(
-            Column("quantity", "Quantity", "text", list(rows)),
-            Column("value", "Value", "text", list(rows.values())),
-        ),
-    )
-
-
-def _is_empty(value: Any) -> bool:
-    """Return whether there is no value, or a text or collection without content."""
-    return value is None or (hasattr(value, "__len__") and len(value) == 0)
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return number(value)
-    if isinstance(value, dict):
-        return ", ".join(
-            f"{name} {_text(item)}" for name, item in value.items() if item is not None
-        )
-    if isinstance(value, list):
-        numbers = [_text(item) for item in value[:MAX_ARRAY_NUMBERS]]
-        more = [f"... ({len(value)} in all)"] if len(value) > MAX_ARRAY_NUMBERS else []
-        return ", ".join([*numbers, *more])
-    return "" if value is None else str(value)

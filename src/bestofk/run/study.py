@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import duration, joined
-from bestofk._base.results import Presented, Reported
+from bestofk._base.results import Presented, Reported, present
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import HEADLINE, KINDS, Statement, as_text, paragraph
 from bestofk.run.study_statements import study_statements
@@ -243,6 +243,10 @@ class Study(Reported):
         """
         text = as_text(self.statements)
         return text if self.slices is None else f"{text}\n{self.slices.explain()}"
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with one row per learner, in the user's metric."""
+        return present("own frame", self)
 
     def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
         """Return the study for strict JSON: no NaN, no infinity; all in the user's metric.

@@ -15,7 +15,7 @@ import pytest
 from result_examples import MADE, held_in
 
 import bestofk as bk
-from bestofk._base.results import Presented, Result
+from bestofk._base.results import Presented, Reported, Result
 
 NO_RESULTS = {
     "ProblemStack",  # an input, not a result
@@ -141,7 +141,7 @@ def test_frames_have_rows_and_unique_columns(examples):
         assert frame.columns.is_unique, name
         assert all(isinstance(column, str) for column in frame.columns), name
         for form in ("to_markdown", "to_latex", "_repr_html_"):
-            if isinstance(value, Presented):
+            if isinstance(value, Reported):
                 text = getattr(value, form)()
                 assert not re.search(r"\b(nan|NaN|None)\b", text), (name, form, text)
 
