@@ -10,7 +10,7 @@ import pytest
 from scipy import integrate, stats
 
 from bestofk.stats.null_distributions import sums
-from bestofk.stats.null_distributions.inversion import Inversion
+from bestofk.stats.null_distributions.inversion import inverted_tail
 from bestofk.stats.null_distributions.sign_flips import both_tails, two_sided, upper_tail
 from bestofk.stats.null_distributions.sums import StepGrid, step_grid, sum_tails
 
@@ -21,9 +21,9 @@ def flipped(d):
     return np.stack([np.zeros_like(sizes), sizes]), float(-d[d < 0].sum())
 
 
-def inverted(d, unit=0.0):
+def inverted(d):
     costs, deficit = flipped(d)
-    return Inversion(costs=costs, counts=np.ones(costs.shape[1]), unit=unit).at_most(deficit)
+    return inverted_tail(costs, deficit)
 
 
 def subset_tail(d):
@@ -118,9 +118,8 @@ def test_another_integral_agrees(name, n, deviations):
 @pytest.mark.parametrize(
     "name", ["normal", "cauchy", "wide", "one large", "nearly ones", "four sizes and noise"]
 )
-def test_all_subsets_agree(n, shares, name, monkeypatch):
+def test_all_subsets_agree(n, shares, name):
     """As few differences as the inversion ever sees, of sizes that suit it badly."""
-    monkeypatch.setattr(sums, "tails_by_distinct_sums", lambda *_: None)
     rng = np.random.default_rng([n, len(name)])
     draw = {
         "normal": lambda: rng.normal(size=n),
@@ -146,7 +145,6 @@ def test_all_subsets_agree(n, shares, name, monkeypatch):
 def test_whole_numbers_agree_into_the_far_tail(n, name, monkeypatch):
     """Inverted although they could be convolved; the truth as a big integer."""
     monkeypatch.setattr(sums, "MAX_LATTICE_WORK", 1)
-    monkeypatch.setattr(sums, "tails_by_distinct_sums", lambda *_: None)
     rng = np.random.default_rng(n)
     sizes = {
         "small": rng.integers(1, 6, n),
@@ -174,9 +172,8 @@ def test_whole_numbers_agree_into_the_far_tail(n, name, monkeypatch):
 def test_ones_are_a_binomial_tail_at_any_number(n, z):
     """The inverted transform itself, against scipy's binomial distribution, down to 1e-200."""
     wins = (n + int(z * np.sqrt(n))) // 2
-    costs = np.array([[0.0], [1.0]])
-    sums = Inversion(costs=costs, counts=np.array([float(n)]), unit=1.0)
-    p = sums.at_most(float(n - wins))
+    costs = np.repeat([[0.0], [1.0]], n, axis=1)
+    p = inverted_tail(costs, float(n - wins), unit=1.0)
     truth = stats.binom.sf(wins - 1, n, 0.5)
     assert p.value == pytest.approx(truth, rel=1e-7)
     assert p.low <= truth <= p.high
@@ -256,36 +253,3 @@ def test_draws_from_several_values_agree_with_whole_numbers(choices, blocks, mon
     jitter = values + 1e-7 * rng.random(values.shape)
     blind = step_grid(jitter, choices=choices, queries=choices)
     assert (blind.method, blind.exact) == ("invert", False)
-
-
-def test_neighbouring_sums_share_a_contour():
-    rng = np.random.default_rng(3)
-    costs = rng.random((4, 60))
-    costs -= costs.min(axis=0)
-    deficits = np.linspace(8, 22, 29)
-    together = Inversion(costs=costs, counts=np.ones(60))
-    shared = [together.at_most(d).value for d in deficits]
-    alone = [Inversion(costs=costs, counts=np.ones(60)).at_most(d).value for d in deficits]
-    np.testing.assert_allclose(shared, alone, rtol=1e-6)
-
-
-def test_equal_columns_may_be_counted():
-    rng = np.random.default_rng(3)
-    costs = np.stack([np.zeros(40), rng.random(40)])
-    counts = rng.integers(1, 9, 40).astype(float)
-    counted = Inversion(costs=costs, counts=counts).at_most(35.0)
-    repeated = np.repeat(costs, counts.astype(int), axis=1)
-    listed = Inversion(costs=repeated, counts=np.ones(repeated.shape[1])).at_most(35.0)
-    assert counted.value == pytest.approx(listed.value, rel=1e-9)
-
-
-@pytest.mark.parametrize("n", [300, 1_010, 1_020, 1_200, 50_000])
-def test_the_farthest_tails_are_never_zero_and_never_nan(n):
-    sizes = np.random.default_rng(n).random(n) + 0.5
-    result = both_tails(sizes[None], 0 * sizes[None])
-    assert result.upper[0] == pytest.approx(max(2.0**-n, 2.3e-308), rel=0.05)
-    assert result.lower[0] == pytest.approx(1.0)
-    if n not in (1_010, 1_020):  # seconds more for each
-        sizes[:4] *= -1
-        p = both_tails(sizes[None], 0 * sizes[None]).upper[0]
-        assert 2.0**-n < p < 1e-75

@@ -11,7 +11,6 @@ from bestofk.stats.null_distributions.sums import (
     TIE,
     Rows,
     Tails,
-    Whole,
     all_sums,
     levelled,
 )
@@ -65,34 +64,21 @@ def drawn_tails(
         some = range(first, min(first + batch, tables))
         # all batches use the same stream; the last one advances the generator itself
         rng = generator if some.stop == tables else deepcopy(generator)
-        sums = [[all_sums(heights[members[t], s : s + group]) for t in some] for s in starts]
+        drawn_from = heights[members[some.start : some.stop]]
+        sums = [all_sums(drawn_from[:, :, s : s + group]) for s in starts]
         for done in range(0, resamples, RESAMPLES_AT_ONCE):
             m = min(RESAMPLES_AT_ONCE, resamples - done)
             totals = np.zeros((len(some), m))
             for of_group in sums:
-                size = of_group[0].size
+                size = of_group.shape[1]
                 kind = np.uint16 if size < 2**16 else np.int64
                 picks = rng.integers(0, size, size=m, dtype=kind)
                 for total, table in zip(totals, of_group, strict=True):
                     # no pick is out of range; "clip" skips the check
                     total += table.take(picks, mode="clip", out=picked[:m])
             for t, total in zip(some, totals, strict=True):
-                counts[:, t] += _tail_counts(total, at[t], margin)
+                total.sort()
+                counts[0, t] += np.searchsorted(total, at[t] + margin, side="right")
+                counts[1, t] += m - np.searchsorted(total, at[t] - margin, side="left")
     shares = (counts + 1) / (resamples + 1)
     return [Tails.without_error(shares[0, t], shares[1, t]) for t in range(tables)]
-
-
-def _tail_counts(totals: Floats, at: Floats, margin: float) -> Whole:
-    """Count the totals that are at most, and at least, each of the sums; shape (2, queries)."""
-    if at.size > 8:
-        totals = np.sort(totals)
-        lower = np.searchsorted(totals, at + margin, side="right")
-        upper = totals.size - np.searchsorted(totals, at - margin, side="left")
-        return np.stack([lower, upper]).astype(np.int64)
-    return np.array(
-        [
-            [np.count_nonzero(totals <= s + margin) for s in at],
-            [np.count_nonzero(totals >= s - margin) for s in at],
-        ],
-        dtype=np.int64,
-    )

@@ -1,22 +1,27 @@
 """Both tails of a sum of independent draws, one from each block, every value equally likely.
 
 `step_grid` puts the values on whole steps if they have a common unit, so that equal sums tie, and
-chooses the method. `sum_tails` computes the tails: by enumeration, by convolution, or by inverting
-the transform of the sum.
+chooses the method:
+
+============  ================================================================================
+``meet``      exact: all arrangements of few blocks are counted
+``convolve``  exact: the distribution on whole steps, with the rounding of positive sums
+``invert``    approximate with bounds: few arrangements in the tail are counted, for others the
+              transform of the sum is inverted
+============  ================================================================================
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from math import comb, lgamma, log
+from math import comb, log
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk.stats.null_distributions.inversion import Inversion
+from bestofk.stats.null_distributions.inversion import inverted_tail
 
 Whole = npt.NDArray[np.int64]
 Rows = npt.NDArray[np.intp]
@@ -33,11 +38,8 @@ MAX_LATTICE_WORK = 2**28
 MAX_MEETING_WORK = 2**18
 FINEST_UNIT = 2.0**-17
 """A common unit below this share of the root of the sum of squares makes no difference."""
-MAX_ARRANGEMENTS = 2**20
-"""Do not enumerate tails of more arrangements; they are smooth enough for their transform."""
-MAX_WORK = 2**23
-MAX_HALF_SUMS, MAX_SUMS = 2**20, 2**36
-"""Most distinct sums of one half of the sizes, and of all sizes."""
+MAX_ARRANGEMENTS, MAX_WORK = 2**20, 2**23
+"""Do not count tails of more arrangements; they are smooth enough for their transform."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +65,7 @@ def levelled(values: Floats) -> tuple[Floats, float]:
     sum can overflow. Within a block, values that differ from the smallest by no more than the
     rounding of a mean become equal to it.
     """
-    values = np.ldexp(values, -_exponent(values))
+    values = np.ldexp(values, -int(np.frexp(np.abs(values).max(initial=0.0))[1]) - 1)
     scale = np.abs(values).max(axis=0)
     heights = values - values.min(axis=0)
     heights[heights <= SNAP * scale] = 0.0
@@ -143,12 +145,212 @@ def common_unit(heights: Floats, *, smallest: float, noise: float) -> float | No
     return unit if fits.all() else None
 
 
-def _exponent(values: Floats) -> int:
-    largest = float(np.abs(values).max(initial=0.0))
-    return int(np.frexp(largest)[1]) + 1 if largest > 0 else 0
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tails:
+    """Probabilities that the sum is at most, or at least, each queried value.
+
+    - `lower`, `upper` (queries,): P(S* <= s) and P(S* >= s), both with equality.
+    - `lower_bounds`, `upper_bounds` (queries, 2): Bounds of the two; both bounds are the
+      probability itself if it was counted exactly.
+    """
+
+    lower: Floats
+    upper: Floats
+    lower_bounds: Floats
+    upper_bounds: Floats
+
+    @classmethod
+    def without_error(cls, lower: Floats, upper: Floats) -> Tails:
+        """Return tails whose bounds are the tails themselves."""
+        return cls(
+            lower=lower,
+            upper=upper,
+            lower_bounds=np.stack([lower, lower], axis=1),
+            upper_bounds=np.stack([upper, upper], axis=1),
+        )
+
+    def two_sided(self) -> tuple[Floats, Floats]:
+        """Return min(1, 2 min(lower, upper)), and its bounds of shape (queries, 2)."""
+        p = np.minimum(2 * np.minimum(self.lower, self.upper), 1.0)
+        bounds = np.minimum(2 * np.minimum(self.lower_bounds, self.upper_bounds), 1.0)
+        return p, bounds
 
 
-# Enumeration of few arrangements, or of few distinct sums
+def sum_tails(grid: StepGrid, members: Rows, queries: Rows) -> Tails:
+    """Return tails of the sum of one draw per block from the `members`, at sums of the `queries`.
+
+    Both are row numbers of `grid`. Counted and convolved tails have a relative error near 1e-15
+    times the number of blocks, however small the tail; inverted ones have bounds. A tail that is
+    not empty is never 0.
+    """
+    table = grid.positions[members]
+    floor = table.min(axis=0)
+    at = (grid.positions[queries] - floor).sum(axis=1)
+    table = table - floor
+    table = table[:, table.max(axis=0) > 0]
+    if grid.method == "meet":
+        some, slack = table[None], int(grid.slack)
+        lower, upper = (
+            np.array([counted_tails(some, np.array([t]), side=side, slack=slack)[0] for t in at])
+            for side in ("lower", "upper")
+        )
+        return Tails.without_error(lower, upper)
+    if grid.method == "convolve":
+        return Tails.without_error(*convolved_tails(table, at))
+    return _inverted(table.astype(np.float64), at.astype(np.float64), grid)
+
+
+# The exact methods
+
+
+def counted_tails(
+    tables: Whole, at: Whole, *, side: Literal["lower", "upper"], slack: int
+) -> Floats:
+    """Return P(S* <= at) or P(S* >= at) for each of many tables, by meeting in the middle.
+
+    - `tables` (tables, choices, blocks): Whole steps.
+    - `at` (tables,): The sums; those within `slack` steps are ties.
+
+    Notes
+    -----
+    Split the blocks into two halves. A pair of half sums (f, s) lies in the upper tail if s >=
+    at - slack - f. Sort these thresholds and the sums together; the lowest bit tells them apart
+    and puts a threshold before an equal sum. The position of a sum minus its rank among the sums
+    is the number of thresholds that it reaches.
+    """
+    if side == "lower":
+        tables, at = -tables, -at
+    half = tables.shape[2] // 2
+    first, second = all_sums(tables[:, :, :half]), all_sums(tables[:, :, half:])
+    m, n = first.shape[1], second.shape[1]
+    both = np.concatenate([(at - slack)[:, None] - first, second], axis=1)
+    both <<= 1
+    both[:, m:] |= 1
+    both.sort(axis=1)
+    both &= 1
+    position_sums = np.einsum("ij,j->i", both, np.arange(m + n))
+    return np.asarray((position_sums - n * (n - 1) // 2) / float(m * n))
+
+
+def all_sums(tables: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the sums of all combinations of one value per block, of shape (tables, sums)."""
+    sums = np.zeros((len(tables), 1), dtype=tables.dtype)
+    for values in np.moveaxis(tables, 2, 0):
+        sums = (sums[:, :, None] + values[:, None, :]).reshape(len(tables), -1)
+    return sums
+
+
+def convolved_tails(table: Whole, at: Whole) -> tuple[Floats, Floats]:
+    """Return P(S* <= t) and P(S* >= t) for each t, from the distribution on whole steps.
+
+    - `table` (choices, blocks): Whole steps; the smallest in each block is 0.
+    - `at` (queries,): Whole steps.
+
+    All terms are positive, so no digit is lost in a tail. The distributions of two halves of the
+    blocks are enough.
+
+    Examples
+    --------
+    >>> lower, upper = convolved_tails(np.array([[0, 0, 0], [1, 1, 2]]), np.array([0, 3]))
+    >>> lower * 8, upper * 8
+    (array([1., 7.]), array([8., 3.]))
+    """
+    order = np.argsort(table.max(axis=0, initial=0), kind="stable")
+    first, second = (step_shares(table[:, order[half::2]]) for half in (0, 1))
+    below = np.concatenate([[0.0], np.cumsum(second)])
+    above = np.concatenate([np.cumsum(second[::-1])[::-1], [0.0]])
+    tails = np.empty((2, at.size))
+    for i, t in enumerate(at.tolist()):
+        left = t - np.arange(first.size)
+        # einsum instead of BLAS: waiting for threads takes longer than the sum
+        tails[0, i] = np.einsum("i,i->", first, below[np.clip(left + 1, 0, second.size)])
+        tails[1, i] = np.einsum("i,i->", first, above[np.clip(left, 0, second.size)])
+    possible = np.stack([at >= 0, at <= first.size + second.size - 2])
+    lower, upper = np.where(possible, np.clip(tails, SMALLEST, 1.0), 0.0)
+    return lower, upper
+
+
+def step_shares(table: Whole) -> Floats:
+    """Return P(S* = 0), P(S* = 1), ... for the sum of one draw per block, equal blocks together.
+
+    Examples
+    --------
+    >>> step_shares(np.array([[0, 0, 0], [1, 1, 2]])) * 8
+    array([1., 2., 2., 2., 1.])
+    """
+    shares = np.ones(1)
+    table = np.sort(table[:, table.any(axis=0)], axis=0)
+    columns, counts = np.unique(table, axis=1, return_counts=True)
+    for column, count in zip(columns.T, counts.tolist(), strict=True):
+        step = int(np.gcd.reduce(column))
+        chances = np.bincount(column // step) / len(column)
+        if len(column) == 2:
+            shares = _plus(shares, _fair_coins(count), step)
+            continue
+        for _ in range(count):
+            shares = _plus(shares, chances, step)
+    return shares
+
+
+def _plus(shares: Floats, drawn: Floats, step: int) -> Floats:
+    """Return the shares of the sum plus `step` times a random count with the shares `drawn`."""
+    grown = np.zeros(shares.size + step * (drawn.size - 1))
+    if 2 * np.count_nonzero(drawn) > drawn.size > 4 * step:
+        for rest in range(min(step, shares.size)):
+            part = shares[rest::step]
+            grown[rest::step][: part.size + drawn.size - 1] = np.convolve(part, drawn)
+        return grown
+    for k in np.flatnonzero(drawn).tolist():
+        grown[k * step : k * step + shares.size] += drawn[k] * shares
+    return grown
+
+
+def _fair_coins(n: int) -> Floats:
+    """Return P(k heads of n fair coins) for k = 0..n, computed from the middle outwards.
+
+    Examples
+    --------
+    >>> _fair_coins(3).tolist()
+    [0.125, 0.375, 0.375, 0.125]
+    """
+    middle = n // 2
+    k = np.arange(middle, n, dtype=np.float64)
+    with np.errstate(under="ignore"):
+        upper = np.concatenate([[1.0], np.cumprod((n - k) / (k + 1.0))])
+    shares = np.concatenate([upper[::-1][:middle], upper])
+    return np.asarray(shares / shares.sum())
+
+
+# The approximate method
+
+
+def _inverted(table: Floats, at: Floats, grid: StepGrid) -> Tails:
+    """Return both tails at each sum: compute the smaller one, and the larger as its complement."""
+    reach = table.max(axis=0)
+    middle = float(table.mean(axis=0).sum())
+    tails = np.empty((2, at.size, 3))
+    for i, t in enumerate(at.tolist()):
+        smaller = int(t >= middle)
+        costs, deficit = (reach - table, float(reach.sum()) - t) if smaller else (table, t)
+        small = _at_most(costs, deficit, grid)
+        # for whole numbers, the tail strictly beyond the sum
+        beyond = _at_most(costs, deficit - 1.0, grid) if grid.exact else small
+        tails[smaller, i], tails[1 - smaller, i] = small, 1.0 - beyond[[0, 2, 1]]
+    lower, upper = tails
+    return Tails(
+        lower=lower[:, 0], upper=upper[:, 0], lower_bounds=lower[:, 1:], upper_bounds=upper[:, 1:]
+    )
+
+
+def _at_most(costs: Floats, deficit: float, grid: StepGrid) -> Floats:
+    """Return P(Y <= deficit) for the sum Y of one cost from each column, and its bounds."""
+    if deficit < -grid.slack:
+        return np.zeros(3)
+    counted = tail_by_enumeration(costs, deficit + grid.slack)
+    if counted is not None:
+        return np.full(3, max(counted, SMALLEST))
+    p = inverted_tail(costs, deficit, unit=float(grid.exact))
+    return np.clip([p.value, p.low, p.high], SMALLEST, 1.0)
 
 
 def tail_by_enumeration(costs: Floats, deficit: float) -> float | None:
@@ -190,348 +392,3 @@ def tail_by_enumeration(costs: Floats, deficit: float) -> float | None:
         ranks = np.argsort(sums, kind="stable")
         sums, shares = sums[ranks], shares[ranks]
     return float(shares.sum() * np.prod(np.delete(free, order)))
-
-
-def tails_by_distinct_sums(sizes: Floats, at: float, slack: float) -> tuple[float, float] | None:
-    """Return P(X <= at) and P(X >= at) for X the sum of each size or 0, with equal chances.
-
-    Return None if X has too many distinct values. Sums within `slack` of `at` are ties.
-
-    Notes
-    -----
-    The sum of c equal sizes h is h times a binomial count. The sums of one half of the sizes are
-    looked up in the sums of the other half.
-    """
-    values, numbers = np.unique(sizes, return_counts=True)
-    counts = numbers.astype(np.int64)
-    if np.log2(counts + 1.0).sum() > np.log2(MAX_SUMS):
-        return None
-    halves: list[list[int]] = [[], []]
-    lengths = [1.0, 1.0]
-    for i in np.argsort(-counts, kind="stable"):
-        half = int(lengths[1] < lengths[0])
-        halves[half].append(int(i))
-        lengths[half] *= counts[i] + 1.0
-    if max(lengths) > MAX_HALF_SUMS:
-        return None
-    (x, p), (y, q) = (_weighted_sums(values[half], counts[half]) for half in halves)
-    order = np.argsort(y, kind="stable")
-    y, q = y[order], q[order]
-    below = np.concatenate([[0.0], np.cumsum(q)])
-    above = np.concatenate([np.cumsum(q[::-1])[::-1], [0.0]])
-    lower = p @ below[np.searchsorted(y, at - x + slack, side="right")]
-    upper = p @ above[np.searchsorted(y, at - x - slack, side="left")]
-    return float(lower), float(upper)
-
-
-def _weighted_sums(values: Floats, counts: Whole) -> tuple[Floats, Floats]:
-    """Return all sums of 0 to `count` copies of each value, and their probabilities."""
-    sums, chances = np.zeros(1), np.ones(1)
-    for value, count in zip(values.tolist(), counts.tolist(), strict=True):
-        number = np.arange(count + 1.0)
-        sums = np.add.outer(sums, value * number).ravel()
-        chances = np.multiply.outer(chances, _fair_coins(count)).ravel()
-    return sums, chances
-
-
-def _fair_coins(count: int) -> Floats:
-    """Return the probabilities of 0 to `count` heads, with nearly full relative accuracy."""
-    if count <= 1000:
-        # exact products of small ratios
-        ratios = np.arange(count, 0.0, -1.0) / np.arange(1.0, count + 1.0)
-        return np.asarray(np.ldexp(np.concatenate([[1.0], np.cumprod(ratios)]), -count))
-    k = np.arange(count + 1.0)
-    from scipy.special import gammaln
-
-    return np.asarray(
-        np.exp(lgamma(count + 1.0) - gammaln(k + 1.0) - gammaln(count - k + 1.0) - count * log(2))
-    )
-
-
-# Tails of the sums of a grid
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tails:
-    """Probabilities that the sum is at most, or at least, each queried value.
-
-    - `lower`, `upper` (queries,): P(S* <= s) and P(S* >= s), both with equality.
-    - `lower_bounds`, `upper_bounds` (queries, 2): Bounds of the two; both bounds are the
-      probability itself if it was counted exactly.
-    """
-
-    lower: Floats
-    upper: Floats
-    lower_bounds: Floats
-    upper_bounds: Floats
-
-    @classmethod
-    def without_error(cls, lower: Floats, upper: Floats) -> Tails:
-        """Return tails whose bounds are the tails themselves."""
-        return cls(
-            lower=lower,
-            upper=upper,
-            lower_bounds=np.stack([lower, lower], axis=1),
-            upper_bounds=np.stack([upper, upper], axis=1),
-        )
-
-    def two_sided(self) -> tuple[Floats, Floats]:
-        """Return min(1, 2 min(lower, upper)), and its bounds of shape (queries, 2)."""
-        p = np.minimum(2 * np.minimum(self.lower, self.upper), 1.0)
-        bounds = np.minimum(2 * np.minimum(self.lower_bounds, self.upper_bounds), 1.0)
-        return p, bounds
-
-
-def sum_tails(grid: StepGrid, members: Rows, queries: Rows) -> Tails:
-    """Return tails of the sum of one draw per block from the `members`, at sums of the `queries`.
-
-    Both are row numbers of `grid`. If the arrangements can be counted, or the probability is a
-    sum of positive numbers, the relative error stays near 1e-15 times the number of blocks,
-    however small the tail. Otherwise the transform of the sum is inverted, with a relative error
-    within the bounds. A tail that is not empty is never 0.
-    """
-    table = grid.positions[members]
-    floor = table.min(axis=0)
-    at = (grid.positions[queries] - floor).sum(axis=1)
-    table = table - floor
-    moving = table.max(axis=0) > 0
-    table = table[:, moving]
-    if grid.method == "invert":
-        return _inverted(table.astype(np.float64), at.astype(np.float64), grid)
-    if grid.method == "meet":
-        return Tails.without_error(*_meet(table, at, int(grid.slack)))
-    sums = _Halves.of(table)
-    return Tails.without_error(sums.at_most(at), sums.at_least(at))
-
-
-def _inverted(table: Floats, at: Floats, grid: StepGrid) -> Tails:
-    """Return both tails at each sum: compute the smaller one, and the larger as its complement."""
-    reach = table.max(axis=0)
-    middle = float(table.mean(axis=0).sum())
-    tails = np.empty((2, at.size, 3))
-    sides: dict[int, _Costs] = {}
-    # go from the far tail inwards, so that neighbouring sums share a contour
-    for i in np.argsort(np.minimum(at, float(reach.sum()) - at), kind="stable"):
-        counted = tails_by_distinct_sums(reach, at[i], grid.slack) if len(table) == 2 else None
-        if counted is not None:
-            tails[:, i] = np.maximum(np.array(counted), SMALLEST)[:, None]
-            continue
-        smaller = int(at[i] >= middle)
-        if smaller not in sides:
-            sides[smaller] = _Costs(reach - table if smaller else table, grid)
-        side = sides[smaller]
-        deficit = float(reach.sum()) - at[i] if smaller else at[i]
-        small = side.at_most(deficit)
-        # for whole numbers, the tail strictly beyond the sum
-        beyond = side.at_most(deficit - 1.0) if grid.exact else small
-        tails[smaller, i], tails[1 - smaller, i] = small, 1.0 - beyond[[0, 2, 1]]
-    lower, upper = tails
-    return Tails(
-        lower=lower[:, 0], upper=upper[:, 0], lower_bounds=lower[:, 1:], upper_bounds=upper[:, 1:]
-    )
-
-
-class _Costs:
-    """Tails of the sum of one cost from each column, in steps of a grid."""
-
-    def __init__(self, costs: Floats, grid: StepGrid) -> None:
-        self.costs, self.grid = costs, grid
-        dear, counts = costs, np.ones(costs.shape[1])
-        if len(costs) == 2:
-            # merge equal columns
-            sizes, numbers = np.unique(costs.max(axis=0), return_counts=True)
-            dear, counts = np.stack([np.zeros_like(sizes), sizes]), numbers.astype(np.float64)
-        self.transform = Inversion(costs=dear, counts=counts, unit=float(grid.exact))
-        self.uncounted = np.inf
-
-    def at_most(self, deficit: float) -> Floats:
-        """Return P(Y <= deficit) and its bounds."""
-        slack = self.grid.slack
-        if deficit < -slack:
-            return np.zeros(3)
-        if deficit < self.uncounted:
-            counted = tail_by_enumeration(self.costs, deficit + slack)
-            if counted is not None:
-                return np.full(3, max(counted, SMALLEST))
-            self.uncounted = deficit
-        p = self.transform.at_most(deficit)
-        return np.clip([p.value, p.low, p.high], SMALLEST, 1.0)
-
-
-def _meet(table: Whole, at: Whole, slack: int) -> tuple[Floats, Floats]:
-    """Count all arrangements: look up the sums of one half of the blocks in those of the other."""
-    choices, blocks = table.shape
-    halves = table[:, : blocks // 2], table[:, blocks // 2 :]
-    first, second = (np.sort(all_sums(half)) for half in halves)
-    everything = choices**blocks
-    lower, upper = np.empty(at.shape), np.empty(at.shape)
-    for i, s in enumerate(at):
-        lower[i] = (everything - _pairs_from(first, second, s + slack + 1)) / everything
-        upper[i] = _pairs_from(first, second, s - slack) / everything
-    return lower, upper
-
-
-def _pairs_from(first: Whole, second: Whole, least: int) -> int:
-    """Count the pairs, one number of each sorted array, with a sum of at least `least`.
-
-    Merge thresholds and sums (a stable sort of two runs is a merge); the lowest bit tells them
-    apart. The position of a sum minus its rank among the sums is the number of thresholds that
-    it reaches.
-    """
-    both = np.concatenate([least - first[::-1], second]) << 1
-    both[first.size :] |= 1
-    both.sort(kind="stable")
-    positions = np.flatnonzero(both & 1)
-    return int(positions.sum()) - second.size * (second.size - 1) // 2
-
-
-def all_sums(table: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return the sums of all combinations of one value from each column."""
-    sums = np.zeros(1, dtype=table.dtype)
-    for values in table.T:
-        sums = np.add.outer(sums, values).ravel()
-    return sums
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Halves:
-    """The distributions of the two halves of a sum, which is all that a tail needs.
-
-    - `first`, `below`, `above`: Number of ways to reach each step with the first half of the
-      blocks, and to reach at most and at least that step.
-    - `second_below`, `second_above`: The same for the second half, last step first.
-    - `everything`: Number of ways of both halves together.
-    """
-
-    first: Floats
-    below: Floats
-    above: Floats
-    second_below: Floats
-    second_above: Floats
-    everything: float
-
-    @classmethod
-    def of(cls, table: Whole) -> _Halves:
-        choices, blocks = table.shape
-        # counts are exact up to 2^53; use shares instead only if counts could overflow
-        shares = blocks * np.log2(choices) > 1000
-        order = np.argsort(table.max(axis=0, initial=0), kind="stable")
-        first, second = (_ways(table[:, order[half::2]], shares=shares) for half in (0, 1))
-        return cls(
-            first=first,
-            below=np.cumsum(first),
-            above=np.cumsum(first[::-1])[::-1],
-            second_below=np.cumsum(second)[::-1],
-            second_above=np.cumsum(second[::-1]),
-            everything=1.0 if shares else float(choices) ** blocks,
-        )
-
-    def at_most(self, at: Whole) -> Floats:
-        """Return P(S* <= t) for each t."""
-        m, n = self.first.size, self.second_below.size
-        ways = np.zeros(at.size)
-        for i, t in enumerate(at.tolist()):
-            # with at most `sure` steps in the first half, every second half is in the tail
-            sure, last = min(t - n + 1, m - 1), min(t, m - 1)
-            if sure >= 0:
-                ways[i] = self.below[sure] * self.second_below[0]
-            start = max(sure + 1, 0)
-            if start <= last:
-                # the second half may have up to t - start, ..., t - last steps
-                offset = n - 1 - (t - start)
-                ways[i] += _dot(self.first, start, self.second_below, offset, last + 1 - start)
-        return self._probability(ways, at >= 0)
-
-    def at_least(self, at: Whole) -> Floats:
-        """Return P(S* >= t) for each t."""
-        m, n = self.first.size, self.second_above.size
-        ways = np.zeros(at.size)
-        for i, t in enumerate(at.tolist()):
-            # with at least `sure` steps in the first half, every second half is in the tail
-            start, sure = max(t - n + 1, 0), max(t, 0)
-            if sure < m:
-                ways[i] = self.above[sure] * self.second_above[-1]
-            stop = min(sure, m)
-            if start < stop:
-                offset = n - 1 - (t - start)
-                ways[i] += _dot(self.first, start, self.second_above, offset, stop - start)
-        return self._probability(ways, at <= m + n - 2)
-
-    def _probability(self, ways: Floats, possible: npt.NDArray[np.bool_]) -> Floats:
-        p = np.clip(ways / self.everything, SMALLEST, 1.0)
-        return np.where(possible, p, 0.0)
-
-
-def _dot(x: Floats, i: int, y: Floats, j: int, count: int) -> float:
-    # einsum instead of BLAS: waiting for threads takes longer than the sum
-    return float(np.einsum("i,i->", x[i : i + count], y[j : j + count]))
-
-
-def _ways(table: Whole, *, shares: bool) -> Floats:
-    """Count the ways to reach each sum by adding shifted copies, block by block."""
-    choices = table.shape[0]
-    if choices == 2 and shares:
-        return _ways_of_two(table.max(axis=0, initial=0))
-    reach = table.max(axis=0, initial=0).tolist()
-    size = sum(reach) + 1
-    ways, grown = np.zeros(size), np.zeros(size)
-    ways[0] = 1.0
-    filled = 1
-    for column, longest in zip(table.T.tolist(), reach, strict=True):
-        wider = filled + longest
-        if choices == 2 and not shares:
-            ways[longest:wider] += ways[:filled]
-            filled = wider
-            continue
-        repeats = Counter(column)
-        np.multiply(ways[:filled], repeats.pop(0), out=grown[:filled])
-        grown[filled:wider] = 0.0
-        for shift, repeat in repeats.items():
-            copy = ways[:filled] if repeat == 1 else ways[:filled] * repeat
-            grown[shift : shift + filled] += copy
-        if shares:
-            grown[:wider] /= choices
-        ways, grown, filled = grown, ways, wider
-    return ways
-
-
-def _ways_of_two(steps: Whole) -> Floats:
-    """Return the shares of each sum if every block adds its steps or 0.
-
-    Equal blocks together add a binomial count times their steps. All terms are positive, so no
-    digit is lost in a tail. If there are only few equal blocks, add them one by one.
-    """
-    ways = np.ones(1)
-    for longest, count in zip(*np.unique(steps[steps > 0], return_counts=True), strict=True):
-        step, times = int(longest), int(count)
-        grown = np.zeros(ways.size + step * times)
-        if step <= times:
-            drawn = _binomial_shares(times)
-            for rest in range(min(step, ways.size)):
-                part = ways[rest::step]
-                grown[rest::step][: part.size + times] = np.convolve(part, drawn)
-        else:
-            grown[: ways.size] = ways
-            filled = ways.size
-            for _ in range(times):
-                grown[: filled + step] *= 0.5
-                grown[step : filled + step] += grown[:filled].copy()
-                filled += step
-        ways = grown
-    return ways
-
-
-def _binomial_shares(n: int) -> Floats:
-    """Return P(k heads of n fair coins) for k = 0..n, computed from the middle outwards.
-
-    Examples
-    --------
-    >>> _binomial_shares(3).tolist()
-    [0.125, 0.375, 0.375, 0.125]
-    """
-    middle = n // 2
-    k = np.arange(middle, n, dtype=np.float64)
-    with np.errstate(under="ignore"):
-        upper = np.concatenate([[1.0], np.cumprod((n - k) / (k + 1.0))])
-    shares = np.concatenate([upper[::-1][:middle], upper])
-    return np.asarray(shares / shares.sum())

@@ -10,8 +10,6 @@ import numpy as np
 from bestofk._base.checks import Alternative, Floats, RandomState, generator, one_of, side, whole
 from bestofk._base.formatting import counted
 from bestofk.stats.null_distributions.sign_flips import (
-    MAX_COUNTED_DIFFERENCES,
-    lattice_of,
     magnitudes,
     mean_difference,
     scaled_pairs,
@@ -75,11 +73,11 @@ def permutation(
     out. Sums that agree to within the rounding of the losses are ties.
 
     Up to 36 differences other than 0 are counted exactly, by looking up the sums of one half in
-    those of the other. More are also counted if they are multiples of one unit, such as error
-    rates, or have few distinct sizes. For any others the transform prod_i cosh(s d_i) of T* is
-    inverted numerically along a line near its saddlepoint, for up to millions of differences, in
-    the far tail as well as in the middle. `bounds` then contains the p-value, within 1 percent of
-    it. Random flips give (b + 1) / (m + 1) if b of the m flips are in the tail.
+    those of the other. More are convolved exactly if they are multiples of one unit, such as error
+    rates. For any others the transform prod_i cosh(s d_i) of T* is inverted numerically along a
+    line near its saddlepoint, for up to millions of differences, in the far tail as well as in the
+    middle. `bounds` then contains the p-value, within 1 percent of it. Random flips give
+    (b + 1) / (m + 1) if b of the m flips are in the tail.
 
     References
     ----------
@@ -145,15 +143,9 @@ def _exact(a: Floats, b: Floats, alternative: Alternative | None) -> tuple[Float
 def _of_block(
     a: Floats, b: Floats, alternative: Alternative | None
 ) -> tuple[Floats, Floats, Floats]:
-    lattice = lattice_of(a, b) if a.shape[1] > MAX_COUNTED_DIFFERENCES else None
-    estimate = mean_difference(a, b) if lattice is None else lattice.mean()
+    estimate = mean_difference(a, b)
     if alternative is None:
         return estimate, estimate, np.empty((len(estimate), 2))
-    if lattice is not None:
-        swapped = estimate < 0 if alternative == "two-sided" else alternative == "less"
-        p = lattice.upper_tail(swapped=swapped)
-        p = np.minimum(2 * p, 1.0) if alternative == "two-sided" else p
-        return estimate, p, np.stack([p, p], axis=1)
     if alternative == "two-sided":
         return (estimate, *two_sided(a, b))
     return (estimate, *(upper_tail(a, b) if alternative == "greater" else upper_tail(b, a)))
