@@ -91,7 +91,8 @@ def clusters(
         rng.standard_normal((many, count))[:, of] + rng.standard_normal((many, count * size))
     )
     if test == "cluster_t":
-        return np.asarray(pairwise.cluster_t(d, 0 * d, clusters=of).pvalue)
+        widened = unit_widening(count)
+        return np.asarray(pairwise.cluster_t(d, 0 * d, clusters=of, widened=widened).pvalue)
     flips = {"method": "resample", "resamples": 2000, "random_state": 0}
     return np.asarray(pairwise.cluster_sign_flip(d, 0 * d, clusters=of, **flips).pvalue)
 
@@ -285,19 +286,21 @@ def measure_items(simulations: int = SIMULATIONS) -> list[Measured]:
     """Measure the plans of evaluations in clusters of five, of 8, 20 and 40 clusters now."""
     from bestofk.evals.item_plan import cluster_curve, items_for
     from bestofk.stats.pairwise.clustered import clusters_of
+    from bestofk.stats.pairwise.registry import CLUSTERED_TESTS
 
     rows = []
     simulations = max(simulations // 10, 50)
     for count in (8, 20, 40):
         n = 5 * count
         of = np.repeat(np.arange(count), 5)
-        for test, model in (("cluster_t", "skew-corrected t"), ("cluster_sign_flip", "sign flips")):
+        for test in ("cluster_t", "cluster_sign_flip"):
             rng = np.random.default_rng([count, *test.encode()])
             # observed differences with exactly the variance of the model between clusters
             per_cluster = SD * np.sqrt(0.5 + 0.5 / 5)
             signs = np.where(np.arange(count) % 2, 1.0, -1.0) * np.sqrt((count - 1) / count)
             d = per_cluster * signs[of]
-            curve = cluster_curve(d, clusters_of(of, n), model, 0.05)  # type: ignore[arg-type]
+            entry = CLUSTERED_TESTS[test.replace("_", "-")]
+            curve = cluster_curve(d, clusters_of(of, n), entry, 0.05)
             for difference in (0.6 * SD, 0.35 * SD):
                 items = items_for(curve, difference, n)
                 assert items is not None

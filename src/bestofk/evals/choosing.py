@@ -530,10 +530,10 @@ def _more_items(decided: _Decided, more: int | None, difference: float | None) -
 def _power_curve(decided: _Decided, d: Floats, level: float) -> PowerCurve:
     """Return the power of the decision's test for a difference, by the number of items."""
     choice = decided.decision.test_choice
-    model = "t" if choice is None or choice.entry is None else choice.entry.power
-    if model == "disagreements":
+    entry = None if choice is None else choice.entry
+    if entry is not None and entry.power == "disagreements":
         return disagreement_curve(float((d != 0).mean()), level)
-    return cluster_curve(d, decided.clusters, model, level, unit=decided.unit)
+    return cluster_curve(d, decided.clusters, entry, level, unit=decided.unit)
 
 
 def _mean_test(decided: _Decided, a: Floats, b: Floats) -> Any:

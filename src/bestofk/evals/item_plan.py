@@ -9,15 +9,11 @@ from math import ceil, inf, isfinite, sqrt
 from bestofk._base.checks import Floats, positive, probability
 from bestofk._base.formatting import number
 from bestofk._base.results import Presented
-from bestofk.decide.power.designs import MAX_TIMES, smallest_count, smallest_effect
-from bestofk.decide.power.functions import (
-    mcnemar_power,
-    permutation_power,
-    skew_corrected_t_power,
-)
-from bestofk.decide.power.observed import units_t_power
+from bestofk.decide.power.exact import mcnemar_power
+from bestofk.decide.power.planned import MAX_TIMES, smallest_count, smallest_effect
+from bestofk.decide.power.simulated import unit_power
 from bestofk.stats.pairwise.clustered import Clusters
-from bestofk.stats.pairwise.entry import PowerModel
+from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.tails import normal_quantile, t_sf
 
 POWER = 0.8
@@ -148,7 +144,7 @@ def chance_to_decide(
     if not (isfinite(error) and error > 0.0):
         return (0.0, 0.0) if difference == 0.0 else (1.0, 1.0)
     # a difference of all items that is just shown has power one half
-    critical = smallest_effect(lambda errors: power(errors * error, total), 0.5) * error
+    critical = smallest_effect(lambda errors: power(float(errors) * error, total), 0.5) * error
     if not isfinite(critical):
         return 0.0, 0.0
     spreads = error * sqrt(more / total), error * sqrt(items * more) / total
@@ -176,14 +172,18 @@ def disagreement_curve(discordance: float, level: float) -> PowerCurve:
 
 
 def cluster_curve(
-    d: Floats, clusters: Clusters, model: PowerModel, level: float, *, unit: float = 0.0
+    d: Floats, clusters: Clusters, entry: PairwiseTest | None, level: float, *, unit: float = 0.0
 ) -> PowerCurve:
     """Return the power of a test over clusters, for more clusters like these.
 
-    Clusters of unequal size count as fewer clusters of equal size with the same degrees of freedom.
+    Each cluster counts as one unit of the same test over units; a test without an entry, or one
+    whose power is not simulated, counts as a t test. In t tests, clusters of unequal size count as
+    fewer clusters of equal size with the same degrees of freedom.
     """
     error, df = clusters.standard_error(clusters.totals(d), unit=unit)
-    flips = model == "sign flips"
+    simulated = entry is not None and entry.power == "simulated"
+    flips = entry is not None and simulated and not entry.widened
+    test = "permutation" if flips else "skew-corrected-t" if simulated else None
     equivalent = float(len(clusters)) if flips else float(df) + 1.0
     sd = float(error) * sqrt(equivalent)
 
@@ -191,11 +191,7 @@ def cluster_curve(
         n = round(equivalent * items / d.shape[-1])
         if n < 2 or not isfinite(sd):
             return 0.0
-        effect = difference / sd if sd > 0.0 else inf
-        if flips:
-            return float(permutation_power(effect, n, level))
-        curve = skew_corrected_t_power if model == "skew-corrected t" else units_t_power
-        return float(curve(effect, n, level))
+        return float(unit_power(test, difference / sd if sd > 0.0 else inf, n, level))
 
     return power
 

@@ -3,24 +3,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy import stats
 
-from bestofk.decide.power import (
-    five_by_two_f_power,
-    five_by_two_t_power,
-    mcnemar_power,
-    permutation_power,
-    signed_rank_power,
-    t_noncentrality,
-    t_power,
-)
-from bestofk.decide.power.functions import critical_sum, rejected_flips
+from bestofk.decide.power import halves_power, mcnemar_power, t_power, unit_power
+from bestofk.decide.power.simulated import DRAWS
 from bestofk.stats import pairwise
-
-
-def within(count, trials, p, width=0.0):
-    """Whether `count` of `trials` is what probability p (give or take `width`) gives, to 1e-4."""
-    low = stats.binom.ppf(5e-5, trials, max(p - width, 0.0))
-    high = stats.binom.ppf(1 - 5e-5, trials, min(p + width, 1.0))
-    return low <= count <= high
 
 
 @pytest.mark.parametrize("df", [1, 2, 5, 9, 40, 41, 99, 9999])
@@ -44,14 +29,6 @@ def test_t_power_takes_infinite_noncentrality_and_broadcasts():
     assert (result[1] == 1.0).all()
 
 
-@given(
-    power=st.floats(0.1, 0.99), df=st.floats(1.0, 500.0), level=st.sampled_from([0.05, 0.005, 1e-4])
-)
-@settings(max_examples=40, deadline=None)
-def test_noncentrality_is_the_inverse_of_power(power, df, level):
-    assert t_power(t_noncentrality(power, df, level), df, level) == pytest.approx(power, abs=1e-7)
-
-
 def test_sample_size_of_a_textbook():
     # Cohen (1988), Table 2.4.1: two-sided .05, power .80, one-sample d = .5 needs n = 34
     # (exact noncentral t: G*Power 3.1 prints n = 34, power .808)
@@ -59,60 +36,53 @@ def test_sample_size_of_a_textbook():
     assert t_power(0.5 * np.sqrt(33), 32, 0.05) < 0.8
 
 
+ERROR = 4 * np.sqrt(0.25 / DRAWS)
+"""Four standard errors of a simulated power, 4.5 points."""
+
+
+@pytest.mark.parametrize(
+    ("n", "effect", "level", "expected"),
+    # computed once with 20,000 simulations of each test (permutation: 5,000)
+    [
+        (6, 1.0, 0.05, {"wilcoxon": 0.357, "permutation": 0.355, "skew-corrected-t": 0.180}),
+        (8, 1.2, 0.05, {"wilcoxon": 0.765, "permutation": 0.800, "skew-corrected-t": 0.507}),
+        (12, 0.9, 0.0125, {"wilcoxon": 0.546, "permutation": 0.564, "skew-corrected-t": 0.297}),
+        (15, 0.8, 0.005, {"wilcoxon": 0.401, "permutation": 0.443, "skew-corrected-t": 0.218}),
+        (25, 0.6, 0.05, {"wilcoxon": 0.801, "permutation": 0.821, "skew-corrected-t": 0.742}),
+        (100, 0.3, 0.05, {"wilcoxon": 0.827, "permutation": 0.844, "skew-corrected-t": 0.828}),
+    ],
+)
+def test_simulated_power_of_units(n, effect, level, expected):
+    for test, power in expected.items():
+        assert unit_power(test, effect, n, level) == pytest.approx(power, abs=ERROR)
+
+
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    # by numerical integration over the distributions of the statistics
+    [("5x2cv-f", (0.1567, 0.5247, 0.9818)), ("5x2cv-t", (0.1194, 0.3885, 0.8836))],
+)
+def test_simulated_power_of_five_halvings(test, expected):
+    assert halves_power(test, [1.0, 2.0, 4.0], 0.05) == pytest.approx(expected, abs=ERROR)
+
+
 def test_the_combined_f_keeps_below_its_level_as_computed_from_f():
-    # with all runs alike f = 1/2 + F(1, 5) / 2, with independent ones 1/2 + F(5, 5) / 2
+    # with all runs alike f = 1/2 + F(1, 5) / 2
     c = 2 * stats.f.isf(0.05, 10, 5) - 1
-    assert five_by_two_f_power(0.0, 0.05, 0.5) == pytest.approx(stats.f.sf(c, 1, 5), abs=1e-6)
-    assert five_by_two_f_power(0.0, 0.05, 0.0) == pytest.approx(stats.f.sf(c, 5, 5), abs=1e-6)
+    assert halves_power("5x2cv-f", 0.0, 0.05) == pytest.approx(stats.f.sf(c, 1, 5), abs=ERROR)
     noncentral = stats.ncf.sf(c, 1, 5, 2 * 1.5**2)
-    assert five_by_two_f_power(1.5, 0.05, 0.5) == pytest.approx(noncentral, abs=1e-6)
+    assert halves_power("5x2cv-f", 1.5, 0.05) == pytest.approx(noncentral, abs=ERROR)
 
 
-@pytest.mark.parametrize("correlation", [0.1, 0.5])
-def test_five_by_two_power_is_what_the_tests_do(correlation):
-    rng = np.random.default_rng(5)
-    many, effect = 20_000, 2.0
-    shared = np.sqrt(correlation) * rng.standard_normal((many, 1))
-    own = np.sqrt(0.5 - correlation) * rng.standard_normal((many, 5))
-    gap = np.sqrt(0.5) * rng.standard_normal((many, 5))
-    mean = effect + shared + own
-    d = np.stack([mean + gap, mean - gap], axis=2)
-    zero = np.zeros((5, 2))
-    f = int((pairwise.five_by_two_f(d, zero).pvalue <= 0.05).sum())
-    t = int((pairwise.five_by_two_t(d, zero).pvalue <= 0.05).sum())
-    assert within(f, many, float(five_by_two_f_power(effect, 0.05, correlation)))
-    assert within(t, many, float(five_by_two_t_power(effect, 0.05)))
-
-
-def test_critical_sums_are_those_of_the_tables():
-    # Wilcoxon's table, two-sided .05 and .01 (Siegel 1956, Table G)
-    assert [critical_sum(n, 0.05) for n in (6, 8, 10, 15, 20, 25)] == [0, 3, 8, 25, 52, 89]
-    assert [critical_sum(n, 0.01) for n in (7, 8, 10, 15, 20, 25)] == [-1, 0, 3, 15, 37, 68]
-
-
-@pytest.mark.parametrize(("n", "effect", "level"), [(8, 1.2, 0.05), (15, 0.8, 0.005),
-                                                    (25, 0.6, 0.05), (30, 0.6, 0.005)])  # fmt: skip
-def test_signed_rank_power_is_what_the_test_does(n, effect, level):
-    rng = np.random.default_rng(n)
-    d = rng.normal(effect, 1.0, (4000, n))
-    rejected = int((pairwise.wilcoxon(d, np.zeros(n)).pvalue <= level).sum())
-    assert within(rejected, 4000, float(signed_rank_power(effect, n, level)), width=0.02)
-
-
-@pytest.mark.parametrize(("n", "effect", "level"), [(6, 1.5, 0.05), (10, 1.2, 0.005),
-                                                    (13, 0.8, 0.05)])  # fmt: skip
-def test_permutation_power_is_what_the_test_does(n, effect, level):
-    rng = np.random.default_rng(n)
-    d = rng.normal(effect, 1.0, (1000, n))
-    rejected = int((pairwise.permutation(d, np.zeros(n)).pvalue <= level).sum())
-    assert within(rejected, 1000, float(permutation_power(effect, n, level)), width=0.02)
+@pytest.mark.parametrize(("test", "n"), [("wilcoxon", 5), ("permutation", 5), (None, 1)])
+def test_too_few_units_show_nothing(test, n):
+    assert unit_power(test, 1e3, n, 0.05) == 0.0
 
 
 def test_six_differences_all_on_one_side_is_all_that_permutation_rejects():
     # at .05 one of 64 sign patterns in each tail: P(all positive) + P(all negative)
     expected = stats.norm.cdf(1.0) ** 6 + stats.norm.cdf(-1.0) ** 6
-    assert rejected_flips(6, 0.05) == 1
-    assert within(round(5000 * float(permutation_power(1.0, 6, 0.05))), 5000, expected)
+    assert unit_power("permutation", 1.0, 6, 0.05) == pytest.approx(expected, abs=ERROR)
 
 
 def mcnemar_by_enumeration(n, discordance, difference, level):
@@ -146,15 +116,17 @@ def test_mcnemar_power_of_many_instances_is_near_the_normal_one():
     effect=st.floats(0.0, 3.0), more=st.floats(0.0, 2.0), n=st.integers(6, 40),
     level=st.sampled_from([0.05, 0.005]),
 )  # fmt: skip
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_power_rises_with_the_effect_and_lies_between_0_and_1(effect, more, n, level):
     for power in (
-        lambda e: signed_rank_power(e, n, level),
-        lambda e: permutation_power(e, n, level),
+        lambda e: unit_power("wilcoxon", e, n, level),
+        lambda e: unit_power("permutation", e, n, level),
+        lambda e: unit_power("skew-corrected-t", e, n, level),
         lambda e: t_power(e * np.sqrt(n), n - 1, level),
-        lambda e: five_by_two_f_power(e, level),
-        lambda e: five_by_two_t_power(e, level),
+        lambda e: halves_power("5x2cv-f", e, level),
         lambda e: mcnemar_power(10 * n, 0.6, e / 10, level),
     ):
         low, high = float(power(effect)), float(power(effect + more))
-        assert -1e-12 <= low <= high + 1e-9 <= 1 + 1e-8
+        # claims on the wrong side become fewer, so a simulated curve can fall at first
+        assert -1e-12 <= low <= high + ERROR / 4
+        assert high <= 1 + 1e-8

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats, one_of, positive, probability, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.decide.choose_test import automatic_tests
-from bestofk.decide.power.designs import (
-    Disagreements,
-    Halvings,
-    KnownError,
+from bestofk.decide.power.planned import (
     Planned,
-    PlannedSplits,
-    Units,
+    corrected_splits,
+    disagreements,
+    five_halvings,
+    independent_units,
+    known_error,
 )
-from bestofk.decide.power.functions import (
-    EFFICIENCY,
-    five_by_two_f_power,
-    five_by_two_t_power,
-    permutation_power,
-    signed_rank_power,
-    skew_corrected_t_power,
-)
-from bestofk.decide.power.observed import units_t_power
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Specification, specify
 from bestofk.stats.pairwise.entry import PowerModel
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
-_HALVES: tuple[PowerModel, ...] = ("five by two F", "five by two t")
 _OUT_OF_BAG = float(np.exp(-1.0))
 """Share of the rows that are not in a bootstrap sample."""
 
@@ -71,32 +58,24 @@ def assume(
             f"instances; got {got}."
         )
     disagreement = _discordance(discordance, error_rates)
+    if design is not None:
+        return _resampled(design, rows, sd, disagreement, test, level)
     if instances is not None:
-        return _test_set(instances, sd, disagreement, difference, test, level)
-    if datasets is not None:
-        n = whole(datasets, "datasets", at_least=2)
-        test = one_of(_automatic("datasets") if test == "auto" else test, "test", _unit_tests())
-        spread = np.array([_spread(sd, "data set")])
-        return Assumed(
-            planned=_units(spread, n, "data sets", test, level),
-            design=f"{n} data sets",
-            test=test,
-        )
-    assert design is not None
-    return _resampled(design, rows, sd, disagreement, test, level)
-
-
-_UNITS: dict[PowerModel, tuple[Callable[[Any, int, float], Floats], float]] = {
-    "signed rank": (signed_rank_power, EFFICIENCY),
-    "sign flips": (permutation_power, 1.0),
-    "skew-corrected t": (skew_corrected_t_power, 1.0),
-    "t": (units_t_power, 1.0),
-}
-"""Power function and efficiency of the tests on independent units."""
-
-
-def _model(test: str) -> PowerModel:
-    return PAIRWISE_TESTS[test].power
+        n, unit = whole(instances, "instances", at_least=2), "instances"
+        text = f"one test set of {n} instances"
+        name = _automatic("test-set", zero_one=sd is None) if test == "auto" else test
+        test = one_of(name, "test", (*_tests("test-set", "disagreements"), *_unit_tests()))
+        if PAIRWISE_TESTS[test].power == "disagreements":
+            share = np.array([_checked_share(disagreement, difference)])
+            return Assumed(planned=disagreements(share, n=n, level=level), design=text, test=test)
+    else:
+        n, unit = whole(datasets, "datasets", at_least=2), "data sets"
+        text = f"{n} data sets"
+        name = _automatic("datasets") if test == "auto" else test
+        test = one_of(name, "test", _unit_tests())
+    spread = np.array([_spread(sd, unit.removesuffix("s"))])
+    planned = independent_units(spread, test=test, n=n, unit=unit, level=level)
+    return Assumed(planned=planned, design=text, test=test)
 
 
 def _automatic(situation: str, *, zero_one: bool = False) -> str:
@@ -106,39 +85,20 @@ def _automatic(situation: str, *, zero_one: bool = False) -> str:
     )
 
 
-def _unit_tests() -> tuple[str, ...]:
-    """Return the tests on independent units with a known power."""
+def _tests(situation: str, *models: PowerModel) -> tuple[str, ...]:
+    """Return the tests of a situation with one of these power models."""
     return tuple(
         entry.name
         for entry in PAIRWISE_TESTS.values()
-        if "datasets" in entry.covers and entry.power in _UNITS
+        if situation in entry.covers and entry.power in models
     )
 
 
-def _units(sd: Floats, n: int, unit: str, test: str, level: float) -> Units:
-    power, efficiency = _UNITS[_model(test)]
-    return Units(sd=sd, n=n, unit=unit, effect_power=power, efficiency=efficiency, level=level)
+def _unit_tests() -> tuple[str, ...]:
+    return _tests("datasets", "t", "simulated")
 
 
-def _test_set(
-    instances: int,
-    sd: float | None,
-    discordance: float | None,
-    difference: float | None,
-    test: str,
-    level: float,
-) -> Assumed:
-    n = whole(instances, "instances", at_least=2)
-    text = f"one test set of {n} instances"
-    if test == "auto":
-        test = _automatic("test-set", zero_one=sd is None)
-    by_disagreement = [
-        name for name, entry in PAIRWISE_TESTS.items() if entry.power == "disagreements"
-    ]
-    one_of(test, "test", (*by_disagreement, *_unit_tests()))
-    if test not in by_disagreement:
-        spread = np.array([_spread(sd, "instance")])
-        return Assumed(planned=_units(spread, n, "instances", test, level), design=text, test=test)
+def _checked_share(discordance: float | None, difference: float | None) -> float:
     if discordance is None:
         raise ArgumentError(
             "plan_size: for a test set, give discordance (the share of instances on which exactly "
@@ -148,8 +108,7 @@ def _test_set(
         raise ArgumentError(
             f"difference must be at most the discordance, {discordance:g}; got {difference:g}."
         )
-    planned = Disagreements(discordance=np.array([discordance]), n=n, level=level)
-    return Assumed(planned=planned, design=text, test=test)
+    return discordance
 
 
 def _resampled(
@@ -162,6 +121,45 @@ def _resampled(
 ) -> Assumed:
     plan = specify(spec, {})
     rows = None if rows is None else whole(rows, "rows", at_least=2)
+    folds = _folds(plan, spec, rows)
+    design = Design(kind=plan.kind, runs=plan.runs, folds=folds)
+    text = design.describe() + ("" if rows is None else f", {rows} rows")
+    test_share = {"cv": 1.0 / folds, "loo": 1.0 / folds, "bootstrap": _OUT_OF_BAG}.get(
+        plan.kind, plan.test_fraction
+    )
+    assert test_share is not None
+    spread = np.array([_fold_spread(sd, discordance, rows, test_share)])
+    situations = design.situations(n_datasets=1)
+    halves = _tests(situations[0], "simulated")
+    if halves and test in ("auto", *halves):
+        test = _automatic(situations[0]) if test == "auto" else test
+        planned = five_halvings(spread, test=test, level=level, rows=rows)
+        return Assumed(planned=planned, design=text, test=test)
+    if plan.subsets is not None:
+        return _on_parts(plan, folds, spread, rows, text, test, level)
+    repeated = plan.kind in ("cv", "loo")
+    fitting = next(
+        entry.name
+        for name in situations
+        for entry, _ in automatic_tests(name)
+        if entry.power == "corrected t"
+    )
+    one_of(fitting if test == "auto" else test, "test", (fitting,))
+    planned = corrected_splits(
+        spread,
+        runs=plan.runs if repeated else folds,
+        folds=folds,
+        test_ratio=test_share / (1.0 - test_share),
+        level=level,
+        rows=rows,
+        unit="runs" if repeated else "splits",
+        fixed="leave-one-out has one run only" if plan.kind == "loo" else "",
+    )
+    return Assumed(planned=planned, design=text, test=fitting)
+
+
+def _folds(plan: Specification, spec: str, rows: int | None) -> int:
+    """Return the number of folds or splits; refuse plans that cannot be planned for."""
     if plan.kind == "holdout":
         raise ArgumentError(
             f"plan_size: {spec!r} is one test set; give instances instead of design."
@@ -171,46 +169,12 @@ def _resampled(
             f"plan_size: {spec!r} depends on rows that are not known yet; use '10x10' instead, and "
             "count groups as rows if rows come in groups."
         )
-    folds = plan.folds
+    folds = rows if plan.folds is None else plan.folds
     if folds is None:
-        if rows is None:
-            raise ArgumentError("plan_size: leave-one-out needs rows; got none.")
-        folds = rows
+        raise ArgumentError("plan_size: leave-one-out needs rows; got none.")
     if plan.runs * folds < 2:
         raise ArgumentError(f"plan_size: {spec!r} gives one difference; use a plan with two.")
-    design = Design(kind=plan.kind, runs=plan.runs, folds=folds)
-    text = design.describe() + ("" if rows is None else f", {rows} rows")
-    test_share = {"cv": 1.0 / folds, "loo": 1.0 / folds, "bootstrap": _OUT_OF_BAG}.get(
-        plan.kind, plan.test_fraction
-    )
-    assert test_share is not None
-    spread = np.array([_fold_spread(sd, discordance, rows, test_share)])
-    situation = design.situations(n_datasets=1)[0]
-    by_halves = [name for name, entry in PAIRWISE_TESTS.items() if entry.power in _HALVES]
-    if situation == "5x2" and test in ("auto", *by_halves):
-        test = _automatic(situation) if test == "auto" else test
-        return Assumed(planned=_halvings(spread, test, rows, level), design=text, test=test)
-    if plan.subsets is not None:
-        return _on_parts(plan, folds, spread, rows, text, test, level)
-    repeated = plan.kind in ("cv", "loo")
-    fitting = next(
-        entry.name
-        for name in design.situations(n_datasets=1)
-        for entry, _ in automatic_tests(name)
-        if entry.power == "corrected t"
-    )
-    one_of(fitting if test == "auto" else test, "test", (fitting,))
-    planned = PlannedSplits(
-        sd=spread,
-        runs=plan.runs if repeated else folds,
-        folds=folds,
-        test_ratio=test_share / (1.0 - test_share),
-        rows=rows,
-        level=level,
-        unit="runs" if repeated else "splits",
-        fixed="leave-one-out has one run only" if plan.kind == "loo" else "",
-    )
-    return Assumed(planned=planned, design=text, test=fitting)
+    return folds
 
 
 def _on_parts(
@@ -231,28 +195,16 @@ def _on_parts(
     fitting = _automatic(plan.subsets.kind)
     one_of(fitting if test == "auto" else test, "test", (fitting,))
     models = plan.runs * folds * (folds + 1) // 2
-    planned = KnownError(
-        error=sd / float(np.sqrt(folds)),
+    planned = known_error(
+        sd / float(np.sqrt(folds)),
         df=float(models if rows is None else min(models, rows)) - 1.0,
+        level=level,
         rows=rows,
         runs=plan.runs,
         unit="runs",
-        level=level,
         fixed="more runs of the same rows hardly change its variance",
     )
     return Assumed(planned=planned, design=f"{text}, nested", test=fitting)
-
-
-def _halvings(sd: Floats, test: str, rows: int | None, level: float) -> Halvings:
-    return Halvings(
-        sd=sd,
-        effect_power=partial(five_by_two_f_power, correlation=0.5)
-        if _model(test) == "five by two F"
-        else five_by_two_t_power,
-        mean_variance=0.5,
-        rows=rows,
-        level=level,
-    )
 
 
 def _fold_spread(

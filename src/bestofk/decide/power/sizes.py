@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, one_of, positive, probability, significance_level, whole
+from bestofk._base.checks import (
+    Bools,
+    Floats,
+    one_of,
+    positive,
+    probability,
+    significance_level,
+    whole,
+)
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk.decide.evidence import BEST, FAMILIES, Family
 from bestofk.decide.power.assumed import assume
-from bestofk.decide.power.designs import Planned
-from bestofk.decide.power.observed import Pairs, observe, rows_of
+from bestofk.decide.power.observed import observe, rows_of
+from bestofk.decide.power.planned import Planned
 from bestofk.decide.power.result import Name, Needed, PairPlan, PlanSize
-from bestofk.decide.statements.power import nothing_shown
 from bestofk.stats.adjust import CORRECTIONS
 
 if TYPE_CHECKING:
     from bestofk.decide.choose_test import Choice
-    from bestofk.decide.decision import Decision
     from bestofk.decide.problem import Problem
 
 ANY, OTHER = "one learner", "another"
@@ -135,113 +141,70 @@ def plan_size(
             raise ArgumentError("plan_size: control, df and test arguments need losses.")
         return _from_numbers(
             assumptions, rows=rows, difference=difference, test=test, power=power,
-            alpha=_checked_alpha(alpha), family=family, correction=correction,
+            alpha=alpha, family=family, correction=correction,
         )  # fmt: skip
     for name, value in assumptions.items():
         if value is not None:
             raise ArgumentError(f"plan_size: the losses determine {name}; omit it.")
-    from bestofk.decide.decision import Decision
-    from bestofk.decide.problem import as_problem
-
-    arguments = {"df": df, **test_arguments}
-    settings: dict[str, Any] = {
-        "alpha": alpha, "family": family, "control": control, "correction": correction
-    }  # fmt: skip
-    if isinstance(losses, Decision):
-        study = _pairs_of_decision(losses, test, arguments, **settings)
-    else:
-        problem = as_problem(losses, missing=missing, arguments=arguments)
-        study = _pairs_of_problem(problem, test, arguments, **settings)
+    study = _study(
+        losses, test, {"df": df, **test_arguments}, missing=missing, alpha=alpha, family=family,
+        control=control, correction=correction,
+    )  # fmt: skip
     return _from_losses(study, rows=rows, difference=difference, power=power)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _PlannedPairs:
-    """Losses, a test, and a family of pairs with their p-values, if known."""
+class _Study:
+    """Losses, a test and a family of pairs."""
 
     problem: Problem
     choice: Choice
-    first: Pairs
-    second: Pairs
-    adjusted: Floats | None
-    """Adjusted p-values of a decision."""
     family: Family
 
 
-def _pairs_of_decision(
-    decision: Decision,
+def _study(
+    losses: Any,
     test: Any,
     arguments: dict[str, Any],
     *,
+    missing: str,
     alpha: float | None,
     family: str | None,
     control: Name | None,
     correction: str | None,
-) -> _PlannedPairs:
-    """Return the pairs of a decision, with its p-values if no setting differs."""
-    if decision.problem is None:
-        raise ArgumentError("plan_size: this decision does not hold its losses; give the losses.")
-    alpha = decision.alpha if alpha is None else alpha
-    decided = decision.evidence.family.name
-    as_decided = (
-        decision.test_choice is not None
-        and len(decision.evidence) > 0
-        and test == "auto"
-        and not any(value is not None for value in arguments.values())
-        and family in (None, decided)
-        and correction in (None, decision.correction)
-        and control is None
-    )
-    if not as_decided:
-        return _pairs_of_problem(
-            decision.problem, test, arguments, alpha=alpha, family=family or decided,
-            control=control, correction=correction
-            or ("holm" if decision.test_choice is None else decision.correction),
-        )  # fmt: skip
-    assert decision.test_choice is not None
-    return _PlannedPairs(
-        problem=decision.problem,
-        choice=decision.test_choice,
-        first=np.asarray(decision.evidence.first, dtype=np.intp),
-        second=np.asarray(decision.evidence.second, dtype=np.intp),
-        adjusted=decision.evidence.adjusted_pvalue,
-        family=replace(decision.evidence.family, alpha=_checked_alpha(alpha)),
-    )
-
-
-def _pairs_of_problem(
-    problem: Problem,
-    test: Any,
-    arguments: dict[str, Any],
-    *,
-    alpha: float | None,
-    family: str | None,
-    control: Name | None,
-    correction: str | None,
-) -> _PlannedPairs:
-    """Return all pairs of a problem, or those with the control, under the test for them."""
+) -> _Study:
+    """Return what is planned for; a decision brings what the caller leaves out."""
     from bestofk.decide.choose_test import choose_test
+    from bestofk.decide.decision import Decision
+    from bestofk.decide.problem import as_problem
 
+    choice, control_index = None, None
+    if isinstance(losses, Decision):
+        decided = losses.evidence.family
+        if losses.problem is None:
+            raise ArgumentError(
+                "plan_size: this decision does not hold its losses; give the losses."
+            )
+        problem = losses.problem
+        if test == "auto" and all(value is None for value in arguments.values()):
+            choice = losses.test_choice
+        alpha = losses.alpha if alpha is None else alpha
+        correction = correction or (None if losses.test_choice is None else losses.correction)
+        if family in (None, decided.name):
+            family, control_index = decided.name, decided.control
+    else:
+        problem = as_problem(losses, missing=missing, arguments=arguments)
     names = problem.names
-    if family == "control" and control not in names:
-        raise UnknownNameError("learner", control, [str(known) for known in names])
+    if family == "control" and (control is not None or control_index is None):
+        if control not in names:
+            raise UnknownNameError("learner", control, [str(known) for known in names])
+        control_index = names.index(control)
     if family != "control" and control is not None:
         raise ArgumentError("control applies to ", use(family="control"), "; omit it.")
-    pairs = _family(
-        family,
-        correction,
-        learners=len(names),
-        alpha=_checked_alpha(alpha),
-        control=None if control is None else names.index(control),
-    )
-    first, second = pairs.pairs()
-    return _PlannedPairs(
+    return _Study(
         problem=problem,
-        choice=choose_test(problem, test, random_state=0, **arguments),
-        first=first.astype(np.intp),
-        second=second.astype(np.intp),
-        adjusted=None,
-        family=pairs,
+        choice=choice or choose_test(problem, test, random_state=0, **arguments),
+        family=_family(family, correction, learners=len(names), alpha=alpha, control=control_index),
     )
 
 
@@ -250,13 +213,14 @@ def _family(
     correction: str | None,
     *,
     learners: int,
-    alpha: float,
+    alpha: float | None,
     control: int | None = None,
 ) -> Family:
     """Return the family; by default that of the best, or all pairs for a correction."""
     default = BEST if correction is None else "all"
     name = one_of(family or default, "family", (BEST, *FAMILIES))
     correction = correction or ("bonferroni" if name == BEST else "holm")
+    alpha = significance_level(0.05 if alpha is None else alpha)
     return Family(name=name, learners=learners, alpha=alpha, correction=correction, control=control)
 
 
@@ -267,53 +231,27 @@ def _first_level(family: Family) -> float:
     return min(2.0 * level, 0.99) if family.name == "preference" else level
 
 
-def _checked_alpha(alpha: float | None) -> float:
-    """Return the level of the family, 0.05 by default."""
-    return significance_level(0.05 if alpha is None else alpha)
-
-
 def _from_losses(
-    study: _PlannedPairs,
-    *,
-    rows: int | None,
-    difference: float | None,
-    power: float,
+    study: _Study, *, rows: int | None, difference: float | None, power: float
 ) -> PlanSize:
     family, names = study.family, study.problem.names
-    first, second = study.first, study.second
-    level = _first_level(family)
+    first, second = family.pairs()
     observed = observe(
-        study.problem, study.choice, first, second, level=level,
+        study.problem, study.choice, first, second, level=_first_level(family),
         one_sided=family.name == "preference", rows=rows,
     )  # fmt: skip
-    adjusted = family.adjust(observed.pvalue) if study.adjusted is None else study.adjusted
-    differences = observed.difference if difference is None else np.full(len(first), difference)
-    columns = _Columns.of(observed.planned, differences, power)
-    pairs = []
-    for row in range(len(first)):
-        settled = bool(adjusted[row] <= family.alpha)
-        pairs.append(
-            PairPlan(
-                first=names[first[row]],
-                second=names[second[row]],
-                estimate=float(observed.estimate[row]),
-                settled=settled,
-                needed=() if settled and difference is None else columns.needed(row),
-                **columns.at(row),
-            )
-        )
+    rows = rows_of(study.problem) if rows is None else rows
     return _plan(
         observed.planned,
-        tuple(pairs),
-        design=_design_text(study.problem, rows),
-        test=study.choice.name,
-        alpha=family.alpha,
-        family=family.name,
-        correction=family.correction,
-        comparisons=family.comparisons,
-        level=level,
-        power=power,
+        family,
+        differences=observed.difference if difference is None else np.full(len(first), difference),
         difference=difference,
+        power=power,
+        design=study.problem.describe() + ("" if rows is None else f", {rows} rows"),
+        test=study.choice.name,
+        pairs=[(names[a], names[b]) for a, b in zip(first, second, strict=True)],
+        estimate=observed.estimate,
+        settled=family.adjust(observed.pvalue) <= family.alpha,
     )
 
 
@@ -324,99 +262,91 @@ def _from_numbers(
     difference: float | None,
     test: str,
     power: float,
-    alpha: float,
+    alpha: float | None,
     family: str | None,
     correction: str | None,
 ) -> PlanSize:
     learners = assumptions.pop("learners")
     K = 2 if learners is None else whole(learners, "learners", at_least=2)
     pairs = _family(family, correction, learners=K, alpha=alpha)
-    level = _first_level(pairs)
-    assumed = assume(**assumptions, rows=rows, difference=difference, test=test, level=level)
-    planned = assumed.planned
-    columns = _Columns.of(planned, None if difference is None else np.array([difference]), power)
-    pair = PairPlan(
-        first=ANY, second=OTHER, estimate=None, needed=columns.needed(0), **columns.at(0)
-    )  # fmt: skip
+    assumed = assume(
+        **assumptions, rows=rows, difference=difference, test=test, level=_first_level(pairs)
+    )
     return _plan(
-        planned,
-        (pair,),
+        assumed.planned,
+        pairs,
+        differences=None if difference is None else np.array([difference]),
+        difference=difference,
+        power=power,
         design=assumed.design,
         test=assumed.test,
-        alpha=alpha,
-        family=pairs.name,
-        correction=pairs.correction,
-        comparisons=pairs.comparisons,
-        level=level,
+        pairs=[(ANY, OTHER)],
+    )
+
+
+def _plan(
+    planned: Planned,
+    family: Family,
+    *,
+    differences: Floats | None,
+    difference: float | None,
+    power: float,
+    design: str,
+    test: str,
+    pairs: list[tuple[Name, Name]],
+    estimate: Floats | None = None,
+    settled: Bools | None = None,
+) -> PlanSize:
+    """Return the plan of all pairs: what the design shows now, and what would show more."""
+    powers = None if differences is None else planned.power(differences)
+    smallest, limit = planned.smallest(power), planned.limit(power)
+    rows = []
+    for row, (first, second) in enumerate(pairs):
+        shown = settled is not None and bool(settled[row])
+        needed: tuple[Needed, ...] = ()
+        if differences is not None and not (shown and difference is None):
+            needed = planned.needed(
+                row, float(differences[row]), float(smallest[row]), _at(limit, row), power
+            )
+        rows.append(
+            PairPlan(
+                first=first,
+                second=second,
+                estimate=_at(estimate, row),
+                standard_error=_at(planned.error, row),
+                difference=_at(differences, row),
+                power=_at(powers, row),
+                smallest_difference=_at(smallest, row),
+                limit=_at(limit, row),
+                settled=shown,
+                needed=needed,
+            )
+        )
+    typical = _median([pair.smallest_difference for pair in rows])
+    return PlanSize(
+        design=design,
+        test=test,
+        alpha=family.alpha,
+        family=family.name,
+        correction=family.correction,
+        comparisons=family.comparisons,
+        level=_first_level(family),
         power=power,
         difference=difference,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Columns:
-    """The results of all pairs, as columns."""
-
-    planned: Planned
-    target: float
-    differences: Floats | None
-    error: Floats
-    power: Floats | None
-    smallest: Floats
-    limit: Floats | None
-
-    @classmethod
-    def of(cls, planned: Planned, differences: Floats | None, target: float) -> _Columns:
-        return cls(
-            planned=planned,
-            target=target,
-            differences=differences,
-            error=planned.standard_error(),
-            power=None if differences is None else planned.power(differences),
-            smallest=planned.smallest(target),
-            limit=planned.limit(target),
-        )
-
-    def at(self, row: int) -> dict[str, Any]:
-        return {
-            "standard_error": _or_none(self.error, row),
-            "difference": _or_none(self.differences, row),
-            "power": _or_none(self.power, row),
-            "smallest_difference": _or_none(self.smallest, row),
-            "limit": _or_none(self.limit, row),
-        }
-
-    def needed(self, row: int) -> tuple[Needed, ...]:
-        if self.differences is None:
-            return ()
-        difference, smallest = float(self.differences[row]), float(self.smallest[row])
-        return self.planned.needed(row, difference, smallest, self.target)
-
-
-def _or_none(column: Floats | None, row: int) -> float | None:
-    return None if column is None or not np.isfinite(column[row]) else float(column[row])
-
-
-def _plan(planned: Planned, pairs: tuple[PairPlan, ...], **facts: Any) -> PlanSize:
-    typical = _median([pair.smallest_difference for pair in pairs])
-    limited = planned.limit(facts["power"]) is not None
-    return PlanSize(
-        pairs=pairs,
         smallest_difference=typical,
-        limit=_median([pair.limit for pair in pairs]) if limited else None,
+        limit=None if limit is None else _median([pair.limit for pair in rows]),
         unit=planned.unit,
-        reason="" if typical is not None else nothing_shown(planned),
-        assumptions=planned.assumptions(),
-        **facts,
+        reason="" if typical is not None else planned.reason,
+        pairs=tuple(rows),
+        assumptions=planned.assumptions,
     )
+
+
+def _at(column: Floats | None, row: int) -> float | None:
+    return None if column is None or not np.isfinite(column[row]) else float(column[row])
 
 
 def _median(values: list[float | None]) -> float | None:
     """Return the median; a pair that can show nothing counts as infinite."""
     middle = float(np.median([np.inf if value is None else value for value in values]))
     return middle if np.isfinite(middle) else None
-
-
-def _design_text(problem: Problem, rows: int | None) -> str:
-    rows = rows_of(problem) if rows is None else rows
-    return problem.describe() + ("" if rows is None else f", {rows} rows")

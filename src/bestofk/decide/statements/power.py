@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bestofk._base.formatting import counted
-from bestofk.decide.power.designs import NO_SPREAD, Disagreements, Planned, Units
+from bestofk.decide.power.planned import NO_SPREAD
 from bestofk.stats.adjust import CORRECTIONS
 
 if TYPE_CHECKING:
@@ -85,27 +83,6 @@ def pair_plan_sentences(pair: PairPlan) -> str:
     if not sentences:
         return f"No difference between {pair.first} and {pair.second} can be shown."
     return " ".join(sentences)
-
-
-def nothing_shown(planned: Planned) -> str:
-    """Return why a design cannot show any difference."""
-    errors = np.sort(planned.standard_error())
-    if errors[(len(errors) - 1) // 2] <= 0.0:
-        return NO_SPREAD
-    if isinstance(planned, Disagreements):
-        return (
-            f"two learners that disagree this rarely cannot be distinguished with {planned.n} "
-            "instances"
-        )
-    if isinstance(planned, Units):
-        least = planned.n
-        while not float(planned.effect_power(1e3, least, planned.level)) > 0.5:
-            least += 1
-        return (
-            f"with {planned.n} {planned.unit} no p-value can be as small as {planned.level:.2g}; "
-            f"at least {least} are needed"
-        )
-    return NO_SPREAD
 
 
 def _amounts(options: Sequence[Needed]) -> str:

@@ -32,12 +32,11 @@ from typing import Any, Literal
 from bestofk._base.registry import Assumption, FunctionEntry, Speed
 from bestofk.stats.pairwise.result import Estimand
 
-PowerModel = Literal[
-    "t", "skew-corrected t", "corrected t", "five by two F", "five by two t", "signed rank",
-    "sign flips", "disagreements", "unknown",
-]  # fmt: skip
+PowerModel = Literal["t", "corrected t", "disagreements", "simulated", "unknown"]
 """How `bestofk.decide.power` computes the power: ``"t"`` from the standard error and the degrees of
-freedom of a result, if it has them; ``"corrected t"`` also for other numbers of runs."""
+freedom of a result, if it has them; ``"corrected t"`` also for other numbers of runs;
+``"disagreements"`` exactly; ``"simulated"`` by the test itself on drawn differences, for tests
+whose interval contains the shifts that the test does not reject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
