@@ -285,7 +285,7 @@ def step_shares(table: Whole) -> Floats:
         step = int(np.gcd.reduce(column))
         chances = np.bincount(column // step) / len(column)
         if len(column) == 2:
-            shares = _plus(shares, _fair_coins(count), step)
+            shares = _plus(shares, fair_coins(count), step)
             continue
         for _ in range(count):
             shares = _plus(shares, chances, step)
@@ -305,12 +305,12 @@ def _plus(shares: Floats, drawn: Floats, step: int) -> Floats:
     return grown
 
 
-def _fair_coins(n: int) -> Floats:
+def fair_coins(n: int) -> Floats:
     """Return P(k heads of n fair coins) for k = 0..n, computed from the middle outwards.
 
     Examples
     --------
-    >>> _fair_coins(3).tolist()
+    >>> fair_coins(3).tolist()
     [0.125, 0.375, 0.375, 0.125]
     """
     middle = n // 2

@@ -14,21 +14,20 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Alternative, Floats, one_of, side
+from bestofk.stats.null_distributions.saddlepoint import flipped_tail
+from bestofk.stats.null_distributions.sums import convolved_tails, fair_coins, step_shares
 from bestofk.stats.pairwise.differences import agreeing_interval, over_pairs, paired_losses
-from bestofk.stats.pairwise.resolution import SMALLEST, never_zero
+from bestofk.stats.pairwise.resolution import never_zero
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, scalar_or_array, tail_level
 from bestofk.stats.tails import normal_quantile, normal_sf
 
 Ranks = npt.NDArray[np.int64]
 
-_NEWTON_STEPS = 60
-_NEAR_THE_MIDDLE = 1e-2
 _MAX_LISTED_SUMS = 1e6
 _MAX_LISTED = 1000
 """Numbers up to which all Walsh averages are listed."""
 _AVERAGES_AT_ONCE = 1 << 21
 BISECTION_STEPS = 36
-SHIFT_NEWTON_STEPS = 40
 NORMAL_FROM = 2000
 """Differences from which the studentized sum counts as normal."""
 EXACT_UP_TO = 100
@@ -58,39 +57,15 @@ def exact_tails(ranks: Ranks, at: Ranks) -> Floats:
         by_pattern = np.argsort(back.reshape(-1), kind="stable")
         ends = np.cumsum(np.bincount(back.reshape(-1), minlength=len(patterns)))
         for pattern, rows in zip(patterns, np.split(rest[by_pattern], ends[:-1]), strict=True):
-            p[rows] = _counted(pattern, at[rows])
+            p[rows] = convolved_tails(np.stack([0 * pattern, pattern]), at[rows])[0]
     return p
-
-
-def _counted(ranks: Ranks, at: Ranks) -> Floats:
-    """Return P(W <= at) for one row of ranks from the number of ways to reach each sum."""
-    total, m = int(ranks.sum()), int(np.count_nonzero(ranks))
-    # a tail beyond the middle is the complement of the mirrored one
-    mirrored = 2 * at > total
-    below = np.where(mirrored, total - at - 1, at)
-    most = max(int(below.max()), 0)
-    ways = np.zeros(most + 1)
-    ways[0] = 1.0
-    reach = 0
-    for rank in ranks[(ranks > 0) & (ranks <= most)].tolist():
-        reach = min(reach + rank, most)
-        ways[rank : reach + 1] += ways[: reach - rank + 1]
-    tail = np.concatenate([[0.0], np.cumsum(ways)])[below + 1] * 0.5**m
-    return np.asarray(np.where(mirrored, 1.0 - tail, tail))
 
 
 @lru_cache(maxsize=256)
 def untied_cdf(m: int) -> Floats:
     """Return P(W <= w), w = 0, 1, ..., for the ranks 1, ..., m (not doubled)."""
     ranks = np.arange(1, m + 1)
-    p = np.zeros(m * (m + 1) // 2 + 1)
-    p[0] = 1.0
-    reach = 0
-    for rank in ranks.tolist():
-        reach += rank
-        p[rank : reach + 1] += p[: reach - rank + 1]
-        p[: reach + 1] *= 0.5
-    cdf = np.minimum(np.cumsum(p), 1.0)
+    cdf = np.minimum(np.cumsum(step_shares(np.stack([0 * ranks, ranks]))), 1.0)
     cdf.flags.writeable = False
     return cdf
 
@@ -119,77 +94,23 @@ def _of_few_sizes(sizes: Ranks, counts: Ranks, at: int) -> float:
     order = np.argsort(counts, kind="stable")
     sums, chance = np.zeros(1, dtype=np.int64), np.ones(1)
     for size, count in zip(sizes[order][:-1], counts[order][:-1], strict=True):
-        k = np.arange(count + 1)
-        sums = np.add.outer(sums, size * k).ravel()
-        chance = np.multiply.outer(chance, binomial_chances(int(count))).ravel()
+        sums = np.add.outer(sums, size * np.arange(count + 1)).ravel()
+        chance = np.multiply.outer(chance, fair_coins(int(count))).ravel()
         chance, sums = chance[sums <= at], sums[sums <= at]
-    last = np.cumsum(binomial_chances(int(counts[order][-1])))
+    last = np.cumsum(fair_coins(int(counts[order][-1])))
     left = np.minimum((at - sums) // sizes[order][-1], len(last) - 1)
-    return max(float((chance * last[left]).sum()), SMALLEST)
-
-
-@lru_cache(maxsize=64)
-def binomial_chances(n: int) -> Floats:
-    """Return P(X = k), k = 0, ..., n, for n fair coins.
-
-    Examples
-    --------
-    >>> binomial_chances(2).round(12).tolist()
-    [0.25, 0.5, 0.25]
-    """
-    from scipy.special import gammaln
-
-    k = np.arange(n + 1)
-    logs = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1) - n * np.log(2.0)
-    chances: Floats = np.asarray(np.exp(logs))
-    chances.flags.writeable = False
-    return chances
+    return float(never_zero((chance * last[left]).sum()))
 
 
 def saddlepoint_tails(ranks: Ranks, at: Ranks) -> Floats:
-    """Return P(W <= at) for each row of ranks by Lugannani and Rice, for sums on a lattice.
-
-    Let K be the cumulant generating function of the sum, x the mirrored value minus half a step,
-    and s the solution of K'(s) = x. With w = sqrt(2 (s x - K(s))) and
-    u = 2 sinh(s step / 2) / step sqrt(K''(s)), the tail is Phi(-w) + phi(w) (1 / u - 1 / w).
-    """
+    """Return P(W <= at) for each row of ranks by the saddlepoint approximation on a lattice."""
     step = np.gcd.reduce(ranks, axis=1).astype(np.float64)
     total = ranks.sum(axis=1).astype(np.float64)
-    sd = np.sqrt(np.square(ranks.astype(np.float64)).sum(axis=1)) / 2
-    nothing = sd == 0
-    sd = np.where(nothing, 1.0, sd)
-    # measure in units of sd from the middle; beyond the middle use the mirrored tail
-    z = (total / 2 - at - step / 2) / sd
-    r, x, g = ranks / sd[:, np.newaxis], np.abs(z), step / sd
-    beyond_all = (at >= total) | nothing
-    far = (x > _NEAR_THE_MIDDLE) & ~beyond_all
-    tail = np.where(beyond_all, 0.0, normal_sf(x))
-    tail[far] = _beyond(r[far], x[far], g[far])
-    return np.asarray(never_zero(np.where((z >= 0) & ~beyond_all, tail, 1.0 - tail)))
-
-
-def _beyond(r: Floats, x: Floats, step: Floats) -> Floats:
-    """Return P(sum of +-r/2 with random signs >= x), with x half a step below the value."""
-    # K(s) = sum log cosh(r s / 2); K' = sum r/2 tanh(r s / 2) is concave for s > 0, so Newton
-    # steps from the left never pass the root
-    half = r / 2
-    s = x.copy()
-    for _ in range(_NEWTON_STEPS):
-        e = np.exp(-2 * half * s[:, np.newaxis])
-        slope = (np.square(half) * 4 * e / np.square(1 + e)).sum(axis=1)
-        move = (x - (half * (1 - e) / (1 + e)).sum(axis=1)) / slope
-        s += move
-        if (np.abs(move) <= 1e-12 * s).all():
-            break
-    y = half * s[:, np.newaxis]
-    e = np.exp(-2 * y)
-    # log cosh y = y + log1p(exp(-2 y)) - log 2
-    K = (y + np.log1p(e) - np.log(2.0)).sum(axis=1)
-    K2 = (np.square(half) * 4 * e / np.square(1 + e)).sum(axis=1)
-    w = np.sqrt(2 * (s * x - K))
-    u = 2 * np.sinh(s * step / 2) / step * np.sqrt(K2)
-    density = np.exp(-w * w / 2) / np.sqrt(2 * np.pi)
-    return np.asarray(normal_sf(w) + density * (1 / u - 1 / w))
+    # beyond the middle use the mirrored tail
+    below = total / 2 - at - step / 2
+    beyond_all = (at >= total) | (total == 0)
+    tail = np.where(beyond_all, 0.0, flipped_tail(ranks / 2, np.abs(below), step))
+    return np.asarray(never_zero(np.where((below >= 0) & ~beyond_all, tail, 1.0 - tail)))
 
 
 def normal_tails(ranks: Ranks, at: Ranks) -> Floats:
@@ -322,62 +243,14 @@ def pseudomedian(d: Floats) -> Floats:
 
 
 def upper_tail_by_saddlepoint(d: Floats) -> Floats:
-    """Approximate P(sum of sign-flipped d >= sum of d) for rows of differences.
-
-    Notes
-    -----
-    With K(t) = sum_i log cosh(t d_i), t solves K'(t) = T = sum_i d_i; w = sign(t) sqrt(2 (t T -
-    K(t))), u = t sqrt(K''(t)); the tail is 1 - Phi(w) + phi(w) (1/u - 1/w).
-
-    References
-    ----------
-    R. Lugannani and S. Rice (1980). Saddle point approximation for the distribution of the sum of
-    independent random variables. Advances in Applied Probability 12, 475-490.
-    doi:10.2307/1426607
-
-    Examples
-    --------
-    >>> d = np.array([[0.3, 0.1, 0.4, -0.1, 0.5, 0.9, -0.2, 0.6, 0.5, 0.3, 0.5, 0.8]])
-    >>> round(float(upper_tail_by_saddlepoint(d)[0]), 4)
-    0.0017
-    """
-    from scipy.special import ndtr
-
-    total = d.sum(axis=1)
-    size = np.abs(d)
-    n = (size > 0).sum(axis=1)
-    largest = size.sum(axis=1)
-    flat = largest == 0
-    unit = np.where(flat, 1.0, np.sqrt(np.square(d).sum(axis=1)))
-    x, T = d / unit[:, None], total / unit
-    # K' is concave and K'(t) <= t in this unit, so Newton steps from T approach the root from below
-    goal = np.minimum(np.abs(T), largest / unit * (1 - 1e-9))
-    t = goal.copy()
-    for _ in range(SHIFT_NEWTON_STEPS):
-        bent = np.tanh(t[:, None] * x)
-        missing = goal - (x * bent).sum(axis=1)
-        slope = (np.square(x) * (1.0 - np.square(bent))).sum(axis=1)
-        step = np.where(slope > 0, missing / np.where(slope > 0, slope, 1.0), 0.0)
-        t = t + np.minimum(step, 4.0 * t + 1.0)
-        if (np.abs(step) <= 1e-9 * (1.0 + t)).all():
-            break
-    y = np.abs(t[:, None] * x)
-    K = (y + np.log1p(np.exp(-2 * y)) - np.log(2.0)).sum(axis=1)
-    curvature = (np.square(x) / np.square(np.cosh(np.minimum(y, 300.0)))).sum(axis=1)
-    w = np.sqrt(np.maximum(2 * (t * goal - K), 0.0))
-    u = t * np.sqrt(curvature)
-    near = (w < 1e-3) | (u <= 0)
-    w_, u_ = np.where(near, 1.0, w), np.where(near, 1.0, u)
-    plain = ndtr(-w)
-    density = np.exp(-0.5 * w_ * w_) / np.sqrt(2 * np.pi)
-    more = np.where(near, 0.0, density * (1 / u_ - 1 / w_))
-    # near the largest possible sum the correction is meaningless
-    tail = np.where(np.abs(more) < 3 * plain, plain + more, plain)
-    tail = np.where(np.abs(T) >= largest / unit * (1 - 1e-9), 0.0, tail)
+    """Approximate P(sum of sign-flipped d >= sum of d) for rows of differences."""
+    total, sizes = d.sum(axis=1), np.abs(d)
+    largest = sizes.sum(axis=1)
+    tail = np.where(np.abs(total) < largest * (1 - 1e-9), flipped_tail(sizes, np.abs(total)), 0.0)
     # no tail is smaller than the probability of a single pattern of signs
-    tail = np.clip(tail, 0.5 ** np.minimum(n, 1000), 1.0)
-    tail = np.where(T >= 0, tail, 1.0 - tail)
-    return np.asarray(np.where(flat, 1.0, tail))
+    tail = np.clip(tail, 0.5 ** np.minimum((sizes > 0).sum(axis=1), 1000), 1.0)
+    tail = np.where(total >= 0, tail, 1.0 - tail)
+    return np.asarray(np.where(largest == 0, 1.0, tail))
 
 
 def least_shift(d: Floats, alpha: float) -> Floats:
