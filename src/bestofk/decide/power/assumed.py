@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from bestofk._base.checks import Floats, one_of, positive, probability, whole
+from bestofk._base.checks import one_of, positive, probability, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.decide.choose_test import automatic_tests
 from bestofk.decide.power.planned import (
-    Planned,
+    Described,
     corrected_splits,
     disagreements,
     five_halvings,
@@ -26,15 +24,6 @@ _OUT_OF_BAG = float(np.exp(-1.0))
 """Share of the rows that are not in a bootstrap sample."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Assumed:
-    """A design and a test from assumed numbers, for one typical pair."""
-
-    planned: Planned
-    design: str
-    test: str
-
-
 def assume(
     *,
     design: str | None,
@@ -47,7 +36,7 @@ def assume(
     difference: float | None,
     test: str,
     level: float,
-) -> Assumed:
+) -> Described:
     """Return the design that the numbers describe."""
     designs = {"design": design, "datasets": datasets, "instances": instances}
     named = [name for name, value in designs.items() if value is not None]
@@ -67,7 +56,7 @@ def assume(
         test = one_of(name, "test", (*_tests("test-set", "disagreements"), *_unit_tests()))
         if PAIRWISE_TESTS[test].power == "disagreements":
             share = np.array([_checked_share(disagreement, difference)])
-            return Assumed(planned=disagreements(share, n=n, level=level), design=text, test=test)
+            return Described(planned=disagreements(share, n=n, level=level), design=text, test=test)
     else:
         n, unit = whole(datasets, "datasets", at_least=2), "data sets"
         text = f"{n} data sets"
@@ -75,7 +64,7 @@ def assume(
         test = one_of(name, "test", _unit_tests())
     spread = np.array([_spread(sd, unit.removesuffix("s"))])
     planned = independent_units(spread, test=test, n=n, unit=unit, level=level)
-    return Assumed(planned=planned, design=text, test=test)
+    return Described(planned=planned, design=text, test=test)
 
 
 def _automatic(situation: str, *, zero_one: bool = False) -> str:
@@ -118,7 +107,7 @@ def _resampled(
     discordance: float | None,
     test: str,
     level: float,
-) -> Assumed:
+) -> Described:
     plan = specify(spec, {})
     rows = None if rows is None else whole(rows, "rows", at_least=2)
     folds = _folds(plan, spec, rows)
@@ -130,32 +119,44 @@ def _resampled(
     assert test_share is not None
     spread = np.array([_fold_spread(sd, discordance, rows, test_share)])
     situations = design.situations(n_datasets=1)
-    halves = _tests(situations[0], "simulated")
-    if halves and test in ("auto", *halves):
-        test = _automatic(situations[0]) if test == "auto" else test
-        planned = five_halvings(spread, test=test, level=level, rows=rows)
-        return Assumed(planned=planned, design=text, test=test)
     if plan.subsets is not None:
-        return _on_parts(plan, folds, spread, rows, text, test, level)
-    repeated = plan.kind in ("cv", "loo")
-    fitting = next(
+        text, situations = f"{text}, {plan.subsets.kind}", (plan.subsets.kind,)
+    corrected = (
         entry.name
-        for name in situations
-        for entry, _ in automatic_tests(name)
-        if entry.power == "corrected t"
+        for situation in situations
+        for entry, _ in automatic_tests(situation)
+        if plan.subsets is not None or entry.power == "corrected t"
     )
-    one_of(fitting if test == "auto" else test, "test", (fitting,))
-    planned = corrected_splits(
-        spread,
-        runs=plan.runs if repeated else folds,
-        folds=folds,
-        test_ratio=test_share / (1.0 - test_share),
-        level=level,
-        rows=rows,
-        unit="runs" if repeated else "splits",
-        fixed="leave-one-out has one run only" if plan.kind == "loo" else "",
-    )
-    return Assumed(planned=planned, design=text, test=fitting)
+    fitting = (*_tests(situations[0], "simulated"), next(corrected))
+    test = one_of(_automatic(situations[0]) if test == "auto" else test, "test", fitting)
+    repeated = plan.kind in ("cv", "loo")
+    if PAIRWISE_TESTS[test].power == "simulated":
+        planned = five_halvings(spread, test=test, level=level, rows=rows)
+    elif plan.subsets is not None:
+        # the losses of stable learners on k folds are those of their rows, so the mean of a run has
+        # the variance sd^2 / k, which more runs do not change
+        models = plan.runs * folds * (folds + 1) // 2
+        planned = known_error(
+            spread / float(np.sqrt(folds)),
+            df=float(models if rows is None else min(models, rows)) - 1.0,
+            level=level,
+            rows=rows,
+            runs=plan.runs,
+            unit="runs",
+            fixed="more runs of the same rows hardly change its variance",
+        )
+    else:
+        planned = corrected_splits(
+            spread,
+            runs=plan.runs if repeated else folds,
+            folds=folds,
+            test_ratio=test_share / (1.0 - test_share),
+            level=level,
+            rows=rows,
+            unit="runs" if repeated else "splits",
+            fixed="leave-one-out has one run only" if plan.kind == "loo" else "",
+        )
+    return Described(planned=planned, design=text, test=test)
 
 
 def _folds(plan: Specification, spec: str, rows: int | None) -> int:
@@ -175,36 +176,6 @@ def _folds(plan: Specification, spec: str, rows: int | None) -> int:
     if plan.runs * folds < 2:
         raise ArgumentError(f"plan_size: {spec!r} gives one difference; use a plan with two.")
     return folds
-
-
-def _on_parts(
-    plan: Specification,
-    folds: int,
-    sd: Floats,
-    rows: int | None,
-    text: str,
-    test: str,
-    level: float,
-) -> Assumed:
-    """Return the design of a plan with runs on parts of the rows.
-
-    The losses of stable learners on k folds are those of their rows, so the mean of a run has the
-    variance sd^2 / k, which more runs do not change.
-    """
-    assert plan.subsets is not None
-    fitting = _automatic(plan.subsets.kind)
-    one_of(fitting if test == "auto" else test, "test", (fitting,))
-    models = plan.runs * folds * (folds + 1) // 2
-    planned = known_error(
-        sd / float(np.sqrt(folds)),
-        df=float(models if rows is None else min(models, rows)) - 1.0,
-        level=level,
-        rows=rows,
-        runs=plan.runs,
-        unit="runs",
-        fixed="more runs of the same rows hardly change its variance",
-    )
-    return Assumed(planned=planned, design=f"{text}, nested", test=fitting)
 
 
 def _fold_spread(

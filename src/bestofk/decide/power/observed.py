@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import DesignError
 from bestofk._base.formatting import joined
 from bestofk.decide.power.planned import (
+    Described,
     Planned,
     corrected_splits,
     disagreements,
@@ -25,9 +24,8 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 if TYPE_CHECKING:
     from bestofk.decide.choose_test import Choice
+    from bestofk.decide.evidence import Family
     from bestofk.decide.problem import Problem
-
-Pairs = npt.NDArray[np.intp]
 
 _MAX_BATCH_DIFFERENCES = 1 << 20
 _NO_SPREAD = 1e-9
@@ -36,42 +34,27 @@ _ONE_ERROR = 0.6826894921370859
 """Level of an interval of one standard error on either side."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
-    """The planned design and the observed differences of all pairs."""
-
-    planned: Planned
-    estimate: Floats
-    difference: Floats
-    """Absolute difference in the sense of the test; 0 if it is a rounding error."""
-    pvalue: Floats
-
-
 def observe(
-    problem: Problem,
-    choice: Choice,
-    first: Pairs,
-    second: Pairs,
-    *,
-    level: float,
-    one_sided: bool = False,
-    rows: int | None = None,
-) -> Observed:
+    problem: Problem, choice: Choice, family: Family, *, level: float, rows: int | None
+) -> Described:
     """Return the spread and the difference of every pair under the chosen test."""
     if problem.subject.n_clusters is not None:
         raise _not_planned(choice)
+    first, second = family.pairs()
     values = problem.sample(choice.axes)
     step = max(1, _MAX_BATCH_DIFFERENCES // max(1, int(np.prod(values.shape[1:]))))
     blocks = [slice(start, start + step) for start in range(0, len(first), step)]
-    side = "greater" if one_sided else "two-sided"
-    results = [choice(values[first[at]], values[second[at]], side) for at in blocks]
+    results = [choice(values[first[at]], values[second[at]], family.alternative) for at in blocks]
     d = np.concatenate([values[first[at]] - values[second[at]] for at in blocks])
-    rows = rows_of(problem) if rows is None else rows
+    rows = _rows(problem) if rows is None else rows
     planned = _planned(problem, choice, d, results, level, rows)
     estimate = _column(result.estimate for result in results)
     noise = _NO_SPREAD * np.maximum(planned.error, np.abs(values).max(initial=0.0))
-    return Observed(
+    return Described(
         planned=planned,
+        design=problem.describe() + ("" if rows is None else f", {rows} rows"),
+        test=choice.name,
+        pairs=[(problem.names[a], problem.names[b]) for a, b in zip(first, second, strict=True)],
         estimate=estimate,
         difference=np.where(np.abs(estimate) <= noise, 0.0, np.abs(estimate)),
         pvalue=_column(result.pvalue for result in results),
@@ -162,7 +145,7 @@ def _splits(
     return known_error(error, df=df, level=level, rows=rows, runs=runs, unit=unit, fixed=reason)
 
 
-def rows_of(problem: Problem) -> int | None:
+def _rows(problem: Problem) -> int | None:
     """Return the number of rows of the data set, if the design has it."""
     design = problem.design
     if problem.n_datasets > 1 or design.n_train is None or design.n_test is None:

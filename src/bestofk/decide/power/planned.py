@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk.decide.power.exact import mcnemar_power, t_power
-from bestofk.decide.power.result import Needed
+from bestofk.decide.power.result import Name, Needed
 from bestofk.decide.power.simulated import DRAWS, efficiency, halves_power, is_simulated, unit_power
 
 MAX_TIMES = 1000
@@ -102,6 +102,20 @@ class Planned:
         if count is None:
             return replace(blank, reason=_TOO_MANY)
         return replace(blank, count=count, times=count / self.now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """A study to plan for: its design and test, and its pairs with what was observed of them."""
+
+    planned: Planned
+    design: str
+    test: str
+    pairs: Sequence[tuple[Name, Name]] = (("one learner", "another"),)
+    estimate: Floats | None = None
+    difference: Floats | None = None
+    """Absolute difference in the sense of the test; 0 if it is a rounding error."""
+    pvalue: Floats | None = None
 
 
 def corrected_splits(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import (
-    Bools,
     Floats,
     one_of,
     positive,
@@ -19,17 +17,10 @@ from bestofk._base.checks import (
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk.decide.evidence import BEST, FAMILIES, Family
 from bestofk.decide.power.assumed import assume
-from bestofk.decide.power.observed import observe, rows_of
-from bestofk.decide.power.planned import Planned
+from bestofk.decide.power.observed import observe
+from bestofk.decide.power.planned import Described
 from bestofk.decide.power.result import Name, Needed, PairPlan, PlanSize
 from bestofk.stats.adjust import CORRECTIONS
-
-if TYPE_CHECKING:
-    from bestofk.decide.choose_test import Choice
-    from bestofk.decide.problem import Problem
-
-ANY, OTHER = "one learner", "another"
-"""Names of the two learners of a plan without losses."""
 
 
 def plan_size(
@@ -133,79 +124,51 @@ def plan_size(
     power = probability(power, "power")
     if difference is not None:
         difference = positive(difference, "difference")
-    assumptions = {"design": design, "datasets": datasets, "instances": instances,
-                   "learners": learners, "sd": sd, "discordance": discordance,
-                   "error_rates": error_rates}  # fmt: skip
+    numbers: dict[str, Any] = {
+        "design": design, "datasets": datasets, "instances": instances, "sd": sd,
+        "discordance": discordance, "error_rates": error_rates,
+    }  # fmt: skip
+    arguments = {"df": df, **test_arguments}
     if losses is None:
         if control is not None or df is not None or test_arguments:
             raise ArgumentError("plan_size: control, df and test arguments need losses.")
-        return _from_numbers(
-            assumptions, rows=rows, difference=difference, test=test, power=power,
-            alpha=alpha, family=family, correction=correction,
-        )  # fmt: skip
-    for name, value in assumptions.items():
+        K = 2 if learners is None else whole(learners, "learners", at_least=2)
+        pairs = _family(family, correction, learners=K, alpha=alpha)
+        study = assume(
+            **numbers, rows=rows, difference=difference, test=test, level=_first_level(pairs)
+        )
+        return _plan(study, pairs, difference, power)
+    for name, value in {**numbers, "learners": learners}.items():
         if value is not None:
             raise ArgumentError(f"plan_size: the losses determine {name}; omit it.")
-    study = _study(
-        losses, test, {"df": df, **test_arguments}, missing=missing, alpha=alpha, family=family,
-        control=control, correction=correction,
-    )  # fmt: skip
-    return _from_losses(study, rows=rows, difference=difference, power=power)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Study:
-    """Losses, a test and a family of pairs."""
-
-    problem: Problem
-    choice: Choice
-    family: Family
-
-
-def _study(
-    losses: Any,
-    test: Any,
-    arguments: dict[str, Any],
-    *,
-    missing: str,
-    alpha: float | None,
-    family: str | None,
-    control: Name | None,
-    correction: str | None,
-) -> _Study:
-    """Return what is planned for; a decision brings what the caller leaves out."""
     from bestofk.decide.choose_test import choose_test
     from bestofk.decide.decision import Decision
     from bestofk.decide.problem import as_problem
 
-    choice, control_index = None, None
-    if isinstance(losses, Decision):
-        decided = losses.evidence.family
-        if losses.problem is None:
-            raise ArgumentError(
-                "plan_size: this decision does not hold its losses; give the losses."
-            )
-        problem = losses.problem
+    choice, known_control = None, None
+    if not isinstance(losses, Decision):
+        problem = as_problem(losses, missing=missing, arguments=arguments)
+    elif losses.problem is None:
+        raise ArgumentError("plan_size: this decision does not hold its losses; give the losses.")
+    else:
+        problem, decided = losses.problem, losses.evidence.family
         if test == "auto" and all(value is None for value in arguments.values()):
             choice = losses.test_choice
         alpha = losses.alpha if alpha is None else alpha
         correction = correction or (None if losses.test_choice is None else losses.correction)
         if family in (None, decided.name):
-            family, control_index = decided.name, decided.control
-    else:
-        problem = as_problem(losses, missing=missing, arguments=arguments)
+            family, known_control = decided.name, decided.control
     names = problem.names
-    if family == "control" and (control is not None or control_index is None):
+    if family == "control" and (control is not None or known_control is None):
         if control not in names:
             raise UnknownNameError("learner", control, [str(known) for known in names])
-        control_index = names.index(control)
+        known_control = names.index(control)
     if family != "control" and control is not None:
         raise ArgumentError("control applies to ", use(family="control"), "; omit it.")
-    return _Study(
-        problem=problem,
-        choice=choice or choose_test(problem, test, random_state=0, **arguments),
-        family=_family(family, correction, learners=len(names), alpha=alpha, control=control_index),
-    )
+    pairs = _family(family, correction, learners=len(names), alpha=alpha, control=known_control)
+    choice = choice or choose_test(problem, test, random_state=0, **arguments)
+    study = observe(problem, choice, pairs, level=_first_level(pairs), rows=rows)
+    return _plan(study, pairs, difference, power)
 
 
 def _family(
@@ -231,80 +194,21 @@ def _first_level(family: Family) -> float:
     return min(2.0 * level, 0.99) if family.name == "preference" else level
 
 
-def _from_losses(
-    study: _Study, *, rows: int | None, difference: float | None, power: float
-) -> PlanSize:
-    family, names = study.family, study.problem.names
-    first, second = family.pairs()
-    observed = observe(
-        study.problem, study.choice, first, second, level=_first_level(family),
-        one_sided=family.name == "preference", rows=rows,
-    )  # fmt: skip
-    rows = rows_of(study.problem) if rows is None else rows
-    return _plan(
-        observed.planned,
-        family,
-        differences=observed.difference if difference is None else np.full(len(first), difference),
-        difference=difference,
-        power=power,
-        design=study.problem.describe() + ("" if rows is None else f", {rows} rows"),
-        test=study.choice.name,
-        pairs=[(names[a], names[b]) for a, b in zip(first, second, strict=True)],
-        estimate=observed.estimate,
-        settled=family.adjust(observed.pvalue) <= family.alpha,
-    )
-
-
-def _from_numbers(
-    assumptions: dict[str, Any],
-    *,
-    rows: int | None,
-    difference: float | None,
-    test: str,
-    power: float,
-    alpha: float | None,
-    family: str | None,
-    correction: str | None,
-) -> PlanSize:
-    learners = assumptions.pop("learners")
-    K = 2 if learners is None else whole(learners, "learners", at_least=2)
-    pairs = _family(family, correction, learners=K, alpha=alpha)
-    assumed = assume(
-        **assumptions, rows=rows, difference=difference, test=test, level=_first_level(pairs)
-    )
-    return _plan(
-        assumed.planned,
-        pairs,
-        differences=None if difference is None else np.array([difference]),
-        difference=difference,
-        power=power,
-        design=assumed.design,
-        test=assumed.test,
-        pairs=[(ANY, OTHER)],
-    )
-
-
-def _plan(
-    planned: Planned,
-    family: Family,
-    *,
-    differences: Floats | None,
-    difference: float | None,
-    power: float,
-    design: str,
-    test: str,
-    pairs: list[tuple[Name, Name]],
-    estimate: Floats | None = None,
-    settled: Bools | None = None,
-) -> PlanSize:
+def _plan(study: Described, family: Family, difference: float | None, power: float) -> PlanSize:
     """Return the plan of all pairs: what the design shows now, and what would show more."""
+    planned = study.planned
+    differences = study.difference
+    if difference is not None:
+        differences = np.full(len(study.pairs), difference)
     powers = None if differences is None else planned.power(differences)
     smallest, limit = planned.smallest(power), planned.limit(power)
+    settled = np.zeros(len(study.pairs), dtype=bool)
+    if study.pvalue is not None:
+        settled = family.adjust(study.pvalue) <= family.alpha
     rows = []
-    for row, (first, second) in enumerate(pairs):
-        shown = settled is not None and bool(settled[row])
+    for row, (first, second) in enumerate(study.pairs):
         needed: tuple[Needed, ...] = ()
-        if differences is not None and not (shown and difference is None):
+        if differences is not None and not (settled[row] and difference is None):
             needed = planned.needed(
                 row, float(differences[row]), float(smallest[row]), _at(limit, row), power
             )
@@ -312,20 +216,20 @@ def _plan(
             PairPlan(
                 first=first,
                 second=second,
-                estimate=_at(estimate, row),
+                estimate=_at(study.estimate, row),
                 standard_error=_at(planned.error, row),
                 difference=_at(differences, row),
                 power=_at(powers, row),
                 smallest_difference=_at(smallest, row),
                 limit=_at(limit, row),
-                settled=shown,
+                settled=bool(settled[row]),
                 needed=needed,
             )
         )
     typical = _median([pair.smallest_difference for pair in rows])
     return PlanSize(
-        design=design,
-        test=test,
+        design=study.design,
+        test=study.test,
         alpha=family.alpha,
         family=family.name,
         correction=family.correction,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
@@ -66,34 +65,23 @@ def needed_sentence(needed: Needed) -> str:
 
 def pair_plan_sentences(pair: PairPlan) -> str:
     """State what the design shows for one pair, and what would settle it."""
-    sentences = []
-    if pair.settled:
-        sentences.append(f"A difference between {pair.first} and {pair.second} is shown already.")
+    who = f"{pair.first} and {pair.second}"
+    sentences = [f"A difference between {who} is shown already."] if pair.settled else []
     if pair.difference is not None and pair.power is not None:
         sentences.append(
-            f"If {pair.first} and {pair.second} differ by {short(pair.difference)}, that is shown "
-            f"with probability {pair.power:.2g}."
+            f"If {who} differ by {short(pair.difference)}, that is shown with probability "
+            f"{pair.power:.2g}."
         )
     if pair.smallest_difference is not None:
         sentences.append(
-            f"The smallest difference between {pair.first} and {pair.second} that is shown with "
-            f"the requested power is {short(pair.smallest_difference)}."
+            f"The smallest difference between {who} that is shown with the requested power is "
+            f"{short(pair.smallest_difference)}."
         )
     sentences += [needed_sentence(needed) for needed in pair.needed]
-    if not sentences:
-        return f"No difference between {pair.first} and {pair.second} can be shown."
-    return " ".join(sentences)
+    return " ".join(sentences) or f"No difference between {who} can be shown."
 
 
-def _amounts(options: Sequence[Needed]) -> str:
-    return " or ".join(map(_amount, options))
-
-
-def _amount(needed: Needed) -> str:
-    if needed.count is None:
-        assert needed.times is not None
-        return f"{about(needed.times)} times as many {needed.unit}"
-    return f"{about(needed.count)} {needed.unit} (now {needed.now:,})"
+_COMPARED = {"best": "comparisons of each learner", "control": "comparisons with the control"}
 
 
 def _what_is_planned(plan: PlanSize) -> str:
@@ -102,9 +90,7 @@ def _what_is_planned(plan: PlanSize) -> str:
         sides, level = "one-sided", plan.level / 2.0
     shared = ""
     if plan.comparisons > 1 and CORRECTIONS[plan.correction].adjusts:
-        what = "comparisons with the control" if plan.family == "control" else "pairs"
-        if plan.family == "best":
-            what = "comparisons of each learner"
+        what = _COMPARED.get(plan.family, "pairs")
         shared = f" ({plan.alpha:g} over {plan.comparisons} {what})"
     design = plan.design[:1].upper() + plan.design[1:]
     return f"{design}. Test: {plan.test}, {sides}, at level {level:.2g}{shared}."
@@ -133,24 +119,21 @@ def _what_it_shows(plan: PlanSize) -> str:
 
 def _pairs(plan: PlanSize) -> list[str]:
     known = [pair for pair in plan.pairs if pair.estimate is not None]
-    if plan.difference is None:
-        return _open_pairs(plan, known) if known else []
-    if not known:
-        return [_for_any_pair(plan, plan.pairs[0])]
-    head = (
-        f"If the true difference is {short(plan.difference)}, these are the probability that it is "
-        f"shown, and the sizes that would raise it to {plan.power:g}:"
-    )
-    return [head, *_listed(plan, known)]
-
-
-def _open_pairs(plan: PlanSize, pairs: list[PairPlan]) -> list[str]:
-    left = [pair for pair in pairs if not pair.settled]
+    left = [pair for pair in known if not pair.settled]
+    if plan.difference is not None and not known:
+        text = _chance_and_needed(plan, plan.pairs[0])
+        return [f"A difference of {short(plan.difference)} is shown with {text}."]
+    if plan.difference is not None:
+        head = (
+            f"If the true difference is {short(plan.difference)}, these are the probability that "
+            f"it is shown, and the sizes that would raise it to {plan.power:g}:"
+        )
+        return [head, *_listed(plan, known)]
     if not left:
-        return ["Every pair is settled: the losses show a difference in each."]
+        return ["Every pair is settled: the losses show a difference in each."] if known else []
     are = "is" if len(left) == 1 else "are"
     head = (
-        f"{len(left)} of {counted(len(pairs), 'pair')} {are} open. If the true difference is the "
+        f"{len(left)} of {counted(len(known), 'pair')} {are} open. If the true difference is the "
         "observed one, this is the probability that the design shows it, and what would raise "
         f"that to {plan.power:g}:"
     )
@@ -170,24 +153,25 @@ def _line(plan: PlanSize, pair: PairPlan) -> str:
     if not pair.difference:
         return f"{who}: no difference was observed, so there is none to plan for."
     seen = f"difference {short(pair.difference)}, " if plan.difference is None else ""
-    return f"{who}: {seen}probability {_probability(pair.power)}; {_needed_text(plan, pair)}."
+    return f"{who}: {seen}{_chance_and_needed(plan, pair)}."
 
 
-def _for_any_pair(plan: PlanSize, pair: PairPlan) -> str:
-    assert plan.difference is not None
-    return (
-        f"A difference of {short(plan.difference)} is shown with probability "
-        f"{_probability(pair.power)}; {_needed_text(plan, pair)}."
-    )
-
-
-def _needed_text(plan: PlanSize, pair: PairPlan) -> str:
-    options = [needed for needed in pair.needed if needed.feasible]
+def _chance_and_needed(plan: PlanSize, pair: PairPlan) -> str:
+    options = [_amount(needed) for needed in pair.needed if needed.feasible]
     if pair.power is not None and pair.power >= plan.power:
-        return "that is enough"
-    if not options:
-        return "even 1,000 times as much would not be enough"
-    return f"about {_amounts(options)} would be enough"
+        needed = "that is enough"
+    elif options:
+        needed = f"about {' or '.join(options)} would be enough"
+    else:
+        needed = "even 1,000 times as much would not be enough"
+    return f"probability {_probability(pair.power)}; {needed}"
+
+
+def _amount(needed: Needed) -> str:
+    if needed.count is None:
+        assert needed.times is not None
+        return f"{about(needed.times)} times as many {needed.unit}"
+    return f"{about(needed.count)} {needed.unit} (now {needed.now:,})"
 
 
 def _probability(value: float | None) -> str:
