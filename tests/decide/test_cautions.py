@@ -287,9 +287,9 @@ def test_every_caution_has_a_measured_rate_for_this_number_of_units():
 def test_claims_on_one_test_set_are_about_the_fitted_models():
     values = np.random.default_rng(3).integers(0, 2, (2, 60))
     held_out = bk.order(bk.Losses(values, dims=("algorithm", "instance")))
-    assert "these fitted models" in held_out.select("estimand")[0].text
-    assert "between learners" in bk.order(FOLDS).select("estimand")[0].text
+    assert "these fitted models" in held_out.select("evidence")[0].text
+    assert "mean loss of learners" in bk.order(FOLDS).select("evidence")[0].text
     left_out = bk.compare(["nn", "nmc"], "iris", cv="loo", test="bayle-cv-z", progress=False)
-    assert "these fitted models" in left_out.decision.select("estimand")[0].text
+    assert "these fitted models" in left_out.decision.select("evidence")[0].text
     plan = bk.plan_size(instances=200, discordance=0.2, difference=0.1)
     assert any("fitted models" in line for line in plan.assumptions)

@@ -315,7 +315,7 @@ def check_page(order, path):
     """The page contains every statement that the explanation has."""
     order.report(path)
     page = " ".join(html.unescape(re.sub(r"<[^>]+>", "", path.read_text(encoding="utf-8"))).split())
-    for one in order.select("verdict", "standing", "estimand", "evidence", "caution"):
+    for one in order.select("verdict", "reason", "evidence", "caution", "note"):
         assert " ".join(one.text.split()) in page, one.text
 
 

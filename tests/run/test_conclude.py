@@ -200,7 +200,7 @@ def test_verdicts_are_in_the_users_metric(loss, name, higher):
     study = bk.compare(learners, X, y, scoring=loss, cv="2x3", **QUICK)
     assert study.losses.metric.name == name
     assert study.losses.metric.higher_is_better is higher
-    assert f"Order by mean {name}: lr, " in study.explain()
+    assert f"mean {name} of learners" in study.explain()
     shown = study.decision.means
     means = study.losses.values.mean(axis=(1, 2, 3, 4))
     expected = 1 - means if higher else means

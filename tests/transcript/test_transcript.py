@@ -60,9 +60,9 @@ def made():
         for heading, text in cases:
             lines = text.splitlines()
             for place, line in enumerate(lines):
-                if line.startswith("Evidence:"):
+                if line.startswith("How sure:"):
                     # the same paragraph case after case is read once
-                    lines[place], last = ("Evidence: as above." if line == last else line), line
+                    lines[place], last = ("How sure: as above." if line == last else line), line
             shown = wrapped("\n".join(lines))
             blocks.append(f"## {heading[:1].upper()}{heading[1:]}\n{shown}")
     return "\n\n".join(blocks) + "\n"

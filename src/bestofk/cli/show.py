@@ -12,7 +12,6 @@ from bestofk._base.formatting import counted
 from bestofk.cli.options import check_store, echo_json, json_option, warnings_as_lines
 from bestofk.cli.outputs import check_path
 from bestofk.cli.say import say
-from bestofk.decide.statements import KINDS
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -244,10 +243,7 @@ def _lines(decided: Study | str | None, *, whole: bool) -> list[str]:
         return [f"More than {MAX_DECIDED_STUDIES} studies: --study N shows the decision."]
     if isinstance(decided, str):
         return [decided]
-    if not whole:
-        return [decided.headline()]
-    rest = [kind for kind in KINDS if kind not in ("verdict", "left out")]
-    return [decided.headline(), *(statement.text for statement in decided.select(*rest))]
+    return decided.explain().split("\n") if whole else [decided.headline()]
 
 
 def _settings(record: StoredDecision) -> str:

@@ -44,11 +44,6 @@ MIN_NAME_WIDTH = 8
 COLUMN_GAP = 2
 MARK = ">"
 """Marks the row of the recommended learner."""
-REQUESTED = {
-    "judge": "Judge: ", "more items": "More items: ", "metric": "Also: ", "posterior": "",
-    "replication": "Other splits: ",
-}  # fmt: skip
-"""Title of the statements that an option requests, by kind."""
 MAX_ROWS = 40
 """Learners in the table; the JSON has all."""
 MAX_PAIRS = 500
@@ -376,8 +371,7 @@ def print_study(
     study: Study, *, explain: bool = False, pairs: bool = False, ranks: bool = False
 ) -> None:
     """Print the answer of a run; with `explain`, every statement and what was read."""
-    _print(study, study.decision, costs=study.costs, others=study.others, explain=explain,
-           account=study.data_account)  # fmt: skip
+    _print(study, study.decision, costs=study.costs, others=study.others, explain=explain)
     _print_second_view(study.decision, pairs=pairs, ranks=ranks)
 
 
@@ -386,7 +380,7 @@ def _print(
     decision: Decision | None,
     *,
     explain: bool,
-    account: Sequence[str],
+    account: Sequence[str] = (),
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
     columns: Cells | None = None,
@@ -403,7 +397,7 @@ def _print(
             out.print()
             out.print(other_metrics_table(decision, others, out.width))
         out.print()
-    for line in _details(value) if explain else _summary(value, decision):
+    for line in _details(value) if explain else _summary(value):
         print_prose(out, line)
     if explain and decision is not None:
         print_graph(out, decision)
@@ -412,30 +406,19 @@ def _print(
 
 
 def _details(value: Decision | Study | ModelChoice) -> list[str]:
-    """Return every statement but those of the first paragraph and the account."""
-    hidden = {*HEADLINE, "data"}
-    return [one.written(typed_advice) for one in value.statements if one.kind not in hidden]
+    """Return every statement but those of the first paragraph."""
+    return [one.written(typed_advice) for one in value.statements if one.kind not in HEADLINE]
 
 
-def _summary(value: Decision | Study | ModelChoice, decision: Decision | None) -> list[str]:
+def _summary(value: Decision | Study | ModelChoice) -> list[str]:
     """Return what options requested, How sure, one Note and one Caution."""
-    lines = [
-        f"{title}{one.short or one.text}"
-        for kind, title in REQUESTED.items()
-        for one in value.select(kind)
+    notes = " ".join(one.written(typed_advice) for one in value.select("note"))
+    return [
+        *(one.text for one in value.select("also")),
+        *(one.lead for one in value.select("evidence")),
+        *([f"Note: {notes}"] if notes else []),
+        *(one.written(typed_advice) for one in value.select("caution")[:1]),
     ]
-    notes = [one.written(typed_advice) for one in value.select("assumed")]
-    if decision is not None:
-        sure = "; ".join(one.short for one in value.select("evidence", "estimand") if one.short)
-        lines.append(f"How sure: {sure}.")
-        if decision.test_choice is not None:
-            notes += decision.test_choice.notes
-    if not isinstance(value, Decision) and isinstance(value.left_out, tuple):
-        notes += value.left_out
-    if notes:
-        lines.append(f"Note: {' '.join(dict.fromkeys(notes))}")
-    cautions = [one.short or one.written(typed_advice) for one in value.select("caution")]
-    return [*lines, *(f"Caution: {one}" for one in cautions[:1])]
 
 
 def _print_second_view(decision: Decision | None, *, pairs: bool, ranks: bool) -> None:

@@ -13,7 +13,7 @@ from bestofk.decide.evidence import Evidence
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_noise
 from bestofk.decide.problem import Problem
 from bestofk.decide.registry import decides_by
-from bestofk.decide.statements import Statement, as_text, paragraph
+from bestofk.decide.statements import Stated, Statement
 from bestofk.losses.losses import Metric
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Standing(Presented):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Decision(Reported):
+class Decision(Stated, Reported):
     """The decision of a procedure.
 
     Attributes
@@ -145,7 +145,7 @@ class Decision(Reported):
     settings: Settings | None = field(default=None, repr=False)
     """The settings of the decision, if `bestofk.order` or `bestofk.compare` made it."""
     _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-    """Statements by kind, and the standings, once they were made."""
+    """The statements and the standings, once they were made."""
 
     @property
     def noun(self) -> str:
@@ -315,30 +315,18 @@ class Decision(Reported):
         """Return the number of runs behind the mean of a learner; None if all have the same."""
         return None
 
-    def select(self, *kinds: str) -> tuple[Statement, ...]:
-        """Return the statements of these kinds; see `bestofk.decide.statements`."""
-        from bestofk.decide.statements import builders_of
-
-        builders = builders_of(self)
-        for kind in kinds:
-            if kind in builders and kind not in self._cache:
-                self._cache[kind] = builders[kind](self)
-        return tuple(one for kind in kinds for one in self._cache.get(kind, ()))
-
     @property
     def statements(self) -> tuple[Statement, ...]:
         """Everything there is to say, the verdict first."""
-        from bestofk.decide.statements import builders_of
+        if "statements" not in self._cache:
+            self._cache["statements"] = self._statements()
+        made: tuple[Statement, ...] = self._cache["statements"]
+        return made
 
-        return self.select(*builders_of(self))
+    def _statements(self) -> tuple[Statement, ...]:
+        from bestofk.decide.statements.details import decision_statements
 
-    def headline(self) -> str:
-        """Return the verdict: what to do, in one or two sentences."""
-        return paragraph(self.select("verdict"))
-
-    def explain(self) -> str:
-        """Return all statements, the verdict first, one paragraph per line."""
-        return as_text(self.statements)
+        return decision_statements(self)
 
     def with_text_names(self) -> Decision:
         """Return the decision with learners named by text, also those of a bare array."""

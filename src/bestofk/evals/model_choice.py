@@ -11,15 +11,7 @@ from bestofk._base.errors import use
 from bestofk._base.formatting import counted, number, shortened
 from bestofk._base.results import Presented, Reported, json_ready
 from bestofk.decide.decision import Decision
-from bestofk.decide.statements import (
-    KINDS,
-    Statement,
-    as_text,
-    paragraph,
-    selected,
-    statements,
-    with_advice,
-)
+from bestofk.decide.statements import Stated, Statement, in_order, statements, with_advice
 from bestofk.decide.statements.wording import at_most_text, called
 from bestofk.evals.costs import cost_phrase, main_cost, ratio_phrase
 from bestofk.evals.item_plan import MoreItems
@@ -65,7 +57,7 @@ class AgainstModel(Presented):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ModelChoice(Reported):
+class ModelChoice(Stated, Reported):
     """A choice between K language models, made from their evaluation logs.
 
     Attributes
@@ -119,27 +111,17 @@ class ModelChoice(Reported):
         """The model to use; None if the procedure cannot decide."""
         return self.decision.recommended
 
-    def select(self, *kinds: str) -> tuple[Statement, ...]:
-        """Return the statements of these kinds; see `bestofk.decide.statements`."""
-        about_models = self._about_models()
-        listed: list[Statement] = []
-        for kind in kinds:
-            parts = [self.decision.select(kind), selected(about_models, kind)]  # type: ignore[arg-type]
-            # views show the first caution: that about a judge matters more than that about a test
-            listed += [one for part in parts[:: -1 if kind == "caution" else 1] for one in part]
-        return tuple(listed)
-
-    def _about_models(self) -> tuple[Statement, ...]:
-        """Return the statements besides those of the decision."""
-        notes = statements("note", [self._weight_sentence(), *self.left_out])
-        if self.recommended is None:
-            return notes
-        return (
-            *statements("verdict", [*self._against_sentences(), self.cost_sentence()]),
-            *self._about_judge(),
-            *statements("more items", [] if self.more is None else [self.more.explain()]),
-            *notes,
-        )
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """All statements, the verdict first."""
+        # views show the first caution: that about a judge matters more than that about a test
+        listed = [*self._about_judge(), *self.decision.statements]
+        if self.recommended is not None:
+            listed += statements("verdict", [*self._against_sentences(), self.cost_sentence()])
+        if self.more is not None:
+            listed += statements("also", [f"More items: {self.more.explain()}"])
+        listed += statements("note", [self._weight_sentence(), *self.left_out])
+        return in_order(listed)
 
     def _weight_sentence(self) -> str:
         """Say whether items or tasks count the same; empty for one task."""
@@ -200,35 +182,25 @@ class ModelChoice(Reported):
 
     def _about_judge(self) -> tuple[Statement, ...]:
         """State what human labels show about the judge, or what a judge alone cannot show."""
+        if self.recommended is None:
+            return ()
         if self.judge is not None:
-            cautions = statements("caution", self.judge.cautions())
-            return (*cautions, *statements("judge", [self.judge.explain()]))
+            cautions = [f"Caution: {one}" for one in self.judge.cautions()]
+            shown = statements("also", [f"Judge: {self.judge.explain()}"])
+            return (*statements("caution", cautions), *shown)
         name = self.scores.metric.lower().replace("-", "_").replace(" ", "_")
         if not any(part in name for part in _JUDGES):
             return ()
         return (
             with_advice(
                 "caution",
-                "The scores are those of a judge: they show which model the judge prefers, not "
-                "which is better. If it favours a model, more items do not help: let people label "
-                "about 100 random items, and pass ",
+                "Caution: The scores are those of a judge: they show which model the judge "
+                "prefers, not which is better. If it favours a model, more items do not help: let "
+                "people label about 100 random items, and pass ",
                 use(truth="COLUMN"),
                 ".",
             ),
         )
-
-    @property
-    def statements(self) -> tuple[Statement, ...]:
-        """All statements, the verdict first."""
-        return self.select(*KINDS)
-
-    def headline(self) -> str:
-        """Return which model to use, its score, its cost, and why."""
-        return paragraph(self.select("verdict"))
-
-    def explain(self) -> str:
-        """Return all statements, the verdict first, one paragraph per line."""
-        return as_text(self.statements)
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per model: its mean, bounds, costs and verdict."""

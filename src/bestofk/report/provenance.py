@@ -36,8 +36,8 @@ def left_out_of(
     if study is not None:
         sentences += [one.text for one in study.select("left out")]
         sentences += study.data_left_out
-    if order is not None and order.problem is not None:
-        sentences += order.problem.dropped
+    elif order is not None:
+        sentences += [one.text for one in order.select("left out")]
     if models is not None:
         sentences += models.left_out
     return list(dict.fromkeys(sentences))

@@ -470,9 +470,10 @@ def pairs_table(evidence: Evidence) -> OutputTable:
         ):
             cells = posteriors[key].tolist()
             columns.append(Column(key, title, "number", cells))
+    sides = "two-sided " if evidence.alternative == "two-sided" else ""
     note = (
-        f"A - B: {metric.mean} of A minus that of B. The p-values are {family_words(evidence)}"
-        f"{correction_words(evidence)}."
+        f"A - B: {metric.mean} of A minus that of B. The p-values are from {sides}tests "
+        f"{family_words(evidence)}{correction_words(evidence)}."
     )
     if bounded:
         note += f" {interval_words(evidence)}"

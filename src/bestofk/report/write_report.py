@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -23,6 +23,7 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.interval_table import IntervalDecision
 from bestofk.decide.slices import Slices
 from bestofk.decide.statements import Statement
+from bestofk.decide.stopping.stopped_decision import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.assumptions import CheckedAssumption, assumptions_of
@@ -128,19 +129,15 @@ def render_report(
     names = _names(order, study)
     methods = methods_of(order, losses, study)
     left_out = left_out_of(order, study, models)
-    notes = [*(() if order is None else order.notes), *(() if study is None else study.notes)]
-    verdict = _verdict(value, names)
-    verdict += [html_sentence(note, names) for note in notes if note not in left_out]
+    stops = order.race.reasons() if isinstance(order, StoppedDecision) else []
     assumptions = () if order is None else assumptions_of(order)
     parts: dict[str, Any] = {
         "title": elided(heading, 200),
         "title_shown": html_sentence(heading, names),
-        "verdict": verdict,
+        "verdict": _verdict(value, names, elsewhere={*left_out, *stops}),
         "card": card_of(order, losses, study, models, names=names, left_out=left_out),
         "forest": forest_of(order),
-        "stops": []
-        if order is None
-        else [html_sentence(statement.text, names) for statement in order.select("stop")],
+        "stops": [html_sentence(reason, names) for reason in stops],
         "figures": [
             *_quality_against_cost(models or study),
             *_by_task(models),
@@ -259,21 +256,14 @@ def _title(
     return f"{choice}, by {len(losses.datasets)} data sets"
 
 
-_REASON_KINDS = (
-    "assumed", "standing", "posterior", "preference", "estimand", "evidence", "caution",
-    "judge", "more items", "bootstrap", "metric", "replication",
-)  # fmt: skip
-"""Kinds of statements below the verdict; the page shows other kinds elsewhere."""
-
-
-def _verdict(value: Decision | Study | ModelChoice, names: set[object]) -> list[Markup]:
+def _verdict(
+    value: Decision | Study | ModelChoice, names: set[object], elsewhere: Container[str] = ()
+) -> list[Markup]:
     """Return the verdict as the first paragraph, and the reasons as others."""
-    verdict = [_with_lead(statement, names) for statement in value.select("verdict", "hint")]
-    # the list of a race says who stopped, and after how many runs
-    raced = bool(value.select("stop"))
-    kinds = [kind for kind in _REASON_KINDS if kind != "standing" or not raced]
-    reasons = [html_sentence(reason.text, names) for reason in value.select(*kinds)]
-    return [Markup(" ").join(verdict), *reasons]
+    verdict = [_with_lead(statement, names) for statement in value.select("verdict")]
+    reasons = value.select("reason", "evidence", "also", "caution", "note")
+    shown = [html_sentence(one.text, names) for one in reasons if one.text not in elsewhere]
+    return [Markup(" ").join(verdict), *shown]
 
 
 def _with_lead(statement: Statement, names: set[object]) -> Markup:

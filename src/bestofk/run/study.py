@@ -10,7 +10,7 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import duration, joined
 from bestofk._base.results import Presented, Reported, present
 from bestofk.decide.decision import Decision
-from bestofk.decide.statements import HEADLINE, KINDS, Statement, as_text, paragraph
+from bestofk.decide.statements import Stated, Statement
 from bestofk.run.study_statements import study_statements
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Cost(Presented):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Study(Reported):
+class Study(Stated, Reported):
     """A comparison that was run.
 
     Attributes
@@ -222,26 +222,17 @@ class Study(Reported):
             sample_weight=sample_weight, task=task,
         )  # fmt: skip
 
-    def select(self, *kinds: str) -> tuple[Statement, ...]:
-        """Return the statements of these kinds; see `bestofk.decide.statements`."""
-        decided = () if self.decision is None else self.decision.select(*kinds)
-        return study_statements(self, decided, kinds)
-
     @property
     def statements(self) -> tuple[Statement, ...]:
         """Everything there is to say, the verdict first."""
-        return self.select(*KINDS)
-
-    def headline(self) -> str:
-        """Return what to do, and what was left out, in the first sentences."""
-        return paragraph(self.select(*HEADLINE))
+        return study_statements(self)
 
     def explain(self) -> str:
         """Return all statements, one paragraph per line.
 
         They say what to do, what was left out, why, and how it was run.
         """
-        text = as_text(self.statements)
+        text = Stated.explain(self)
         return text if self.slices is None else f"{text}\n{self.slices.explain()}"
 
     def to_frame(self) -> Any:
@@ -290,12 +281,7 @@ class Study(Reported):
             "slices": None if self.slices is None else self.slices.to_dict(),
             "replication": None if self.replication is None else self.replication.to_dict(),
             "race": None if self.race is None else self.race.to_dict(),
-            "notes": [
-                *body.get("notes", []),
-                *self.assumed,
-                *self.dropped,
-                *self.notes,
-            ],
+            "notes": [one.text for one in self.select("left out", "note")],
             "headline": self.headline(),
             "explanation": self.explain(),
             "statements": [one.to_dict() for one in self.statements],

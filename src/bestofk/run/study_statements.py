@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bestofk._base.errors import use
 from bestofk._base.formatting import in_words, joined, shortened
-from bestofk.decide.statements import Statement, selected, statements, with_advice
+from bestofk.decide.statements import Statement, in_order, statements, with_advice
 
 if TYPE_CHECKING:
     from bestofk.run.study import Study
@@ -22,30 +21,32 @@ MAX_REASONS = 3
 """Reasons for failures that the first paragraph names."""
 
 
-def study_statements(
-    study: Study, decided: Sequence[Statement], kinds: Sequence[str]
-) -> tuple[Statement, ...]:
-    """Return the statements of a `bestofk.Study` of these kinds, in the order of `kinds`.
+def study_statements(study: Study) -> tuple[Statement, ...]:
+    """Return all statements of a study, in the order of explanations."""
+    from bestofk.learners.preparation import sentences
 
-    `decided` are those of its decision.
-    """
-    makers = {
-        "verdict": lambda: (*_undecided(study), *_baseline(study)),
-        "hint": lambda: _speed_hint(study),
-        "left out": lambda: _left_out(study),
-        "assumed": lambda: statements("assumed", study.assumed),
-        "metric": lambda: statements("metric", [one.explain() for one in study.others]),
-        "stop": lambda: _whole_plan(study),
-        "note": lambda: statements("note", [*_failures(study), *study.notes]),
-        "replication": lambda: _replication(study),
-        "preparation": lambda: _preparation(study),
-        "run": lambda: statements("run", [" ".join(study.setting)]),
-        "data": lambda: statements("data", [" ".join(study.data_account)]),
-    }
-    return tuple(
-        one
-        for kind in kinds
-        for one in (*selected(decided, kind), *(makers[kind]() if kind in makers else ()))  # type: ignore[arg-type]
+    replication = () if study.replication is None else (study.replication.explain(),)
+    return in_order(
+        (
+            *statements("note", study.assumed),
+            *(() if study.decision is None else study.decision.statements),
+            *_undecided(study),
+            *_baseline(study),
+            *_speed_hint(study),
+            *_left_out(study),
+            *_whole_plan(study),
+            *statements("also", [*(one.explain() for one in study.others), *replication]),
+            *statements("note", study.notes),
+            *statements(
+                "run",
+                [
+                    *_failures(study),
+                    *sentences(study.preparation),
+                    " ".join(study.setting),
+                    " ".join(study.data_account),
+                ],
+            ),
+        )
     )
 
 
@@ -67,7 +68,7 @@ def _baseline(study: Study) -> tuple[Statement, ...]:
         return ()
     ignores = "ignores" if len(names) == 1 else "ignore"
     text = f"{joined(names)}, which {ignores} the columns, may be the best."
-    return (Statement(kind="verdict", text=text, learners=tuple(names)),)
+    return statements("verdict", [text])
 
 
 def _baselines(study: Study) -> list[str]:
@@ -98,11 +99,10 @@ def _speed_hint(study: Study) -> tuple[Statement, ...]:
             about = f"{float(f'{ratio:.1g}'):,.0f}"
             return (
                 with_advice(
-                    "hint",
+                    "verdict",
                     f"{fastest} is about {about} times faster to {what}: use ",
                     use(prefer=cost),
                     " to take that into account.",
-                    learners=(fastest,),
                 ),
             )
     return ()
@@ -145,16 +145,4 @@ def _whole_plan(study: Study) -> tuple[Statement, ...]:
     race = study.race
     if race is None or race.fits < race.planned_fits:
         return ()
-    return statements("stop", [race.state()])
-
-
-def _replication(study: Study) -> tuple[Statement, ...]:
-    if study.replication is None:
-        return ()
-    return statements("replication", [study.replication.explain()])
-
-
-def _preparation(study: Study) -> tuple[Statement, ...]:
-    from bestofk.learners.preparation import sentences
-
-    return statements("preparation", sentences(study.preparation))
+    return statements("reason", [race.state()])

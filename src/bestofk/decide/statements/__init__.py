@@ -12,70 +12,45 @@ from typing import Any, Literal, get_args
 
 from bestofk._base.errors import Advice, Part
 from bestofk._base.formatting import without_controls
-from bestofk._base.registry import resolve
 from bestofk._base.results import json_ready
-from bestofk.decide.preference import Name
 
-Kind = Literal[
-    "verdict", "hint", "left out", "assumed", "standing", "ranking", "stop",
-    "posterior", "preference", "estimand", "evidence", "caution", "judge", "more items",
-    "bootstrap", "metric", "note", "replication", "preparation", "run", "data",
-]  # fmt: skip
+Kind = Literal["verdict", "left out", "reason", "evidence", "also", "caution", "note", "run"]
 """The kind of a statement; views select statements by it.
 
-verdict      what to do, and why
-hint         a cost that a preference would take into account
-left out     learners, fits and scores that failed or do not count
-assumed      what bestofk assumed about the input
-standing     by which learner each of the others is ruled out
-ranking      the order of the learners, and what decides it
-stop         which learners stopped early, and why
-posterior    Bayesian probabilities
-preference   the preference, and where the data override it
-estimand     the quantity that the result speaks of, and the population it applies to
-evidence     the test, its level and its promise
-caution      what is known against the test
-judge        what human labels show about a judge
-more items   the chance that more items decide, and the items that a difference needs
-bootstrap    the Bootstrap-B test of repetitions
-metric       what other metrics would recommend
-note         anything else a reader must know
-replication  how often other splits gave the same decision
-preparation  what was done to the columns inside the folds
-run          how it was run
-data         what was understood of the data
+verdict   what to do, and why
+left out  learners, fits and scores that failed or do not count
+reason    what rules out the others, where the data override a preference, what stopped a race
+evidence  the test, its level and its promise, and the quantity that the result speaks of
+also      what options requested: probabilities, other metrics, other splits, a judge, more items
+caution   what the data show against the test
+note      what was assumed, and anything else a reader must know
+run       how it was run, and what was understood of the data
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """All kinds, in the order of explanations."""
-HEADLINE: tuple[Kind, ...] = ("verdict", "hint", "left out")
+HEADLINE: tuple[Kind, ...] = ("verdict", "left out")
 """Kinds of the first paragraph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A sentence of a result.
+    """A sentence of a result, or several about one thing.
 
     - `kind`: See `Kind`.
-    - `text`: The sentence.
-    - `lead`: Its first words if they say what to do (``"Use nmc"``); `text` begins with them.
-    - `reason`: Its part after the list of learners, for views that show the list themselves.
-    - `short`: The statement in a few words, for views that have one line for it.
+    - `text`: The sentences.
+    - `lead`: The beginning of `text` that suffices for a view with little space.
     - `parts`: The parts of `text`, if it contains advice, which each view writes in its own form.
-    - `learners`: The learners it is about.
     - `numbers`: Its numbers by name, in the user's metric.
     """
 
     kind: Kind
     text: str
     lead: str = ""
-    reason: str = ""
-    short: str = ""
     parts: tuple[Part, ...] = ()
-    learners: tuple[Name, ...] = ()
     numbers: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("text", "lead", "reason", "short"):
+        for name in ("text", "lead"):
             # names may contain them
             object.__setattr__(self, name, without_controls(getattr(self, name)))
 
@@ -96,13 +71,13 @@ class Statement:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statement for strict JSON."""
-        row = {"kind": self.kind, "text": self.text, "learners": list(self.learners)}
+        row = {"kind": self.kind, "text": self.text}
         return {**row, "numbers": json_ready(self.numbers)} if self.numbers else row
 
 
-def with_advice(kind: Kind, *parts: Part, learners: tuple[Name, ...] = ()) -> Statement:
+def with_advice(kind: Kind, *parts: Part) -> Statement:
     """Return a statement that contains advice; its text gives the advice as in Python."""
-    return Statement(kind=kind, text="".join(map(str, parts)), parts=parts, learners=learners)
+    return Statement(kind=kind, text="".join(map(str, parts)), parts=parts)
 
 
 def statements(kind: Kind, texts: Iterable[str]) -> tuple[Statement, ...]:
@@ -110,55 +85,30 @@ def statements(kind: Kind, texts: Iterable[str]) -> tuple[Statement, ...]:
     return tuple(Statement(kind=kind, text=text) for text in texts if text)
 
 
-def selected(given: Iterable[Statement], *kinds: Kind) -> tuple[Statement, ...]:
-    """Return the statements of these kinds, in their order."""
-    return tuple(one for one in given if one.kind in kinds)
+def in_order(given: Iterable[Statement]) -> tuple[Statement, ...]:
+    """Return statements in the order of explanations."""
+    return tuple(sorted(given, key=lambda one: KINDS.index(one.kind)))
 
 
-def paragraph(given: Iterable[Statement]) -> str:
-    """Join statements into one paragraph."""
-    return " ".join(one.text for one in given)
+class Stated:
+    """A result with statements."""
 
+    __slots__ = ()
 
-def as_text(given: Iterable[Statement]) -> str:
-    """Return statements as lines: the verdict and what was left out first, on one line."""
-    listed = tuple(given)
-    head = paragraph(selected(listed, *HEADLINE))
-    rest = [one.text for one in listed if one.kind not in HEADLINE]
-    return "\n".join([head, *rest] if head else rest)
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Everything there is to say, the verdict first."""
+        raise NotImplementedError
 
+    def select(self, *kinds: Kind) -> tuple[Statement, ...]:
+        """Return the statements of these kinds; see `bestofk.decide.statements`."""
+        return tuple(one for one in self.statements if one.kind in kinds)
 
-_HERE = "bestofk.decide.statements"
-_BUILDERS = {
-    "verdict": f"{_HERE}.verdict:verdict_statements",
-    "standing": f"{_HERE}.details:standing_statements",
-    "ranking": f"{_HERE}.details:ranking_statements",
-    "posterior": f"{_HERE}.details:posterior_statements",
-    "preference": f"{_HERE}.details:preference_statements",
-    "estimand": f"{_HERE}.estimand:estimand_statements",
-    "evidence": f"{_HERE}.details:evidence_statements",
-    "caution": f"{_HERE}.details:caution_statements",
-    "bootstrap": f"{_HERE}.details:bootstrap_statements",
-    "note": f"{_HERE}.details:note_statements",
-}
-"""Kind: the function that makes the statements of that kind, in the order of explanations."""
-_STOPPED_BUILDERS = {
-    "verdict": f"{_HERE}.stopped:verdict_statements",
-    "standing": f"{_HERE}.stopped:standing_statements",
-    "ranking": f"{_HERE}.stopped:ranking_statements",
-    "stop": f"{_HERE}.stopped:stop_statements",
-    "preference": f"{_HERE}.stopped:preference_statements",
-    "estimand": f"{_HERE}.estimand:estimand_statements",
-    "evidence": f"{_HERE}.stopped:evidence_statements",
-    "caution": f"{_HERE}.details:caution_statements",
-    "note": f"{_HERE}.details:note_statements",
-}
-"""The same for a decision that was made before its plan was complete."""
+    def headline(self) -> str:
+        """Return what to do, and what was left out, in the first sentences."""
+        return " ".join(one.text for one in self.select(*HEADLINE))
 
-Builder = Callable[[Any], tuple[Statement, ...]]
-
-
-def builders_of(decision: Any) -> dict[str, Builder]:
-    """Return the functions that make the statements of a decision, by kind."""
-    paths = _STOPPED_BUILDERS if hasattr(decision, "race") else _BUILDERS
-    return {kind: resolve(path) for kind, path in paths.items()}
+    def explain(self) -> str:
+        """Return all statements, the headline first, one paragraph per line."""
+        rest = [one.text for one in self.statements if one.kind not in HEADLINE]
+        return "\n".join(filter(None, [self.headline(), *rest]))

@@ -1,15 +1,14 @@
-"""Statements of a decision after its verdict: standings, ranking, preference, evidence."""
+"""Statements of a decision: the reasons, the evidence, cautions and notes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bestofk._base.formatting import (
     capitalised,
     counted,
-    first_sentence,
     interval_words,
     number,
     probability_words,
@@ -17,9 +16,9 @@ from bestofk._base.formatting import (
     rounded,
 )
 from bestofk.decide.decision import RULED_OUT
-from bestofk.decide.preference import Name
 from bestofk.decide.registry import PROCEDURES, decides_by
 from bestofk.decide.statements import Statement, statements
+from bestofk.decide.statements.verdict import verdict_statements
 from bestofk.decide.statements.wording import (
     MAX_NAMED,
     called,
@@ -28,13 +27,15 @@ from bestofk.decide.statements.wording import (
     family_words,
     level_words,
     listing,
-    pairs_in_short,
 )
 from bestofk.stats.adjust import ANY_WRONG_CLAIM, CORRECTIONS
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision, Standing
     from bestofk.decide.evidence import Evidence, Pair, Posterior
+    from bestofk.decide.preference import Name
+    from bestofk.decide.problem import Problem
+    from bestofk.stats.pairwise.entry import PairwiseTest
 
 _QUALITIES = {
     "fit_time": "are quicker to fit",
@@ -46,12 +47,39 @@ _QUALITIES = {
 """Words for the preferred learners by measured cost."""
 
 
-def standing_statements(decision: Decision) -> tuple[Statement, ...]:
+def decision_statements(decision: Decision) -> tuple[Statement, ...]:
+    """Return all statements of a decision, in the order of explanations."""
+    return (
+        *verdict_statements(decision),
+        *_ruled_out(decision),
+        *statements("reason", [_preference(decision)]),
+        evidence_statement(
+            decision, f"From {decision.design}.", _choice(decision), promise(decision)
+        ),
+        *statements("also", [_posteriors(decision), _bootstrap(decision)]),
+        *cautions_and_notes(decision),
+    )
+
+
+def cautions_and_notes(decision: Decision) -> tuple[Statement, ...]:
+    """State what is known against the test, and the notes on the losses and the test."""
+    choice = decision.test_choice
+    errs = decision.caution and choice is not None and not choice.posterior
+    dropped = () if decision.problem is None else decision.problem.dropped
+    return (
+        *statements("caution", [f"Caution: {decision.caution}"] if errs else []),
+        *statements("note", [note for note in decision.notes if note not in dropped]),
+    )
+
+
+def _ruled_out(decision: Decision) -> tuple[Statement, ...]:
     """State by which learner each of the others is ruled out."""
     evidence = decision.evidence
     if decision.best is None or not decision.candidates:
         return ()
     out = [row.name for row in decision.standings if row.verdict == RULED_OUT]
+    if not out:
+        return ()
     texts, pvalues = [], {}
     for name in out[: MAX_NAMED + 1]:
         index, rows = evidence.names.index(name), evidence.rows_of(name)
@@ -63,64 +91,20 @@ def standing_statements(decision: Decision) -> tuple[Statement, ...]:
         p = pvalue_words(pvalues[str(name)], decision.alpha)
         texts.append(f"{called(name)} by {called(winner)} ({p})")
     texts += [""] * (len(out) - len(texts))
-    if not out:
-        return ()
     adjusted = f", p-values times {len(evidence.names) - 1}" if len(evidence) > 1 else ""
     text = f"Ruled out{adjusted}: {listing(texts)}."
-    return (Statement(kind="standing", text=text, learners=tuple(out), numbers=pvalues),)
+    return (Statement(kind="reason", text=text, numbers=pvalues),)
 
 
-def ranking_statements(decision: Decision) -> tuple[Statement, ...]:
-    """State the ranking of three or more learners, and what decides it."""
-    if len(decision.ranking) < 3:
-        return ()
-    start, reason = f"Order by {decision.metric.mean}", ""
-    if decides_by(decision.procedure) == "wins":
-        start = "Order by significant wins"
-    elif decision.preference.stated:
-        start = "Order"
-        reason = "Your preference decides, unless the data override it."
-    text = f"{start}: {chain(decision.ranking)}. {reason}".rstrip()
-    return (Statement(kind="ranking", text=text, reason=reason, learners=decision.ranking),)
-
-
-def posterior_statements(decision: Decision) -> tuple[Statement, ...]:
-    """State the posterior probabilities of the others against the recommended learner."""
-    evidence, best = decision.evidence, decision.recommended
-    posteriors = evidence.posteriors if best is not None else None
-    if best is None or posteriors is None or evidence.bayesian is None:
-        return ()
-    listed = []
-    others = [standing for standing in decision.standings if standing.name != best]
-    for standing in others[:MAX_NAMED]:
-        row = evidence.row(standing.name, best)
-        if row is None:
-            continue
-        is_first = evidence.names[evidence.first[row]] == standing.name
-        ends = ("a_better", "b_better") if is_first else ("b_better", "a_better")
-        better, worse = (float(posteriors[end][row]) for end in ends)
-        same = float(posteriors["equivalent"][row])
-        shown = (probability_words(p) for p in (better, same, worse))
-        listed.append(f"{called(standing.name)} {', '.join(shown)}")
-    more = len(others) - MAX_NAMED
-    if more > 0:
-        listed.append(f"and {more} more")
-    within = "" if evidence.rope is None else f" (within {number(evidence.rope)})"
-    return statements(
-        "posterior",
-        [
-            f"Posterior probabilities, by the {evidence.bayesian.name} test, of being better than, "
-            f"equivalent to{within} and worse than {called(best)}: {'; '.join(listed)}."
-        ],
-    )
-
-
-def preference_statements(decision: Decision) -> tuple[Statement, ...]:
-    """State the preference, and where the data override it."""
-    preference = decision.preference
+def _preference(decision: Decision) -> str:
+    """State the preference, where the data override it, and the order that results."""
+    decides, preference = decides_by(decision.procedure), decision.preference
+    if decides == "wins":
+        return f"Order by significant wins: {chain(decision.ranking)}."
+    if not preference.stated or decides not in ("best", "steps"):
+        return ""
     by_preference = chain(decision.by_preference)
-    if not preference.stated or decides_by(decision.procedure) not in ("best", "steps"):
-        return ()
+    stated = f"Your preference was {by_preference}."
     if preference.kind == "measured":
         quality = _QUALITIES.get(preference.words, f"have less {preference.words}")
         stated = (
@@ -129,68 +113,188 @@ def preference_statements(decision: Decision) -> tuple[Statement, ...]:
         )
     elif preference.words == "prices":
         stated = f"From the cheapest to the most expensive: {by_preference}."
-    else:
-        stated = f"Your preference was {by_preference}."
-    edges = decision.edges
+    edges, pairs = decision.edges, len(decision.evidence)
+    if not edges:
+        return f"{stated} The data do not override it."
     shown = listing(f"{called(better)} over {called(worse)}" for worse, better in edges)
-    total = counted(len(decision.evidence), "pair")
-    if len(decision.evidence) == 1:
-        override = f"The data override this: {shown}." if edges else "The data do not override it."
-    elif edges:
-        override = f"The data override this in {len(edges)} of {total}: {shown}."
-    else:
-        override = f"The data override this in none of {total}."
-    return statements("preference", [f"{stated} {override}"])
-
-
-def evidence_statements(decision: Decision) -> tuple[Statement, ...]:
-    """State the test, its level, its error rate, and what is known against it."""
-    evidence = decision.evidence
-    level = f"alpha = {decision.alpha:g}"
-    if decision.test_choice is None:
-        text = (
-            f"Evidence: {decision.test}, one test of all {decision.noun}s, {level}, from "
-            f"{decision.design}."
-        )
-        short = f"{decision.test} test of all {decision.noun}s, {level}"
-        return (Statement(kind="evidence", text=text, short=short),)
-    if not len(evidence):
-        text = f"Evidence: the means alone, from {decision.design}; no pair had to be tested."
-        return (Statement(kind="evidence", text=text, short="the means alone, nothing tested"),)
-    parts = (
-        f"Evidence: {decision.test}, {family_words(evidence)}, {level}"
-        f"{correction_words(evidence)}, from {decision.design}.",
-        _reason_sentence(decision),
-        promise(decision).text,
-    )
-    text = " ".join(filter(None, parts))
-    return (Statement(kind="evidence", text=text, short=evidence_in_short(decision)),)
-
-
-def evidence_in_short(decision: Decision) -> str:
-    """Return ``nested-cv-t test of all 15 pairs, alpha = 0.05 with Holm's correction``."""
-    evidence = decision.evidence
-    posterior = decision.test_choice is not None and decision.test_choice.posterior
-    instead = ", with posterior probabilities in place of p-values" if posterior else ""
+    if pairs == 1:
+        return f"{stated} The data override it: {shown}."
     return (
-        f"{decision.test} test {pairs_in_short(evidence)}, alpha = {decision.alpha:g}"
-        f"{correction_words(evidence)}{instead}"
+        f"{stated} The data override it in {len(edges)} of {pairs} pairs ({shown}), so the order "
+        f"is {chain(decision.ranking)}."
     )
 
 
-def caution_statements(decision: Decision) -> tuple[Statement, ...]:
-    """State what is known against the test; nothing if it promises no error rate."""
-    if not decision.caution or decision.test_choice is None or not promise(decision).bounded:
-        return ()
-    short = first_sentence(decision.caution)
-    return (Statement(kind="caution", text=f"Caution: {decision.caution}", short=short),)
+def evidence_statement(decision: Decision, *details: str) -> Statement:
+    """State the test, its level and what the result speaks of, then `details`."""
+    evidence, size = decision.evidence, _training_size(decision)
+    test = "the means alone, no pair had to be tested"
+    if decision.test_choice is None:
+        test = f"{decision.test} test of all {decision.noun}s, alpha = {decision.alpha:g}"
+    elif len(evidence):
+        level = f"alpha = {decision.alpha:g}{correction_words(evidence)}"
+        test = f"{decision.test} test {family_words(evidence)}, {level}"
+        if decision.test_choice.posterior:
+            test += ", with posterior probabilities in place of p-values"
+    lead = f"How sure: {'; '.join(filter(None, [test, _quantity(decision, size)]))}."
+    return Statement(
+        kind="evidence",
+        lead=lead,
+        text=" ".join(filter(None, [lead, *details, _other_rows(decision)])),
+        numbers={} if size is None else {"training_size": size},
+    )
 
 
-def bootstrap_statements(decision: Decision) -> tuple[Statement, ...]:
+_POPULATIONS = {
+    "time": "for later times, if the process stays as it is",
+    "seeds": "over new seeds, on the same test set",
+    "scores": "over splits like these",
+}
+"""Where a result holds, by the kind of the design."""
+
+
+def _quantity(decision: Decision, size: int | None) -> str:
+    """Return ``mean error of learners trained on about 48 rows``, and where it holds."""
+    problem, entry = decision.problem, _entry(decision)
+    if problem is None:
+        return ""
+    subject = "these models" if decision.on_items else "learners"
+    if _fitted(decision) and not decision.on_items:
+        subject = "these fitted models"
+    trained = "" if size is None else f" trained on about {size:,} rows"
+    quantity = decision.metric.mean
+    if entry is not None and entry.estimand == "typical":
+        quantity = f"typical (median, not mean) difference in {decision.metric.name}"
+    return f"{quantity} of {subject}{trained} {_population(problem)}".rstrip()
+
+
+def _population(problem: Problem) -> str:
+    """Return the words for the population of the result; empty for rows of one data set."""
+    if problem.n_datasets > 1:
+        return "over data sets like these"
+    if problem.subject.noun == "model":
+        clustered = problem.subject.n_clusters is not None and problem.subject.clustered
+        return f"for new {'clusters of ' if clustered else ''}items like these"
+    if problem.design.kind in _POPULATIONS:
+        return _POPULATIONS[problem.design.kind]
+    if problem.bare:
+        return _POPULATIONS["scores"]
+    return "" if problem.design.groups is None else "for new groups of rows from the same source"
+
+
+def _entry(decision: Decision) -> PairwiseTest | None:
+    return None if decision.test_choice is None else decision.test_choice.entry
+
+
+def _fitted(decision: Decision) -> bool:
+    """Return whether the result is about models that were fitted once."""
+    entry = _entry(decision)
+    return decision.noun == "model" or (entry is not None and entry.about == "fitted models")
+
+
+def _other_rows(decision: Decision) -> str:
+    if decision.problem is None or decision.on_items or not _fitted(decision):
+        return ""
+    return "The learners, trained on other rows, could differ from these models."
+
+
+def _training_size(decision: Decision) -> int | None:
+    """Return the training rows of a fit; None if they are unknown or differ."""
+    problem = decision.problem
+    if problem is None or problem.design.n_train is None:
+        return None
+    if problem.n_datasets > 1 or _fitted(decision):
+        return None
+    sizes = problem.design.n_train
+    return round(sum(sizes) / len(sizes))
+
+
+def _choice(decision: Decision) -> str:
+    """Say why this test was chosen; empty if the caller asked for it."""
+    choice = decision.test_choice
+    if choice is None or not len(decision.evidence):
+        return ""
+    if choice.chosen:
+        return f"The test was {choice.reason}."
+    return f"{choice.detail[:1].upper()}{choice.detail[1:]}." if choice.detail else ""
+
+
+def promise(decision: Decision) -> str:
+    """State the error rate of the claims; empty if nothing was tested pair by pair."""
+    evidence, family = decision.evidence, decision.evidence.family
+    if decision.test_choice is None or not len(evidence):
+        return ""
+    if decision.test_choice.posterior:
+        text = (
+            "The values in place of p come from posterior probabilities and are not p-values: no "
+            "error rate is promised."
+        )
+        if np.isfinite(evidence.low).any():
+            text += " The intervals are credible intervals, not confidence intervals."
+        return text
+    hold, at_most = "If the test's assumptions hold, ", f"is at most {decision.alpha:g}"
+    if decides_by(decision.procedure) == "one challenge":
+        # the data choose which learner is tested: each of K - 1 wrong choices takes the rejection
+        # of a true hypothesis at alpha / (K - 1)
+        if decision.correction != PROCEDURES[decision.procedure].proved_with:
+            return "With this correction no error rate is proved for TestFirst."
+        return (
+            f"{hold}the chance that TestFirst chooses a {decision.noun} that is not better than "
+            f"all those preferred to it {at_most}."
+        )
+    if family.of_best:
+        bounded = decision.best is not None and np.isfinite(decision.best.at_most).any()
+        bounds = ", and all bounds hold at once" if bounded else ""
+        return (
+            f"With {level_words(decision.alpha)} confidence the best is among those that may be "
+            f"the best{bounds}, if the test's assumptions hold."
+        )
+    correction = CORRECTIONS[family.correction]
+    if family.size == 1:
+        return f"{hold}the chance of a wrong claim {at_most}."
+    if not correction.adjusts:
+        return (
+            f"{hold}the chance of a wrong claim {at_most} for each pair; that of a wrong claim "
+            f"about any of the {family.size} pairs is larger."
+        )
+    needs = "" if correction.any_dependence else " (for independent or positively dependent tests)"
+    if not correction.directions and correction.guarantee == ANY_WRONG_CLAIM:
+        needs += "; it is not proved that this includes claims in the wrong direction"
+    return f"{hold}{correction.guarantee} {at_most}{needs}."
+
+
+def _posteriors(decision: Decision) -> str:
+    """State the posterior probabilities of the others against the recommended learner."""
+    evidence, best = decision.evidence, decision.recommended
+    posteriors = evidence.posteriors if best is not None else None
+    if best is None or posteriors is None or evidence.bayesian is None:
+        return ""
+    listed = []
+    others = [standing.name for standing in decision.standings if standing.name != best]
+    for name in others[:MAX_NAMED]:
+        row = evidence.row(name, best)
+        if row is None:
+            continue
+        is_first = evidence.names[evidence.first[row]] == name
+        better, worse = ("a_better", "b_better") if is_first else ("b_better", "a_better")
+        shown = (
+            probability_words(float(posteriors[key][row])) for key in (better, "equivalent", worse)
+        )
+        listed.append(f"{called(name)} {', '.join(shown)}")
+    if len(others) > MAX_NAMED:
+        listed.append(f"and {len(others) - MAX_NAMED} more")
+    within = "" if evidence.rope is None else f" (within {number(evidence.rope)})"
+    return (
+        f"Posterior probabilities, by the {evidence.bayesian.name} test, of being better than, "
+        f"equivalent to{within} and worse than {called(best)}: {'; '.join(listed)}."
+    )
+
+
+def _bootstrap(decision: Decision) -> str:
     """State the verdicts of Bootstrap-B, which counts the repetitions of stochastic learners."""
     result = decision.bootstrap
     if result is None:
-        return ()
+        return ""
     middles = np.asarray(result.intervals).mean(axis=1)
     below = middles < middles.mean()
     groups: dict[str, list[str]] = {}
@@ -198,91 +302,16 @@ def bootstrap_statements(decision: Decision) -> tuple[Statement, ...]:
         side = "better" if smaller else "worse"
         word = f"significantly {side}" if verdict == "significant" else verdict
         groups.setdefault(word, []).append(name)
-    words = {
-        "significantly better": "Significantly better",
-        "significantly worse": "Significantly worse",
-        "not significant": "Not significant",
-        "inconclusive": "Inconclusive",
-    }
-    sentences = [f"{words[word]}: {listing(groups[word])}." for word in words if word in groups]
+    words = ("significantly better", "significantly worse", "not significant", "inconclusive")
+    sentences = [f"{capitalised(one)}: {listing(groups[one])}." for one in words if one in groups]
     text = (
         "Bootstrap-B, which counts the repetitions, compares each learner with the mean of all, at "
         f"an alpha of its own, {result.alpha:g} with {CORRECTIONS[result.correction].words}."
     )
-    return statements("bootstrap", [" ".join((text, *sentences))])
+    return " ".join((text, *sentences))
 
 
-def note_statements(decision: Decision) -> tuple[Statement, ...]:
-    """Repeat the notes on the losses and the test, without what the verdict says already."""
-    dropped = () if decision.problem is None else decision.problem.dropped
-    return statements("note", [note for note in decision.notes if note not in dropped])
-
-
-def _reason_sentence(decision: Decision) -> str:
-    """Say why this test was chosen; empty if the caller asked for it."""
-    choice = decision.test_choice
-    assert choice is not None
-    if choice.chosen:
-        return f"The test was {choice.reason}."
-    return f"{choice.detail[:1].upper()}{choice.detail[1:]}." if choice.detail else ""
-
-
-class Promise(NamedTuple):
-    """The error rate of a decision's claims."""
-
-    text: str
-    bounded: bool = True
-    """True if the sentence bounds an error rate."""
-
-
-def promise(decision: Decision) -> Promise:
-    """State the error rate of the claims."""
-    family = decision.evidence.family
-    if decision.test_choice is not None and decision.test_choice.posterior:
-        text = (
-            "The values in place of p come from posterior probabilities and are not p-values: no "
-            "error rate is promised."
-        )
-        if np.isfinite(decision.evidence.low).any():
-            text += " The intervals are credible intervals, not confidence intervals."
-        return Promise(text, bounded=False)
-    hold = "If the test's assumptions hold, "
-    at_most = f"is at most {decision.alpha:g}"
-    if decides_by(decision.procedure) == "one challenge":
-        return _promise_of_test_first(decision, hold, at_most)
-    if family.of_best:
-        bounded = decision.best is not None and np.isfinite(decision.best.at_most).any()
-        bounds = ", and all bounds hold at once" if bounded else ""
-        return Promise(
-            f"With {level_words(decision.alpha)} confidence the best is among those that may be "
-            f"the best{bounds}, if the test's assumptions hold."
-        )
-    correction = CORRECTIONS[family.correction]
-    if family.size == 1:
-        return Promise(f"{hold}the chance of a wrong claim {at_most}.")
-    if not correction.adjusts:
-        return Promise(
-            f"{hold}the chance of a wrong claim {at_most} for each pair; that of a wrong claim "
-            f"about any of the {family.size} pairs is larger."
-        )
-    needs = "" if correction.any_dependence else " (for independent or positively dependent tests)"
-    if not correction.directions and correction.guarantee == ANY_WRONG_CLAIM:
-        needs += "; it is not proved that this includes claims in the wrong direction"
-    return Promise(f"{hold}{correction.guarantee} {at_most}{needs}.")
-
-
-def _promise_of_test_first(decision: Decision, hold: str, at_most: str) -> Promise:
-    """State the error rate of the choice alone: the data choose which learner is tested.
-
-    A wrong choice of learner f takes the rejection of a true hypothesis about f, at
-    alpha / (K - 1); K - 1 learners can be chosen so.
-    """
-    if decision.correction != PROCEDURES[decision.procedure].proved_with:
-        return Promise("With this correction no error rate is proved for TestFirst.", bounded=False)
-    return Promise(
-        f"{hold}the chance that TestFirst chooses a {decision.noun} that is not better than all "
-        f"those preferred to it {at_most}."
-    )
+# The sentences of values that a decision holds.
 
 
 def pair_sentence(pair: Pair) -> str:
@@ -300,7 +329,7 @@ def pair_sentence(pair: Pair) -> str:
     numbers = ", ".join(filter(None, parts))
     if pair.better is None:
         return capitalised(f"{a} and {b} are not shown to differ ({numbers}).")
-    winner, loser = (a, b) if pair.better == pair.a else (b, a)
+    winner, loser = map(called, _winner_first(pair))
     return capitalised(f"{winner} is significantly better than {loser} ({numbers}).")
 
 
@@ -351,7 +380,7 @@ def claims_sentence(evidence: Evidence) -> str:
         return f"No difference is shown in any of {len(evidence)} pairs."
     claimed.sort(key=lambda pair: pair.adjusted_pvalue)
     listed = listing(
-        f"{called(_winner(pair))} is better than {called(_loser(pair))} "
+        f"{' is better than '.join(map(called, _winner_first(pair)))} "
         f"({pvalue_words(pair.adjusted_pvalue, evidence.family.alpha)})"
         for pair in claimed
     )
@@ -360,10 +389,5 @@ def claims_sentence(evidence: Evidence) -> str:
     return f"Shown in {len(claimed)} of {len(evidence)} pairs: {listed}."
 
 
-def _winner(pair: Pair) -> Name:
-    assert pair.better is not None
-    return pair.better
-
-
-def _loser(pair: Pair) -> Name:
-    return pair.a if pair.better == pair.b else pair.b
+def _winner_first(pair: Pair) -> tuple[Name, Name]:
+    return (pair.a, pair.b) if pair.better == pair.a else (pair.b, pair.a)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bestofk._base.formatting import capitalised, in_words, number, pvalue_words
+from bestofk._base.formatting import capitalised, in_words, joined, number, pvalue_words
 from bestofk.decide.choose_test import units
 from bestofk.decide.decision import MAY_BE_BEST, NOT_SHOWN, RULED_OUT, WITHIN_MARGIN
 from bestofk.decide.preference import Name
-from bestofk.decide.statements import Statement
-from bestofk.decide.statements.missing import missing_sentences
+from bestofk.decide.statements import Statement, statements
 from bestofk.decide.statements.wording import (
+    MAX_NAMED,
     at_most_text,
     called,
     is_are,
@@ -39,14 +39,30 @@ def verdict_statements(decision: Decision) -> tuple[Statement, ...]:
         sentences = [CONTRADICTION.format(noun=decision.noun)]
     else:
         sentences = [*_best(decision)]
-    sentences.extend(missing_sentences(decision))
-    if decision.problem is not None:
-        sentences.extend(decision.problem.dropped)
-    return tuple(
-        one if isinstance(one, Statement) else Statement(kind="verdict", text=capitalised(one))
-        for one in sentences
-        if one
+    sentences.append(_missing(decision))
+    dropped = () if decision.problem is None else decision.problem.dropped
+    return (
+        *(
+            one if isinstance(one, Statement) else Statement(kind="verdict", text=capitalised(one))
+            for one in sentences
+            if one
+        ),
+        *statements("left out", dropped),
     )
+
+
+def _missing(decision: Decision) -> str:
+    """Say which learners lack losses, and that the statement holds whatever these are."""
+    missing = None if decision.problem is None else decision.problem.missing
+    if missing is None or not missing.counts or missing.as_worst is None:
+        return ""
+    worst = "wrong" if decision.on_items else "the worst there"
+    lack = [
+        f"{called(name)} has no score on {count} of {missing.units} {missing.unit}s"
+        for name, count in list(missing.counts.items())[:MAX_NAMED]
+    ]
+    right = " or as right" if missing.as_best is not None else ""
+    return f"{joined(lack)}; all of this also holds if these count as {worst}{right}."
 
 
 def _use(decision: Decision, rest: str, *, lead: str = "Use", start: str = "") -> Statement:
@@ -57,7 +73,7 @@ def _use(decision: Decision, rest: str, *, lead: str = "Use", start: str = "") -
     detail = decision.details.get(best, "")
     if detail:
         detail = f" ({decision.metric.mean} {shown_means(decision)[best]}, {detail})"
-    return Statement(kind="verdict", lead=use, text=f"{use}{detail}{rest}", learners=(best,))
+    return Statement(kind="verdict", lead=use, text=f"{use}{detail}{rest}")
 
 
 def _best(decision: Decision) -> list[Statement | str]:

@@ -179,35 +179,16 @@ def level_words(alpha: float) -> str:
 
 
 def family_words(evidence: Evidence) -> str:
-    """Describe the hypotheses that were tested together."""
+    """Return the hypotheses that were tested together, such as ``of all 15 pairs``."""
     family, count = evidence.family, len(evidence)
-    if family.of_best and count > 1:
-        return f"two-sided, each of the {family.learners} against the others"
-    if evidence.alternative != "two-sided":
-        pairs = "one pair" if count == 1 else f"{count} pairs"
-        if family.name == "preference":
-            return (
-                f"one-sided against the preference in {pairs} (the opposite direction was not "
-                "tested)"
-            )
-        return f"one-sided in {pairs}"
-    if family.name == "control":
-        control = called(evidence.names[family.control or 0])
-        others = "the other" if count == 1 else f"the {count} others"
-        return f"two-sided, {control} against {others}"
-    return "two-sided" if count == 1 else f"two-sided over all {count} pairs"
-
-
-def pairs_in_short(evidence: Evidence) -> str:
-    """Return the tested pairs in a few words, such as ``of all 15 pairs``."""
-    family, count = evidence.family, len(evidence)
-    pairs = "of one pair" if count == 1 else f"of {count} pairs"
     if family.of_best and count > 1:
         return f"of each of the {family.learners} against the others"
+    pairs = "of one pair" if count == 1 else f"of {count} pairs"
+    if evidence.alternative != "two-sided":
+        against = " against the preference" if family.name == "preference" else ""
+        return f"{pairs}, one-sided{against}"
     if family.name == "control":
         return f"of {called(evidence.names[family.control or 0])} against the others"
-    if evidence.alternative != "two-sided":
-        return f"{pairs}, one-sided"
     return pairs if count == 1 else f"of all {count} pairs"
 
 

@@ -21,7 +21,8 @@ from bestofk.decide.decision import (
 from bestofk.decide.evidence import Evidence, Family, Pair
 from bestofk.decide.preference import Name, Preference
 from bestofk.decide.procedures.multitest import Step
-from bestofk.decide.statements.stopped import NOT_SETTLED
+from bestofk.decide.statements import Statement
+from bestofk.decide.statements.stopped import NOT_SETTLED, stopped_statements
 from bestofk.decide.statements.wording import listing
 from bestofk.decide.stopping.planned_units import PlannedUnits
 from bestofk.decide.stopping.races import Race
@@ -175,6 +176,9 @@ class StoppedDecision(Decision):
     def runs_of(self, name: Name) -> int | None:
         """Return the number of runs (or data sets) in the mean of a learner."""
         return self.race.runs[str(name)]
+
+    def _statements(self) -> tuple[Statement, ...]:
+        return stopped_statements(self)
 
     def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
         """Return the decision for strict JSON."""

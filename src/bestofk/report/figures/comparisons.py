@@ -98,7 +98,7 @@ def evidence_words(order: Decision) -> str:
     """Return a sentence about the test of the pairs, their family and the correction."""
     evidence = order.pair_evidence
     family, correction = family_words(evidence), correction_words(evidence)
-    return f"{order.test}, {family}, alpha = {order.alpha:g}{correction}."
+    return f"{order.test} test {family}, alpha = {order.alpha:g}{correction}."
 
 
 def p_words(evidence: Evidence) -> str:
