@@ -1,31 +1,29 @@
 """Upper tail and quantiles of the studentized range, with full relative accuracy.
 
-The trapezoidal rule computes both integrals after a change of variable. The integrand is then an
-analytic function that vanishes at both ends, so the rule converges exponentially with few and
-fixed nodes.
+``scipy.stats.studentized_range`` takes 16 ms for one tail, and loses the digits of tails below
+1e-10. Here the trapezoidal rule computes both integrals after a change of variable. The integrand
+is then an analytic function that vanishes at both ends, so the rule converges exponentially with
+few and fixed nodes.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.tails import t_quantile
+from bestofk.stats.tails import normal_sf, t_quantile, t_sf
 
 __all__ = ["quantile", "survival"]
 
 _HALF_WIDTH = 9.25
 _NUMBERS_AT_ONCE = 1 << 15
-_INTERPOLATE_ABOVE_VALUES = 400
-_INTERPOLATE_ABOVE_SIZES = 64
-_DEGREE_IN_SIZE = 40
-_NOISE = 1e-12
-"""Rounding error of the last coefficients of a series of logarithms."""
+_DEGREE = 255
+"""Degree of the series for many tails of one distribution."""
 
 
 def survival(q: npt.ArrayLike, *, groups: npt.ArrayLike, df: float = math.inf) -> Floats:
@@ -62,9 +60,9 @@ def survival(q: npt.ArrayLike, *, groups: npt.ArrayLike, df: float = math.inf) -
             "The studentized range requires q of at least 0, groups of at least 2 and df above 0; "
             f"got q from {q.min()}, groups from {k.min()} and df {df}."
         )
-    if q.size > _INTERPOLATE_ABOVE_VALUES and k.size and k.min() == k.max():
-        return _through_interpolant(q, float(k.flat[0]), df)
-    return _direct(q.ravel(), k.ravel(), df).reshape(q.shape)
+    many = q.size > _DEGREE and k.min() == k.max()
+    tails = _interpolated if many else _direct
+    return tails(q.ravel(), k.ravel(), df).reshape(q.shape)
 
 
 def quantile(alpha: float, *, groups: npt.ArrayLike, df: float = math.inf) -> Floats:
@@ -101,64 +99,27 @@ def quantile(alpha: float, *, groups: npt.ArrayLike, df: float = math.inf) -> Fl
             "The studentized range requires alpha between 0 and 1, groups of at least 2 and df "
             f"above 0; got alpha {alpha}, groups from {k.min()} and df {df}."
         )
-    if k.size > _INTERPOLATE_ABOVE_SIZES:
-        return _quantiles_of_many_sizes(alpha, k, df)
-    return _roots(alpha, k.ravel(), df).reshape(k.shape)
+    return np.array([_root(alpha, groups, df) for groups in k.ravel().tolist()]).reshape(k.shape)
 
 
-def _roots(alpha: float, k: Floats, df: float) -> Floats:
-    from scipy import special
+@lru_cache(maxsize=4096)
+def _root(alpha: float, k: float, df: float) -> float:
+    from scipy import optimize, special
 
-    def upper(tail: npt.ArrayLike) -> Floats:
-        p = np.asarray(tail, dtype=np.float64)
-        value = -special.ndtri(p) if math.isinf(df) else -t_quantile(p, df)
-        return np.asarray(math.sqrt(2.0) * value, dtype=np.float64)
+    def upper(tail: float) -> float:
+        value = special.ndtri(tail) if math.isinf(df) else t_quantile(tail, df)
+        return -math.sqrt(2.0) * float(value)
 
-    low, high = np.full(k.shape, float(upper(alpha / 2.0))), upper(alpha / (k * (k - 1.0)))
-    target = math.log(alpha)
-    at_low, at_high = _log_excess(low, k, df, target), _log_excess(high, k, df, target)
-    root = high.copy()
-    unsettled = k > 2.0
-    low, high = np.log(low), np.log(high)
-    # Anderson and Bjorck's regula falsi on log P(Q > q) over log q (linear for small df), for all
-    # roots at once; from step 10 on every other step halves the bracket (slow for alpha near 1)
-    for step in range(120):
-        unsettled &= (high - low > 2e-16) & (at_low > 0.0) & (at_high < 0.0)
-        if not unsettled.any():
-            break
-        w = unsettled.copy()
-        a, b, fa, fb = low[w], high[w], at_low[w], at_high[w]
-        halve = step >= 10 and step % 2 == 0
-        x = (a + b) / 2.0 if halve else np.clip((a * fb - b * fa) / (fb - fa), a, b)
-        fx = _log_excess(np.exp(x), k[w], df, target)
-        above = fx > 0.0
-        keep_high, keep_low = 1.0 - fx / fa, 1.0 - fx / fb
-        keep_high = np.where(keep_high > 0.0, keep_high, 0.5)
-        keep_low = np.where(keep_low > 0.0, keep_low, 0.5)
-        low[w], high[w] = np.where(above, x, a), np.where(above, b, x)
-        at_low[w] = np.where(above, fx, fa * keep_low)
-        at_high[w] = np.where(above, fb * keep_high, fx)
-        root[w] = np.exp(x)
-        unsettled[w] = np.abs(fx) > 4e-14
-    return root
+    def log_excess(log_q: float) -> float:
+        tail = _direct(np.array([math.exp(log_q)]), np.array([k]), df)
+        return math.log(float(tail[0]) / alpha)
 
-
-def _quantiles_of_many_sizes(alpha: float, k: Floats, df: float) -> Floats:
-    """Interpolate by a Chebyshev series in log(k - 1); the quantile is analytic in a real k > 1."""
-    from numpy.polynomial import chebyshev
-
-    x = np.log(k - 1.0)
-    middle, half = (x.max() + x.min()) / 2.0, max((x.max() - x.min()) / 2.0, 1e-9)
-
-    def roots(u: Any) -> Any:
-        return _roots(alpha, np.exp(middle + half * u) + 1.0, df)
-
-    series = chebyshev.chebinterpolate(roots, _DEGREE_IN_SIZE)
-    return np.asarray(chebyshev.chebval((x - middle) / half, series), dtype=np.float64)
-
-
-def _log_excess(q: Floats, k: Floats, df: float, target: float) -> Floats:
-    return np.asarray(np.log(_direct(q, k, df)) - target, dtype=np.float64)
+    low, high = upper(alpha / 2.0), upper(alpha / (k * (k - 1.0)))
+    if k == 2.0:
+        return high
+    # log P(Q > q) is nearly linear in log q for small df; rounding may move the root to an end
+    ends = math.log(low * (1.0 - 1e-9)), math.log(high * (1.0 + 1e-9))
+    return math.exp(float(optimize.brentq(log_excess, *ends, xtol=1e-16, rtol=1e-15)))
 
 
 def _step(k_max: float) -> float:
@@ -245,40 +206,31 @@ def _direct(q: Floats, k: Floats, df: float) -> Floats:
     return np.minimum(out, 1.0)
 
 
-def _through_interpolant(q: Floats, k: float, df: float) -> Floats:
+def _interpolated(q: Floats, k: Floats, df: float) -> Floats:
     """Return many tails of one distribution by a Chebyshev series in log(1 + q).
 
     The series expands the log of P(Q > q) divided by the same probability for two means, which is
     a t tail. The log stays between 0 and log(k (k - 1) / 2) for all q.
     """
-    from numpy.polynomial import chebyshev
+    from numpy.polynomial import Chebyshev
 
-    flat = q.ravel()
-    pair = _two_means(flat, df)
-    inner = (flat > 0.0) & (pair > 0.0)
-    x = np.log1p(flat[inner])
-    if x.size < _INTERPOLATE_ABOVE_VALUES:
-        return _direct(flat, np.full(flat.shape, k), df).reshape(q.shape)
-    lowest, highest = float(x.min()), float(x.max())
-    middle, half = (highest + lowest) / 2.0, max((highest - lowest) / 2.0, 1e-9)
+    inner = (q > 0.0) & (_two_means(q, df) > 0.0)
+    if not inner.any():
+        return _direct(q, k, df)
 
-    def log_excess(u: Any) -> Any:
-        at = np.maximum(np.expm1(middle + half * u), 0.0)
-        return np.log(_direct(at, np.full(at.shape, k), df) / _two_means(at, df))
+    def log_excess(x: Floats) -> Floats:
+        at = np.expm1(x)
+        return np.log(_direct(at, np.full(at.shape, k[0]), df) / _two_means(at, df))
 
-    for degree in (31, 63, 127, 255, 511):
-        series = chebyshev.chebinterpolate(log_excess, degree)
-        if np.abs(series[-degree // 8 :]).max() < _NOISE:
-            out = np.where(flat > 0.0, 0.0, 1.0)
-            excess = np.exp(chebyshev.chebval((x - middle) / half, series))
-            out[inner] = np.minimum(pair[inner] * excess, 1.0)
-            return out.reshape(q.shape)
-    return _direct(flat, np.full(flat.shape, k), df).reshape(q.shape)
+    x = np.log1p(q[inner])
+    ends = [float(x.min()), float(x.max()) + 1e-9]
+    out = np.where(q > 0.0, 0.0, 1.0)
+    excess = np.exp(Chebyshev.interpolate(log_excess, _DEGREE, ends)(x))
+    out[inner] = np.minimum(_two_means(q[inner], df) * excess, 1.0)
+    return out
 
 
 def _two_means(q: Floats, df: float) -> Floats:
-    from scipy import special
-
+    """Return P(Q > q) for two means."""
     t = q / math.sqrt(2.0)
-    tail = special.ndtr(-t) if math.isinf(df) else special.stdtr(df, -t)
-    return np.asarray(2.0 * tail, dtype=np.float64)
+    return np.asarray(2.0 * (normal_sf(t) if math.isinf(df) else t_sf(t, df)), dtype=np.float64)
