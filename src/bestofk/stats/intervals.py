@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +14,10 @@ from bestofk._base.errors import ArgumentError, BestOfKWarning
 from bestofk._base.results import Presented
 
 Number = float | Floats
+Counts = npt.NDArray[np.int64]
+
+MAX_INSTANCES = 10**8
+"""Test instances up to which scipy inverts the binomial tail accurately."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,8 +48,8 @@ class ErrorRateInterval(Presented):
     delta: float
     method: str
     side: str
-    errors: int | npt.NDArray[np.int64]
-    n: int | npt.NDArray[np.int64]
+    errors: int | Counts
+    n: int | Counts
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per interval."""
@@ -88,13 +91,13 @@ def _too_few(k: Any, n: Any) -> Any:
     return k * (n - k) / n < 5
 
 
-def _counts(k: Any, n: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _counts(k: Any, n: Any) -> tuple[Counts, Counts]:
     counts = []
     for value, where in ((k, "k"), (n, "n")):
         array = finite_array(value, where, min_ndim=0)
-        if np.any(array != np.floor(array)) or np.any(np.abs(array) > 2**53):
+        if np.any(array != np.floor(array)) or np.any(np.abs(array) > MAX_INSTANCES):
             raise ArgumentError(
-                f"{where} must be a whole number of instances, at most 2^53; got "
+                f"{where} must be a whole number of instances, at most {MAX_INSTANCES:,}; got "
                 f"{array.flat[0] if array.size else 'nothing'!r}."
             )
         counts.append(array.astype(np.int64))
@@ -124,11 +127,7 @@ def _z(level: float) -> float:
 
 
 def _result(
-    errors: npt.NDArray[np.int64],
-    n: npt.NDArray[np.int64],
-    low: Floats,
-    high: Floats,
-    **labels: Any,
+    errors: Counts, n: Counts, low: Floats, high: Floats, **labels: Any
 ) -> ErrorRateInterval:
     scalar = errors.ndim == 0 and n.ndim == 0
 
@@ -239,13 +238,13 @@ def wilson(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
     return _result(errors, size, low, high, **_two_sided("Wilson", level))
 
 
-def _wilson_high(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], z: float) -> Floats:
+def _wilson_high(k: Counts, n: Counts, z: float) -> Floats:
     root = np.sqrt(z * z + 4.0 * k * ((n - k) / n))
     high = (2.0 * k + z * z + z * root) / (2.0 * (n + z * z))
     return np.where(k == n, 1.0, np.minimum(high, 1.0))
 
 
-def _wilson_low(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], z: float) -> Floats:
+def _wilson_low(k: Counts, n: Counts, z: float) -> Floats:
     # divide k / n first: at k = 0 the tiny upper root of a tiny z would give 0 / 0
     upper = _wilson_high(k, n, z)
     share = (k / n) / np.where(k == 0, 1.0, upper)
@@ -350,90 +349,15 @@ def test_set_bound(
 test_set_bound.__test__ = False  # type: ignore[attr-defined]
 
 
-def _upper_bound(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], tail: float) -> Floats:
+def _upper_bound(k: Counts, n: Counts, tail: float) -> Floats:
     """Return the largest p with P(Bin(n, p) <= k) >= tail."""
-    k, n = np.broadcast_arrays(k, n)
-    bound = np.ones(k.shape)
-    none = k == 0
-    bound[none] = -np.expm1(np.log(tail) / n[none])
-    some = (k > 0) & (k < n)
-    bound[some] = _solve(k[some] + 1, n[some] - k[some], tail, upper=True)
-    return bound
+    from scipy import special
+
+    return np.where(k == n, 1.0, special.betainccinv(k + 1.0, np.maximum(n - k, 1.0), tail))
 
 
-def _lower_bound(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], tail: float) -> Floats:
+def _lower_bound(k: Counts, n: Counts, tail: float) -> Floats:
     """Return the smallest p with P(Bin(n, p) >= k) >= tail."""
-    k, n = np.broadcast_arrays(k, n)
-    bound = np.zeros(k.shape)
-    every = k == n
-    bound[every] = np.exp(np.log(tail) / n[every])
-    some = (k > 0) & (k < n)
-    bound[some] = _solve(k[some], n[some] - k[some] + 1, tail, upper=False)
-    return bound
-
-
-def _solve(
-    alpha: npt.NDArray[np.int64], beta: npt.NDArray[np.int64], tail: float, *, upper: bool
-) -> Floats:
-    """Return the p at which the incomplete beta function I_p(alpha, beta) (or 1 - I_p) is `tail`.
-
-    Start from scipy's inverse, which loses digits for n near 1e9 and fails for tiny tails. Use
-    bisection on logit p in those cases. Refine both by Newton steps of log tail against log p.
-    """
     from scipy import special
 
-    function = partial(_beta_tail, upper=upper)
-    inverse = special.betainccinv if upper else special.betaincinv
-    a, b = alpha.astype(np.float64), beta.astype(np.float64)
-    if a.size == 0:
-        return a
-    with np.errstate(all="ignore"):
-        p = np.asarray(inverse(a, b, tail), dtype=float)
-        bad = ~((p > 0.0) & (p < 1.0) & (np.abs(np.log(function(a, b, p) / tail)) < 1e-3))
-        p[bad] = _bisect(function, a[bad], b[bad], tail, upper=upper)
-        gap = np.log(function(a, b, p) / tail)
-        for _ in range(4):
-            density = np.exp(
-                special.xlogy(a, p) + special.xlog1py(b - 1.0, -p) - special.betaln(a, b)
-            )
-            slope = (-density if upper else density) / function(a, b, p)
-            trial = p * np.exp(-gap / slope)
-            new_gap = np.log(function(a, b, trial) / tail)
-            better = np.abs(new_gap) < np.abs(gap)
-            p, gap = np.where(better, trial, p), np.where(better, new_gap, gap)
-    return p
-
-
-def _beta_tail(a: Floats, b: Floats, p: Floats, *, upper: bool) -> Floats:
-    """Return I_p(a, b), or 1 - I_p(a, b) if `upper`.
-
-    For a < 40 and large b, scipy before 1.14 loses up to half of the digits. Add the a binomial
-    probabilities in that case.
-    """
-    from scipy import special
-
-    tail: Floats = np.array((special.betaincc if upper else special.betainc)(a, b, p))
-    n = a + b - 1.0
-    start = n * np.log1p(-p)
-    few = (a < 40.0) & (b > 1e4) & (start > -700.0)
-    a, n, odds, term = a[few], n[few], (p / (1.0 - p))[few], np.exp(start[few])
-    total = term.copy()
-    for i in range(1, 40):
-        term = term * np.where(i < a, (n - i + 1.0) / i * odds, 0.0)
-        total += term
-    # the complement of a total near 1 has few digits
-    tail[few] = total if upper else np.where(total < 0.999, 1.0 - total, tail[few])
-    return tail
-
-
-def _bisect(function: Any, a: Floats, b: Floats, tail: float, *, upper: bool) -> Floats:
-    """Solve by bisection on logit p between the smallest positive number and 1."""
-    from scipy import special
-
-    low, high = np.full(a.shape, -745.0), np.full(a.shape, 745.0)
-    for _ in range(70 if a.size else 0):
-        middle = (low + high) / 2.0
-        above = function(a, b, special.expit(middle)) >= tail
-        rises = above if upper else ~above
-        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
-    return np.asarray(special.expit((low + high) / 2.0), dtype=float)
+    return np.where(k == 0, 0.0, special.betaincinv(np.maximum(k, 1.0), n - k + 1.0, tail))
