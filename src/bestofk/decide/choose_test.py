@@ -13,7 +13,7 @@ import numpy as np
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
 from bestofk.decide.problem import BOTH_PARTS, Problem
 from bestofk.losses.split_design import design_advice, is_certain, unclear_design
-from bestofk.stats.pairwise.entry import Automatic, PairwiseTest
+from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 from bestofk.stats.pairwise.skew_corrected import unit_widening
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
     """Return the arguments of a test that needs runs on parts of the rows; none for other tests."""
     design = problem.design
-    if not entry.subsets or problem.subset_values is None or design.subsets is None:
+    if not entry.nested or problem.subset_values is None or design.subsets is None:
         return {}
     sizes: dict[str, Any] = {"runs": design.runs, "folds": design.folds}
-    if entry.takes_df and design.n_train is not None and design.n_test is not None:
+    if entry.takes("rows") and design.n_train is not None and design.n_test is not None:
         # the units are the groups, if there are any
         sizes["rows"] = design.groups or design.n_train[0] + design.n_test[0]
     return sizes
@@ -152,7 +152,7 @@ def choose_test(
     return Choice(
         name=entry.name,
         function=function,
-        axes=BOTH_PARTS if entry.subsets else entry.axes,
+        axes=BOTH_PARTS if entry.nested else entry.axes,
         arguments={
             **entry.arguments,
             **facts,
@@ -179,7 +179,7 @@ def _calibration(df: Any) -> Calibration | None:
 def _takes_any_losses(entry: PairwiseTest) -> bool:
     """Return whether the function of a test needs only paired losses in a row."""
     return entry.axes == 1 and not (
-        entry.zero_one or entry.subsets or entry.needs_sizes or entry.takes_df
+        entry.zero_one or entry.nested or entry.needs_sizes or entry.takes("df")
     )
 
 
@@ -203,7 +203,7 @@ def units(problem: Problem) -> int:
 
 def fewest_units(problem: Problem, entry: PairwiseTest) -> int:
     """Return the number of units; that of the learner with the fewest if they are not paired."""
-    if not entry.unpaired:
+    if "seeds" not in entry.covers:
         return units(problem)
     return int(np.isfinite(problem.sample(1)).sum(axis=1).min())
 
@@ -213,14 +213,9 @@ def smallest_pvalue(choice: Choice, n: int) -> float:
     entry = choice.entry
     if entry is None or entry.smallest_pvalue is None:
         return 0.0
-    if choice.arguments.get("exact") is True:
-        from bestofk.stats.pairwise.resolution import smallest_pvalue as smallest_of_signs
-
-        return smallest_of_signs(n)
-    as_decided = entry.decision_arguments.items() <= choice.arguments.items()
-    if entry.decision_smallest_pvalue is not None and as_decided:
-        return float(entry.decision_smallest_pvalue(n))
-    return float(entry.smallest_pvalue(n))
+    if "exact" in choice.arguments:
+        return entry.smallest_pvalue(n, exact=choice.arguments["exact"])
+    return entry.smallest_pvalue(n)
 
 
 def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
@@ -266,15 +261,15 @@ def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
         receiver = () if problem.bare else (" to Losses, or to order with an array",)
         raise DesignError(*unclear_design("losses", design.folds, *receiver))
     suitable = (
-        (entry, automatic)
-        for entry, automatic in automatic_tests(situation)
+        entry
+        for entry in automatic_tests(situation)
         if (not entry.zero_one or _is_zero_one(problem))
         and (not entry.needs_sizes or problem.bare or problem.design.test_share() is not None)
     )
-    entry, automatic = next(suitable, (None, None))
-    if entry is None or automatic is None:
+    entry = next(suitable, None)
+    if entry is None:
         raise _sizes_needed(problem)
-    reason = f"chosen for {SITUATION_WORDS[situation]}: {automatic.why}"
+    reason = f"chosen for {SITUATION_WORDS[situation]}: {entry.automatic[situation]}"
     if problem.bare and problem.values.shape[1] == 1:
         reason += "; an array of two axes is taken as one run of folds"
     return entry, reason
@@ -310,21 +305,15 @@ def _sizes_needed(problem: Problem) -> DesignError:
     )
 
 
-def automatic_tests(situation: str) -> list[tuple[PairwiseTest, Automatic]]:
+def automatic_tests(situation: str) -> list[PairwiseTest]:
     """Return the automatic tests of a situation, the first choice first."""
-    tests = [
-        (entry, automatic)
-        for entry in PAIRWISE_TESTS.values()
-        for automatic in entry.automatic
-        if automatic.situation == situation
-    ]
-    return sorted(tests, key=lambda pair: pair[1].rank)
+    return [entry for entry in PAIRWISE_TESTS.values() if situation in entry.automatic]
 
 
 def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
-    if problem.bare and entry.subsets:
+    if problem.bare and entry.nested:
         raise DesignError(
-            f"test {entry.name!r} covers {SITUATION_WORDS[entry.subsets]}. An array has no design; "
+            f"test {entry.name!r} covers {SITUATION_WORDS['nested']}. An array has no design; "
             "pass Losses with a design."
         )
     if problem.bare:
@@ -414,18 +403,17 @@ def _facts(
             )  # fmt: skip
         else:
             facts["n_train"], facts["n_test"] = 1.0, share
-    if entry.takes_test_share and not problem.bare and design.test_share() is not None:
+    if entry.takes("test_share") and not problem.bare and design.test_share() is not None:
         facts["test_share"] = design.test_share()
-    if entry.takes_units and not problem.bare and design.groups is not None:
+    if entry.takes("units") and not problem.bare and design.groups is not None:
         facts["units"] = design.groups
-    if entry.takes_resolution:
+    if entry.takes("resolution"):
         facts["resolution"] = _resolution(problem)
     if df is not None:
-        if not entry.takes_df:
+        if not entry.takes("df"):
             raise ArgumentError(f"df does not apply to test {entry.name!r}; leave it out.")
         facts["df"] = df
-    facts |= entry.decision_arguments
-    if entry.random:
+    if entry.takes("random_state"):
         facts["random_state"] = random_state
     return facts | subset_facts(problem, entry)
 

@@ -148,7 +148,7 @@ def groups_of(
     alone = _stay_alone(stack)
     first = settings.chosen(stack.one(0), one_sided=one_sided)
     varies = _varies(first, settings.test)
-    random = first.entry is not None and first.entry.random
+    random = first.entry is not None and first.entry.takes("random_state")
     if not (varies or random or alone.any()):
         for place, family in families.items():
             yield TablesOfTest(np.flatnonzero(at == place), family, first)
@@ -158,7 +158,7 @@ def groups_of(
         choice = first
         if varies and table:
             choice = settings.chosen(stack.one(table), one_sided=one_sided)
-            random = choice.entry is not None and choice.entry.random
+            random = choice.entry is not None and choice.entry.takes("random_state")
         key: tuple[Any, ...] = (place, choice.name, tuple(map(repr, choice.arguments.items())))
         if random or alone[table]:
             key = (*key, table)
@@ -182,7 +182,7 @@ def _varies(choice: Choice, test: Any) -> bool:
     entry = choice.entry
     if entry is None:
         return False
-    return bool(test == "auto" or entry.takes_resolution or entry.zero_one or entry.widened)
+    return bool(test == "auto" or entry.takes("resolution") or entry.zero_one or entry.widened)
 
 
 def _stay_alone(stack: ProblemStack) -> Any:

@@ -455,7 +455,7 @@ def _test(
         clusters=scores.cluster,
         strata=scores.task if len(scores.tasks) > 1 else None,
         unit=unit,
-        chosen=f"chosen for these items: {entry.automatic[0].why}; {unit_of_test}"
+        chosen=f"chosen for these items: {entry.automatic['test-set']}; {unit_of_test}"
         if automatic
         else "",
         detail="" if automatic else unit_of_test,

@@ -324,7 +324,7 @@ def _assumptions(entry: Any) -> str:
 
 
 def _automatic(entry: Any) -> str:
-    return ", ".join(choice.situation for choice in entry.automatic)
+    return ", ".join(entry.automatic)
 
 
 _NAMES: Columns = {"name": lambda e: e.name, "family": lambda e: e.family}
@@ -333,8 +333,7 @@ _TEST: Columns = {
     "covers": lambda e: ", ".join(e.covers),
     "sides": lambda e: ", ".join(e.sides),
     "assumes": _assumptions,
-    "interval": lambda e: e.interval or "none",
-    "speed": lambda e: e.speed,
+    "interval": lambda e: "yes" if e.interval else "none",
 }
 _PAPER: Columns = {"source": lambda e: e.paper}
 _COLUMNS: dict[str, Columns] = {

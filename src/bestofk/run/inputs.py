@@ -575,8 +575,10 @@ def default_plan(
     >>> default_plan(rows=150), default_plan(rows=50_000), default_plan(rows=150, datasets=3)
     ('10x5+nested', '3x5+nested', '10x10')
     """
-    needs = PAIRWISE_TESTS[test].subsets if isinstance(test, str) and test in PAIRWISE_TESTS else ""
-    uses_nested = (isinstance(test, str) and test == "auto") or needs == "nested"
+    known = isinstance(test, str) and test in PAIRWISE_TESTS
+    uses_nested = (isinstance(test, str) and test == "auto") or (
+        known and PAIRWISE_TESTS[test].nested
+    )
     uses_nested = uses_nested and PROCEDURES[procedure].takes_test
     enough = (rows if groups is None else groups) >= MIN_ROWS
     if datasets == 1 and uses_nested and enough and (budget is None or stops):

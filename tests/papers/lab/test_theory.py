@@ -116,11 +116,10 @@ PAIRWISE = {
     "correlated-t": (SPLITS, lambda: corrected(20, 1 / 3)),
     "signed-rank-bayes": (SETS_12, None),
 }
-PLANS = {"nested": "5x5+nested", "": "loo"}
 ON_LEARNERS = {
-    name: PLANS[entry.subsets]
+    name: "5x5+nested" if entry.nested else "loo"
     for name, entry in PAIRWISE_TESTS.items()
-    if entry.subsets or entry.covers == ("loo",)
+    if entry.nested or entry.covers == ("loo",)
 }
 """Tests whose losses no formula draws: measured on equal learners that have something to learn."""
 NOT_DRAWN = (

@@ -169,18 +169,17 @@ every_discrete = pytest.mark.parametrize("entry", DISCRETE, ids=lambda entry: en
 
 
 def call(entry, a, b, alternative="two-sided"):
-    more = {"random_state": 0} if entry.random else {}
+    more = {"random_state": 0} if entry.takes("random_state") else {}
     return entry.load()(a, b, alternative=alternative, **entry.arguments, **more)
 
 
 def test_which_tests_are_discrete():
     names = {entry.name for entry in DISCRETE}
     assert names == {"sign", "wilcoxon", "permutation", "mcnemar"}
-    assert all(entry.discrete for entry in DISCRETE)
 
 
 @every_discrete
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 12, 30])
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 12, 40])
 def test_all_wins_give_the_smallest(entry, n):
     b = np.zeros(n)
     a = b + 1.0 if entry.zero_one else b + np.arange(1, n + 1)

@@ -70,7 +70,7 @@ def assume(
 def _automatic(situation: str, *, zero_one: bool = False) -> str:
     """Return the test that `order` picks."""
     return next(
-        entry.name for entry, _ in automatic_tests(situation) if zero_one or not entry.zero_one
+        entry.name for entry in automatic_tests(situation) if zero_one or not entry.zero_one
     )
 
 
@@ -124,7 +124,7 @@ def _resampled(
     corrected = (
         entry.name
         for situation in situations
-        for entry, _ in automatic_tests(situation)
+        for entry in automatic_tests(situation)
         if plan.subsets is not None or entry.power == "corrected t"
     )
     fitting = (*_tests(situations[0], "simulated"), next(corrected))

@@ -94,7 +94,7 @@ def efficiency(test: str | None) -> float:
 def is_simulated(test: str, n: int) -> bool:
     """Return whether the power of a test of n units is simulated; exact tests take longer."""
     entry = PAIRWISE_TESTS[test]
-    most = 12 if entry.speed == "drawn" else 25 if entry.discrete else 100
+    most = 12 if entry.takes("random_state") else 25 if entry.smallest_pvalue else 100
     return entry.power == "simulated" and 2 <= n <= most
 
 

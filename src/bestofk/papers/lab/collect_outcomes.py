@@ -198,7 +198,7 @@ def _pairwise(
         if statistic is None
         else np.broadcast_to(np.asarray(statistic, dtype=np.float64), shape),
         df=result.df if isinstance(getattr(result, "df", None), float) else None,
-        takes_df=choice.entry is not None and choice.entry.takes_df,
+        takes_df=choice.entry is not None and choice.entry.takes("df"),
     )
 
 

@@ -27,9 +27,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from inspect import signature
 from typing import Any, Literal
 
-from bestofk._base.registry import Assumption, FunctionEntry, Speed
+from bestofk._base.registry import Assumption, FunctionEntry, resolve
 from bestofk.stats.pairwise.result import Estimand
 
 PowerModel = Literal["t", "corrected t", "disagreements", "simulated", "unknown"]
@@ -37,17 +39,6 @@ PowerModel = Literal["t", "corrected t", "disagreements", "simulated", "unknown"
 freedom of a result, if it has them; ``"corrected t"`` also for other numbers of runs;
 ``"disagreements"`` exactly; ``"simulated"`` by the test itself on drawn differences, for tests
 whose interval contains the shifts that the test does not reject."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Automatic:
-    """A situation in which bestofk picks the test by default."""
-
-    situation: str
-    why: str
-    """The reason, printed after a colon."""
-    rank: int = 1
-    """bestofk picks the applicable test of lowest rank; zero-one tests need zero-one losses."""
 
 
 Sign = Literal[
@@ -81,49 +72,31 @@ class PairwiseTest(FunctionEntry):
     sides: tuple[str, ...] = ("two-sided", "greater", "less")
     assumptions: tuple[Assumption, ...] = ()
     """Assumptions of the test; if empty, the report says that they are not stated."""
-    automatic: tuple[Automatic, ...] = ()
-    """Situations in which bestofk picks the test by default."""
-    interval: str = ""
-    """How the interval of the difference is computed, in words; empty: there is none."""
+    automatic: Mapping[str, str] = field(default_factory=dict)
+    """Situations in which bestofk picks the test by default, with the reason, which is printed
+    after a colon. bestofk picks the first registered test that applies."""
+    interval: bool = True
+    """The result has an interval of the difference."""
     widened: Literal["", "skewed units", "skewed rows", "dependent rows"] = ""
     """The losses for which a decision widens the standard error of the test."""
-    speed: Speed = "vectorised"
     power: PowerModel = "t"
     note: str = ""
     """Sentence on what every result of the test assumes or leaves out."""
-    takes_df: bool = False
-    """The function takes `df`, a number of degrees of freedom."""
-    needs_sizes: bool = False
-    """The function requires `n_train` and `n_test`."""
-    takes_test_share: bool = False
-    """The function takes `test_share`, the ratio n_test / n_train of the design."""
-    takes_units: bool = False
-    """The function takes `units`, the number of groups that bounds its degrees of freedom."""
-    takes_resolution: bool = False
-    """The function takes `resolution`, the step of which all losses are multiples."""
     curtailed: Literal["", "plain", "corrected", "nested", "ranks", "signs"] = ""
     """How the rest of a plan can be bounded and predicted (`bestofk.decide.stopping`).
     ``"plain"`` and ``"corrected"``: the statistic is the mean of all differences of several runs or
     splits over their standard deviation, times a constant; the variance is uncorrected or corrected
     for shared rows. ``"nested"``: the statistic of `nested_cv_t`. ``"ranks"`` and ``"signs"``:
     signed ranks or signs of data sets. Empty: it cannot, and the test is never stopped early."""
-    subsets: str = ""
-    """``"nested"`` if the test needs runs on parts of the rows. The function takes their losses
-    after those of all runs in one axis."""
     zero_one: bool = False
     """The losses must be 0 or 1 for every instance."""
-    discrete: bool = False
-    """The statistic has atoms: one-sided p-values add up to more than 1."""
     bayesian: bool = False
     """The result is a posterior; its `pvalue` does not control an error rate."""
     at_least_units: int = 0
     """On fewer units the test is unreliable or has no result, and procedures raise an error."""
-    random: bool = False
-    """The function takes `random_state`."""
-    unpaired: bool = False
-    """The losses of two learners are not paired; NaN stands for no loss."""
-    smallest_pvalue: Callable[[int], float] | None = None
-    """Smallest two-sided p-value of n units; None if there is no bound."""
+    smallest_pvalue: Callable[..., float] | None = None
+    """Smallest two-sided p-value of n units; None if there is no bound. It also takes the argument
+    `exact` if the test does."""
     cautions: tuple[Caution, ...] = ()
     """Measured error rates above alpha, which a verdict mentions if the losses show the sign."""
     about: Literal["learners", "fitted models"] = "learners"
@@ -132,13 +105,28 @@ class PairwiseTest(FunctionEntry):
     estimand: Estimand = "mean"
     """The difference that the test, its estimate and its interval are about: that of the means, or
     the typical one (pseudomedian or median of the differences)."""
-    shorthand: str = ""
-    """A short name that `bestofk.stats.multiple.posthoc` also accepts."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    decision_arguments: Mapping[str, Any] = field(default_factory=dict)
-    """Arguments that a decision passes to the function."""
-    decision_smallest_pvalue: Callable[[int], float] | None = None
-    """`smallest_pvalue` with `decision_arguments`; None if it is the same."""
+    """Arguments that the function always receives, unless the caller says otherwise."""
+
+    def takes(self, argument: str) -> bool:
+        """Return whether the function takes this argument."""
+        return argument in _parameters(self.function)
+
+    @property
+    def needs_sizes(self) -> bool:
+        """True if the function needs `n_train` and `n_test`."""
+        return self.takes("n_train") and not self.takes("test_share")
+
+    @property
+    def nested(self) -> bool:
+        """True if the test needs the losses of nested runs, after those of all runs in one axis."""
+        return "nested" in self.covers
+
+
+@cache
+def _parameters(function: str) -> frozenset[str]:
+    """Return the names of the parameters of a function at ``package.module:name``."""
+    return frozenset(signature(resolve(function)).parameters)
 
 
 # Assumptions

@@ -25,7 +25,6 @@ from bestofk.stats.pairwise.entry import (
     STATIONARY,
     SYMMETRIC,
     WINDOWS,
-    Automatic,
     Caution,
     PairwiseTest,
 )
@@ -33,12 +32,7 @@ from bestofk.stats.pairwise.resolution import (
     smallest_cluster_pvalue,
     smallest_mcnemar_pvalue,
     smallest_pvalue,
-    smallest_switching_mcnemar_pvalue,
 )
-
-_T_INTERVAL = "quantiles of t times the standard error"
-_Z_INTERVAL = "quantiles of the normal times the standard error"
-_OWN_REFERENCE = "the differences at which the test does not reject"
 
 _NADEAU = "Nadeau and Bengio 2003, Inference for the generalization error"
 _BATES = (
@@ -71,13 +65,10 @@ def _variant(
         covers=("repeated-kfold",),
         paper=_BOUCKAERT,
         axes=2,
-        takes_df=True,
-        takes_resolution=True,
         family="repeated-kfold-t",
         called=f"the repeated k-fold t test '{name}'",
         citations=("bouckaert2003choosing",),
         assumptions=(SHARED_ROWS_CALIBRATED, SHARED_ROWS_UNLESS_CALIBRATED, NORMAL),
-        interval=_OWN_REFERENCE if name.endswith("averaged-t") else _T_INTERVAL,
         arguments={"variant": name},
         cautions=()
         if percent is None
@@ -162,10 +153,6 @@ SPLIT_TESTS = (
         paper="Bouckaert and Frank 2004, Evaluating the replicability of significance tests",
         doi="10.1007/978-3-540-24775-3_3",
         axes=2,
-        takes_df=True,
-        takes_test_share=True,
-        takes_units=True,
-        takes_resolution=True,
         curtailed="corrected",
         widened="skewed rows",
         note=_STABLE,
@@ -173,17 +160,11 @@ SPLIT_TESTS = (
         called="the corrected repeated k-fold cross-validation t test",
         citations=("bouckaert2004evaluating", "nadeau2003inference"),
         assumptions=(SHARED_ROWS_CORRECTED, GROUPS_AS_UNITS, NORMAL),
-        automatic=(
-            Automatic(
-                situation="repeated-kfold",
-                why="it corrects the variance for training rows that folds and runs share",
-            ),
-            Automatic(
-                situation="kfold",
-                why="it corrects the variance for training rows that the folds share",
-            ),
-        ),
-        interval=_T_INTERVAL,
+        automatic={
+            "repeated-kfold": "it corrects the variance for training rows that folds and runs "
+            "share",
+            "kfold": "it corrects the variance for training rows that the folds share",
+        },
         power="corrected t",
     ),
     PairwiseTest(
@@ -201,12 +182,10 @@ SPLIT_TESTS = (
         paper="Dietterich 1998, Approximate statistical tests",
         doi="10.1162/089976698300017197",
         axes=2,
-        takes_resolution=True,
         family="five-by-two",
         called="the 5x2cv paired t test",
         citations=("dietterich1998approximate",),
         assumptions=(DIFFERENT_HALVES, NORMAL),
-        interval=_T_INTERVAL,
         power="simulated",
         note="The numerator of 5x2cv-t is the first fold listed; 5x2cv-f does not depend on the "
         "order.",
@@ -227,19 +206,14 @@ SPLIT_TESTS = (
         paper="Alpaydin 1999, Combined 5x2 cv F test",
         doi="10.1162/089976699300016007",
         axes=2,
-        takes_resolution=True,
         family="five-by-two",
         called="the combined 5x2cv F test",
         citations=("alpaydin1999combined",),
         assumptions=(DIFFERENT_HALVES, NORMAL),
-        automatic=(
-            Automatic(
-                situation="5x2",
-                why="the two halves of a run share no training rows, and the order of the folds "
-                "does not matter",
-            ),
-        ),
-        interval=_OWN_REFERENCE,
+        automatic={
+            "5x2": "the two halves of a run share no training rows, and the order of the folds "
+            "does not matter",
+        },
         power="simulated",
         note=_STABLE,
     ),
@@ -257,10 +231,6 @@ SPLIT_TESTS = (
         covers=("resample", "bootstrap", "time"),
         paper=_NADEAU,
         doi="10.1023/A:1024068626366",
-        takes_df=True,
-        needs_sizes=True,
-        takes_units=True,
-        takes_resolution=True,
         curtailed="corrected",
         widened="skewed rows",
         cautions=(_DEPENDENT_WINDOWS,),
@@ -269,22 +239,12 @@ SPLIT_TESTS = (
         called="the corrected resampled t test",
         citations=("nadeau2003inference",),
         assumptions=(SHARED_ROWS_CORRECTED, GROUPS_AS_UNITS, WINDOWS, NORMAL),
-        automatic=(
-            Automatic(
-                situation="resample",
-                why="it corrects the variance for training rows that the splits share",
-            ),
-            Automatic(
-                situation="bootstrap",
-                why="it corrects the variance for training rows that the samples share",
-            ),
-            Automatic(
-                situation="time",
-                why="each window counts as one number because successive rows depend on each "
-                "other, and it corrects the variance for training rows that windows share",
-            ),
-        ),
-        interval=_T_INTERVAL,
+        automatic={
+            "resample": "it corrects the variance for training rows that the splits share",
+            "bootstrap": "it corrects the variance for training rows that the samples share",
+            "time": "each window counts as one number because successive rows depend on each "
+            "other, and it corrects the variance for training rows that windows share",
+        },
         power="corrected t",
     ),
     PairwiseTest(
@@ -301,13 +261,10 @@ SPLIT_TESTS = (
         covers=("resample", "bootstrap"),
         paper="Dietterich 1998, Approximate statistical tests",
         doi="10.1162/089976698300017197",
-        takes_df=True,
-        takes_resolution=True,
         cautions=_as_independent(15),
         called="the resampled paired t test",
         citations=("dietterich1998approximate",),
         assumptions=(SHARED_ROWS_IGNORED, NORMAL),
-        interval=_T_INTERVAL,
     ),
     PairwiseTest(
         name="kfold-t",
@@ -323,15 +280,11 @@ SPLIT_TESTS = (
         covers=("kfold",),
         paper="Dietterich 1998, Approximate statistical tests",
         doi="10.1162/089976698300017197",
-        takes_df=True,
-        takes_resolution=True,
         cautions=_as_independent(11),
         family="resampled-t",
         called="the k-fold cross-validated paired t test",
-        shorthand="t",
         citations=("dietterich1998approximate",),
         assumptions=(SHARED_ROWS_IGNORED, NORMAL),
-        interval=_T_INTERVAL,
     ),
     _variant(
         "use-all-data",
@@ -401,21 +354,15 @@ SPLIT_TESTS = (
         covers=("nested",),
         paper=_BATES,
         doi="10.1080/01621459.2023.2197686",
-        takes_df=True,
         curtailed="nested",
-        subsets="nested",
         family="nested-cv",
         called="a t test of learners based on nested cross-validation (bestofk's variant; its "
         "error rates are measured in the documentation of bestofk)",
         citations=("bates2023cross",),
         assumptions=(MEASURED_ON_PARTS, GROUPS_AS_UNITS, NORMAL),
-        automatic=(
-            Automatic(
-                situation="nested",
-                why="its variance estimate stays valid for unstable learners such as trees",
-            ),
-        ),
-        interval=_T_INTERVAL,
+        automatic={
+            "nested": "its variance estimate stays valid for unstable learners such as trees",
+        },
         widened="skewed rows",
         cautions=(_UNSTABLE,),
     ),
@@ -432,12 +379,10 @@ SPLIT_TESTS = (
         covers=("nested",),
         paper=_BATES,
         doi="10.1080/01621459.2023.2197686",
-        subsets="nested",
         family="nested-cv",
         called="nested cross-validation",
         citations=("bates2023cross",),
         assumptions=(MEASURED_ON_PARTS, NORMAL),
-        interval=_Z_INTERVAL,
     ),
     PairwiseTest(
         name="bayle-cv-z",
@@ -456,7 +401,6 @@ SPLIT_TESTS = (
         called="the cross-validation interval of single rows",
         citations=("bayle2020cross",),
         assumptions=(STABLE_LEARNERS,),
-        interval=_Z_INTERVAL,
     ),
 )
 
@@ -482,12 +426,8 @@ UNIT_TESTS = (
         called="the exact permutation test of the mean difference",
         citations=("fisher1935design", "otero2014bootstrap"),
         assumptions=(*INDEPENDENT_UNITS, SYMMETRIC, ENOUGH_UNITS),
-        interval="the shifts that the test does not reject",
-        speed="drawn",
         power="simulated",
         cautions=(_SKEWED_FLIPS, _DEPENDENT),
-        discrete=True,
-        random=True,
         smallest_pvalue=smallest_pvalue,
     ),
     PairwiseTest(
@@ -507,9 +447,33 @@ UNIT_TESTS = (
         called="the paired t test",
         citations=("student1908probable",),
         assumptions=(*INDEPENDENT_UNITS, NORMAL_UNITS),
-        interval=_T_INTERVAL,
-        takes_resolution=True,
         cautions=(_SKEWED_T, _DEPENDENT),
+    ),
+    PairwiseTest(
+        name="mcnemar",
+        explanation=(
+            "Compares two classifiers on one test set by the instances that only one of them gets "
+            "wrong.",
+            "Use it for right-or-wrong results of two fitted models on the same instances.",
+            "Do not use it for graded scores, or to compare learners that would be trained again "
+            "on other data.",
+        ),
+        function="bestofk.stats.pairwise.mcnemar_tests:mcnemar",
+        summary="instances that only one of the two learners gets wrong",
+        covers=("test-set",),
+        paper="McNemar 1947, Note on the sampling error of the difference between correlated "
+        "proportions",
+        doi="10.1007/BF02295996",
+        called="McNemar's test",
+        citations=("mcnemar1947note",),
+        assumptions=(*INDEPENDENT_UNITS, ENOUGH_UNITS),
+        automatic={
+            "test-set": "the losses are right or wrong on the same instances",
+        },
+        power="disagreements",
+        zero_one=True,
+        smallest_pvalue=smallest_mcnemar_pvalue,
+        arguments={"exact": "auto"},
     ),
     PairwiseTest(
         name="skew-corrected-t",
@@ -527,20 +491,11 @@ UNIT_TESTS = (
         called="the skewness-corrected paired t test",
         citations=("hall1992removal", "student1908probable"),
         assumptions=(*INDEPENDENT_UNITS, SKEWED_UNITS),
-        automatic=(
-            Automatic(
-                situation="datasets",
-                why="it compares the means over data sets and allows for skewed differences",
-            ),
-            Automatic(
-                situation="test-set",
-                why="it compares the means over instances and allows for skewed differences",
-                rank=2,
-            ),
-        ),
-        interval="the differences that the test does not reject",
+        automatic={
+            "datasets": "it compares the means over data sets and allows for skewed differences",
+            "test-set": "it compares the means over instances and allows for skewed differences",
+        },
         power="simulated",
-        takes_resolution=True,
         widened="skewed units",
         cautions=(_EXTREME, _DEPENDENT),
     ),
@@ -560,14 +515,9 @@ UNIT_TESTS = (
         called="the equal-weighted cosine test",
         citations=("lazarus2018har",),
         assumptions=(STATIONARY, NORMAL_UNITS),
-        automatic=(
-            Automatic(
-                situation="time",
-                why="its variance allows for successive losses that depend on each other",
-                rank=2,
-            ),
-        ),
-        interval=_T_INTERVAL,
+        automatic={
+            "time": "its variance allows for successive losses that depend on each other",
+        },
         power="unknown",
         at_least_units=4,
         widened="dependent rows",
@@ -591,7 +541,6 @@ UNIT_TESTS = (
         called="the Diebold-Mariano test",
         citations=("diebold1995comparing", "harvey1997testing"),
         assumptions=(STATIONARY, NORMAL_UNITS),
-        interval=_T_INTERVAL,
         power="unknown",
         at_least_units=4,
         cautions=(_DEPENDENT_FORECASTS, _SLOW),
@@ -612,10 +561,8 @@ UNIT_TESTS = (
         called="Wilcoxon's signed-rank test",
         citations=("wilcoxon1945individual",),
         assumptions=(*INDEPENDENT_UNITS, SYMMETRIC, ENOUGH_UNITS),
-        interval="of Hodges and Lehmann: the shifts that the test does not reject",
         estimand="typical",
         power="simulated",
-        discrete=True,
         curtailed="ranks",
         smallest_pvalue=smallest_pvalue,
     ),
@@ -633,43 +580,10 @@ UNIT_TESTS = (
         called="the sign test",
         citations=("demsar2006statistical",),
         assumptions=(*INDEPENDENT_UNITS, EITHER_AHEAD, ENOUGH_UNITS),
-        interval="of the median: the shifts that the test does not reject",
         estimand="typical",
         power="unknown",
-        discrete=True,
         curtailed="signs",
         smallest_pvalue=smallest_pvalue,
-    ),
-    PairwiseTest(
-        name="mcnemar",
-        explanation=(
-            "Compares two classifiers on one test set by the instances that only one of them gets "
-            "wrong.",
-            "Use it for right-or-wrong results of two fitted models on the same instances.",
-            "Do not use it for graded scores, or to compare learners that would be trained again "
-            "on other data.",
-        ),
-        function="bestofk.stats.pairwise.mcnemar_tests:mcnemar",
-        summary="instances that only one of the two learners gets wrong",
-        covers=("test-set",),
-        paper="McNemar 1947, Note on the sampling error of the difference between correlated "
-        "proportions",
-        doi="10.1007/BF02295996",
-        called="McNemar's test",
-        citations=("mcnemar1947note",),
-        assumptions=(*INDEPENDENT_UNITS, ENOUGH_UNITS),
-        automatic=(
-            Automatic(
-                situation="test-set", why="the losses are right or wrong on the same instances"
-            ),
-        ),
-        interval="of Tango, by scores",
-        power="disagreements",
-        zero_one=True,
-        discrete=True,
-        smallest_pvalue=smallest_mcnemar_pvalue,
-        decision_arguments={"exact": "auto"},
-        decision_smallest_pvalue=smallest_switching_mcnemar_pvalue,
     ),
     PairwiseTest(
         name="delong",
@@ -687,13 +601,10 @@ UNIT_TESTS = (
         called="DeLong's test",
         citations=("delong1988comparing",),
         assumptions=(INDEPENDENT_UNITS[0], MANY_OF_EACH_CLASS),
-        automatic=(
-            Automatic(
-                situation="test-set-auc",
-                why="its variance allows for the correlation of two areas on the same instances",
-            ),
-        ),
-        interval=_T_INTERVAL,
+        automatic={
+            "test-set-auc": "its variance allows for the correlation of two areas on the same "
+            "instances",
+        },
         power="unknown",
     ),
     PairwiseTest(
@@ -711,13 +622,9 @@ UNIT_TESTS = (
         called="the t test with the jackknife standard error",
         citations=("tukey1958bias",),
         assumptions=(INDEPENDENT_UNITS[0], SMOOTH_METRIC),
-        automatic=(
-            Automatic(
-                situation="test-set-metric",
-                why="it applies to any smooth metric of the instances together",
-            ),
-        ),
-        interval=_T_INTERVAL,
+        automatic={
+            "test-set-metric": "it applies to any smooth metric of the instances together",
+        },
     ),
 )
 
@@ -739,21 +646,15 @@ RUN_TESTS = (
         function="bestofk.stats.pairwise.welch:skew_corrected_welch_t",
         summary="t on independent training runs, not paired, corrected for skewed losses",
         covers=("seeds",),
-        unpaired=True,
         paper="Zhou and Dinh 2005, Nonparametric confidence intervals for the one- and two-sample "
         "problems",
         doi="10.1093/biostatistics/kxi002",
-        takes_resolution=True,
         called="Welch's t test, corrected for skewness",
         citations=("zhou2005nonparametric", "welch1947generalization"),
         assumptions=(INDEPENDENT_RUNS, SAME_TEST_SET, SKEWED_UNITS),
-        automatic=(
-            Automatic(
-                situation="seeds",
-                why="runs of different learners are independent, so they are not paired",
-            ),
-        ),
-        interval="the differences that the test does not reject",
+        automatic={
+            "seeds": "runs of different learners are independent, so they are not paired",
+        },
         power="unknown",
         widened="skewed units",
         cautions=(_EXTREME,),
@@ -770,15 +671,12 @@ RUN_TESTS = (
         function="bestofk.stats.pairwise.welch:welch_t",
         summary="t on independent training runs, not paired, variances may differ",
         covers=("seeds",),
-        unpaired=True,
         paper="Welch 1947, The generalization of Student's problem when several different "
         "population variances are involved",
         doi="10.2307/2332510",
-        takes_resolution=True,
         called="Welch's t test",
         citations=("welch1947generalization",),
         assumptions=(INDEPENDENT_RUNS, SAME_TEST_SET, NORMAL_UNITS),
-        interval=_T_INTERVAL,
         power="unknown",
         cautions=(_SKEWED_RUNS,),
         note=_RUNS_SHARE_A_TEST_SET,
@@ -806,10 +704,7 @@ BAYESIAN_TESTS = (
         called="the Bayesian correlated t test",
         citations=("corani2015bayesian",),
         assumptions=(SHARED_ROWS_CORRECTED, NORMAL),
-        interval="of equal tails of the posterior",
-        needs_sizes=True,
         bayesian=True,
-        takes_resolution=True,
     ),
     PairwiseTest(
         name="signed-rank-bayes",
@@ -828,11 +723,9 @@ BAYESIAN_TESTS = (
         called="the Bayesian signed-rank test",
         citations=("benavoli2014bayesian",),
         assumptions=(*INDEPENDENT_UNITS, SYMMETRIC),
-        speed="drawn",
         power="unknown",
+        interval=False,
         bayesian=True,
-        discrete=True,
-        random=True,
         at_least_units=10,
     ),
     PairwiseTest(
@@ -853,12 +746,9 @@ BAYESIAN_TESTS = (
         called="the Bayesian hierarchical test",
         citations=("corani2017statistical",),
         assumptions=(SHARED_ROWS_CORRECTED, *INDEPENDENT_UNITS),
-        speed="drawn",
         power="unknown",
-        needs_sizes=True,
+        interval=False,
         bayesian=True,
-        discrete=True,
-        random=True,
         at_least_units=3,
     ),
 )
@@ -881,7 +771,6 @@ _SYMMETRIC = Assumption(
     check="cannot be checked",
     why="This holds if equal means that their answers are exchangeable.",
 )
-_INTERVAL = "quantiles of t times the standard error over clusters"
 
 CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     "test for clusters",
@@ -901,16 +790,11 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         citations=("hall1992removal", "bell2002bias"),
         assumptions=(_CLUSTERS, SKEWED_UNITS),
         covers=("test-set",),
-        automatic=(
-            Automatic(
-                situation="test-set",
-                why="it compares the mean scores and allows for skewed differences",
-            ),
-        ),
-        interval="the differences that the t test does not reject",
+        automatic={
+            "test-set": "it compares the mean scores and allows for skewed differences",
+        },
         power="simulated",
         widened="skewed units",
-        discrete=True,
         smallest_pvalue=smallest_cluster_pvalue,
         cautions=(_ONE_END,),
     ),
@@ -930,10 +814,8 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         citations=("fisher1935design",),
         assumptions=(_CLUSTERS, _SYMMETRIC),
         covers=("test-set",),
-        interval=_INTERVAL,
         power="simulated",
         cautions=(_SKEWED_FLIPS,),
-        discrete=True,
         smallest_pvalue=smallest_pvalue,
     ),
 )
@@ -964,7 +846,6 @@ LABELLED_TESTS: Registry[PairwiseTest] = Registry(
         citations=("angelopoulos2023ppi",),
         assumptions=(_RANDOM_LABELS, _CLUSTERS),
         covers=("test-set",),
-        interval="the differences that the test does not reject",
         power="unknown",
     ),
 )

@@ -200,30 +200,26 @@ def smallest_pvalue(n: int, alternative: str = "two-sided") -> float:
     return max(0.5 ** min(max(exponent, 0), 1100), SMALLEST)
 
 
-def smallest_mcnemar_pvalue(n: int) -> float:
-    """Return the smallest two-sided p-value of McNemar's test (chi-squared) on n instances.
+def smallest_mcnemar_pvalue(n: int, exact: bool | str = "auto") -> float:
+    """Return the smallest two-sided p-value of McNemar's test on n instances.
 
     Examples
     --------
-    >>> round(smallest_mcnemar_pvalue(7), 5), smallest_mcnemar_pvalue(1)
+    >>> smallest_mcnemar_pvalue(7) == smallest_pvalue(7)
+    True
+    >>> round(smallest_mcnemar_pvalue(7, exact=False), 5), smallest_mcnemar_pvalue(1, exact=False)
     (0.02334, 1.0)
     """
     from bestofk.stats.tails import chi2_sf
 
     n = whole(n, "n", at_least=0)
-    return max(float(chi2_sf((n - 1) ** 2 / n, 1.0)), SMALLEST) if n > 1 else 1.0
-
-
-def smallest_switching_mcnemar_pvalue(n: int) -> float:
-    """Return the smallest two-sided p-value of McNemar's test with ``exact="auto"``.
-
-    Examples
-    --------
-    >>> smallest_switching_mcnemar_pvalue(7) == smallest_pvalue(7)
-    True
-    """
-    exact = smallest_pvalue(min(n, EXACT_BELOW - 1))
-    return exact if n < EXACT_BELOW else min(exact, smallest_mcnemar_pvalue(n))
+    if exact is True:
+        return smallest_pvalue(n)
+    chi_squared = max(float(chi2_sf((n - 1) ** 2 / n, 1.0)), SMALLEST) if n > 1 else 1.0
+    if exact is False:
+        return chi_squared
+    of_signs = smallest_pvalue(min(n, EXACT_BELOW - 1))
+    return of_signs if n < EXACT_BELOW else min(of_signs, chi_squared)
 
 
 def smallest_cluster_pvalue(n: int) -> float:
