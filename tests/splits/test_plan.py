@@ -60,7 +60,7 @@ def test_every_plan_splits_cleanly(spec, stratified, y, seed):
 @given(y=labels(), seed=seeds, runs=st.integers(1, 3), folds=st.integers(2, 6))
 @settings(max_examples=40, deadline=None)
 def test_stratified_folds_differ_by_at_most_one(y, seed, runs, folds):
-    splits = plan("kfold", runs=runs, folds=folds, random_state=seed).materialise(len(y), y)
+    splits = plan(f"{runs}x{folds}", random_state=seed).materialise(len(y), y)
     assert splits.fold_of.shape == (runs, len(y))
     for row in splits.fold_of:
         sizes = np.bincount(row, minlength=folds)
@@ -86,7 +86,7 @@ def test_plain_folds_have_the_printed_sizes(n, seed, data):
 @settings(max_examples=40, deadline=None)
 def test_stratified_random_splits_keep_the_shares(y, seed, share):
     n = len(y)
-    splits = plan("resample", splits=5, test_fraction=share, random_state=seed).materialise(n, y)
+    splits = plan(f"resample:5:{share!r}", random_state=seed).materialise(n, y)
     n_test = int(np.floor(share * n + 0.5 + 1e-9))
     for _, _, _, test in splits:
         assert len(test) == n_test
@@ -353,7 +353,6 @@ def test_notes_for_odd_targets():
     assert "are treated as a quantity" in quantity.notes[0]
     assert quantity.design.stratified is False
     drawn = plan("bootstrap:50").materialise(2)
-    assert "were redrawn" in drawn.notes[0]
     assert drawn.design.n_test == (1,) * 50
     # Sample 0 of 3 rows, drawn again as often as it takes, uses fresh keys of its own stream.
     for seed in range(40):

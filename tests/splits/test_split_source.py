@@ -67,8 +67,6 @@ def test_what_is_no_plan(given, message):
 
 
 def test_options_of_named_plans_do_not_apply():
-    with pytest.raises(ArgumentError, match="folds does not apply to your own splits"):
-        plan(ms.KFold(3), folds=3)
     with pytest.raises(ArgumentError, match="stratified does not apply"):
         plan(ms.KFold(3), stratified=True)
 

@@ -30,7 +30,7 @@ def test_reads_and_spells(written, spec):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("holdout:0.3+nested", "must follow runs of folds"),
+        ("holdout:0.3+nested", "written 'RUNSxFOLDS+nested'"),
         ("10x10+halves:10x5", "written 'RUNSxFOLDS+nested', as in '10x5+nested'"),
         ("10x10+nest", "written 'RUNSxFOLDS+nested', as in '10x5+nested'"),
         ("10x10+", "written 'RUNSxFOLDS+nested"),

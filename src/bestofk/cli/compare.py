@@ -352,9 +352,9 @@ def _stop_rule(stop: str | None, *, risk: float | None, **options: Any) -> Any:
 
 
 def _column_of_folds(plan: str | None) -> str | None:
-    from bestofk.splits.plans import specify
+    from bestofk.splits.plans import plan as make_plan
 
-    return None if plan is None else specify(plan, {}).column or None
+    return None if plan is None else make_plan(plan).column or None
 
 
 def _plan(plan: str | None, stratify: str | None, random_state: int) -> Any:

@@ -89,13 +89,13 @@ def _only(splits: Splits, group: Sequence[CellIndex]) -> tuple[Splits, dict[tupl
     """Return the splits that hold the runs of `group`, and where each (run, fold) is among them."""
     if splits.fold_of is None:
         numbers = sorted({cell.fold for cell in group})
-        part = _part(splits, numbers, runs=1, folds=len(numbers))
+        part = _part(splits, numbers)
         return part, {(0, fold): index for index, fold in enumerate(numbers)}
     numbers = sorted({cell.run for cell in group})
     if len(numbers) == splits.runs:
         part = splits
     else:
-        part = _part(splits, numbers, runs=len(numbers), folds=splits.folds)
+        part = _part(splits, numbers)
     return part, {
         (run, fold): index * splits.folds + fold
         for index, run in enumerate(numbers)
@@ -103,12 +103,11 @@ def _only(splits: Splits, group: Sequence[CellIndex]) -> tuple[Splits, dict[tupl
     }
 
 
-def _part(splits: Splits, numbers: list[int], *, runs: int, folds: int) -> Splits:
-    design = splits.design.with_(runs=runs, folds=folds, n_train=None, n_test=None)
+def _part(splits: Splits, numbers: list[int]) -> Splits:
     return Splits.of(
         spec=splits.spec,
         seed=splits.seed,
-        design=design,
+        kind=splits.design.kind,
         marks=np.array(splits.marks[numbers]),
         notes=(),
     )

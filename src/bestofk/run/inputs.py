@@ -37,8 +37,8 @@ from bestofk.run.results import (
     tested_units,
 )
 from bestofk.splits.design import Design
-from bestofk.splits.generate import QUANTILES
 from bestofk.splits.plans import Plan
+from bestofk.splits.rows import QUANTILES
 from bestofk.splits.splits import Splits
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 

@@ -26,7 +26,7 @@ from bestofk.losses.losses import Losses
 from bestofk.losses.predictions import model_columns
 from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, loss_shown
 from bestofk.splits.design import Design
-from bestofk.splits.folds import Labelling, column_of
+from bestofk.splits.rows import Labelling, column_of
 from bestofk.splits.user_splits import splits_of_pairs
 from bestofk.stats.pairwise.one_test_set import auc_components, jackknife_components
 

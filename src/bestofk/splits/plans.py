@@ -1,20 +1,24 @@
-"""Resampling plans and their specifications, such as ``"10x10"`` or ``"holdout:0.33"``."""
+"""Resampling plans, written as ``"10x10"`` or ``"holdout:0.33"``, and their splits."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bestofk._base.checks import RandomState, probability, refuse, whole
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
+from bestofk._base.formatting import counted
+from bestofk._base.registry import resolve
+from bestofk._base.synonyms import meant
 from bestofk.splits.design import Design, Subsets
-from bestofk.splits.folds import seed_of
-from bestofk.splits.generate import QUANTILES, known_rows, make_splits
-from bestofk.splits.registry import PLANS
+from bestofk.splits.folds import nested, seed_of
+from bestofk.splits.registry import PLANS, PlanEntry
+from bestofk.splits.rows import QUANTILES, KnownRows, Labelling, known_rows
 from bestofk.splits.splits import Split, Splits
 
 if TYPE_CHECKING:
@@ -29,221 +33,55 @@ _MINIMUM = {"runs": 1, "folds": 2, "splits": 1, "samples": 1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Specification:
-    """A parsed specification, in the same fields for every kind of plan."""
-
-    kind: str
-    runs: int
-    folds: int | None
-    """Number of folds of a run, random splits or samples; None for leave-one-out."""
-    test_fraction: float | None
-    subsets: Subsets | None = None
-    form: str = ""
-    """The name of a registered plan that marks the rows with its own function."""
-    grouped: bool = False
-    """True if the plan requires groups."""
-    column: str = ""
-    """The column that holds the fold of every row."""
-
-    def __str__(self) -> str:
-        if self.column:
-            return f"predefined:{self.column}"
-        if self.kind == "time":
-            return f"time:{self.folds}"
-        if self.form:
-            return ":".join([self.form, *map(repr, self._numbers(PLANS[self.form].takes))])
-        if self.kind == "cv":
-            runs = f"kfold:{self.folds}" if self.runs == 1 else f"{self.runs}x{self.folds}"
-            return ("group-" if self.grouped else "") + runs + ("+nested" if self.subsets else "")
-        if self.kind == "holdout":
-            return f"holdout:{self.test_fraction!r}"
-        if self.kind == "resample":
-            return f"resample:{self.folds}:{self.test_fraction!r}"
-        return "loo" if self.kind == "loo" else f"bootstrap:{self.folds}"
-
-    def _numbers(self, takes: tuple[str, ...]) -> list[float | None]:
-        """Return the numbers of the specification in the order of `takes`."""
-        known = {"runs": self.runs, "test_fraction": self.test_fraction}
-        return [known.get(argument, self.folds) for argument in takes]
-
-
-def specify(spec: Any, keywords: dict[str, Any]) -> Specification:
-    """Parse `spec`: a full text, or a name whose numbers are in `keywords`."""
-    if not isinstance(spec, str) or len(spec) > _MAX_LENGTH:
-        raise refuse("plan", f"a text such as {_examples()}", spec)
-    keywords = {name: value for name, value in keywords.items() if value is not None}
-    runs, plus, rest = spec.partition("+")
-    # the name of a column may contain a plus
-    if plus and not _names_a_column(spec):
-        return _with_subsets(specify(runs, keywords), rest, spec)
-    name, written = _read(spec)
-    takes = PLANS[name].takes
-    if takes == ("column",) and not written:
-        raise _malformed(spec, name)
-    if not written and takes:
-        welcome = (*PLANS[name].by_keyword, *takes)
-        unknown = [argument for argument in keywords if argument not in welcome]
-        missing = [argument for argument in takes if argument not in keywords]
-        if unknown or missing:
-            _refuse_keywords(spec, name, welcome, unknown, missing)
-        values = keywords
-    elif keywords:
-        raise ArgumentError(
-            f"plan {spec!r} is already complete: omit {', '.join(keywords)}, or write only the "
-            f"name and pass its numbers by keyword."
-        )
-    else:
-        values = dict(zip(takes, written, strict=True))
-    return _checked(name, values, spec)
-
-
-def _with_subsets(runs: Specification, text: str, spec: str) -> Specification:
-    """Add the part after the plus to runs of cross-validation."""
-    text = text.strip().lower()
-    if runs.kind != "cv" or runs.folds is None:
-        raise ArgumentError(
-            f"plan {spec!r}: '+nested' must follow runs of folds, as in "
-            f"{PLANS['nested'].example!r}; got {str(runs)!r} before the plus."
-        )
-    if text != "nested":
-        raise _malformed(spec, "nested")
-    if runs.folds < 3:
-        raise ArgumentError(
-            f"plan {spec!r}: nested cross-validation must have at least 3 folds; got {runs.folds}."
-        )
-    pairs = runs.folds * (runs.folds - 1) // 2
-    return replace(runs, subsets=Subsets(kind="nested", runs=runs.runs * pairs, folds=2))
-
-
-def _read(spec: str) -> tuple[str, list[Any]]:
-    """Return the name of the plan and the numbers after it (none, or all that it takes)."""
-    head, colon, tail = spec.strip().partition(":")
-    head = head.rstrip().lower()
-    crossed = _RUNS_BY_FOLDS.fullmatch(head)
-    if crossed and not colon:
-        return "group-rxk" if crossed[1] else "rxk", [int(crossed[2]), int(crossed[3])]
-    if head.isdecimal() and not colon:
-        return "kfold", [int(head)]
-    if head not in PLANS or not PLANS[head].by_name:
-        raise _unknown(spec, head, colon + tail)
-    takes = PLANS[head].takes
-    if not colon:
-        return head, []
-    if takes == ("column",):
-        return head, [tail.strip()] if tail.strip() else []
-    parts = tail.split(":")
-    if len(parts) != len(takes):
-        raise _malformed(spec, head)
-    return head, [
-        _number(part, argument, spec, head) for part, argument in zip(parts, takes, strict=True)
-    ]
-
-
-def _names_a_column(spec: str) -> bool:
-    """Return whether the name of the plan is followed by the name of a column."""
-    head = spec.partition(":")[0].strip().lower()
-    return head in PLANS and PLANS[head].takes == ("column",)
-
-
-def _number(text: str, argument: str, spec: str, name: str) -> int | float:
-    try:
-        return float(text) if argument == "test_fraction" else int(text)
-    except ValueError:
-        raise _malformed(spec, name) from None
-
-
-def _checked(name: str, values: dict[str, Any], spec: str) -> Specification:
-    clean: dict[str, Any] = {}
-    for argument, value in values.items():
-        where = f"{argument} of plan {spec!r}"
-        if argument == "column":
-            clean[argument] = str(value)
-        elif argument == "test_fraction":
-            clean[argument] = probability(value, where)
-        else:
-            clean[argument] = whole(value, where, at_least=_MINIMUM[argument])
-    entry = PLANS[name]
-    clean = {**entry.fixed, **clean}
-    splits = clean.get("runs", 1)
-    for argument in ("folds", "splits", "samples"):
-        splits *= clean.get(argument, 1)
-    if splits > _MAX_SPLITS:
-        raise ArgumentError(
-            f"plan {spec!r} must have at most {_MAX_SPLITS} splits; got {splits:.3g}."
-        )
-    return Specification(
-        kind=entry.kind,
-        runs=clean.get("runs", 1),
-        folds=clean.get("folds", clean.get("splits", clean.get("samples"))),
-        test_fraction=clean.get("test_fraction"),
-        form=name if entry.function else "",
-        grouped=entry.needs == "groups",
-        column=clean.get("column", ""),
-    )
-
-
-def _refuse_keywords(
-    spec: str, name: str, takes: tuple[str, ...], unknown: list[str], missing: list[str]
-) -> None:
-    example = PLANS[name].example
-    if unknown:
-        raise ArgumentError(
-            f"plan {spec!r} takes {' and '.join(takes)}, as in {example!r}; got {unknown[0]}."
-        )
-    raise ArgumentError(
-        f"plan {spec!r} must say {' and '.join(missing)}, as in {example!r} or by keyword; "
-        "got only the name."
-    )
-
-
-def _malformed(spec: str, name: str) -> ArgumentError:
-    entry = PLANS[name]
-    return ArgumentError(
-        f"plan must be written {entry.pattern!r}, as in {entry.example!r}; got {spec!r}."
-    )
-
-
-def _unknown(spec: str, head: str, tail: str) -> UnknownNameError:
-    from difflib import get_close_matches
-
-    bare = _BARE_FOLDS.fullmatch(head)
-    if bare and not tail:
-        return UnknownNameError("plan", spec, [f"kfold:{bare[1] or bare[2]}"])
-    crossed = _RUNS_BY_FOLDS.search(head)
-    if crossed:
-        runs = f"{crossed[1] or ''}{crossed[2]}x{crossed[3]}"
-        return UnknownNameError("plan", spec, [runs])
-    names = [name for name, entry in PLANS.items() if entry.by_name]
-    near = get_close_matches(head, names, n=2, cutoff=0.6)
-    if near:
-        meant = [
-            name + tail if tail and PLANS[name].takes else PLANS[name].example for name in near
-        ]
-        return UnknownNameError("plan", spec, meant)
-    return UnknownNameError("plan", spec, [entry.example for entry in PLANS.values()])
-
-
-def _examples() -> str:
-    return ", ".join(repr(entry.example) for entry in PLANS.values())
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan(Specification):
+class Plan:
     """A resampling plan: runs of folds, random splits or samples, determined by its seed.
 
     Made by `plan`. A plan holds no rows; `splits` and `materialise` make its splits for given
     rows.
     """
 
-    stratified: bool | str | None
-    seed: int
+    name: str
+    """Its entry in `PLANS`; empty for your own splits."""
+    kind: str
+    """The kind of its design."""
+    runs: int = 1
+    folds: int | None = None
+    """Number of folds of a run, random splits or samples; None for leave-one-out."""
+    test_fraction: float | None = None
+    nested: bool = False
+    """True if every pair of folds is also left out together."""
+    column: str = ""
+    """The column that holds the fold of every row."""
+    stratified: bool | str | None = None
+    seed: int = 0
     source: SplitSource | None = None
     """The source of your own splits: a splitter, pairs of rows, or a column."""
 
     @property
     def spec(self) -> str:
         """The specification in its canonical spelling, which `plan` accepts."""
-        return Specification.__str__(self) if self.source is None else self.source.spec
+        if self.source is not None:
+            return self.source.spec
+        if self.name.endswith("rxk"):
+            text = f"{self.name.removesuffix('rxk')}{self.runs}x{self.folds}"
+        else:
+            known = {"runs": self.runs, "test_fraction": self.test_fraction}
+            values = [known.get(argument, self.folds) for argument in PLANS[self.name].takes]
+            text = ":".join([self.name, *map(repr, values)])
+        return f"{text}+nested" if self.nested else text
+
+    @property
+    def grouped(self) -> bool:
+        """True if the plan requires groups."""
+        return bool(self.name) and PLANS[self.name].needs == "groups"
+
+    @property
+    def subsets(self) -> Subsets | None:
+        """The runs on parts of the rows."""
+        if not self.nested or self.folds is None:
+            return None
+        pairs = self.folds * (self.folds - 1) // 2
+        return Subsets(kind="nested", runs=self.runs * pairs, folds=2)
 
     @property
     def is_random(self) -> bool:
@@ -252,11 +90,7 @@ class Plan(Specification):
 
     def reseeded(self, seed: int) -> Plan:
         """Return the same plan with other random splits."""
-        source = self.source
-        if source is not None:
-            from bestofk.splits.user_splits import reseeded_source
-
-            source = reseeded_source(source, seed)
+        source = None if self.source is None else self.source.reseeded(seed)
         return replace(self, seed=seed, source=source)
 
     def __str__(self) -> str:
@@ -289,37 +123,82 @@ class Plan(Specification):
         `X` holds the rows themselves. A splitter may use them, and a plan that names a column
         reads it from them.
         """
+        n = whole(n, "the number of rows", at_least=0)
+        if self.source is not None:
+            rows = known_rows(n, None, groups, stratified=None)
+            return self.source.splits(n, y, rows.groups, groups, seed=self.seed, X=X)
+        entry = PLANS[self.name]
         if self.grouped and groups is None:
             raise ArgumentError(f"plan {self.spec!r} needs groups: pass ", use(groups=...))
-        rows = known_rows(
-            whole(n, "the number of rows", at_least=0),
-            y if self.source is None else None,
-            groups,
-            stratified=self.stratified if self.source is None else None,
-            never_stratified=self.kind in ("loo", "time"),
+        rows = known_rows(n, y, groups, stratified=self.stratified if entry.stratifies else False)
+        marks = np.asarray(
+            resolve(entry.function)(
+                n,
+                seed=self.seed,
+                classes=None if rows.classes is None else rows.classes.codes,
+                groups=None if rows.groups is None else rows.groups.codes,
+                runs=self.runs,
+                folds=self.folds,
+                test_fraction=self.test_fraction,
+            )
         )
-        if self.source is not None:
-            return self.source.splits(n, y, rows.groups, groups, seed=self.seed, X=X)
-        return make_splits(self, rows)
+        if entry.kind in ("cv", "resample"):
+            marks = self._checked(entry, marks, n)
+        # leaving out a group is k-fold cross-validation with the groups as folds
+        kind = "cv" if self.kind == "loo" and rows.groups is not None else self.kind
+        splits = Splits.of(
+            spec=self.spec,
+            seed=self.seed,
+            kind=kind,
+            marks=marks,
+            notes=(*rows.notes, *_notes(self.kind, marks, rows)),
+            stratified=rows.classes is not None
+            and not (kind == "bootstrap" and rows.groups is not None),
+            groups=rows.groups,
+            subset_marks=nested(marks, self.folds) if self.nested and self.folds else None,
+        )
+        if rows.groups is not None:
+            # time windows and functions of other packages may divide groups
+            from bestofk.splits.user_splits import refuse_divided_groups
+
+            refuse_divided_groups([(train, test) for _, _, train, test in splits.main], rows.groups)
+        return splits
+
+    def _checked(self, entry: PlanEntry, marks: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
+        """Return the marks, or raise if the function of the plan returned others than it must."""
+        folds = self.folds or 1
+        if entry.kind == "cv":
+            what = f"({self.runs}, {n}) whole numbers from 0 to {folds - 1}, each in every run"
+            if marks.shape == (self.runs, n) and marks.dtype.kind in "iu":
+                tested = np.stack([(marks == fold).sum(axis=1) for fold in range(folds)])
+                if tested.all() and (tested.sum(axis=0) == n).all():
+                    return marks.astype(np.int32, copy=False)
+        else:
+            what = f"({folds}, {n}) booleans, some and not all of them true in every row"
+            fits = marks.shape == (folds, n) and marks.dtype.kind == "b"
+            if fits and (marks.any(axis=1) & ~marks.all(axis=1)).all():
+                return marks
+        raise ArgumentError(
+            f"The function of plan {entry.name!r} must return {what}; got an array of shape "
+            f"{marks.shape} and type {marks.dtype}."
+        )
 
     def explain(self) -> str:
         """Describe the plan in a sentence."""
+        if self.source is not None:
+            where = f"by the column {self.column!r}" if self.column else "your own splits"
+            return f"The plan {self.spec!r}: {where}; the design is known once they are made."
+        if self.kind == "loo":
+            return "The plan 'loo': every row is tested once, by a model trained on all others."
+        design = Design(kind=self.kind, runs=self.runs, folds=self.folds or 1, subsets=self.subsets)
+        if self.kind == "time":
+            return f"The plan {self.spec!r}: {design.describe()}."
         strata = {
             None: "stratified if y holds class labels",
             True: "stratified",
             False: "not stratified",
             QUANTILES: "stratified by the quantiles of y",
         }[self.stratified]
-        if self.kind == "loo":
-            return "The plan 'loo': every row is tested once, by a model trained on all others."
-        if self.kind == "time":
-            return (
-                f"The plan {self.spec!r}: {Design(kind='time', folds=self.folds or 1).describe()}."
-            )
-        if self.source is not None:
-            where = f"by the column {self.column!r}" if self.column else "your own splits"
-            return f"The plan {self.spec!r}: {where}; the design is known once they are made."
-        design = Design(kind=self.kind, runs=self.runs, folds=self.folds or 1, subsets=self.subsets)
         tested = (
             "" if self.test_fraction is None else f", {self.test_fraction:g} of the rows tested"
         )
@@ -336,17 +215,7 @@ def _number_of_rows(X: Any) -> int:
         raise refuse("X", "something with rows (an array, a data frame, a list)", X) from None
 
 
-def plan(
-    spec: Any,
-    *,
-    runs: int | None = None,
-    folds: int | None = None,
-    splits: int | None = None,
-    samples: int | None = None,
-    test_fraction: float | None = None,
-    stratified: bool | str | None = None,
-    random_state: RandomState = 0,
-) -> Plan:
+def plan(spec: Any, *, stratified: bool | str | None = None, random_state: RandomState = 0) -> Plan:
     """Make a resampling plan, which says which rows train and which rows test.
 
     Parameters
@@ -354,16 +223,12 @@ def plan(
     spec : str, splitter, pairs of rows or Plan
         ``"10x10"`` (runs x folds), ``"5x2"``, ``"kfold:10"`` or ``"10"``, ``"holdout:0.33"`` (the
         share of test rows), ``"resample:30:0.1"`` (30 random splits), ``"loo"``,
-        ``"bootstrap:200"``; or only a name with its numbers by keyword. After runs of folds,
-        ``"+nested"`` adds runs that leave every pair of folds out together. Tests of unstable
-        learners use these runs on parts of the rows to estimate the variance of a mean.
-        ``"group-kfold:5"`` and ``"group-10x10"`` need groups, ``"time:10"`` rows in order of time,
-        ``"predefined:COLUMN"`` a column of folds. Your own splits: a scikit-learn splitter, or any
-        iterable of (train, test) pairs of row numbers or boolean masks. A Plan is returned
-        as it is.
-    runs, folds, splits, samples, test_fraction
-        The numbers of the keyword form: ``plan("kfold", folds=10)`` (and ``runs``),
-        ``plan("resample", splits=30, test_fraction=0.1)``, ``plan("bootstrap", samples=200)``.
+        ``"bootstrap:200"``. After runs of folds, ``"+nested"`` adds runs that leave every pair of
+        folds out together. Tests of unstable learners use these runs on parts of the rows to
+        estimate the variance of a mean. ``"group-kfold:5"`` and ``"group-10x10"`` need groups,
+        ``"time:10"`` rows in order of time, ``"predefined:COLUMN"`` a column of folds. Your own
+        splits: a scikit-learn splitter, or any iterable of (train, test) pairs of row numbers or
+        boolean masks. A Plan is returned as it is.
     stratified : bool or "quantiles", optional
         None: stratify if y holds class labels (text, booleans, categories, few distinct whole
         numbers). True: require labels. False: never stratify. ``"quantiles"``: y holds numbers,
@@ -409,38 +274,190 @@ def plan(
     """
     if isinstance(spec, Plan):
         return spec
-    strata = stratified if isinstance(stratified, str | None) else bool(stratified)
     if not isinstance(stratified, bool | np.bool_) and stratified not in (None, QUANTILES):
         raise refuse("stratified", f"True, False, None or {QUANTILES!r}", stratified)
-    keywords = {
-        "runs": runs,
-        "folds": folds,
-        "splits": splits,
-        "samples": samples,
-        "test_fraction": test_fraction,
-    }
-    source: SplitSource | None = None
+    strata = bool(stratified) if isinstance(stratified, bool | np.bool_) else stratified
+    parsed: dict[str, Any] = {"name": "", "kind": "splits"}
     if isinstance(spec, str):
-        specification = specify(spec, keywords)
-        if specification.column:
-            from bestofk.splits.user_splits import SplitSource
+        parsed = _parsed(spec)
+    if not isinstance(spec, str) or "column" in parsed:
+        from bestofk.splits.user_splits import SplitSource, split_source
 
-            source = SplitSource(column=specification.column)
+        column = parsed.get("column")
+        parsed["source"] = SplitSource(column=column) if column else split_source(spec)
+        if strata is not None:
+            raise ArgumentError("stratified does not apply to your own splits; omit it.")
+    return Plan(**parsed, stratified=strata, seed=seed_of(random_state))
+
+
+# Specifications
+
+
+def _parsed(spec: str) -> dict[str, Any]:
+    """Return the fields of the plan that a text specifies."""
+    if len(spec) > _MAX_LENGTH:
+        raise refuse("plan", f"a text such as {', '.join(map(repr, _examples()))}", spec)
+    head, colon, tail = spec.strip().partition(":")
+    head = head.rstrip().lower()
+    if head in PLANS and PLANS[head].takes == ("column",):
+        if not tail.strip():
+            raise _malformed(spec, head)
+        return {"name": head, "kind": PLANS[head].kind, "column": tail.strip()}
+    text, plus, rest = spec.partition("+")
+    if plus:
+        return _with_nested(_parsed(text), rest.strip().lower(), spec)
+    crossed = _RUNS_BY_FOLDS.fullmatch(head)
+    if crossed and not colon:
+        group, *parts = crossed.groups()
+        name = f"{group or ''}{'kfold' if int(parts[0]) == 1 else 'rxk'}"
+        takes: tuple[str, ...] = ("runs", "folds")
     else:
-        from bestofk.splits.user_splits import split_source
+        name, parts = ("kfold", [head]) if head.isdecimal() and not colon else (head, [])
+        if name not in PLANS or not PLANS[name].by_name:
+            raise _unknown(spec, head, colon + tail)
+        takes, parts = PLANS[name].takes, tail.split(":") if colon else parts
+    if len(parts) != len(takes):
+        raise _malformed(spec, name)
+    values = {
+        argument: _number(part, argument, spec, name)
+        for part, argument in zip(parts, takes, strict=True)
+    }
+    fields: dict[str, Any] = {
+        key: values[key] for key in ("runs", "test_fraction") if key in values
+    }
+    folds = [values[key] for key in ("folds", "splits", "samples") if key in values]
+    fields["folds"] = folds[0] if folds else 1 if "test_fraction" in values else None
+    splits = fields.get("runs", 1) * (fields["folds"] or 1)
+    if splits > _MAX_SPLITS:
+        raise ArgumentError(
+            f"plan {spec!r} must have at most {_MAX_SPLITS} splits; got {splits:.3g}."
+        )
+    return {"name": name, "kind": PLANS[name].kind, **fields}
 
-        source = split_source(spec)
-        specification = Specification(kind="splits", runs=1, folds=None, test_fraction=None)
-        keywords = {name: value for name, value in keywords.items() if value is not None}
-        if keywords:
-            raise ArgumentError(
-                f"{next(iter(keywords))} does not apply to your own splits; omit it."
-            )
-    if source is not None and strata is not None:
-        raise ArgumentError("stratified does not apply to your own splits; omit it.")
-    return Plan(
-        **{field.name: getattr(specification, field.name) for field in fields(Specification)},
-        stratified=strata,
-        seed=seed_of(random_state),
-        source=source,
+
+def _with_nested(runs: dict[str, Any], text: str, spec: str) -> dict[str, Any]:
+    """Add the part after the plus to runs of cross-validation."""
+    if text != "nested" or runs["kind"] != "cv":
+        raise _malformed(spec, "nested")
+    if runs["folds"] < 3:
+        raise ArgumentError(
+            f"plan {spec!r}: nested cross-validation must have at least 3 folds; got "
+            f"{runs['folds']}."
+        )
+    return {**runs, "nested": True}
+
+
+def _number(text: str, argument: str, spec: str, name: str) -> int | float:
+    where = f"{argument} of plan {spec!r}"
+    try:
+        value = float(text) if argument == "test_fraction" else int(text)
+    except ValueError:
+        raise _malformed(spec, name) from None
+    if argument == "test_fraction":
+        return probability(value, where)
+    return whole(value, where, at_least=_MINIMUM[argument])
+
+
+def _malformed(spec: str, name: str) -> ArgumentError:
+    entry = PLANS[name]
+    return ArgumentError(
+        f"plan must be written {entry.pattern!r}, as in {entry.example!r}; got {spec!r}."
     )
+
+
+def _unknown(spec: str, head: str, tail: str) -> UnknownNameError:
+    bare, crossed = _BARE_FOLDS.fullmatch(head), _RUNS_BY_FOLDS.search(head)
+    if bare and not tail:
+        return UnknownNameError("plan", spec, [f"kfold:{bare[1] or bare[2]}"])
+    if crossed:
+        runs = f"{crossed[1] or ''}{crossed[2]}x{crossed[3]}"
+        return UnknownNameError("plan", spec, [runs])
+    near = meant(head, [name for name, entry in PLANS.items() if entry.by_name], most=2, cutoff=0.6)
+    likely = [name + tail if tail and PLANS[name].takes else PLANS[name].example for name in near]
+    return UnknownNameError("plan", spec, likely or _examples())
+
+
+def _examples() -> list[str]:
+    return [entry.example for entry in PLANS.values()]
+
+
+# Notes on the splits, one sentence each
+
+
+_MAX_NAMED = 3
+
+
+def _notes(kind: str, marks: npt.NDArray[Any], rows: KnownRows) -> list[str]:
+    """Return what the reader should know about the splits of a plan."""
+    classes, groups = rows.classes, rows.groups
+    notes = []
+    if kind == "time":
+        notes.append("The rows are assumed to be in order of time, the oldest first.")
+    elif kind == "cv" and groups is not None and (same := len(marks) - _distinct_runs(marks)):
+        notes.append(
+            f"Only {len(marks) - same} of the {len(marks)} runs differ: the groups allow no other "
+            "even division into folds."
+        )
+    elif kind == "loo" and groups is not None:
+        notes.append(f"Each of the {groups.count} groups is left out as a whole.")
+    elif kind == "bootstrap" and groups is not None:
+        notes.append(
+            f"Each sample draws {groups.count} whole groups with replacement, so the number of "
+            "training rows varies."
+        )
+        if classes is not None:
+            notes.append("Bootstrap samples of groups are not stratified.")
+        return notes
+    if classes is None:
+        return notes
+    if groups is not None:
+        notes.append(
+            f"The {groups.count} groups stay together, so the splits preserve the shares of the "
+            f"{classes.count} classes only approximately."
+        )
+    if kind == "cv":
+        return notes if groups is not None else _few_rows(classes, int(marks.max()) + 1)
+    tested = marks == 0 if kind == "bootstrap" else marks
+    for used, participle in ((tested, "tested"), (~tested, "trained on")):
+        never = np.bincount(classes.codes[used.any(axis=0)], minlength=classes.count) == 0
+        if never.any():
+            notes.append(f"{_of_classes(classes, never, 'is', 'are')} never {participle}.")
+    return notes
+
+
+def _distinct_runs(fold_of: npt.NDArray[Any]) -> int:
+    """Count the runs that differ in more than the numbering of their folds."""
+    return len({Labelling.of(row, "a run").codes.tobytes() for row in fold_of})
+
+
+def _few_rows(classes: Labelling, folds: int) -> list[str]:
+    """Note which classes have fewer rows than there are folds, and which have one row."""
+    few, single = classes.sizes < folds, classes.sizes == 1
+    notes = []
+    if few.any():
+        none = "no row of it" if few.sum() == 1 else "none of their rows"
+        notes.append(
+            f"{_of_classes(classes, few, 'has', 'have')} fewer rows than the {folds} folds, so "
+            f"some folds test {none}."
+        )
+    if single.any():
+        without = "it" if single.sum() == 1 else "them"
+        notes.append(
+            f"{_of_classes(classes, single, 'is', 'are')} predicted by models trained without "
+            f"{without}."
+        )
+    return notes
+
+
+def _of_classes(
+    classes: Labelling, which: npt.NDArray[np.bool_], singular: str, plural: str
+) -> str:
+    """List a few classes with their sizes, and the verb."""
+    chosen = np.flatnonzero(which)
+    named = [
+        f"{classes.names[c]!r} ({counted(int(classes.sizes[c]), 'row')})"
+        for c in chosen[:_MAX_NAMED]
+    ]
+    more = len(chosen) - len(named)
+    listed = ", ".join(named) + (f" and {more} more" if more else "")
+    return f"Class {listed} {singular}" if len(chosen) == 1 else f"Classes {listed} {plural}"

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from bestofk._base.registry import Registry
 
@@ -24,28 +23,23 @@ class PlanEntry:
     takes: tuple[str, ...] = ()
     """Its arguments in the order of the specification: some of runs, folds, splits, samples and
     test_fraction; or a column."""
-    by_keyword: tuple[str, ...] = ()
-    """Further numbers that can be passed by keyword only."""
     by_name: bool = True
     """True if the specification starts with the name; if not, its pattern identifies the plan."""
-    fixed: Mapping[str, int] = field(default_factory=dict)
-    """Numbers that are always the same: runs, folds."""
     function: str = ""
-    """The function that marks the rows, as ``package.module:name``; empty for the built-in plans.
-    bestofk calls it with the number of rows and, by keyword, `seed`, `classes` and `groups` (codes
-    from 0, or None), `runs`, `folds` and `test_fraction`. For the kind "cv" it returns (runs, n)
-    integers, the fold that tests each row; for the kind "resample" it returns (folds, n) booleans,
-    whether a split tests the row."""
+    """The function that marks the rows, as ``package.module:name``; empty if a column or another
+    plan does. bestofk calls it with the number of rows and, by keyword, `seed`, `classes` and
+    `groups` (codes from 0, or None), `runs`, `folds` and `test_fraction`. For the kind "cv" it
+    returns (runs, n) integers, the fold that tests each row; for the kind "resample" it returns
+    (folds, n) booleans, whether a split tests the row."""
+    stratifies: bool = False
+    """Whether the function preserves the shares of `classes`; otherwise they are None."""
     needs: str = ""
     """Other input of the plan: ``"groups"``, or a ``"column"`` that it names."""
-    family: str = ""
     explanation: tuple[str, ...] = ()
     """Three plain sentences: what it does, when it is right, and when it is not."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "family", self.family or self.name)
 
-
+_FOLDS, _SPLITS = "bestofk.splits.folds:cross_validation", "bestofk.splits.folds:random_splits"
 PLANS: Registry[PlanEntry] = Registry(
     "plan",
     PlanEntry(
@@ -64,6 +58,8 @@ PLANS: Registry[PlanEntry] = Registry(
         paper="Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests",
         takes=("runs", "folds"),
         by_name=False,
+        function=_FOLDS,
+        stratifies=True,
     ),
     PlanEntry(
         name="5x2",
@@ -95,7 +91,8 @@ PLANS: Registry[PlanEntry] = Registry(
         paper="Stone 1974, Cross-validatory choice and assessment of statistical predictions",
         doi="10.1111/j.2517-6161.1974.tb00994.x",
         takes=("folds",),
-        by_keyword=("runs",),
+        function=_FOLDS,
+        stratifies=True,
     ),
     PlanEntry(
         name="nested",
@@ -127,7 +124,8 @@ PLANS: Registry[PlanEntry] = Registry(
         kind="holdout",
         paper="Kohavi 1995, A study of cross-validation and bootstrap for accuracy estimation",
         takes=("test_fraction",),
-        fixed={"folds": 1},
+        function=_SPLITS,
+        stratifies=True,
     ),
     PlanEntry(
         name="resample",
@@ -144,6 +142,8 @@ PLANS: Registry[PlanEntry] = Registry(
         paper="Nadeau and Bengio 2003, Inference for the generalization error",
         doi="10.1023/A:1024068626366",
         takes=("splits", "test_fraction"),
+        function=_SPLITS,
+        stratifies=True,
     ),
     PlanEntry(
         name="loo",
@@ -159,6 +159,7 @@ PLANS: Registry[PlanEntry] = Registry(
         kind="loo",
         paper="Lachenbruch and Mickey 1968, Estimation of error rates in discriminant analysis",
         doi="10.1080/00401706.1968.10490530",
+        function="bestofk.splits.folds:leave_one_out",
     ),
     PlanEntry(
         name="bootstrap",
@@ -174,6 +175,8 @@ PLANS: Registry[PlanEntry] = Registry(
         paper="Efron 1983, Estimating the error rate of a prediction rule",
         doi="10.1080/01621459.1983.10477973",
         takes=("samples",),
+        function="bestofk.splits.folds:bootstrap",
+        stratifies=True,
     ),
     PlanEntry(
         name="group-kfold",
@@ -191,6 +194,8 @@ PLANS: Registry[PlanEntry] = Registry(
         doi="10.1111/ecog.02881",
         takes=("folds",),
         needs="groups",
+        function=_FOLDS,
+        stratifies=True,
     ),
     PlanEntry(
         name="group-rxk",
@@ -211,6 +216,8 @@ PLANS: Registry[PlanEntry] = Registry(
         takes=("runs", "folds"),
         by_name=False,
         needs="groups",
+        function=_FOLDS,
+        stratifies=True,
     ),
     PlanEntry(
         name="time",
@@ -227,6 +234,7 @@ PLANS: Registry[PlanEntry] = Registry(
         paper="Tashman 2000, Out-of-sample tests of forecasting accuracy",
         doi="10.1016/S0169-2070(00)00065-0",
         takes=("folds",),
+        function="bestofk.splits.folds:time_windows",
     ),
     PlanEntry(
         name="predefined",

@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from bestofk._base.checks import whole
 from bestofk._base.errors import ArgumentError
-from bestofk.splits.design import Design
-from bestofk.splits.folds import TRAINS, Indices
+from bestofk.splits.design import Design, Subsets
+from bestofk.splits.folds import TRAINS, FoldOf
+from bestofk.splits.rows import Indices, Labelling, equal_groups
 
 Split = tuple[int, int, Indices, Indices]
 TESTED = -1
@@ -67,12 +68,29 @@ class Splits:
         *,
         spec: str,
         seed: int,
-        design: Design,
+        kind: str,
         marks: npt.NDArray[Any],
         notes: tuple[str, ...],
-        subset_marks: npt.NDArray[np.int32] | None = None,
+        stratified: bool | None = None,
+        groups: Labelling | None = None,
+        subset_marks: FoldOf | None = None,
     ) -> Splits:
-        """Compute the fingerprint and make `marks` and `subset_marks` read-only."""
+        """Return the splits that the marks describe; the marks become read-only."""
+        in_folds = kind in ("cv", "loo")
+        runs, folds = (len(marks), int(marks.max()) + 1) if in_folds else (1, len(marks))
+        n_train, n_test = _sizes(kind, marks, folds)
+        design = Design(
+            kind=kind,
+            runs=runs,
+            folds=folds,
+            n_train=tuple(n_train.ravel().tolist()),
+            n_test=tuple(n_test.ravel().tolist()),
+            stratified=stratified,
+            subsets=None
+            if subset_marks is None
+            else Subsets(kind="nested", runs=len(subset_marks), folds=2),
+            groups=None if groups is None else equal_groups(groups.sizes),
+        )
         digest = sha256()
         for number, table in enumerate((marks, subset_marks)):
             if table is None:
@@ -227,6 +245,17 @@ class Splits:
             f"The fingerprint of these splits is {self.fingerprint[:12]}.",
         ]
         return " ".join(sentences)
+
+
+def _sizes(kind: str, marks: npt.NDArray[Any], folds: int) -> tuple[Indices, Indices]:
+    """Return the number of distinct training rows and of test rows of each split."""
+    if kind in ("cv", "loo"):
+        tested = np.stack([np.bincount(row, minlength=folds) for row in marks])
+        return marks.shape[1] - tested, tested
+    if marks.dtype.kind == "b":
+        return (~marks).sum(axis=1), marks.sum(axis=1)
+    test = 0 if kind == "bootstrap" else TESTED
+    return (marks > 0).sum(axis=1), (marks == test).sum(axis=1)
 
 
 def distinct_rows(train: Indices) -> int:

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, Part, UnknownNameError, use
-from bestofk.splits.design import Design
-from bestofk.splits.folds import FoldOf, Indices, Labelling, column_of, equal_groups
+from bestofk.splits.folds import FoldOf
+from bestofk.splits.rows import Indices, Labelling, column_of
 from bestofk.splits.splits import TESTED, Splits, distinct_rows
 
 Pair = tuple[Indices, Indices]
@@ -44,6 +44,14 @@ class SplitSource:
     def is_random(self) -> bool:
         """True if another seed gives other splits."""
         return self.splitter is not None and _draws(self.splitter)
+
+    def reseeded(self, seed: int) -> SplitSource:
+        """Return the source with other random splits."""
+        if not self.is_random:
+            return self
+        copied = deepcopy(self.splitter)
+        copied.random_state = seed
+        return SplitSource(splitter=copied)
 
     def splits(
         self, n: int, y: Any, groups: Labelling | None, given_groups: Any, *, seed: int, X: Any
@@ -167,30 +175,11 @@ def _seeded(splitter: Any, seed: int) -> tuple[Any, list[str]]:
     return copied, [f"It has no seed; bestofk used {seed}."]
 
 
-def reseeded_source(source: SplitSource, seed: int) -> SplitSource:
-    """Return the source with other random splits."""
-    if source.splitter is None or not _draws(source.splitter):
-        return source
-    copied = deepcopy(source.splitter)
-    copied.random_state = seed
-    return SplitSource(splitter=copied)
-
-
 def _sortable(value: Any) -> tuple[int, float, str]:
     try:
         return 0, float(value), ""
     except (TypeError, ValueError):
         return 1, 0.0, str(value)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Structure:
-    """The structure of a list of splits: the kind of its design, its marks and notes."""
-
-    kind: str
-    runs: int
-    marks: npt.NDArray[Any]
-    notes: tuple[str, ...] = ()
 
 
 def splits_of_pairs(
@@ -203,22 +192,15 @@ def splits_of_pairs(
     clean = checked_pairs(pairs, n)
     if groups is not None:
         refuse_divided_groups(clean, groups)
-    detected = structure(clean, n, groups)
-    marks = detected.marks
+    kind, marks, found = _structure(clean, n, groups)
     if not spec:
-        content = sha256(f"{detected.kind} {detected.runs} {marks.shape} ".encode())
+        runs = len(marks) if kind in ("cv", "loo") else 1
+        content = sha256(f"{kind} {runs} {marks.shape} ".encode())
         content.update(np.ascontiguousarray(marks, dtype="<i4").tobytes())
         spec = f"own:{content.hexdigest()[:12]}"
-    design = Design(
-        kind=detected.kind,
-        runs=detected.runs,
-        folds=len(clean) // detected.runs,
-        n_train=tuple(distinct_rows(train) for train, _ in clean),
-        n_test=tuple(len(test) for _, test in clean),
-        groups=None if groups is None else equal_groups(groups.sizes),
+    return Splits.of(
+        spec=spec, seed=0, kind=kind, marks=marks, notes=(*notes, *found), groups=groups
     )
-    notes_ = (*notes, *detected.notes)
-    return Splits.of(spec=spec, seed=0, design=design, marks=marks, notes=notes_)
 
 
 def checked_pairs(pairs: Sequence[Any], n: int) -> list[Pair]:
@@ -296,28 +278,28 @@ def refuse_divided_groups(pairs: Sequence[Pair], groups: Labelling) -> None:
             )
 
 
-def structure(pairs: Sequence[Pair], n: int, groups: Labelling | None) -> Structure:
-    """Detect the design of a list of splits, trying the most specific first."""
-    if len(pairs) == 1:
-        return Structure(
-            kind="holdout", runs=1, marks=_plain_or_signed(pairs, n), notes=_left_out(pairs, n)
-        )
+def _structure(
+    pairs: Sequence[Pair], n: int, groups: Labelling | None
+) -> tuple[str, npt.NDArray[Any], list[str]]:
+    """Return the kind of design of a list of splits, the most specific first; marks and notes."""
     fold_of = _runs_of_folds(pairs, n)
     if fold_of is not None:
-        alone = len(pairs) == n * len(fold_of)
-        kind = "loo" if alone and len(fold_of) == 1 else "cv"
-        return Structure(kind=kind, runs=len(fold_of), marks=fold_of)
+        return "loo" if fold_of.shape == (1, len(pairs)) else "cv", fold_of, []
+    notes = _left_out(pairs, n)
+    marks = _plain_or_signed(pairs, n)
+    if len(pairs) == 1:
+        return "holdout", marks, notes
     if _in_time(pairs):
-        return Structure(kind="time", runs=1, marks=signed(pairs, n), notes=_gaps(pairs))
+        return "time", signed(pairs, n), []
     drawn = _drawn(pairs, n)
     if drawn is not None:
-        return Structure(kind="bootstrap", runs=1, marks=drawn)
-    marks = _plain_or_signed(pairs, n)
-    notes = _left_out(pairs, n)
-    kind = "resample" if _like_random_splits(pairs, n, groups) else "splits"
-    if kind == "resample" and sum(len(test) for _, test in pairs) <= n and _disjoint(pairs, n):
-        notes = (*notes, "No row is tested twice; the splits are analysed as random splits.")
-    return Structure(kind=kind, runs=1, marks=marks, notes=notes)
+        return "bootstrap", drawn, []
+    times = np.bincount(np.concatenate([test for _, test in pairs]), minlength=n)
+    if not _like_random_splits(pairs, times, groups):
+        return "splits", marks, notes
+    if times.max() == 1:
+        notes.append("No row is tested twice; the splits are analysed as random splits.")
+    return "resample", marks, notes
 
 
 def _runs_of_folds(pairs: Sequence[Pair], n: int) -> FoldOf | None:
@@ -379,7 +361,7 @@ def _plain_or_signed(pairs: Sequence[Pair], n: int) -> npt.NDArray[Any]:
     return marks
 
 
-def _like_random_splits(pairs: Sequence[Pair], n: int, groups: Labelling | None) -> bool:
+def _like_random_splits(pairs: Sequence[Pair], times: Indices, groups: Labelling | None) -> bool:
     """Return whether sizes are similar and test parts overlap no more than random ones do.
 
     The correction for random splits assumes that two test parts share n_test / (n_train + n_test)
@@ -392,9 +374,7 @@ def _like_random_splits(pairs: Sequence[Pair], n: int, groups: Labelling | None)
         or n_test.max() > MAX_SIZE_RATIO * n_test.min()
     ):
         return False
-    times = np.zeros(n, dtype=np.int64)
-    for _, test in pairs:
-        times[test] += 1
+    n = len(times)
     many = len(pairs) * (len(pairs) - 1) / 2
     shared = float((times * (times - 1)).sum()) / 2 / many / n_test.mean()
     expected = float(n_test.mean() / (n_train.mean() + n_test.mean()))
@@ -405,37 +385,19 @@ def _like_random_splits(pairs: Sequence[Pair], n: int, groups: Labelling | None)
     return bool(shared <= expected + MAX_DEVIATIONS * spread)
 
 
-def _disjoint(pairs: Sequence[Pair], n: int) -> bool:
-    return int(np.bincount(np.concatenate([test for _, test in pairs]), minlength=n).max()) == 1
-
-
-def _gaps(pairs: Sequence[Pair]) -> tuple[str, ...]:
-    gap = max(int(test[0] - train[-1]) - 1 for train, test in pairs)
-    if not gap:
-        return ()
-    rows = "1 row is" if gap == 1 else f"{gap} rows are"
-    return (f"Up to {rows} left out between training and test rows.",)
-
-
-def _left_out(pairs: Sequence[Pair], n: int) -> tuple[str, ...]:
-    """Note rows that no split uses, that no split tests, and that some splits leave out."""
+def _left_out(pairs: Sequence[Pair], n: int) -> list[str]:
+    """Note rows that no split uses, that no split tests, and that train several times."""
     used, tested = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
-    idle = 0
     for train, test in pairs:
         used[train] = used[test] = tested[test] = True
-        idle = max(idle, n - distinct_rows(train) - len(test))
-    notes = []
-    unused, untested = int(n - used.sum()), int((used & ~tested).sum())
-    if unused:
-        notes.append(f"{_count(unused, n)} in no split.")
-    if idle > unused:
-        notes.append(f"A split leaves out up to {idle} of the {n} rows.")
-    if untested and len(pairs) > 1:
-        notes.append(f"{_count(untested, n)} never tested.")
+    notes = [
+        f"{rows} of the {n} rows {'is' if rows == 1 else 'are'} {how}."
+        for rows, how in (
+            (int((~used).sum()), "in no split"),
+            (int((used & ~tested).sum()) if len(pairs) > 1 else 0, "never tested"),
+        )
+        if rows
+    ]
     if any(distinct_rows(train) < len(train) for train, _ in pairs):
         notes.append("Rows that are listed more than once train that often.")
-    return tuple(notes)
-
-
-def _count(rows: int, n: int) -> str:
-    return f"{rows} of the {n} rows {'is' if rows == 1 else 'are'}"
+    return notes

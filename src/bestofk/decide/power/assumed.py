@@ -16,7 +16,7 @@ from bestofk.decide.power.planned import (
     known_error,
 )
 from bestofk.splits.design import Design
-from bestofk.splits.plans import Specification, specify
+from bestofk.splits.plans import Plan, plan as make_plan
 from bestofk.stats.pairwise.entry import PowerModel
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -108,7 +108,7 @@ def _resampled(
     test: str,
     level: float,
 ) -> Described:
-    plan = specify(spec, {})
+    plan = make_plan(spec)
     rows = None if rows is None else whole(rows, "rows", at_least=2)
     folds = _folds(plan, spec, rows)
     design = Design(kind=plan.kind, runs=plan.runs, folds=folds)
@@ -159,7 +159,7 @@ def _resampled(
     return Described(planned=planned, design=text, test=test)
 
 
-def _folds(plan: Specification, spec: str, rows: int | None) -> int:
+def _folds(plan: Plan, spec: str, rows: int | None) -> int:
     """Return the number of folds or splits; refuse plans that cannot be planned for."""
     if plan.kind == "holdout":
         raise ArgumentError(

@@ -18,7 +18,6 @@ from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
 from bestofk.papers.lab.problems.given_rows import Degraded, ShuffledLabels
 from bestofk.papers.lab.problems.networks import BayesianNetwork, draw_network
 from bestofk.papers.lab.simulation import Simulation
-from bestofk.splits.design import Design
 from bestofk.splits.splits import Splits
 
 TRAINING_SETS = 200
@@ -173,7 +172,7 @@ def estimate_truth(
     splits = Splits.of(
         spec="holdout",
         seed=0,
-        design=Design(kind="holdout", n_train=(n_train,), n_test=(test_rows,)),
+        kind="holdout",
         marks=is_test,
         notes=(),
     )

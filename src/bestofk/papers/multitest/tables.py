@@ -39,7 +39,6 @@ from bestofk.papers.multitest.learners import (
     prepare,
 )
 from bestofk.papers.printed_figures import PrintedTable, printed_figures, printed_table
-from bestofk.splits.design import Design
 from bestofk.splits.splits import Splits
 from bestofk.stats.intervals import clopper_pearson
 from bestofk.stats.multiple.range_tests import underline_ends
@@ -124,7 +123,7 @@ def _nearest_errors(data: Prepared, marks: Marks) -> Counts:
     splits = Splits.of(
         spec="random halves",
         seed=0,
-        design=Design(kind="cv", runs=len(marks), folds=2),
+        kind="cv",
         marks=marks.astype(np.int32),
         notes=(),
     )

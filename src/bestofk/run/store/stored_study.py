@@ -226,9 +226,9 @@ def subsets_of(plan: str) -> Subsets | None:
     """Return the runs on subsets of the rows in a plan specification."""
     if "+" not in plan:
         return None
-    from bestofk.splits.plans import specify
+    from bestofk.splits.plans import plan as make_plan
 
-    return specify(plan, {}).subsets
+    return make_plan(plan).subsets
 
 
 _FIELDS = frozenset(StudySpec.__dataclass_fields__)

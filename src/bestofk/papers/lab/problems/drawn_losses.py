@@ -11,7 +11,7 @@ from bestofk._base.checks import Floats, one_of, positive, probability, refuse, 
 from bestofk._base.errors import ArgumentError
 from bestofk.papers.lab.problems.generator import TableProblem
 from bestofk.splits.design import Design
-from bestofk.splits.plans import specify
+from bestofk.splits.plans import plan as make_plan
 
 REPETITION_SD = 0.2
 """Standard deviation between repetitions of a loss whose standard deviation is 1."""
@@ -69,7 +69,7 @@ class NormalLosses(TableProblem):
         self._split_design()
 
     def _split_design(self) -> Design:
-        spec = specify(self.cv, {})
+        spec = make_plan(self.cv)
         if spec.folds is None:
             raise ArgumentError("cv of problem 'normal' must have a number of folds; got 'loo'.")
         n_test = None if spec.test_fraction is None else max(1, round(1000 * spec.test_fraction))
