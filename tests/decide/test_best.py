@@ -127,12 +127,12 @@ def test_few_units_rule_out_nothing_and_say_so():
 
 
 def test_empty_and_unknown_intervals_give_no_bound():
-    beaten = np.zeros((1, 2, 2), dtype=bool)
-    infinite = np.full((1, 2, 2), np.inf)
-    best = best_of(beaten, -infinite, infinite).table(0)
+    beaten = np.zeros((2, 2), dtype=bool)
+    infinite = np.full((2, 2), np.inf)
+    best = best_of(beaten, -infinite, infinite)
     assert np.isnan(best.at_most).all()
-    beaten[0, 0, 1] = beaten[0, 1, 0] = True
-    best = best_of(beaten, -np.ones((1, 2, 2)), np.ones((1, 2, 2))).table(0)
+    beaten[0, 1] = beaten[1, 0] = True
+    best = best_of(beaten, -np.ones((2, 2)), np.ones((2, 2)))
     assert np.isnan(best.at_most).all()
     assert best.recommended == -1
 

@@ -70,10 +70,10 @@ def test_a_pair_is_tested_once_for_all_that_is_said_of_it(options, pairs):
 
 def test_many_pairs_are_tested_in_blocks_and_give_the_same(monkeypatch):
     """Above a bound the losses of all pairs are not held side by side."""
-    from bestofk.decide import gather
+    from bestofk.decide import pairs
 
     held = bk.order(table(), prefer=NAMES)
-    monkeypatch.setattr(gather, "MAX_PAIRED_LOSSES", 0)
+    monkeypatch.setattr(pairs, "MAX_PAIRED_LOSSES", 0)
     blocks = bk.order(table(), prefer=NAMES)
     for name in ("pvalue", "adjusted_pvalue", "statistic", "low", "high", "standard_error"):
         assert getattr(blocks.evidence, name).tolist() == getattr(held.evidence, name).tolist()

@@ -19,7 +19,6 @@ from .procedures.anova_choice import (
     anova_choice as anova_choice,
     newman_keuls_choice as newman_keuls_choice,
 )
-from .procedures.best_of_k import best_of_k as best_of_k
 from .procedures.most_wins import most_wins as most_wins
 from .procedures.multinomial_selection import (
     MultinomialSelection as MultinomialSelection,

@@ -2,39 +2,62 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats, Ints
 from bestofk._base.errors import ArgumentError
+from bestofk.decide.choose_test import Choice
+from bestofk.decide.decision import NO_LEARNER, Ruled
+from bestofk.decide.evidence import Evidence
+from bestofk.stats.pairwise.registry import LABELLED_TESTS
 
-if TYPE_CHECKING:
-    from bestofk.decide.evidence import Evidence
 
-NO_LEARNER = -1
-"""Marks a position without a learner."""
+def rule_of_best(evidence: Evidence, stated: bool, margin: float | None = None) -> Ruled:
+    """Recommend one of the learners that may be the best, and bound how much worse it can be.
+
+    A learner may be the best if no other is shown to be better at level alpha / (K - 1). With a
+    preference, the most preferred of these is recommended, otherwise that with the best mean.
+    This is MultiTest's rule with the correction that its question needs.
+    """
+    choice = evidence.choice
+    bounds = choice is None or bounds_means(choice)
+    best = best_of_evidence(evidence, bounds=bounds, margin=margin)
+    # without a preference, the means order the learners
+    overrides = best.beaten if stated else np.zeros_like(best.beaten)
+    order = sort_by_overrides(overrides, best.recommended)
+    none = best.recommended[..., np.newaxis] == NO_LEARNER
+    return Ruled(best.recommended, np.where(none, NO_LEARNER, order), best)
+
+
+def bounds_means(choice: Choice) -> bool:
+    """Return whether the intervals of a test bound differences of one mean per learner."""
+    entry = choice.entry
+    if entry is None:
+        return True
+    return entry.estimand == "mean" and not entry.bayesian and entry.name not in LABELLED_TESTS
 
 
 class Best(NamedTuple):
-    """The statement about the best of K learners, in B tables or (without the axis) in one.
+    """The statement about the best of K learners in a table, or in B tables (with a first axis).
 
     With probability at least 1 - alpha, for all learners at once, the best is a candidate, and
     each learner is between `at_least` and `at_most` worse than the best.
 
     Attributes
     ----------
-    candidates : (B, K) array of bool
+    candidates : (K,) array of bool
         The learners that may be the best: no other is shown to be better.
-    at_least, at_most : (B, K) arrays
+    at_least, at_most : (K,) arrays
         Bounds of how much worse than the best each learner is; NaN without a bound.
-    within : (B, K) array of bool
+    within : (K,) array of bool
         The learners that are shown to be at most the margin worse than the best.
-    recommended : (B,) array of int
+    recommended : int
         The most preferred learner that may be the best or is within the margin; -1 if there is no
         candidate.
-    beaten : (B, K, K) array of bool
-        ``beaten[b, i, j]``: j is shown to be better than i, at alpha / (K - 1).
+    beaten : (K, K) array of bool
+        ``beaten[i, j]``: j is shown to be better than i, at alpha / (K - 1).
 
     Notes
     -----
@@ -60,10 +83,6 @@ class Best(NamedTuple):
     recommended: Ints
     beaten: Bools
 
-    def table(self, number: int) -> Best:
-        """Return the statement of one table."""
-        return Best(*(each[number] for each in self))
-
 
 def best_of(
     beaten: Bools,
@@ -76,9 +95,9 @@ def best_of(
 
     Parameters
     ----------
-    beaten : (B, K, K) array of bool
-        ``beaten[b, i, j]``: j is shown to be better than i, at alpha / (K - 1).
-    low, high : (B, K, K) arrays, optional
+    beaten : (..., K, K) array of bool
+        ``beaten[i, j]``: j is shown to be better than i, at alpha / (K - 1).
+    low, high : (..., K, K) arrays, optional
         Intervals of the loss of i minus that of j; not finite if unknown. Only those with a
         candidate are read.
     margin : float, optional
@@ -88,63 +107,51 @@ def best_of(
     --------
     The third is beaten by the first; the second may be as good as the first:
 
-    >>> beaten = np.zeros((1, 3, 3), dtype=bool)
-    >>> beaten[0, 2, 0] = True
+    >>> beaten = np.zeros((3, 3), dtype=bool)
+    >>> beaten[2, 0] = True
     >>> d = np.array([0.10, 0.12, 0.20])
-    >>> difference = (d[:, None] - d)[None]
-    >>> best = best_of(beaten, difference - 0.05, difference + 0.05).table(0)
+    >>> difference = d[:, None] - d
+    >>> best = best_of(beaten, difference - 0.05, difference + 0.05)
     >>> best.candidates.tolist(), best.at_least.round(2).tolist(), best.at_most.round(2).tolist()
     ([True, True, False], [0.0, 0.0, 0.03], [0.03, 0.07, 0.15])
     """
-    candidates: Bools = np.asarray(~beaten.any(axis=2))
+    candidates: Bools = np.asarray(~beaten.any(axis=-1))
+    some: Bools = np.asarray(candidates.any(axis=-1))
     if low is None or high is None:
         at_least = at_most = np.full(candidates.shape, np.nan)
     else:
-        others = candidates[:, np.newaxis, :] & ~np.eye(beaten.shape[1], dtype=bool)
-        at_most = np.where(others, high, -np.inf).max(axis=2)
-        at_least = np.where(others, low, np.inf).min(axis=2)
+        others = candidates[..., np.newaxis, :] & ~np.eye(beaten.shape[-1], dtype=bool)
+        at_most = np.where(others, high, -np.inf).max(axis=-1)
+        at_least = np.where(others, low, np.inf).min(axis=-1)
         at_least = np.where(candidates, 0.0, np.maximum(at_least, 0.0))
-        unknown = np.isinf(at_most) & others.any(axis=2) | ~candidates.any(axis=1, keepdims=True)
+        unknown = np.isinf(at_most) & others.any(axis=-1) | ~some[..., np.newaxis]
         at_most = np.where(unknown, np.nan, np.maximum(at_most, 0.0))
         at_least = np.where(np.isfinite(at_least) & ~unknown, at_least, np.nan)
     within: Bools = np.zeros_like(candidates)
     if margin is not None:
         within = np.isfinite(at_most) & (at_most <= margin)
-    eligible = candidates | within
-    some = candidates.any(axis=1)
-    recommended = np.where(some, np.argmax(eligible, axis=1), NO_LEARNER)
+    recommended = np.where(some, np.argmax(candidates | within, axis=-1), NO_LEARNER)
     return Best(candidates, at_least, at_most, within, recommended, beaten)
 
 
 def best_of_evidence(evidence: Evidence, *, bounds: bool, margin: float | None = None) -> Best:
-    """Return the statement about one table; `bounds` says whether the test compares means."""
-    K = len(evidence.names)
-    beaten = evidence.shown().T[np.newaxis]
-    low = high = None
-    if bounds:
-        candidates = ~beaten[0].any(axis=1)
-        rows = np.flatnonzero(candidates[evidence.first] | candidates[evidence.second])
-        ends = evidence.intervals_at(evidence.family.interval_level(), rows)
-        low, high = intervals_by_pair(
-            K, evidence.first[rows], evidence.second[rows], evidence.estimate[np.newaxis, rows],
-            *(end[np.newaxis] for end in ends),
-        )  # fmt: skip
-    return best_of(beaten, low, high, margin=margin).table(0)
-
-
-def intervals_by_pair(
-    learners: int, first: Ints, second: Ints, estimate: Floats, low: Floats, high: Floats
-) -> tuple[Floats, Floats]:
-    """Return (B, K, K) intervals of i minus j from those of pairs (B, P); infinite if unknown.
-
-    They cover the estimates, also if a test such as 5x2cv-t has intervals around another number.
-    """
-    low, high = np.minimum(low, estimate), np.maximum(high, estimate)
-    shape = (len(low), learners, learners)
-    lows, highs = np.full(shape, -np.inf), np.full(shape, np.inf)
-    lows[:, first, second], highs[:, first, second] = low, high
-    lows[:, second, first], highs[:, second, first] = -high, -low
-    return lows, highs
+    """Return the statement; `bounds` says whether the test compares means."""
+    beaten = evidence.shown().swapaxes(-1, -2)
+    if not bounds:
+        return best_of(beaten, margin=margin)
+    first, second, rows = evidence.first, evidence.second, None
+    if beaten.ndim == 2:
+        candidates = np.asarray(~beaten.any(axis=1))
+        rows = np.flatnonzero(candidates[first] | candidates[second])
+        first, second = first[rows], second[rows]
+    ends = evidence.intervals_at(evidence.family.interval_level(), rows)
+    # cover the estimate, also if a test such as 5x2cv-t has intervals around another number
+    estimate = evidence.estimate if rows is None else evidence.estimate[rows]
+    low, high = np.minimum(ends[0], estimate), np.maximum(ends[1], estimate)
+    lows, highs = np.full(beaten.shape, -np.inf), np.full(beaten.shape, np.inf)
+    lows[..., first, second], highs[..., first, second] = low, high
+    lows[..., second, first], highs[..., second, first] = -high, -low
+    return best_of(beaten, lows, highs, margin=margin)
 
 
 def sort_by_overrides(overrides: Bools, first: Ints | None = None) -> Ints:

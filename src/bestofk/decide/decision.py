@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from bestofk._base.checks import Ints
 from bestofk._base.results import Presented, Reported, present
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_noise
@@ -15,14 +16,16 @@ from bestofk.decide.problem import Problem
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Stated, Statement
 from bestofk.losses.losses import Metric
+from bestofk.stats.adjust import CORRECTIONS
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from bestofk.decide.best import Best
     from bestofk.decide.choose_test import Choice
     from bestofk.decide.procedures.multitest import Step
     from bestofk.decide.ranks import Ranks
     from bestofk.decide.settings import Settings
-    from bestofk.losses.losses import Metric
 
 
 RECOMMENDED = "recommended"
@@ -31,6 +34,23 @@ MAY_BE_BEST = "may be the best"
 RULED_OUT = "ruled out"
 NOT_SHOWN = "no difference shown"
 """The verdict of other procedures on a learner that does not differ from the recommended one."""
+
+
+NO_LEARNER = -1
+"""Marks a position without a learner."""
+
+
+class Ruled(NamedTuple):
+    """What a rule makes of the pairs of a table, or of B tables (with a first axis).
+
+    - `recommended`: The position of a learner, `NO_LEARNER` if there is none.
+    - `order`: (K,) positions, best first; `NO_LEARNER` where the rule leaves them open.
+    - `best`: The statement about the best, if the rule makes one.
+    """
+
+    recommended: Ints
+    order: Ints
+    best: Best | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,8 +157,6 @@ class Decision(Stated, Reported):
     margin: float | None = None
     best: Best | None = field(default=None, repr=False)
     counts: Mapping[Name, float] | None = None
-    bootstrap: Any = None
-    """Result of a test of all learners at once, if the verdict includes one."""
     notes: tuple[str, ...] = ()
     problem: Problem | None = field(default=None, repr=False)
     test_choice: Choice | None = field(default=None, repr=False)
@@ -164,6 +182,39 @@ class Decision(Stated, Reported):
     def details(self) -> Mapping[Name, str]:
         """Phrases about learners, such as their cost, that the verdict uses."""
         return {} if self.problem is None else self.problem.subject.details
+
+    def ruled(self, rule: Ruled) -> Self:
+        """Return the decision with the recommendation of a rule."""
+        names, best = self.by_preference, int(rule.recommended)
+        return replace(
+            self,
+            recommended=None if best == NO_LEARNER else names[best],
+            ranking=tuple(names[i] for i in rule.order.tolist() if i != NO_LEARNER),
+            best=rule.best,
+        )
+
+    @property
+    def bootstrap(self) -> Any:
+        """The result of Bootstrap-B for repetitions of stochastic learners on many data sets."""
+        losses = None if self.problem is None else self.problem.losses
+        if losses is None or len(losses.datasets) < 2 or losses.design.repetitions < 2:
+            return None
+        if not losses.complete:
+            return None
+        if "bootstrap-b" not in self._cache:
+            from bestofk.stats.multiple import bootstrap_b
+
+            runs = losses.values
+            # folds of all runs are folds of one experiment
+            self._cache["bootstrap-b"] = bootstrap_b(
+                runs.reshape(runs.shape[0], runs.shape[1], -1, runs.shape[4]),
+                names=[str(name) for name in losses.algorithms],
+                alpha=self.alpha,
+                correction="holm"
+                if CORRECTIONS[self.correction].needs_all_pairs
+                else self.correction,
+            )
+        return self._cache["bootstrap-b"]
 
     @property
     def metric(self) -> Metric:
@@ -345,7 +396,7 @@ class Decision(Stated, Reported):
             evidence=replace(
                 self.evidence,
                 names=tuple(map(str, self.evidence.names)),
-                cache={k: v for k, v in self.evidence.cache.items() if k != "positions"},
+                cache={k: v for k, v in self.evidence.cache.items() if k != "_keys"},
             ),
             counts=None if self.counts is None else by_text(self.counts),
         )

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Bools, Floats, Ints, one_of, probability
 from bestofk._base.errors import ArgumentError, use
-from bestofk._base.results import (
-    Presented,
-    json_ready,
-)
+from bestofk._base.results import Presented, json_ready
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS, adjust, pair_indices
 
@@ -135,7 +132,23 @@ Signs = npt.NDArray[np.int8]
 Name = int | str
 _LOSSES_AT_A_TIME = 1 << 22
 """Limit on the losses of the pairs that are tested in one call."""
-_COLUMNS_IN_CACHE = ("standard_error", "greater", "less", "shown_statistic")
+T = TypeVar("T")
+
+
+class _Once(Generic[T]):
+    """A property of an `Evidence` that is computed once, and kept in its cache by name."""
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self.compute, self.__doc__ = compute, compute.__doc__
+
+    def __get__(self, evidence: Any, owner: type) -> T:
+        if evidence is None:
+            return self  # type: ignore[return-value]
+        name = self.compute.__name__
+        if name not in evidence.cache:
+            evidence.cache[name] = self.compute(evidence)
+        value: T = evidence.cache[name]
+        return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,6 +251,8 @@ def _finite(value: float) -> float | None:
 class Evidence(Presented):
     """The pairs that were tested, as parallel arrays; `first[p]` is preferred to `second[p]`.
 
+    The arrays of B tables that were tested together are (B, P) instead of (P,).
+
     Attributes
     ----------
     names : tuple of names
@@ -283,7 +298,7 @@ class Evidence(Presented):
     also: tuple[tuple[Evidence, Ints, Signs], ...] = field(default=(), repr=False)
     """Evidence that intervals must cover as well, with the row and the sign of every pair."""
     cache: dict[str, Any] = field(default_factory=dict, repr=False)
-    """Values that are computed once."""
+    """Results of the test, and values that are computed once."""
 
     def __len__(self) -> int:
         return len(self.first)
@@ -299,49 +314,91 @@ class Evidence(Presented):
     @property
     def low(self) -> Floats:
         """Lower ends of the simultaneous intervals."""
-        return self._intervals()[0]
+        return self._intervals[0]
 
     @property
     def high(self) -> Floats:
         """Upper ends of the simultaneous intervals."""
-        return self._intervals()[1]
+        return self._intervals[1]
 
-    @property
-    def standard_error(self) -> Floats:
-        """Standard errors of the differences; NaN for tests that have none."""
-        values: Floats = self._once("standard_error", self._standard_errors)
-        return values
-
-    @property
+    @_Once
     def pvalue_greater(self) -> Floats:
         """One-sided p-values of H0: the first has at most the loss of the second."""
         return self._one_sided("greater")
 
-    @property
+    @_Once
     def pvalue_less(self) -> Floats:
         """One-sided p-values of H0: the first has at least the loss of the second."""
         return self._one_sided("less")
 
-    @property
+    @_Once
+    def standard_error(self) -> Floats:
+        """Standard errors of the differences; NaN for tests that have none."""
+        errors = [getattr(one, "standard_error", None) for one in self._results(self.alternative)]
+        if not errors or any(error is None for error in errors):
+            return np.full(len(self), np.nan)
+        return self._joined(errors)
+
+    @_Once
     def shown_statistic(self) -> Floats:
         """The statistics, with the sign of the user's values if these are scores.
 
         Counts, rank sums and squares have no sign and do not change.
         """
-        values: Floats = self._once("shown_statistic", self._shown_statistic)
-        return values
+        if not self.metric.higher_is_better or not len(self):
+            return self.statistic
+        negated: Floats = 0.0 - self.statistic
+        if self.choice is None or self.values is None:
+            return negated if (self.statistic < 0).any() else self.statistic
+        # swap one pair to see whether the statistic has a sign
+        row = int(np.abs(self.statistic).argmax())
+        opposite = {"greater": "less", "less": "greater"}.get(self.alternative, self.alternative)
+        a, b = self.values[self.second[row]], self.values[self.first[row]]
+        swapped = float(np.asarray(self.choice(a, b, opposite).statistic))
+        expected = negated[row]
+        signed = swapped == expected or abs(swapped - expected) <= 1e-9 * abs(swapped)
+        return negated if signed else self.statistic
 
-    @property
+    @_Once
     def posteriors(self) -> Mapping[str, Floats] | None:
         """P(first better), P(equivalent), P(second better), if a rope was given."""
-        values: Mapping[str, Floats] | None = self._once("posteriors", self._posteriors)
-        return values
+        if self.bayesian is None:
+            return None
+        sample = self.cache.get("bayesian sample", self.values)
+        results = list(self._tested(self.bayesian, sample, "two-sided", np.arange(len(self))))
+        return {
+            name: self._joined([getattr(one, field) for one in results])
+            for name, field in (("a_better", "left"), ("equivalent", "rope"), ("b_better", "right"))
+        }
+
+    @_Once
+    def _intervals(self) -> tuple[Floats, Floats]:
+        """The intervals of the family; 0 is inside exactly if no difference is shown.
+
+        A test may have a p-value and an interval that do not agree to the last digit.
+        """
+        if not self.family.has_intervals:
+            return self._unknown_ends()
+        low, high = self.intervals_at(self.family.interval_level())
+        known = np.isfinite(low) | np.isfinite(high)
+        ends_at_0 = np.where(self.better > 0, np.maximum(low, 0.0), np.minimum(low, 0.0))
+        low = np.where(known, ends_at_0, low)
+        ends_at_0 = np.where(self.better < 0, np.minimum(high, 0.0), np.maximum(high, 0.0))
+        return low, np.where(known, ends_at_0, high)
+
+    @_Once
+    def _keys(self) -> tuple[dict[Name, int], Ints, Ints]:
+        """The positions of the names, the rows by key, and these keys: first * K + second."""
+        keys = self.first * len(self.names) + self.second
+        order = np.arange(len(keys))
+        if (np.diff(keys) <= 0).any():
+            order = np.argsort(keys)
+        return {name: k for k, name in enumerate(self.names)}, order, keys[order]
 
     def row(self, a: Name, b: Name) -> int | None:
         """Return the row of a pair, in either order; None if it was not tested."""
-        positions: dict[Name, int] = self._once("positions", self._positions)
+        positions, order, keys = self._keys
         i, j = sorted((positions[a], positions[b]))
-        order, keys = self._once("keys", self._keys)
         at = int(np.searchsorted(keys, i * len(self.names) + j))
         is_tested = at < len(keys) and keys[at] == i * len(self.names) + j
         return int(order[at]) if is_tested else None
@@ -353,23 +410,15 @@ class Evidence(Presented):
 
     def only(self, rows: Ints) -> Self:
         """Return the evidence about some pairs, with the p-values of the whole family."""
-        cache: dict[str, Any] = {
-            name: value[rows] for name, value in self.cache.items() if name in _COLUMNS_IN_CACHE
-        }
-        if "intervals" in self.cache:
-            cache["intervals"] = tuple(end[rows] for end in self.cache["intervals"])
-        if "bayesian sample" in self.cache:
-            cache["bayesian sample"] = self.cache["bayesian sample"]
-        results = f"results {self.alternative}"
-        if len(self.cache.get(results, ())) == 1:
-            part = getattr(self.cache[results][0], "of_pairs", lambda _: None)(rows)
-            # without the part, the pairs are tested again
-            cache |= {} if part is None else {results: [part]}
         columns: dict[str, Any] = {
-            one.name: value[rows]
-            for one in fields(self)
-            if one.name != "values" and isinstance(value := getattr(self, one.name), np.ndarray)
-        }
+            name: getattr(self, name)[rows]
+            for name in ("first", "second", "estimate", "statistic", "pvalue", "adjusted_pvalue",
+                         "direction", "better")
+        }  # fmt: skip
+        kept = ("bayesian sample",)
+        cache = {name: value for name, value in self.cache.items() if name in kept}
+        if (part := self._result_of(rows)) is not None:
+            cache[f"results {self.alternative}"] = [part]
         also = tuple((other, at[rows], sign[rows]) for other, at, sign in self.also)
         return replace(self, **columns, also=also, cache=cache)
 
@@ -377,25 +426,21 @@ class Evidence(Presented):
         """Return the same tests, adjusted over another family of the same pairs."""
         adjusted = family.adjust(self.pvalue)
         better = (self.direction * (adjusted <= family.alpha)).astype(np.int8)
-        cache = {name: value for name, value in self.cache.items() if name != "intervals"}
-        changes: dict[str, Any] = {"adjusted_pvalue": adjusted, "better": better}
-        return replace(self, family=family, cache=cache, **changes)
+        cache = {name: value for name, value in self.cache.items() if name != "_intervals"}
+        return replace(self, family=family, adjusted_pvalue=adjusted, better=better, cache=cache)
 
-    def intervals_at(self, level: float, rows: Ints) -> tuple[Floats, Floats]:
+    def intervals_at(self, level: float, rows: Ints | None = None) -> tuple[Floats, Floats]:
         """Return the intervals of some pairs at a level; infinite for a test that has none."""
-        part = self if len(rows) == len(self) else self.only(rows)
-        known = self.cache.get("ends")
-        if known is not None and known[0] == level:
-            low, high = known[1][rows], known[2][rows]
-        elif (results := f"results {self.alternative}") in self.cache and results not in part.cache:
-            # do not test the pairs again
-            low, high = (end[rows] for end in self._test_intervals(level))
+        at = slice(None) if rows is None else rows
+        known_level, *ends = self.cache.get("ends", (None,))
+        if known_level == level:
+            low, high = (end[..., at] for end in ends)
         else:
-            low, high = part._test_intervals(level)
-        for other, at, sign in part.also:
-            ends = other.intervals_at(level, at)
-            low = np.minimum(low, np.where(sign < 0, -ends[1], ends[0]))
-            high = np.maximum(high, np.where(sign < 0, -ends[0], ends[1]))
+            low, high = self._test_intervals(level, rows)
+        for other, other_rows, signs in self.also:
+            sign, (least, most) = signs[at], other.intervals_at(level, other_rows[at])
+            low = np.minimum(low, np.where(sign < 0, -most, least))
+            high = np.maximum(high, np.where(sign < 0, -least, most))
         return low, high
 
     def pair(self, row: int) -> Pair:
@@ -425,17 +470,16 @@ class Evidence(Presented):
         )
 
     def overrides(self) -> Bools:
-        """Return (K, K): the data override the preference between i and j (i < j)."""
-        matrix = np.zeros((len(self.names),) * 2, dtype=bool)
-        rows = self.better > 0
-        matrix[self.first[rows], self.second[rows]] = True
+        """Return (..., K, K): the data override the preference between i and j (i < j)."""
+        K = len(self.names)
+        matrix = np.zeros((*self.better.shape[:-1], K, K), dtype=bool)
+        matrix[..., self.first, self.second] = self.better > 0
         return matrix
 
     def shown(self) -> Bools:
-        """Return (K, K): i is shown to be better than j."""
-        matrix = self.overrides().T
-        rows = self.better < 0
-        matrix[self.first[rows], self.second[rows]] = True
+        """Return (..., K, K): i is shown to be better than j."""
+        matrix = self.overrides().swapaxes(-1, -2)
+        matrix[..., self.first, self.second] = self.better < 0
         return matrix
 
     def claims(self) -> tuple[tuple[Name, Name], ...]:
@@ -444,16 +488,16 @@ class Evidence(Presented):
         first_better = self.better[rows] < 0
         winners = np.where(first_better, self.first[rows], self.second[rows])
         losers = np.where(first_better, self.second[rows], self.first[rows])
-        names = self.names
-        return tuple(
-            (names[i], names[j]) for i, j in zip(winners.tolist(), losers.tolist(), strict=True)
-        )
+        return self._named(winners, losers)
 
     def edges(self) -> tuple[tuple[Name, Name], ...]:
         """Return (preferred, better) of every pair in which the data override the preference."""
-        rows, names = np.flatnonzero(self.better > 0), self.names
-        pairs = zip(self.first[rows].tolist(), self.second[rows].tolist(), strict=True)
-        return tuple((names[i], names[j]) for i, j in pairs)
+        rows = np.flatnonzero(self.better > 0)
+        return self._named(self.first[rows], self.second[rows])
+
+    def _named(self, first: Ints, second: Ints) -> tuple[tuple[Name, Name], ...]:
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        return tuple((self.names[i], self.names[j]) for i, j in pairs)
 
     def explain(self) -> str:
         """Return which pairs are shown to differ, in sentences."""
@@ -481,7 +525,8 @@ class Evidence(Presented):
 
         names: npt.NDArray[np.object_] = np.array(self.names, dtype=object)
         low, high = self.metric.interval(self.low, self.high)
-        winner = np.where(self.better < 0, self.first, self.second)
+        better = names[np.where(self.better < 0, self.first, self.second)]
+        better[self.better == 0] = None
         columns = {
             "a": names[self.first],
             "b": names[self.second],
@@ -493,136 +538,75 @@ class Evidence(Presented):
             "adjusted_pvalue": self.adjusted_pvalue,
             "rejected": self.rejected,
             # object dtype, so that None is kept
-            "better": pd.Series(
-                [
-                    None if not better else names[k]
-                    for better, k in zip(self.better, winner, strict=True)
-                ],
-                dtype=object,
-            ),
+            "better": pd.Series(better, dtype=object),
         }
-        posteriors = self.posteriors
-        return pd.DataFrame(columns if posteriors is None else {**columns, **posteriors})
+        return pd.DataFrame(columns | dict(self.posteriors or {}))
 
-    def _once(self, name: str, make: Any) -> Any:
-        if name not in self.cache:
-            self.cache[name] = make()
-        return self.cache[name]
+    def _tested(self, choice: Choice, values: Any, alternative: str, rows: Ints) -> Iterator[Any]:
+        """Yield the results of a test on some pairs, as many at a time as fit into one call."""
+        axis = self.pvalue.ndim - 1
+        step = max(1, _LOSSES_AT_A_TIME // max(1, values.size // values.shape[axis]))
+        for start in range(0, len(rows), step):
+            some = rows[start : start + step]
+            a, b = (values.take(index[some], axis=axis) for index in (self.first, self.second))
+            yield choice(a, b, alternative)
 
-    def _positions(self) -> dict[Name, int]:
-        return {name: position for position, name in enumerate(self.names)}
-
-    def _keys(self) -> tuple[Ints, Ints]:
-        """Return the rows in the order of their keys, and these keys: first * K + second."""
-        keys = self.first * len(self.names) + self.second
-        order = np.arange(len(keys))
-        if (np.diff(keys) <= 0).any():
-            order = np.argsort(keys)
-        return order, keys[order]
-
-    def _blocks(self, values: Floats) -> Iterator[slice]:
-        """Yield the rows of pairs that fit into one call."""
-        step = max(1, _LOSSES_AT_A_TIME // max(1, values[0].size))
-        return (slice(start, start + step) for start in range(0, len(self), step))
-
-    def _results(self, alternative: str) -> Iterator[Any]:
-        """Yield the results of the test, some pairs at a time; use cached results if any."""
-        choice, values = self.choice, self.values
-        results = self.cache.get(f"results {alternative}")
+    def _results(self, alternative: str, rows: Ints | None = None) -> Iterable[Any]:
+        """Return the results of the test; test the pairs only if there are no results yet."""
+        results: list[Any] | None = self.cache.get(f"results {alternative}")
         if results is not None:
-            yield from results
-            return
-        if choice is None or values is None:
-            return
-        for rows in self._blocks(values):
-            yield choice(values[self.first[rows]], values[self.second[rows]], alternative)
+            return results
+        if self.choice is None or self.values is None:
+            return ()
+        rows = np.arange(len(self)) if rows is None else rows
+        return self._tested(self.choice, self.values, alternative, rows)
+
+    def _result_of(self, rows: Ints) -> Any:
+        """Return the part of the test's result about some pairs; None if there is none."""
+        results = self.cache.get(f"results {self.alternative}", ())
+        part = getattr(results[0], "of_pairs", None) if len(results) == 1 else None
+        return None if part is None else part(rows)
+
+    def _joined(self, parts: Sequence[Any]) -> Floats:
+        """Return the values of several results as one array, of tables or of pairs."""
+        if self.pvalue.ndim > 1:
+            parts = [np.reshape(np.asarray(part, dtype=float), (-1, len(self))) for part in parts]
+            return np.concatenate(parts)
+        return np.concatenate([np.atleast_1d(np.asarray(part, dtype=float)) for part in parts])
 
     def _one_sided(self, alternative: str) -> Floats:
         if alternative == self.alternative:
             return self.pvalue
-        values: Floats = self._once(alternative, lambda: self._one_sided_pvalues(alternative))
-        return values
-
-    def _one_sided_pvalues(self, alternative: str) -> Floats:
         merged = self.also and self.alternative == "two-sided"
         if self.choice is None or self.choice.two_sided_only or merged:
             # the favoured side gets half of the two-sided p-value, the other side the rest
             side = self.direction * (1 if alternative == "greater" else -1)
             half = self.pvalue / 2.0
             return np.where(side > 0, half, np.where(side < 0, 1.0 - half, 1.0))
-        parts = [np.asarray(one.pvalue, dtype=float) for one in self._results(alternative)]
-        pvalues = np.concatenate(parts) if parts else np.zeros(0)
-        opposite = "less" if alternative == "greater" else "greater"
+        pvalues = [one.pvalue for one in self._results(alternative)]
+        pvalue = self._joined(pvalues) if pvalues else np.zeros(0)
         for other, at, sign in self.also:
-            same, reverse = (other._one_sided(side)[at] for side in (alternative, opposite))
-            pvalues = np.maximum(pvalues, np.where(sign < 0, reverse, same))
-        return pvalues
+            greater, less = other.pvalue_greater[at], other.pvalue_less[at]
+            same, reverse = (greater, less) if alternative == "greater" else (less, greater)
+            pvalue = np.maximum(pvalue, np.where(sign < 0, reverse, same))
+        return pvalue
 
-    def _standard_errors(self) -> Floats:
-        parts = []
-        for one in self._results(self.alternative):
-            error = getattr(one, "standard_error", None)
-            if error is None:
-                return np.full(len(self), np.nan)
-            parts.append(np.atleast_1d(np.asarray(error, dtype=float)))
-        return np.concatenate(parts) if parts else np.full(len(self), np.nan)
-
-    def _shown_statistic(self) -> Floats:
-        if not self.metric.higher_is_better or not len(self):
-            return self.statistic
-        negated: Floats = 0.0 - self.statistic
-        if self.choice is None or self.values is None:
-            return negated if (self.statistic < 0).any() else self.statistic
-        # swap one pair to see whether the statistic has a sign
-        row = int(np.abs(self.statistic).argmax())
-        opposite = {"greater": "less", "less": "greater"}.get(self.alternative, self.alternative)
-        a, b = self.values[self.second[row]], self.values[self.first[row]]
-        swapped = float(np.asarray(self.choice(a, b, opposite).statistic))
-        expected = negated[row]
-        signed = swapped == expected or abs(swapped - expected) <= 1e-9 * abs(swapped)
-        return negated if signed else self.statistic
-
-    def _posteriors(self) -> Mapping[str, Floats] | None:
-        if self.bayesian is None:
-            return None
-        sample: Any = self.cache.get("bayesian sample", self.values)
-        choice = self.bayesian
-        parts = [
-            choice(sample[self.first[rows]], sample[self.second[rows]], "two-sided")
-            for rows in self._blocks(sample)
-        ]
-        return {
-            name: np.concatenate([np.atleast_1d(getattr(one, field)) for one in parts])
-            for name, field in (("a_better", "left"), ("equivalent", "rope"), ("b_better", "right"))
-        }
-
-    def _intervals(self) -> tuple[Floats, Floats]:
-        values: tuple[Floats, Floats] = self._once("intervals", self._make_intervals)
-        return values
-
-    def _make_intervals(self) -> tuple[Floats, Floats]:
-        """Return the intervals of the family; 0 is inside exactly if no difference is shown.
-
-        A test may have a p-value and an interval that do not agree to the last digit.
-        """
-        if not self.family.has_intervals:
-            return np.full(len(self), -np.inf), np.full(len(self), np.inf)
-        low, high = self.intervals_at(self.family.interval_level(), np.arange(len(self)))
-        known = np.isfinite(low) | np.isfinite(high)
-        ends_at_0 = np.where(self.better > 0, np.maximum(low, 0.0), np.minimum(low, 0.0))
-        low = np.where(known, ends_at_0, low)
-        ends_at_0 = np.where(self.better < 0, np.minimum(high, 0.0), np.maximum(high, 0.0))
-        return low, np.where(known, ends_at_0, high)
-
-    def _test_intervals(self, level: float) -> tuple[Floats, Floats]:
-        lows, highs = [], []
+    def _test_intervals(self, level: float, rows: Ints | None) -> tuple[Floats, Floats]:
+        """Return the test's own intervals of some pairs; use its results, if there are any."""
+        results: Any = self._results(self.alternative, rows)
+        at: Any = slice(None)
+        if rows is not None and isinstance(results, list):
+            part = self._result_of(rows)
+            results, at = (results, rows) if part is None else ([part], at)
         try:
-            for one in self._results(self.alternative):
-                low, high = one.confidence_interval(level)
-                lows.append(np.atleast_1d(np.asarray(low, dtype=float)))
-                highs.append(np.atleast_1d(np.asarray(high, dtype=float)))
+            ends = [one.confidence_interval(level) for one in results]
         except (ArgumentError, AttributeError):
-            lows = []
-        if not lows:
-            return np.full(len(self), -np.inf), np.full(len(self), np.inf)
-        return np.concatenate(lows), np.concatenate(highs)
+            ends = []
+        if not ends:
+            return self._unknown_ends(rows)
+        low, high = (self._joined([one[side] for one in ends])[..., at] for side in (0, 1))
+        return low, high
+
+    def _unknown_ends(self, rows: Ints | None = None) -> tuple[Floats, Floats]:
+        shape = (*self.pvalue.shape[:-1], len(self) if rows is None else len(rows))
+        return np.full(shape, -np.inf), np.full(shape, np.inf)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk.decide.best import best_of_evidence, sort_by_overrides
+from bestofk.decide.best import rule_of_best
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference
@@ -98,15 +98,11 @@ def decide_from_pairs(
         metric=metric,
         cache={"results two-sided": [tested]},
     )
-    best = best_of_evidence(evidence, bounds=True)
-    overrides = best.beaten if preference.stated else np.zeros_like(best.beaten)
-    order = sort_by_overrides(overrides, best.recommended).tolist()
-    none = int(best.recommended) < 0
-    return PairsDecision(
+    decision = PairsDecision(
         compared=noun,
         procedure="best",
-        recommended=None if none else names[int(best.recommended)],
-        ranking=() if none else tuple(names[k] for k in order),
+        recommended=None,
+        ranking=(),
         by_preference=names,
         mean_losses=dict(zip(names, mean_losses.tolist(), strict=True)),
         evidence=evidence,
@@ -116,5 +112,5 @@ def decide_from_pairs(
         correction="bonferroni",
         design=design,
         preference=preference,
-        best=best,
     )
+    return decision.ruled(rule_of_best(evidence, preference.stated))

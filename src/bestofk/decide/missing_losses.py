@@ -58,7 +58,7 @@ def filled_with_worst(values: Floats) -> Floats:
     return filled
 
 
-_REVISED = ("greater", "less", "intervals")
+_REVISED = ("pvalue_greater", "pvalue_less", "_intervals")
 """Cached values of an evidence that other losses change."""
 
 

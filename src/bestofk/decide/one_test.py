@@ -13,9 +13,9 @@ from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk._base.results import Presented
 from bestofk.decide.choose_test import SITUATION_WORDS, choose_test
 from bestofk.decide.evidence import Evidence, Family
-from bestofk.decide.gather import gather_evidence
+from bestofk.decide.pairs import compare_pairs
 from bestofk.decide.preference import LISTED
-from bestofk.decide.problem import Problem, as_problem, refuse_unknown
+from bestofk.decide.problem import Problem, as_problem
 from bestofk.decide.statements.details import claims_sentence
 from bestofk.decide.statements.wording import correction_words
 from bestofk.losses.losses import Metric
@@ -124,7 +124,8 @@ def run_test(
     """
     alpha = significance_level(alpha)
     problem = as_problem(losses, prefer=LISTED, missing=missing, arguments=reading)
-    refuse_unknown(reading, "run_test")
+    for name in reading:
+        raise TypeError(f"run_test() got an unexpected keyword argument {name!r}")
     if test in PAIRWISE_TESTS:
         if pair is not None:
             return _one_pair(problem, test, pair, side(alternative), alpha, df, random_state)
@@ -194,7 +195,10 @@ def _all_pairs(
         problem, test, one_sided=alternative != "two-sided", df=df, random_state=random_state
     )
     family = Family(learners=len(problem.names), alpha=alpha, correction=correction)
-    evidence = gather_evidence(problem, choice, family, alternative=alternative)
+    evidence = compare_pairs(
+        choice, family, problem.sample(choice.axes), problem.means(), names=problem.names,
+        alternative=alternative, metric=problem.metric,
+    )  # fmt: skip
     sides = {
         "two-sided": "two-sided",
         "greater": "one-sided (is the first of a pair worse?)",

@@ -11,29 +11,26 @@ import numpy as np
 
 from bestofk._base.checks import RandomState, unknown_arguments
 from bestofk._base.errors import BestOfKError, DesignError
-from bestofk.decide.choose_test import Choice, choose_test
+from bestofk._base.registry import resolve
+from bestofk.decide.choose_test import Choice
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Family
-from bestofk.decide.gather import bayesian_choice
 from bestofk.decide.missing_losses import MissingLosses
-from bestofk.decide.preference import PreferenceLike, preference_ranks
+from bestofk.decide.pairs import chosen_test, tested
+from bestofk.decide.preference import LISTED, PreferenceLike, preference_ranks
 from bestofk.decide.problem import (
     Problem,
     Subject,
     as_problem,
+    is_named,
     reading_arguments,
     refuse_wide_margin,
 )
-from bestofk.decide.procedures.multitest import family_of, rope_argument
-from bestofk.decide.registry import PROCEDURES, decides_by
+from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.splits.design import Design
-from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
-
-FOR_LEARNERS = "holm"
-"""The correction of a family of learners where that of the decision is made for all pairs."""
 
 
 def order(
@@ -192,30 +189,22 @@ def _decide(problem: Problem, settings: Settings) -> Decision:
         except BestOfKError:
             # the test does not cover all units: compare those that every learner has
             pass
-    decision: Decision = PROCEDURES[settings.procedure].load()(problem, **settings.arguments())
-    return replace(decision, settings=settings, bootstrap=_interval_verdict(problem, decision))
+    entry = PROCEDURES[settings.procedure]
+    if entry.rule:
+        decision = tested(problem, settings)
+        rule = resolve(entry.rule)
+        stated = problem.preference.stated
+        decision = decision.ruled(rule(decision.evidence, stated, settings.margin))
+    else:
+        decision = resolve(entry.decision or entry.function)(problem, settings)
+    return replace(decision, settings=settings)
 
 
-def _interval_verdict(problem: Problem, decided: Decision) -> Any:
-    """Return the result of Bootstrap-B for repetitions of stochastic learners on many data sets."""
-    losses = problem.losses
-    if losses is None or problem.n_datasets < 2 or losses.design.repetitions < 2:
-        return None
-    if not losses.complete:
-        return None
-    from bestofk.stats.multiple import bootstrap_b
-
-    runs = losses.values
-    # Folds of all runs are folds of one experiment.
-    shape = (runs.shape[0], runs.shape[1], -1, runs.shape[4])
-    return bootstrap_b(
-        runs.reshape(shape),
-        names=[str(name) for name in problem.names],
-        alpha=decided.alpha,
-        correction=FOR_LEARNERS
-        if CORRECTIONS[decided.correction].needs_all_pairs
-        else decided.correction,
-    )
+def order_by_procedure(procedure: str, losses: Any, **options: Any) -> Decision:
+    """Decide as `order` does; without `prefer`, a bare array is in order of preference."""
+    if options.get("prefer") is None and not is_named(losses):
+        options["prefer"] = LISTED
+    return order(losses, procedure=procedure, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +212,6 @@ class Foreseen:
     """The family and the test of a decision; None for procedures without pairwise tests."""
 
     problem: Problem
-    settings: Settings
     family: Family | None = None
     choice: Choice | None = None
 
@@ -238,43 +226,15 @@ def foresee(
 ) -> Foreseen:
     """Return the family and the test for losses of this design; refuse what has none."""
     problem = _problem(settings, names, design, datasets, zero_one=zero_one)
-    entry = PROCEDURES[settings.procedure]
-    if not entry.takes_test:
-        if problem.sample(1).shape[1] < 2:
-            raise DesignError(
-                f"There is nothing to test: the losses are {problem.describe()}, one number per "
-                "learner. Give losses by fold, by data set or by test instance."
-            )
-        return Foreseen(problem=problem, settings=settings)
-    if decides_by(settings.procedure) == "wins":
-        from bestofk.decide.procedures.most_wins import refuse_one_sided
-
-        refuse_one_sided(settings.family or "all")
-    if decides_by(settings.procedure) == "best":
-        family = Family(
-            name="best", learners=len(names), alpha=settings.alpha, correction="bonferroni"
+    if PROCEDURES[settings.procedure].takes_test:
+        family, choice, _ = chosen_test(problem, settings)
+        return Foreseen(problem=problem, family=family, choice=choice)
+    if problem.sample(1).shape[1] < 2:
+        raise DesignError(
+            f"There is nothing to test: the losses are {problem.describe()}, one number per "
+            "learner. Give losses by fold, by data set or by test instance."
         )
-    else:
-        family = family_of(
-            problem,
-            settings.family or "all",
-            settings.alpha,
-            settings.correction or entry.proved_with or "holm",
-            settings.control,
-        )
-    one_sided = decides_by(settings.procedure) == "one challenge"
-    choice = choose_test(
-        problem,
-        settings.test,  # type: ignore[arg-type]
-        one_sided=one_sided or family.alternative != "two-sided",
-        df=settings.df,
-        random_state=settings.random_state,
-        **rope_argument(settings.test, settings.rope),
-        **settings.test_arguments,
-    )
-    if settings.rope is not None:
-        bayesian_choice(problem, choice, settings.rope, settings.random_state)
-    return Foreseen(problem=problem, settings=settings, family=family, choice=choice)
+    return Foreseen(problem=problem)
 
 
 def _problem(

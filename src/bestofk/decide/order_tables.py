@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +11,10 @@ import numpy as np
 from bestofk._base.checks import Bools, Floats, Ints, RandomState, finite_array
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, joined
+from bestofk._base.registry import resolve
 from bestofk._base.results import Presented
-from bestofk.decide.best import NO_LEARNER
-from bestofk.decide.decision import Decision
-from bestofk.decide.order import order
+from bestofk.decide.decision import NO_LEARNER
+from bestofk.decide.order import decide
 from bestofk.decide.preference import (
     Name,
     PreferenceLike,
@@ -24,11 +22,16 @@ from bestofk.decide.preference import (
     preference_ranks,
     without_noise,
 )
-from bestofk.decide.problem import Problem, problem_from_array, problem_from_losses, values_of
-from bestofk.decide.problem_stack import Decided, ProblemStack, StackSettings, untested
-from bestofk.decide.procedures.multitest import rope_argument
+from bestofk.decide.problem import (
+    Problem,
+    problem_from_array,
+    problem_from_losses,
+    refuse_wide_margin,
+    values_of,
+)
+from bestofk.decide.problem_stack import Decided, ProblemStack, decide_groups, untested
 from bestofk.decide.registry import PROCEDURES
-from bestofk.stats.pairwise.calibration import read_calibration
+from bestofk.decide.settings import Settings
 
 if TYPE_CHECKING:
     from bestofk.splits.design import Design
@@ -189,38 +192,25 @@ def order_many(
     >>> np.bincount(decisions.recommended).tolist(), float(decisions.claims[:, 1, 0].mean())
     ([0, 100], 1.0)
     """
-    if isinstance(df, str | os.PathLike) and df != "calibrated":
-        # a file is read once
-        df = read_calibration(df)
-    options: dict[str, Any] = {
-        "procedure": procedure, "test": test, "df": df, "alpha": alpha, "correction": correction,
-        "family": family, "control": control, "margin": margin, "rope": rope,
-        **test_arguments,
-    }  # fmt: skip
+    settings = Settings(
+        prefer=prefer, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
+        family=family, control=control, margin=margin, rope=rope, random_state=random_state,
+        test_arguments=test_arguments,
+    )  # fmt: skip
     stack = losses
     if not isinstance(stack, ProblemStack):
         stack = stack_tables(
             losses, design=design, algorithms=algorithms, subset_values=subset_values, prefer=prefer
         )
-    # the first table shows which settings are refused, and the defaults of the procedure
-    shown = order(stack.one(0), random_state=deepcopy(random_state), **options)
-    many = PROCEDURES[shown.procedure].load_many()
-    if many is None:
-        decided = _one_by_one(stack, {**options, "random_state": random_state})
+    refuse_wide_margin(stack.one(0), settings.margin)
+    entry = PROCEDURES[settings.procedure]
+    if entry.rule:
+        decided = decide_groups(stack, settings, resolve(entry.rule))
+    elif entry.many:
+        decided = resolve(entry.many)(stack, settings)
     else:
-        settings = StackSettings(
-            test=test,
-            alpha=shown.alpha,
-            correction=shown.correction,
-            family=family or "all",
-            control=control,
-            margin=margin,
-            df=df,
-            random_state=random_state,
-            test_arguments={**rope_argument(test, rope), **test_arguments},
-        )
-        decided = many(stack, settings)
-    return _by_learner(stack, decided, shown)
+        decided = _one_by_one(stack, settings)
+    return _by_learner(stack, decided, settings)
 
 
 def stack_tables(
@@ -302,27 +292,24 @@ def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any)
     return problem_from_losses(table, prefer="listed")
 
 
-def _one_by_one(stack: ProblemStack, options: dict[str, Any]) -> Decided:
+def _one_by_one(stack: ProblemStack, settings: Settings) -> Decided:
     """Decide table by table, for a procedure without a batched function."""
     decided = untested(len(stack), stack.learners)
     tests: dict[str, None] = {}
     for table in range(len(stack)):
-        decision = order(stack.one(table), **options)
+        decision = decide(stack.one(table), settings)
         position = {name: at for at, name in enumerate(decision.by_preference)}
         if decision.recommended is not None:
             decided.recommended[table] = position[decision.recommended]
         decided.order[table, : len(decision.ranking)] = [
             position[name] for name in decision.ranking
         ]
-        evidence = decision.evidence
-        decided.claims[table] = evidence.shown()
-        decided.pvalue[table, evidence.first, evidence.second] = evidence.pvalue
-        decided.adjusted_pvalue[table, evidence.first, evidence.second] = evidence.adjusted_pvalue
+        decided.write(np.array([table]), decision.evidence)
         tests[decision.test] = None
     return decided._replace(tests=tuple(tests))
 
 
-def _by_learner(stack: ProblemStack, decided: Decided, shown: Decision) -> ManyDecisions:
+def _by_learner(stack: ProblemStack, decided: Decided, settings: Settings) -> ManyDecisions:
     """Convert positions in the order of preference to numbers of learners."""
     B = len(stack)
     every, places = np.arange(B), stack.places
@@ -347,10 +334,10 @@ def _by_learner(stack: ProblemStack, decided: Decided, shown: Decision) -> ManyD
         pvalue=decided.pvalue[square],
         adjusted_pvalue=decided.adjusted_pvalue[square],
         names=stack.names,
-        procedure=shown.procedure,
-        correction=shown.correction,
+        procedure=settings.procedure,
+        correction=settings.used_correction,
         tests=decided.tests,
-        alpha=shown.alpha,
+        alpha=settings.alpha,
         **best,
     )
 

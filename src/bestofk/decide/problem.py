@@ -14,7 +14,6 @@ from bestofk._base.formatting import counted
 from bestofk.data.frames import as_pandas
 from bestofk.decide.missing_losses import MissingLosses, filled_with_worst
 from bestofk.decide.preference import (
-    LISTED,
     NO_PREFERENCE,
     Name,
     Preference,
@@ -423,21 +422,6 @@ def as_problem(
     return problem
 
 
-def as_ordered(
-    losses: Any,
-    *,
-    prefer: PreferenceLike = None,
-    missing: str = "refuse",
-    arguments: MutableMapping[str, Any] | None = None,
-) -> Problem:
-    """Return a problem unchanged, or as `as_problem`; bare arrays are in preference order."""
-    if isinstance(losses, Problem):
-        return losses
-    if prefer is None and not _is_named(losses):
-        prefer = LISTED
-    return as_problem(losses, prefer=prefer, missing=missing, arguments=arguments)
-
-
 def reading_arguments(arguments: MutableMapping[str, Any] | None) -> dict[str, Any]:
     """Remove the arguments of `read_losses` from those of the test, and return them."""
     if not arguments:
@@ -455,13 +439,8 @@ def reading_arguments(arguments: MutableMapping[str, Any] | None) -> dict[str, A
     return {name: value for name, value in values.items() if value is not None}
 
 
-def refuse_unknown(arguments: Mapping[str, Any], where: str) -> None:
-    """Raise what Python raises for an argument that a function does not have."""
-    for name in arguments:
-        raise TypeError(f"{where}() got an unexpected keyword argument {name!r}")
-
-
-def _is_named(losses: Any) -> bool:
+def is_named(losses: Any) -> bool:
+    """Return whether losses have names of learners; a bare array has not."""
     return hasattr(losses, "algorithms") or _is_table(losses)
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats
-from bestofk.decide.best import NO_LEARNER, Best
-from bestofk.decide.choose_test import Choice, choose_test
-from bestofk.decide.evidence import Family
-from bestofk.decide.gather import PairColumns, pairs_of_tables
+from bestofk.decide.best import Best
+from bestofk.decide.choose_test import Choice
+from bestofk.decide.decision import NO_LEARNER, Ruled
+from bestofk.decide.evidence import Evidence, Family
+from bestofk.decide.pairs import chosen_test, compare_pairs
 from bestofk.decide.preference import Ints, Name
 from bestofk.decide.problem import Problem, sample_of
+from bestofk.decide.settings import Settings
 
 _SQUARES_FIT = (1e-100, 1e100)
 """Losses of other sizes are tested in another unit, which must not be that of another table."""
@@ -96,27 +98,6 @@ class ProblemStack:
         return flat.reshape(B, K, *flat.shape[1:])
 
 
-class StackSettings(NamedTuple):
-    """The settings of a decision, with the defaults of its procedure filled in."""
-
-    test: Any
-    alpha: float
-    correction: str
-    family: str = "all"
-    control: Name | None = None
-    margin: float | None = None
-    df: Any = None
-    random_state: Any = 0
-    test_arguments: Mapping[str, Any] = {}
-
-    def chosen(self, problem: Problem, *, one_sided: bool) -> Choice:
-        """Return the test for one table."""
-        return choose_test(
-            problem, self.test, one_sided=one_sided, df=self.df,
-            random_state=self.random_state, **self.test_arguments,
-        )  # fmt: skip
-
-
 class TablesOfTest(NamedTuple):
     """Tables that one call of one test takes."""
 
@@ -126,55 +107,39 @@ class TablesOfTest(NamedTuple):
 
     def against_preferred(self) -> tuple[Any, ...]:
         """Return the cache key of the one-sided p-values (B, P) of all pairs."""
-        facts = tuple(map(repr, self.choice.arguments.items()))
-        return "greater", self.choice.function, facts, self.tables.tobytes()
+        return "greater", self.choice.function, _facts(self.choice), self.tables.tobytes()
 
 
-def groups_of(
-    stack: ProblemStack, settings: StackSettings, *, one_sided: bool
-) -> Iterator[TablesOfTest]:
+def groups_of(stack: ProblemStack, settings: Settings) -> Iterator[TablesOfTest]:
     """Yield groups of tables whose pairs one test call can take.
 
     The arguments and the automatic choice of a test depend on facts about a table, such as the
     step of its losses: tables with the same facts share a call. Tables of a test that draws, and
     losses whose squares leave the range of floating point, have calls of their own.
     """
-    if settings.control is not None:
+    family, first, _ = chosen_test(stack.one(0), settings)
+    at = np.full(len(stack), -1)
+    if family.control is not None:
         at = np.argmax(stack.places == stack.names.index(settings.control), axis=1)
-        families = {place: _family(stack, settings, place) for place in np.unique(at).tolist()}
-    else:
-        at = np.zeros(len(stack), dtype=np.int64)
-        families = {0: _family(stack, settings, None)}
     alone = _stay_alone(stack)
-    first = settings.chosen(stack.one(0), one_sided=one_sided)
     varies = _varies(first, settings.test)
-    random = first.entry is not None and first.entry.takes("random_state")
-    if not (varies or random or alone.any()):
-        for place, family in families.items():
-            yield TablesOfTest(np.flatnonzero(at == place), family, first)
-        return
     grouped: dict[tuple[Any, ...], tuple[Choice, list[int]]] = {}
+    choice, facts = first, _facts(first)
     for table, place in enumerate(at.tolist()):
-        choice = first
         if varies and table:
-            choice = settings.chosen(stack.one(table), one_sided=one_sided)
-            random = choice.entry is not None and choice.entry.takes("random_state")
-        key: tuple[Any, ...] = (place, choice.name, tuple(map(repr, choice.arguments.items())))
-        if random or alone[table]:
-            key = (*key, table)
+            choice = chosen_test(stack.one(table), settings).choice
+            facts = _facts(choice)
+        random = choice.entry is not None and choice.entry.takes("random_state")
+        key = (place, facts, table if random or alone[table] else None)
         grouped.setdefault(key, (choice, []))[1].append(table)
     for (place, *_), (choice, tables) in grouped.items():
-        yield TablesOfTest(np.array(tables), families[place], choice)
+        control = None if place < 0 else place
+        yield TablesOfTest(np.array(tables), replace(family, control=control), choice)
 
 
-def _family(stack: ProblemStack, settings: StackSettings, control: int | None) -> Family:
-    return Family(
-        name=settings.family,
-        learners=stack.learners,
-        alpha=settings.alpha,
-        correction=settings.correction,
-        control=control,
-    )
+def _facts(choice: Choice) -> tuple[str, ...]:
+    """Return all that distinguishes two choices."""
+    return choice.name, *map(repr, choice.arguments.items())
 
 
 def _varies(choice: Choice, test: Any) -> bool:
@@ -216,16 +181,16 @@ class Decided(NamedTuple):
     tests: tuple[str, ...]
     best: Best | None = None
 
-    def write(self, tables: Ints, pairs: PairColumns, family: Family) -> None:
+    def write(self, tables: Ints, evidence: Evidence) -> None:
         """Write the results of the pairs of some tables."""
-        first, second = family.pairs()
-        self.claims[tables] = pairs.claims(family)
+        first, second = evidence.first, evidence.second
+        self.claims[tables] = evidence.shown()
         for square, column in (
-            (self.pvalue, pairs.pvalue),
-            (self.adjusted_pvalue, pairs.adjusted_pvalue),
+            (self.pvalue, evidence.pvalue),
+            (self.adjusted_pvalue, evidence.adjusted_pvalue),
         ):
             square[tables[:, np.newaxis], first, second] = column
-            if family.alternative == "two-sided":
+            if evidence.alternative == "two-sided":
                 square[tables[:, np.newaxis], second, first] = column
 
     def with_order(self, order: Ints, recommended: Ints | None = None) -> Decided:
@@ -255,22 +220,31 @@ def only(recommended: Ints, learners: int) -> Ints:
     return order
 
 
-def tested_many(stack: ProblemStack, settings: StackSettings) -> Decided:
-    """Test the pairs of the family in every table, without deciding."""
-    decided = untested(len(stack), stack.learners)
-    groups = groups_of(stack, settings, one_sided=settings.family == "preference")
-    return decided._replace(tests=distinct(judge_group(stack, group, decided) for group in groups))
-
-
-def judge_group(stack: ProblemStack, group: TablesOfTest, decided: Decided) -> str:
-    """Write the results of the pairs of some tables into `decided`; return the test's name."""
-    tables, family, choice = group
-    some = stack.rows(tables)
-    pairs = pairs_of_tables(choice, some.sample(choice.axes), some.means, family)
-    if family.name == "preference":
-        stack.cache[group.against_preferred()] = pairs.pvalue
-    decided.write(tables, pairs, family)
-    return choice.name
+def decide_groups(
+    stack: ProblemStack, settings: Settings, rule: Callable[[Evidence, bool, float | None], Ruled]
+) -> Decided:
+    """Test the pairs of every table, and apply the rule of a procedure to them."""
+    B, K = len(stack), stack.learners
+    decided, best, tests = untested(B, K), None, []
+    for group in groups_of(stack, settings):
+        tables, family, choice = group
+        some = stack.rows(tables)
+        evidence = compare_pairs(choice, family, some.sample(choice.axes), some.means)
+        ruled = rule(evidence, stack.like.preference.stated, settings.margin)
+        decided.recommended[tables], decided.order[tables] = ruled.recommended, ruled.order
+        if ruled.best is not None:
+            if best is None:
+                best = Best(*(np.empty((B, *part.shape[1:]), part.dtype) for part in ruled.best))
+            for whole, part in zip(best, ruled.best, strict=True):
+                whole[tables] = part
+        if family.of_best:
+            pairs = replace(family, name="all", correction=settings.used_correction)
+            evidence = evidence.of_family(pairs)
+        elif family.name == "preference":
+            stack.cache[group.against_preferred()] = evidence.pvalue
+        decided.write(tables, evidence)
+        tests.append(choice.name)
+    return decided._replace(tests=distinct(tests), best=best)
 
 
 def distinct(names: Iterable[str]) -> tuple[str, ...]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from bestofk._base.registry import FunctionEntry, Registry, resolve
+from bestofk._base.registry import FunctionEntry, Registry
 
 _MULTITEST = (
     "Yildiz and Alpaydin 2006, Ordering and finding the best of K > 2 supervised learning "
@@ -34,12 +33,22 @@ class Procedure(FunctionEntry):
     """The only correction with which an error rate is proved; empty: with any that promises one."""
     takes_losses: bool = True
     """It decides from losses; otherwise from scores or posteriors of every instance."""
+    rule: str = ""
+    """Its rule, ``package.module:name``: evidence, whether a preference is stated, and the margin
+    to a `Ruled`, for one table or many."""
+    decision: str = ""
+    """Without a rule: its function of a problem and settings, which returns a `Decision`; by
+    default `function`."""
     many: str = ""
-    """The same procedure on a stack of tables; without it `order_many` takes them one by one."""
+    """Without a rule: its function of a stack of tables and settings, which returns `Decided`;
+    without it `order_many` takes the tables one by one."""
 
-    def load_many(self) -> Callable[..., Any] | None:
-        """Return the function of many tables, if there is one."""
-        return resolve(self.many) if self.many else None
+    @property
+    def correction(self) -> str:
+        """The correction by default."""
+        if not self.takes_test:
+            return "none"
+        return self.proved_with or ("bonferroni" if self.decides_by == "best" else "holm")
 
 
 PROCEDURES: Registry[Procedure] = Registry(
@@ -53,8 +62,8 @@ PROCEDURES: Registry[Procedure] = Registry(
             "of those that may be the best.",
             "Do not use it to claim that two learners differ: the pairs show that.",
         ),
-        function="bestofk.decide.procedures.best_of_k:best_of_k",
-        many="bestofk.decide.procedures.best_of_k:best_of_k_many",
+        function="bestofk.decide.order:order",
+        rule="bestofk.decide.best:rule_of_best",
         summary="the learners that may be the best, and how much worse each one can be",
         paper="Edwards and Hsu 1983, Multiple comparisons with the best treatment",
         doi="10.1080/01621459.1983.10477047",
@@ -74,7 +83,7 @@ PROCEDURES: Registry[Procedure] = Registry(
             "Do not use it to bound a difference: best does that, and corrects for fewer tests.",
         ),
         function="bestofk.decide.procedures.multitest:multitest",
-        many="bestofk.decide.procedures.multitest:multitest_many",
+        rule="bestofk.decide.procedures.multitest:rule_of_multitest",
         summary="order all learners from pairwise tests and a preference; always decides",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
@@ -96,6 +105,7 @@ PROCEDURES: Registry[Procedure] = Registry(
         ),
         historical=True,
         function="bestofk.decide.procedures.test_first:test_first",
+        decision="bestofk.decide.procedures.test_first:decide_test_first",
         many="bestofk.decide.procedures.test_first:test_first_many",
         summary="the smallest mean, if it beats every learner preferred to it",
         paper=_MULTITEST,
@@ -118,6 +128,7 @@ PROCEDURES: Registry[Procedure] = Registry(
         ),
         historical=True,
         function="bestofk.decide.procedures.anova_choice:anova_choice",
+        decision="bestofk.decide.procedures.anova_choice:decide_anova",
         many="bestofk.decide.procedures.anova_choice:anova_choice_many",
         summary="the most preferred, if ANOVA sees no difference at all",
         paper=_MULTITEST,
@@ -137,6 +148,7 @@ PROCEDURES: Registry[Procedure] = Registry(
         ),
         historical=True,
         function="bestofk.decide.procedures.anova_choice:newman_keuls_choice",
+        decision="bestofk.decide.procedures.anova_choice:decide_newman_keuls",
         many="bestofk.decide.procedures.anova_choice:newman_keuls_choice_many",
         summary="the most preferred of those that Newman-Keuls cannot tell from the first",
         paper=_MULTITEST,
@@ -155,6 +167,7 @@ PROCEDURES: Registry[Procedure] = Registry(
         ),
         historical=True,
         function="bestofk.decide.procedures.most_wins:most_wins",
+        decision="bestofk.decide.procedures.most_wins:decide_most_wins",
         many="bestofk.decide.procedures.most_wins:most_wins_many",
         summary="most significant wins over the others, equal counts reported",
         paper="Ler, Fundamentals of algorithm selection, section 6.2",

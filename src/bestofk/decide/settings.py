@@ -177,6 +177,13 @@ class Settings:
     def _check_family(self) -> None:
         if self.family is not None:
             one_of(self.family, "family", FAMILIES)
+        if self.family == "preference" and decides_by(self.procedure) == "wins":
+            raise ArgumentError(
+                use(family="preference"),
+                " tests one direction of each pair, and wins need both: use ",
+                use(family="all"),
+                ".",
+            )
         if self.control is not None and self.family != "control":
             raise ArgumentError(
                 "control applies to ", use(family="control"), ": add that, or leave control out."
@@ -199,22 +206,10 @@ class Settings:
         if self.control is not None and self.control not in names:
             raise UnknownNameError("learner", self.control, [str(name) for name in names])
 
-    def arguments(self) -> dict[str, Any]:
-        """Return the arguments of the procedure, without those that are left to it."""
-        entry = PROCEDURES[self.procedure]
-        arguments: dict[str, Any] = {"alpha": self.alpha}
-        if entry.takes_test:
-            if isinstance(self.test, StoredTest):
-                raise ArgumentError(
-                    f"test {self.test.name!r} is a function of yours, and a store keeps its name "
-                    "alone: give the function again with ",
-                    use(test=...),
-                    ", or name another test.",
-                )
-            arguments |= {"test": self.test, "df": self.df, "random_state": self.random_state}
-            arguments |= self.test_arguments
-        optional = {name: getattr(self, name) for name in OPTIONAL}
-        return arguments | {name: value for name, value in optional.items() if value is not None}
+    @property
+    def used_correction(self) -> str:
+        """The correction, or that of the procedure."""
+        return self.correction or PROCEDURES[self.procedure].correction
 
     def settled(self, names: Sequence[Name], costs: Mapping[str, Any]) -> Settings:
         """Return the settings for the learners `names`, with measured costs from `costs`.

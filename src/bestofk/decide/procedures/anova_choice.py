@@ -6,35 +6,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestofk._base.checks import Ints, probability
+from bestofk._base.checks import Ints
 from bestofk._base.errors import DesignError
 from bestofk._base.formatting import in_words, number, pvalue_words
-from bestofk.decide.best import NO_LEARNER
-from bestofk.decide.decision import Decision
-from bestofk.decide.gather import no_pairs
-from bestofk.decide.preference import Name, PreferenceLike
-from bestofk.decide.problem import Problem, as_ordered, refuse_unknown
-from bestofk.decide.problem_stack import (
-    Decided,
-    ProblemStack,
-    StackSettings,
-    only,
-    untested,
-)
+from bestofk.decide.decision import NO_LEARNER, Decision
+from bestofk.decide.order import order_by_procedure
+from bestofk.decide.pairs import no_pairs
+from bestofk.decide.preference import Name
+from bestofk.decide.problem import Problem
+from bestofk.decide.problem_stack import Decided, ProblemStack, only, untested
+from bestofk.decide.settings import Settings
 from bestofk.decide.statements.wording import called, mean_words, named
 from bestofk.stats.multiple import anova, newman_keuls
 from bestofk.stats.multiple.analysis_of_variance import OneWayParts, anova_of, one_way_parts
 from bestofk.stats.multiple.range_tests import underline_ends_of
 
 
-def anova_choice(
-    losses: Any,
-    *,
-    alpha: float = 0.05,
-    prefer: PreferenceLike = None,
-    missing: str = "refuse",
-    **reading: Any,
-) -> Decision:
+def anova_choice(losses: Any, **options: Any) -> Decision:
     """Take the most preferred learner if ANOVA sees no difference between any of them.
 
     The order is then that of the preference. When H0: mu_1 = ... = mu_K is rejected some means
@@ -42,7 +30,7 @@ def anova_choice(
 
     Parameters
     ----------
-    losses, alpha, prefer, missing, **reading
+    losses, **options
         As for `multitest`.
 
     Returns
@@ -64,9 +52,12 @@ def anova_choice(
     >>> anova_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18]]).recommended is None
     True
     """
-    problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=reading)
-    refuse_unknown(reading, "anova_choice")
-    alpha = probability(alpha, "alpha")
+    return order_by_procedure("anova-choice", losses, **options)
+
+
+def decide_anova(problem: Problem, settings: Settings) -> Decision:
+    """Return the ANOVA choice on one table."""
+    alpha = settings.alpha
     result = anova(_samples(problem))
     name = problem.names[0]
     statistic = (
@@ -93,14 +84,7 @@ def anova_choice(
     return _choice("anova-choice", "anova", problem, best, (reason,), alpha, ranking)
 
 
-def newman_keuls_choice(
-    losses: Any,
-    *,
-    alpha: float = 0.05,
-    prefer: PreferenceLike = None,
-    missing: str = "refuse",
-    **reading: Any,
-) -> Decision:
+def newman_keuls_choice(losses: Any, **options: Any) -> Decision:
     """Take the most preferred of those that Newman-Keuls does not tell from the first.
 
     With G the underline that holds the learner of smallest mean (or that learner alone) and s
@@ -109,7 +93,7 @@ def newman_keuls_choice(
 
     Parameters
     ----------
-    losses, alpha, prefer, missing, **reading
+    losses, **options
         As for `multitest`.
 
     Returns
@@ -129,9 +113,12 @@ def newman_keuls_choice(
     >>> newman_keuls_choice(losses).recommended
     1
     """
-    problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=reading)
-    refuse_unknown(reading, "newman_keuls_choice")
-    alpha = probability(alpha, "alpha")
+    return order_by_procedure("newman-keuls-choice", losses, **options)
+
+
+def decide_newman_keuls(problem: Problem, settings: Settings) -> Decision:
+    """Return the Newman-Keuls choice on one table."""
+    alpha = settings.alpha
     result = newman_keuls(_samples(problem), alpha)
     names = problem.names
     first = int(result.order[0])
@@ -175,7 +162,7 @@ def newman_keuls_choice(
     return _choice("newman-keuls-choice", "newman-keuls", problem, best, (reason,), alpha)
 
 
-def anova_choice_many(stack: ProblemStack, settings: StackSettings) -> Decided:
+def anova_choice_many(stack: ProblemStack, settings: Settings) -> Decided:
     """Return the ANOVA choice on every table of a stack."""
     best = _if_equal(anova_of(_parts(stack)).pvalue, settings.alpha)
     by_preference = np.broadcast_to(np.arange(stack.learners), (len(stack), stack.learners))
@@ -183,7 +170,7 @@ def anova_choice_many(stack: ProblemStack, settings: StackSettings) -> Decided:
     return untested(len(stack), stack.learners, "anova").with_order(order)
 
 
-def newman_keuls_choice_many(stack: ProblemStack, settings: StackSettings) -> Decided:
+def newman_keuls_choice_many(stack: ProblemStack, settings: Settings) -> Decided:
     """Return the Newman-Keuls choice on every table of a stack."""
     lines = _lines(*underline_ends_of(_parts(stack), settings.alpha))
     best = np.where(lines.rival == NO_LEARNER, lines.chosen, NO_LEARNER)

@@ -2,45 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Bools, Ints, RandomState
-from bestofk._base.errors import ArgumentError, use
+from bestofk._base.checks import Bools, Ints
 from bestofk._base.formatting import capitalised, in_words
-from bestofk.decide.best import NO_LEARNER
-from bestofk.decide.decision import Decision
-from bestofk.decide.preference import Name, PreferenceLike
-from bestofk.decide.problem import as_ordered
-from bestofk.decide.problem_stack import (
-    Decided,
-    ProblemStack,
-    StackSettings,
-    tested_many,
-)
-from bestofk.decide.procedures.multitest import multitest
+from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
+from bestofk.decide.evidence import Evidence
+from bestofk.decide.order import order_by_procedure
+from bestofk.decide.pairs import tested
+from bestofk.decide.preference import Name
+from bestofk.decide.problem import Problem
+from bestofk.decide.problem_stack import Decided, ProblemStack, decide_groups
+from bestofk.decide.settings import Settings
 from bestofk.decide.statements.wording import called, mean_words, named
 
 
-def most_wins(
-    losses: Any,
-    *,
-    test: str | Callable[..., Any] = "auto",
-    alpha: float = 0.05,
-    correction: str = "holm",
-    family: str = "all",
-    control: Any = None,
-    rope: float | None = None,
-    minus_losses: bool = False,
-    prefer: PreferenceLike = None,
-    df: float | str | None = None,
-    missing: str = "refuse",
-    random_state: RandomState = 0,
-    **test_arguments: Any,
-) -> Decision:
+def most_wins(losses: Any, *, minus_losses: bool = False, **options: Any) -> Decision:
     """Count every learner's significant wins over the others.
 
     All pairs are tested two-sided; the learner with most wins is the best. Learners with equally
@@ -48,8 +28,7 @@ def most_wins(
 
     Parameters
     ----------
-    losses, test, alpha, correction, family, control, rope, prefer, df, missing, \
-    random_state, **test_arguments
+    losses, **options
         As for `multitest`.
     minus_losses : bool
         Count wins minus losses.
@@ -71,15 +50,19 @@ def most_wins(
     >>> dict(most_wins(losses, test="5x2cv-f").counts)
     {0: 0, 1: 2, 2: 1}
     """
-    problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
-    refuse_one_sided(family)
-    tested = multitest(
-        problem, test=test, alpha=alpha, correction=correction, family=family, control=control,
-        rope=rope, df=df, random_state=random_state, **test_arguments,
-    )  # fmt: skip
-    evidence, names = tested.evidence, problem.names
+    decision = order_by_procedure("most-wins", losses, **options)
+    return _by_wins(decision, minus_losses=True) if minus_losses else decision
+
+
+def decide_most_wins(problem: Problem, settings: Settings) -> Decision:
+    """Return the decision by most wins about one table."""
+    return _by_wins(tested(problem, settings), minus_losses=False)
+
+
+def _by_wins(tested: Decision, *, minus_losses: bool) -> Decision:
+    evidence, names = tested.evidence, tested.by_preference
     claimed = np.flatnonzero(evidence.better)
-    counts, order, best = (part[0] for part in _counted(evidence.shown()[np.newaxis], minus_losses))
+    counts, order, best = _counted(evidence.shown(), minus_losses)
     tied = np.flatnonzero(counts == counts[order[0]])
     recommended: Name | None = None if best == NO_LEARNER else names[int(best)]
     top = int(counts[order[0]])
@@ -98,7 +81,6 @@ def most_wins(
     ties = _equal_counts(counts[order].tolist(), [names[i] for i in order.tolist()], minus_losses)
     return replace(
         tested,
-        procedure="most-wins",
         recommended=recommended,
         ranking=tuple(names[i] for i in order.tolist()),
         reasons=(reason, *ties),
@@ -106,34 +88,24 @@ def most_wins(
     )
 
 
-def refuse_one_sided(family: str) -> None:
-    """Refuse a family that tests one direction of each pair."""
-    if family == "preference":
-        raise ArgumentError(
-            use(family="preference"),
-            " tests one direction of each pair, and wins need both: use ",
-            use(family="all"),
-            ".",
-        )
-
-
-def most_wins_many(stack: ProblemStack, settings: StackSettings) -> Decided:
+def most_wins_many(stack: ProblemStack, settings: Settings) -> Decided:
     """Return the decisions by most wins on every table of a stack."""
-    arguments = dict(settings.test_arguments)
-    minus_losses = bool(arguments.pop("minus_losses", False))
-    decided = tested_many(stack, settings._replace(test_arguments=arguments))
-    _, order, best = _counted(decided.claims, minus_losses)
-    return decided.with_order(order, best)
+
+    def rule(evidence: Evidence, *_: Any) -> Ruled:
+        counted = _counted(evidence.shown(), minus_losses=False)
+        return Ruled(counted[2], counted[1])
+
+    return decide_groups(stack, settings, rule)
 
 
 def _counted(claims: Bools, minus_losses: bool) -> tuple[Ints, Ints, Ints]:
-    """Return the wins (B, K), the order by wins (B, K), and the single winner, if any (B,)."""
-    counts = claims.sum(axis=2)
+    """Return the wins (..., K), the order by wins (..., K), and the single winner, if any."""
+    counts = claims.sum(axis=-1)
     if minus_losses:
-        counts = counts - claims.sum(axis=1)
-    order = np.argsort(-counts, axis=1, kind="stable")
-    top = np.take_along_axis(counts, order, axis=1)
-    return counts, order, np.where(top[:, 0] > top[:, 1], order[:, 0], NO_LEARNER)
+        counts = counts - claims.sum(axis=-2)
+    order = np.argsort(-counts, axis=-1, kind="stable")
+    top = np.take_along_axis(counts, order, axis=-1)
+    return counts, order, np.where(top[..., 0] > top[..., 1], order[..., 0], NO_LEARNER)
 
 
 def _wins(count: int, minus_losses: bool) -> str:

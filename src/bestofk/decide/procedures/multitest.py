@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Bools, Ints, RandomState
-from bestofk._base.errors import ArgumentError, UnknownNameError, use
+from bestofk._base.checks import Bools, Ints
 from bestofk.decide.best import sort_by_overrides
-from bestofk.decide.cautions import caution_of
-from bestofk.decide.choose_test import choose_test, smallest_pvalue, units
-from bestofk.decide.decision import Decision
-from bestofk.decide.evidence import Family
-from bestofk.decide.gather import bayesian_choice, gather_evidence
-from bestofk.decide.preference import PreferenceLike
-from bestofk.decide.problem import Problem, as_ordered
-
-if TYPE_CHECKING:
-    from bestofk.decide.problem_stack import Decided, ProblemStack, StackSettings
-
+from bestofk.decide.decision import Decision, Ruled
+from bestofk.decide.evidence import Evidence
+from bestofk.decide.order import order_by_procedure
 
 AS_PUBLISHED: dict[str, Any] = {
     "procedure": "multitest", "test": "5x2cv-t", "correction": "bonferroni",
@@ -30,21 +20,7 @@ AS_PUBLISHED: dict[str, Any] = {
 """The settings of Yildiz and Alpaydin 2006; they also prefer simpler learners."""
 
 
-def multitest(
-    losses: Any,
-    *,
-    test: str | Callable[..., Any] = "auto",
-    alpha: float = 0.05,
-    correction: str = "holm",
-    family: str = "all",
-    control: Any = None,
-    rope: float | None = None,
-    prefer: PreferenceLike = None,
-    df: float | str | None = None,
-    missing: str = "refuse",
-    random_state: RandomState = 0,
-    **test_arguments: Any,
-) -> Decision:
+def multitest(losses: Any, **options: Any) -> Decision:
     """Order K learners from pairwise tests and a preference.
 
     The data override the preference only if a pair differs significantly and the less preferred
@@ -57,32 +33,10 @@ def multitest(
     losses : Losses or array (K, ...)
         Losses with their design, or a bare array in order of preference, 0 the most preferred:
         (K, folds), (K, runs, folds) or (K, data sets, runs, folds, repetitions).
-    test : str or callable
-        A pairwise test that covers the design, or ``"auto"``.
-    alpha : float
-        Chance of any false claim in the whole result.
-    correction : str
-        ``"holm"``, or another name of `bestofk.stats.adjust.CORRECTIONS`, over the family.
-    family : {"all", "preference", "control"}
-        Which hypotheses are tested together: all pairs, two-sided; all pairs, one-sided against
-        the preference, as published; or one learner against the others.
-    control : name, optional
-        The learner that the others are compared with, for the family ``"control"``.
-    rope : float, optional
-        Half the width of a region of practical equivalence: adds the posterior probabilities of
-        every pair by the Bayesian test for the design.
-    prefer : sequence of names, mapping of name to price, or "listed"
-        The preference, most preferred (or cheapest) first; by default none for a `Losses`, and
-        as listed for an array.
-    df : float, "calibrated", Calibration or path, optional
-        Degrees of freedom, for tests that take them; what ``bestofk calibrate`` measured, or
-        the file that holds it.
-    missing : {"refuse", "drop", "allow"}
-        As for `bestofk.order`.
-    random_state : int, Generator or None
-        For tests that draw.
-    **test_arguments
-        More for the test; for a file or data frame also what `read_losses` takes.
+    **options
+        As for `bestofk.order`. `correction` is ``"holm"`` by default, over the family: ``"all"``
+        pairs, two-sided; with ``family="preference"`` all pairs, one-sided against the
+        preference, as published; with ``family="control"`` one learner against the others.
 
     Returns
     -------
@@ -115,118 +69,16 @@ def multitest(
     >>> [step.candidates for step in decision.steps]
     [(1, 2), (2,), (0,)]
     """
-    problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
-    decision = tested(
-        problem, family_of(problem, family, alpha, correction, control), test=test, df=df,
-        rope=rope, random_state=random_state, **test_arguments,
-    )  # fmt: skip
-    order = _ordered(decision.evidence.overrides(), stated=problem.preference.stated)
-    ranking = tuple(problem.names[i] for i in order.tolist())
-    return replace(decision, procedure="multitest", recommended=ranking[0], ranking=ranking)
+    return order_by_procedure("multitest", losses, **options)
 
 
-def tested(
-    problem: Problem,
-    family: Family,
-    *,
-    test: str | Callable[..., Any],
-    df: Any,
-    rope: float | None,
-    random_state: RandomState,
-    **test_arguments: Any,
-) -> Decision:
-    """Test the pairs of a family, and return a decision without a recommendation."""
-    choice = choose_test(
-        problem, test, one_sided=family.alternative != "two-sided",
-        df=df, random_state=random_state, **rope_argument(test, rope), **test_arguments,
-    )  # fmt: skip
-    evidence = gather_evidence(
-        problem,
-        choice,
-        family,
-        rope=rope,
-        bayesian=None if rope is None else bayesian_choice(problem, choice, rope, random_state),
-    )
-    smallest = family.smallest_adjusted(smallest_pvalue(choice, units(problem)))
-    return Decision(
-        procedure="",
-        recommended=None,
-        ranking=(),
-        by_preference=problem.names,
-        mean_losses=dict(zip(problem.names, problem.means().tolist(), strict=True)),
-        evidence=evidence,
-        test=choice.name,
-        test_reason=choice.reason,
-        alpha=family.alpha,
-        correction=family.correction,
-        design=problem.describe(choice.axes),
-        preference=problem.preference,
-        caution=caution_of(problem, choice),
-        decidable=smallest <= family.alpha,
-        smallest_possible=smallest,
-        notes=(*problem.notes, *choice.notes),
-        problem=problem,
-        test_choice=choice,
-    )
-
-
-def multitest_many(stack: ProblemStack, settings: StackSettings) -> Decided:
-    """Return the decisions of MultiTest on every table of a stack."""
-    from bestofk.decide.problem_stack import tested_many
-
-    decided = tested_many(stack, settings)
-    overrides = np.triu(decided.claims.swapaxes(1, 2))
-    return decided.with_order(_ordered(overrides, stated=stack.like.preference.stated))
-
-
-def _ordered(overrides: Bools, *, stated: bool) -> Ints:
-    """Return (..., K): the learners, best first."""
-    if not stated:
-        return np.broadcast_to(np.arange(overrides.shape[-1]), overrides.shape[:-1])
-    return sort_by_overrides(overrides)
-
-
-def family_of(
-    problem: Problem, name: str, alpha: float, correction: str, control: Any = None
-) -> Family:
-    """Return the family over the learners of a problem."""
-    at = None
-    if name == "preference" and not problem.preference.stated:
-        raise ArgumentError(
-            use(family="preference"),
-            " tests against a preference, and none is stated: give ",
-            use(prefer=...),
-            ", or take ",
-            use(family="all"),
-            ".",
-        )
-    if name == "control":
-        if control is None:
-            raise ArgumentError(
-                use(family="control"),
-                " compares one learner with the others: name it with ",
-                use(control=str(problem.names[0])),
-                " or another one.",
-            )
-        if control not in problem.names:
-            raise UnknownNameError("learner", control, [str(name) for name in problem.names])
-        at = problem.names.index(control)
-    elif control is not None:
-        raise ArgumentError(
-            "control applies to ", use(family="control"), ": add that, or leave control out."
-        )
-    return Family(
-        name=name, learners=len(problem.names), alpha=alpha, correction=correction, control=at
-    )
-
-
-def rope_argument(test: Any, rope: float | None) -> dict[str, Any]:
-    """Return the rope as an argument of the test, if the test is Bayesian."""
-    from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
-
-    if rope is None or not isinstance(test, str) or test == "auto":
-        return {}
-    return {"rope": rope} if test in PAIRWISE_TESTS and PAIRWISE_TESTS[test].bayesian else {}
+def rule_of_multitest(evidence: Evidence, stated: bool, _margin: float | None = None) -> Ruled:
+    """Return MultiTest's order; without a preference, that of the means."""
+    overrides = evidence.overrides()
+    order = np.broadcast_to(np.arange(overrides.shape[-1]), overrides.shape[:-1])
+    if stated:
+        order = sort_by_overrides(overrides)
+    return Ruled(order[..., 0], order)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,44 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestofk._base.checks import Floats, Ints, RandomState
-from bestofk.decide.best import NO_LEARNER
-from bestofk.decide.cautions import caution_of
-from bestofk.decide.choose_test import Choice, choose_test, smallest_pvalue, units
-from bestofk.decide.decision import Decision
+from bestofk._base.checks import Floats, Ints
+from bestofk.decide.choose_test import Choice
+from bestofk.decide.decision import NO_LEARNER, Decision
 from bestofk.decide.evidence import Evidence, Family
-from bestofk.decide.gather import compare_in, no_pairs
-from bestofk.decide.preference import Name, PreferenceLike, without_noise
-from bestofk.decide.problem import as_ordered
+from bestofk.decide.order import order_by_procedure
+from bestofk.decide.pairs import chosen_test, compare_in, decision_of, no_pairs
+from bestofk.decide.preference import Name, without_noise
+from bestofk.decide.problem import Problem
 from bestofk.decide.problem_stack import (
     Decided,
     ProblemStack,
-    StackSettings,
     distinct,
     groups_of,
     only,
     untested,
 )
+from bestofk.decide.settings import Settings
 from bestofk.decide.statements.wording import called, is_are, mean_words, named
 
 
-def test_first(
-    losses: Any,
-    *,
-    test: str | Callable[..., Any] = "auto",
-    alpha: float = 0.05,
-    correction: str = "bonferroni",
-    prefer: PreferenceLike = None,
-    df: float | str | None = None,
-    missing: str = "refuse",
-    random_state: RandomState = 0,
-    **test_arguments: Any,
-) -> Decision:
+def test_first(losses: Any, **options: Any) -> Decision:
     """Take the learner of smallest mean loss if it beats every one preferred to it.
 
     With f the learner of smallest mean, H0: mu_j <= mu_f must be rejected for every j that is
@@ -47,10 +35,9 @@ def test_first(
 
     Parameters
     ----------
-    losses, test, alpha, prefer, df, missing, random_state, **test_arguments
-        As for `multitest`.
-    correction : str
-        Over K - 1 tests; those that need not be made count as not rejected.
+    losses, **options
+        As for `multitest`. The correction is ``"bonferroni"`` by default, over K - 1 tests; those
+        that need not be made count as not rejected.
 
     Returns
     -------
@@ -78,16 +65,15 @@ def test_first(
     >>> test_first(losses, test="5x2cv-t").recommended
     1
     """
-    problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
+    return order_by_procedure("test-first", losses, **options)
+
+
+def decide_test_first(problem: Problem, settings: Settings) -> Decision:
+    """Return the decision of TestFirst about one table."""
     names, means = problem.names, problem.means()
     first = int(_smallest(means))
-    family = Family(
-        name="control", learners=len(names), alpha=alpha, correction=correction, control=first
-    )
-    choice = choose_test(
-        problem, test, one_sided=True, df=df, random_state=random_state,
-        **test_arguments,
-    )  # fmt: skip
+    family, choice, _ = chosen_test(problem, settings)
+    family = replace(family, name="control", control=first)
     evidence = no_pairs(problem, alpha=family.alpha)
     if first:
         values = problem.sample(choice.axes)
@@ -110,9 +96,8 @@ def test_first(
             choice=choice,
             cache={"results greater": [tested.result]},
         )
-    smallest_possible = family.smallest_adjusted(smallest_pvalue(choice, units(problem)), "greater")
-    by_name = dict(zip(names, means.tolist(), strict=True))
-    smallest = mean_words(names[first], by_name, problem.metric)
+    decision = decision_of(problem, settings, evidence, choice)
+    smallest = mean_words(names[first], decision.mean_losses, problem.metric)
     recommended: Name | None = names[first]
     if evidence.rejected.all():
         why = "none is preferred to it" if problem.preference.stated else "no preference was stated"
@@ -130,39 +115,26 @@ def test_first(
             f"TestFirst finds no best: {called(names[first])} {smallest} but is not significantly "
             f"better than {named(unbeaten)}, which {is_are(unbeaten)} preferred to it."
         )
-    return Decision(
-        procedure="test-first",
+    return replace(
+        decision,
         recommended=recommended,
         ranking=() if recommended is None else (recommended,),
-        by_preference=names,
-        mean_losses=by_name,
-        evidence=evidence,
-        test=choice.name,
-        test_reason=choice.reason,
-        alpha=family.alpha,
-        correction=correction,
-        design=problem.describe(choice.axes),
         reasons=(reason,),
-        preference=problem.preference,
-        caution=caution_of(problem, choice),
-        decidable=not first or smallest_possible <= family.alpha,
-        smallest_possible=smallest_possible if first else 0.0,
-        notes=(*problem.notes, *choice.notes),
-        problem=problem,
-        test_choice=choice,
+        decidable=not first or decision.decidable,
+        smallest_possible=decision.smallest_possible if first else 0.0,
     )
 
 
-def test_first_many(stack: ProblemStack, settings: StackSettings) -> Decided:
+def test_first_many(stack: ProblemStack, settings: Settings) -> Decided:
     """Return the decisions of TestFirst on every table of a stack."""
     K = stack.learners
     smallest = _smallest(stack.means)
     decided = untested(len(stack), K)
-    # a family of K - 1 tests, whichever learner has the smallest mean
-    settings = settings._replace(family="control")
     recommended, tests = smallest.copy(), []
-    for group in groups_of(stack, settings, one_sided=True):
+    for group in groups_of(stack, settings):
         tables, family, choice = group
+        # a family of K - 1 tests, whichever learner has the smallest mean
+        family = replace(family, name="control")
         tests.append(choice.name)
         known = stack.cache.get(group.against_preferred())
         for first in range(1, K):

@@ -223,7 +223,7 @@ def evidence_so_far(
     sure = verdict.sure
     better = sure[first, second].astype(np.int8) - sure[second, first].astype(np.int8)
     p = pvalues[family.alternative]
-    one_sided = {side: pvalues[side] for side in ("greater", "less")}
+    one_sided = {f"pvalue_{side}": pvalues[side] for side in ("greater", "less")}
     unsettled = verdict.open_pairs()[first, second]
     return StoppedEvidence(
         names=names,

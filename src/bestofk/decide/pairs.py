@@ -1,0 +1,301 @@
+"""Test the pairs of a decision: the family and the test of a problem, and every pair at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
+from bestofk.decide.cautions import caution_of
+from bestofk.decide.choose_test import Choice, choose_test, smallest_pvalue, units
+from bestofk.decide.decision import Decision
+from bestofk.decide.evidence import BEST, Evidence, Family, Signs
+from bestofk.decide.problem import Problem
+from bestofk.decide.registry import decides_by
+from bestofk.decide.settings import Settings, StoredTest
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+if TYPE_CHECKING:
+    from bestofk.decide.preference import Name
+
+_MAX_LOSSES_PER_CALL = 1 << 17
+MAX_PAIRED_LOSSES = 1 << 22
+"""Limit on the losses of all pairs of a table that are kept with the test's results."""
+_COLUMNS = ("statistic", "pvalue", "estimate", "direction")
+
+
+class ChosenTest(NamedTuple):
+    """The family and the test of a decision, and the Bayesian test of its posteriors, if any."""
+
+    family: Family
+    choice: Choice
+    bayesian: Choice | None
+
+
+def chosen_test(problem: Problem, settings: Settings) -> ChosenTest:
+    """Return the family and the test for a problem; refuse settings that do not fit it."""
+    family = family_of(problem, settings)
+    test: Any = settings.test
+    if isinstance(test, StoredTest):
+        raise ArgumentError(
+            f"test {test.name!r} is a function of yours, and a store keeps its name alone: give "
+            "the function again with ",
+            use(test=...),
+            ", or name another test.",
+        )
+    rope: dict[str, Any] = {}
+    if settings.rope is not None and test in PAIRWISE_TESTS and PAIRWISE_TESTS[test].bayesian:
+        rope = {"rope": settings.rope}
+    choice = choose_test(
+        problem,
+        test,
+        one_sided=family.alternative != "two-sided"
+        or decides_by(settings.procedure) == "one challenge",
+        df=settings.df,
+        random_state=settings.random_state,
+        **rope,
+        **settings.test_arguments,
+    )
+    bayesian = None
+    if settings.rope is not None:
+        bayesian = _bayesian_choice(problem, choice, settings.rope, settings.random_state)
+    return ChosenTest(family, choice, bayesian)
+
+
+def family_of(problem: Problem, settings: Settings) -> Family:
+    """Return the family of the decision over the learners of a problem."""
+    names, control = problem.names, settings.control
+    family = Family(
+        name=settings.family or "all",
+        learners=len(names),
+        alpha=settings.alpha,
+        correction=settings.used_correction,
+    )
+    if decides_by(settings.procedure) == "best":
+        return replace(family, name=BEST, correction="bonferroni")
+    if family.name == "preference" and not problem.preference.stated:
+        raise ArgumentError(
+            use(family="preference"),
+            " tests against a preference, and none is stated: give ",
+            use(prefer=...),
+            ", or take ",
+            use(family="all"),
+            ".",
+        )
+    if family.name != "control":
+        return family
+    if control is None:
+        raise ArgumentError(
+            use(family="control"),
+            " compares one learner with the others: name it with ",
+            use(control=str(names[0])),
+            " or another one.",
+        )
+    if control not in names:
+        raise UnknownNameError("learner", control, [str(name) for name in names])
+    return replace(family, control=names.index(control))
+
+
+def _bayesian_choice(problem: Problem, choice: Choice, rope: float, random_state: Any) -> Choice:
+    """Return the test itself if it is Bayesian, or a Bayesian one that covers the design."""
+    if choice.posterior:
+        return choice
+    for name, entry in PAIRWISE_TESTS.items():
+        if not (entry.bayesian and set(entry.covers) & set(problem.situations)):
+            continue
+        if units(problem) < entry.at_least_units:
+            raise DesignError(
+                f"rope needs posterior probabilities, and {name!r} needs at least "
+                f"{entry.at_least_units} data sets to give them; got {units(problem)}: omit rope."
+            )
+        sizes: dict[str, Any] = {}
+        if entry.needs_sizes and problem.bare:
+            # the sizes that tests for folds assume for an array
+            sizes = {"n_train": float(problem.design.folds - 1), "n_test": 1.0}
+        return choose_test(problem, name, rope=rope, random_state=random_state, **sizes)
+    raise DesignError(
+        f"rope needs posterior probabilities, and no Bayesian test covers {problem.describe()}: "
+        "omit rope."
+    )
+
+
+def tested(problem: Problem, settings: Settings) -> Decision:
+    """Test the pairs of the family, and return a decision without a recommendation."""
+    family, choice, bayesian = chosen_test(problem, settings)
+    facts: dict[str, Any] = {"metric": problem.metric, "rope": settings.rope, "bayesian": bayesian}
+    evidence = compare_pairs(
+        choice, family, problem.sample(choice.axes), problem.means(), names=problem.names, **facts
+    )
+    if bayesian is not None and bayesian.axes != choice.axes:
+        evidence.cache["bayesian sample"] = problem.sample(bayesian.axes)
+    if problem.missing is not None and problem.missing.as_worst is not None:
+        evidence = problem.missing.revised(evidence)
+    return decision_of(problem, settings, evidence, choice)
+
+
+def decision_of(
+    problem: Problem, settings: Settings, evidence: Evidence, choice: Choice
+) -> Decision:
+    """Return a decision without a recommendation from evidence about pairs."""
+    family = evidence.family
+    smallest = family.smallest_adjusted(
+        smallest_pvalue(choice, units(problem)), evidence.alternative
+    )
+    return Decision(
+        procedure=settings.procedure,
+        recommended=None,
+        ranking=(),
+        by_preference=problem.names,
+        mean_losses=dict(zip(problem.names, problem.means().tolist(), strict=True)),
+        evidence=evidence,
+        test=choice.name,
+        test_reason=choice.reason,
+        alpha=settings.alpha,
+        correction=settings.used_correction,
+        design=problem.describe(choice.axes),
+        preference=problem.preference,
+        caution=caution_of(problem, choice),
+        decidable=smallest <= family.alpha,
+        smallest_possible=smallest,
+        margin=settings.margin,
+        notes=(*problem.notes, *choice.notes),
+        problem=problem,
+        test_choice=choice,
+    )
+
+
+def compare_pairs(
+    choice: Choice,
+    family: Family,
+    values: Floats,
+    means: Floats,
+    *,
+    names: tuple[Name, ...] | None = None,
+    alternative: str | None = None,
+    **facts: Any,
+) -> Evidence:
+    """Test every pair of a family in one table, or in B tables, and adjust over all of them.
+
+    - `values`, `means`: Losses (K, ...) or (B, K, ...), and their means (K,) or (B, K).
+    - `alternative`: By default that of the family. Two-sided p-values get their direction from
+      the sign of the statistic. In the family ``"preference"`` only the less preferred learner of
+      a pair can be shown to be better.
+    - `facts`: More for `Evidence`.
+    """
+    alternative = family.alternative if alternative is None else alternative
+    lead = means.shape[:-1]
+    tables = values.reshape(-1, *values.shape[len(lead) :])
+    first, second = family.pairs()
+    per_table = len(first) * int(np.prod(tables.shape[2:]))
+    cache: dict[str, Any] = {}
+    columns: Mapping[str, Floats]
+    if per_table > MAX_PAIRED_LOSSES and family.name != "control":
+        ends = {} if lead else cache
+        blocks = [_in_blocks(choice, table, family, alternative, ends) for table in tables]
+        columns = blocks[0]
+        if lead:
+            columns = {name: np.stack([one[name] for one in blocks]) for name in _COLUMNS}
+    else:
+        step = max(1, _MAX_LOSSES_PER_CALL // max(per_table, 1))
+        results, parts = [], []
+        for start in range(0, len(tables), step):
+            some = tables[start : start + step]
+            pairs = some.take(first, axis=1), some.take(second, axis=1)
+            results.append(compare_in(choice, *pairs, alternative))
+            parts.append(_columns(choice, results[-1], (len(some), len(first)), some.shape[2:]))
+        columns = {name: np.concatenate([one[name] for one in parts]) for name in _COLUMNS}
+        cache[f"results {alternative}"] = results
+    columns = {name: column.reshape(*lead, len(first)) for name, column in columns.items()}
+    # differences within rounding error count as 0
+    noise = 1e-12 * np.abs(means).max(axis=-1, keepdims=True)
+    estimate = columns["estimate"]
+    adjusted = family.adjust(columns["pvalue"])
+    direction = _directions(columns["direction"], alternative)
+    return Evidence(
+        names=tuple(range(family.learners)) if names is None else names,
+        first=first,
+        second=second,
+        estimate=np.where(np.abs(estimate) <= noise, 0.0, estimate),
+        statistic=columns["statistic"],
+        pvalue=columns["pvalue"],
+        adjusted_pvalue=adjusted,
+        direction=direction,
+        better=direction * (adjusted <= family.alpha),
+        family=family,
+        alternative=alternative,
+        values=values,
+        choice=choice,
+        cache=cache,
+        **facts,
+    )
+
+
+def _in_blocks(
+    choice: Choice, table: Floats, family: Family, alternative: str, cache: dict[str, Any]
+) -> dict[str, Floats]:
+    """Test many learners in blocks of rows; keep the intervals, but not the results."""
+    from bestofk.stats.pairwise.pairs import all_pairs
+
+    level = family.interval_level() if family.has_intervals else None
+    pairs = all_pairs(choice, table, alternative=alternative, level=level)
+    if pairs.low is not None and pairs.high is not None:
+        cache["ends"] = (level, pairs.low, pairs.high)
+    return {name: getattr(pairs, name) for name in _COLUMNS}
+
+
+def _columns(
+    choice: Choice, result: Any, shape: tuple[int, int], unit_axes: tuple[int, ...]
+) -> Mapping[str, Floats]:
+    """Return (B, P) columns of a result; refuse a caller's test that reduces the wrong axes."""
+    direction = getattr(result, "direction", None)
+    columns = {name: getattr(result, name) for name in ("statistic", "pvalue", "estimate")}
+    columns["direction"] = columns["estimate"] if direction is None else direction
+    try:
+        return {
+            name: np.array(np.broadcast_to(np.asarray(column, dtype=float), shape))
+            for name, column in columns.items()
+        }
+    except ValueError:
+        raise ArgumentError(
+            f"The test {choice.name!r} must give one number per pair, over the last "
+            f"{len(unit_axes)} axes of the losses (here of shape {unit_axes}); got the shape "
+            f"{np.shape(columns['statistic'])} for {shape[1]} pairs."
+        ) from None
+
+
+def compare_in(choice: Choice, a: Floats, b: Floats, alternative: str) -> Any:
+    """Test losses (B, ...) of some tables; drop the first axis of a single table.
+
+    The random draws of a test then do not depend on the number of tables.
+    """
+    return choice(a[0], b[0], alternative) if len(a) == 1 else choice(a, b, alternative)
+
+
+def _directions(direction: Floats, alternative: str) -> Signs:
+    """Return -1 if the statistic favours the first, 1 if the second; one-sided tests fix it."""
+    if alternative == "two-sided":
+        return np.sign(direction).astype(np.int8)
+    return np.full(direction.shape, 1 if alternative == "greater" else -1, dtype=np.int8)
+
+
+def no_pairs(problem: Problem, *, alpha: float) -> Evidence:
+    """Return the evidence of a procedure that compares no pairs."""
+    none, empty = np.zeros(0), np.zeros(0, dtype=np.int64)
+    return Evidence(
+        names=problem.names,
+        first=empty,
+        second=empty,
+        estimate=none,
+        statistic=none,
+        pvalue=none,
+        adjusted_pvalue=none,
+        direction=np.zeros(0, dtype=np.int8),
+        better=np.zeros(0, dtype=np.int8),
+        family=Family(learners=len(problem.names), alpha=alpha, correction="none"),
+        alternative="two-sided",
+        metric=problem.metric,
+    )
