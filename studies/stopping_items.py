@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from bestofk.decide.procedures.multitest import sort_by_overrides
 from bestofk.decide.stopping import item_stream, settle_items
-from bestofk.stats.adjust import holm
+from bestofk.stats.adjust import adjust
 from bestofk.stats.tails import pvalue_of_t
 
 Floats = npt.NDArray[np.float64]
@@ -51,7 +51,7 @@ def tested(losses: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
     error = np.sqrt(np.maximum(squares / n - mean**2, 1e-300) / (n - 1))
     looks = zip((mean / error).T, n.tolist(), strict=True)
     p = np.stack([pvalue_of_t(t, m - 1.0, "two-sided") for t, m in looks])
-    return mean.T, np.asarray(holm(p) <= ALPHA)
+    return mean.T, np.asarray(adjust(p) <= ALPHA)
 
 
 def recommended(losses: Floats, means: Floats, claims: npt.NDArray[np.bool_]) -> int:

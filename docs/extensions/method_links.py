@@ -1,7 +1,7 @@
 """Links between the pages of the methods and the API reference, both ways, by one rule.
 
-A page of a method belongs to the functions that it names in its code (``pairwise.sign``, ``holm``
-after ``from bestofk.stats.adjust import holm``) and to the function of the registered test
+A page of a method belongs to the functions that it names in its code (``pairwise.sign``, ``adjust``
+after ``from bestofk.stats.adjust import adjust``) and to the function of the registered test
 or procedure
 whose name it has, or that is named on no other page.
 """

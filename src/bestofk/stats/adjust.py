@@ -1,7 +1,8 @@
 """Corrections for multiple testing: adjusted p-values, and the registry of the corrections.
 
 The stepwise corrections work for any family of tests. The corrections for all pairs of K learners
-use that equality is transitive: if a = b and b = c then a = c.
+use that equality is transitive: if a = b and b = c then a = c. Every correction takes p-values of
+shape (..., m) whose last axis is the family, and returns adjusted p-values of the same shape.
 """
 
 from __future__ import annotations
@@ -19,209 +20,93 @@ from bestofk._base.checks import Floats, finite_array, one_of
 from bestofk._base.errors import ArgumentError
 from bestofk._base.registry import Registry
 
+__all__ = ["CORRECTIONS", "Correction", "adjust"]
 
-def none(pvalues: npt.ArrayLike) -> Floats:
-    """Return the p-values unchanged: the error of the family is not controlled.
+
+def adjust(pvalues: npt.ArrayLike, method: str = "holm", *, pairs: Any = None) -> Floats:
+    """Adjust p-values by the named correction.
 
     Parameters
     ----------
     pvalues : array_like of shape (..., m)
         P-values; the last axis is the family.
+    method : str
+        The correction: one of ``CORRECTIONS``.
+    pairs : int, or array_like of int, shape (m, 2), optional
+        Required by ``"shaffer"`` and ``"bergmann-hommel"``, which need all pairs of K learners:
+        K, if the pairs are in the order (0, 1), (0, 2), ..., (K - 2, K - 1); or the two learners
+        of each p-value. The other corrections ignore it.
 
     Returns
     -------
     numpy.ndarray of shape (..., m)
-        A copy of the p-values.
+        Adjusted p-values; reject a hypothesis if its p-value is at most the family's level.
 
     Examples
     --------
-    >>> none([0.01, 0.04])
-    array([0.01, 0.04])
+    >>> adjust([0.01, 0.04], "bonferroni")
+    array([0.02, 0.08])
+    >>> adjust([0.01, 0.03, 0.04], "shaffer", pairs=3)
+    array([0.03, 0.03, 0.04])
     """
-    return family(pvalues).copy()
+    return CORRECTIONS[one_of(method, "correction", tuple(CORRECTIONS))](pvalues, pairs=pairs)
 
 
-def bonferroni(pvalues: npt.ArrayLike) -> Floats:
-    """Control the family-wise error under any dependence, with one threshold for all tests.
+# Stepwise corrections of any family
 
-    Parameters
-    ----------
-    pvalues : array_like of shape (..., m)
-        P-values; the last axis is the family.
 
-    Returns
-    -------
-    numpy.ndarray of shape (..., m)
-        Adjusted p-values, min(1, m p).
+def none(p: Floats) -> Floats:
+    """Return a copy of the p-values: the error of the family is not controlled."""
+    return p.copy()
 
-    Notes
-    -----
+
+def bonferroni(p: Floats) -> Floats:
+    """Return min(1, m p).
+
     Claims in the wrong direction are also controlled if the p-values are two-sided and the sign
     of its statistic gives the direction of each claim: these are 2 m one-sided tests at
     alpha / (2 m).
-
-    References
-    ----------
-    Dunn, O. J. (1961). Multiple comparisons among means. Journal of the American Statistical
-    Association 56, 52-64. doi:10.1080/01621459.1961.10482090
-
-    Examples
-    --------
-    >>> bonferroni([0.01, 0.04, 0.5])
-    array([0.03, 0.12, 1.  ])
     """
-    p = family(pvalues)
-    return np.asarray(np.minimum(p * p.shape[-1], 1.0), dtype=np.float64)
+    return np.asarray(np.minimum(p * p.shape[-1], 1.0))
 
 
-def holm(pvalues: npt.ArrayLike) -> Floats:
-    """Control the family-wise error under any dependence, step-down; never worse than Bonferroni.
+def holm(p: Floats) -> Floats:
+    """Return the largest of min(1, (m - j + 1) p_(j)) over j <= i, for the i-th smallest p-value.
 
-    Parameters
-    ----------
-    pvalues : array_like of shape (..., m)
-        P-values; the last axis is the family.
-
-    Returns
-    -------
-    numpy.ndarray of shape (..., m)
-        Adjusted p-values.
-
-    Notes
-    -----
-    With p_(1) <= ... <= p_(m), the i-th adjusted p-value is the largest of
-    min(1, (m - j + 1) p_(j)) over j <= i: once a hypothesis is not rejected, no later one is
-    rejected.
-
-    Claims in the wrong direction are also controlled, under any dependence, if the p-values are
-    two-sided and the sign of its statistic gives the direction of each claim. To see this, let
-    the j-th rejection be the first wrong one. The opposite directions of the j - 1 pairs before it
-    have p > 1/2 and cannot be rejected. With E equal and N unequal pairs left, E + N = m - j + 1,
-    at most 2 E + N one-sided hypotheses are true, each with threshold alpha / (2 (m - j + 1)).
-
-    References
-    ----------
-    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
-    Journal of Statistics 6, 65-70.
-
-    Examples
-    --------
-    >>> holm([0.03, 0.01, 0.031])
-    array([0.06, 0.03, 0.06])
+    Once a hypothesis is not rejected, no later one is rejected. Claims in the wrong direction are
+    also controlled, under any dependence, if the p-values are two-sided and the sign of its
+    statistic gives the direction of each claim. To see this, let the j-th rejection be the first
+    wrong one. The opposite directions of the j - 1 pairs before it have p > 1/2 and cannot be
+    rejected. With E equal and N unequal pairs left, E + N = m - j + 1, at most 2 E + N one-sided
+    hypotheses are true, each with threshold alpha / (2 (m - j + 1)).
     """
-    p = family(pvalues)
     return _step_down(p, np.arange(p.shape[-1], 0, -1.0))
 
 
-def hochberg(pvalues: npt.ArrayLike) -> Floats:
-    """Control the family-wise error of independent or positively dependent tests, step-up.
+def hochberg(p: Floats) -> Floats:
+    """Return the smallest of (m - j + 1) p_(j) over j >= i, for the i-th smallest p-value.
 
-    Parameters
-    ----------
-    pvalues : array_like of shape (..., m)
-        P-values; the last axis is the family.
-
-    Returns
-    -------
-    numpy.ndarray of shape (..., m)
-        Adjusted p-values.
-
-    Notes
-    -----
-    With p_(1) <= ... <= p_(m), the i-th adjusted p-value is the smallest of (m - j + 1) p_(j)
-    over j >= i. It is never above Holm's. Unlike for Holm's correction, there is no proof that it
-    controls claims in the wrong direction.
-
-    References
-    ----------
-    Hochberg, Y. (1988). A sharper Bonferroni procedure for multiple tests of significance.
-    Biometrika 75, 800-802. doi:10.1093/biomet/75.4.800
-
-    Examples
-    --------
-    >>> hochberg([0.03, 0.01, 0.031])
-    array([0.031, 0.03 , 0.031])
+    It is never above Holm's. Unlike for Holm's correction, there is no proof that it controls
+    claims in the wrong direction.
     """
-    p = family(pvalues)
     return _step_up(p, np.arange(p.shape[-1], 0, -1.0))
 
 
-def benjamini_hochberg(pvalues: npt.ArrayLike) -> Floats:
-    """Control the false discovery rate of independent or positively dependent tests, step-up.
+def benjamini_hochberg(p: Floats) -> Floats:
+    """Return the smallest of p_(j) m / j over j >= i, for the i-th smallest p-value.
 
-    Parameters
-    ----------
-    pvalues : array_like of shape (..., m)
-        P-values; the last axis is the family.
-
-    Returns
-    -------
-    numpy.ndarray of shape (..., m)
-        Adjusted p-values.
-
-    Notes
-    -----
-    With p_(1) <= ... <= p_(m), the i-th adjusted p-value is the smallest of p_(j) m / j over
-    j >= i. It controls the expected share of false rejections, not the chance of a single one. A
+    It controls the expected share of false rejections, not the chance of a single one. A
     rejection with the wrong sign does not count as false.
-
-    References
-    ----------
-    Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. Journal of the
-    Royal Statistical Society B 57, 289-300. doi:10.1111/j.2517-6161.1995.tb02031.x
-
-    Examples
-    --------
-    >>> benjamini_hochberg([0.04, 0.01, 0.5, 0.02])
-    array([0.05333333, 0.04      , 0.5       , 0.04      ])
     """
-    p = family(pvalues)
     m = p.shape[-1]
     return _step_up(p, m / np.arange(1.0, m + 1.0))
 
 
-def benjamini_yekutieli(pvalues: npt.ArrayLike) -> Floats:
-    """Control the false discovery rate under any dependence, step-up.
-
-    Parameters
-    ----------
-    pvalues : array_like of shape (..., m)
-        P-values; the last axis is the family.
-
-    Returns
-    -------
-    numpy.ndarray of shape (..., m)
-        Adjusted p-values: those of Benjamini and Hochberg before the cut at 1, times
-        1 + 1/2 + ... + 1/m.
-
-    Notes
-    -----
-    It controls the expected share of rejected hypotheses that are true. A rejection with the
-    wrong sign does not count as false.
-
-    References
-    ----------
-    Benjamini, Y. and Yekutieli, D. (2001). The control of the false discovery rate in multiple
-    testing under dependency. Annals of Statistics 29, 1165-1188. doi:10.1214/aos/1013699998
-
-    Examples
-    --------
-    >>> benjamini_yekutieli([0.04, 0.01, 0.5, 0.02]).round(4)
-    array([0.1111, 0.0833, 1.    , 0.0833])
-    """
-    p = family(pvalues)
+def benjamini_yekutieli(p: Floats) -> Floats:
+    """Return those of `benjamini_hochberg` before the cut at 1, times 1 + 1/2 + ... + 1/m."""
     m = p.shape[-1]
     rank = np.arange(1.0, m + 1.0)
     return _step_up(p, m / rank * np.sum(1.0 / rank))
-
-
-def family(pvalues: Any) -> Floats:
-    """Return the p-values as an array after checking that each is between 0 and 1."""
-    p = finite_array(pvalues, "pvalues")
-    if p.size and not (p.min() >= 0.0 and p.max() <= 1.0):
-        outside = p[(p < 0.0) | (p > 1.0)][0]
-        raise ArgumentError(f"pvalues must lie between 0 and 1; got {outside}.")
-    return p
 
 
 _MIN_CUT = 10_000
@@ -267,7 +152,7 @@ def _in_original_order(ranked: Floats, order: npt.NDArray[np.intp]) -> Floats:
     return adjusted
 
 
-# Corrections for all pairs of K learners
+# Corrections for all pairs of K learners, whose p-values are in the order of `pair_indices`
 
 MAX_LEARNERS = 14
 """Largest K of `bergmann_hommel`, which then takes about a second."""
@@ -291,85 +176,31 @@ def pair_indices(K: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     return first, second
 
 
-def shaffer(pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:
-    """Control the family-wise error of all pairs, step-down; never worse than Holm.
+def shaffer(p: Floats, K: int) -> Floats:
+    """Return the largest of t_j p_(j) over j <= i, for the i-th smallest p-value (static).
 
-    H0, for each pair: the two learners are equal, tested two-sided. The control holds under any
-    dependence.
+    Holm multiplies the i-th smallest p-value by the number m - i + 1 of hypotheses that are left.
+    Shaffer multiplies it by t_i, the largest number of them that can be true together. If the K
+    learners form groups of equals of sizes k_1, k_2, ..., then sum k_j (k_j - 1) / 2 hypotheses are
+    true; t_i is the largest such number that does not exceed m - i + 1. For K = 5 the t_i are 10,
+    6, 6, 6, 6, 4, 4, 3, 2, 1.
 
-    Parameters
-    ----------
-    pvalues : array_like of shape (..., m)
-        Two-sided p-values; the last axis holds all m = K (K - 1) / 2 pairs of K learners.
-    pairs : int, or array_like of int, shape (m, 2)
-        K, or the two learners of each p-value.
-
-    Returns
-    -------
-    numpy.ndarray of shape (..., m)
-        Adjusted p-values.
-
-    Notes
-    -----
-    This is Shaffer's static procedure. Holm multiplies the i-th smallest p-value by the number
-    m - i + 1 of hypotheses that are left. Shaffer multiplies it by t_i, the largest number of them
-    that can be true together. If the K learners form groups of equals of sizes k_1, k_2, ...,
-    then sum k_j (k_j - 1) / 2 hypotheses are true; t_i is the largest such number that does not
-    exceed m - i + 1. For K = 5 the t_i are 10, 6, 6, 6, 6, 4, 4, 3, 2, 1.
-
-    The relation holds for equalities, but not for one-sided hypotheses: of m_1 <= m_2,
-    m_1 <= m_3 and m_2 <= m_3 two can be true while the first is false.
-
-    The proof that Holm's correction also controls wrong directions does not carry over, because
-    t_i does not count unequal pairs. In simulations the chance of a false claim or a wrong
-    direction stays within the level (see the docs page on corrections).
-
-    References
-    ----------
-    Shaffer, J. P. (1986). Modified sequentially rejective multiple test procedures. Journal of
-    the American Statistical Association 81, 826-831. doi:10.1080/01621459.1986.10478341
-
-    Garcia, S. and Herrera, F. (2008). An extension on "Statistical comparisons of classifiers
-    over multiple data sets" for all pairwise comparisons. Journal of Machine Learning Research
-    9, 2677-2694.
-
-    Examples
-    --------
-    >>> shaffer([0.01, 0.03, 0.04], pairs=3)
-    array([0.03, 0.03, 0.04])
+    The relation holds for equalities, but not for one-sided hypotheses: of m_1 <= m_2, m_1 <= m_3
+    and m_2 <= m_3 two can be true while the first is false. The proof that Holm's correction also
+    controls wrong directions does not carry over, because t_i does not count unequal pairs. In
+    simulations the chance of a false claim or a wrong direction stays within the level (see the
+    docs page on corrections).
     """
-    p = family(pvalues)
-    K, _ = _learners_and_order(p.shape[-1], pairs, "shaffer")
     return _step_down(p, max_true_counts(K))
 
 
-def bergmann_hommel(pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:
-    """Control the family-wise error of all pairs; never worse than Shaffer.
+def bergmann_hommel(p: Floats, K: int) -> Floats:
+    """Return the largest of |I| min{p_j : j in I} over the exhaustive sets I that contain a pair.
 
-    H0, for each pair: the two learners are equal, tested two-sided. The control holds under any
-    dependence.
-
-    Parameters
-    ----------
-    pvalues : array_like of shape (..., m)
-        Two-sided p-values; the last axis holds all m = K (K - 1) / 2 pairs of K learners, K at
-        most 14.
-    pairs : int, or array_like of int, shape (m, 2)
-        K, if the pairs are in the order (0, 1), (0, 2), ..., (K - 2, K - 1); or the two
-        learners of each p-value.
-
-    Returns
-    -------
-    numpy.ndarray of shape (..., m)
-        Adjusted p-values. Unlike those of the stepwise corrections, they may have another order
-        than the p-values.
-
-    Notes
-    -----
     A set I of hypotheses is exhaustive if exactly these hypotheses can be true together: it
-    consists of all pairs inside the groups of some partition of the learners. The adjusted p-value
-    of a pair is the largest of ``|I| min{p_j : j in I}`` over the exhaustive sets I that contain
-    the pair. This is the closed test with Bonferroni's inequality inside each exhaustive set.
+    consists of all pairs inside the groups of some partition of the learners. This is the closed
+    test with Bonferroni's inequality inside each exhaustive set. The adjusted p-values may have
+    another order than the p-values.
 
     The implementation does not list the sets (115,975 for ten learners). For each bound q it
     builds the largest exhaustive set without a p-value below q group by group, over subsets of
@@ -377,39 +208,19 @@ def bergmann_hommel(pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:
 
     As for Shaffer's correction, the hypotheses must be two-sided, and there is no proof that it
     controls wrong directions.
-
-    References
-    ----------
-    Bergmann, B. and Hommel, G. (1988). Improvements of general multiple test procedures for
-    redundant systems of hypotheses. In P. Bauer, G. Hommel and E. Sonnemann (eds.), Multiple
-    Hypotheses Testing, 100-115. Springer. doi:10.1007/978-3-642-52307-6_8
-
-    Garcia, S. and Herrera, F. (2008). An extension on "Statistical comparisons of classifiers
-    over multiple data sets" for all pairwise comparisons. Journal of Machine Learning Research
-    9, 2677-2694.
-
-    Examples
-    --------
-    With four learners, 0 = 1 can be true together with 2 = 3 only, or as part of a larger group:
-
-    >>> bergmann_hommel([0.02, 0.001, 0.001, 0.001, 0.001, 0.9], pairs=4)
-    array([0.04 , 0.006, 0.006, 0.006, 0.006, 0.9  ])
     """
-    p = family(pvalues)
-    m = p.shape[-1]
-    K, order = _learners_and_order(m, pairs, "bergmann-hommel")
     if K > MAX_LEARNERS:
         raise ArgumentError(
             f"bergmann-hommel must have at most {MAX_LEARNERS} learners, because its work triples "
             f"with each; got {K}: 'shaffer' and 'holm' work for any number."
         )
-    rows = p.reshape(-1, m)[:, order]
+    m = p.shape[-1]
+    rows = p.reshape(-1, m)
     adjusted = np.empty_like(rows)
     step = max(1, _MAX_BLOCK_NUMBERS // (2**K * m))
     for start in range(0, len(rows), step):
-        block = _closed(rows[start : start + step], K)
-        adjusted[start : start + step, order] = np.minimum(block, 1.0)
-    return adjusted.reshape(p.shape)
+        adjusted[start : start + step] = _closed(rows[start : start + step], K)
+    return np.minimum(adjusted, 1.0).reshape(p.shape)
 
 
 def _learners_and_order(m: int, pairs: Any, correction: str) -> tuple[int, npt.NDArray[np.intp]]:
@@ -557,7 +368,8 @@ class Correction:
     name : str
         Key in ``CORRECTIONS``.
     function : callable
-        ``function(pvalues)``, or ``function(pvalues, pairs=...)`` if `needs_all_pairs`.
+        ``function(pvalues)``, or ``function(pvalues, K)`` if `needs_all_pairs`: the p-values of
+        the pairs (0, 1), (0, 2), ..., (K - 2, K - 1).
     words : str
         Name in sentences, such as "Holm's correction".
     guarantee : str
@@ -573,8 +385,6 @@ class Correction:
         False for ``"none"``, which returns the p-values unchanged.
     single_step : bool
         Intervals of one level agree with the adjusted p-values.
-    max_learners : int or None
-        Largest number of learners; None: no limit.
     family : str
         Group of related corrections in listings.
     called : str
@@ -596,7 +406,6 @@ class Correction:
     needs_all_pairs: bool = False
     adjusts: bool = True
     single_step: bool = False
-    max_learners: int | None = None
     family: str = ""
     called: str = ""
     citations: tuple[str, ...] = ()
@@ -608,10 +417,17 @@ class Correction:
         object.__setattr__(self, "family", self.family or self.name)
 
     def __call__(self, pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:
-        """Return the adjusted p-values; only corrections that need `pairs` receive it."""
-        if self.needs_all_pairs:
-            return self.function(pvalues, pairs=pairs)
-        return self.function(pvalues)
+        """Return the adjusted p-values; only corrections that need `pairs` look at it."""
+        p = finite_array(pvalues, "pvalues")
+        if p.size and not (p.min() >= 0.0 and p.max() <= 1.0):
+            outside = p[(p < 0.0) | (p > 1.0)][0]
+            raise ArgumentError(f"pvalues must lie between 0 and 1; got {outside}.")
+        if not self.needs_all_pairs:
+            return self.function(p)
+        K, order = _learners_and_order(p.shape[-1], pairs, self.name)
+        adjusted = np.empty_like(p)
+        adjusted[..., order] = self.function(p[..., order], K)
+        return adjusted
 
 
 CORRECTIONS: Registry[Correction] = Registry(
@@ -670,7 +486,6 @@ CORRECTIONS: Registry[Correction] = Registry(
         family="all-pairs",
         called="the method of Bergmann and Hommel",
         citations=("bergmann1988improvements", "garcia2008extension"),
-        max_learners=MAX_LEARNERS,
     ),
     Correction(
         name="hochberg",
@@ -725,32 +540,3 @@ CORRECTIONS: Registry[Correction] = Registry(
         single_step=True,
     ),
 )
-
-
-def adjust(pvalues: npt.ArrayLike, method: str = "holm", *, pairs: Any = None) -> Floats:
-    """Adjust p-values by the named correction.
-
-    Parameters
-    ----------
-    pvalues : array_like of shape (..., m)
-        P-values; the last axis is the family.
-    method : str
-        The correction: one of ``CORRECTIONS``.
-    pairs : int, or array_like of int, shape (m, 2), optional
-        Required by ``"shaffer"`` and ``"bergmann-hommel"``, which need all pairs of K learners:
-        K, if the pairs are in the order (0, 1), (0, 2), ..., (K - 2, K - 1); or the two learners
-        of each p-value. The other corrections ignore it.
-
-    Returns
-    -------
-    numpy.ndarray of shape (..., m)
-        Adjusted p-values; reject a hypothesis if its p-value is at most the family's level.
-
-    Examples
-    --------
-    >>> adjust([0.01, 0.04], "bonferroni")
-    array([0.02, 0.08])
-    >>> adjust([0.01, 0.03, 0.04], "shaffer", pairs=3)
-    array([0.03, 0.03, 0.04])
-    """
-    return CORRECTIONS[one_of(method, "correction", tuple(CORRECTIONS))](pvalues, pairs=pairs)

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.adjust import holm
+from bestofk.stats.adjust import adjust
 from bestofk.stats.pairwise import paired_t, sign
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -65,7 +65,7 @@ def test_seven_data_sets_with_the_same_errors_on_each():
     # t = (steps) 7 / 2 on 6 df; the smallest difference is one step
     steps = np.round((losses[i] - losses[j]).mean(axis=1) * 10)
     np.testing.assert_allclose(r.pvalue, 2 * stats.t.sf(steps * 3.5, 6), rtol=1e-9)
-    assert (holm(r.pvalue) <= 0.05).all()
+    assert (adjust(r.pvalue) <= 0.05).all()
     assert (r.confidence_interval().low > 0).all()
 
 
@@ -161,7 +161,7 @@ def test_family_wise_error_of_coarse_tables():
     losses = rng.binomial(10, 0.3, (3000, 5, 7)) / 10
     i, j = np.triu_indices(5, 1)
     p = paired_t(losses[:, i], losses[:, j], resolution=0.1).pvalue
-    errors = int((holm(p) <= 0.05).any(axis=1).sum())
+    errors = int((adjust(p) <= 0.05).any(axis=1).sum())
     assert stats.binom.sf(errors - 1, 3000, 0.05) > 1e-3
 
 

@@ -35,7 +35,7 @@ from bestofk.decide.stopping.bounds import PlannedT
 from bestofk.decide.stopping.looks import Look
 from bestofk.decide.stopping.races import race
 from bestofk.decide.stopping.rule import TARGETS, StopRule
-from bestofk.stats.adjust import holm
+from bestofk.stats.adjust import adjust
 
 STAKES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 """Shares of the capital to bet on an item; the test averages over them."""
@@ -150,7 +150,7 @@ def item_stream(losses: Any, *, alpha: float = 0.05) -> StreamVerdict:
     pvalue, adjusted = np.ones((K, K)), np.ones((K, K))
     if n:
         pvalue[rows, columns] = _pvalues(values[rows] - values[columns])
-    adjusted[rows, columns] = holm(pvalue[rows, columns])
+    adjusted[rows, columns] = adjust(pvalue[rows, columns])
     # claims[i, j]: i is worse than j
     claims = adjusted <= alpha
     return StreamVerdict(
