@@ -133,7 +133,7 @@ def hierarchical() -> Iterator[Row]:
 
 
 def bootstrap() -> Iterator[Row]:
-    from bestofk.stats.multiple.bootstrap import bootstrap_a
+    from bestofk.papers.stats.bootstrap import bootstrap_a
 
     losses = np.random.default_rng(0).random((5, 64)) + 0.02 * np.arange(5)[:, None]
     clock = time.process_time

@@ -16,7 +16,7 @@ import argparse
 import numpy as np
 
 from bestofk.papers.multitest.tables import NOT_FOUND, decide
-from bestofk.stats.multiple.range_tests import underline_ends
+from bestofk.papers.stats.range_tests import underline_ends
 
 LEARNERS = (3, 5, 10, 20, 40)
 SPREAD, LOW, HIGH = 0.03, 0.2, 0.4

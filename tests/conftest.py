@@ -9,6 +9,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
@@ -25,6 +26,17 @@ settings.load_profile("busy")
 # hypothesis would first read the constants of all modules, which takes 16 seconds
 if hasattr(providers, "_get_local_constants"):
     providers._get_local_constants = lambda: providers._local_constants
+SCORES = """learner,fold,error
+small,1,0.24
+small,2,0.21
+small,3,0.25
+small,4,0.22
+large,1,0.12
+large,2,0.10
+large,3,0.13
+large,4,0.11
+"""
+DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
 SYSTEMS = {"linux": ("linux",), "posix": ("linux", "darwin", "macos")}
 """Systems on which tests marked with ``needs("linux", reason)`` or ``needs("posix", ...)`` run."""
 
@@ -118,3 +130,68 @@ def run(capsys):
         return code, captured.out, captured.err
 
     return call
+
+
+@pytest.fixture
+def five_by_two():
+    """Losses (K, 5, 2) around given means."""
+
+    def make(means, seed=0, spread=0.01):
+        noise = np.random.default_rng(seed).normal(0, spread, (len(means), 5, 2))
+        return np.asarray(means, dtype=float)[:, None, None] + noise
+
+    return make
+
+
+@pytest.fixture
+def t_by_hand():
+    """One-sided 5x2cv t test, eq. (7) of Yildiz and Alpaydin, written out."""
+
+    def make(a, b):
+        p = a - b
+        s2 = sum((p[i, 0] - p[i].mean()) ** 2 + (p[i, 1] - p[i].mean()) ** 2 for i in range(5))
+        t = p[0, 0] / np.sqrt(s2 / 5)
+        from scipy import stats
+
+        return t, stats.t.sf(t, 5)
+
+    return make
+
+
+@pytest.fixture
+def cross_validated():
+    """A table of runs of folds around given means, with names."""
+
+    def make(
+        means=(0.4, 0.2, 0.2005), *, names="abcdefgh", runs=4, folds=5, spread=0.01, seed=11, **more
+    ):
+        noise = np.random.default_rng(seed).normal(0, spread, (len(means), 1, runs, folds, 1))
+        values = np.asarray(means)[:, None, None, None, None] + noise
+        import bestofk as bk
+
+        return bk.Losses(values, dims=DIMS, algorithms=list(names)[: len(means)], **more)
+
+    return make
+
+
+@pytest.fixture
+def on_data_sets():
+    """A table of one loss per data set, from an array (K, n)."""
+
+    def make(values, *, names="abcdefgh", **more):
+        values = np.asarray(values, dtype=float)
+        import bestofk as bk
+
+        return bk.Losses(
+            values, dims=("algorithm", "dataset"), algorithms=list(names)[: len(values)], **more
+        )
+
+    return make
+
+
+@pytest.fixture
+def scores(tmp_path):
+    """Write a small table of losses."""
+    path = tmp_path / "scores.csv"
+    path.write_text(SCORES)
+    return str(path)

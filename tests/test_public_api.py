@@ -9,21 +9,22 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk import decide as ordering, intervals
+from bestofk import decide as ordering, intervals, papers
 from bestofk.cli import main
 from bestofk.cli.app import bestofk as command_line
 from bestofk.cli.registry import COMMANDS as VERBS
-from bestofk.papers import lab
+from bestofk.papers import lab, stats as paper_tests
 from bestofk.stats import multiple, pairwise
 
 FUNCTIONS = {
     pairwise: "kfold_t resampled_t corrected_resampled_t five_by_two_t five_by_two_f "
     "repeated_kfold_t corrected_repeated_kfold_t sign wilcoxon mcnemar permutation correlated_t "
     "signed_rank_bayes hierarchical_bayes",
-    multiple: "anova repeated_measures_anova newman_keuls kruskal_wallis friedman nemenyi posthoc "
-    "cochran_q looney bootstrap_a bootstrap_b",
-    ordering: "multitest test_first anova_choice newman_keuls_choice most_wins roc_hull "
-    "multinomial_selection",
+    multiple: "kruskal_wallis friedman nemenyi posthoc cochran_q",
+    paper_tests: "anova repeated_measures_anova newman_keuls looney bootstrap_a bootstrap_b",
+    papers.decide: "test_first anova_choice newman_keuls_choice most_wins roc_hull "
+    "multinomial_selection order_intervals select_by_scores",
+    ordering: "multitest",
     intervals: "normal wilson clopper_pearson test_set_bound",
     lab: "type1_error power replicability calibrate",
     bk: "compare diff open_study order read_losses read_dataset load learner plan figure Losses",
@@ -175,7 +176,7 @@ def test_from_a_table(tmp_path, losses):
 
 def test_test_first_may_recommend_nothing():
     table = np.array([[0.2, 0.3, 0.25, 0.3], [0.21, 0.29, 0.25, 0.29]])
-    assert ordering.test_first(table).recommended is None
+    assert papers.decide.test_first(table).recommended is None
 
 
 def test_bare_arrays_are_in_the_order_of_preference(losses):
@@ -205,22 +206,22 @@ def test_results_of_pairwise_tests(losses):
 
 def test_results_of_multiple_tests(losses):
     table = losses.values[:, 0].reshape(3, -1)
-    keuls = multiple.newman_keuls(table, 0.05)
+    keuls = paper_tests.newman_keuls(table, 0.05)
     assert keuls.order == (1, 2, 0)
     assert all(isinstance(line, tuple) for line in keuls.underlines)
     right = np.random.default_rng(0).random((3, 40)) < 0.7
-    r = multiple.looney(right)
+    r = paper_tests.looney(right)
     assert all(
         hasattr(r, name) for name in ("statistic", "pvalue", "df", "epsilon", "adjusted_pvalue")
     )
     assert multiple.posthoc(table, "wilcoxon", "holm").pvalues.shape == (3,)
     cells = np.random.default_rng(0).random((3, 6, 2, 2))
-    a = multiple.bootstrap_a(cells, method="exact", resamples=100, random_state=None)
+    a = paper_tests.bootstrap_a(cells, method="exact", resamples=100, random_state=None)
     assert a.estimates.shape == a.pvalues.shape == (3,)
-    b = multiple.bootstrap_b(cells, rule="vertex", method="exact", interval="central")
+    b = paper_tests.bootstrap_b(cells, rule="vertex", method="exact", interval="central")
     assert (b.pvalues.shape, b.intervals.shape, len(b.verdicts)) == ((3, 2), (3, 2), 3)
     ends = np.stack([cells.min(axis=3), cells.max(axis=3)])
-    assert multiple.bootstrap_b(intervals=ends).pvalues.shape == (3, 2)
+    assert paper_tests.bootstrap_b(intervals=ends).pvalues.shape == (3, 2)
 
 
 def test_intervals():
@@ -275,9 +276,6 @@ def test_the_automatic_test_by_design():
     assert chosen(wrong, ("algorithm", "instance")) == "mcnemar"
     assert chosen(r.random((2, 12)), ("algorithm", "dataset")) == "skew-corrected-t"
     assert chosen(r.random((2, 5)), ("algorithm", "dataset")) == "skew-corrected-t"
-    many = ("algorithm", "dataset", "fold", "repetition")
-    repeated = bk.order(bk.Losses(r.random((2, 6, 2, 3)), dims=many))
-    assert repeated.bootstrap is not None
 
 
 @pytest.mark.parametrize(

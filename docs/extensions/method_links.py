@@ -20,6 +20,7 @@ DOCS = Path(__file__).resolve().parents[1]
 MODULES = (
     "bestofk.stats.pairwise", "bestofk.stats.multiple", "bestofk.decide", "bestofk.stats.adjust",
     "bestofk.stats.intervals", "bestofk.stats.estimates", "bestofk.splits",
+    "bestofk.papers.stats", "bestofk.papers.decide",
 )  # fmt: skip
 REGISTRIES = (
     ("bestofk.stats.pairwise", "PAIRWISE_TESTS"),
@@ -42,8 +43,9 @@ def registered() -> dict[str, str]:
     for module, registry in REGISTRIES:
         for name, entry in getattr(import_module(module), registry).items():
             function = entry.function.partition(":")[2].partition(".")[0]
-            if function in public_names(module):
-                found[name] = f"{module}.{function}"
+            for home in (module, "bestofk.papers.stats", "bestofk.papers.decide"):
+                if function in public_names(home):
+                    found[name] = f"{home}.{function}"
     return found
 
 

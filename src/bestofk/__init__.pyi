@@ -47,7 +47,6 @@ from .run.one_test_set import (
     order_predictions as order_predictions,
 )
 from .run.open_study import open_study as open_study
-from .run.select_by_scores import select_by_scores as select_by_scores
 from .run.study import Study as Study
 from .splits.design import Design as Design
 from .splits.plans import Plan as Plan, plan as plan

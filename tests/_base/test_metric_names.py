@@ -7,7 +7,7 @@ import pytest
 
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
-from bestofk.decide.one_test import run_test
+from bestofk.papers.one_test import run_test
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 

@@ -82,7 +82,7 @@ def test_in_a_line():
     ("given", "words"),
     [
         ({"procedure": "magic"}, "There is no procedure 'magic'"),
-        ({"procedure": "roc-hull"}, "call bestofk.select_by_scores"),
+        ({"procedure": "roc-hull"}, "decides from scores, not from losses"),
         ({"test": "kfold"}, "There is no pairwise test 'kfold'"),
         ({"test": 3}, "test must be the name of a test or a function; got 3"),
         ({"alpha": 0}, "alpha must be strictly between 0 and 1"),
@@ -150,8 +150,8 @@ def test_an_order_knows_what_was_asked():
     assert decide(losses, found.settings).explain() == found.explain()
 
 
-@pytest.mark.parametrize("old", [name for name, one in PROCEDURES.items() if one.takes_losses])
-@pytest.mark.parametrize("new", [name for name, one in PROCEDURES.items() if one.takes_losses])
+@pytest.mark.parametrize("old", [name for name, one in PROCEDURES.items() if one.takes == "losses"])
+@pytest.mark.parametrize("new", [name for name, one in PROCEDURES.items() if one.takes == "losses"])
 def test_the_procedure_can_always_be_changed(old, new):
     values = {"correction": "shaffer", "margin": 0.1, "rope": 0.1, "family": "all"}
     entry = PROCEDURES[old]

@@ -98,7 +98,7 @@ def test_without_a_seed_the_seed_is_zero():
         np.testing.assert_array_equal(
             plain, bk.order(table, **asked, random_state=0).evidence.pvalue
         )
-    for function in (bk.decide.multitest, bk.decide.test_first, bk.decide.most_wins):
+    for function in (bk.decide.multitest, bk.papers.decide.test_first, bk.papers.decide.most_wins):
         plain, seeded = (
             function(table, test="signed-rank-bayes", samples=200, **seed).evidence.pvalue
             for seed in ({}, {"random_state": 0})
@@ -118,32 +118,8 @@ def test_missing_folds_drop_folds_or_runs():
     assert "1 of 4 folds was left out" in decision.explain()
 
 
-def test_repetitions_on_several_data_sets_bring_bootstrap_b():
-    values = np.random.default_rng(7).random((3, 6, 1, 5, 4)) * 0.1
-    values[0] += 0.5
-    table = bk.Losses(values, dims=DIMS, algorithms=["a", "b", "c"])
-    decision = bk.order(table)
-    assert decision.bootstrap is not None
-    assert decision.bootstrap.pvalues.shape == (3, 2)
-    assert "Bootstrap-B" in decision.explain()
-    one = bk.Losses(values[..., :1], dims=DIMS, algorithms=["a", "b", "c"])
-    assert bk.order(one).bootstrap is None
-    two = bk.Losses(values[:, :2, ..., :2], dims=DIMS, algorithms=["a", "b", "c"])
-    assert bk.order(two).bootstrap is not None
-    one_set = bk.Losses(values[:, :1], dims=DIMS, algorithms=["a", "b", "c"])
-    assert bk.order(one_set).bootstrap is None
-
-
-def test_bootstrap_b_takes_the_level_and_correction_of_the_decision():
-    values = np.random.default_rng(8).random((3, 6, 1, 5, 4))
-    table = bk.Losses(values, dims=DIMS, algorithms=["a", "b", "c"])
-    verdict = bk.order(table, alpha=0.2, correction="bonferroni").bootstrap
-    assert (verdict.alpha, verdict.correction) == (0.2, "bonferroni")
-    assert bk.order(table, correction="shaffer").bootstrap.correction == "holm"
-
-
 def test_procedures_that_want_scores_say_so(cross_validated):
-    with pytest.raises(DesignError, match=r"bestofk\.decide\.roc_hull"):
+    with pytest.raises(DesignError, match=r"decides from scores.*roc_hull\.roc_hull"):
         bk.order(cross_validated(), procedure="roc-hull")
 
 
@@ -194,9 +170,10 @@ def test_every_procedure_of_losses_runs_by_name(cross_validated):
     from bestofk.decide.registry import PROCEDURES
 
     for name, entry in PROCEDURES.items():
-        if name != "best":
-            assert entry.load() is getattr(bk.decide, name.replace("-", "_"))
-        if entry.takes_losses:
+        package = bk.papers.decide if "papers" in entry.function else bk.decide
+        if entry.takes != "intervals" and name != "best":
+            assert entry.load() is getattr(package, name.replace("-", "_"))
+        if entry.takes == "losses":
             decision = bk.order(cross_validated(), procedure=name, prefer="listed")
             assert decision.procedure == name
             assert decision.explain()

@@ -39,7 +39,7 @@ DESIGNS = {
         Design(kind="cv", runs=2, folds=3, subsets=Subsets(kind="nested", runs=6, folds=2)), 1,
     ),
 }  # fmt: skip
-ONE_TABLE = [name for name, entry in PROCEDURES.items() if entry.takes_losses]
+ONE_TABLE = [name for name, entry in PROCEDURES.items() if entry.takes == "losses"]
 
 
 def drawn(design, datasets, *, tables=5, learners=4, seed=0, decimals=None, zero_one=False):

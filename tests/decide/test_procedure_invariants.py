@@ -9,7 +9,7 @@ import bestofk as bk
 from bestofk.decide.registry import PROCEDURES
 
 ENTRIES = [
-    pytest.param(entry, id=entry.name) for entry in PROCEDURES.values() if entry.takes_losses
+    pytest.param(entry, id=entry.name) for entry in PROCEDURES.values() if entry.takes == "losses"
 ]
 NAMES = ("tree", "bayes", "mean", "forest")
 

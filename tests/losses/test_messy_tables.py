@@ -6,8 +6,8 @@ import pytest
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, DesignError, TableError
-from bestofk.decide.one_test import run_test
 from bestofk.losses import read_losses
+from bestofk.papers.one_test import run_test
 from bestofk.splits.design import Design
 
 AMLB = """id,task,framework,constraint,fold,type,result,metric,seed,acc,auc,logloss,duration
@@ -157,8 +157,8 @@ class TestArgumentsReachTheirStep:
             bk.order,
             bk.plan_size,
             bk.decide.multitest,
-            bk.decide.most_wins,
-            bk.decide.anova_choice,
+            bk.papers.decide.most_wins,
+            bk.papers.decide.anova_choice,
             lambda frame, **how: run_test(frame, "kfold-t", **how),
             read_losses,
         ):

@@ -102,7 +102,7 @@ def test_flipping_by_hand_decides_the_same(name):
 
 
 def test_single_tests_say_what_the_losses_are():
-    from bestofk.decide.one_test import run_test
+    from bestofk.papers.one_test import run_test
 
     assert "Larger accuracy is better." in run_test(table("accuracy"), "anova").explain()
     text = run_test(table("reward"), "kfold-t", pair=("a", "b")).explain()

@@ -145,7 +145,7 @@ INTERVALS = pd.DataFrame(
         (lambda frame: bk.read_losses(frame).values.tolist(), LONG.drop(columns="part")),
         (lambda frame: str(bk.decide.order_battles(frame)), BATTLES),
         (lambda frame: bk.decide.order_printed(frame, 1319).tested.verdicts, PRINTED),
-        (lambda frame: str(bk.decide.order_intervals(frame)), INTERVALS),
+        (lambda frame: str(bk.papers.decide.order_intervals(frame)), INTERVALS),
     ],
 )
 def test_frames_of_other_packages(package, call, frame):

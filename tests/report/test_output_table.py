@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.decide.one_test import run_test
+from bestofk.papers.one_test import run_test
 from bestofk.report.names import elided, html_name, html_sentence, latex_text, markdown_text
 from bestofk.report.tables import Column, OutputTable, pairs_table, table_of
 

@@ -282,7 +282,7 @@ def procedures():
     )
     yield (
         "most wins minus losses",
-        bk.decide.most_wins(folds((0.3, 0.2, 0.25)), minus_losses=True),
+        bk.papers.decide.most_wins(folds((0.3, 0.2, 0.25)), minus_losses=True),
     )
     yield (
         "most wins on too few data sets",

@@ -4,7 +4,7 @@ import numpy as np
 from exact_tables import DIMS, NAMES, around, exactly, folds, instances, sets
 
 import bestofk as bk
-from bestofk.decide.one_test import run_test
+from bestofk.papers.one_test import run_test
 from bestofk.splits.design import Subsets
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS

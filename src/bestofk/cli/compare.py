@@ -247,10 +247,11 @@ def compare(
     plan = _plan(cv, stratify, decision["random_state"])
     rule = _stop_rule(stop, target=stop_target, risk=risk)
     fit_seconds, seconds = _seconds(timeout, "--timeout"), _seconds(budget, "--budget")
+    from bestofk._base.registry import resolve
     from bestofk.decide.registry import PROCEDURES
 
-    takes_losses = PROCEDURES[arguments["procedure"]].takes_losses
-    if takes_losses:
+    procedure = PROCEDURES[arguments["procedure"]]
+    if procedure.takes != "scores":
         from bestofk.decide.settings import Settings
 
         settings = Settings(prefer=preference(prefer), **arguments)
@@ -259,17 +260,16 @@ def compare(
     from bestofk.run.compare import compare as run_comparison
     from bestofk.run.execution import Execution
     from bestofk.run.inputs import dataset_of
-    from bestofk.run.select_by_scores import select_by_scores
 
     # Learners may print; keep that out of the answer.
-    if not takes_losses:
-        refuse_options(f"the procedure {arguments['procedure']}", NOT_FOR_SCORES)
+    if procedure.takes == "scores":
+        refuse_options(f"the procedure {procedure.name}", NOT_FOR_SCORES)
         with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
             datasets = [dataset_of(source, **options) for source in data]
-            selected = select_by_scores(
+            selected = resolve(procedure.on_data)(
                 chosen_learners(learners, learner_files),
                 datasets,
-                procedure=arguments["procedure"],
+                procedure=procedure.name,
                 cv=cv or "kfold:10",
                 alpha=arguments["alpha"],
                 correction=arguments["correction"] or "holm",

@@ -99,8 +99,8 @@ def _procedures() -> dict[str, Iterable[Any]]:
 
 
 def _procedure_facts(entry: Any) -> list[str]:
-    if not entry.takes_losses:
-        return ["decides from scores of every instance (Python only)"]
+    if entry.takes != "losses":
+        return [f"decides from {entry.takes}"]
     return ["decides from losses by a pairwise test" if entry.takes_test else "decides from losses"]
 
 

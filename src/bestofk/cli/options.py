@@ -22,7 +22,6 @@ from bestofk.cli.registry import COMMANDS
 from bestofk.cli.say import encodes_all_characters, say, say_name
 
 if TYPE_CHECKING:
-    from bestofk.decide.interval_table import IntervalTable
     from bestofk.decide.slices import Slices
     from bestofk.losses import Losses
 
@@ -332,21 +331,6 @@ def read_table(path: str, reading: dict[str, Any], *, missing: str = "refuse") -
             f"'{typed} --higher-is-better' reads the numbers as scores, '{typed} "
             "--lower-is-better' as losses."
         ) from None
-
-
-def read_intervals(
-    path: str, reading: dict[str, Any], *, missing: str
-) -> Losses | IntervalTable:  # fmt: skip
-    """Return the table of losses, or of intervals if it has the columns low and high."""
-    _check_losses(path)
-    from bestofk.losses.columns import IntervalColumnsError
-
-    try:
-        return read_table(path, reading, missing=missing)
-    except IntervalColumnsError:
-        from bestofk.decide.interval_table import interval_table
-
-        return interval_table(path, higher_is_better=reading.get("higher_is_better"))
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from bestofk.cli.options import (
     is_typed,
     preference,
     published_settings,
-    read_intervals,
+    read_table,
     reading_options,
     refuse_options,
     table_options,
@@ -49,7 +49,7 @@ NOT_FOR_BATTLES = ("prefer", "test", "correction", "interval")
 if TYPE_CHECKING:
     from bestofk.decide.battles import BattleDecision
     from bestofk.decide.decision import Decision
-    from bestofk.decide.interval_table import IntervalDecision, IntervalTable
+    from bestofk.decide.interval_decision import IntervalDecision
     from bestofk.decide.slices import Slices
 
 
@@ -139,10 +139,14 @@ def order(
                 if column is not None:
                     raise click.UsageError(f"--{name} needs --truth, the column of true values.")
             check_source(losses, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
-            from bestofk.losses.columns import BattleColumnsError
+            from bestofk.losses.columns import BattleColumnsError, IntervalColumnsError
 
+            table: Any = losses
             try:
-                table = read_intervals(losses, reading, missing=missing)
+                table = read_table(losses, reading, missing=missing)
+                has_intervals = interval is not None
+            except IntervalColumnsError:
+                has_intervals = True
             except BattleColumnsError:
                 battles = _decide_by_battles(losses, cluster, missing, reading, arguments["alpha"])
                 _echo_statement(
@@ -151,11 +155,8 @@ def order(
                 return
             if cluster is not None:
                 raise click.UsageError(_ONLY_BATTLES)
-            from bestofk.decide.interval_table import IntervalTable, interval_table
-
-            if isinstance(table, IntervalTable) or interval is not None:
-                table = interval_table(table, interval)
-                intervals = _decide_by_intervals(table, prefer, arguments)
+            if has_intervals:
+                intervals = _decide_by_intervals(table, interval, prefer, reading, arguments)
                 _echo_statement(intervals, outputs, as_json=as_json, quiet=quiet)
                 return
             if verbose:
@@ -217,16 +218,27 @@ def _decide_by_battles(
 
 
 def _decide_by_intervals(
-    table: IntervalTable, prefer: str | None, arguments: dict[str, Any]
+    table: Any,
+    interval: str | None,
+    prefer: str | None,
+    reading: dict[str, Any],
+    arguments: dict[str, Any],
 ) -> IntervalDecision:
     """Return the order of learners whose losses are intervals."""
-    from bestofk.decide.interval_table import order_intervals
+    from bestofk.decide.registry import PROCEDURES
 
     refuse_options("intervals of losses", (*ONLY_FOR_LOSSES, "figures", "pairs", "ranks"))
     chosen = {name: arguments[name] for name in ("test", "correction") if is_typed(name)}
-    return order_intervals(
-        table, prefer=preference(prefer, measured=False), alpha=arguments["alpha"], **chosen
+    procedure = next(entry for entry in PROCEDURES.values() if entry.takes == "intervals")
+    decision: IntervalDecision = procedure.load()(
+        table,
+        interval=interval,
+        prefer=preference(prefer, measured=False),
+        alpha=arguments["alpha"],
+        higher_is_better=reading.get("higher_is_better"),
+        **chosen,
     )
+    return decision
 
 
 def _decide_by_printed_scores(

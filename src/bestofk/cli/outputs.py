@@ -123,7 +123,7 @@ def _results() -> set[str]:
     from bestofk.decide.registry import PROCEDURES
 
     procedure: str = click.get_current_context().params.get("procedure", "")
-    if procedure in PROCEDURES and not PROCEDURES[procedure].takes_losses:
+    if procedure in PROCEDURES and PROCEDURES[procedure].takes == "scores":
         return {"RocHull"}
     return {"Decision", "Study", "ModelChoice", "BattleDecision"}
 

@@ -55,11 +55,6 @@ BUILT_IN = (
         summary="Find out what a design can show, or how large it must be.",
     ),
     Command(
-        name="test",
-        function="bestofk.cli.test:one_test",
-        summary="Run one test on a table of losses.",
-    ),
-    Command(
         name="report",
         function="bestofk.cli.report:report",
         summary="Write a report of a stored study.",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bestofk.decide import Standing
     from bestofk.decide.battles import BattleDecision
     from bestofk.decide.evidence import Evidence
-    from bestofk.decide.interval_table import IntervalDecision
+    from bestofk.decide.interval_decision import IntervalDecision
     from bestofk.decide.preference import Name
     from bestofk.evals.model_choice import ModelChoice
     from bestofk.run.conclude import OtherMetric

@@ -3,10 +3,7 @@ from .battles import BattleDecision as BattleDecision, order_battles as order_ba
 from .best import Best as Best, sort_by_overrides as sort_by_overrides
 from .decision import Decision as Decision, Standing as Standing
 from .evidence import Evidence as Evidence, Family as Family, Pair as Pair
-from .interval_table import (
-    IntervalDecision as IntervalDecision,
-    order_intervals as order_intervals,
-)
+from .interval_decision import IntervalDecision as IntervalDecision
 from .order import decide as decide
 from .order_tables import (
     ManyDecisions as ManyDecisions,
@@ -15,21 +12,10 @@ from .order_tables import (
 )
 from .preference import Preference as Preference
 from .printed_table import order_printed as order_printed
-from .procedures.anova_choice import (
-    anova_choice as anova_choice,
-    newman_keuls_choice as newman_keuls_choice,
-)
-from .procedures.most_wins import most_wins as most_wins
-from .procedures.multinomial_selection import (
-    MultinomialSelection as MultinomialSelection,
-    multinomial_selection as multinomial_selection,
-)
 from .procedures.multitest import (
     Step as Step,
     multitest as multitest,
 )
-from .procedures.roc_hull import RocHull as RocHull, roc_hull as roc_hull
-from .procedures.test_first import test_first as test_first
 from .ranks import Ranks as Ranks
 from .registry import PROCEDURES as PROCEDURES, Procedure as Procedure
 from .settings import Settings as Settings, StoredTest as StoredTest

@@ -16,7 +16,6 @@ from bestofk.decide.problem import Problem
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Stated, Statement
 from bestofk.losses.losses import Metric
-from bestofk.stats.adjust import CORRECTIONS
 
 if TYPE_CHECKING:
     from typing import Self
@@ -192,29 +191,6 @@ class Decision(Stated, Reported):
             ranking=tuple(names[i] for i in rule.order.tolist() if i != NO_LEARNER),
             best=rule.best,
         )
-
-    @property
-    def bootstrap(self) -> Any:
-        """The result of Bootstrap-B for repetitions of stochastic learners on many data sets."""
-        losses = None if self.problem is None else self.problem.losses
-        if losses is None or len(losses.datasets) < 2 or losses.design.repetitions < 2:
-            return None
-        if not losses.complete:
-            return None
-        if "bootstrap-b" not in self._cache:
-            from bestofk.stats.multiple import bootstrap_b
-
-            runs = losses.values
-            # folds of all runs are folds of one experiment
-            self._cache["bootstrap-b"] = bootstrap_b(
-                runs.reshape(runs.shape[0], runs.shape[1], -1, runs.shape[4]),
-                names=[str(name) for name in losses.algorithms],
-                alpha=self.alpha,
-                correction="holm"
-                if CORRECTIONS[self.correction].needs_all_pairs
-                else self.correction,
-            )
-        return self._cache["bootstrap-b"]
 
     @property
     def metric(self) -> Metric:

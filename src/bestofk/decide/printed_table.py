@@ -20,7 +20,7 @@ from bestofk._base.errors import ArgumentError, TableError
 from bestofk._base.formatting import joined, number
 from bestofk._base.missing_files import no_such_file
 from bestofk.data.tables.table import Table
-from bestofk.decide.interval_table import (
+from bestofk.decide.interval_decision import (
     LEARNER_COLUMNS,
     IntervalDecision,
     interval_decision,

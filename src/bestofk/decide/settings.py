@@ -123,12 +123,10 @@ class Settings:
             # only MultiTest has families that a user can choose
             self._set("procedure", "multitest")
         entry = PROCEDURES[self.procedure]
-        if not entry.takes_losses:
+        if entry.takes != "losses":
             raise DesignError(
-                f"procedure {self.procedure!r} decides from the scores of every test instance, not "
-                "from losses: call bestofk.select_by_scores with learners and data (bestofk "
-                "compare on the command line), or with scores of your own "
-                f"bestofk.decide.{self.procedure.replace('-', '_')}."
+                f"procedure {self.procedure!r} decides from {entry.takes}, not from losses: call "
+                f"{entry.function.replace(':', '.')}."
             )
         self._set("prefer", _checked_preference(self.prefer))
         self._set("df", _checked_df(self.df))

@@ -172,7 +172,7 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
     >>> {one.name: one.decision.candidates for one in slices.slices}
     {'1': ('b',), '0': ('a',)}
     """
-    from bestofk.decide.interval_table import table_of
+    from bestofk.decide.interval_decision import table_of
 
     cells = table_of(source)
     if cells is None:

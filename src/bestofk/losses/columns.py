@@ -457,7 +457,7 @@ def value_column(table: Table, roles: dict[str, str]) -> str:
     if set(candidates) == {"low", "high"}:
         raise IntervalColumnsError(
             f"{table.source}: the columns 'low' and 'high' hold intervals of losses: use "
-            "bestofk.decide.order_intervals, or bestofk order on the command line."
+            "bestofk.papers.decide.order_intervals, or bestofk order on the command line."
         )
     raise TableError(
         f"{table.source}: the columns {listed(candidates)} could each hold the losses: name one "

@@ -1,1 +1,1 @@
-from . import lab as lab
+from . import decide as decide, lab as lab, stats as stats

@@ -5,3 +5,6 @@ from bestofk._base.registry import offer
 offer("command", "bestofk.papers.commands:COMMANDS")
 offer("list", "bestofk.papers.commands.listing:LISTINGS")
 offer("learner", "bestofk.papers.learners:LEARNERS")
+offer("test of K learners", "bestofk.papers.stats.entries:MULTIPLE_TESTS")
+offer("procedure", "bestofk.papers.decide.entries:PROCEDURES")
+offer("figure", "bestofk.papers.figures.entries:FIGURES")

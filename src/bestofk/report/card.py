@@ -12,7 +12,7 @@ from markupsafe import Markup
 from bestofk._base.formatting import counted, interval_words
 from bestofk.decide.battles import BattleDecision
 from bestofk.decide.decision import Decision
-from bestofk.decide.interval_table import IntervalDecision
+from bestofk.decide.interval_decision import IntervalDecision
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.stopped import mean_and_runs
 from bestofk.decide.statements.wording import level_words, shown_means, worse_than_best

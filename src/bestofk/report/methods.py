@@ -225,10 +225,6 @@ def _procedure(order: Decision) -> list[Sentence]:
             (f"Pairs of {order.noun}s were compared by ", test, ", ", *_family(order), "."),
             (f"The {order.noun}s were {verb} by ", procedure, f" {level} ", _prefer(order)),
         ]
-    if order.bootstrap is not None:
-        name = next(entry.name for entry in MULTIPLE_TESTS.values() if entry.needs_repetitions)
-        judge = cited_test(name)
-        sentences.append(("Repetitions of stochastic learners were judged by ", judge, "."))
     return sentences
 
 

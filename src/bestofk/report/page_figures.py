@@ -196,11 +196,6 @@ PAGE_FIGURES = (
         condition=_matrix_fits,
     ),
     PageFigure(
-        kind="intervals",
-        title="Repetitions of stochastic learners",
-        caption="Each learner against the mean of all, with the repetitions counted.",
-    ),
-    PageFigure(
         kind="steps",
         title="Step by step: candidates and choices",
         caption="The candidates of every step, and the chosen one.",

@@ -20,7 +20,7 @@ from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import counted, without_controls
 from bestofk.decide.battles import BattleDecision
 from bestofk.decide.decision import Decision
-from bestofk.decide.interval_table import IntervalDecision
+from bestofk.decide.interval_decision import IntervalDecision
 from bestofk.decide.slices import Slices
 from bestofk.decide.statements import Statement
 from bestofk.decide.stopping.stopped_decision import StoppedDecision

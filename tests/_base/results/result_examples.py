@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 
 import bestofk as bk
-from bestofk import decide as ordering, estimates, intervals
+from bestofk import decide as ordering, estimates, intervals, papers
 from bestofk._base.results import Presented
-from bestofk.decide.interval_table import IntervalTable, run_interval_test
-from bestofk.decide.one_test import run_test
-from bestofk.papers import lab
+from bestofk.papers import lab, stats as paper_tests
+from bestofk.papers.decide.interval_table import IntervalTable, run_interval_test
+from bestofk.papers.one_test import run_test
+from bestofk.papers.stats.interval_tests import interval_test
 from bestofk.run.estimate import estimate, study_estimators
 from bestofk.stats import multiple, pairwise
-from bestofk.stats.interval_tests import interval_test
 
 NAMES = ("tree", "forest", "bayes", "net")
 
@@ -154,7 +154,7 @@ def _judged() -> Any:
 def _roc() -> Any:
     rng = np.random.default_rng(2)
     truth = rng.random(60) < 0.4
-    return ordering.roc_hull(truth + rng.standard_normal((3, 60)), truth, names=NAMES[:3])
+    return papers.decide.roc_hull(truth + rng.standard_normal((3, 60)), truth, names=NAMES[:3])
 
 
 def _multinomial() -> Any:
@@ -163,7 +163,7 @@ def _multinomial() -> Any:
     p = rng.random((3, 40))
     p[0] = np.clip(p[0] + 0.5, 0, 1)
     posteriors = np.where(truth[None, :, None] == np.arange(2), p[..., None], 1 - p[..., None])
-    return ordering.multinomial_selection(posteriors, truth, names=NAMES[:3])
+    return papers.decide.multinomial_selection(posteriors, truth, names=NAMES[:3])
 
 
 MADE: dict[str, Callable[[], Any]] = {
@@ -179,24 +179,26 @@ MADE: dict[str, Callable[[], Any]] = {
         *np.random.default_rng(0).normal([[[[0.3]]], [[[0.4]]]], 0.01, (2, 6, 1, 5)), rope=0.01
     ),
     "all_pairs": lambda: pairwise.all_pairs("kfold-t", table()),
-    "anova": lambda: multiple.anova(table()),
-    "anova of many": lambda: multiple.anova(np.stack([table(), table(seed=4)])),
-    "repeated_measures_anova": lambda: multiple.repeated_measures_anova(table()),
+    "anova": lambda: paper_tests.anova(table()),
+    "anova of many": lambda: paper_tests.anova(np.stack([table(), table(seed=4)])),
+    "repeated_measures_anova": lambda: paper_tests.repeated_measures_anova(table()),
     "kruskal_wallis": lambda: multiple.kruskal_wallis(table()),
     "friedman": lambda: multiple.friedman(table()),
     "nemenyi": lambda: multiple.nemenyi(table()),
-    "newman_keuls": lambda: multiple.newman_keuls(table()),
-    "tukey": lambda: multiple.tukey(table()),
+    "newman_keuls": lambda: paper_tests.newman_keuls(table()),
+    "tukey": lambda: paper_tests.tukey(table()),
     "posthoc": lambda: multiple.posthoc(table()),
     "cochran_q": lambda: multiple.cochran_q(correct()),
-    "looney": lambda: multiple.looney(correct()),
-    "bootstrap_a": lambda: multiple.bootstrap_a(table()),
-    "bootstrap_a pairs": lambda: multiple.bootstrap_a(table()).posthoc(),
-    "bootstrap_b": lambda: multiple.bootstrap_b(np.stack([table(), table(seed=9)], -1)[:, :, None]),
-    "bootstrap_b pairs": lambda: multiple.bootstrap_b(
+    "looney": lambda: paper_tests.looney(correct()),
+    "bootstrap_a": lambda: paper_tests.bootstrap_a(table()),
+    "bootstrap_a pairs": lambda: paper_tests.bootstrap_a(table()).posthoc(),
+    "bootstrap_b": lambda: paper_tests.bootstrap_b(
+        np.stack([table(), table(seed=9)], -1)[:, :, None]
+    ),
+    "bootstrap_b pairs": lambda: paper_tests.bootstrap_b(
         np.stack([table(), table(seed=9)], -1)[:, :, None]
     ).posthoc(),
-    "compact_letters": lambda: multiple.compact_letters(multiple.tukey(table()).pvalues < 0.05),
+    "compact_letters": lambda: multiple.compact_letters(paper_tests.tukey(table()).pvalues < 0.05),
     "order": decision,
     "choose_model": lambda: bk.choose_model(
         bk.evals.example_evals("inspect-sums"), prefer="tokens", margin=0.1
@@ -261,7 +263,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "interval_test": lambda: interval_test(np.sort(table(2, 8), axis=0), [table(1, 8)[0]] * 2),
     "run_interval_test": lambda: run_interval_test(interval_table()),
     "order_battles": lambda: ordering.order_battles(battles()),
-    "order_intervals": lambda: ordering.order_intervals(interval_table()),
+    "order_intervals": lambda: papers.decide.order_intervals(interval_table()),
     "estimate": lambda: estimate("max", bk.load("iris"), methods=["resubstitution", "holdout"]),
     "study_estimators": lambda: study_estimators(
         "max",

@@ -12,7 +12,12 @@ from bestofk.papers.intervals.experiments import (
     LEARNERS,
     balanced_error,
 )
-from bestofk.papers.intervals.tables import average_table, multiple_table, pairs_table, verdict
+from bestofk.papers.intervals.tables import (
+    average_table,
+    multiple_table,
+    pairs_table,
+    verdict,
+)
 
 
 @pytest.fixture(scope="module")

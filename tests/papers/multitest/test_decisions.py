@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bestofk.decide import anova_choice, multitest, newman_keuls_choice, test_first
+from bestofk.decide import multitest
+from bestofk.papers.decide import anova_choice, newman_keuls_choice, test_first
 from bestofk.papers.multitest.tables import decide
 
 N = 40

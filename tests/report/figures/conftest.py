@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.decide import roc_hull
 from bestofk.decide.stopping.races import Race, RacedLearner
 from bestofk.decide.stopping.rule import StopReason
-from bestofk.report.figures.kinds.rate_curves import Rates
+from bestofk.papers import stats as paper_tests
+from bestofk.papers.decide import roc_hull
+from bestofk.papers.figures.rate_curves import Rates
 from bestofk.report.figures.labels import LINE_HEIGHT, text_width
 from bestofk.stats import multiple, pairwise
 
@@ -156,8 +157,8 @@ def values_of(n):
         "critical-difference-ranks": (over_datasets(n), {}),
         "rank-intervals": (order, {}),
         "letters": (multiple.posthoc(flat, "t"), named),
-        "underlines": (multiple.newman_keuls(flat), named),
-        "intervals": (multiple.bootstrap_b(intervals=intervals, names=losses.algorithms), {}),
+        "underlines": (paper_tests.newman_keuls(flat), named),
+        "intervals": (paper_tests.bootstrap_b(intervals=intervals, names=losses.algorithms), {}),
         "repetitions": (repeated(losses), {}),
         "rates": (rates_of_many(n), {}),
         "roc": (roc_hull(np.round(scores, 1), truth, names=losses.algorithms), {}),

@@ -10,20 +10,23 @@ from hypothesis import given, settings, strategies as st
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import ordinal
-from bestofk.decide import multitest, roc_hull
+from bestofk.decide import multitest
 from bestofk.decide.statements.wording import worse_than_best
+from bestofk.papers import stats as paper_tests
+from bestofk.papers.decide import roc_hull
+from bestofk.papers.figures.interval_bars import layout_intervals
+from bestofk.papers.figures.rate_curves import Rates, layout_rates
+from bestofk.papers.figures.roc_curves import layout_roc
+from bestofk.papers.figures.underlines import layout_underlines
 from bestofk.report.figures import figure, figure_kinds, picture_of, text_graph
 from bestofk.report.figures.comparisons import comparisons_of
 from bestofk.report.figures.kinds.critical_difference import bars_of, layout_critical_difference
 from bestofk.report.figures.kinds.differences import densities_of
 from bestofk.report.figures.kinds.forest import layout_forest
-from bestofk.report.figures.kinds.interval_bars import layout_intervals
-from bestofk.report.figures.kinds.letters import layout_letters, layout_underlines
+from bestofk.report.figures.kinds.letters import layout_letters
 from bestofk.report.figures.kinds.loss_points import layout_losses, measured_losses
 from bestofk.report.figures.kinds.multitest import edges_of, layout_graph, layout_steps
 from bestofk.report.figures.kinds.pair_matrix import layout_matrix
-from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
-from bestofk.report.figures.kinds.roc_curves import layout_roc
 from bestofk.stats import multiple
 
 
@@ -353,10 +356,10 @@ def test_drawn_bars_and_letters_join_only_learners_that_do_not_differ(test, seed
         result = multiple.posthoc(losses, "wilcoxon")
         apart = result.matrix() <= 0.05
     elif test == "tukey":
-        result = multiple.tukey(losses)
+        result = paper_tests.tukey(losses)
         apart = result.pvalues <= 0.05
     else:
-        result = multiple.newman_keuls(losses)
+        result = paper_tests.newman_keuls(losses)
         apart = np.array([[result.different(i, j) for j in range(n)] for i in range(n)])
     scores = comparisons_of(result).scores
     order = np.argsort(scores, kind="stable")
@@ -394,7 +397,7 @@ def test_one_sided_evidence_joins_no_learners():
 def test_underlines_are_those_of_the_test(n, axis):
     """Few names are drawn in a row, many in a column."""
     rng = np.random.default_rng(n)
-    result = multiple.newman_keuls(rng.random((n, 6)) + np.linspace(0, 1.5, n)[:, None])
+    result = paper_tests.newman_keuls(rng.random((n, 6)) + np.linspace(0, 1.5, n)[:, None])
     picture = layout_underlines(result, names=[f"a learner with a name {k}" for k in range(n)])
     names = [words for words in picture.words if "name" in words.text and words.size == 9]
     groups = []
@@ -408,7 +411,7 @@ def test_underlines_are_those_of_the_test(n, axis):
 def test_inconclusive_intervals_are_open():
     lower = np.array([[0.10] * 6, [0.40] * 6, [0.05] * 6, [0.25] * 6])
     upper = lower + np.array([[0.001], [0.01], [0.05], [0.02]])
-    result = multiple.bootstrap_b(intervals=[lower, upper])
+    result = paper_tests.bootstrap_b(intervals=[lower, upper])
     assert set(result.verdicts) == {"significant", "not significant", "inconclusive"}
     picture = layout_intervals(result)
     open_rows = {words.y for words in picture.words if words.text.startswith("inconclusive")}

@@ -10,7 +10,8 @@ from scipy import linalg, stats
 from statsmodels.stats.contingency_tables import cochrans_q, mcnemar
 
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.multiple import cochran_q, looney
+from bestofk.papers.stats import looney
+from bestofk.stats.multiple import cochran_q
 
 TABLES = hnp.arrays(
     np.int64, st.tuples(st.integers(2, 5), st.integers(2, 12)), elements=st.integers(0, 1)

@@ -56,7 +56,7 @@ def decision_statements(decision: Decision) -> tuple[Statement, ...]:
         evidence_statement(
             decision, f"From {decision.design}.", _choice(decision), promise(decision)
         ),
-        *statements("also", [_posteriors(decision), _bootstrap(decision)]),
+        *statements("also", [_posteriors(decision)]),
         *cautions_and_notes(decision),
     )
 
@@ -288,27 +288,6 @@ def _posteriors(decision: Decision) -> str:
         f"Posterior probabilities, by the {evidence.bayesian.name} test, of being better than, "
         f"equivalent to{within} and worse than {called(best)}: {'; '.join(listed)}."
     )
-
-
-def _bootstrap(decision: Decision) -> str:
-    """State the verdicts of Bootstrap-B, which counts the repetitions of stochastic learners."""
-    result = decision.bootstrap
-    if result is None:
-        return ""
-    middles = np.asarray(result.intervals).mean(axis=1)
-    below = middles < middles.mean()
-    groups: dict[str, list[str]] = {}
-    for name, verdict, smaller in zip(result.names, result.verdicts, below.tolist(), strict=True):
-        side = "better" if smaller else "worse"
-        word = f"significantly {side}" if verdict == "significant" else verdict
-        groups.setdefault(word, []).append(name)
-    words = ("significantly better", "significantly worse", "not significant", "inconclusive")
-    sentences = [f"{capitalised(one)}: {listing(groups[one])}." for one in words if one in groups]
-    text = (
-        "Bootstrap-B, which counts the repetitions, compares each learner with the mean of all, at "
-        f"an alpha of its own, {result.alpha:g} with {CORRECTIONS[result.correction].words}."
-    )
-    return " ".join((text, *sentences))
 
 
 # The sentences of values that a decision holds.

@@ -453,7 +453,7 @@ def _drawn(
     tests: Sequence[PanelTest], rate: Floats, low: Floats, high: Floats, *, y_name: str,
     nominal: float | None = None, note: str = "",
 ) -> tuple[str, ...]:  # fmt: skip
-    from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
+    from bestofk.papers.figures.rate_curves import Rates, layout_rates
 
     curves = Rates(
         x=STEPS, rate=rate, low=low, high=high, names=[test.row for test in tests],

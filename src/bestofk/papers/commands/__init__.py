@@ -4,6 +4,11 @@ from bestofk.cli.registry import Command
 
 COMMANDS = (
     Command(
+        name="test",
+        function="bestofk.papers.commands.test:one_test",
+        summary="Run one test on a table of losses.",
+    ),
+    Command(
         name="calibrate",
         function="bestofk.papers.commands.measure:calibrate",
         summary="Calibrate a test on your own data.",

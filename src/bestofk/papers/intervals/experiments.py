@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, one_of
+from bestofk.papers import stats as paper_tests
 from bestofk.papers.array_task import ArrayPiece, obtain
 from bestofk.papers.comparison import Request
 from bestofk.papers.data import content, locate
@@ -238,13 +239,13 @@ def scalar_evidence(cells: Floats, rng: np.random.Generator) -> Scalar:
     a, b = cells[:, FIRST], cells[:, SECOND]
     flips = pairwise.permutation(a, b, method="resample", resamples=RESAMPLES, random_state=rng)
     scalar = [
-        multiple.bootstrap_a(
+        paper_tests.bootstrap_a(
             table, method="resample", resamples=RESAMPLES, random_state=rng, correction="none"
         ).pvalues
         for table in cells
     ]
     return Scalar(
-        anova=np.array([multiple.repeated_measures_anova(table).pvalue for table in cells]),
+        anova=np.array([paper_tests.repeated_measures_anova(table).pvalue for table in cells]),
         friedman=np.asarray(multiple.friedman(cells).pvalue),
         bootstrap_a=np.stack(scalar),
         t=np.asarray(pairwise.kfold_t(a, b).pvalue),
@@ -262,7 +263,7 @@ def range_evidence(losses: Floats, reading: str, rng: np.random.Generator) -> Ra
     }  # fmt: skip
     algorithms, pairs, differences = [], [], []
     for table in losses:
-        result = multiple.bootstrap_b(table, rule=rule, interval=interval, **settings)
+        result = paper_tests.bootstrap_b(table, rule=rule, interval=interval, **settings)
         middle = result.intervals.mean(axis=1)
         algorithms.append(result.pvalues)
         pairs.append(result.posthoc(**settings).pvalues)

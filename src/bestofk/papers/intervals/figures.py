@@ -9,13 +9,13 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk.losses.losses import Losses
 from bestofk.papers.comparison import ComparedNumbers, Request, figure_variants
+from bestofk.papers.figures.rate_curves import Rates, layout_rates
+from bestofk.papers.figures.repetition_points import layout_repetitions
 from bestofk.papers.intervals.experiments import OUTCOMES, STEPS, Verdicts, measured
 from bestofk.papers.intervals.tables import outcome_shares, printed_column
 from bestofk.papers.printed_figures import printed_table
-from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
-from bestofk.report.figures.kinds.repetition_points import layout_repetitions
-from bestofk.stats.interval_tests import interval_test
-from bestofk.stats.multiple.interval_bootstrap import repetition_intervals
+from bestofk.papers.stats.interval_bootstrap import repetition_intervals
+from bestofk.papers.stats.interval_tests import interval_test
 
 TRAPPED, TRAP_COST = 2, 0.2
 """Of ten repetitions of the second learner, how many are trapped, and how much that costs."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
+from bestofk.papers import stats as paper_tests
 from bestofk.papers.comparison import (
     ComparedNumbers,
     ComparedWords,
@@ -461,11 +462,11 @@ def multiple_table(quantity: str, losses: Floats) -> ComparedWords:
     """Compare Table 7: p-values of the tests of all five."""
     cells = losses.mean(axis=(2, 3))
     ours = {
-        ("ANOVA", "all"): _number(multiple.repeated_measures_anova(cells).pvalue),
+        ("ANOVA", "all"): _number(paper_tests.repeated_measures_anova(cells).pvalue),
         ("Friedman", "all"): _number(float(multiple.friedman(cells).pvalue)),
     }
     for row, rule in RULES.items():
-        ends = multiple.bootstrap_b(losses, rule=rule, interval=INTERVAL).pvalues
+        ends = paper_tests.bootstrap_b(losses, rule=rule, interval=INTERVAL).pvalues
         ours |= {(row, name): _range(of) for name, of in zip(LEARNERS, ends, strict=True)}
     note = "Bootstrap-B by the printed rule and by the rule 'vertex', not adjusted, as in print."
     return _compared_texts("7", quantity, ours, note)
@@ -481,7 +482,7 @@ def pairs_table(quantity: str, losses: Floats) -> ComparedWords:
         for name, p in zip(LEARNERS[1:], adjusted.tolist(), strict=True):
             ours[row, f"{LEARNERS[0]} vs {name}"] = _number(p)
     for row, rule in RULES.items():
-        result = multiple.bootstrap_b(losses, rule=rule, interval=INTERVAL)
+        result = paper_tests.bootstrap_b(losses, rule=rule, interval=INTERVAL)
         ends = result.posthoc(correction="none", pairs=pairs).pvalues
         for name, of in zip(LEARNERS[1:], ends, strict=True):
             ours[row, f"{LEARNERS[0]} vs {name}"] = _range(of)

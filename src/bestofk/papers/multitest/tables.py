@@ -39,9 +39,9 @@ from bestofk.papers.multitest.learners import (
     prepare,
 )
 from bestofk.papers.printed_figures import PrintedTable, printed_figures, printed_table
+from bestofk.papers.stats.range_tests import underline_ends
 from bestofk.splits.splits import Splits
 from bestofk.stats.intervals import clopper_pearson
-from bestofk.stats.multiple.range_tests import underline_ends
 from bestofk.stats.pairwise import PairwiseResult, corrected_repeated_kfold_t, five_by_two_t
 
 _MAX_ROWS_BY_PAIR = 1000

@@ -1,5 +1,4 @@
 from .kinds.multitest import text_graph as text_graph
-from .kinds.rate_curves import Rates as Rates
 from .output import paint as paint, save_figure as save_figure, svg as svg
 from .picture import Picture as Picture
 from .registry import (

@@ -229,7 +229,7 @@ def comparisons_of(
 
     Parameters
     ----------
-    value : Decision, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
+    value : Decision, Study, PosthocResult, NemenyiResult, or a result with a method `comparisons`
     names : sequence, optional
         Names of the learners, for results without names.
     alpha : float
@@ -240,7 +240,6 @@ def comparisons_of(
     """
     from bestofk.decide.decision import Decision
     from bestofk.stats.multiple.post_hoc import NemenyiResult, PosthocResult
-    from bestofk.stats.multiple.range_tests import NewmanKeulsResult, TukeyResult
 
     if isinstance(value, Comparisons):
         return value
@@ -249,7 +248,7 @@ def comparisons_of(
         return _of_order(decision, level)
     if isinstance(value, NemenyiResult):
         ranks = value.average_ranks
-        return _from_scores(
+        return from_scores(
             ranks,
             "average rank",
             names,
@@ -259,35 +258,14 @@ def comparisons_of(
             critical_difference=value.critical_difference,
             alpha=value.alpha,
         )
-    if isinstance(value, NewmanKeulsResult):
-        K = len(value.order)
-        apart = ~np.eye(K, dtype=bool)
-        for line in value.underlines:
-            apart[np.ix_(line, line)] = False
-        note = f"Newman-Keuls, alpha = {value.alpha:g} for each range."
-        p = np.full((K, K), np.nan)
-        np.fill_diagonal(p, 1.0)
-        return _from_scores(value.means, "mean loss", names, p, apart, note, alpha=value.alpha)
-    if isinstance(value, TukeyResult):
-        level = 0.95 if level is None else level
-        interval = value.confidence_interval(level)
-        return _from_scores(
-            value.means,
-            "mean loss",
-            names,
-            value.pvalues,
-            value.pvalues <= alpha,
-            f"Tukey's honestly significant differences, alpha = {alpha:g}.",
-            interval_note=f"Intervals: {100 * level:g} %, for all pairs together.",
-            low=np.asarray(interval.low),
-            high=np.asarray(interval.high),
-            alpha=alpha,
-        )
+    if hasattr(value, "comparisons"):
+        comparisons: Comparisons = value.comparisons(names=names, alpha=alpha, level=level)
+        return comparisons
     if isinstance(value, PosthocResult):
         p = value.matrix()
         raw = not CORRECTIONS[value.correction].adjusts
         adjusted = "not adjusted" if raw else f"adjusted by {value.correction}"
-        return _from_scores(
+        return from_scores(
             value.means,
             "mean loss",
             names,
@@ -298,12 +276,12 @@ def comparisons_of(
             p_words="the p-value" if raw else "the adjusted p-value",
         )
     raise ArgumentError(
-        "figure: value must be an Order, a Study or a result of posthoc, tukey, nemenyi or "
-        f"newman_keuls; got {type(value).__name__}."
+        "figure: value must be an Order, a Study or a result of posthoc or nemenyi; got "
+        f"{type(value).__name__}."
     )
 
 
-def _from_scores(
+def from_scores(
     scores: Floats,
     score_name: str,
     names: Sequence[object] | None,

@@ -75,11 +75,6 @@ def _has_complete_datasets(value: Any) -> bool:
     return losses is not None and len(losses.datasets) > 1 and losses.complete
 
 
-def _has_repetitions(value: Any) -> bool:
-    losses = losses_of(value)
-    return losses is not None and losses.values.shape[-1] > 1
-
-
 def _has_costs(value: Any) -> bool:
     """Return whether the costs of at least two learners are known."""
     from bestofk.report.figures.kinds.cost_frontier import known_cost, known_study_cost
@@ -103,7 +98,7 @@ class FigureEntry:
 
     name: str
     module: str
-    """Module of the function ``layout_<name>``."""
+    """Module of the function ``layout_<name>``, in ``bestofk.report.figures.kinds`` or by path."""
     accepts: tuple[str, ...]
     """Names of the classes that it draws."""
     summary: str
@@ -113,15 +108,18 @@ class FigureEntry:
     """Requirement on an order."""
     shows: Callable[[Any], bool] | None = None
     """Requirement on the value itself, such as a study or losses."""
+    code: str = ""
+    """The example, if it is not among the built-in ones."""
 
     @property
     def example(self) -> str:
         """Return code that runs by itself and ends with the call that draws this figure."""
-        return EXAMPLES[self.name].strip()
+        return (self.code or EXAMPLES[self.name]).strip()
 
     def layout(self, value: Any, **options: Any) -> Picture:
         """Return the picture of a value."""
-        layout = resolve(f"{_KINDS}.{self.module}:layout_{self.name.replace('-', '_')}")
+        module = self.module if "." in self.module else f"{_KINDS}.{self.module}"
+        layout = resolve(f"{module}:layout_{self.name.replace('-', '_')}")
         _check_options(layout, self.name, options)
         picture: Picture = layout(value, **options)
         return picture
@@ -237,43 +235,10 @@ FIGURES = Registry(
         summary="learners with letters: those that share no letter differ significantly",
     ),
     FigureEntry(
-        name="underlines",
-        module="letters",
-        accepts=("NewmanKeulsResult",),
-        summary="learners by mean loss, with a line under those not shown to differ",
-    ),
-    FigureEntry(
-        name="intervals",
-        module="interval_bars",
-        accepts=("BootstrapBResult", *_DECISIONS),
-        needs=lambda order: order.bootstrap is not None,
-        summary="Bootstrap-B: intervals against the mean of all learners, and p-value intervals",
-    ),
-    FigureEntry(
-        name="repetitions",
-        module="repetition_points",
-        accepts=("Losses", "Study"),
-        shows=_has_repetitions,
-        summary="two stochastic learners: repetitions by split, their means and their intervals",
-    ),
-    FigureEntry(
-        name="rates",
-        module="rate_curves",
-        accepts=("Rates", "Curve", "TypeOneError", "Power", "Replicability"),
-        several=True,
-        summary="Type I error, power or replicability, with Monte Carlo bands",
-    ),
-    FigureEntry(
         name="gate",
         module="gate_history",
         accepts=("GateResult",),
         summary="the builds of a release gate: differences from the anchor, with intervals",
-    ),
-    FigureEntry(
-        name="roc",
-        module="roc_curves",
-        accepts=("RocHull",),
-        summary="ROC curves, their convex hull and its slopes",
     ),
     FigureEntry(
         name="race",

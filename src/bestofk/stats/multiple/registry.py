@@ -58,136 +58,22 @@ class MultipleTest(FunctionEntry):
         return self.speed != "one by one"
 
 
-_SPLITS = ("kfold", "repeated-kfold", "5x2", "resample", "bootstrap")
-_BLOCKS = ("datasets", *_SPLITS)
+SPLITS = ("kfold", "repeated-kfold", "5x2", "resample", "bootstrap")
+BLOCKS = ("datasets", *SPLITS)
 
-_EQUAL_SAMPLES = Assumption(
-    claim="The losses of all learners are normal and independent, with equal variances.",
-    check="equal variances",
-    why="learners tested on the same folds are not independent samples",
-)
 _INDEPENDENT_SAMPLES = Assumption(
     claim="The losses of all learners are independent samples from distributions of one shape.",
     check="doubtful",
     why="Learners tested on the same folds are not independent samples.",
 )
-_SAME_SPREAD = Assumption(
-    claim="All differences between learners are normal with equal variances (sphericity).",
-    check="cannot be checked",
-    why="The corrections of Greenhouse and Geisser and of Huynh and Feldt allow for unequal "
-    "variances.",
-)
-_INDEPENDENT_BLOCKS = Assumption(
+INDEPENDENT_BLOCKS = Assumption(
     claim="The {units} are independent of each other.",
     check="cannot be checked",
     why="Folds of one data set share training rows and are not independent.",
 )
-_EXCHANGEABLE = Assumption(
-    claim="Equal learners are exchangeable within every data set.",
-    check="cannot be checked",
-    why="The data sets must be independent of each other.",
-)
 
 MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     "test of K learners",
-    MultipleTest(
-        name="anova",
-        explanation=(
-            "Asks whether the mean losses of all learners are equal, with each learner's losses as "
-            "a separate sample.",
-            "Use it to repeat published results that use this test.",
-            "Do not use it on common folds: it ignores that the learners were tested on the same "
-            "rows.",
-        ),
-        function="bestofk.stats.multiple.analysis_of_variance:anova",
-        summary="one-way analysis of variance, each learner's losses as a separate sample",
-        covers=_SPLITS,
-        paper="Fisher 1925, Statistical methods for research workers; Yildiz and Alpaydin 2006",
-        doi="10.1109/TPAMI.2006.61",
-        shape="(K, L)",
-        speed="vectorised",
-        called="one-way analysis of variance",
-        citations=("fisher1925statistical",),
-        assumptions=(_EQUAL_SAMPLES,),
-    ),
-    MultipleTest(
-        name="repeated-measures-anova",
-        explanation=(
-            "Asks whether the mean losses of all learners are equal on common data sets or folds.",
-            "Use it for data sets with roughly normal losses on the same scale.",
-            "Do not use it to find out which learners differ: it answers only for all of them "
-            "together.",
-        ),
-        function="bestofk.stats.multiple.analysis_of_variance:repeated_measures_anova",
-        summary="analysis of variance without the block effects, with sphericity corrections",
-        covers=_BLOCKS,
-        paper="Greenhouse and Geisser 1959, On methods in the analysis of profile data",
-        doi="10.1007/BF02289823",
-        called="repeated-measures analysis of variance",
-        citations=("greenhouse1959methods",),
-        assumptions=(_SAME_SPREAD,),
-    ),
-    MultipleTest(
-        name="newman-keuls",
-        explanation=(
-            "Groups the learners whose neighbouring means cannot be told apart.",
-            "Use it to repeat published results that use this test.",
-            "Do not use it to decide: it does not control the chance of any false claim for more "
-            "than three learners.",
-        ),
-        function="bestofk.stats.multiple.range_tests:newman_keuls",
-        summary="neighbouring means that range tests of decreasing size do not separate",
-        covers=_SPLITS,
-        paper="Newman 1939, The distribution of range; Keuls 1952, The studentized range",
-        doi="10.1007/BF01908269",
-        shape="(K, L)",
-        posthoc=True,
-        takes_alpha=True,
-        called="the Newman-Keuls range test",
-        citations=("newman1939distribution", "keuls1952use"),
-        assumptions=(_EQUAL_SAMPLES,),
-        first_step="tukey",
-    ),
-    MultipleTest(
-        name="duncan",
-        explanation=(
-            "Groups the learners whose neighbouring means cannot be told apart, with a larger "
-            "level for larger groups.",
-            "Use it to repeat published results that use this test.",
-            "Do not use it to decide: the chance of a false claim grows with the number of "
-            "learners.",
-        ),
-        function="bestofk.stats.multiple.range_tests:duncan",
-        summary="as newman-keuls, with larger levels for larger groups: many false claims",
-        covers=_SPLITS,
-        paper="Duncan 1955, Multiple range and multiple F tests",
-        doi="10.2307/3001478",
-        shape="(K, L)",
-        posthoc=True,
-        takes_alpha=True,
-        called="Duncan's multiple range test",
-        citations=("duncan1955multiple",),
-        assumptions=(_EQUAL_SAMPLES,),
-    ),
-    MultipleTest(
-        name="tukey",
-        explanation=(
-            "Compares all pairs of learners with one critical difference.",
-            "Use it for independent losses with equal variances.",
-            "Do not use it on folds of one data set, which share training rows.",
-        ),
-        function="bestofk.stats.multiple.range_tests:tukey",
-        summary="honestly significant differences of all pairs by one range test",
-        covers=_SPLITS,
-        paper="Tukey 1949, Comparing individual means in the analysis of variance",
-        doi="10.2307/3001913",
-        shape="(K, L)",
-        posthoc=True,
-        called="Tukey's honestly significant difference",
-        citations=("tukey1949comparing",),
-        assumptions=(_EQUAL_SAMPLES,),
-        interval="the studentized range times the standard error",
-    ),
     MultipleTest(
         name="kruskal-wallis",
         explanation=(
@@ -198,7 +84,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         ),
         function="bestofk.stats.multiple.rank_tests:kruskal_wallis",
         summary="one-way analysis of variance on the ranks of all losses",
-        covers=_SPLITS,
+        covers=SPLITS,
         paper="Kruskal and Wallis 1952, Use of ranks in one-criterion variance analysis",
         doi="10.1080/01621459.1952.10483441",
         shape="(K, L)",
@@ -217,14 +103,14 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         ),
         function="bestofk.stats.multiple.rank_tests:friedman",
         summary="ranks within each block, chi-squared and Iman and Davenport's F",
-        covers=_BLOCKS,
+        covers=BLOCKS,
         paper="Friedman 1937, The use of ranks; Iman and Davenport 1980, Approximations of the "
         "critical region of the Friedman statistic",
         doi="10.1080/01621459.1937.10503522",
         speed="vectorised",
         called="Friedman's test with Iman and Davenport's F",
         citations=("friedman1937use", "iman1980approximations"),
-        assumptions=(_INDEPENDENT_BLOCKS,),
+        assumptions=(INDEPENDENT_BLOCKS,),
     ),
     MultipleTest(
         name="nemenyi",
@@ -236,14 +122,14 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         ),
         function="bestofk.stats.multiple.post_hoc:nemenyi",
         summary="all pairs of average ranks against one critical difference, after friedman",
-        covers=_BLOCKS,
+        covers=BLOCKS,
         paper="Nemenyi 1963, Distribution-free multiple comparisons; Demsar 2006, Statistical "
         "comparisons of classifiers over multiple data sets",
         posthoc=True,
         takes_alpha=True,
         called="Nemenyi's test",
         citations=("nemenyi1963distribution", "demsar2006statistical"),
-        assumptions=(_INDEPENDENT_BLOCKS,),
+        assumptions=(INDEPENDENT_BLOCKS,),
     ),
     MultipleTest(
         name="cochran-q",
@@ -263,73 +149,6 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         speed="vectorised",
         called="Cochran's Q test",
         citations=("cochran1950comparison",),
-        assumptions=(_INDEPENDENT_BLOCKS,),
-    ),
-    MultipleTest(
-        name="looney",
-        explanation=(
-            "Asks whether several classifiers are right equally often on one test set, with an F "
-            "statistic.",
-            "Use it as an alternative to cochran-q that allows for different agreement between "
-            "pairs.",
-            "Do not use it to find out which classifiers differ: it answers only for all of them "
-            "together.",
-        ),
-        function="bestofk.stats.multiple.binary_tests:looney",
-        summary="right answers of K classifiers on one test set, F and F+ with epsilon",
-        covers=("test-set",),
-        paper="Looney 1988, A statistical technique for comparing the accuracies of several "
-        "classifiers",
-        doi="10.1016/0167-8655(88)90016-5",
-        shape="(K, N) correct",
-        zero_one=True,
-        called="Looney's F test",
-        citations=("looney1988statistical",),
-        assumptions=(_INDEPENDENT_BLOCKS,),
-    ),
-    MultipleTest(
-        name="bootstrap-a",
-        explanation=(
-            "Asks for each learner whether its mean loss over data sets is smaller than chance "
-            "would give.",
-            "Use it for several data sets with losses on the same scale; it needs no normal "
-            "distribution.",
-            "Do not use it on one data set.",
-        ),
-        function="bestofk.stats.multiple.bootstrap:bootstrap_a",
-        summary="each learner's mean loss against learners permuted within data sets, exact",
-        covers=("datasets",),
-        paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments using "
-        "an interval-valued multiple comparison procedure",
-        doi="10.1016/j.jcss.2013.03.009",
-        shape="(A, D, F, R)",
-        takes_names=True,
-        random=True,
-        called="Bootstrap-A",
-        citations=("otero2014bootstrap",),
-        assumptions=(_EXCHANGEABLE,),
-    ),
-    MultipleTest(
-        name="bootstrap-b",
-        explanation=(
-            "Asks for each stochastic learner whether its mean loss over data sets is smaller than "
-            "chance would give, with intervals for repeated fits.",
-            "Use it if every fit was repeated with other seeds.",
-            "Do not use it without repetitions; it may also leave a question open.",
-        ),
-        function="bestofk.stats.multiple.interval_bootstrap:bootstrap_b",
-        summary="bootstrap-a on intervals of repetitions; verdicts may be inconclusive",
-        covers=("datasets",),
-        paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments using "
-        "an interval-valued multiple comparison procedure",
-        doi="10.1016/j.jcss.2013.03.009",
-        shape="(A, D, F, R)",
-        takes_alpha=True,
-        takes_names=True,
-        random=True,
-        called="Bootstrap-B",
-        citations=("otero2014bootstrap",),
-        assumptions=(_EXCHANGEABLE,),
-        needs_repetitions=True,
+        assumptions=(INDEPENDENT_BLOCKS,),
     ),
 )

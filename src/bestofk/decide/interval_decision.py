@@ -1,0 +1,333 @@
+"""Decide from pairs whose p-values are known up to intervals."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Floats
+from bestofk._base.formatting import number, pvalue_words, shortened
+from bestofk._base.results import Presented, Reported, row_dicts
+from bestofk.data.frames import as_pandas
+from bestofk.data.tables.reading import read_table
+from bestofk.data.tables.table import Table
+from bestofk.decide.decision import Decision
+from bestofk.decide.from_pairs import decide_from_pairs, shown_columns, standing_lines
+from bestofk.decide.preference import Name, PreferenceLike, arrange
+from bestofk.decide.statements.wording import MAX_NAMED
+from bestofk.losses.losses import Metric
+from bestofk.stats.adjust import CORRECTIONS, adjust
+from bestofk.stats.pairwise.result import Interval, PairwiseResult
+
+LEARNER_COLUMNS = ("learner", "algorithm", "model", "classifier", "method")
+_PRINTED_WORDS = {
+    "significant": "significant whatever the items were",
+    "not significant": "cannot be significant",
+    "inconclusive": "needs the items",
+}
+"""Verdicts on pairs of a printed table."""
+
+
+def table_of(source: Any) -> Table | None:
+    """Return the cells of a data frame or file; None for anything else."""
+    source = as_pandas(source, "table")
+    if hasattr(source, "columns") and hasattr(source, "to_dict"):
+        columns = {str(name): source[name].tolist() for name in source.columns}
+        return Table.from_columns(columns, source="the data frame")
+    if isinstance(source, str | os.PathLike) and Path(source).is_file():
+        return read_table(source)
+    return None
+
+
+def interval_words(p: Floats) -> str:
+    """Return text such as ``p = 0.012``, or ``p from 0.0032 to 0.0050``."""
+    low, high = (pvalue_words(float(end)) for end in p)
+    if low == high:
+        return low
+    low, high = (
+        end.removeprefix("p = ").replace("p <", "below").replace("p >", "above")
+        for end in (low, high)
+    )
+    return f"p from {low} to {high}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TestedIntervals(Presented):
+    """One paired test on intervals for all pairs of learners.
+
+    `pvalues` and `adjusted_pvalues` (pairs, 2) hold the smallest and largest p-value.
+    """
+
+    __test__ = False
+
+    test: str
+    pairs: tuple[tuple[str, str], ...]
+    pvalues: Floats
+    adjusted_pvalues: Floats
+    estimates: Floats
+    verdicts: tuple[str, ...]
+    correction: str
+    alpha: float
+    metric: Metric = field(default_factory=Metric)
+    notes: tuple[str, ...] = ()
+    shares: tuple[float, ...] = ()
+    """The share of repetitions in the intervals of each row, if they are nested."""
+    items: int | None = None
+    """The number of items of a printed table, which does not say how they were answered."""
+    interval: Callable[[float], Floats] | None = field(default=None, repr=False)
+    """Returns the intervals (pairs, 2) of the differences at a level; None if there are none."""
+
+    @property
+    def pvalue(self) -> Floats:
+        """The largest p-value of each pair."""
+        return self.pvalues[:, 1]
+
+    def _columns(self) -> dict[str, Any]:
+        """Return one row per pair (and share)."""
+        low, high = self.metric.interval(*self.estimates.T)
+        return {
+            "a": [a for a, _ in self.pairs],
+            "b": [b for _, b in self.pairs],
+            **({"share": list(self.shares)} if self.shares else {}),
+            "difference_low": low,
+            "difference_high": high,
+            "pvalue_low": self.pvalues[:, 0],
+            "pvalue_high": self.pvalues[:, 1],
+            "adjusted_pvalue_low": self.adjusted_pvalues[:, 0],
+            "adjusted_pvalue_high": self.adjusted_pvalues[:, 1],
+            "verdict": self.verdicts,
+        }
+
+    def basis(self) -> str:
+        """Return the test, what it was applied to, and the level."""
+        source = "intervals of losses" if self.items is None else "all answers that fit the table"
+        return f"{self.test} on {source}, alpha = {self.alpha:g}"
+
+    def method(self) -> str:
+        """Return the test, the level and the correction in a sentence."""
+        return f"{self.basis()}, adjusted with {CORRECTIONS[self.correction].words}."
+
+    def explain(self) -> str:
+        """Describe every pair in a sentence."""
+        lines = [self.method()]
+        words = {} if self.items is None else _PRINTED_WORDS
+        shares = [f", intervals of {100 * share:g} %" for share in self.shares]
+        lines += [
+            f"{a} and {b}{share}: {words.get(verdict, verdict)} ({interval_words(p)}, "
+            f"adjusted {interval_words(q)})."
+            for (a, b), share, verdict, p, q in zip(
+                self.pairs, shares or [""] * len(self.pairs), self.verdicts, self.pvalues,
+                self.adjusted_pvalues, strict=True,
+            )
+        ]  # fmt: skip
+        return "\n".join([*lines, *self.notes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the pairs for strict JSON."""
+        return {
+            "test": self.test, "alpha": self.alpha, "correction": self.correction,
+            "pairs": row_dicts(self._columns()),
+        }  # fmt: skip
+
+
+def judged_intervals(
+    test: str,
+    pairs: tuple[tuple[str, str], ...],
+    pvalues: Floats,
+    estimates: Floats,
+    *,
+    correction: str,
+    alpha: float,
+    metric: Metric,
+    notes: tuple[str, ...] = (),
+    items: int | None = None,
+    interval: Callable[[float], Floats] | None = None,
+) -> TestedIntervals:
+    """Adjust both ends of the p-values (pairs, 2), and say which pairs are significant."""
+    adjusted = adjust(pvalues.T, correction).T
+    low, high = adjusted.T
+    words = np.where(high <= alpha, "significant", "inconclusive")
+    return TestedIntervals(
+        test=test,
+        pairs=pairs,
+        pvalues=pvalues,
+        adjusted_pvalues=adjusted,
+        estimates=estimates,
+        verdicts=tuple(np.where(low > alpha, "not significant", words).tolist()),
+        correction=correction,
+        alpha=alpha,
+        metric=metric,
+        notes=notes,
+        items=items,
+        interval=interval,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class IntervalDecision(Reported):
+    """The learners that may be the best if losses are known up to intervals.
+
+    Attributes
+    ----------
+    decision : Decision
+        The statement about the best. A learner is ruled out only if it is so for all losses inside
+        the intervals.
+    means : mapping of name to (float, float)
+        Mean lower and upper end, in the metric of the table.
+    tested : TestedIntervals
+        The pairs, with intervals of p-values: the second view.
+    """
+
+    decision: Decision
+    means: Mapping[str, tuple[float, float]]
+    tested: TestedIntervals
+
+    @property
+    def recommended(self) -> Name | None:
+        """The most preferred learner that may be the best; without a preference, by its mean."""
+        return self.decision.recommended
+
+    @property
+    def ranking(self) -> tuple[Name, ...]:
+        """All learners, the recommended one first."""
+        return self.decision.ranking
+
+    @property
+    def candidates(self) -> tuple[Name, ...]:
+        """The learners that may be the best, best mean first."""
+        return self.decision.candidates
+
+    @property
+    def metric(self) -> Metric:
+        """The metric of the table."""
+        return self.tested.metric
+
+    @property
+    def pvalue(self) -> Floats:
+        """The largest p-value of each pair."""
+        return self.tested.pvalue
+
+    title = "The learners"
+
+    def _columns(self) -> dict[str, Any]:
+        """Return one row per learner."""
+        rows = self.decision.standings
+        ends = np.array([self.means[str(row.name)] for row in rows])
+        columns = {"low": ends[:, 0], "high": ends[:, 1]}
+        if (ends[:, 0] == ends[:, 1]).all():
+            columns = {"mean": ends[:, 0]}
+        return {
+            "name": [row.name for row in rows],
+            **columns,
+            "at_least": [row.at_least for row in rows],
+            "at_most": [row.at_most for row in rows],
+            "verdict": [row.verdict for row in rows],
+        }
+
+    def _tables(self) -> dict[str, dict[str, Any]]:
+        """Return the columns of the tables of a report by title."""
+        rows = shown_columns(self.decision, self._columns())
+        return {f"The {self.decision.noun}s": rows, "The pairs": self.tested._columns()}
+
+    def cells(self) -> dict[str, dict[str, str]]:
+        """Return the intervals of the means, by title and learner, for the printed table."""
+        if all(low == high for low, high in self.means.values()):
+            return {}
+        texts = {name: " to ".join(map(number, ends)) for name, ends in self.means.items()}
+        return {"from low to high": texts}
+
+    def undecided(self) -> tuple[Name, ...]:
+        """Return the candidates of which some losses inside the intervals rule out one."""
+        allowed = self.decision.alpha / (len(self.means) - 1)
+        names = {
+            name
+            for pair, (low, _) in zip(self.tested.pairs, self.tested.pvalues, strict=True)
+            for name in pair
+            if low <= allowed and set(pair) <= set(self.candidates)
+        }
+        return tuple(name for name in self.candidates if name in names)
+
+    def sentences(self) -> list[str]:
+        """Return the verdict, what would decide more, the method, and the notes."""
+        more = []
+        if names := self.undecided():
+            listed = shortened(list(map(str, names)), MAX_NAMED)
+            more = [f"Narrower intervals may rule out some of {listed}."]
+            if self.tested.items is not None:
+                more = [
+                    f"The answers to the {self.tested.items:,} items may rule out some of "
+                    f"{listed}: 'bestofk evals' reads them."
+                ]
+        return [
+            self.decision.headline(),
+            *more,
+            f"Evidence: {self.tested.basis()}.",
+            *self.tested.notes,
+        ]
+
+    def explain(self) -> str:
+        """State which learner to use, and the verdict on each."""
+        first, *rest = self.sentences()
+        means = {
+            name: f"{self.metric.mean} {' to '.join(dict.fromkeys(map(number, ends)))}"
+            for name, ends in self.means.items()
+        }
+        lines = [f"{line}." for line in standing_lines(self.decision, means)]
+        return "\n".join([first, *lines, *rest])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the decision for strict JSON."""
+        return {
+            "recommended": self.recommended, "candidates": list(self.candidates),
+            "ranking": list(self.ranking), "headline": self.decision.headline(),
+            "table": row_dicts(self._columns()), **self.tested.to_dict(),
+        }  # fmt: skip
+
+
+def interval_decision(
+    learners: tuple[str, ...], means: Floats, tested: TestedIntervals, prefer: PreferenceLike
+) -> IntervalDecision:
+    """Return the decision from the tested pairs and the ends (2, learners) of the mean losses."""
+    order, preference, _ = arrange(learners, prefer, means.mean(axis=0))
+    names = tuple(learners[k] for k in order)
+    row = {pair: k for k, pair in enumerate(tested.pairs)}
+    pairs = list(combinations(names, 2))
+    rows = [row[pair] if pair in row else row[pair[::-1]] for pair in pairs]
+    turned = np.array([pair not in row for pair in pairs])
+    estimate = np.where(turned, -1.0, 1.0) * tested.estimates[rows].mean(axis=1)
+
+    def interval(_: PairwiseResult, level: float) -> Interval:
+        assert tested.interval is not None
+        low, high = tested.interval(level)[rows].T
+        return Interval(np.where(turned, -high, low), np.where(turned, -low, high))
+
+    decision = decide_from_pairs(
+        names,
+        means.mean(axis=0)[order],
+        PairwiseResult(
+            test=tested.test,
+            statistic=estimate,
+            pvalue=tested.pvalues[rows, 1],
+            df=None,
+            estimate=estimate,
+            alternative="two-sided",
+            interval_rule=None if tested.interval is None else interval,
+        ),
+        alpha=tested.alpha,
+        metric=tested.metric,
+        design=tested.basis(),
+        noun="learner" if tested.items is None else "model",
+        preference=preference,
+    )
+    shown = np.sort(tested.metric.shown(means), axis=0).T.tolist()
+    return IntervalDecision(
+        decision=decision,
+        means={name: (low, high) for name, (low, high) in zip(learners, shown, strict=True)},
+        tested=tested,
+    )

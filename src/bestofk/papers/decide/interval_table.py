@@ -1,0 +1,293 @@
+"""Test and order learners whose losses are known up to intervals.
+
+The intervals come from a table with the columns low and high, or from repetitions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Floats, one_of, significance_level
+from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
+from bestofk._base.formatting import number
+from bestofk.decide.interval_decision import (
+    LEARNER_COLUMNS,
+    IntervalDecision,
+    TestedIntervals,
+    interval_decision,
+    judged_intervals,
+    table_of,
+)
+from bestofk.decide.preference import PreferenceLike
+from bestofk.losses.losses import Losses, Metric
+from bestofk.papers.stats.interval_bootstrap import (
+    BootstrapBResult,
+    bootstrap_b,
+    interval_convergence,
+    repetition_intervals,
+)
+from bestofk.papers.stats.interval_tests import INTERVAL_TESTS, interval_test
+from bestofk.stats.adjust import CORRECTIONS
+
+TESTS = (*INTERVAL_TESTS, "bootstrap-b")
+SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
+"""Shares of repetitions in nested intervals."""
+FUZZY = "fuzzy"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class IntervalTable:
+    """Intervals of losses: `ends` has the shape (2, learners, units)."""
+
+    learners: tuple[str, ...]
+    units: tuple[str, ...]
+    ends: Floats
+    metric: Metric = field(default_factory=Metric)
+    notes: tuple[str, ...] = ()
+    """Sentences about the intervals, such as their width by the number of repetitions."""
+
+
+def read_interval_table(
+    source: Any, *, higher_is_better: bool | None = None
+) -> IntervalTable | None:
+    """Read a table with the columns `low` and `high`; None if it does not have them.
+
+    - `source`: A learner column (``learner``, ``algorithm``, ``model``, ...), ``low`` and ``high``.
+      The other columns, such as ``dataset`` and ``fold``, name the unit of a row. A number has
+      equal ends, so learners with numbers and with intervals can be mixed.
+    - `higher_is_better`: True: the numbers are scores. By default they are losses.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [("net", 1, 0.2, 0.3), ("net", 2, 0.3, 0.4), ("tree", 1, 0.2, 0.2),
+    ...         ("tree", 2, 0.3, 0.3)]
+    >>> table = read_interval_table(pd.DataFrame(rows, columns=["learner", "set", "low", "high"]))
+    >>> table.learners, table.ends.shape
+    (('net', 'tree'), (2, 2, 2))
+    """
+    table = table_of(source)
+    if table is None or not {"low", "high"} <= set(table.columns):
+        return None
+    named = [name for name in LEARNER_COLUMNS if name in table.columns]
+    if not named:
+        raise TableError(
+            f"{table.source}: a table of intervals needs a learner column, named "
+            f"{', '.join(LEARNER_COLUMNS)}; got {', '.join(table.columns)}."
+        )
+    learners = table.levels(named[0])
+    others = [c for c in table.columns if c not in (named[0], "low", "high")]
+    keys = list(zip(*(table.levels(column).codes for column in others), strict=True))
+    units = {key: k for k, key in enumerate(dict.fromkeys(keys))}
+    ends = np.full((2, len(learners.names), max(len(units), 1)), np.nan)
+    rows = np.array([units[key] for key in keys]) if keys else np.zeros(table.n_rows, dtype=int)
+    for k, column in enumerate(("low", "high")):
+        ends[k, learners.codes, rows] = table.numbers(column)
+    filled = np.zeros(ends.shape[1:], dtype=np.int64)
+    np.add.at(filled, (learners.codes, rows), 1)
+    if (filled != 1).any() or np.isnan(ends).any():
+        raise TableError(
+            f"{table.source}: every learner needs one row per {' and '.join(others) or 'unit'}."
+        )
+    if (ends[0] > ends[1]).any():
+        raise TableError(f"{table.source}: low must not be above high.")
+    if higher_is_better:
+        ends = -ends[::-1]
+    names = [" ".join(map(str, key)) for key in units]
+    return IntervalTable(
+        learners=learners.names,
+        units=tuple(names),
+        ends=ends,
+        metric=SCORES if higher_is_better else Metric(),
+        notes=(_SHARED_ROWS,) if {"fold", "run"} & set(others) else (),
+    )
+
+
+def repetition_table(losses: Losses, interval: Any = "central") -> IntervalTable:
+    """Return one interval per learner and unit from the repetitions of a table of losses.
+
+    The units are the data sets if there are several (an interval is then the mean of those of its
+    splits), else the splits. See `bootstrap_b` for `interval`.
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> table = np.arange(24.0).reshape(2, 3, 4)
+    >>> losses = bk.Losses(table, dims=("algorithm", "fold", "repetition"), algorithms=["a", "b"])
+    >>> repetition_table(losses, "interquartile").ends[:, 0].tolist()
+    [[0.75, 4.75, 8.75], [2.25, 6.25, 10.25]]
+    """
+    if not losses.complete:
+        raise ArgumentError("Intervals of repetitions need a complete table; use ",
+                            use(missing="drop"), ".")  # fmt: skip
+    K, D = losses.values.shape[:2]
+    cells = losses.values.reshape(K, D, -1, losses.values.shape[-1])
+    ends = repetition_intervals(cells, interval)
+    if cells.shape[-1] == 1:
+        notes = ["There is one repetition per split, so every interval has width 0."]
+    else:
+        widths = interval_convergence(cells, interval).items()
+        texts = ", ".join(f"{number(width)} with {count}" for count, width in widths)
+        notes = [f"Mean width of the intervals by number of repetitions: {texts}."]
+    if D == 1:
+        notes.append(_SHARED_ROWS)
+        units = [f"split {k + 1}" for k in range(ends.shape[3])]
+        ends = ends[:, :, 0]
+    else:
+        units, ends = list(losses.datasets), ends.mean(axis=3)
+    return IntervalTable(
+        learners=losses.algorithms, units=tuple(units), ends=ends, metric=losses.metric,
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+_SHARED_ROWS = (
+    "The units are splits of the same rows, whose training sets overlap; these tests treat them as "
+    "independent, so their p-values are too small."
+)
+SCORES = Metric(name="score", higher_is_better=True)
+
+
+def run_interval_test(
+    table: IntervalTable,
+    test: str = "wilcoxon",
+    *,
+    pair: tuple[str, str] | None = None,
+    alternative: str = "two-sided",
+    correction: str = "holm",
+    alpha: float = 0.05,
+) -> TestedIntervals | BootstrapBResult:
+    """Run one test on a table of intervals: a paired test on all pairs, or Bootstrap-B.
+
+    Both ends of the p-values are adjusted. A pair is significant if the largest adjusted p-value
+    is at most `alpha`, not significant if the smallest is above it, else inconclusive.
+    """
+    one_of(test, "test on intervals", TESTS)
+    one_of(correction, "correction", tuple(CORRECTIONS))
+    alpha = significance_level(alpha)
+    if test not in INTERVAL_TESTS:
+        return bootstrap_b(intervals=table.ends, alpha=alpha, names=table.learners)
+    for name in pair or ():
+        if name not in table.learners:
+            raise UnknownNameError("learner", name, list(table.learners))
+    pairs = tuple(combinations(table.learners, 2)) if pair is None else (pair,)
+    i, j = (np.array([table.learners.index(one[k]) for one in pairs]) for k in (0, 1))
+    result = interval_test(
+        table.ends[:, i], table.ends[:, j], test=test, alternative=alternative, alpha=alpha
+    )
+    return judged_intervals(
+        test, pairs, result.pvalues, result.estimates, correction=correction, alpha=alpha,
+        metric=table.metric, notes=table.notes,
+    )  # fmt: skip
+
+
+def run_fuzzy_test(
+    losses: Any, test: str = "wilcoxon", *, shares: tuple[float, ...] = SHARES, **options: Any
+) -> TestedIntervals:
+    """Run a paired test on nested central intervals of the repetitions: a fuzzy p-value.
+
+    A share of 0.5 is the interquartile range. The intervals of p are nested too, so you need not
+    choose one width. `options` are those of `run_interval_test`.
+    """
+    one_of(test, "test on intervals", INTERVAL_TESTS)
+    if not isinstance(losses, Losses):
+        raise ArgumentError("Nested intervals need Losses with repetitions.")
+    parts = []
+    for share in shares:
+        table = repetition_table(losses, ((1 - share) / 2, (1 + share) / 2))
+        part = run_interval_test(table, test, **options)
+        assert isinstance(part, TestedIntervals)
+        parts.append(part)
+    # one block per pair, the shares ascending
+    rows = np.arange(len(parts) * len(parts[0].pairs)).reshape(len(parts), -1).T.ravel().tolist()
+    pairs, verdicts = ([x for part in parts for x in getattr(part, name)]
+                       for name in ("pairs", "verdicts"))  # fmt: skip
+    p, q, estimates = (
+        np.concatenate([getattr(part, name) for part in parts])[rows]
+        for name in ("pvalues", "adjusted_pvalues", "estimates")
+    )
+    return replace(
+        parts[0],
+        pairs=tuple(pairs[row] for row in rows),
+        verdicts=tuple(verdicts[row] for row in rows),
+        pvalues=p,
+        adjusted_pvalues=q,
+        estimates=estimates,
+        shares=shares * len(parts[0].pairs),
+        notes=(),
+    )
+
+
+def order_intervals(
+    losses: Any,
+    *,
+    interval: Any = None,
+    test: str = "wilcoxon",
+    prefer: PreferenceLike = None,
+    correction: str = "holm",
+    alpha: float = 0.05,
+    higher_is_better: bool | None = None,
+) -> IntervalDecision:
+    """Say which learners may be the best if their losses are intervals.
+
+    Parameters
+    ----------
+    losses : path, data frame, Losses or Study
+        A table with the columns ``low`` and ``high`` (see `read_interval_table`), or losses with
+        repetitions.
+    interval : str, tuple or callable, optional
+        How repetitions become an interval, as for `bootstrap_b`; ``"central"`` by default.
+    test : {"wilcoxon", "paired-t", "sign"}
+        The paired test.
+    prefer : sequence of names, mapping of name to price, or "listed", optional
+        As for `bestofk.order`.
+    correction : str
+        Of the pairs; it does not change the recommendation.
+    alpha : float
+        Chance that the statement is wrong.
+    higher_is_better : bool, optional
+        The ends of a file or data frame are scores. By default they are losses.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> rows = [(name, d, d / 20 + shift, d / 20 + shift + width) for d in range(8)
+    ...         for name, shift, width in (("net", 0.10, 0.08), ("tree", 0.15, 0.0),
+    ...                                    ("max", 0.40, 0.0))]
+    >>> frame = pd.DataFrame(rows, columns=["learner", "dataset", "low", "high"])
+    >>> decision = order_intervals(frame)
+    >>> decision.recommended, decision.candidates, decision.undecided()
+    ('net', ('net', 'tree'), ('net', 'tree'))
+    """
+    one_of(test, "test on intervals", INTERVAL_TESTS)
+    table = interval_table(losses, interval, higher_is_better=higher_is_better)
+    if len(table.learners) < 2:
+        raise ArgumentError(f"losses must hold at least 2 learners; got {len(table.learners)}.")
+    tested = run_interval_test(table, test, correction=correction, alpha=alpha)
+    assert isinstance(tested, TestedIntervals)
+    return interval_decision(table.learners, table.ends.mean(axis=2), tested, prefer)
+
+
+def interval_table(
+    losses: Any, interval: Any = None, *, higher_is_better: bool | None = None
+) -> IntervalTable:
+    """Return the intervals of a file, data frame, Losses or Study."""
+    table = getattr(losses, "losses", losses)
+    if isinstance(table, Losses):
+        return repetition_table(table, "central" if interval is None else interval)
+    if interval is not None:
+        raise ArgumentError(
+            "interval turns repetitions into intervals; a table with low and high has them."
+        )
+    if not isinstance(losses, IntervalTable):
+        losses = read_interval_table(losses, higher_is_better=higher_is_better)
+    if not isinstance(losses, IntervalTable):
+        raise ArgumentError(
+            "losses must be a table with a learner column, low and high, or Losses with "
+            "repetitions."
+        )
+    return losses

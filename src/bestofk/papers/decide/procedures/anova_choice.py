@@ -1,0 +1,260 @@
+"""Choose a learner by one test of all means: ANOVA or Newman-Keuls."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestofk._base.checks import Ints
+from bestofk._base.errors import DesignError
+from bestofk._base.formatting import in_words, number, pvalue_words
+from bestofk.decide.decision import NO_LEARNER, Decision
+from bestofk.decide.order import order_by_procedure
+from bestofk.decide.pairs import no_pairs
+from bestofk.decide.preference import Name
+from bestofk.decide.problem import Problem
+from bestofk.decide.problem_stack import Decided, ProblemStack, only, untested
+from bestofk.decide.settings import Settings
+from bestofk.decide.statements.wording import called, mean_words, named
+from bestofk.papers.stats import anova, newman_keuls
+from bestofk.papers.stats.analysis_of_variance import OneWayParts, anova_of, one_way_parts
+from bestofk.papers.stats.range_tests import underline_ends_of
+
+
+def anova_choice(losses: Any, **options: Any) -> Decision:
+    """Take the most preferred learner if ANOVA sees no difference between any of them.
+
+    The order is then that of the preference. When H0: mu_1 = ... = mu_K is rejected some means
+    differ, but ANOVA cannot say which: no best is found.
+
+    Parameters
+    ----------
+    losses, **options
+        As for `multitest`.
+
+    Returns
+    -------
+    Decision
+        `order` holds all learners by preference, or nothing.
+
+    References
+    ----------
+    O. T. Yildiz and E. Alpaydin, Ordering and finding the best of K > 2 supervised learning
+    algorithms, IEEE Trans. Pattern Analysis and Machine Intelligence 28 (2006) 392-402,
+    doi:10.1109/TPAMI.2006.61, section 4.2.
+
+    Examples
+    --------
+    >>> decision = anova_choice([[0.21, 0.19, 0.20], [0.20, 0.22, 0.18]])
+    >>> decision.recommended, decision.ranking
+    (0, (0, 1))
+    >>> anova_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18]]).recommended is None
+    True
+    """
+    return order_by_procedure("anova-choice", losses, **options)
+
+
+def decide_anova(problem: Problem, settings: Settings) -> Decision:
+    """Return the ANOVA choice on one table."""
+    alpha = settings.alpha
+    result = anova(_samples(problem))
+    name = problem.names[0]
+    statistic = (
+        f"F = {number(float(result.statistic))}, {pvalue_words(float(result.pvalue), alpha)}"
+    )
+    if _if_equal(result.pvalue, alpha) == NO_LEARNER:
+        best: Name | None = None
+        reason = (
+            f"The ANOVA choice finds no best: the means differ ({statistic}), and ANOVA cannot say "
+            "which."
+        )
+    else:
+        best = name
+        which = (
+            "the most preferred"
+            if problem.preference.stated
+            else f"which {mean_words(name, _by_name(problem), problem.metric)}"
+        )
+        reason = (
+            f"The ANOVA choice takes {called(name)}, {which}: the {in_words(len(problem.names))} "
+            f"means are not shown to differ ({statistic})."
+        )
+    ranking = () if best is None else tuple(problem.names)
+    return _choice("anova-choice", "anova", problem, best, (reason,), alpha, ranking)
+
+
+def newman_keuls_choice(losses: Any, **options: Any) -> Decision:
+    """Take the most preferred of those that Newman-Keuls does not tell from the first.
+
+    With G the underline that holds the learner of smallest mean (or that learner alone) and s
+    the most preferred of G, s is the best unless another underline holds both s and a learner
+    preferred to s: then no best is found.
+
+    Parameters
+    ----------
+    losses, **options
+        As for `multitest`.
+
+    Returns
+    -------
+    Decision
+        `order` holds the best alone, or nothing.
+
+    References
+    ----------
+    O. T. Yildiz and E. Alpaydin, Ordering and finding the best of K > 2 supervised learning
+    algorithms, IEEE Trans. Pattern Analysis and Machine Intelligence 28 (2006) 392-402,
+    doi:10.1109/TPAMI.2006.61, section 4.2.
+
+    Examples
+    --------
+    >>> losses = [[0.41, 0.39, 0.40], [0.20, 0.22, 0.18], [0.19, 0.22, 0.18]]
+    >>> newman_keuls_choice(losses).recommended
+    1
+    """
+    return order_by_procedure("newman-keuls-choice", losses, **options)
+
+
+def decide_newman_keuls(problem: Problem, settings: Settings) -> Decision:
+    """Return the Newman-Keuls choice on one table."""
+    alpha = settings.alpha
+    result = newman_keuls(_samples(problem), alpha)
+    names = problem.names
+    first = int(result.order[0])
+    ends = np.zeros(len(names), dtype=np.intp)
+    for line in result.underlines:
+        start = result.order.index(line[0])
+        ends[start] = start + len(line)
+    order = np.array(result.order)
+    lines = _lines(order, ends)
+    chosen, rival = int(lines.chosen), int(lines.rival)
+    group = order[: max(1, ends[0])].tolist()
+    smallest = mean_words(names[first], _by_name(problem), problem.metric)
+    if len(group) == 1:
+        relation = f"and differs from {'the other' if len(names) == 2 else 'all others'}"
+    else:
+        others = named(names[i] for i in sorted(group) if i != first)
+        relation = f"and cannot be distinguished from {others}"
+    if rival != NO_LEARNER:
+        best: Name | None = None
+        whose = called(names[chosen])
+        of_these = (
+            "which is preferred to both" if len(group) == 2 else "which is preferred to all of them"
+        )
+        if chosen == first:
+            of_these = "which is preferred to it"
+        reason = (
+            f"The Newman-Keuls choice finds no best: {called(names[first])} {smallest} {relation}, "
+            f"but {whose} cannot be distinguished from {called(names[rival])} either, {of_these}."
+        )
+    else:
+        best = names[chosen]
+        of_these = (
+            ""
+            if len(group) == 1 or chosen == first or not problem.preference.stated
+            else ", the most preferred of its group"
+        )
+        who = "it" if chosen == first else called(names[first])
+        reason = (
+            f"The Newman-Keuls choice takes {called(best)}{of_these}: {who} {smallest} {relation}."
+        )
+    return _choice("newman-keuls-choice", "newman-keuls", problem, best, (reason,), alpha)
+
+
+def anova_choice_many(stack: ProblemStack, settings: Settings) -> Decided:
+    """Return the ANOVA choice on every table of a stack."""
+    best = _if_equal(anova_of(_parts(stack)).pvalue, settings.alpha)
+    by_preference = np.broadcast_to(np.arange(stack.learners), (len(stack), stack.learners))
+    order = np.where((best == NO_LEARNER)[:, np.newaxis], NO_LEARNER, by_preference)
+    return untested(len(stack), stack.learners, "anova").with_order(order)
+
+
+def newman_keuls_choice_many(stack: ProblemStack, settings: Settings) -> Decided:
+    """Return the Newman-Keuls choice on every table of a stack."""
+    lines = _lines(*underline_ends_of(_parts(stack), settings.alpha))
+    best = np.where(lines.rival == NO_LEARNER, lines.chosen, NO_LEARNER)
+    decided = untested(len(stack), stack.learners, "newman-keuls")
+    return decided.with_order(only(best, stack.learners))
+
+
+def _parts(stack: ProblemStack) -> OneWayParts:
+    """Return the sums of squares of every table, computed once for both choices."""
+    _samples(stack.like)
+    parts: OneWayParts = stack.once("sums of squares", lambda: one_way_parts(stack.sample(1)))
+    return parts
+
+
+def _if_equal(pvalue: Any, alpha: float) -> Ints:
+    """Return (...,): the most preferred learner if the means may be equal."""
+    return np.where(np.asarray(pvalue) <= alpha, NO_LEARNER, 0)
+
+
+class _Lines(NamedTuple):
+    """The most preferred learner on the line of the smallest mean, and its rival.
+
+    `rival` is the most preferred learner on the first other line that holds the chosen one and
+    a learner preferred to it; `NO_LEARNER` if there is no such line.
+    """
+
+    chosen: Ints
+    rival: Ints
+
+
+def _lines(order: Ints, ends: Ints) -> _Lines:
+    """Choose from the order of the means (..., K) and the end of the underline of each."""
+    K = order.shape[-1]
+    at = np.arange(K)
+    chosen = np.where(at < np.maximum(ends[..., :1], 1), order, K).min(axis=-1)
+    position = np.argmax(order == chosen[..., np.newaxis], axis=-1)
+    rival = np.full(chosen.shape, NO_LEARNER)
+    for start in range(1, K):
+        end = ends[..., start]
+        on_line = (at >= start) & (at < end[..., np.newaxis])
+        first = np.where(on_line, order, K).min(axis=-1)
+        blocks = (rival == NO_LEARNER) & (start <= position) & (position < end) & (first < chosen)
+        rival = np.where(blocks, first, rival)
+    return _Lines(chosen, rival)
+
+
+def _by_name(problem: Problem) -> dict[Name, float]:
+    return dict(zip(problem.names, problem.means().tolist(), strict=True))
+
+
+def _samples(problem: Problem) -> Any:
+    samples = problem.sample(1)
+    if samples.shape[1] < 2:
+        raise DesignError(
+            f"There is nothing to test: the losses are {problem.describe()}, one number per "
+            "learner. Give losses by fold, by data set or by test instance."
+        )
+    return samples
+
+
+def _choice(
+    procedure: str,
+    test: str,
+    problem: Problem,
+    best: Name | None,
+    reasons: tuple[str, ...],
+    alpha: float,
+    ranking: tuple[Name, ...] | None = None,
+) -> Decision:
+    alone = () if best is None else (best,)
+    return Decision(
+        procedure=procedure,
+        recommended=best,
+        ranking=alone if ranking is None else ranking,
+        by_preference=problem.names,
+        mean_losses=_by_name(problem),
+        evidence=no_pairs(problem, alpha=alpha),
+        test=test,
+        test_reason="belongs to the procedure",
+        alpha=alpha,
+        correction="none",
+        design=problem.describe(),
+        reasons=reasons,
+        preference=problem.preference,
+        notes=problem.notes,
+        problem=problem,
+    )

@@ -1,0 +1,1 @@
+"""Figures that only the lab and the papers draw."""

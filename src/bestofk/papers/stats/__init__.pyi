@@ -1,0 +1,21 @@
+from .analysis_of_variance import (
+    AnovaResult as AnovaResult,
+    RepeatedMeasuresResult as RepeatedMeasuresResult,
+    anova as anova,
+    repeated_measures_anova as repeated_measures_anova,
+)
+from .bootstrap import BootstrapAResult as BootstrapAResult, bootstrap_a as bootstrap_a
+from .interval_bootstrap import (
+    BootstrapBResult as BootstrapBResult,
+    bootstrap_b as bootstrap_b,
+    interval_convergence as interval_convergence,
+)
+from .range_tests import (
+    NewmanKeulsResult as NewmanKeulsResult,
+    RangeWindow as RangeWindow,
+    TukeyResult as TukeyResult,
+    duncan as duncan,
+    newman_keuls as newman_keuls,
+    tukey as tukey,
+)
+from .right_answers import LooneyResult as LooneyResult, looney as looney

@@ -1,0 +1,191 @@
+"""Entries of the tests that only the papers use."""
+
+from __future__ import annotations
+
+from bestofk._base.registry import Assumption
+from bestofk.stats.multiple.registry import BLOCKS, INDEPENDENT_BLOCKS, SPLITS, MultipleTest
+
+_EQUAL_SAMPLES = Assumption(
+    claim="The losses of all learners are normal and independent, with equal variances.",
+    check="equal variances",
+    why="learners tested on the same folds are not independent samples",
+)
+_SAME_SPREAD = Assumption(
+    claim="All differences between learners are normal with equal variances (sphericity).",
+    check="cannot be checked",
+    why="The corrections of Greenhouse and Geisser and of Huynh and Feldt allow for unequal "
+    "variances.",
+)
+_EXCHANGEABLE = Assumption(
+    claim="Equal learners are exchangeable within every data set.",
+    check="cannot be checked",
+    why="The data sets must be independent of each other.",
+)
+
+MULTIPLE_TESTS = (
+    MultipleTest(
+        name="anova",
+        explanation=(
+            "Asks whether the mean losses of all learners are equal, with each learner's losses as "
+            "a separate sample.",
+            "Use it to repeat published results that use this test.",
+            "Do not use it on common folds: it ignores that the learners were tested on the same "
+            "rows.",
+        ),
+        function="bestofk.papers.stats.analysis_of_variance:anova",
+        summary="one-way analysis of variance, each learner's losses as a separate sample",
+        covers=SPLITS,
+        paper="Fisher 1925, Statistical methods for research workers; Yildiz and Alpaydin 2006",
+        doi="10.1109/TPAMI.2006.61",
+        shape="(K, L)",
+        speed="vectorised",
+        called="one-way analysis of variance",
+        citations=("fisher1925statistical",),
+        assumptions=(_EQUAL_SAMPLES,),
+    ),
+    MultipleTest(
+        name="repeated-measures-anova",
+        explanation=(
+            "Asks whether the mean losses of all learners are equal on common data sets or folds.",
+            "Use it for data sets with roughly normal losses on the same scale.",
+            "Do not use it to find out which learners differ: it answers only for all of them "
+            "together.",
+        ),
+        function="bestofk.papers.stats.analysis_of_variance:repeated_measures_anova",
+        summary="analysis of variance without the block effects, with sphericity corrections",
+        covers=BLOCKS,
+        paper="Greenhouse and Geisser 1959, On methods in the analysis of profile data",
+        doi="10.1007/BF02289823",
+        called="repeated-measures analysis of variance",
+        citations=("greenhouse1959methods",),
+        assumptions=(_SAME_SPREAD,),
+    ),
+    MultipleTest(
+        name="newman-keuls",
+        explanation=(
+            "Groups the learners whose neighbouring means cannot be told apart.",
+            "Use it to repeat published results that use this test.",
+            "Do not use it to decide: it does not control the chance of any false claim for more "
+            "than three learners.",
+        ),
+        function="bestofk.papers.stats.range_tests:newman_keuls",
+        summary="neighbouring means that range tests of decreasing size do not separate",
+        covers=SPLITS,
+        paper="Newman 1939, The distribution of range; Keuls 1952, The studentized range",
+        doi="10.1007/BF01908269",
+        shape="(K, L)",
+        posthoc=True,
+        takes_alpha=True,
+        called="the Newman-Keuls range test",
+        citations=("newman1939distribution", "keuls1952use"),
+        assumptions=(_EQUAL_SAMPLES,),
+        first_step="tukey",
+    ),
+    MultipleTest(
+        name="duncan",
+        explanation=(
+            "Groups the learners whose neighbouring means cannot be told apart, with a larger "
+            "level for larger groups.",
+            "Use it to repeat published results that use this test.",
+            "Do not use it to decide: the chance of a false claim grows with the number of "
+            "learners.",
+        ),
+        function="bestofk.papers.stats.range_tests:duncan",
+        summary="as newman-keuls, with larger levels for larger groups: many false claims",
+        covers=SPLITS,
+        paper="Duncan 1955, Multiple range and multiple F tests",
+        doi="10.2307/3001478",
+        shape="(K, L)",
+        posthoc=True,
+        takes_alpha=True,
+        called="Duncan's multiple range test",
+        citations=("duncan1955multiple",),
+        assumptions=(_EQUAL_SAMPLES,),
+    ),
+    MultipleTest(
+        name="tukey",
+        explanation=(
+            "Compares all pairs of learners with one critical difference.",
+            "Use it for independent losses with equal variances.",
+            "Do not use it on folds of one data set, which share training rows.",
+        ),
+        function="bestofk.papers.stats.range_tests:tukey",
+        summary="honestly significant differences of all pairs by one range test",
+        covers=SPLITS,
+        paper="Tukey 1949, Comparing individual means in the analysis of variance",
+        doi="10.2307/3001913",
+        shape="(K, L)",
+        posthoc=True,
+        called="Tukey's honestly significant difference",
+        citations=("tukey1949comparing",),
+        assumptions=(_EQUAL_SAMPLES,),
+        interval="the studentized range times the standard error",
+    ),
+    MultipleTest(
+        name="looney",
+        explanation=(
+            "Asks whether several classifiers are right equally often on one test set, with an F "
+            "statistic.",
+            "Use it as an alternative to cochran-q that allows for different agreement between "
+            "pairs.",
+            "Do not use it to find out which classifiers differ: it answers only for all of them "
+            "together.",
+        ),
+        function="bestofk.papers.stats.right_answers:looney",
+        summary="right answers of K classifiers on one test set, F and F+ with epsilon",
+        covers=("test-set",),
+        paper="Looney 1988, A statistical technique for comparing the accuracies of several "
+        "classifiers",
+        doi="10.1016/0167-8655(88)90016-5",
+        shape="(K, N) correct",
+        zero_one=True,
+        called="Looney's F test",
+        citations=("looney1988statistical",),
+        assumptions=(INDEPENDENT_BLOCKS,),
+    ),
+    MultipleTest(
+        name="bootstrap-a",
+        explanation=(
+            "Asks for each learner whether its mean loss over data sets is smaller than chance "
+            "would give.",
+            "Use it for several data sets with losses on the same scale; it needs no normal "
+            "distribution.",
+            "Do not use it on one data set.",
+        ),
+        function="bestofk.papers.stats.bootstrap:bootstrap_a",
+        summary="each learner's mean loss against learners permuted within data sets, exact",
+        covers=("datasets",),
+        paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments using "
+        "an interval-valued multiple comparison procedure",
+        doi="10.1016/j.jcss.2013.03.009",
+        shape="(A, D, F, R)",
+        takes_names=True,
+        random=True,
+        called="Bootstrap-A",
+        citations=("otero2014bootstrap",),
+        assumptions=(_EXCHANGEABLE,),
+    ),
+    MultipleTest(
+        name="bootstrap-b",
+        explanation=(
+            "Asks for each stochastic learner whether its mean loss over data sets is smaller than "
+            "chance would give, with intervals for repeated fits.",
+            "Use it if every fit was repeated with other seeds.",
+            "Do not use it without repetitions; it may also leave a question open.",
+        ),
+        function="bestofk.papers.stats.interval_bootstrap:bootstrap_b",
+        summary="bootstrap-a on intervals of repetitions; verdicts may be inconclusive",
+        covers=("datasets",),
+        paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments using "
+        "an interval-valued multiple comparison procedure",
+        doi="10.1016/j.jcss.2013.03.009",
+        shape="(A, D, F, R)",
+        takes_alpha=True,
+        takes_names=True,
+        random=True,
+        called="Bootstrap-B",
+        citations=("otero2014bootstrap",),
+        assumptions=(_EXCHANGEABLE,),
+        needs_repetitions=True,
+    ),
+)

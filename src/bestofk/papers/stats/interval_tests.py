@@ -1,0 +1,311 @@
+"""P-values of paired tests for losses that are known up to intervals.
+
+The p-value of a test on intervals is itself an interval: the smallest and the largest p-value over
+all losses inside the intervals (equations 3 and 4 of Otero et al. 2013).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Floats, finite_array, one_of, probability, side
+from bestofk._base.errors import ArgumentError
+from bestofk._base.results import Presented, decided_level
+from bestofk.decide.interval_decision import interval_words
+from bestofk.stats.pairwise.paired_tests import sign
+from bestofk.stats.pairwise.signed_ranks import wilcoxon
+from bestofk.stats.tails import pvalue_of_t
+
+MAX_VERTICES = 1 << 12
+"""Try all corners of the box if there are at most this many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalTest(Presented):
+    """A paired test on intervals of losses.
+
+    - `test`: ``"paired-t"``, ``"wilcoxon"`` or ``"sign"``.
+    - `pvalues` (..., 2): Smallest and largest p-value over all losses inside the intervals.
+    - `estimates` (..., 2): Smallest and largest mean difference ``a - b``.
+    - `verdicts` (...): ``"significant"`` if the largest p-value is at most `alpha`, ``"not
+      significant"`` if the smallest is above it, else ``"inconclusive"``.
+    - `alternative`: As for the test.
+    - `alpha`: Level of the verdicts.
+    - `names`: Names of both learners in sentences.
+    """
+
+    test: str
+    pvalues: Floats
+    estimates: Floats
+    verdicts: Any
+    alternative: str
+    alpha: float
+    names: tuple[str, str]
+
+    @property
+    def pvalue(self) -> Any:
+        """The largest p-value, one per test: what holds for all losses inside the intervals."""
+        return self.pvalues[..., 1]
+
+    def _columns(self) -> dict[str, Any]:
+        """Return one row per test."""
+        p, estimates = self.pvalues.reshape(-1, 2), self.estimates.reshape(-1, 2)
+        return {
+            "pvalue_low": p[:, 0],
+            "pvalue_high": p[:, 1],
+            "difference_low": estimates[:, 0],
+            "difference_high": estimates[:, 1],
+            "verdict": np.ravel(self.verdicts),
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """Describe every test in a sentence."""
+        decided_level(alpha, self.alpha)
+        a, b = self.names if names is None else names
+        sentences = [
+            f"{self.test} of {a} and {b} on intervals: {verdict} at level {self.alpha:g}, "
+            f"{interval_words(p)}."
+            for verdict, p in zip(np.ravel(self.verdicts), self.pvalues.reshape(-1, 2), strict=True)
+        ]
+        return "\n".join(sentences)
+
+
+def interval_test(
+    a: Any,
+    b: Any,
+    *,
+    test: str = "wilcoxon",
+    alternative: str = "two-sided",
+    alpha: float = 0.05,
+    names: tuple[str, str] = ("the first", "the second"),
+) -> IntervalTest:
+    """Run a paired test on losses that are known up to intervals.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (2, ..., n)
+        Lower and upper ends of the losses on the same n data sets (or folds); further axes
+        broadcast. Losses that are numbers have equal ends.
+    test : {"wilcoxon", "paired-t", "sign"}
+        The test.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is greater.
+    alpha : float
+        Level of the verdicts.
+    names : (str, str)
+        Names of both learners in sentences.
+
+    Returns
+    -------
+    IntervalTest
+
+    Notes
+    -----
+    The tests depend on the differences, which lie in a box. The tails of the sign test and of
+    Wilcoxon's test are monotone in every difference, so they are extreme at the two corners with
+    all lower and all upper ends. (Ties of absolute differences inside the box can change
+    Wilcoxon's exact p-value a little beyond its corners.) The two-sided p-value reaches 1 if the
+    corners are on different sides.
+
+    The t statistic increases with c, the sum of the differences divided by their norm. For a
+    given sum, the norm is smallest if the differences are equal as far as the box permits. So the
+    largest c is found on a curve, piece by piece in closed form. If all sums are positive, the
+    smallest c is at a corner of the box: all corners are tried up to 12 intervals, else the
+    corners with the intervals of the largest middles at the upper end, improved by moving single
+    differences.
+
+    References
+    ----------
+    J. Otero, L. Sanchez, I. Couso and A. Palacios (2013). Bootstrap analysis of multiple
+    repetitions of experiments using an interval-valued multiple comparison procedure. Journal
+    of Computer and System Sciences 80, 88-100. doi:10.1016/j.jcss.2013.03.009
+
+    Examples
+    --------
+    >>> a = [[0.30, 0.25, 0.28, 0.31, 0.35, 0.27], [0.32, 0.29, 0.30, 0.31, 0.39, 0.27]]
+    >>> b = [[0.20, 0.26, 0.21, 0.25, 0.22, 0.20]] * 2
+    >>> r = interval_test(a, b, test="wilcoxon")
+    >>> r.pvalues.tolist(), str(r.verdicts)
+    ([0.03125, 0.0625], 'inconclusive')
+    """
+    one_of(test, "test", INTERVAL_TESTS)
+    sides = side(alternative)
+    alpha = probability(alpha, "alpha")
+    (a_low, a_high), (b_low, b_high) = _ends(a, "a"), _ends(b, "b")
+    low, high = np.broadcast_arrays(a_low - b_high, a_high - b_low)
+    if low.shape[-1] < 2:
+        raise ArgumentError(f"a must contain at least 2 intervals; got {low.shape[-1]}.")
+    p = _ENDS[test](low, high, sides)
+    words = np.where(p[..., 1] <= alpha, "significant", "inconclusive")
+    return IntervalTest(
+        test=test,
+        pvalues=p,
+        estimates=np.stack([low.mean(axis=-1), high.mean(axis=-1)], axis=-1),
+        verdicts=np.where(p[..., 0] > alpha, "not significant", words),
+        alternative=sides,
+        alpha=alpha,
+        names=(str(names[0]), str(names[1])),
+    )
+
+
+def _ends(value: Any, where: str) -> tuple[Floats, Floats]:
+    array = finite_array(value, where, min_ndim=2)
+    if len(array) != 2:
+        raise ArgumentError(
+            f"{where} must have the shape (2, ..., n): lower and upper ends; got {array.shape}."
+        )
+    if (array[0] > array[1]).any():
+        raise ArgumentError(f"{where} must not have lower ends above the upper ones.")
+    return array[0], array[1]
+
+
+def _corner_ends(low: Floats, high: Floats, alternative: Any, *, function: Any) -> Floats:
+    """Return [p-, p+] of a test whose tails are monotone in every difference."""
+    both = np.stack([low, high])
+    result = function(both, np.zeros_like(both), alternative=alternative)
+    p = np.asarray(result.pvalue, dtype=np.float64)
+    largest = p.max(axis=0)
+    if alternative == "two-sided":
+        direction = np.asarray(result.direction, dtype=np.float64)
+        largest = np.where((direction[0] <= 0) & (direction[1] >= 0), 1.0, largest)
+    return np.stack([p.min(axis=0), largest], axis=-1)
+
+
+def _t_ends(low: Floats, high: Floats, alternative: Any) -> Floats:
+    """Return [p-, p+] of the paired t test."""
+    n = low.shape[-1]
+    boxes = low.reshape(-1, n), high.reshape(-1, n)
+    largest, smallest = _largest_cosine(*boxes), -_largest_cosine(-boxes[1], -boxes[0])
+    cosines = np.stack([smallest, largest])
+    rest = n - cosines**2
+    # differences that are all equal: an infinite statistic
+    t = np.where(
+        rest <= 1e-12 * n,
+        np.copysign(np.inf, cosines),
+        cosines * np.sqrt((n - 1) / np.where(rest > 0, rest, 1.0)),
+    )
+    p = np.asarray(pvalue_of_t(t, float(n - 1), alternative), dtype=np.float64)
+    # differences that all vanish are no evidence
+    p = np.where(np.isnan(cosines), 1.0, p)
+    most, least = p.max(axis=0), p.min(axis=0)
+    if alternative == "two-sided":
+        straddles = (boxes[0].sum(axis=1) <= 0) & (boxes[1].sum(axis=1) >= 0)
+        most = np.where(straddles, 1.0, most)
+    return np.stack([least, most], axis=-1).reshape(*low.shape[:-1], 2)
+
+
+def _cosine(d: Floats) -> Floats:
+    """Return the sum divided by the norm, over the last axis; -inf if all vanish."""
+    norm = np.sqrt(np.square(d).sum(axis=-1))
+    return np.where(norm > 0, d.sum(axis=-1) / np.where(norm > 0, norm, 1.0), -np.inf)
+
+
+def _largest_cosine(low: Floats, high: Floats) -> Floats:
+    """Return the largest sum / norm in each box (boxes, n); NaN if the box is the origin."""
+    largest = np.full(len(low), np.nan)
+    positive = high.sum(axis=1) > 0
+    for box in np.flatnonzero(positive):
+        largest[box] = _on_curve(low[box], high[box])
+    # all sums are negative or 0: the cosine is quasi-convex, and largest at a corner
+    for box in np.flatnonzero(~positive & (np.abs(low) + np.abs(high)).any(axis=1)):
+        largest[box] = _at_corners(low[box], high[box])
+    return largest
+
+
+def _on_curve(low: Floats, high: Floats) -> float:
+    """Return the largest cosine of ``clip(m, low, high)`` over all m."""
+    cuts = np.unique(np.concatenate([low, high]))
+    middles = np.concatenate([[cuts[0] - 1], (cuts[1:] + cuts[:-1]) / 2, [cuts[-1] + 1]])
+    fixed = np.where(
+        middles[:, None] <= low, low, np.where(middles[:, None] >= high, high, 0.0)
+    )  # fmt: skip
+    # between two cuts, (A + k m) / sqrt(B + k m^2) is stationary at m = B / A
+    sums, squares = fixed.sum(axis=1), np.square(fixed).sum(axis=1)
+    stationary = np.divide(squares, sums, out=middles.copy(), where=sums != 0)
+    left, right = np.append(-np.inf, cuts), np.append(cuts, np.inf)
+    candidates = np.concatenate([cuts, np.clip(stationary, left, right)])
+    return float(_cosine(np.clip(candidates[:, None], low, high)).max())
+
+
+def _at_corners(low: Floats, high: Floats) -> float:
+    """Return the largest cosine at a corner of a box."""
+    wide = np.flatnonzero(high > low)
+    if 2 ** len(wide) <= MAX_VERTICES:
+        chosen = (np.arange(2 ** len(wide))[:, None] >> np.arange(len(wide))) & 1
+        corners = np.tile(low, (len(chosen), 1))
+        corners[:, wide] = np.where(chosen, high[wide], low[wide])
+        return float(_cosine(corners).max())
+    order = np.argsort(low[wide] + high[wide], kind="stable")
+    rank = np.empty(len(wide), dtype=np.intp)
+    rank[order] = np.arange(len(wide))
+    at_high = rank[None, :] >= np.arange(len(wide) + 1)[:, None]
+    at_high = np.concatenate([at_high, ~at_high])
+    corners = np.tile(low, (len(at_high), 1))
+    corners[:, wide] = np.where(at_high, high[wide], low[wide])
+    best = corners[int(np.argmax(_cosine(corners)))]
+    while True:
+        moved = np.tile(best, (len(wide), 1))
+        rows = np.arange(len(wide))
+        moved[rows, wide] = np.where(best[wide] == low[wide], high[wide], low[wide])
+        cosines = _cosine(moved)
+        if cosines.max() <= float(_cosine(best)) + 1e-15:
+            return float(_cosine(best))
+        best = moved[int(np.argmax(cosines))]
+
+
+_ENDS: dict[str, Callable[[Floats, Floats, Any], Floats]] = {
+    "paired-t": _t_ends,
+    "wilcoxon": partial(_corner_ends, function=wilcoxon),
+    "sign": partial(_corner_ends, function=sign),
+}
+"""The function that finds [p-, p+] from the lower and upper ends of the differences."""
+INTERVAL_TESTS = tuple(_ENDS)
+
+
+def fuzzy_test(
+    a: Any,
+    b: Any,
+    *,
+    shares: Sequence[float] = (0.1, 0.25, 0.5, 0.75, 0.9),
+    test: str = "wilcoxon",
+    alternative: str = "two-sided",
+    alpha: float = 0.05,
+    names: tuple[str, str] = ("the first", "the second"),
+) -> IntervalTest:
+    """Run a paired test on a family of nested intervals: a fuzzy p-value.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (n, R)
+        Losses of R repetitions on the same n data sets (or folds).
+    shares : sequence of float, ascending
+        The central share of the repetitions that each interval covers.
+    test, alternative, alpha, names
+        As for `interval_test`.
+
+    Returns
+    -------
+    IntervalTest
+        One test per share. The intervals of p are nested too: their widths never decrease.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> b = rng.uniform(0.2, 0.3, size=(10, 1)) + rng.normal(0, 0.01, size=(10, 15))
+    >>> r = fuzzy_test(b + 0.02, b[:, ::-1], shares=(0.1, 0.5, 0.9), test="sign")
+    >>> r.verdicts.tolist()
+    ['significant', 'significant', 'inconclusive']
+    """
+    quantiles = 0.5 + 0.5 * np.outer([-1.0, 1.0], finite_array(shares, "shares"))
+    if (np.diff(quantiles[1]) < 0).any() or (quantiles < 0).any() or (quantiles > 1).any():
+        raise ArgumentError(f"shares must ascend from 0 to 1; got {tuple(shares)}.")
+    cuts = [
+        np.quantile(finite_array(losses, where, min_ndim=2), quantiles, axis=-1)
+        for losses, where in ((a, "a"), (b, "b"))
+    ]
+    return interval_test(*cuts, test=test, alternative=alternative, alpha=alpha, names=names)

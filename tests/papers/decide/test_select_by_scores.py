@@ -1,0 +1,91 @@
+"""ROC hull and multinomial selection from data to answer."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
+from sklearn.svm import LinearSVC
+
+import bestofk as bk
+from bestofk._base.errors import ArgumentError
+from bestofk.cli.app import bestofk
+from bestofk.papers.decide import multinomial_selection, roc_hull
+from bestofk.papers.decide.by_scores import select_by_scores
+from bestofk.splits.plans import plan
+
+
+def test_both_equal_scikit_learns_scores_on_the_same_folds():
+    data = bk.load("breast-cancer")
+    X, y = data.X.to_numpy()[:, :5], data.encoded().y
+    learners = {"lda": LinearDiscriminantAnalysis(), "other": LinearDiscriminantAnalysis(tol=0.5)}
+    splits = plan("kfold:4", random_state=0).materialise(len(y), y)
+    folds = PredefinedSplit(splits.fold_of[0])
+    proba = np.stack([
+        cross_val_predict(learner, X, y, cv=folds, method="predict_proba")
+        for learner in learners.values()
+    ])  # fmt: skip
+    hull = select_by_scores(learners, X, y, procedure="roc-hull", cv="kfold:4")
+    expected = roc_hull(proba[:, :, 1], y == 1, names=list(learners))
+    assert hull.optimal == expected.optimal
+    assert hull.area == pytest.approx(expected.area)
+    chosen = select_by_scores(learners, X, y, procedure="multinomial-selection", cv="kfold:4")
+    by_hand = multinomial_selection(proba, y, names=list(learners))
+    assert chosen.explain() == by_hand.explain()
+
+
+def test_learners_without_posteriors_give_decision_values_or_labels():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
+    hull = select_by_scores(
+        {"svc": LinearSVC(), "nn": "nn"}, X, y, procedure="roc-hull", cv="kfold:5", positive="yes"
+    )
+    points = dict(
+        zip(hull.names, (len(curve.false_positive_rate) for curve in hull.curves), strict=True)
+    )
+    # labels alone give one point between the corners
+    assert points["svc"] > 5
+    assert points["nn"] == 3
+
+
+def test_the_command_runs_both():
+    for procedure in ("roc-hull", "multinomial-selection"):
+        command = [
+            "compare", "breast-cancer", "--learner", "naive-bayes", "--learner", "max",
+            "--procedure", procedure, "--cv", "kfold:3", "--json",
+        ]  # fmt: skip
+        done = CliRunner().invoke(bestofk, command, catch_exceptions=False)
+        assert "naive-bayes" in json.dumps(json.loads(done.stdout))
+
+
+def test_wrong_calls_are_refused():
+    iris = bk.load("iris")
+    with pytest.raises(ArgumentError, match="two classes"):
+        select_by_scores(["max", "nn"], iris, procedure="roc-hull")
+    with pytest.raises(ArgumentError, match="at most once"):
+        select_by_scores(["max", "nn"], iris, procedure="multinomial-selection", cv="5x2")
+
+
+def test_the_command_draws_the_hull_and_refuses_what_does_not_apply(tmp_path):
+    command = ["compare", "breast-cancer", "--learner", "nn", "--learner", "max",
+               "--procedure", "roc-hull", "--cv", "kfold:3"]  # fmt: skip
+    path = tmp_path / "roc.svg"
+    done = CliRunner().invoke(bestofk, [*command, "--figure", str(path)], catch_exceptions=False)
+    assert path.read_text().startswith("<svg")
+    # a nearest neighbour has the scores 0 and 1
+    assert "Few distinct scores, so few points: nn (2)" in done.stdout
+    refused = CliRunner().invoke(bestofk, [*command, "--prefer", "max"])
+    assert "--prefer does not apply to the procedure roc-hull" in refused.output
+
+
+def test_the_advice_of_compare_works():
+    with pytest.raises(bk.DesignError, match="decides from scores"):
+        bk.Settings(procedure="roc-hull")
+    data = bk.load("breast-cancer")
+    hull = bk.papers.decide.select_by_scores(
+        ["nn", "max"], data, procedure="roc-hull", cv="kfold:3"
+    )
+    assert hull.optimal == ("nn",)

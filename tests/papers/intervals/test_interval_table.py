@@ -1,0 +1,169 @@
+"""Tables with the columns low and high, from a file to the answer."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+import bestofk as bk
+from bestofk._base.errors import ArgumentError, TableError
+from bestofk.cli.app import bestofk
+from bestofk.papers.decide.interval_table import (
+    order_intervals,
+    read_interval_table,
+    repetition_table,
+    run_interval_test,
+)
+from bestofk.papers.stats import bootstrap_b
+from bestofk.papers.stats.interval_tests import interval_test
+
+
+@pytest.fixture
+def frame():
+    """Three learners on 10 data sets: net known up to 0.02, two trees known exactly."""
+    rng = np.random.default_rng(1)
+    rows = []
+    for d in range(10):
+        hard = rng.uniform(0.1, 0.3)
+        for name, shift, width in (("net", 0.0, 0.02), ("tree", 0.015, 0.0), ("stump", 0.1, 0.0)):
+            low = hard + shift + rng.normal(0, 0.002)
+            rows.append((name, f"set {d}", low, low + width))
+    return pd.DataFrame(rows, columns=["model", "dataset", "low", "high"])
+
+
+def test_a_file_gives_an_interval_of_p_for_every_pair(frame, tmp_path):
+    path = tmp_path / "intervals.csv"
+    frame.to_csv(path, index=False)
+    done = CliRunner().invoke(
+        bestofk, ["test", str(path), "--test", "wilcoxon", "--json"], catch_exceptions=False
+    )
+    pairs = json.loads(done.output)["pairs"]
+    assert [(pair["a"], pair["b"]) for pair in pairs] == [
+        ("net", "tree"), ("net", "stump"), ("tree", "stump"),
+    ]  # fmt: skip
+    # exact Wilcoxon: 10 differences of one sign have p = 2 / 1024
+    assert [pair["pvalue_low"] for pair in pairs] == pytest.approx([2 / 1024] * 3)
+    assert [pair["verdict"] for pair in pairs] == ["inconclusive", "significant", "significant"]
+    words = CliRunner().invoke(bestofk, ["test", str(path), "--test", "sign"])
+    assert "net and tree: inconclusive" in words.output
+
+
+def test_every_test_equals_its_function(frame):
+    table = read_interval_table(frame)
+    net, tree = table.ends[:, 0], table.ends[:, 1]
+    for test in ("paired-t", "wilcoxon", "sign"):
+        one = run_interval_test(table, test, pair=("net", "tree"))
+        assert one.pvalues[0].tolist() == interval_test(net, tree, test=test).pvalues.tolist()
+    both = run_interval_test(table, "bootstrap-b")
+    assert both.pvalues.tolist() == bootstrap_b(intervals=table.ends).pvalues.tolist()
+
+
+def test_scores_are_turned_round(frame):
+    scores = frame.assign(low=1 - frame["high"], high=1 - frame["low"])
+    table = read_interval_table(scores, higher_is_better=True)
+    assert table.ends == pytest.approx(read_interval_table(frame).ends - 1)
+
+
+def test_other_tables_are_left_to_others_and_wrong_ones_are_refused(frame):
+    assert read_interval_table(frame.drop(columns="low")) is None
+    assert read_interval_table("no such file") is None
+    with pytest.raises(TableError, match="one row per dataset"):
+        read_interval_table(frame.iloc[1:])
+    with pytest.raises(TableError, match="low must not be above high"):
+        read_interval_table(frame.assign(high=0.0))
+    with pytest.raises(TableError, match="needs a learner column"):
+        read_interval_table(frame.rename(columns={"model": "thing"}))
+
+
+def test_a_learner_is_ruled_out_only_for_all_losses_in_the_intervals(frame, tmp_path):
+    decision = order_intervals(frame)
+    # net lies around tree inside its intervals; the stump is worse than both everywhere
+    assert (decision.recommended, decision.candidates) == ("net", ("net", "tree"))
+    assert decision.undecided() == ("net", "tree")
+    assert decision.ranking == ("net", "tree", "stump")
+    # a preference decides among those that may be the best
+    preferred = order_intervals(frame, prefer=["stump", "tree", "net"])
+    assert preferred.ranking == ("tree", "net", "stump")
+    path = tmp_path / "intervals.csv"
+    frame.to_csv(path, index=False)
+    done = CliRunner().invoke(bestofk, ["order", str(path), "--json"], catch_exceptions=False)
+    assert json.loads(done.output)["candidates"] == ["net", "tree"]
+    words = CliRunner().invoke(bestofk, ["order", str(path)]).output
+    assert "tree may be as good; stump is ruled out." in words
+    assert "Narrower intervals may rule out some of net and tree." in words
+    assert CliRunner().invoke(bestofk, ["order", str(path), "-q"]).output.split() == [
+        "net", "tree", "stump",
+    ]  # fmt: skip
+    refused = CliRunner().invoke(bestofk, ["order", str(path), "--margin", "0.1"])
+    assert "--margin does not apply to intervals" in refused.output
+
+
+def test_intervals_without_width_decide_like_numbers(frame):
+    exact = frame.assign(low=frame["high"])
+    decision = order_intervals(exact)
+    assert decision.undecided() == ()
+    means = exact.groupby("model")["low"].mean()
+    assert decision.means["net"] == pytest.approx((means["net"], means["net"]))
+
+
+def test_scores_give_the_same_order_and_their_own_means(frame):
+    scores = frame.assign(low=1 - frame["high"], high=1 - frame["low"])
+    decision = order_intervals(scores, higher_is_better=True)
+    assert decision.ranking == order_intervals(frame).ranking
+    means = scores[scores["model"] == "net"][["low", "high"]].mean()
+    assert decision.means["net"] == pytest.approx(tuple(means))
+
+
+@pytest.fixture
+def repeated():
+    """Two learners on 8 data sets with 9 repetitions; the second has outliers."""
+    rng = np.random.default_rng(3)
+    values = rng.uniform(0.1, 0.3, (1, 8, 1)) + rng.normal(0, 0.01, (2, 8, 9))
+    values[1, :, 0] += 0.5
+    values[0] += 0.04
+    return bk.Losses(
+        values, dims=("algorithm", "dataset", "repetition"), algorithms=["steady", "trapped"],
+        datasets=[f"set {d}" for d in range(8)],
+    )  # fmt: skip
+
+
+def test_repetitions_become_intervals(repeated, tmp_path):
+    by_mean = bk.order(repeated)
+    assert by_mean.smallest_mean == "steady"
+    for interval in ("interquartile", "median", "mode", "censored-mean", "shortest:0.5"):
+        decision = order_intervals(repeated, interval=interval)
+        assert decision.recommended == "trapped", interval
+    typical = order_intervals(repeated, interval="median")
+    # Wilcoxon: 8 differences of one sign have p = 2 / 256
+    assert typical.tested.pvalues[0].tolist() == pytest.approx([2 / 256, 2 / 256])
+    path = tmp_path / "repeated.csv"
+    repeated.to_csv(path)
+    arguments = ["order", str(path), "--interval", "median", "--lower-is-better", "--json"]
+    done = CliRunner().invoke(bestofk, arguments, catch_exceptions=False)
+    assert json.loads(done.output)["candidates"] == ["trapped"]
+
+
+def test_a_fuzzy_p_value_is_nested(repeated, tmp_path):
+    path = tmp_path / "repeated.csv"
+    repeated.to_csv(path)
+    arguments = ["test", str(path), "--test", "wilcoxon", "--interval", "fuzzy", "--json",
+                 "--lower-is-better"]  # fmt: skip
+    done = CliRunner().invoke(bestofk, arguments, catch_exceptions=False)
+    pairs = json.loads(done.output)["pairs"]
+    assert [pair["share"] for pair in pairs] == [0.1, 0.25, 0.5, 0.75, 0.9]
+    lows, highs = ([pair[f"pvalue_{end}"] for pair in pairs] for end in ("low", "high"))
+    assert lows == sorted(lows, reverse=True)
+    assert highs == sorted(highs)
+
+
+def test_one_repetition_and_wrong_tables_are_named(frame, repeated):
+    single = repetition_table(bk.Losses(repeated.values[..., :1].reshape(2, 8)))
+    assert "every interval has width 0" in single.notes[0]
+    with pytest.raises(TableError, match="hold intervals of losses"):
+        bk.order(frame)
+    with pytest.raises(ArgumentError, match="interval turns repetitions"):
+        order_intervals(frame, interval="central")
+    with pytest.raises(ArgumentError, match="a learner column, low and high"):
+        order_intervals(frame.drop(columns="low"))

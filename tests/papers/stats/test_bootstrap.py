@@ -1,0 +1,304 @@
+"""Bootstrap-A against fractions, enumeration, numpy's permutations and the theory itself."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats
+
+from bestofk._base.errors import ArgumentError
+from bestofk.papers.stats.bootstrap import bootstrap_a
+from bestofk.stats.null_distributions.sign_flips import two_sided
+from bestofk.stats.null_distributions.sums import step_grid, sum_tails
+from bestofk.stats.pairwise.permutation_tests import permutation
+
+WORKED = [[1, 2, 3, 4], [2, 2, 5, 4], [3, 4, 5, 6]]
+
+
+def all_rearrangements(table):
+    """P-values of all learners over all permutations of every column, in fractions."""
+    learners = len(table)
+    lower, upper, count = [0] * learners, [0] * learners, 0
+    observed = [sum(row) for row in table]
+    for columns in product(*(list(permutations(c)) for c in zip(*table, strict=True))):
+        totals = [sum(c[a] for c in columns) for a in range(learners)]
+        count += 1
+        for a in range(learners):
+            lower[a] += totals[a] <= observed[a]
+            upper[a] += totals[a] >= observed[a]
+    return [
+        min(Fraction(1), 2 * Fraction(min(lo, up), count))
+        for lo, up in zip(lower, upper, strict=True)
+    ]
+
+
+def test_the_worked_example():
+    """8/81, 8/9 and 4/81; pairs 1/2, 1/8 and 1/4."""
+    result = bootstrap_a(WORKED)
+    np.testing.assert_allclose(result.pvalues, [8 / 81, 8 / 9, 4 / 81], rtol=1e-15)
+    np.testing.assert_allclose(result.adjusted_pvalues, [24 / 81, 1, 12 / 81], rtol=1e-15)
+    np.testing.assert_allclose(result.estimates, [2.5, 3.25, 4.5])
+    assert result.error_bound.tolist() == [0, 0, 0]
+    assert result.rejected(0.15).tolist() == [False, False, True]
+    at = float(result.adjusted_pvalues[0])
+    assert result.rejected(at).tolist() == [True, False, True]
+    by_pair = result.posthoc(correction="none")
+    assert by_pair.rejected(1 / 4).tolist() == [False, True, True]
+    pairs = result.posthoc(correction="bonferroni")
+    assert pairs.pairs == ((0, 1), (0, 2), (1, 2))
+    assert pairs.pvalues.tolist() == [1 / 2, 1 / 8, 1 / 4]
+    assert pairs.adjusted_pvalues.tolist() == [1.0, 3 / 8, 3 / 4]
+    assert pairs.estimates.tolist() == [-0.75, -2.0, -1.25]
+    assert pairs.rejected(0.2).tolist() == [False, False, False]
+    assert pairs.rejected(0.4).tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("denominator", [1, 10])
+def test_full_enumeration_of_permutations(denominator):
+    """The definition itself: 3!^4 and 4!^3 families of permutations."""
+    rng = np.random.default_rng(31)
+    for shape in ((3, 4), (4, 3), (2, 6)):
+        whole = rng.integers(0, 8, size=shape)
+        truth = all_rearrangements(whole.tolist())
+        got = bootstrap_a(whole / denominator).pvalues
+        np.testing.assert_allclose(got, [float(p) for p in truth], rtol=1e-14)
+
+
+def test_folds_and_repetitions_stay_together():
+    losses = np.random.default_rng(3).random((4, 6, 5, 3))
+    result = bootstrap_a(losses)
+    np.testing.assert_allclose(result.estimates, losses.mean(axis=(1, 2, 3)))
+    np.testing.assert_array_equal(result.pvalues, bootstrap_a(losses.mean(axis=(2, 3))).pvalues)
+    np.testing.assert_array_equal(result.pvalues, bootstrap_a(losses.reshape(4, 6, 15)).pvalues)
+
+
+def within_chance(pvalues, drawn, m, error=0.0, chance=1e-6):
+    """Whether the drawn p-values can come from these, each tail being binomial."""
+    hits = drawn / 2 * (m + 1) - 1
+    low = stats.binom.ppf(chance, m, np.maximum(pvalues - error, 0) / 2)
+    high = stats.binom.isf(chance, m, np.minimum((pvalues + error) / 2, 1))
+    # a p-value of 1 stands for any tail of at least a half
+    return ((hits >= low) | (drawn >= 1)) & ((hits <= high) | (pvalues + error >= 1))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_million_random_rearrangements(seed):
+    losses = np.random.default_rng(seed).random((5, 64)) + 0.03 * np.array([[2, 0, 4, 1, 1]]).T
+    exact = bootstrap_a(losses)
+    drawn = bootstrap_a(losses, method="resample", resamples=1_000_000, random_state=11)
+    assert (exact.error_bound > 0).all()
+    # the grid changes far less than its guaranteed bound, so none is granted here
+    assert within_chance(exact.pvalues, drawn.pvalues, 1_000_000).all()
+    assert (exact.error_bound <= 0.05 * exact.pvalues + 1e-3).all()
+
+
+def test_numpy_permutations_agree():
+    losses = np.random.default_rng(5).random((5, 64)) + 0.03 * np.array([[2, 0, 4, 1, 1]]).T
+    rng = np.random.default_rng(6)
+    sums = np.concatenate(
+        [
+            rng.permuted(np.broadcast_to(losses, (5_000, 5, 64)), axis=1).sum(axis=2)
+            for _ in range(6)
+        ]
+    )
+    observed = losses.sum(axis=1)
+    tails = np.minimum((sums <= observed).sum(axis=0), (sums >= observed).sum(axis=0)) + 1
+    drawn = np.minimum(2 * tails / 30_001, 1.0)
+    exact = bootstrap_a(losses)
+    assert within_chance(exact.pvalues, drawn, 30_000, exact.error_bound).all()
+
+
+def test_identical_learners_have_p_one():
+    losses = np.tile(np.random.default_rng(0).random(30), (6, 1))
+    for method in ("exact", "resample"):
+        result = bootstrap_a(losses, method=method, resamples=50, random_state=0)
+        assert result.pvalues.tolist() == [1.0] * 6
+    assert result.posthoc().pvalues.tolist() == [1.0] * 15
+    assert not result.rejected(0.5).any()
+
+
+def test_means_of_the_same_folds_in_another_order_are_ties():
+    """Means of shuffled folds differ in the last bit; they are the same mean."""
+    rng = np.random.default_rng(1)
+    folds = rng.random((70, 10))
+    losses = np.stack([rng.permuted(folds, axis=1) for _ in range(3)])
+    assert np.ptp(losses.mean(axis=2), axis=0).max() > 0
+    assert bootstrap_a(losses).pvalues.tolist() == [1.0, 1.0, 1.0]
+
+
+@pytest.mark.parametrize("n_datasets", [5, 60, 400])
+def test_the_best_everywhere_is_never_p_zero(n_datasets):
+    """Best of 5 on every data set: both tails by hand, 5^-D, down to 1e-279."""
+    losses = np.random.default_rng(2).random((5, n_datasets)) + 1.0
+    losses[3] = 0.5
+    truth = 2 * float(Fraction(1, 5**n_datasets))
+    assert bootstrap_a(losses).pvalues[3] == pytest.approx(truth, rel=1e-10)
+    drawn = bootstrap_a(losses, method="resample", resamples=99, random_state=0).pvalues
+    assert drawn[3] >= 2 / 100
+
+
+@pytest.mark.parametrize("shape", [(2, 1), (2, 2), (7, 1), (300, 12)])
+def test_degenerate_shapes(shape):
+    losses = np.random.default_rng(2).random(shape)
+    result = bootstrap_a(losses)
+    assert result.pvalues.shape == shape[:1]
+    assert ((result.pvalues > 0) & (result.pvalues <= 1)).all()
+    assert result.explain()
+    if shape[1] == 1:
+        # one draw of n values: the k-th smallest has tail k/n
+        ranks = stats.rankdata(losses[:, 0])
+        tail = np.minimum(ranks, shape[0] + 1 - ranks) / shape[0]
+        np.testing.assert_allclose(result.pvalues, np.minimum(1, 2 * tail), rtol=1e-14)
+
+
+def test_three_hundred_learners_against_random_rearrangements():
+    losses = np.random.default_rng(2).random((300, 12)) + np.linspace(0, 0.3, 300)[:, None]
+    exact = bootstrap_a(losses)
+    drawn = bootstrap_a(losses, method="resample", resamples=50_000, random_state=1)
+    assert within_chance(exact.pvalues, drawn.pvalues, 50_000, exact.error_bound, chance=1e-8).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 5), st.integers(1, 20), st.integers(0, 10_000))
+def test_labels_units_and_shifts_do_not_matter(learners, n_datasets, seed):
+    rng = np.random.default_rng(seed)
+    losses = rng.integers(0, 40, size=(learners, n_datasets)) / 40
+    p = bootstrap_a(losses).pvalues
+    order = rng.permutation(learners)
+    np.testing.assert_allclose(bootstrap_a(losses[order]).pvalues, p[order], rtol=1e-12)
+    columns = rng.permutation(n_datasets)
+    np.testing.assert_allclose(bootstrap_a(losses[:, columns]).pvalues, p, rtol=1e-12)
+    np.testing.assert_allclose(bootstrap_a(100 * losses).pvalues, p, rtol=1e-12)
+    np.testing.assert_allclose(bootstrap_a(losses + rng.random(n_datasets)).pvalues, p, rtol=1e-12)
+    np.testing.assert_allclose(bootstrap_a(1 - losses).pvalues, p, rtol=1e-12)
+
+
+def test_real_losses_on_the_grid_do_not_depend_on_labels_or_units():
+    losses = np.random.default_rng(3).random((5, 64))
+    p = bootstrap_a(losses).pvalues
+    order = [3, 0, 4, 1, 2]
+    np.testing.assert_allclose(bootstrap_a(losses[order]).pvalues, p[order], rtol=1e-12)
+    np.testing.assert_allclose(bootstrap_a(100 * losses).pvalues, p, rtol=1e-12)
+    np.testing.assert_allclose(bootstrap_a(losses + 1).pvalues, p, rtol=1e-12)
+
+
+def test_the_family_needs_its_adjustment():
+    """5 exchangeable learners, level 0.05: some p-value below it in about 22 % of the tables."""
+    rng = np.random.default_rng(2024)
+    tables = 600
+    some, adjusted = 0, 0
+    for _ in range(tables):
+        result = bootstrap_a(rng.integers(0, 100, size=(5, 20)))
+        some += bool((result.pvalues <= 0.05).any())
+        adjusted += bool(result.rejected(0.05).any())
+    assert stats.binomtest(some, tables, 0.22).pvalue > 1e-3
+    assert stats.binomtest(some, tables, 0.15, alternative="greater").pvalue < 1e-3
+    assert stats.binomtest(adjusted, tables, 0.05, alternative="greater").pvalue > 1e-3
+
+
+def test_two_learners_are_the_sign_flip_test():
+    a, b = np.random.default_rng(8).random((2, 25))
+    flips = permutation(a, b).pvalue
+    result = bootstrap_a([a, b])
+    np.testing.assert_allclose(result.pvalues, [flips, flips], rtol=1e-13)
+    assert result.posthoc().pvalues[0] == flips
+
+
+def test_pairs_may_be_chosen_and_corrected():
+    losses = np.random.default_rng(8).random((4, 25)) + np.arange(4)[:, None] * 0.2
+    result = bootstrap_a(losses, correction="holm")
+    assert (result.adjusted_pvalues <= np.minimum(4 * result.pvalues, 1)).all()
+    chosen = result.posthoc(pairs=[(3, 0), (1, 2)], correction="none")
+    assert chosen.pairs == ((3, 0), (1, 2))
+    assert chosen.pvalues[0] == permutation(losses[3], losses[0]).pvalue
+    assert chosen.estimates[0] > 0
+    np.testing.assert_array_equal(chosen.adjusted_pvalues, chosen.pvalues)
+    for wrong in ([(1, 1)], [], [(0, 4)], [(4, 0)], [(0, -1)], [(-1, 0)]):
+        with pytest.raises(ArgumentError, match=r"^pairs must be"):
+            result.posthoc(pairs=wrong)
+
+
+def test_the_error_bound_is_the_farther_of_both_bounds():
+    losses = np.random.default_rng(5).random((5, 64)) + 0.03 * np.array([[2, 0, 4, 1, 1]]).T
+    rows = np.arange(5)
+    grid = step_grid(losses, choices=5, queries=5)
+    assert not grid.exact
+    p, bounds = sum_tails(grid, rows, rows).two_sided()
+    low, high = bounds.T
+    result = bootstrap_a(losses)
+    np.testing.assert_array_equal(result.error_bound, np.maximum(p - low, high - p))
+    pairs = result.posthoc(pairs=[(0, 1), (2, 3)])
+    for bound, (i, j) in zip(pairs.error_bound, pairs.pairs, strict=True):
+        p, ends = two_sided(losses[[i]], losses[[j]])
+        assert bound == max(p[0] - ends[0, 0], ends[0, 1] - p[0]) > 0
+
+
+def test_sentences_name_the_direction():
+    losses = np.random.default_rng(8).random((3, 25)) + np.array([[0.0], [3.0], [3.0]])
+    result = bootstrap_a(losses, names=["tree", "net", "knn"])
+    text = result.explain()
+    assert "tree has a mean loss of" in text
+    assert text.split("tree has")[1].split("(")[0].count("below the mean of all learners") == 1
+    assert text.split("net has")[1].split("(")[0].count("above the mean of all learners") == 1
+    assert "is rejected at level 0.05" in text
+    pairs = result.posthoc().explain()
+    assert "tree has a smaller mean loss than net" in pairs
+    assert (
+        "Learner 0 and learner 1 have the same mean loss"
+        in bootstrap_a(np.ones((2, 3))).posthoc().explain()
+    )
+    assert "the same" not in pairs
+    many = bootstrap_a(np.random.default_rng(1).random((40, 10)))
+    assert len(many.explain()) < 1000
+
+
+def test_resampling_is_deterministic_and_leaves_no_trace():
+    losses = np.random.default_rng(8).random((3, 9))
+    original = losses.copy()
+    runs = [
+        bootstrap_a(losses, method="resample", resamples=500, random_state=4).pvalues
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*runs)
+    np.testing.assert_array_equal(losses, original)
+    assert bootstrap_a(losses, method="resample", resamples=500).resamples == 500
+    assert bootstrap_a(losses).resamples == 0
+
+
+def test_extreme_magnitudes():
+    losses = np.random.default_rng(8).random((3, 6))
+    p = bootstrap_a(losses).pvalues
+    for power in (1020, -1000):
+        result = bootstrap_a(np.ldexp(losses, power))
+        np.testing.assert_array_equal(result.pvalues, p)
+        assert np.isfinite(result.estimates).all()
+
+
+@pytest.mark.parametrize(
+    ("losses", "message"),
+    [
+        ([1.0, 2.0], "losses must have at least 2 axes"),
+        ([[1.0, 2.0]], "at least 2 learners"),
+        (np.ones((2, 2, 2, 2, 2)), "got an array of shape"),
+        (np.ones((2, 0)), "got an array of shape"),
+        ([[1.0, np.nan], [1.0, 2.0]], "missing='allow'"),
+        ([[1.0, np.inf], [1.0, 2.0]], "losses must be finite"),
+        ([["a", "b"], ["c", "d"]], "an array of numbers"),
+    ],
+)
+def test_bad_losses_are_refused(losses, message):
+    with pytest.raises(ArgumentError, match=message):
+        bootstrap_a(losses)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"method": "x"}, {"correction": "x"}, {"resamples": 0}, {"names": ["a"]}],
+)
+def test_bad_arguments_are_refused_by_name(arguments):
+    with pytest.raises(ArgumentError, match=f"^{next(iter(arguments))} must"):
+        bootstrap_a(WORKED, **arguments)

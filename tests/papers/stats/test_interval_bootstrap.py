@@ -1,0 +1,426 @@
+"""Bootstrap-B, and the intervals of repetitions that it uses."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bestofk._base.errors import ArgumentError
+from bestofk.papers.stats.bootstrap import bootstrap_a
+from bestofk.papers.stats.interval_bootstrap import (
+    _verdicts,
+    bootstrap_b,
+    ends_by_rule,
+    repetition_intervals,
+    tails_by_rule,
+)
+
+
+def scalar_p(table, a):
+    """Bootstrap-A's p-value of learner a by enumeration."""
+    observed = sum(table[a])
+    sums = [sum(pick) for pick in product(*zip(*table, strict=True))]
+    lower, upper = sum(t <= observed for t in sums), sum(t >= observed for t in sums)
+    return min(Fraction(1), 2 * Fraction(min(lower, upper), len(sums)))
+
+
+def corners(low, high):
+    """All tables with every cell at one of its ends."""
+    shape = low.shape
+    for ends in product((0, 1), repeat=low.size):
+        yield np.where(np.reshape(ends, shape), high, low)
+
+
+def random_intervals(seed, shape, width):
+    rng = np.random.default_rng(seed)
+    low = rng.integers(0, 12, size=shape)
+    return low, low + rng.integers(0, width + 1, size=shape)
+
+
+@pytest.mark.parametrize(("shape", "width"), [((2, 3), 4), ((3, 3), 3), ((4, 2), 5)])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_vertex_rule_encloses_every_table_and_is_attained(seed, shape, width):
+    """All corners and many points inside; p- and p+ are reached by some of them."""
+    low, high = random_intervals(seed, shape, width)
+    got = bootstrap_b(intervals=[low, high]).pvalues
+    rng = np.random.default_rng(seed)
+    tables = list(corners(low, high))
+    # whole numbers inside are where ties, and so the jumps of p, lie
+    tables += [rng.integers(low, high + 1) for _ in range(400)]
+    inside = [low + (high - low) * rng.random(shape) for _ in range(200)]
+    for a in range(shape[0]):
+        ps = [float(scalar_p(table.tolist(), a)) for table in tables + inside]
+        assert min(ps) >= got[a, 0] - 1e-12
+        assert max(ps) <= got[a, 1] + 1e-12
+        assert min(ps) == pytest.approx(got[a, 0], rel=1e-12)
+        if got[a, 1] < 1:
+            assert max(ps) == pytest.approx(got[a, 1], rel=1e-12)
+
+
+def test_a_range_that_holds_the_middle_reaches_one():
+    """Corners at p = 1/2 on either side; between them, at equal losses, p is 1."""
+    low = np.array([[0.0, 0.0], [2.0, 2.0]])
+    high = np.array([[4.0, 4.0], [2.0, 2.0]])
+    result = bootstrap_b(intervals=[low, high])
+    assert result.pvalues.tolist() == [[0.5, 1.0], [0.5, 1.0]]
+    assert bootstrap_a([[2, 2], [2, 2]]).pvalues.tolist() == [1.0, 1.0]
+    assert bootstrap_a(low).pvalues.tolist() == bootstrap_a(high).pvalues.tolist() == [0.5, 0.5]
+
+
+def printed_rule(low, high, a, members):
+    """p- and p+ by enumeration, the learners `members` being exchangeable."""
+    lows = [sum(pick) for pick in product(*zip(*[low[m] for m in members], strict=True))]
+    highs = [sum(pick) for pick in product(*zip(*[high[m] for m in members], strict=True))]
+    q_low, q_high, n = sum(low[a]), sum(high[a]), len(lows)
+    largest = min(sum(t <= q_high for t in lows), sum(t >= q_low for t in highs))
+    smallest = min(sum(t <= q_low for t in highs), sum(t >= q_high for t in lows))
+    return [float(min(Fraction(1), 2 * Fraction(k, n))) for k in (smallest, largest)]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+def test_the_printed_rule_by_enumeration(seed):
+    low, high = random_intervals(seed, (3, 5), 2)
+    result = bootstrap_b(intervals=[low / 10, high / 10], rule="paper")
+    truth = [printed_rule(low.tolist(), high.tolist(), a, range(3)) for a in range(3)]
+    np.testing.assert_allclose(result.pvalues, truth, rtol=1e-13)
+    pairs = result.posthoc(pairs=[(0, 1), (1, 0), (2, 0)], correction="none")
+    truth = [printed_rule(low.tolist(), high.tolist(), i, (i, j)) for i, j in pairs.pairs]
+    np.testing.assert_allclose(pairs.pvalues, truth, rtol=1e-13)
+
+
+def test_the_printed_rule_is_wider_and_not_symmetric_in_pairs():
+    low, high = random_intervals(4, (3, 8), 3)
+    vertex = bootstrap_b(intervals=[low, high])
+    paper = bootstrap_b(intervals=[low, high], rule="paper")
+    assert (paper.pvalues[:, 0] <= vertex.pvalues[:, 0] + 1e-12).all()
+    assert (paper.pvalues[:, 1] >= vertex.pvalues[:, 1] - 1e-12).all()
+    forth, back = ([(0, 1), (0, 2), (1, 2)], [(1, 0), (2, 0), (2, 1)])
+    np.testing.assert_allclose(
+        vertex.posthoc(pairs=forth).pvalues, vertex.posthoc(pairs=back).pvalues, rtol=1e-13
+    )
+    assert (paper.posthoc(pairs=forth).pvalues != paper.posthoc(pairs=back).pvalues).any()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_pairs_by_the_vertex_rule_enclose_every_table(seed):
+    low, high = random_intervals(seed, (3, 3), 3)
+    pairs = bootstrap_b(intervals=[low, high]).posthoc(correction="none")
+    for (i, j), (smallest, largest) in zip(pairs.pairs, pairs.pvalues, strict=True):
+        ps = [float(scalar_p(table.tolist(), 0)) for table in corners(low[[i, j]], high[[i, j]])]
+        assert min(ps) == pytest.approx(smallest, rel=1e-12)
+        assert max(ps) <= largest + 1e-12
+        if largest < 1:
+            assert max(ps) == pytest.approx(largest, rel=1e-12)
+
+
+@pytest.mark.parametrize("rule", ["vertex", "paper"])
+@pytest.mark.parametrize("shape", [(2, 1), (3, 4), (5, 12), (4, 64), (3, 20, 5), (3, 9, 4, 1)])
+def test_width_zero_is_bootstrap_a(rule, shape):
+    losses = np.random.default_rng(6).random(shape)
+    scalar = bootstrap_a(losses)
+    result = bootstrap_b(losses, rule=rule)
+    np.testing.assert_array_equal(result.pvalues, np.stack([scalar.pvalues] * 2, axis=1))
+    np.testing.assert_array_equal(result.intervals, np.stack([scalar.estimates] * 2, axis=1))
+    pairs, scalar_pairs = result.posthoc(), scalar.posthoc()
+    np.testing.assert_array_equal(pairs.pvalues[:, 0], pairs.pvalues[:, 1])
+    np.testing.assert_allclose(pairs.pvalues[:, 0], scalar_pairs.pvalues, rtol=1e-12)
+    drawn = bootstrap_b(losses, rule=rule, method="resample", resamples=300, random_state=1)
+    drawn_a = bootstrap_a(losses, method="resample", resamples=300, random_state=1)
+    np.testing.assert_array_equal(drawn.pvalues, np.stack([drawn_a.pvalues] * 2, axis=1))
+
+
+def test_nearly_no_width_is_continuous_with_none():
+    """All tables at work, instead of the shortcut: the same p-values to the last digits."""
+    losses = np.random.default_rng(6).integers(0, 30, size=(4, 40)) / 30
+    other = losses.copy()
+    other[2, 5] += 1 / 30
+    result = bootstrap_b(intervals=[losses, other]).pvalues
+    ends = [bootstrap_a(losses).pvalues, bootstrap_a(other).pvalues]
+    np.testing.assert_allclose(result[:, 0], np.minimum(*ends), rtol=1e-12)
+    np.testing.assert_allclose(result[:, 1], np.maximum(*ends), rtol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(2, 4),
+    st.integers(1, 15),
+    st.integers(0, 9999),
+    st.sampled_from(["vertex", "paper"]),
+)
+def test_labels_units_and_wider_intervals(learners, n_datasets, seed, rule):
+    rng = np.random.default_rng(seed)
+    low, high = random_intervals(seed, (learners, n_datasets), 3)
+    low, high = low / 20, high / 20
+    p = bootstrap_b(intervals=[low, high], rule=rule).pvalues
+    assert (p[:, 0] <= p[:, 1]).all()
+    if rule == "vertex":
+        assert (p > 0).all()
+    order = rng.permutation(learners)
+    moved = bootstrap_b(intervals=[low[order], high[order]], rule=rule).pvalues
+    np.testing.assert_allclose(moved, p[order], rtol=1e-12)
+    scaled = bootstrap_b(intervals=[3 * low + 1, 3 * high + 1], rule=rule).pvalues
+    np.testing.assert_allclose(scaled, p, rtol=1e-12)
+    wider = bootstrap_b(intervals=[low - 0.05, high + 0.1], rule=rule).pvalues
+    assert (wider[:, 0] <= p[:, 0] * (1 + 1e-12)).all()
+    assert (wider[:, 1] >= p[:, 1] * (1 - 1e-12)).all()
+
+
+@pytest.mark.parametrize("rule", ["vertex", "paper"])
+def test_random_rearrangements_agree(rule):
+    rng = np.random.default_rng(10)
+    low = rng.random((4, 50)) + np.array([[0.1], [0.0], [0.05], [0.0]])
+    ends = [low, low + 0.02]
+    exact = bootstrap_b(intervals=ends, rule=rule)
+    drawn = bootstrap_b(
+        intervals=ends, rule=rule, method="resample", resamples=200_000, random_state=3
+    )
+    sd = 2 * np.sqrt(exact.pvalues / 2 / 200_000)
+    assert (np.abs(exact.pvalues - drawn.pvalues) <= exact.error_bound + 5 * sd + 1e-5).all()
+    assert drawn.method == "resample"
+    assert drawn.resamples == 200_000
+
+
+def test_verdicts_of_all_three_kinds():
+    """Far below, far above and sure; in the middle and wide; in the middle and sure."""
+    rng = np.random.default_rng(1)
+    base = rng.random((4, 24)) * 0.1
+    low = base + np.array([[0.0], [2.0], [0.9], [1.0]])
+    high = low + np.array([[0.01], [0.01], [0.4], [0.0]])
+    high[2] += 0.8
+    low[2] -= 0.8
+    result = bootstrap_b(intervals=[low, high], names=["a", "b", "c", "d"])
+    p = result.adjusted_pvalues
+    assert result.verdicts[0] == result.verdicts[1] == "significant"
+    assert result.verdicts[2] == "inconclusive"
+    assert p[2, 0] <= 0.05 <= p[2, 1]
+    for (smallest, largest), verdict in zip(p, result.verdicts, strict=True):
+        assert (verdict == "significant") == (largest < 0.05)
+        assert (verdict == "not significant") == (smallest > 0.05)
+    sure = bootstrap_b(np.tile(base[0], (3, 1)))
+    assert sure.verdicts == ("not significant",) * 3
+    np.testing.assert_allclose(p, np.minimum(4 * result.pvalues, 1))
+    text = result.explain()
+    assert "a has a mean loss between" in text
+    assert "below the mean of all learners: significant" in text
+    assert "above the mean of all learners: significant" in text
+    assert "may lie on either side of the mean of all learners: inconclusive" in text
+    pairs = result.posthoc(alpha=0.01)
+    assert pairs.alpha == 0.01
+    assert "a has a smaller mean loss than b, by 1." in pairs.explain()
+    assert "have the same mean loss" in sure.posthoc().explain()
+    assert pairs.estimates[0, 1] < 0
+
+
+def test_missing_cells_span_the_range_of_the_loss():
+    losses = np.random.default_rng(1).random((3, 6))
+    losses[1, 2] = np.nan
+    result = bootstrap_b(losses, missing="allow")
+    filled = np.stack([np.where(np.isnan(losses), end, losses) for end in (0.0, 1.0)])
+    np.testing.assert_array_equal(result.pvalues, bootstrap_b(intervals=filled).pvalues)
+    direct = np.stack([losses, losses])
+    np.testing.assert_array_equal(
+        result.pvalues, bootstrap_b(intervals=direct, missing="allow").pvalues
+    )
+    wider = bootstrap_b(losses, missing="allow", loss_range=(-1, 3)).pvalues
+    assert (wider[:, 0] <= result.pvalues[:, 0]).all()
+    assert (wider[:, 1] >= result.pvalues[:, 1]).all()
+    with pytest.raises(ArgumentError, match="missing='allow'"):
+        bootstrap_b(losses)
+    with pytest.raises(ArgumentError, match="loss_range must contain all losses"):
+        bootstrap_b(losses, missing="allow", loss_range=(0, 0.1))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "either losses or intervals"),
+        ({"losses": np.ones((2, 2)), "intervals": np.ones((2, 2, 2))}, "either losses or"),
+        ({"intervals": np.ones((3, 2, 2))}, "intervals must have the axes"),
+        ({"intervals": [np.ones((2, 2)), np.zeros((2, 2))]}, "lower ends above the upper"),
+        ({"losses": np.ones((1, 4))}, "at least 2 learners"),
+        ({"losses": [[1, np.inf], [1, 1]]}, "losses must be finite"),
+        ({"losses": [["x"]]}, "losses must be an array of numbers"),
+        ({"losses": np.ones((2, 2)), "rule": "x"}, "rule must be one of"),
+        ({"losses": np.ones((2, 2)), "method": "x"}, "method must be one of"),
+        ({"losses": np.ones((2, 2)), "missing": "x"}, "missing must be one of"),
+        ({"losses": np.ones((2, 2)), "alpha": 2}, "alpha must be"),
+        ({"losses": np.ones((2, 2)), "interval": "x"}, "interval must be"),
+    ],
+)
+def test_bad_arguments_are_refused_by_name(arguments, message):
+    with pytest.raises(ArgumentError, match=message):
+        bootstrap_b(**arguments)
+
+
+@pytest.mark.parametrize("rule", ["vertex", "paper"])
+def test_random_rearrangements_of_pairs_estimate_the_exact_pvalues(rule):
+    rng = np.random.default_rng(5)
+    low = rng.integers(0, 20, size=(3, 9)) / 20
+    ends = np.stack([low, low + rng.integers(0, 3, size=low.shape) / 20])
+    result = bootstrap_b(intervals=ends, rule=rule)
+    exact = result.posthoc(correction="none")
+    drawn = result.posthoc(correction="none", method="resample", resamples=20_000, random_state=1)
+    # five standard errors of a doubled share of 20,000
+    margin = 10 * np.sqrt(np.maximum(exact.pvalues, 1e-3) / 2 / 20_000) + 1e-4
+    assert (np.abs(drawn.pvalues - exact.pvalues) <= margin).all()
+
+
+def test_differences_of_pairs_are_those_of_the_ends():
+    # means from 1.5 to 3 and from 5 to 7: the difference lies between 1.5 - 7 and 3 - 5
+    pairs = bootstrap_b(intervals=[[[1, 2], [4, 6]], [[2, 4], [5, 9]]]).posthoc()
+    assert pairs.estimates.tolist() == [[-5.5, -2.0]]
+    assert pairs.error_bound.tolist() == [[0.0, 0.0]]
+
+
+def test_folds_of_intervals_are_averaged():
+    low = np.random.default_rng(1).random((3, 4, 5))
+    direct = bootstrap_b(intervals=[low, low + 0.25])
+    np.testing.assert_allclose(direct.intervals[:, 0], low.mean(axis=(1, 2)))
+    np.testing.assert_allclose(direct.intervals[:, 1], low.mean(axis=(1, 2)) + 0.25)
+    for wrong in (low, low[None, :, :1], np.ones((2, 1, 4)), np.ones((2, 2, 2, 2, 2))):
+        with pytest.raises(ArgumentError, match="intervals must have the axes"):
+            bootstrap_b(intervals=wrong)
+
+
+def test_an_interval_that_touches_the_level_is_inconclusive():
+    adjusted = np.array([[0.01, 0.05], [0.05, 0.2], [0.01, 0.04], [0.06, 0.2]])
+    result = _verdicts(adjusted, 0.05)
+    assert result == ("inconclusive", "inconclusive", "significant", "not significant")
+
+
+@pytest.mark.parametrize("rule", ["vertex", "paper"])
+def test_the_error_bound_is_the_farther_of_both_bounds(rule):
+    low = np.random.default_rng(5).random((5, 64)) + 0.03 * np.array([[2, 0, 4, 1, 1]]).T
+    result = bootstrap_b(intervals=[low, low + 0.01], rule=rule)
+    tails = tails_by_rule(result.cells, rule, "exact", 1, np.random.default_rng())
+    p, (lowest, highest) = ends_by_rule(rule, *tails)
+    assert (lowest <= p).all()
+    assert (p <= highest).all()
+    assert (lowest < highest).any()
+    np.testing.assert_array_equal(result.error_bound, np.maximum(p - lowest, highest - p))
+    assert "exact rearrangement distribution" in result.explain()
+    drawn = bootstrap_b(intervals=[low, low + 0.01], rule=rule, method="resample", resamples=99)
+    assert "99 random rearrangements" in drawn.explain()
+
+
+# eleven repetitions 0.0, 0.1, ..., 1.0 out of order: the quantile q is q itself
+LADDER = np.random.default_rng(0).permutation(11)[None, None, None] / 10
+
+
+@pytest.mark.parametrize(
+    ("interval", "low", "high"),
+    [
+        ("central", 0.45, 0.55),
+        ("interquartile", 0.25, 0.75),
+        ((0.1, 0.6), 0.1, 0.6),
+        ([0.0, 1.0], 0.0, 1.0),
+        # median 0.5; a tenth of 11 is 1.1, so two are covered: 0.5 and a neighbour
+        (("median-radius", 0.10), 0.4, 0.6),
+        # half of 11 is 5.5, so six: the third neighbour on one side
+        (("median-radius", 0.5), 0.2, 0.8),
+        (lambda x: (x.min(axis=-1), x.mean(axis=-1)), 0.0, 0.5),
+    ],
+)
+def test_ends_by_hand(interval, low, high):
+    ends = repetition_intervals(LADDER, interval)
+    assert ends.shape == (2, 1, 1, 1)
+    assert ends.ravel() == pytest.approx([low, high], abs=1e-12)
+
+
+def test_one_repetition_has_no_width():
+    losses = np.random.default_rng(0).random((3, 4, 2, 1))
+    for interval in ("central", "interquartile", (0.0, 1.0), ("median-radius", 0.1)):
+        ends = repetition_intervals(losses, interval)
+        np.testing.assert_array_equal(ends[0], losses[..., 0])
+        np.testing.assert_array_equal(ends[1], losses[..., 0])
+
+
+def test_a_tenth_of_thirty_is_three():
+    losses = np.arange(30.0)[None, None, None]
+    ends = repetition_intervals(losses, ("median-radius", 0.1)).ravel()
+    # median 14.5, distances 0.5, 0.5, 1.5
+    assert ends.tolist() == [13.0, 16.0]
+
+
+@pytest.mark.parametrize("interval", ["central", "interquartile", ("median-radius", 0.3)])
+def test_a_missing_repetition_is_enclosed_whatever_it_was(interval):
+    losses = np.random.default_rng(2).random((2, 3, 2, 7))
+    holes = losses.copy()
+    holes[0, 1, 0, 4] = np.nan
+    holes[1, 2, 1] = np.nan
+    ends = repetition_intervals(holes, interval, missing="allow")
+    assert ends[:, 1, 2, 1].tolist() == [0.0, 1.0]
+    for value in np.linspace(0, 1, 21):
+        complete = repetition_intervals(np.where(np.isnan(holes), value, holes), interval)
+        assert (ends[0] <= complete[0] + 1e-15).all()
+        assert (ends[1] >= complete[1] - 1e-15).all()
+    whole = ~np.isnan(holes).any(axis=-1)
+    same = repetition_intervals(losses, interval)
+    np.testing.assert_array_equal(ends[:, whole], same[:, whole])
+
+
+@pytest.mark.parametrize(
+    "interval", ["modes", (0.6, 0.4), (0.1, 2.0), (0.1,), ("median-radius", 0.0), ("x", "y"), 3]
+)
+def test_unknown_intervals_are_refused(interval):
+    with pytest.raises(ArgumentError, match="interval"):
+        repetition_intervals(LADDER, interval)
+
+
+def test_a_function_must_return_two_arrays_of_the_right_shape():
+    with pytest.raises(ArgumentError, match="interval must return two arrays"):
+        repetition_intervals(LADDER, lambda x: (x, x))
+    with pytest.raises(ArgumentError, match="a pair of arrays"):
+        repetition_intervals(LADDER, lambda x: 3)
+
+
+@pytest.mark.parametrize("loss_range", [(1, 0), (0, np.inf), 3, ("a", "b")])
+def test_a_bad_range_is_refused(loss_range):
+    losses = np.full((2, 1, 1, 1), np.nan)
+    with pytest.raises(ArgumentError, match="loss_range must be"):
+        repetition_intervals(losses, missing="allow", loss_range=loss_range)
+
+
+def test_both_ends_may_be_one_quantile():
+    assert repetition_intervals(LADDER, (0.5, 0.5)).ravel().tolist() == [0.5, 0.5]
+    with pytest.raises(ArgumentError, match="finite numbers"):
+        repetition_intervals(LADDER, lambda x: (x.min(axis=-1), x.max(axis=-1) * np.nan))
+
+
+def test_losses_at_the_ends_of_the_range_are_inside():
+    losses = np.array([0.0, 1.0, np.nan])[None, None, None]
+    ends = repetition_intervals(losses, (0.0, 1.0), missing="allow")
+    assert ends.ravel().tolist() == [0.0, 1.0]
+    for inside in ((0.0, 0.9), (0.1, 1.0)):
+        with pytest.raises(ArgumentError, match="loss_range must contain all losses"):
+            repetition_intervals(losses, missing="allow", loss_range=inside)
+    with pytest.raises(ArgumentError, match="loss_range must be"):
+        repetition_intervals(losses, missing="allow", loss_range=(0.5, 0.5))
+
+
+def test_typical_values_and_shortest_intervals_by_hand():
+    """Six repetitions: four near 2, two far away."""
+    losses = np.array([1.9, 2.0, 2.1, 2.15, 9.0, 0.0]).reshape(1, 1, 1, 6)
+
+    def of(interval):
+        return repetition_intervals(losses, interval).ravel().tolist()
+
+    assert of("median") == pytest.approx([2.05, 2.05])
+    # without one of six at each end: 1.9, 2.0, 2.1, 2.15
+    assert of("censored-mean") == pytest.approx([2.0375, 2.0375])
+    # the densest half is 2.0, 2.1, 2.15, the densest half of that 2.1, 2.15
+    assert of("mode") == pytest.approx([2.125, 2.125])
+    # half of six: three neighbours; the closest are 2.0 to 2.15
+    assert of(("shortest", 0.5)) == pytest.approx([2.0, 2.15])
+    assert of(("shortest", 0.1)) == pytest.approx([0.0, 0.0])
+
+
+def test_one_repetition_is_said_to_be_bootstrap_a():
+    table = np.random.default_rng(0).random((3, 6))
+    assert "this is Bootstrap-A" in bootstrap_b(table).explain()
+    repeated = np.random.default_rng(0).random((3, 6, 1, 5))
+    assert "this is Bootstrap-A" not in bootstrap_b(repeated).explain()

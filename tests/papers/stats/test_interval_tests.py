@@ -1,0 +1,145 @@
+"""P-intervals of paired tests equal a search over grids, and grow with the intervals."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bestofk._base.errors import ArgumentError
+from bestofk.papers.stats.interval_tests import (
+    INTERVAL_TESTS,
+    _at_corners,
+    fuzzy_test,
+    interval_test,
+)
+
+SCIPY = {
+    "paired-t": lambda d, side: stats.ttest_1samp(d, 0, axis=1, alternative=side).pvalue,
+    "wilcoxon": lambda d, side: np.array(
+        [stats.wilcoxon(x, alternative=side, method="exact").pvalue for x in d]
+    ),
+    "sign": lambda d, side: np.array(
+        [stats.binomtest(int((x > 0).sum()), len(x), alternative=side).pvalue for x in d]
+    ),
+}
+"""Independent p-values of differences without zeros and ties."""
+
+
+def boxes(n, seed, shift=0.0, width=0.5):
+    rng = np.random.default_rng(seed)
+    middle = rng.normal(shift, 1, size=n)
+    half = width * rng.random(n)
+    return middle - half, middle + half
+
+
+def grid(low, high, points):
+    return np.array(
+        list(product(*(np.linspace(a, b, points) for a, b in zip(low, high, strict=True))))
+    )
+
+
+def ends(low, high, test, alternative="two-sided"):
+    return interval_test([low, high], np.zeros((2, len(low))), test=test,
+                         alternative=alternative).pvalues  # fmt: skip
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
+def test_rank_tests_equal_a_grid(test, alternative):
+    for seed in range(3):
+        low, high = boxes(5, seed, shift=0.4 * (seed % 3), width=0.8)
+        p = SCIPY[test](grid(low, high, 3), alternative)
+        assert ends(low, high, test, alternative) == pytest.approx([p.min(), p.max()], abs=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_t_test_equals_a_fine_grid(alternative):
+    for seed in range(12):
+        low, high = boxes(3, seed, shift=seed % 3, width=0.6)
+        p = SCIPY["paired-t"](grid(low, high, 25), alternative)
+        low_p, high_p = ends(low, high, "paired-t", alternative)
+        # a grid misses the extremes inside the box by a little, never the other way
+        assert low_p <= p.min() + 1e-12
+        assert high_p >= p.max() - 1e-12
+        assert low_p == pytest.approx(p.min(), abs=0.01)
+        assert high_p == pytest.approx(p.max(), abs=0.01)
+
+
+def test_the_largest_p_of_the_t_test_is_attained_at_a_corner():
+    for seed in range(20):
+        low, high = boxes(6, seed, shift=3.0, width=0.7)
+        corners = grid(low, high, 2)
+        expected = SCIPY["paired-t"](corners, "two-sided").max()
+        assert ends(low, high, "paired-t")[1] == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_search_of_corners_equals_all_corners():
+    """14 intervals have more corners than are tried; compare with all of them."""
+    for seed in range(10):
+        low, high = boxes(14, seed, shift=-3.0, width=1.0)
+        d = np.where((np.arange(2**14)[:, None] >> np.arange(14)) & 1, high, low)
+        best = (d.sum(axis=1) / np.sqrt(np.square(d).sum(axis=1))).max()
+        assert _at_corners(low, high) == pytest.approx(best, rel=1e-12)
+
+
+@pytest.mark.parametrize("test", INTERVAL_TESTS)
+def test_intervals_of_p_grow_with_the_width(test):
+    rng = np.random.default_rng(5)
+    middle, half = rng.normal(0.6, 1, size=8), rng.random(8)
+    before = None
+    for scale in (0.0, 0.1, 0.2, 0.4, 0.8, 1.6):
+        p = ends(middle - scale * half, middle + scale * half, test)
+        if before is not None:
+            assert p[0] <= before[0] + 1e-12
+            assert p[1] >= before[1] - 1e-12
+        before = p
+    assert before[1] == 1.0
+
+
+@pytest.mark.parametrize("test", INTERVAL_TESTS)
+def test_width_zero_is_the_test_itself(test):
+    d = np.array([0.3, -0.1, 0.25, 0.4, 0.2, 0.15, 0.05])
+    expected = SCIPY[test](d[None], "two-sided")[0]
+    assert ends(d, d, test) == pytest.approx([expected, expected])
+
+
+def test_batches_mixtures_and_equal_differences():
+    rng = np.random.default_rng(2)
+    a, b = rng.random((2, 3, 4, 9)), rng.random((1, 4, 9))
+    a.sort(axis=0)
+    scalar = np.stack([b, b])
+    many = interval_test(a, scalar, test="paired-t").pvalues
+    assert many.shape == (3, 4, 2)
+    one = interval_test(a[:, 1, 2], scalar[:, 0, 2], test="paired-t").pvalues
+    assert many[1, 2] == pytest.approx(one)
+    # all differences can be equal: an infinite statistic, p = 0
+    assert ends(np.array([1.0, 1.2]), np.array([1.5, 1.6]), "paired-t")[0] == 0.0
+    # nothing differs: p = 1
+    for test in INTERVAL_TESTS:
+        assert ends(np.zeros(4), np.zeros(4), test).tolist() == [1.0, 1.0]
+
+
+def test_a_fuzzy_p_value_is_nested():
+    rng = np.random.default_rng(3)
+    b = rng.uniform(0.2, 0.3, size=(12, 1)) + rng.normal(0, 0.02, size=(12, 30))
+    a = b[:, ::-1] + 0.02
+    for test in INTERVAL_TESTS:
+        p = fuzzy_test(a, b, test=test).pvalues
+        assert p.shape == (5, 2)
+        assert (np.diff(p[:, 0]) <= 1e-12).all()
+        assert (np.diff(p[:, 1]) >= -1e-12).all()
+
+
+def test_verdicts_words_and_refusals():
+    low, high = boxes(6, 1, shift=3.0)
+    result = interval_test([low, high], np.zeros((2, 6)), names=("net", "tree"))
+    assert str(result.verdicts) == "significant"
+    assert result.explain() == (
+        "wilcoxon of net and tree on intervals: significant at level 0.05, p = 0.031."
+    )
+    assert list(result.to_frame()["verdict"]) == ["significant"]
+    with pytest.raises(ArgumentError, match="lower ends above"):
+        interval_test([high, low], np.zeros((2, 6)))
+    with pytest.raises(ArgumentError, match="must have the shape"):
+        interval_test(np.zeros((3, 6)), np.zeros((2, 6)))

@@ -1,0 +1,92 @@
+import json
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk.papers import stats as paper_tests
+from bestofk.papers.one_test import run_test
+from bestofk.stats import multiple
+
+DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
+
+
+def drawn(*shape, seed=5):
+    return np.random.default_rng(seed).random(shape)
+
+
+def many_sets():
+    return bk.Losses(drawn(3, 6, 2, 4, 3), dims=DIMS, algorithms=["a", "b", "c"])
+
+
+def test_bootstraps_see_data_sets_folds_and_repetitions():
+    losses = many_sets()
+    folded = losses.values.reshape(3, 6, 8, 3)
+    a = run_test(losses, "bootstrap-a").result
+    np.testing.assert_array_equal(a.pvalues, paper_tests.bootstrap_a(folded).pvalues)
+    b = run_test(losses, "bootstrap-b").result
+    np.testing.assert_array_equal(b.pvalues, paper_tests.bootstrap_b(folded).pvalues)
+    assert b.pvalues.shape == (3, 2)
+
+
+def test_blocks_are_the_means_of_the_data_sets():
+    losses = many_sets()
+    means = losses.values.mean(axis=(2, 3, 4))
+    report = run_test(losses, "friedman")
+    assert report.result.statistic == multiple.friedman(means).statistic
+    assert "means on 6 data sets" in report.explain()
+
+
+def test_right_answers_of_one_test_set():
+    wrong = np.random.default_rng(5).integers(0, 2, (3, 1, 1, 50, 1))
+    losses = bk.Losses(wrong, dims=DIMS, design=bk.Design(kind="test-set", folds=50))
+    expected = multiple.cochran_q(1 - wrong[:, 0, 0, :, 0])
+    assert run_test(losses, "cochran-q").result.statistic == expected.statistic
+    graded = bk.Losses(wrong / 3, dims=DIMS, design=bk.Design(kind="test-set", folds=50))
+    with pytest.raises(DesignError, match="0 or 1 per instance"):
+        run_test(graded, "cochran-q")
+
+
+def test_arguments_that_do_not_apply():
+    losses = many_sets()
+    for name, value in {"pair": ("a", "b"), "df": 3, "alternative": "less"}.items():
+        with pytest.raises(ArgumentError, match=f"{name} does not apply to 'friedman'"):
+            run_test(losses, "friedman", **{name: value})
+    with pytest.raises(UnknownNameError, match="no learner 'd'"):
+        run_test(losses, "sign", pair=("a", "d"))
+
+
+def test_reports_are_strict_json():
+    constant = bk.Losses([[0.5] * 4, [0.25] * 4], algorithms=["a", "b"])
+    for test in ("kfold-t", "anova", "tukey", "newman-keuls"):
+        held = json.loads(
+            json.dumps(run_test(constant, test).to_dict(), allow_nan=False),
+            parse_constant=pytest.fail,
+        )
+        assert held["test"] == test
+        assert held["learners"] == ["a", "b"]
+        assert ("evidence" in held) == (test == "kfold-t")
+        if test != "kfold-t":
+            assert {"means", "df"} <= set(held)
+
+
+def test_arrays_of_five_axes_are_data_sets_with_repetitions():
+    values = drawn(3, 10, 1, 5, 2)
+    decision = bk.decide.multitest(values)
+    assert decision.test == "skew-corrected-t"
+    assert "5-fold cross-validation, 2 repetitions of each" in decision.explain()
+    np.testing.assert_allclose(list(decision.means.values()), values.mean(axis=(1, 2, 3, 4)))
+    single = bk.decide.multitest(values[:, :1])
+    assert single.test == "corrected-repeated-kfold-t"
+    with pytest.raises(ArgumentError, match="must have the axes"):
+        bk.decide.multitest(values[..., 0])
+
+
+def test_two_folds_are_a_cross_validation_and_one_is_none():
+    assert bk.decide.multitest(drawn(3, 1, 5, 2, 2)).test == "5x2cv-f"
+    assert bk.decide.multitest(drawn(3, 5, 2)).test == "5x2cv-f"
+    assert bk.decide.multitest(drawn(3, 2)).test == "corrected-repeated-kfold-t"
+    for shape in ((3, 1), (3, 1, 1), (3, 1, 1, 1, 2)):
+        with pytest.raises(DesignError, match="nothing to test"):
+            bk.decide.multitest(drawn(*shape))
