@@ -139,7 +139,7 @@ def test_on_the_command_line_in_the_report_and_from_the_store(patients, run, tmp
     assert code == 2
     assert "svm does not accept 'patients' as it is" in err
     code, out, _ = run(*arguments, "--json")
-    assert json.loads(out)["preparation"]["patients"]["c4.5"]["said"] == "none"
+    assert json.loads(out)["preparation"]["patients"]["c4.5"]["text"] == "none"
 
 
 def test_pipelines_that_choose_their_columns_get_the_frame_as_it_came(patients, by_hand):

@@ -31,8 +31,8 @@ def test_horse_with_its_missing_cells_and_words(run):
     missing = int(table.iloc[:, :-1].isna().to_numpy().sum())
     done = study["preparation"]["horse"]["LogisticRegression(max_iter=200)"]
     assert done["filled"] + done["zeros"] == missing
-    assert study["preparation"]["horse"]["hgb"]["said"] == "none"
-    assert study["preparation"]["horse"]["c4.5"]["said"] == "none"
+    assert study["preparation"]["horse"]["hgb"]["text"] == "none"
+    assert study["preparation"]["horse"]["c4.5"]["text"] == "none"
     assert "none for c4.5 and hgb." in study["explanation"]
 
 
@@ -91,7 +91,7 @@ def test_three_data_sets_of_different_kinds(patients, run, tmp_path):
     assert code == 0, err
     study = json.loads(out)
     assert study["left_out"] == {}
-    done = {data: by["tree"]["said"] for data, by in study["preparation"].items()}
+    done = {data: by["tree"]["text"] for data, by in study["preparation"].items()}
     assert done["iris"] == "none"
     assert done["words"] == "2 columns 1-of-n"
     assert done["mixed"].startswith("4 columns 1-of-n")

@@ -111,7 +111,7 @@ class ManyDecisions(Presented):
             **Presented.to_dict(self),
             "tables": len(self),
             "learners": len(self.names),
-            "nobody": counts[0],
+            "none_recommended": counts[0],
             "times_recommended": counts[1:],
         }
 

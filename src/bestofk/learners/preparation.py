@@ -597,7 +597,7 @@ class Preparation(Presented):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields and the description as strict JSON."""
-        return {**asdict(self), "said": self.explain()}
+        return {**asdict(self), "text": self.explain()}
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Preparation:
