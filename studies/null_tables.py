@@ -197,7 +197,7 @@ def regression(predict, noise, plan=""):
                 losses[:, at] = errors[:, test].mean(axis=1)
             design = splits.design
             full = design.runs * design.folds
-            nested = losses[:, full:].reshape(K, 1, -1, 2, 1) if design.subsets else None
+            nested = losses[:, full:].reshape(K, 1, -1, 2, 1) if design.nested_runs else None
             yield bk.Losses(
                 losses[:, :full].reshape(K, 1, design.runs, design.folds, 1),
                 dims=("algorithm", "dataset", "run", "fold", "repetition"),

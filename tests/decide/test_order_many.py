@@ -14,7 +14,7 @@ from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk.decide import PROCEDURES, order_many
 from bestofk.decide.evidence import FAMILIES
 from bestofk.decide.procedures.multitest import multitest
-from bestofk.splits.design import Design, Subsets
+from bestofk.splits.design import Design
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.pairwise import corrected_repeated_kfold_t
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -36,7 +36,7 @@ DESIGNS = {
     "seeds": (Design(kind="seeds", folds=5), 1),
     "datasets": (Design(kind="cv", runs=2, folds=3), 12),
     "nested": (
-        Design(kind="cv", runs=2, folds=3, subsets=Subsets(kind="nested", runs=6, folds=2)), 1,
+        Design(kind="cv", runs=2, folds=3, nested_runs=6), 1,
     ),
 }  # fmt: skip
 ONE_TABLE = [name for name, entry in PROCEDURES.items() if entry.takes == "losses"]
@@ -49,8 +49,8 @@ def drawn(design, datasets, *, tables=5, learners=4, seed=0, decimals=None, zero
     # of some tables two learners never differ
     spread = rng.choice([0.002, 0.05], size=(tables, 1, 1, 1, 1, 1))
     shapes = [(datasets, design.runs, design.folds, design.repetitions)]
-    if design.subsets is not None:
-        shapes.append((datasets, design.subsets.runs, design.subsets.folds, design.repetitions))
+    if design.nested_runs:
+        shapes.append((datasets, design.nested_runs, 2, design.repetitions))
     made = []
     for shape in shapes:
         noise = rng.normal(0, 1, (tables, learners, *shape))

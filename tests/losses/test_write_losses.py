@@ -11,7 +11,7 @@ from bestofk._base.errors import ArgumentError, TableError
 from bestofk.data.tables.workbooks import as_text_cell
 from bestofk.losses import Losses, read_losses
 from bestofk.losses.layouts import looks_like_role
-from bestofk.splits.design import KINDS, Design, Subsets
+from bestofk.splits.design import KINDS, Design
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "arff")
 HOSTILE = (
@@ -49,14 +49,13 @@ def test_hostile_names_and_hard_numbers_round_trip(tmp_path, hostile, form, layo
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("layout", ["long", "wide"])
 def test_subset_values_round_trip(tmp_path, form, layout):
-    subsets = Subsets(kind="nested", runs=6, folds=2)
     rng = np.random.default_rng(3)
     design = Design(
         kind="cv",
         runs=2,
         folds=3,
         repetitions=1,
-        subsets=subsets,
+        nested_runs=6,
         n_train=(6,) * 6,
         n_test=(3,) * 6,
     )
@@ -64,7 +63,7 @@ def test_subset_values_round_trip(tmp_path, form, layout):
         rng.random((2, 1, 2, 3, 1)),
         design=design,
         dims=("algorithm", "dataset", "run", "fold", "repetition"),
-        subset_values=rng.random((2, 1, subsets.runs, subsets.folds, 1)),
+        subset_values=rng.random((2, 1, 6, 2, 1)),
     )
     read = again(losses, tmp_path, form, layout)
     assert read == losses
@@ -75,7 +74,7 @@ def test_subset_values_round_trip(tmp_path, form, layout):
 def test_a_part_of_the_rows_that_is_unknown_is_refused(tmp_path):
     file = tmp_path / "x.csv"
     file.write_text("algorithm,fold,loss,part_of_rows\na,1,0.5,all\na,2,0.5,thirds\n")
-    with pytest.raises(TableError, match="must say 'all' and one of nested; got 'all', 't"):
+    with pytest.raises(TableError, match="must say 'all' and 'nested'; got 'all', 't"):
         read_losses(file)
 
 

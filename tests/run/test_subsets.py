@@ -16,7 +16,7 @@ from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.inputs import as_datasets
 from bestofk.run.metrics import as_loss
 from bestofk.splits import plan
-from bestofk.splits.design import Design, Subsets
+from bestofk.splits.design import Design
 
 NESTED = "3x4+nested"
 
@@ -68,7 +68,7 @@ def test_means_are_of_the_runs_on_all_rows():
     study, plain = compared(NESTED), compared("3x4")
     assert study.losses.means() == plain.losses.means()
     np.testing.assert_array_equal(study.losses.values, plain.losses.values)
-    assert study.losses.design.with_(subsets=None) == plain.losses.design
+    assert study.losses.design.with_(nested_runs=0) == plain.losses.design
     assert study.losses.subset_values.shape[2:4] == (18, 2)
     # a test that needs no parts of the rows gives what it gives without them
     same = compared(NESTED, test="corrected-repeated-kfold-t").evidence.to_frame()["pvalue"]
@@ -222,7 +222,7 @@ def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
     monkeypatch.setattr(ComparisonTask, "rounds", only_runs)
     study = compared(NESTED, budget=100.0)
     assert study.decision.test == "corrected-repeated-kfold-t"
-    assert study.losses.design.subsets is None
+    assert study.losses.design.nested_runs == 0
     assert "Not every nested run was finished" in study.explain()
 
 
@@ -261,12 +261,12 @@ def test_files_hold_the_runs_on_parts_of_the_rows_too(tmp_path):
 
 def test_losses_refuse_parts_that_do_not_fit():
     values = np.random.default_rng(0).random((2, 1, 2, 3, 1))
-    design = Design(kind="cv", runs=2, folds=3, subsets=Subsets(kind="nested", runs=4, folds=2))
+    design = Design(kind="cv", runs=2, folds=3, nested_runs=4)
     good = np.full((2, 1, 4, 2, 1), 0.5)
     assert Losses(values, design=design, subset_values=good).subset_values.shape == good.shape
     for given, words in (
-        ({"design": design}, "needs subset_values; got None"),
-        ({"subset_values": good}, "a design with subsets"),
+        ({"design": design}, "need each other"),
+        ({"subset_values": good}, "need each other"),
         ({"design": design, "subset_values": good[:, :, :2]}, "must have the shape"),
         ({"design": design, "subset_values": np.full_like(good, np.nan)}, "must be finite"),
         ({"design": design, "subset_values": good, "higher_is_better": True}, "must be losses"),
@@ -312,8 +312,6 @@ def test_the_report_says_what_these_tests_assume():
     from bestofk.report.assumptions import assumptions_of
 
     said = [one.why for one in assumptions_of(compared(NESTED).decision)]
-    assert (
-        "It is measured on nested cross-validation (18 pairs of folds left out together)." in said
-    )
+    assert "It is measured on 18 pairs of folds left out together." in said
     said = [one.claim for one in assumptions_of(compared("loo", test="bayle-cv-z").decision)]
     assert "No learner depends much on any one training row." in said

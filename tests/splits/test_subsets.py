@@ -5,7 +5,6 @@ import pytest
 
 from bestofk._base.errors import ArgumentError
 from bestofk.splits import plan
-from bestofk.splits.design import Design, Subsets
 
 LABELS = ["a", "b", "b", "a", "c", "b", "a", "a", "b", "c"] * 4
 
@@ -46,7 +45,7 @@ def test_refuses(spec, message):
 def test_the_other_runs_are_those_of_the_plain_plan():
     plain, more = made("3x4", random_state=7), made("3x4+nested", random_state=7)
     np.testing.assert_array_equal(plain.marks, more.marks)
-    assert more.design.with_(subsets=None) == plain.design
+    assert more.design.with_(nested_runs=0) == plain.design
     assert more.main.subset_marks is None
     assert plain.main is plain
     assert plain.fingerprint != more.fingerprint
@@ -54,7 +53,7 @@ def test_the_other_runs_are_those_of_the_plain_plan():
 
 def test_nested_leaves_pairs_of_folds_out_together():
     splits = made("2x4+nested")
-    assert splits.design.subsets == Subsets(kind="nested", runs=12, folds=2)
+    assert splits.design.nested_runs == 12
     number = 2
     for run in range(2):
         for i in range(4):
@@ -86,16 +85,3 @@ def test_design_in_words_and_situations():
     assert "nested cross-validation (12 pairs of folds left out together)" in nested.describe()
     assert nested.situations(n_datasets=2) == ("datasets", "dataset-folds")
     assert nested.test_share() == made("2x4").design.test_share()
-
-
-@pytest.mark.parametrize(
-    ("subsets", "message"),
-    [
-        ({"kind": "thirds", "runs": 4, "folds": 2}, "kind of subsets"),
-        ({"kind": "nested", "runs": 0, "folds": 2}, "runs of subsets"),
-        ({"kind": "nested", "runs": 4, "folds": 3}, "must be 2, the pair; got 3"),
-    ],
-)
-def test_subsets_refuse(subsets, message):
-    with pytest.raises(ArgumentError, match=message):
-        Design(kind="cv", runs=2, folds=4, subsets=Subsets(**subsets))

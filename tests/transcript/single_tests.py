@@ -5,7 +5,6 @@ from exact_tables import DIMS, NAMES, around, exactly, folds, instances, sets
 
 import bestofk as bk
 from bestofk.papers.one_test import run_test
-from bestofk.splits.design import Subsets
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -39,22 +38,22 @@ def tables(means, count):
             algorithms=NAMES[:count],
             loss_name="zero-one",
         ),
-        "nested": parted(means, Subsets(kind="nested", runs=100, folds=2), runs=10, folds=5),
+        "nested": parted(means, 100, runs=10, folds=5),
         "seeds": folds(means, runs=1, folds=5, design=bk.Design(kind="seeds", folds=5)),
         "loo": folds(means, runs=1, folds=40, design=bk.Design(kind="loo", folds=40)),
         "repetitions": bk.Losses(repeated, algorithms=NAMES[:count], loss_name="zero-one"),
     }
 
 
-def parted(means, subsets, *, runs, folds):
+def parted(means, nested_runs, *, runs, folds):
     """Runs of cross-validation, and others on parts of the rows."""
     return bk.Losses(
         around(means, (1, runs, folds, 1), 0.01, 1),
         dims=DIMS,
         algorithms=NAMES[: len(means)],
         loss_name="zero-one",
-        design=bk.Design(kind="cv", runs=runs, folds=folds, subsets=subsets),
-        subset_values=around(means, (1, subsets.runs, subsets.folds, 1), 0.02, 2),
+        design=bk.Design(kind="cv", runs=runs, folds=folds, nested_runs=nested_runs),
+        subset_values=around(means, (1, nested_runs, 2, 1), 0.02, 2),
     )
 
 

@@ -187,7 +187,7 @@ def _unstable(problem: Problem, _choice: Choice) -> Shown:
     from bestofk.stats.pairwise.nested_cv import unstable_learners
 
     design = problem.design
-    if problem.subset_values is None or design.subsets is None:
+    if problem.subset_values is None or not design.nested_runs:
         return None  # a plan of which nothing was run yet
     losses = problem.sample(BOTH_PARTS)
     unstable = unstable_learners(losses, runs=design.runs, folds=design.folds)

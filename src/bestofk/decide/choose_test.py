@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
     """Return the arguments of a test that needs runs on parts of the rows; none for other tests."""
     design = problem.design
-    if not entry.nested or problem.subset_values is None or design.subsets is None:
+    if not entry.nested or problem.subset_values is None or not design.nested_runs:
         return {}
     sizes: dict[str, Any] = {"runs": design.runs, "folds": design.folds}
     if entry.takes("rows") and design.n_train is not None and design.n_test is not None:

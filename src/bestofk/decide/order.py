@@ -245,8 +245,8 @@ def _problem(
     loss = 0.0 if zero_one else 0.5
     shape = (datasets,) if datasets > 1 else (design.runs, design.folds)
     parts = None
-    if design.subsets is not None and datasets == 1:
-        parts = np.full((len(names), design.subsets.runs, design.subsets.folds), loss)
+    if design.nested_runs and datasets == 1:
+        parts = np.full((len(names), design.nested_runs, 2), loss)
     return Problem(
         values=np.full((len(names), *shape), loss),
         names=tuple(names),

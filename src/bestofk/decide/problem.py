@@ -319,7 +319,7 @@ def _unpaired(losses: Losses) -> bool:
 
 def _one_subset_part(losses: Losses, design: Design) -> Floats | None:
     """Return (K, subset runs, folds) of one data set, the mean over the repetitions."""
-    if losses.subset_values is None or design.subsets is None:
+    if losses.subset_values is None or not design.nested_runs:
         return None
     part: Floats = losses.subset_values[:, 0].mean(axis=3)
     return part

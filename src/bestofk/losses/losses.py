@@ -186,17 +186,12 @@ def _stated_splits(design: str) -> tuple[int | None, float | None]:
 
 def as_subset_values(losses: Any, array: Floats, design: Design) -> Floats | None:
     """Check the losses of the runs on parts of the rows against the design; read-only."""
-    subsets = design.subsets
-    if losses is None and subsets is None:
+    if losses is None and not design.nested_runs:
         return None
-    if subsets is None:
-        raise ArgumentError(
-            "subset_values need a design with subsets (Design.subsets); got one without."
-        )
-    if losses is None:
-        raise ArgumentError(f"A design with {subsets.describe()} needs subset_values; got None.")
+    if losses is None or not design.nested_runs:
+        raise ArgumentError("subset_values and a design with nested_runs need each other.")
     values = as_floats(losses)
-    want = (*array.shape[:2], subsets.runs, subsets.folds, array.shape[4])
+    want = (*array.shape[:2], design.nested_runs, 2, array.shape[4])
     if values.shape != want:
         raise ArgumentError(f"subset_values must have the shape {want}; got {values.shape}.")
     if not np.isfinite(values).all():
@@ -412,7 +407,7 @@ class Losses:
     account : sequence of str
         Sentences about the source, for example from a reader.
     subset_values : array_like, optional
-        Losses of the runs on parts of the rows (`Design.subsets`), with the axes (algorithm,
+        Losses of the runs on parts of the rows (`Design.nested_runs`), with the axes (algorithm,
         dataset, subset run, fold, repetition) and no missing cells. Means, tables, files and
         figures use only `values`.
 
@@ -532,12 +527,12 @@ class Losses:
         import hashlib
         import json
 
-        optional = ("subsets", "groups", "test_fraction")
+        optional = ("nested_runs", "groups", "test_fraction")
         left_out = (*optional, "assumed")
         names = [name for name in Design.__dataclass_fields__ if name not in left_out]
         design = [getattr(self.design, name) for name in names]
         parts = [getattr(self.design, name) for name in optional]
-        design += [str(part) for part in parts if part is not None]
+        design += [str(part) for part in parts if part]
         head = json.dumps(
             [self.algorithms, self.datasets, self.loss_name, design, self.values.shape]
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +49,7 @@ from bestofk.losses.losses import Losses, settle_design
 from bestofk.losses.predictions import refuse_predictions
 from bestofk.losses.split_design import is_certain, unclear_design
 from bestofk.losses.table_shapes import learners_in_rows, refuse_learning_curve, time_column
-from bestofk.splits.design import KINDS, SUBSETS, Design, Subsets
+from bestofk.splits.design import KINDS, Design
 
 
 def only_value(table: Table, column: str) -> str | None:
@@ -272,31 +272,16 @@ def _groups(table: Table, roles: dict[str, str]) -> int | None:
     return int(word)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartsOfRows:
-    """The cells of a file that come from runs on parts of the rows."""
-
-    kind: str
-    cells: Cells
-
-    def subsets(self, values: Floats) -> Subsets:
-        """Return the corresponding part of the design."""
-        return Subsets(kind=self.kind, runs=values.shape[2], folds=values.shape[3])
-
-
-def parts_of_rows(
-    table: Table, roles: dict[str, str], cells: Cells
-) -> tuple[Cells, PartsOfRows | None]:
+def parts_of_rows(table: Table, roles: dict[str, str], cells: Cells) -> tuple[Cells, Cells | None]:
     """Separate the cells of runs on all rows from those of runs on parts of the rows."""
     column = roles.get("part_of_rows")
     if column is None:
         return cells, None
     levels = table.levels(column)
-    kinds = [name for name in levels.names if name != "all"]
-    if "all" not in levels.names or len(kinds) != 1 or kinds[0] not in SUBSETS:
+    if set(levels.names) != {"all", "nested"}:
         raise TableError(
-            f"{table.source}: column {column!r} must say 'all' and one of {', '.join(SUBSETS)}; "
-            f"got {', '.join(map(repr, levels.names))}."
+            f"{table.source}: column {column!r} must say 'all' and 'nested'; got "
+            f"{', '.join(map(repr, levels.names))}."
         )
     each, rest = divmod(len(cells.values), max(len(levels.codes), 1))
     if rest:
@@ -304,7 +289,7 @@ def parts_of_rows(
             f"{table.source}: some rows were left out; column {column!r} needs all of them."
         )
     whole = np.repeat(levels.codes == levels.names.index("all"), each)
-    return some_cells(cells, whole), PartsOfRows(kind=kinds[0], cells=some_cells(cells, ~whole))
+    return some_cells(cells, whole), some_cells(cells, ~whole)
 
 
 # Embedded examples
@@ -581,8 +566,8 @@ def read_losses(
     values, settled = design_of_file(table, roles, values, sizes, design, account)
     subset_values = None
     if parts is not None and not isinstance(design, Design):
-        subset_values, _ = fill_grid(parts.cells, allow_missing=False)
-        settled = settled.with_(subsets=parts.subsets(subset_values))
+        subset_values, _ = fill_grid(parts, allow_missing=False)
+        settled = settled.with_(nested_runs=subset_values.shape[2])
     return Losses(
         values,
         subset_values=subset_values,

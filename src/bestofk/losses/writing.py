@@ -41,13 +41,12 @@ def tidy_columns(losses: Losses, *, layout: str) -> Columns:
     if layout == "wide":
         _refuse_role_names(losses)
     columns = _columns_of(losses, losses.values, layout, all_rows=True)
-    if losses.subset_values is None or losses.design.subsets is None:
+    if losses.subset_values is None:
         return columns
     parts = _columns_of(losses, losses.subset_values, layout, all_rows=False)
     both = {name: np.concatenate([columns[name], parts[name]]) for name in columns}
     rows, more = (len(table["run"]) for table in (columns, parts))
-    kind = losses.design.subsets.kind
-    both["part_of_rows"] = np.array(["all"] * rows + [kind] * more, dtype=object)
+    both["part_of_rows"] = np.array(["all"] * rows + ["nested"] * more, dtype=object)
     return both
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from math import comb
+from math import comb, factorial
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk import intervals
+from bestofk._base.checks import whole
+from bestofk._base.errors import ArgumentError
 from bestofk.papers.comparison import (
     ComparedNumbers,
     ComparedWords,
@@ -21,7 +23,6 @@ from bestofk.papers.comparison import (
     rounding_limits,
 )
 from bestofk.papers.printed_figures import printed_figures, printed_table
-from bestofk.splits.design import number_of_kfold_splits
 
 Bits = npt.NDArray[np.bool_]
 
@@ -271,6 +272,56 @@ def intervals_table() -> ComparedWords:
         note="Nothing of this is printed in the text: it names the normal interval and Langford's "
         "bound, which is one-sided.",
     )
+
+
+def number_of_kfold_splits(n: int, k: int, *, ordered: bool = True) -> int:
+    """Return the number of ways to split `n` rows into `k` folds of sizes that differ by at most 1.
+
+    Parameters
+    ----------
+    n, k : int
+        Rows and folds, 2 <= k <= n.
+    ordered : bool
+        True (as printed by Ler) counts the same folds in another order as a different split. Only
+        folds of the same size can swap, because the folds of m + 1 rows come first. False counts
+        every partition once.
+
+    Returns
+    -------
+    int
+        Exact, however large.
+
+    Notes
+    -----
+    With m = floor(n / k), p = n mod k and q = k - p (the text prints q = k - i), there are p
+    folds of m + 1 rows and q of m rows, and the number is::
+
+        prod_{i=1..p} C(n - (m+1)(i-1), m+1)  *  prod_{j=1..q} C(n - (m+1)p - m(j-1), m)
+
+    which telescopes to n! / ((m+1)!^p m!^q). Unordered it is divided by p! q!.
+
+    References
+    ----------
+    .. [1] D. Ler, "Algorithm selection fundamentals", section 5.3, after R. Kohavi, "A study of
+       cross-validation and bootstrap for accuracy estimation and model selection", IJCAI 1995.
+
+    Examples
+    --------
+    >>> number_of_kfold_splits(4, 2), number_of_kfold_splits(4, 2, ordered=False)
+    (6, 3)
+    >>> number_of_kfold_splits(5, 2)
+    10
+    """
+    n = whole(n, "n", at_least=2)
+    k = whole(k, "k", at_least=2)
+    if k > n:
+        raise ArgumentError(f"k must be at most the number of rows n = {n}; got {k}.")
+    m, p = divmod(n, k)
+    q = k - p
+    count = factorial(n)
+    for size, times in ((m + 1, p), (m, q)):
+        count //= int(pow(factorial(size), times))  # exact: int to a non-negative int power
+    return count if ordered else count // (factorial(p) * factorial(q))
 
 
 def splits_table() -> ComparedWords:

@@ -97,13 +97,13 @@ def _of_test(order: Decision, problem: Problem) -> list[CheckedAssumption]:
         "df given": df is not None,
         "df not given": df is None,
     }
-    subsets = problem.design.subsets
+    pairs = problem.design.nested_runs
     wording = {
         "test": order.test,
         "n": str(problem.sample(1).shape[1]),
         "units": _units(problem),
         "design": problem.design.describe(),
-        "subsets": "" if subsets is None else f" on {subsets.describe()}",
+        "subsets": f" on {pairs} pairs of folds left out together" if pairs else "",
         "df": "" if df is None else number(float(df)),
     }
     return [

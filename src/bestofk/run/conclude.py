@@ -23,7 +23,7 @@ from bestofk.run.metrics import loss_shown
 from bestofk.run.results import ResultTable, amended, as_table
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Cost, FailedCell, Study
-from bestofk.splits.design import Design, Subsets
+from bestofk.splits.design import Design
 
 
 def complete_part(
@@ -40,23 +40,24 @@ def complete_part(
     """
     runs, folds = design.runs, design.folds
     table = as_table(spec, results)
-    subset_values, subsets, subset_notes = _complete_subsets(spec, table, learners, design)
+    subset_values, subset_notes = _complete_subsets(spec, table, learners, design)
     values = _losses_of(table, spec, learners, (0, runs), folds)
     there = (
         ~np.isnan(values).any(axis=(0, 1, 4)) if learners else np.zeros((runs, folds), dtype=bool)
     )
     if not there.any():
         return None, ()
-    values, design, notes = _whole_runs(values, there, design.with_(subsets=None))
+    values, design, notes = _whole_runs(values, there, design.with_(nested_runs=0))
     if design.kind != "cv":
-        subset_values, subsets = None, None
+        subset_values = None
+    nested_runs = 0 if subset_values is None else subset_values.shape[2]
     names = [spec.learners[learner].name for learner in learners]
     losses = Losses(
         values,
         dims=DIMS,
         algorithms=names,
         datasets=[one.name for one in spec.datasets],
-        design=design.with_(repetitions=spec.repetitions, subsets=subsets),
+        design=design.with_(repetitions=spec.repetitions, nested_runs=nested_runs),
         loss_name=loss_shown(spec.loss),
         account=(f"Measured by bestofk with the plan {spec.plan}.",),
         subset_values=subset_values,
@@ -82,17 +83,16 @@ def _losses_of(
 
 def _complete_subsets(
     spec: StudySpec, table: ResultTable, learners: Sequence[int], design: Design
-) -> tuple[Floats | None, Subsets | None, tuple[str, ...]]:
-    """Return the losses on parts of the rows, the complete ones of these runs, and notes."""
-    subsets = design.subsets
-    if subsets is None:
-        return None, None, ()
-    runs = (design.runs, design.runs + subsets.runs)
-    values = _losses_of(table, spec, learners, runs, subsets.folds)
+) -> tuple[Floats | None, tuple[str, ...]]:
+    """Return the losses on parts of the rows, if all of these runs are complete, and notes."""
+    if not design.nested_runs:
+        return None, ()
+    runs = (design.runs, design.runs + design.nested_runs)
+    values = _losses_of(table, spec, learners, runs, 2)
     there = ~np.isnan(values).any(axis=(0, 1, 3, 4))
     if there.all():
-        return values, subsets, ()
-    return None, None, ("Not every nested run was finished by all learners: none counts.",)
+        return values, ()
+    return None, ("Not every nested run was finished by all learners: none counts.",)
 
 
 def _whole_runs(

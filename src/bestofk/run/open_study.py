@@ -35,7 +35,7 @@ from bestofk.run.race.run import race_cells
 from bestofk.run.replicate import Replication
 from bestofk.run.results import COLUMNS, ResultTable
 from bestofk.run.store.store import Store, open_store
-from bestofk.run.store.stored_study import StoredDecision, StudySpec, subsets_of
+from bestofk.run.store.stored_study import StoredDecision, StudySpec, nested_runs_of
 from bestofk.run.store.url import parse_address
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
@@ -338,6 +338,6 @@ def _design(spec: StudySpec) -> Design:
         n_train=spec.n_train,
         n_test=spec.n_test,
         stratified=spec.stratified,
-        subsets=subsets_of(spec.plan),
+        nested_runs=nested_runs_of(spec.plan),
         groups=spec.groups,
     )

@@ -23,7 +23,7 @@ from bestofk.run.one_test_set import (
     held_out_losses,
     n_units,
 )
-from bestofk.run.store.stored_study import StudySpec, subsets_of
+from bestofk.run.store.stored_study import StudySpec, nested_runs_of
 
 
 def pack(
@@ -109,8 +109,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         cls, spec: StudySpec, results: Mapping[CellIndex, CellResult] | None = None
     ) -> Self:
         """Return the table of a study, filled with these results."""
-        subsets = subsets_of(spec.plan)
-        on_parts = [] if subsets is None else [subsets.folds] * subsets.runs
+        on_parts = [2] * nested_runs_of(spec.plan)
         table = cls(
             [[data.folds] * data.runs + on_parts for data in spec.datasets],
             learners=len(spec.learners),

@@ -1,4 +1,4 @@
-from .design import Design as Design, number_of_kfold_splits as number_of_kfold_splits
+from .design import Design as Design
 from .plans import Plan as Plan, plan as plan
 from .registry import PLANS as PLANS, PlanEntry as PlanEntry
 from .splits import Splits as Splits

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import factorial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -16,41 +15,8 @@ Kind = Literal[
     "test-set-metric", "seeds", "scores",
 ]  # fmt: skip
 KINDS: tuple[str, ...] = get_args(Kind)
-SUBSETS = ("nested",)
 _LEFT_OUT = float(np.exp(-1.0))
 """The expected share of the rows that a bootstrap sample of many rows leaves out."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subsets:
-    """Additional cross-validation runs on parts of the rows.
-
-    Tests use them to estimate how much a mean loss would vary with other data. They do not enter
-    any reported mean.
-
-    - `kind` {"nested"}: One run for every pair i < j of folds of every run. One model is trained
-      without either fold and tested on fold i, then on fold j.
-    - `runs`, `folds`: The number of such runs, and the 2 folds that each run tests.
-
-    Examples
-    --------
-    >>> Subsets(kind="nested", runs=30, folds=2).describe()
-    'nested cross-validation (30 pairs of folds left out together)'
-    """
-
-    kind: str
-    runs: int
-    folds: int
-
-    def __post_init__(self) -> None:
-        one_of(self.kind, "kind of subsets", SUBSETS)
-        whole(self.runs, "runs of subsets", at_least=1)
-        if self.folds != 2:
-            raise ArgumentError(f"folds of nested runs must be 2, the pair; got {self.folds}.")
-
-    def describe(self) -> str:
-        """Describe the runs in words."""
-        return f"nested cross-validation ({self.runs} pairs of folds left out together)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +49,10 @@ class Design:
     planned_folds : int or None
         The planned number of folds of a run, if only `folds` of them are left (see `select`);
         None if all of them are present.
-    subsets : Subsets or None
-        Runs on parts of the rows, which tests of unstable learners need.
+    nested_runs : int
+        The number of additional runs in which one model leaves a pair of folds out, and is tested
+        on each: one for every pair i < j of folds of every run. Tests use them to estimate how much
+        a mean loss would vary with other data. They do not enter any reported mean.
     groups : int or None
         The number of groups of rows, each entirely on one side of every split; None if the rows
         are independent. If the sizes of the groups differ, it is the number of equal groups that
@@ -110,13 +78,14 @@ class Design:
     n_test: tuple[int, ...] | None = None
     stratified: bool | None = None
     planned_folds: int | None = None
-    subsets: Subsets | None = None
+    nested_runs: int = 0
     groups: int | None = None
     test_fraction: float | None = None
     assumed: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         one_of(self.kind, "kind", KINDS)
+        whole(self.nested_runs, "nested_runs", at_least=0)
         if self.groups is not None:
             whole(self.groups, "groups", at_least=1)
         for name in ("runs", "folds", "repetitions"):
@@ -148,8 +117,8 @@ class Design:
         if n_datasets > 1:
             folds = self.kind in ("cv", "resample", "bootstrap") and self.runs * self.folds > 2
             return ("datasets", "dataset-folds") if folds else ("datasets",)
-        if self.subsets is not None:
-            return (self.subsets.kind, *self.with_(subsets=None).situations(n_datasets=1))
+        if self.nested_runs:
+            return ("nested", *self.with_(nested_runs=0).situations(n_datasets=1))
         if self.on_test_set or (self.kind == "seeds" and self.folds > 1):
             return (self.kind,)
         if self.kind in ("resample", "bootstrap", "time") and self.runs * self.folds > 1:
@@ -268,60 +237,11 @@ class Design:
             text = f"{text}, groups kept whole (worth {self.groups} of equal size)"
         if self.repetitions > 1:
             text = f"{text}, {self.repetitions} repetitions of each"
-        if self.subsets is not None:
-            text = f"{text}, with {self.subsets.describe()}"
+        if self.nested_runs:
+            pairs = f"{self.nested_runs} pairs of folds left out together"
+            text = f"{text}, with nested cross-validation ({pairs})"
         return text
 
     def with_(self, **changes: Any) -> Design:
         """Return a copy with the given changes."""
         return replace(self, **changes)
-
-
-def number_of_kfold_splits(n: int, k: int, *, ordered: bool = True) -> int:
-    """Return the number of ways to split `n` rows into `k` folds of sizes that differ by at most 1.
-
-    Parameters
-    ----------
-    n, k : int
-        Rows and folds, 2 <= k <= n.
-    ordered : bool
-        True (as printed by Ler) counts the same folds in another order as a different split. Only
-        folds of the same size can swap, because the folds of m + 1 rows come first. False counts
-        every partition once.
-
-    Returns
-    -------
-    int
-        Exact, however large.
-
-    Notes
-    -----
-    With m = floor(n / k), p = n mod k and q = k - p (the text prints q = k - i), there are p
-    folds of m + 1 rows and q of m rows, and the number is::
-
-        prod_{i=1..p} C(n - (m+1)(i-1), m+1)  *  prod_{j=1..q} C(n - (m+1)p - m(j-1), m)
-
-    which telescopes to n! / ((m+1)!^p m!^q). Unordered it is divided by p! q!.
-
-    References
-    ----------
-    .. [1] D. Ler, "Algorithm selection fundamentals", section 5.3, after R. Kohavi, "A study of
-       cross-validation and bootstrap for accuracy estimation and model selection", IJCAI 1995.
-
-    Examples
-    --------
-    >>> number_of_kfold_splits(4, 2), number_of_kfold_splits(4, 2, ordered=False)
-    (6, 3)
-    >>> number_of_kfold_splits(5, 2)
-    10
-    """
-    n = whole(n, "n", at_least=2)
-    k = whole(k, "k", at_least=2)
-    if k > n:
-        raise ArgumentError(f"k must be at most the number of rows n = {n}; got {k}.")
-    m, p = divmod(n, k)
-    q = k - p
-    count = factorial(n)
-    for size, times in ((m + 1, p), (m, q)):
-        count //= int(pow(factorial(size), times))  # exact: int to a non-negative int power
-    return count if ordered else count // (factorial(p) * factorial(q))

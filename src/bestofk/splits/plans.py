@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk._base.formatting import counted
 from bestofk._base.registry import resolve
 from bestofk._base.synonyms import meant
-from bestofk.splits.design import Design, Subsets
+from bestofk.splits.design import Design
 from bestofk.splits.folds import nested, seed_of
 from bestofk.splits.registry import PLANS, PlanEntry
 from bestofk.splits.rows import QUANTILES, KnownRows, Labelling, known_rows
@@ -76,12 +77,10 @@ class Plan:
         return bool(self.name) and PLANS[self.name].needs == "groups"
 
     @property
-    def subsets(self) -> Subsets | None:
-        """The runs on parts of the rows."""
-        if not self.nested or self.folds is None:
-            return None
-        pairs = self.folds * (self.folds - 1) // 2
-        return Subsets(kind="nested", runs=self.runs * pairs, folds=2)
+    def nested_runs(self) -> int:
+        """Number of runs that leave a pair of folds out together."""
+        pairs = comb(self.folds, 2) if self.nested and self.folds else 0
+        return self.runs * pairs
 
     @property
     def is_random(self) -> bool:
@@ -190,7 +189,9 @@ class Plan:
             return f"The plan {self.spec!r}: {where}; the design is known once they are made."
         if self.kind == "loo":
             return "The plan 'loo': every row is tested once, by a model trained on all others."
-        design = Design(kind=self.kind, runs=self.runs, folds=self.folds or 1, subsets=self.subsets)
+        design = Design(
+            kind=self.kind, runs=self.runs, folds=self.folds or 1, nested_runs=self.nested_runs
+        )
         if self.kind == "time":
             return f"The plan {self.spec!r}: {design.describe()}."
         strata = {

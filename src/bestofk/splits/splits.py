@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import whole
 from bestofk._base.errors import ArgumentError
-from bestofk.splits.design import Design, Subsets
+from bestofk.splits.design import Design
 from bestofk.splits.folds import TRAINS, FoldOf
 from bestofk.splits.rows import Indices, Labelling, equal_groups
 
@@ -86,9 +86,7 @@ class Splits:
             n_train=tuple(n_train.ravel().tolist()),
             n_test=tuple(n_test.ravel().tolist()),
             stratified=stratified,
-            subsets=None
-            if subset_marks is None
-            else Subsets(kind="nested", runs=len(subset_marks), folds=2),
+            nested_runs=0 if subset_marks is None else len(subset_marks),
             groups=None if groups is None else equal_groups(groups.sizes),
         )
         digest = sha256()
@@ -139,15 +137,14 @@ class Splits:
 
     def folds_in(self, run: int) -> int:
         """Return the number of folds of a run, including runs on parts of the rows."""
-        subsets = self.design.subsets
-        return self.folds if run < self.runs or subsets is None else subsets.folds
+        return 2 if self.shares_models(run) else self.folds
 
     @property
     def main(self) -> Splits:
         """The splits without the runs on parts of the rows."""
         if self.subset_marks is None:
             return self
-        return replace(self, design=self.design.with_(subsets=None), subset_marks=None)
+        return replace(self, design=self.design.with_(nested_runs=0), subset_marks=None)
 
     def shares_models(self, run: int) -> bool:
         """Return whether one model serves all folds of a run, as in nested runs."""
@@ -221,9 +218,7 @@ class Splits:
                 yield run, fold
 
     def __len__(self) -> int:
-        subsets = self.design.subsets
-        on_parts = 0 if subsets is None else self.subset_runs * subsets.folds
-        return self.runs * self.folds + on_parts
+        return self.runs * self.folds + 2 * self.subset_runs
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Splits) and self.fingerprint == other.fingerprint

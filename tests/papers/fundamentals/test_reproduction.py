@@ -19,6 +19,7 @@ from bestofk.papers.fundamentals import (
     instance_space,
     labels_table,
     mistakes,
+    number_of_kfold_splits,
     printed_product,
     reproduce,
     splits_table,
@@ -27,7 +28,6 @@ from bestofk.papers.fundamentals import (
     toy_instances,
     truth_table,
 )
-from bestofk.splits.design import number_of_kfold_splits
 
 
 @pytest.mark.parametrize("make", [labels_table, truth_table, hypotheses_table])

@@ -119,20 +119,20 @@ def _resampled(
     assert test_share is not None
     spread = np.array([_fold_spread(sd, discordance, rows, test_share)])
     situations = design.situations(n_datasets=1)
-    if plan.subsets is not None:
-        text, situations = f"{text}, {plan.subsets.kind}", (plan.subsets.kind,)
+    if plan.nested:
+        text, situations = f"{text}, nested", ("nested",)
     corrected = (
         entry.name
         for situation in situations
         for entry in automatic_tests(situation)
-        if plan.subsets is not None or entry.power == "corrected t"
+        if plan.nested or entry.power == "corrected t"
     )
     fitting = (*_tests(situations[0], "simulated"), next(corrected))
     test = one_of(_automatic(situations[0]) if test == "auto" else test, "test", fitting)
     repeated = plan.kind in ("cv", "loo")
     if PAIRWISE_TESTS[test].power == "simulated":
         planned = five_halvings(spread, test=test, level=level, rows=rows)
-    elif plan.subsets is not None:
+    elif plan.nested:
         # the losses of stable learners on k folds are those of their rows, so the mean of a run has
         # the variance sd^2 / k, which more runs do not change
         models = plan.runs * folds * (folds + 1) // 2

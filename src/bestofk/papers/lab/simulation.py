@@ -114,7 +114,7 @@ class Simulation(Presented):
             runs=runs,
             n_train=None if design.n_train is None else design.n_train[splits],
             n_test=None if design.n_test is None else design.n_test[splits],
-            subsets=None,
+            nested_runs=0,
         )
         plan = f"{runs}x{design.folds}" if runs > 1 else f"kfold:{design.folds}"
         return replace(
@@ -278,19 +278,17 @@ def rehearse(learners: Any, problem: Any, cv: Any, scoring: Any = None) -> Simul
         return _tables(generator, 1, 2, 0)
     task = _task(learners, generator, cv, scoring, 0)
     design = task.design(task.splits(0, 0, task.encoded(0)))
-    splits, subsets = design.runs * design.folds, design.subsets
-    if subsets is not None:
-        splits += subsets.runs * subsets.folds
+    splits = design.runs * design.folds + 2 * design.nested_runs
     losses = np.random.default_rng(0).integers(0, 2, (1, 2, len(task.names), 1, splits))
     return _simulation(task, design, losses.astype(np.float64), 0.0)
 
 
 def _simulation(task: SimulationTask, design: Design, losses: Floats, seconds: float) -> Simulation:
     """Divide (sets, repeats, learners, 1, splits) losses into full runs and runs on subsets."""
-    full, subsets = design.runs * design.folds, design.subsets
+    full = design.runs * design.folds
     subset_losses = None
-    if subsets is not None:
-        shape = (*losses.shape[:4], subsets.runs, subsets.folds, 1)
+    if design.nested_runs:
+        shape = (*losses.shape[:4], design.nested_runs, 2, 1)
         subset_losses = losses[..., full:].reshape(shape)
     return Simulation(
         losses=losses[..., :full].reshape(*losses.shape[:4], design.runs, design.folds, 1),

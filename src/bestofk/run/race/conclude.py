@@ -247,7 +247,7 @@ def _reason(
 
 def _losses(outcome: RaceOutcome, spec: StudySpec) -> Losses:
     """Return the losses of the race, with gaps after a learner was stopped."""
-    design = outcome.planned.design.with_(subsets=None)
+    design = outcome.planned.design.with_(nested_runs=0)
     learners = sorted(outcome.prefer)
     shape = (len(learners), len(spec.datasets), design.runs, design.folds, spec.repetitions)
     values = np.full(shape, np.nan)

@@ -60,8 +60,7 @@ class PlannedRace:
     @property
     def _pairs(self) -> int:
         """Pairs of folds that are left out together in every run."""
-        subsets = self.design.subsets
-        return 0 if subsets is None else subsets.runs // self.design.runs
+        return self.design.nested_runs // self.design.runs
 
     def unit_of(self, cell: CellIndex) -> int:
         """Return the run (or data set) of the race that a cell belongs to."""
@@ -115,7 +114,7 @@ def planned_race(
         if getattr(settings, name) is not None:
             raise ArgumentError(f"{name} needs all runs of the plan: leave it out, or stop.")
     if datasets > 1:
-        if design.subsets is not None:
+        if design.nested_runs:
             raise _parts_needed(settings)
         return _over_datasets(names, design, settings, rule, datasets, span)
     if (design.runs * design.folds if design.kind in _SPLITS else design.runs) < 2:
@@ -130,7 +129,7 @@ def planned_race(
     entry = None if choice is None else choice.entry
     if choice is None or entry is None or entry.curtailed not in _BY_RUNS:
         raise _uncovered(settings.test_name if choice is None else choice.name, settings)
-    if design.subsets is not None and entry.curtailed != "nested":
+    if design.nested_runs and entry.curtailed != "nested":
         raise _parts_needed(settings)
     arguments = choice.arguments
     df = arguments.get("df")

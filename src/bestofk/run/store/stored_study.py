@@ -15,7 +15,6 @@ from bestofk._base.results import ready_to_print
 from bestofk.learners.preparation import Preparation
 from bestofk.run.experiment import Experiment
 from bestofk.run.store.url import hide_passwords
-from bestofk.splits.design import Subsets
 
 MAX_SETTINGS_LENGTH = 2000
 """Maximum length of a learner's stored text."""
@@ -154,8 +153,7 @@ class StudySpec:
     @property
     def n_cells(self) -> int:
         """Number of cells."""
-        subsets = subsets_of(self.plan)
-        on_parts = 0 if subsets is None else subsets.runs * subsets.folds
+        on_parts = 2 * nested_runs_of(self.plan)
         splits = sum(data.runs * data.folds + on_parts for data in self.datasets)
         return splits * len(self.learners) * self.repetitions
 
@@ -222,13 +220,13 @@ def _tuples(value: Any) -> Any:
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
-def subsets_of(plan: str) -> Subsets | None:
-    """Return the runs on subsets of the rows in a plan specification."""
+def nested_runs_of(plan: str) -> int:
+    """Return the number of nested runs in a plan specification."""
     if "+" not in plan:
-        return None
+        return 0
     from bestofk.splits.plans import plan as make_plan
 
-    return make_plan(plan).subsets
+    return make_plan(plan).nested_runs
 
 
 _FIELDS = frozenset(StudySpec.__dataclass_fields__)

@@ -113,8 +113,7 @@ def test_plans_with_runs_on_parts_of_the_rows() -> None:
     result = simulate(learners, generated, plan, sets=2, n_jobs=1, engine="serial")
     parts = result.subset_losses
     assert parts is not None
-    subsets = result.design.subsets
-    assert parts.shape == (2, 1, 3, 1, subsets.runs, subsets.folds, 1)
+    assert parts.shape == (2, 1, 3, 1, result.design.nested_runs, 2, 1)
     from bestofk.papers.lab.simulation import SimulationTask
     from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError
-from bestofk.splits import number_of_kfold_splits
+from bestofk.papers.fundamentals import number_of_kfold_splits
 
 
 @given(st.integers(2, 300), st.data())
