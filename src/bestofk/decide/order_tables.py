@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,12 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, joined
 from bestofk._base.registry import resolve
 from bestofk._base.results import Presented
-from bestofk.decide.decision import NO_LEARNER
+from bestofk.decide.best import Best
+from bestofk.decide.choose_test import Choice
+from bestofk.decide.decision import NO_LEARNER, Ruled
+from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.order import decide
+from bestofk.decide.pairs import chosen_test, compare_pairs
 from bestofk.decide.preference import (
     Name,
     PreferenceLike,
@@ -29,12 +33,15 @@ from bestofk.decide.problem import (
     refuse_wide_margin,
     values_of,
 )
-from bestofk.decide.problem_stack import Decided, ProblemStack, decide_groups, untested
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 
 if TYPE_CHECKING:
     from bestofk.splits.design import Design
+
+
+_SQUARES_FIT = (1e-100, 1e100)
+"""Losses of other sizes are tested in another unit, which must not be that of another table."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -198,11 +205,11 @@ def order_many(
         test_arguments=test_arguments,
     )  # fmt: skip
     stack = losses
-    if not isinstance(stack, ProblemStack):
+    if not isinstance(stack, Problem):
         stack = stack_tables(
             losses, design=design, algorithms=algorithms, subset_values=subset_values, prefer=prefer
         )
-    refuse_wide_margin(stack.one(0), settings.margin)
+    refuse_wide_margin(stack.table(0), settings.margin)
     entry = PROCEDURES[settings.procedure]
     if entry.rule:
         decided = decide_groups(stack, settings, resolve(entry.rule))
@@ -220,7 +227,7 @@ def stack_tables(
     algorithms: Sequence[str] | None = None,
     subset_values: Any = None,
     prefer: PreferenceLike = None,
-) -> ProblemStack:
+) -> Problem:
     """Prepare many tables with their design and preference once for several procedures.
 
     Parameters
@@ -230,7 +237,8 @@ def stack_tables(
 
     Returns
     -------
-    ProblemStack
+    Problem
+        With a first axis of tables.
     """
     array = finite_array(losses, "losses", min_ndim=3)
     if array.ndim not in (3, 4, 6) or not len(array):
@@ -245,29 +253,25 @@ def stack_tables(
     if len(names) != K:
         raise ArgumentError(f"algorithms must name {K} learners; got {len(names)}.")
     like = _first_problem(array, design, names, parts)
-    flat = array.reshape(B * K, *array.shape[2:])
-    values = values_of(flat) if array.ndim == 6 else flat
+    values = values_of(array) if array.ndim == 6 else array
     values = values.reshape(B, K, *like.values.shape[1:])
     ranks, preference, notes = preference_ranks(names, prefer)
-    means = values.reshape(B, K, -1).mean(axis=2)
-    places = order_by(ranks, means)
-    listed = (places == np.arange(K)).all()
+    places = order_by(ranks, values.reshape(B, K, -1).mean(axis=2))
+    ordered = np.arange(B)[:, np.newaxis], places
     if parts is not None and like.subset_values is not None:
-        parts = parts[:, :, 0].mean(axis=4)
-        parts = parts[np.arange(B)[:, np.newaxis], places]
+        parts = parts[:, :, 0].mean(axis=4)[ordered]
     else:
         parts = None
-    folds = None
-    if like.fold_values is not None:
-        folds = array.mean(axis=5)[np.arange(B)[:, np.newaxis], places]
-    return ProblemStack(
-        values=values if listed else values[np.arange(B)[:, np.newaxis], places],
-        means=np.take_along_axis(means, places, axis=1),
-        places=places,
+    return replace(
+        like,
+        values=values[ordered],
         names=names,
-        like=replace(like, preference=preference, notes=notes),
+        losses=None,
+        preference=preference,
+        notes=notes,
         subset_values=parts,
-        fold_values=folds,
+        fold_values=None if like.fold_values is None else array.mean(axis=5)[ordered],
+        places=places,
     )
 
 
@@ -292,31 +296,27 @@ def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any)
     return problem_from_losses(table, prefer="listed")
 
 
-def _one_by_one(stack: ProblemStack, settings: Settings) -> Decided:
+def _one_by_one(stack: Problem, settings: Settings) -> Decided:
     """Decide table by table, for a procedure without a batched function."""
-    decided = untested(len(stack), stack.learners)
+    decided = untested(stack)
     tests: dict[str, None] = {}
-    for table in range(len(stack)):
-        decision = decide(stack.one(table), settings)
+    for table in range(len(stack.values)):
+        decision = decide(stack.table(table), settings)
         position = {name: at for at, name in enumerate(decision.by_preference)}
         if decision.recommended is not None:
             decided.recommended[table] = position[decision.recommended]
-        decided.order[table, : len(decision.ranking)] = [
-            position[name] for name in decision.ranking
-        ]
+        ranking = [position[name] for name in decision.ranking]
+        decided.order[table, : len(ranking)] = ranking
         decided.write(np.array([table]), decision.evidence)
         tests[decision.test] = None
     return decided._replace(tests=tuple(tests))
 
 
-def _by_learner(stack: ProblemStack, decided: Decided, settings: Settings) -> ManyDecisions:
+def _by_learner(stack: Problem, decided: Decided, settings: Settings) -> ManyDecisions:
     """Convert positions in the order of preference to numbers of learners."""
-    B = len(stack)
-    every, places = np.arange(B), stack.places
-    rank = np.argsort(places, axis=1)
-    square: Any = every[:, np.newaxis, np.newaxis], rank[:, :, np.newaxis], rank[:, np.newaxis, :]
-    if (rank == np.arange(stack.learners)).all():
-        square = ...
+    places: Any = stack.places
+    every, rank = np.arange(len(places)), np.argsort(places, axis=1)
+    square = every[:, np.newaxis, np.newaxis], rank[:, :, np.newaxis], rank[:, np.newaxis, :]
     best: dict[str, Any] = {}
     beaten = decided.claims.swapaxes(1, 2)
     if decided.best is not None:
@@ -326,7 +326,7 @@ def _by_learner(stack: ProblemStack, decided: Decided, settings: Settings) -> Ma
         best = {name: np.take_along_axis(columns[name], rank, axis=1) for name in names}
     return ManyDecisions(
         recommended=_numbered(places, decided.recommended[:, np.newaxis])[:, 0],
-        means=np.take_along_axis(stack.means, rank, axis=1),
+        means=np.take_along_axis(stack.means(), rank, axis=1),
         ranking=_numbered(places, decided.order),
         by_preference=places,
         claims=decided.claims[square],
@@ -344,7 +344,153 @@ def _by_learner(stack: ProblemStack, decided: Decided, settings: Settings) -> Ma
 
 def _numbered(order: Ints, at: Ints) -> Ints:
     """Return the learners at positions (B, m); -1 stays."""
-    if (order == np.arange(order.shape[1])).all():
-        return at
     learners = np.take_along_axis(order, np.maximum(at, 0), axis=1)
     return np.where(at == NO_LEARNER, NO_LEARNER, learners)
+
+
+class TablesOfTest(NamedTuple):
+    """Tables that one call of one test takes."""
+
+    tables: Ints
+    family: Family
+    choice: Choice
+
+
+def groups_of(stack: Problem, settings: Settings) -> Iterator[TablesOfTest]:
+    """Yield groups of tables whose pairs one test call can take.
+
+    The arguments and the automatic choice of a test depend on facts about a table, such as the
+    step of its losses: tables with the same facts share a call. Tables of a test that draws, and
+    losses whose squares leave the range of floating point, have calls of their own.
+    """
+    family, first, _ = chosen_test(stack.table(0), settings)
+    at = np.full(len(stack.values), -1)
+    if family.control is not None:
+        at = np.argmax(stack.places == stack.names.index(settings.control), axis=1)
+    alone = _stay_alone(stack)
+    varies = _varies(first, settings.test)
+    grouped: dict[tuple[Any, ...], tuple[Choice, list[int]]] = {}
+    choice, facts = first, _facts(first)
+    for table, place in enumerate(at.tolist()):
+        if varies and table:
+            choice = chosen_test(stack.table(table), settings).choice
+            facts = _facts(choice)
+        random = choice.entry is not None and choice.entry.takes("random_state")
+        key = (place, facts, table if random or alone[table] else None)
+        grouped.setdefault(key, (choice, []))[1].append(table)
+    for (place, *_), (choice, tables) in grouped.items():
+        control = None if place < 0 else place
+        yield TablesOfTest(np.array(tables), replace(family, control=control), choice)
+
+
+def _facts(choice: Choice) -> tuple[str, ...]:
+    """Return all that distinguishes two choices."""
+    return choice.name, *map(repr, choice.arguments.items())
+
+
+def _varies(choice: Choice, test: Any) -> bool:
+    """Return whether the choice looks at the losses of a table, and not at their design alone."""
+    entry = choice.entry
+    if entry is None:
+        return False
+    return bool(test == "auto" or entry.takes("resolution") or entry.zero_one or entry.widened)
+
+
+def _stay_alone(stack: Problem) -> Any:
+    """Return (B,): some losses are so large or small that they need another unit."""
+    parts = [stack.values] if stack.subset_values is None else [stack.values, stack.subset_values]
+    odd = np.zeros(len(stack.values), dtype=bool)
+    low, high = _SQUARES_FIT
+    for part in parts:
+        sizes = np.abs(part)
+        if sizes.max() < high and np.logical_or(sizes > low, sizes == 0.0).all():
+            continue
+        largest = sizes.reshape(len(stack.values), len(stack.names), -1).max(axis=2)
+        odd |= ((largest != 0.0) & ~((low < largest) & (largest < high))).any(axis=1)
+    return odd
+
+
+class Decided(NamedTuple):
+    """Decisions on B tables of K learners, by their positions in the order of preference.
+
+    `order` (B, K) is best first, `NO_LEARNER` at positions that a procedure leaves open.
+    `claims[b, i, j]`: i is shown to be better than j. `pvalue` and `adjusted_pvalue` (B, K, K)
+    are NaN for pairs that were not tested. `tests` are the tests that were used. `best` is the
+    statement about the best, if the procedure makes one.
+    """
+
+    recommended: Ints
+    order: Ints
+    claims: Bools
+    pvalue: Floats
+    adjusted_pvalue: Floats
+    tests: tuple[str, ...]
+    best: Best | None = None
+
+    def write(self, tables: Ints, evidence: Evidence) -> None:
+        """Write the results of the pairs of some tables."""
+        first, second = evidence.first, evidence.second
+        self.claims[tables] = evidence.shown()
+        for square, column in (
+            (self.pvalue, evidence.pvalue),
+            (self.adjusted_pvalue, evidence.adjusted_pvalue),
+        ):
+            square[tables[:, np.newaxis], first, second] = column
+            if evidence.alternative == "two-sided":
+                square[tables[:, np.newaxis], second, first] = column
+
+    def with_order(self, order: Ints, recommended: Ints | None = None) -> Decided:
+        """Return the evidence with an order; recommend its first learner by default."""
+        return self._replace(
+            order=order, recommended=order[:, 0] if recommended is None else recommended
+        )
+
+
+def untested(stack: Problem, *tests: str) -> Decided:
+    """Return decisions without claims and recommendations."""
+    B, K = stack.values.shape[:2]
+    square = (B, K, K)
+    return Decided(
+        recommended=np.full(B, NO_LEARNER),
+        order=np.full((B, K), NO_LEARNER),
+        claims=np.zeros(square, dtype=bool),
+        pvalue=np.full(square, np.nan),
+        adjusted_pvalue=np.full(square, np.nan),
+        tests=tests,
+    )
+
+
+def only(recommended: Ints, learners: int) -> Ints:
+    """Return (B, K): an order that holds the recommended learner alone."""
+    order = np.full((len(recommended), learners), NO_LEARNER)
+    order[:, 0] = recommended
+    return order
+
+
+def decide_groups(
+    stack: Problem, settings: Settings, rule: Callable[[Evidence, bool, float | None], Ruled]
+) -> Decided:
+    """Test the pairs of every table, and apply the rule of a procedure to them."""
+    B = len(stack.values)
+    decided, best, tests = untested(stack), None, []
+    for tables, family, choice in groups_of(stack, settings):
+        some = stack.tables(tables)
+        evidence = compare_pairs(choice, family, some.sample(choice.axes), some.means())
+        ruled = rule(evidence, stack.preference.stated, settings.margin)
+        decided.recommended[tables], decided.order[tables] = ruled.recommended, ruled.order
+        if ruled.best is not None:
+            if best is None:
+                best = Best(*(np.empty((B, *part.shape[1:]), part.dtype) for part in ruled.best))
+            for whole, part in zip(best, ruled.best, strict=True):
+                whole[tables] = part
+        if family.of_best:
+            pairs = replace(family, name="all", correction=settings.used_correction)
+            evidence = evidence.of_family(pairs)
+        decided.write(tables, evidence)
+        tests.append(choice.name)
+    return decided._replace(tests=distinct(tests), best=best)
+
+
+def distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """Return every name once, in the order in which they come."""
+    return tuple(dict.fromkeys(names))

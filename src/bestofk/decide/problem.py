@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.checks import Bools, Floats, finite_array, missing_word, refuse
+from bestofk._base.checks import Bools, Floats, Ints, finite_array, missing_word, refuse
 from bestofk._base.errors import ArgumentError, DesignError, use
 from bestofk._base.formatting import counted
 from bestofk.data.frames import as_pandas
@@ -56,7 +56,9 @@ class Problem:
     """K learners with their losses, in order of preference (of their means, if none is stated).
 
     `values` is (K, runs, folds) for one data set and (K, data sets) for several; the instances
-    of one test set count as folds of one run.
+    of one test set count as folds of one run. All losses of B tables of the same design have a
+    first axis of tables, each with its own order: `names` is then as listed, and `places` (B, K)
+    has the learner at each position.
     """
 
     values: Floats
@@ -80,6 +82,7 @@ class Problem:
     """The losses that some learners lack, if they were left out."""
     filled: Problem | None = None
     """The problem of all units, with the worst loss for each missing one."""
+    places: Ints | None = None
 
     @property
     def situations(self) -> tuple[str, ...]:
@@ -111,11 +114,34 @@ class Problem:
                     f"{self.describe()}."
                 )
             return self.fold_values
-        return sample_of(self.values, self.subset_values, axes)
+        learners = self.values.shape[: -1 if self.n_datasets > 1 else -2]
+        if axes == BOTH_PARTS:
+            parts = (self.values, self.subset_values)
+            flat = [part.reshape(*learners, -1) for part in parts if part is not None]
+            return np.concatenate(flat, axis=-1)
+        if self.values.ndim == len(learners) + axes:
+            return self.values
+        return self.values.reshape(*learners, -1) if axes == 1 else self.values[..., np.newaxis, :]
 
     def means(self) -> Floats:
-        """Return the mean loss of every learner."""
-        return _means(self.values)
+        """Return the mean loss of every learner; NaN marks a run that a learner does not have."""
+        losses = self.sample(1)
+        mean: Floats = np.nanmean(losses, axis=-1) if np.isnan(losses).any() else losses.mean(-1)
+        return mean
+
+    def table(self, number: int) -> Problem:
+        """Return the problem of one of many tables."""
+        assert self.places is not None
+        names = tuple(self.names[k] for k in self.places[number].tolist())
+        return replace(self.tables(number), names=names, places=None, losses=None)
+
+    def tables(self, numbers: Any) -> Problem:
+        """Return some of many tables."""
+        arrays = ("values", "subset_values", "fold_values", "places")
+        some: dict[str, Any] = {
+            name: one[numbers] for name in arrays if (one := getattr(self, name)) is not None
+        }
+        return replace(self, **some)
 
 
 def refuse_wide_margin(problem: Problem, margin: float | None) -> None:
@@ -128,23 +154,11 @@ def refuse_wide_margin(problem: Problem, margin: float | None) -> None:
         raise refuse("margin", f"below 1, the largest possible difference in {metric.name}", margin)
 
 
-def sample_of(values: Floats, subset_values: Floats | None, axes: int) -> Floats:
-    """Return the values of a problem as (K, n) or (K, runs, folds); see `Problem.sample`."""
-    if axes == BOTH_PARTS:
-        parts = (values, subset_values)
-        flat = [part.reshape(len(part), -1) for part in parts if part is not None]
-        return np.concatenate(flat, axis=1)
-    if values.ndim == 1 + axes:
-        return values
-    if axes == 1:
-        return values.reshape(len(values), -1)
-    return values[:, np.newaxis, :]
-
-
 def values_of(losses: Floats) -> Floats:
-    """Return the values of a problem from complete losses of five axes."""
-    per_fold: Floats = losses[..., 0] if losses.shape[4] == 1 else losses.mean(axis=4)
-    return per_fold.mean(axis=(2, 3)) if losses.shape[1] > 1 else per_fold[:, 0]
+    """Return the values of a problem from complete losses of five axes, or of many tables."""
+    per_fold: Floats = losses[..., 0] if losses.shape[-1] == 1 else losses.mean(axis=-1)
+    several = losses.shape[-4] > 1
+    return per_fold.mean(axis=(-2, -1)) if several else per_fold[..., 0, :, :]
 
 
 def fold_values_of(losses: Floats) -> Floats | None:
@@ -198,7 +212,6 @@ def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
 
 
 def _means(values: Floats) -> Floats:
-    """Return the mean loss of every learner; NaN marks a run that a learner does not have."""
     flat = values.reshape(len(values), -1)
     mean: Floats = np.nanmean(flat, axis=1) if np.isnan(flat).any() else flat.mean(axis=1)
     return mean

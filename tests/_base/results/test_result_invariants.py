@@ -18,7 +18,7 @@ import bestofk as bk
 from bestofk._base.results import Presented, Reported, Result
 
 NO_RESULTS = {
-    "ProblemStack",  # an input, not a result
+    "Problem",  # an input, not a result
     # inputs and registry entries
     "DataSet", "Design", "Encoded", "Loss", "Plan", "Schema", "Splits", "Table",
     "BayesianNetwork", "PairwiseTest", "MultipleTest", "CalibratedDf", "Step",

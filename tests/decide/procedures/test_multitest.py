@@ -158,25 +158,25 @@ def test_many_learners_are_ordered_by_the_pseudocode(five_by_two):
     assert sorted(decision.ranking) == list(range(300))
 
 
-@pytest.mark.parametrize("procedure", ["multitest", "test_first", "most_wins"])
+@pytest.mark.parametrize("procedure", ["multitest", "test-first", "most-wins"])
 def test_losses_are_not_written(five_by_two, procedure):
     losses = five_by_two([0.1, 0.2, 0.3])
     losses.flags.writeable = False
     before = losses.copy()
-    getattr(ordering, procedure)(losses)
+    bk.order(losses, procedure=procedure, prefer="listed")
     np.testing.assert_array_equal(losses, before)
 
 
-@pytest.mark.parametrize("procedure", ["multitest", "test_first", "most_wins"])
+@pytest.mark.parametrize("procedure", ["multitest", "test-first", "most-wins"])
 def test_a_pvalue_at_the_level_rejects(five_by_two, procedure):
     def one_in_twenty(a, b, alternative):
         estimate = np.asarray((a - b).mean(axis=(-2, -1)))
         return Known(np.full(estimate.shape, 0.05), estimate)
 
     losses = five_by_two([0.3, 0.1])
-    decide = getattr(ordering, procedure)
-    at = decide(losses, test=one_in_twenty, correction="none")
+    asked = {"procedure": procedure, "prefer": "listed", "test": one_in_twenty}
+    at = bk.order(losses, correction="none", **asked)
     assert at.recommended == 1
     assert {one.name: one.verdict for one in at.standings} == {1: "recommended", 0: "worse"}
-    below = decide(losses, test=one_in_twenty, correction="none", alpha=0.0499)
+    below = bk.order(losses, correction="none", alpha=0.0499, **asked)
     assert below.recommended != 1

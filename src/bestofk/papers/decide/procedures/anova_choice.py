@@ -11,10 +11,10 @@ from bestofk._base.errors import DesignError
 from bestofk._base.formatting import in_words, number, pvalue_words
 from bestofk.decide.decision import NO_LEARNER, Decision
 from bestofk.decide.order import order_by_procedure
+from bestofk.decide.order_tables import Decided, only, untested
 from bestofk.decide.pairs import no_pairs
 from bestofk.decide.preference import Name
 from bestofk.decide.problem import Problem
-from bestofk.decide.problem_stack import Decided, ProblemStack, only, untested
 from bestofk.decide.settings import Settings
 from bestofk.decide.statements.wording import called, mean_words, named
 from bestofk.papers.stats import anova, newman_keuls
@@ -162,27 +162,25 @@ def decide_newman_keuls(problem: Problem, settings: Settings) -> Decision:
     return _choice("newman-keuls-choice", "newman-keuls", problem, best, (reason,), alpha)
 
 
-def anova_choice_many(stack: ProblemStack, settings: Settings) -> Decided:
+def anova_choice_many(stack: Problem, settings: Settings) -> Decided:
     """Return the ANOVA choice on every table of a stack."""
     best = _if_equal(anova_of(_parts(stack)).pvalue, settings.alpha)
-    by_preference = np.broadcast_to(np.arange(stack.learners), (len(stack), stack.learners))
+    by_preference = np.arange(len(stack.names))
     order = np.where((best == NO_LEARNER)[:, np.newaxis], NO_LEARNER, by_preference)
-    return untested(len(stack), stack.learners, "anova").with_order(order)
+    return untested(stack, "anova").with_order(order)
 
 
-def newman_keuls_choice_many(stack: ProblemStack, settings: Settings) -> Decided:
+def newman_keuls_choice_many(stack: Problem, settings: Settings) -> Decided:
     """Return the Newman-Keuls choice on every table of a stack."""
     lines = _lines(*underline_ends_of(_parts(stack), settings.alpha))
     best = np.where(lines.rival == NO_LEARNER, lines.chosen, NO_LEARNER)
-    decided = untested(len(stack), stack.learners, "newman-keuls")
-    return decided.with_order(only(best, stack.learners))
+    decided = untested(stack, "newman-keuls")
+    return decided.with_order(only(best, len(stack.names)))
 
 
-def _parts(stack: ProblemStack) -> OneWayParts:
-    """Return the sums of squares of every table, computed once for both choices."""
-    _samples(stack.like)
-    parts: OneWayParts = stack.once("sums of squares", lambda: one_way_parts(stack.sample(1)))
-    return parts
+def _parts(stack: Problem) -> OneWayParts:
+    """Return the sums of squares of every table."""
+    return one_way_parts(_samples(stack))
 
 
 def _if_equal(pvalue: Any, alpha: float) -> Ints:
@@ -223,7 +221,7 @@ def _by_name(problem: Problem) -> dict[Name, float]:
 
 def _samples(problem: Problem) -> Any:
     samples = problem.sample(1)
-    if samples.shape[1] < 2:
+    if samples.shape[-1] < 2:
         raise DesignError(
             f"There is nothing to test: the losses are {problem.describe()}, one number per "
             "learner. Give losses by fold, by data set or by test instance."

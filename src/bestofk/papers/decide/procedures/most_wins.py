@@ -12,10 +12,10 @@ from bestofk._base.formatting import capitalised, in_words
 from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.order import order_by_procedure
+from bestofk.decide.order_tables import Decided, decide_groups
 from bestofk.decide.pairs import tested
 from bestofk.decide.preference import Name
 from bestofk.decide.problem import Problem
-from bestofk.decide.problem_stack import Decided, ProblemStack, decide_groups
 from bestofk.decide.settings import Settings
 from bestofk.decide.statements.wording import called, mean_words, named
 
@@ -88,7 +88,7 @@ def _by_wins(tested: Decision, *, minus_losses: bool) -> Decision:
     )
 
 
-def most_wins_many(stack: ProblemStack, settings: Settings) -> Decided:
+def most_wins_many(stack: Problem, settings: Settings) -> Decided:
     """Return the decisions by most wins on every table of a stack."""
 
     def rule(evidence: Evidence, *_: Any) -> Ruled:

@@ -12,17 +12,16 @@ from bestofk.decide.choose_test import Choice
 from bestofk.decide.decision import NO_LEARNER, Decision
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.order import order_by_procedure
-from bestofk.decide.pairs import chosen_test, compare_in, decision_of, no_pairs
-from bestofk.decide.preference import Name, without_noise
-from bestofk.decide.problem import Problem
-from bestofk.decide.problem_stack import (
+from bestofk.decide.order_tables import (
     Decided,
-    ProblemStack,
     distinct,
     groups_of,
     only,
     untested,
 )
+from bestofk.decide.pairs import chosen_test, compare_in, decision_of, no_pairs
+from bestofk.decide.preference import Name, without_noise
+from bestofk.decide.problem import Problem
 from bestofk.decide.settings import Settings
 from bestofk.decide.statements.wording import called, is_are, mean_words, named
 
@@ -125,31 +124,23 @@ def decide_test_first(problem: Problem, settings: Settings) -> Decision:
     )
 
 
-def test_first_many(stack: ProblemStack, settings: Settings) -> Decided:
+def test_first_many(stack: Problem, settings: Settings) -> Decided:
     """Return the decisions of TestFirst on every table of a stack."""
-    K = stack.learners
-    smallest = _smallest(stack.means)
-    decided = untested(len(stack), K)
+    K = len(stack.names)
+    smallest = _smallest(stack.means())
+    decided = untested(stack)
     recommended, tests = smallest.copy(), []
     for group in groups_of(stack, settings):
         tables, family, choice = group
         # a family of K - 1 tests, whichever learner has the smallest mean
         family = replace(family, name="control")
         tests.append(choice.name)
-        known = stack.cache.get(group.against_preferred())
         for first in range(1, K):
-            which = np.flatnonzero(smallest[tables] == first)
-            if not which.size:
+            some = tables[smallest[tables] == first]
+            if not some.size:
                 continue
-            some = tables[which]
-            if known is None:
-                values = stack.rows(some).sample(choice.axes)
-                pvalue = _against_preferred(choice, values, first).pvalue
-            else:
-                # MultiTest uses the same settings
-                places = np.arange(first)
-                pvalue = known[which[:, np.newaxis], places * K - places * (places + 1) // 2
-                               + first - places - 1]  # fmt: skip
+            values = stack.tables(some).sample(choice.axes)
+            pvalue = _against_preferred(choice, values, first).pvalue
             adjusted = _adjusted(family, pvalue)
             beaten = adjusted <= family.alpha
             recommended[some[~beaten.all(axis=1)]] = NO_LEARNER
