@@ -20,7 +20,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from bestofk.papers import lab
-from bestofk.stats.pairwise.repeated_kfold import VARIANTS
+from bestofk.papers.stats.repeated_kfold import VARIANTS
 from timing import Row
 
 SETS = 1000

@@ -27,7 +27,7 @@ from time import perf_counter
 import numpy as np
 
 from bestofk.papers import lab
-from bestofk.stats.pairwise.repeated_kfold import VARIANTS
+from bestofk.papers.stats.repeated_kfold import VARIANTS
 from timing import Row, best
 from tree_and_bayes_speed import bare_fits, null_sets, sliced
 

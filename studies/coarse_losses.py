@@ -25,8 +25,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from bestofk._base.errors import DesignError
+from bestofk.papers.stats.repeated_kfold import VARIANTS
 from bestofk.stats.pairwise import all_pairs, permutation, resolution_of
-from bestofk.stats.pairwise.repeated_kfold import VARIANTS
 
 ALPHA = 0.05
 ERRORS, ALIKE, STABLE = (0.05, 0.2, 0.5), (0.0, 0.8), 0.8

@@ -5,7 +5,7 @@
 Find, for pairs of learners, sizes of data sets and designs, the largest df from 2 to 100 at which
 the two-sided Type I error is at most alpha. The data have 10 independent binary attributes with
 probabilities from U(0, 1), and a class with probability 0.5. Write
-src/bestofk/pairwise/published_df.json.
+src/bestofk/papers/stats/published_df.json.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bestofk.papers import lab
 from bestofk.papers.lab.collect_outcomes import ALPHAS
-from bestofk.stats.pairwise.repeated_kfold import VARIANTS
+from bestofk.papers.stats.repeated_kfold import VARIANTS
 
 PAIRS = {
     ("naive-bayes", "c4.5"): (100, 300, 1000),
@@ -26,7 +26,7 @@ PAIRS = {
 }
 DESIGNS = {2: (5, 10), 5: (5, 10), 10: (1, 5, 10, 20, 100)}
 """{folds: runs}."""
-OUT = Path(__file__).parents[1] / "src" / "bestofk" / "pairwise" / "published_df.json"
+OUT = Path(__file__).parents[1] / "src" / "bestofk" / "papers" / "stats" / "published_df.json"
 SEED = 1
 
 

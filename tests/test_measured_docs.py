@@ -134,7 +134,7 @@ def test_replicability() -> None:
 
 
 def test_calibrated_degrees_of_freedom() -> None:
-    from bestofk.stats.pairwise import calibration as published_df
+    from bestofk.papers.stats import published_df
 
     designs = {"10x10, 300": (10, 10, 300), "1000": (10, 10, 1000), "one": (1, 10, 300),
              "5x2": (5, 2, 300)}  # fmt: skip

@@ -18,10 +18,11 @@ from bestofk.stats import multiple, pairwise
 
 FUNCTIONS = {
     pairwise: "kfold_t resampled_t corrected_resampled_t five_by_two_t five_by_two_f "
-    "repeated_kfold_t corrected_repeated_kfold_t sign wilcoxon mcnemar permutation correlated_t "
+    "corrected_repeated_kfold_t sign wilcoxon mcnemar permutation correlated_t "
     "signed_rank_bayes hierarchical_bayes",
     multiple: "kruskal_wallis friedman nemenyi posthoc cochran_q",
-    paper_tests: "anova repeated_measures_anova newman_keuls looney bootstrap_a bootstrap_b",
+    paper_tests: "anova repeated_measures_anova newman_keuls looney bootstrap_a bootstrap_b "
+    "repeated_kfold_t",
     papers.decide: "test_first anova_choice newman_keuls_choice most_wins roc_hull "
     "multinomial_selection order_intervals select_by_scores",
     ordering: "multitest",
@@ -199,7 +200,7 @@ def test_results_of_pairwise_tests(losses):
     assert pairwise.mcnemar(wrong, wrong, exact=False).pvalue == 1.0
     x, y = a.ravel(), b.ravel()
     assert pairwise.corrected_resampled_t(x, y, n_train=90, n_test=10).pvalue < 0.05
-    assert pairwise.repeated_kfold_t(a, b, variant="use-all-data", df=9).df == 9
+    assert paper_tests.repeated_kfold_t(a, b, variant="use-all-data", df=9).df == 9
     assert pairwise.correlated_t(x, y, rope=0.01, rho=0.1).right > 0.9
     assert pairwise.kfold_t(x, y, alternative="two-sided", df=5).df == 5
 

@@ -133,7 +133,7 @@ def test_df_reaches_the_test():
     losses = TABLES["corrected-repeated-kfold-t"]
     decision = bk.order(losses, test="use-all-data", df=4, prefer="listed")
     x = losses.values[:, 0, :, :, 0]
-    by_hand = bk.pairwise.repeated_kfold_t(x[0], x[1], df=4)
+    by_hand = bk.papers.stats.repeated_kfold_t(x[0], x[1], df=4)
     assert decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
     with pytest.raises(ArgumentError, match="df does not apply"):
         bk.order(TABLES["skew-corrected-t"], df=4)

@@ -59,13 +59,13 @@ def test_rate_figures_show_ours_and_the_print():
 
 def test_the_averages_of_three_runs_of_three_folds():
     from bestofk.papers.calibrated.averaging import EXAMPLE, first_figure
-    from bestofk.stats import pairwise
+    from bestofk.papers.stats import repeated_kfold_t
 
     (plain, ordered), _ = first_figure()
     assert np.allclose(plain.ours[:3, 3], EXAMPLE.mean(axis=1))
     # the tests use these averages as samples: the same estimate, and the variance of the averages
     zeros = np.zeros_like(EXAMPLE)
     for name, sample in (("runs", plain.ours[3, :3]), ("sorted-runs", ordered.ours[3, :3])):
-        result = pairwise.repeated_kfold_t(EXAMPLE, zeros, variant=name)
+        result = repeated_kfold_t(EXAMPLE, zeros, variant=name)
         t = sample.mean() / (sample.std(ddof=1) / np.sqrt(len(sample)))
         assert np.isclose(float(result.statistic), t)

@@ -11,6 +11,7 @@ from warnings import warn
 import numpy as np
 
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
+from bestofk._base.registry import resolve
 from bestofk.decide.problem import BOTH_PARTS, Problem
 from bestofk.losses.split_design import design_advice, is_certain, unclear_design
 from bestofk.stats.pairwise.entry import PairwiseTest
@@ -185,7 +186,7 @@ def _takes_any_losses(entry: PairwiseTest) -> bool:
 
 def _uncalibrated(problem: Problem, entry: PairwiseTest, df: Any) -> str:
     """Return the degrees of freedom of a test that could use calibrated ones."""
-    if "variant" not in entry.arguments:
+    if not entry.published_df:
         return ""
     if df is None:
         two = problem.sample(entry.axes)[:2]
@@ -344,21 +345,18 @@ def _offer(problem: Problem, *, one_sided: bool = False) -> str:
 
 def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
     """Return the measured df of a repeated k-fold test for this design, and its source."""
-    variant = entry.arguments.get("variant")
-    if variant is None:
-        calibrated = [name for name, one in PAIRWISE_TESTS.items() if "variant" in one.arguments]
+    if not entry.published_df:
+        calibrated = [name for name, one in PAIRWISE_TESTS.items() if one.published_df]
         raise ArgumentError(
             use(df="calibrated"),
             f" applies to {', '.join(calibrated)}; test {entry.name!r} takes a number.",
         )
-    from bestofk.stats.pairwise.calibration import df_of_design
-
     design = problem.design
     rows = None
     if design.n_train is not None and design.n_test is not None:
         rows = round((sum(design.n_train) + sum(design.n_test)) / len(design.n_test))
-    df, note = df_of_design(
-        variant,
+    df, note = resolve(entry.published_df)(
+        entry.name,
         design.runs,
         design.folds,
         rows=rows,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from bestofk._base.errors import ArgumentError
+from bestofk.papers.stats import repeated_kfold_t
 from bestofk.stats import pairwise
 from bestofk.stats.pairwise.differences import (
     NUMBERS_PER_BLOCK,
@@ -47,8 +48,8 @@ def test_extreme_units(scale):
     for function in (
         pairwise.five_by_two_t,
         pairwise.five_by_two_f,
-        pairwise.repeated_kfold_t,
-        partial(pairwise.repeated_kfold_t, variant="folds-averaged-t"),
+        repeated_kfold_t,
+        partial(repeated_kfold_t, variant="folds-averaged-t"),
         pairwise.corrected_repeated_kfold_t,
     ):
         plain, other = function(a, b), function(a * scale, b * scale)

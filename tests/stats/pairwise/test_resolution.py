@@ -8,6 +8,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from bestofk._base.errors import ArgumentError
+from bestofk.papers.stats.repeated_kfold import VARIANTS, _variance, repeated_kfold_t
 from bestofk.stats.pairwise import (
     PAIRWISE_TESTS,
     all_pairs,
@@ -17,11 +18,9 @@ from bestofk.stats.pairwise import (
     five_by_two_f,
     five_by_two_t,
     kfold_t,
-    repeated_kfold_t,
     resolution_of,
     smallest_pvalue,
 )
-from bestofk.stats.pairwise.repeated_kfold import VARIANTS, _variance
 
 
 def rates(n, learners=5, folds=10, seed=0, error=0.3):

@@ -10,6 +10,7 @@ from .interval_bootstrap import (
     bootstrap_b as bootstrap_b,
     interval_convergence as interval_convergence,
 )
+from .published_df import CalibratedDf as CalibratedDf, calibrated_df as calibrated_df
 from .range_tests import (
     NewmanKeulsResult as NewmanKeulsResult,
     RangeWindow as RangeWindow,
@@ -18,4 +19,5 @@ from .range_tests import (
     newman_keuls as newman_keuls,
     tukey as tukey,
 )
+from .repeated_kfold import repeated_kfold_t as repeated_kfold_t
 from .right_answers import LooneyResult as LooneyResult, looney as looney

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bestofk._base.registry import Assumption
 from bestofk.stats.multiple.registry import BLOCKS, INDEPENDENT_BLOCKS, SPLITS, MultipleTest
+from bestofk.stats.pairwise.entry import NORMAL, SHARED_ROWS_IGNORED, Caution, PairwiseTest
 
 _EQUAL_SAMPLES = Assumption(
     claim="The losses of all learners are normal and independent, with equal variances.",
@@ -187,5 +188,118 @@ MULTIPLE_TESTS = (
         citations=("otero2014bootstrap",),
         assumptions=(_EXCHANGEABLE,),
         needs_repetitions=True,
+    ),
+)
+
+_BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests"
+_SHARED_ROWS_CALIBRATED = Assumption(
+    claim=SHARED_ROWS_IGNORED.claim,
+    check="by design",
+    why="The degrees of freedom were set to {df} instead of those for independent folds.",
+    when="df given",
+)
+_SHARED_ROWS_UNLESS_CALIBRATED = Assumption(
+    claim=SHARED_ROWS_IGNORED.claim,
+    check=SHARED_ROWS_IGNORED.check,
+    why=SHARED_ROWS_IGNORED.why,
+    when="df not given",
+)
+
+
+def _variant(
+    name: str, summary: str, sample: str, *, one_sample: bool = False, percent: int | None = None
+) -> PairwiseTest:
+    """Return one of Bouckaert's tests.
+
+    `percent` is the measured error rate with its default df, if it exceeds the level
+    (docs/measured/tests.csv).
+    """
+    return PairwiseTest(
+        name=name,
+        explanation=(
+            "Compares two learners over repeated cross-validation on one data set by a t test on "
+            f"{sample}.",
+            "Use it with the calibrated degrees of freedom (--df) to repeat published results.",
+            "Do not use it without calibration: folds and runs share training rows, so it finds "
+            "differences too often.",
+        ),
+        historical=True,
+        function="bestofk.papers.stats.repeated_kfold:repeated_kfold_t",
+        summary=summary,
+        covers=("repeated-kfold",),
+        paper=_BOUCKAERT,
+        axes=2,
+        family="repeated-kfold-t",
+        called=f"the repeated k-fold t test '{name}'",
+        citations=("bouckaert2003choosing",),
+        assumptions=(_SHARED_ROWS_CALIBRATED, _SHARED_ROWS_UNLESS_CALIBRATED, NORMAL),
+        arguments={"variant": name},
+        published_df="bestofk.papers.stats.published_df:df_of_design",
+        cautions=()
+        if percent is None
+        else (
+            Caution(
+                sign="df not calibrated",
+                rates={1: percent},
+                advice='use df="calibrated" (--df calibrated)',
+            ),
+        ),
+        curtailed="plain" if one_sample else "",
+    )
+
+
+PAIRWISE_TESTS = (
+    _variant(
+        "use-all-data",
+        "all runs x folds differences as one sample",
+        "all differences of all runs as one sample",
+        one_sample=True,
+        percent=55,
+    ),
+    _variant(
+        "folds", "mean of every run as a sample", "the mean differences of the runs", percent=60
+    ),
+    _variant(
+        "folds-averaged-var",
+        "grand mean over the average variance within runs",
+        "the mean of all differences, with the average variance within runs",
+    ),
+    _variant(
+        "runs",
+        "mean of every fold number as a sample",
+        "the mean differences of the fold numbers",
+        percent=51,
+    ),
+    _variant(
+        "runs-averaged-var",
+        "grand mean over the average variance within fold numbers",
+        "the mean of all differences, with the average variance within fold numbers",
+    ),
+    _variant(
+        "sorted-runs",
+        "folds sorted within each run, mean of every rank as a sample",
+        "the mean differences of the ranks of the folds within each run",
+    ),
+    _variant(
+        "sorted-runs-averaged-var",
+        "as runs-averaged-var, on sorted folds",
+        "the mean of all differences, with the average variance within ranks of folds",
+        percent=36,
+    ),
+    _variant(
+        "folds-averaged-t",
+        "average of the t statistics of the runs",
+        "every run, and averages their t statistics",
+    ),
+    _variant(
+        "runs-averaged-t",
+        "average of the t statistics of the fold numbers",
+        "every fold number, and averages their t statistics",
+    ),
+    _variant(
+        "sorted-runs-averaged-t",
+        "as runs-averaged-t, on sorted folds",
+        "every rank of the folds, and averages their t statistics",
+        percent=44,
     ),
 )

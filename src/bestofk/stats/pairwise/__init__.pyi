@@ -5,7 +5,6 @@ from .bayesian import (
     signed_rank_bayes as signed_rank_bayes,
 )
 from .calibration import (
-    CalibratedDf as CalibratedDf,
     Calibration as Calibration,
     read_calibration as read_calibration,
 )
@@ -37,7 +36,6 @@ from .registry import (
     LABELLED_TESTS as LABELLED_TESTS,
     PAIRWISE_TESTS as PAIRWISE_TESTS,
 )
-from .repeated_kfold import repeated_kfold_t as repeated_kfold_t
 from .resampled import (
     corrected_repeated_kfold_t as corrected_repeated_kfold_t,
     corrected_resampled_t as corrected_resampled_t,

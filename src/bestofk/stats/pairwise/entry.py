@@ -105,6 +105,8 @@ class PairwiseTest(FunctionEntry):
     estimand: Estimand = "mean"
     """The difference that the test, its estimate and its interval are about: that of the means, or
     the typical one (pseudomedian or median of the differences)."""
+    published_df: str = ""
+    """The location of the function of its published df: name, runs, folds, rows and learners."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     """Arguments that the function always receives, unless the caller says otherwise."""
 
@@ -138,23 +140,11 @@ SHARED_ROWS_CORRECTED = Assumption(
     check="by design",
     why="{test} corrects the variance for the ratio of test rows to training rows.",
 )
-SHARED_ROWS_CALIBRATED = Assumption(
-    claim=_SHARED,
-    check="by design",
-    why="The degrees of freedom were set to {df} instead of those for independent folds.",
-    when="df given",
-)
 SHARED_ROWS_IGNORED = Assumption(
     claim="Losses of different folds are independent.",
     check="doubtful",
     why="{test} treats the {n} folds as independent, but they share training rows, so it rejects "
     "more often than alpha. Use a corrected test or calibrated degrees of freedom.",
-)
-SHARED_ROWS_UNLESS_CALIBRATED = Assumption(
-    claim=SHARED_ROWS_IGNORED.claim,
-    check=SHARED_ROWS_IGNORED.check,
-    why=SHARED_ROWS_IGNORED.why,
-    when="df not given",
 )
 GROUPS_AS_UNITS = Assumption(
     claim="Rows of one group depend on each other.",

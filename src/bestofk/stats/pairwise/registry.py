@@ -15,10 +15,8 @@ from bestofk.stats.pairwise.entry import (
     NORMAL,
     NORMAL_UNITS,
     SAME_TEST_SET,
-    SHARED_ROWS_CALIBRATED,
     SHARED_ROWS_CORRECTED,
     SHARED_ROWS_IGNORED,
-    SHARED_ROWS_UNLESS_CALIBRATED,
     SKEWED_UNITS,
     SMOOTH_METRIC,
     STABLE_LEARNERS,
@@ -39,48 +37,6 @@ _BATES = (
     "Bates, Hastie and Tibshirani 2023, Cross-validation: what does it estimate and how well does "
     "it do it?"
 )
-_BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests"
-
-
-def _variant(
-    name: str, summary: str, sample: str, *, one_sample: bool = False, percent: int | None = None
-) -> PairwiseTest:
-    """Return one of Bouckaert's tests.
-
-    `percent` is the measured error rate with its default df, if it exceeds the level
-    (docs/measured/tests.csv).
-    """
-    return PairwiseTest(
-        name=name,
-        explanation=(
-            "Compares two learners over repeated cross-validation on one data set by a t test on "
-            f"{sample}.",
-            "Use it with the calibrated degrees of freedom (--df) to repeat published results.",
-            "Do not use it without calibration: folds and runs share training rows, so it finds "
-            "differences too often.",
-        ),
-        historical=True,
-        function="bestofk.stats.pairwise.repeated_kfold:repeated_kfold_t",
-        summary=summary,
-        covers=("repeated-kfold",),
-        paper=_BOUCKAERT,
-        axes=2,
-        family="repeated-kfold-t",
-        called=f"the repeated k-fold t test '{name}'",
-        citations=("bouckaert2003choosing",),
-        assumptions=(SHARED_ROWS_CALIBRATED, SHARED_ROWS_UNLESS_CALIBRATED, NORMAL),
-        arguments={"variant": name},
-        cautions=()
-        if percent is None
-        else (
-            Caution(
-                sign="df not calibrated",
-                rates={1: percent},
-                advice='use df="calibrated" (--df calibrated)',
-            ),
-        ),
-        curtailed="plain" if one_sample else "",
-    )
 
 
 _UNSTABLE = Caution(sign="unstable learners", rates={1: 14})
@@ -285,59 +241,6 @@ SPLIT_TESTS = (
         called="the k-fold cross-validated paired t test",
         citations=("dietterich1998approximate",),
         assumptions=(SHARED_ROWS_IGNORED, NORMAL),
-    ),
-    _variant(
-        "use-all-data",
-        "all runs x folds differences as one sample",
-        "all differences of all runs as one sample",
-        one_sample=True,
-        percent=55,
-    ),
-    _variant(
-        "folds", "mean of every run as a sample", "the mean differences of the runs", percent=60
-    ),
-    _variant(
-        "folds-averaged-var",
-        "grand mean over the average variance within runs",
-        "the mean of all differences, with the average variance within runs",
-    ),
-    _variant(
-        "runs",
-        "mean of every fold number as a sample",
-        "the mean differences of the fold numbers",
-        percent=51,
-    ),
-    _variant(
-        "runs-averaged-var",
-        "grand mean over the average variance within fold numbers",
-        "the mean of all differences, with the average variance within fold numbers",
-    ),
-    _variant(
-        "sorted-runs",
-        "folds sorted within each run, mean of every rank as a sample",
-        "the mean differences of the ranks of the folds within each run",
-    ),
-    _variant(
-        "sorted-runs-averaged-var",
-        "as runs-averaged-var, on sorted folds",
-        "the mean of all differences, with the average variance within ranks of folds",
-        percent=36,
-    ),
-    _variant(
-        "folds-averaged-t",
-        "average of the t statistics of the runs",
-        "every run, and averages their t statistics",
-    ),
-    _variant(
-        "runs-averaged-t",
-        "average of the t statistics of the fold numbers",
-        "every fold number, and averages their t statistics",
-    ),
-    _variant(
-        "sorted-runs-averaged-t",
-        "as runs-averaged-t, on sorted folds",
-        "every rank of the folds, and averages their t statistics",
-        percent=44,
     ),
     PairwiseTest(
         name="nested-cv-t",

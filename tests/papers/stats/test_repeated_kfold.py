@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError
-from bestofk.stats.pairwise import repeated_kfold_t
-from bestofk.stats.pairwise.repeated_kfold import VARIANTS
+from bestofk.papers.stats import repeated_kfold_t
+from bestofk.papers.stats.repeated_kfold import VARIANTS
 
 RUNS, FOLDS = 4, 3
 ALTERNATIVES = ("two-sided", "greater", "less")

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, one_of, side
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise.calibration import df_of_design
+from bestofk.papers.stats.published_df import df_of_design
 from bestofk.stats.pairwise.differences import (
     agreeing_interval,
     over_pairs,
@@ -69,7 +69,7 @@ def repeated_kfold_t(
         Degrees of freedom in the statistic and in the t distribution. None: the default of the
         variant, with which most variants reject far too often. ``"calibrated"``: the value whose
         measured Type I error is at most 0.05 for this design; see
-        `bestofk.stats.pairwise.calibration`.
+        `bestofk.papers.stats.published_df`.
     resolution : float, optional
         The step between two losses, such as 1 / n_test for error rates. It bounds the variance
         from below by what one instance of each learner contributes in one fold (see

@@ -8,10 +8,10 @@ from importlib.resources import files
 import pytest
 
 from bestofk._base.errors import ArgumentError, DesignError
-from bestofk.stats.pairwise.calibration import calibrated_df
-from bestofk.stats.pairwise.repeated_kfold import VARIANTS
+from bestofk.papers.stats.published_df import calibrated_df
+from bestofk.papers.stats.repeated_kfold import VARIANTS
 
-TABLE = json.loads(files("bestofk.stats.pairwise").joinpath("published_df.json").read_text())
+TABLE = json.loads(files("bestofk.papers.stats").joinpath("published_df.json").read_text())
 
 
 @pytest.mark.parametrize(
