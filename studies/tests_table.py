@@ -53,7 +53,7 @@ def rows_of_tests(sets: int, running: dict[str, Any]) -> Iterator[Row]:
         for entry in _entries():
             if not set(entry.covers) & set(situations):
                 continue
-            slow = entry.speed == "one by one"
+            slow = not getattr(entry, "batch", True)
             used = [_first(one, SLOW) for one in (null, *networks, again)] if slow else [
                 null, *networks, again]  # fmt: skip
             dfs: list[float | None] = [None]
@@ -103,8 +103,8 @@ def rows_on_many_sets(sets: int, seed: int) -> Iterator[Row]:
     for entry in _entries():
         if "datasets" not in entry.covers:
             continue
-        often = REPETITIONS if getattr(entry, "needs_repetitions", False) else 1
-        n = sets if entry.speed == "vectorised" else min(sets, 200)
+        often = REPETITIONS if entry.name == "bootstrap-b" else 1
+        n = sets if getattr(entry, "batch", True) else min(sets, 200)
         shown = f"{MANY_SETS} x {often} repetitions" if often > 1 else str(MANY_SETS)
         row: Row = {"test": entry.name, "data sets": shown, "sets": n}
         shape = {"datasets": MANY_SETS, "repetitions": often}

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from inspect import signature
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from bestofk._base.errors import ArgumentError, BestOfKWarning, UnknownNameError
@@ -52,10 +54,6 @@ class Assumption:
     when: When = "always"
 
 
-Speed = Literal["vectorised", "drawn", "one by one"]
-"""Many tables at once; many at once, each by random draws; one table at a time."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionEntry:
     """A named function of the library, with its source in the literature."""
@@ -86,6 +84,12 @@ class FunctionEntry:
         """Return the function."""
         function: Callable[..., Any] = resolve(self.function)
         return function
+
+
+@cache
+def parameters_of(function: str) -> frozenset[str]:
+    """Return the names of the parameters of a function at ``package.module:name``."""
+    return frozenset(signature(resolve(function)).parameters)
 
 
 EntryT = TypeVar("EntryT", bound=Named)

@@ -235,14 +235,9 @@ def _all_learners(
         )
     names = [str(name) for name in problem.names]
     function = entry.load()
-    arguments: dict[str, Any] = {}
-    if entry.takes_alpha:
-        arguments["alpha"] = alpha
-    if entry.random:
-        arguments["random_state"] = random_state
-    if entry.takes_names:
-        arguments["names"] = names
-    result = function(_table(problem, entry), **arguments)
+    arguments = {"alpha": alpha, "random_state": random_state, "names": names}
+    taken = {name: value for name, value in arguments.items() if entry.takes(name)}
+    result = function(_table(problem, entry), **taken)
     words = result.explain(names=names, alpha=alpha)
     return TestReport(
         test=entry.name,

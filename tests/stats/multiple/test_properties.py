@@ -26,7 +26,7 @@ def table(entry, seed=0):
 
 
 def run(entry, data):
-    return entry.load()(data, **({"random_state": 0} if entry.random else {}))
+    return entry.load()(data, **({"random_state": 0} if entry.takes("random_state") else {}))
 
 
 def evidence(result, order=None):
@@ -195,7 +195,7 @@ def test_leading_axes_are_separate_tests(entry):
     assert "3 tests" in together.explain()
 
 
-@pytest.mark.parametrize("entry", [e for e in ENTRIES if e.values[0].takes_alpha])
+@pytest.mark.parametrize("entry", [e for e in ENTRIES if e.values[0].takes("alpha")])
 def test_the_level_is_checked(entry):
     for alpha in (0.0, 1.0, -1.0, "x"):
         with pytest.raises(ArgumentError, match="alpha must be"):

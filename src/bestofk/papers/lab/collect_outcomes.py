@@ -274,7 +274,7 @@ def _of_all(
         tables = np.moveaxis(simulation.sample(1), 0, 2)
     if entry.zero_one:
         tables = 1.0 - tables
-    if entry.random:
+    if entry.takes("random_state"):
         arguments = {"random_state": simulation.random_state, **arguments}
     if entry.first_step:
         # the first step decides whether any learners differ

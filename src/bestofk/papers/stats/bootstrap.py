@@ -23,9 +23,9 @@ from bestofk._base.checks import (
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import capitalised, counted, number, pvalue_words
 from bestofk._base.results import open_level
+from bestofk.papers.stats.draws import drawn_tails
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.multiple.result import MultipleResult, learner_names
-from bestofk.stats.null_distributions.draws import drawn_tails
 from bestofk.stats.null_distributions.sign_flips import mean_difference, two_sided
 from bestofk.stats.null_distributions.sums import step_grid, sum_tails
 

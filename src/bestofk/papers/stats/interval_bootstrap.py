@@ -33,9 +33,9 @@ from bestofk.papers.stats.bootstrap import (
     distribution_text,
     mean_of,
 )
+from bestofk.papers.stats.draws import drawn_tails
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.multiple.result import MultipleResult, learner_names
-from bestofk.stats.null_distributions.draws import drawn_tails
 from bestofk.stats.null_distributions.sign_flips import both_tails
 from bestofk.stats.null_distributions.sums import Rows, Tails, step_grid, sum_tails
 

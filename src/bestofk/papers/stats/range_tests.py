@@ -16,6 +16,7 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import joined, number, shortened
 from bestofk._base.results import Presented, decided_level, open_level
 from bestofk.papers.stats.analysis_of_variance import OneWayParts, one_way_parts
+from bestofk.papers.stats.studentized_range import quantile, survival
 from bestofk.stats.multiple.result import (
     MultipleResult,
     extremes_words,
@@ -26,7 +27,6 @@ from bestofk.stats.multiple.result import (
     square_columns,
     studentized,
 )
-from bestofk.stats.multiple.studentized_range import quantile, survival
 from bestofk.stats.pairwise.result import Interval
 
 if TYPE_CHECKING:

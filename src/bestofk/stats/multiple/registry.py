@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bestofk._base.registry import Assumption, FunctionEntry, Registry, Speed
+from bestofk._base.registry import Assumption, FunctionEntry, Registry, parameters_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,38 +24,30 @@ class MultipleTest(FunctionEntry):
 
     covers: tuple[str, ...]
     shape: str = "(K, N)"
-    posthoc: bool = False
-    """The test compares pairs or groups, not only all learners at once."""
     zero_one: bool = False
     """The test takes right answers (1 or 0) on the instances of one test set, not losses."""
-    takes_alpha: bool = False
-    """The function takes `alpha`."""
     assumptions: tuple[Assumption, ...] = ()
     """Assumptions of the test; if empty, the report says that they are not stated."""
-    sides: tuple[str, ...] = ("two-sided",)
-    interval: str = ""
-    """How intervals of the differences are computed, in words; empty: there are none."""
-    speed: Speed = "one by one"
-    takes_names: bool = False
-    """The function takes `names`, the names of the learners."""
-    random: bool = False
-    """The function takes `random_state`."""
-    needs_repetitions: bool = False
-    """The test needs several repetitions of each loss."""
+    batch: bool = False
+    """Leading axes of the input are separate tests."""
     first_step: str = ""
     """The registered test with the p-value of the first step, if this test has none itself."""
-    caution: str = ""
-    """Measured error rates beyond the assumptions, which a verdict mentions; may be empty."""
+    interval: str = ""
+    """How intervals of the differences are computed, in words; empty: there are none."""
+
+    def takes(self, argument: str) -> bool:
+        """Return whether the function takes this argument."""
+        return argument in parameters_of(self.function)
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """The alternatives."""
+        return ("two-sided",)
 
     @property
     def axes(self) -> int:
         """Number of axes of one table."""
         return self.shape.split(")")[0].count(",") + 1
-
-    @property
-    def batch(self) -> bool:
-        """True if leading axes are separate tests."""
-        return self.speed != "one by one"
 
 
 SPLITS = ("kfold", "repeated-kfold", "5x2", "resample", "bootstrap")
@@ -88,7 +80,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         paper="Kruskal and Wallis 1952, Use of ranks in one-criterion variance analysis",
         doi="10.1080/01621459.1952.10483441",
         shape="(K, L)",
-        speed="vectorised",
+        batch=True,
         called="the Kruskal-Wallis test",
         citations=("kruskal1952use",),
         assumptions=(_INDEPENDENT_SAMPLES,),
@@ -107,7 +99,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         paper="Friedman 1937, The use of ranks; Iman and Davenport 1980, Approximations of the "
         "critical region of the Friedman statistic",
         doi="10.1080/01621459.1937.10503522",
-        speed="vectorised",
+        batch=True,
         called="Friedman's test with Iman and Davenport's F",
         citations=("friedman1937use", "iman1980approximations"),
         assumptions=(INDEPENDENT_BLOCKS,),
@@ -125,8 +117,6 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         covers=BLOCKS,
         paper="Nemenyi 1963, Distribution-free multiple comparisons; Demsar 2006, Statistical "
         "comparisons of classifiers over multiple data sets",
-        posthoc=True,
-        takes_alpha=True,
         called="Nemenyi's test",
         citations=("nemenyi1963distribution", "demsar2006statistical"),
         assumptions=(INDEPENDENT_BLOCKS,),
@@ -146,7 +136,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         doi="10.1093/biomet/37.3-4.256",
         shape="(K, N) correct",
         zero_one=True,
-        speed="vectorised",
+        batch=True,
         called="Cochran's Q test",
         citations=("cochran1950comparison",),
         assumptions=(INDEPENDENT_BLOCKS,),

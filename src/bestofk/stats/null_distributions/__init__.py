@@ -10,6 +10,5 @@ likely. Sign flips are the case of two learners.
 ``inversion``    approximate tails with bounds, from the transform of the sum
 ``sign_flips``   tails for two learners, many pairs at once
 ``saddlepoint``  fast approximate tails for two learners, many pairs at once
-``draws``        tails estimated by random rearrangements
 ===============  ==================================================================
 """

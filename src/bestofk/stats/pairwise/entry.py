@@ -27,11 +27,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from inspect import signature
 from typing import Any, Literal
 
-from bestofk._base.registry import Assumption, FunctionEntry, resolve
+from bestofk._base.registry import Assumption, FunctionEntry, parameters_of
 from bestofk.stats.pairwise.result import Estimand
 
 PowerModel = Literal["t", "corrected t", "disagreements", "simulated", "unknown"]
@@ -112,7 +110,7 @@ class PairwiseTest(FunctionEntry):
 
     def takes(self, argument: str) -> bool:
         """Return whether the function takes this argument."""
-        return argument in _parameters(self.function)
+        return argument in parameters_of(self.function)
 
     @property
     def needs_sizes(self) -> bool:
@@ -123,12 +121,6 @@ class PairwiseTest(FunctionEntry):
     def nested(self) -> bool:
         """True if the test needs the losses of nested runs, after those of all runs in one axis."""
         return "nested" in self.covers
-
-
-@cache
-def _parameters(function: str) -> frozenset[str]:
-    """Return the names of the parameters of a function at ``package.module:name``."""
-    return frozenset(signature(resolve(function)).parameters)
 
 
 # Assumptions

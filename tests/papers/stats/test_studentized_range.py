@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from scipy import special, stats
 
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.multiple.studentized_range import quantile, survival
+from bestofk.papers.stats.studentized_range import quantile, survival
 
 
 def by_mpmath(q, k, df=None):
