@@ -13,15 +13,13 @@ import numpy as np
 
 from bestofk._base.checks import Floats, Ints, one_of, significance_level
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
-from bestofk._base.formatting import counted, joined
+from bestofk._base.formatting import counted, joined, shortened
 from bestofk._base.missing_files import no_such_file
-from bestofk._base.results import Reported, row_dicts
+from bestofk._base.results import row_dicts
 from bestofk.data.frames import as_pandas
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
-from bestofk.decide.decision import Decision
-from bestofk.decide.from_pairs import decide_from_pairs, shown_columns, standing_lines
-from bestofk.decide.ranks import Ranks
+from bestofk.decide.from_pairs import StatedDecision, decide_from_pairs, standing_lines
 from bestofk.losses.columns import BATTLE_COLUMNS, battle_columns
 from bestofk.losses.losses import Metric
 from bestofk.stats.battles import bradley_terry, outcome_counts, unbeaten_group, wins_of
@@ -41,19 +39,15 @@ MIN_ERROR = 1e-7
 CLUSTER_COLUMNS = ("question_id", "prompt", "prompt_id", "conversation_id", "judge", "user")
 """Columns whose repeated values suggest clusters."""
 WORDS = {
-    "model_a": 2, "model_1": 2, "left": 2, "a": 2, "model_b": 0, "model_2": 0, "right": 0, "b": 0,
+    "model_a": 2, "model_1": 2, "left": 2, "a": 2, "1": 2, "1.0": 2,
+    "model_b": 0, "model_2": 0, "right": 0, "b": 0, "0": 0, "0.0": 0,
     "tie": 1, "draw": 1, "tie (bothbad)": 1, "tie(bothbad)": 1, "bothbad": 1, "both_bad": 1,
-    "tie (inconsistent)": 1,
+    "tie (inconsistent)": 1, "0.5": 1, ".5": 1,
 }  # fmt: skip
 """Outcomes by the word in the column winner: 2 if the first model won, 1 for a tie, 0 if the second
 one won."""
-NUMBERS = {1.0: 2, 0.5: 1, 0.0: 0}
-PREFERENCES = {1.0: 2, 1.5: 1, 0.0: 1, 2.0: 0}
-"""Outcomes by AlpacaEval's preference: 1 for the first model, 2 for the second one."""
 NO_OUTCOME = "error"
 """MT-bench writes this word if the judge gave no verdict."""
-LETTERS = ("a", "b", "A", "B")
-"""If a model has such a name, the letter is the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -82,7 +76,7 @@ class Points(Metric):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BattleDecision(Reported):
+class BattleDecision(StatedDecision):
     """The models that may be the best by their battles, with bounds in points.
 
     Attributes
@@ -90,7 +84,7 @@ class BattleDecision(Reported):
     decision : Decision
         The statement about the best; its metric is Elo-like points with the mean 1000.
     battles : mapping of str to int
-        Battles by model.
+        Battles by model, the best first.
     win_rate : mapping of str to float
         Share of battles won by model; a tie counts as half a win.
     cluster : str or None
@@ -101,7 +95,6 @@ class BattleDecision(Reported):
         Cautions, in sentences.
     """
 
-    decision: Decision
     battles: Mapping[str, int]
     win_rate: Mapping[str, float]
     cluster: str | None
@@ -111,29 +104,9 @@ class BattleDecision(Reported):
     notes: tuple[str, ...] = ()
 
     @property
-    def recommended(self) -> str:
-        """The model with the most points."""
-        return self.ranking[0]
-
-    @property
-    def ranking(self) -> tuple[str, ...]:
-        """The models by points, the best first."""
-        return tuple(map(str, self.decision.by_mean))
-
-    @property
     def points(self) -> Floats:
         """The points, the best first."""
-        return np.array([self.decision.means[name] for name in self.ranking])
-
-    @property
-    def candidates(self) -> tuple[str, ...]:
-        """The models that may be the best, the best first."""
-        return tuple(map(str, self.decision.candidates))
-
-    @property
-    def alpha(self) -> float:
-        """Chance that the statement is wrong."""
-        return self.decision.alpha
+        return np.array([self.decision.means[name] for name in self.decision.by_mean])
 
     @property
     def pairs(self) -> Any:
@@ -141,7 +114,7 @@ class BattleDecision(Reported):
         return self.decision.pairs
 
     @property
-    def ranks(self) -> Ranks | None:
+    def ranks(self) -> Any:
         """The ranks that the pairs allow."""
         return self.decision.ranks
 
@@ -150,25 +123,11 @@ class BattleDecision(Reported):
         """The p-value of each pair."""
         return self.decision.evidence.pvalue
 
-    title = "The models"
-
     def _columns(self) -> dict[str, Any]:
         """Return one row per model."""
-        rows = self.decision.standings
-        return {
-            "name": [row.name for row in rows],
-            "points": [row.mean for row in rows],
-            "at_least": [row.at_least for row in rows],
-            "at_most": [row.at_most for row in rows],
-            "verdict": [row.verdict for row in rows],
-            "battles": list(self.battles.values()),
-            "win_rate": list(self.win_rate.values()),
-        }
-
-    def _tables(self) -> dict[str, dict[str, Any]]:
-        """Return the columns of the tables of a report by title."""
-        models = shown_columns(self.decision, self._columns())
-        return {"The models": models, "The pairs": self.pairs.to_dict("list")}
+        points = [row.mean for row in self.decision.standings]
+        more = {"battles": list(self.battles.values()), "win_rate": list(self.win_rate.values())}
+        return self._with_bounds({"points": points}, more)
 
     def cells(self) -> dict[str, dict[str, str]]:
         """Return further columns of the printed table: cells by title and model."""
@@ -181,11 +140,10 @@ class BattleDecision(Reported):
         """State which model to use, how much worse each can be, and how this was found."""
         first, *rest = self.sentences()
         points = {str(name): f"{mean:.0f} points" for name, mean in self.decision.means.items()}
-        lines = standing_lines(self.decision, points, " points")
         wins = (f"wins {100 * rate:.1f} % of {counted(self.battles[name], 'battle')}"
                 for name, rate in self.win_rate.items())  # fmt: skip
-        models = [f"{line}; {won}." for line, won in zip(lines, wins, strict=True)]
-        return "\n".join([first, *models, *rest])
+        lines = zip(standing_lines(self.decision, points, " points"), wins, strict=True)
+        return "\n".join([first, *(f"{line}; {won}." for line, won in lines), *rest])
 
     def sentences(self) -> list[str]:
         """Return the verdict, the method, and the cautions."""
@@ -343,9 +301,8 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
         empty[k] |= table.missing(columns[k]) | np.append(np.isin(words, [NO_OUTCOME]), False)[won]
     if missing == "refuse" and empty.any():
         at, row = (int(axis[0]) for axis in np.nonzero(empty))
-        reason = "is empty" if table.levels(used[at]).codes[row] < 0 else "holds no outcome"
         raise TableError(
-            f"{table.location(row, used[at])} {reason}: ", use(missing="drop"),
+            f"{table.location(row, used[at])} is empty or holds no outcome: ", use(missing="drop"),
             " leaves such battles out.",
         )  # fmt: skip
     if incomplete := int((absent := empty.any(axis=0)).sum()):
@@ -364,17 +321,13 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
             f"{table.location(row)}: {models[first[row]]} cannot battle against itself; remove "
             "such rows."
         )
-    outcome, *others = (_outcomes(table, name, index, first, second) for name in columns[2:])
-    for other in others:
-        # a model wins if it wins both games, in both orders of the answers
-        outcome = np.where(outcome == other, outcome, 1)
     if columns[2].lower() == "preference":
-        preferences = table.numbers(columns[2])
-        if uncertain := int((~np.isin(preferences, list(PREFERENCES))).sum()):
-            notes.append(
-                f"{uncertain} of {table.n_rows} preferences lie between 1 and 2; each counts as a "
-                "win of the closer model."
-            )
+        outcome = _preferred(table, columns[2])
+    else:
+        outcome, *others = (_outcomes(table, name, index, first, second) for name in columns[2:])
+        for other in others:
+            # a model wins if it wins both games, in both orders of the answers
+            outcome = np.where(outcome == other, outcome, 1)
     clusters = None
     if cluster is not None:
         levels = table.levels(cluster)
@@ -407,13 +360,27 @@ def _table(source: Any) -> Table:
     raise ArgumentError("table must be a path or a data frame with one row per battle.")
 
 
+def _preferred(table: Table, column: str) -> Ints:
+    """Return the outcomes of AlpacaEval's preferences: 1 for the first model, 2 for the second."""
+    preference = table.numbers(column)
+    # 0 stands for a tie, too
+    preference = np.where(preference == 0.0, 1.5, preference)
+    if (unknown := ~((preference >= 1.0) & (preference <= 2.0))).any():
+        row = int(unknown.argmax())
+        raise TableError(
+            f"{table.location(row, column)} must be a number from 1 (the first model) to 2 (the "
+            f"second model); got {table.text(column)[row]!r}."
+        )
+    return 1 + np.sign(1.5 - preference).astype(np.int64)
+
+
 def _outcomes(table: Table, column: str, index: dict[str, int], first: Ints, second: Ints) -> Ints:
     """Return the outcomes in a column; raise if a cell holds no outcome."""
     won, words = table.levels(column)
-    preferences = column.lower() == "preference"
-    fixed = np.array([_outcome(word, preferences=preferences) for word in words])
+    fixed = np.array([WORDS.get(word.lower(), -1) for word in words])
     winner = np.array([index.get(word, -1) for word in words])
-    fixed[(winner >= 0) & np.isin(words, LETTERS)] = -1
+    # a letter is the model of that name
+    fixed[(winner >= 0) & np.isin(words, list("abAB"))] = -1
     for code in np.flatnonzero((fixed >= 0) & (winner >= 0)):
         raise TableError(
             f"{table.source}: the winner {words[code]!r} can be the name of a model or an outcome; "
@@ -425,25 +392,11 @@ def _outcomes(table: Table, column: str, index: dict[str, int], first: Ints, sec
     outcome[(champion >= 0) & (champion == second)] = 0
     if (unknown := outcome < 0).any():
         row = int(unknown.argmax())
-        allowed = (
-            "a number from 1 (the first model) to 2 (the second model)"
-            if preferences
-            else "model_a, model_b, tie, the name of one of both models, or 1, 0 or 0.5"
+        raise TableError(
+            f"{table.location(row, column)} must be model_a, model_b, tie, the name of one of both "
+            f"models, or 1, 0 or 0.5; got {words[won[row]]!r}."
         )
-        raise TableError(f"{table.location(row, column)} must be {allowed}; got "
-                         f"{words[won[row]]!r}.")  # fmt: skip
     return np.asarray(outcome)
-
-
-def _outcome(word: str, *, preferences: bool) -> int:
-    """Return the outcome that a word or number stands for, -1 if none."""
-    try:
-        value = float(word)
-    except ValueError:
-        return -1 if preferences else WORDS.get(word.lower(), -1)
-    if preferences and 1.0 <= value <= 2.0:
-        return 2 if value < 1.5 else int(value == 1.5)
-    return (PREFERENCES if preferences else NUMBERS).get(value, -1)
 
 
 def _refuse_undefined(battles: Battles, wins: Floats) -> None:
@@ -460,12 +413,6 @@ def _refuse_undefined(battles: Battles, wins: Floats) -> None:
             problem = "{} lost every battle against the other models, so the difference is infinite"
     names = [name for name, one in zip(battles.models, inside.tolist(), strict=True) if one]
     raise TableError(
-        f"{battles.source}: {problem.format(_named(names))}; add battles, or leave out those of "
-        f"{'this model' if len(names) == 1 else 'these models'}."
+        f"{battles.source}: {problem.format(shortened(names, MAX_NAMED))}; add battles, or leave "
+        f"out those of {'this model' if len(names) == 1 else 'these models'}."
     )
-
-
-def _named(names: list[str]) -> str:
-    if len(names) <= MAX_NAMED:
-        return joined(names)
-    return f"{', '.join(names[:MAX_NAMED])} and {len(names) - MAX_NAMED} other models"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
+from bestofk._base.results import Reported
 from bestofk.decide.best import rule_of_best
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence, Family
@@ -28,6 +29,60 @@ class PairsDecision(Decision):
     def noun(self) -> str:
         """The noun for what is compared."""
         return self.compared
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StatedDecision(Reported):
+    """A statement about the best with what is known of each learner; see the subclasses."""
+
+    decision: Decision
+
+    @property
+    def recommended(self) -> Name | None:
+        """The most preferred learner that may be the best; without a preference, by its mean."""
+        return self.decision.recommended
+
+    @property
+    def ranking(self) -> tuple[Name, ...]:
+        """All learners, the recommended one first."""
+        return self.decision.ranking
+
+    @property
+    def candidates(self) -> tuple[Name, ...]:
+        """The learners that may be the best, best mean first."""
+        return self.decision.candidates
+
+    @property
+    def title(self) -> str:
+        """The title of the table."""
+        return f"The {self.decision.noun}s"
+
+    def sentences(self) -> list[str]:
+        """Return the verdict, the method, and the cautions."""
+        raise NotImplementedError
+
+    def cells(self) -> dict[str, dict[str, str]]:
+        """Return further columns of the printed table: cells by title and learner."""
+        raise NotImplementedError
+
+    def _pair_columns(self) -> dict[str, Any]:
+        """Return one row per pair."""
+        pairs: dict[str, Any] = self.decision.pairs.to_dict("list")
+        return pairs
+
+    def _with_bounds(self, values: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+        """Return one row per learner: its name, its values, its bounds, its verdict, and more."""
+        rows = self.decision.standings
+        bounds = {
+            name: [getattr(row, name) for row in rows]
+            for name in ("at_least", "at_most", "verdict")
+        }
+        return {"name": [row.name for row in rows], **values, **bounds, **more}
+
+    def _tables(self) -> dict[str, dict[str, Any]]:
+        """Return the columns of the tables of a report by title."""
+        shown = shown_columns(self.decision, self._columns())
+        return {self.title: shown, "The pairs": self._pair_columns()}
 
 
 def shown_columns(decision: Decision, columns: Mapping[str, Any]) -> dict[str, Any]:

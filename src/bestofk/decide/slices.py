@@ -35,17 +35,22 @@ class Slice:
         """Return the row of a learner, if it was compared in this slice."""
         return next((row for row in self.decision.standings if row.name == name), None)
 
+    @property
+    def ruled_out(self) -> tuple[Name, ...]:
+        """The learners that are ruled out, or worse than the one of another procedure."""
+        rows = self.decision.standings
+        return tuple(row.name for row in rows if row.verdict in (RULED_OUT, "worse"))
+
     def explain(self) -> str:
         """Return the statement about the slice, in short."""
-        decision = self.decision
-        best = decision.recommended
+        best = self.decision.recommended
         row = self.standing(best)
         if best is None or row is None:
-            return f"{self.name}: {decision.headline()}"
-        at_most = at_most_text(decision, row.at_most)
+            return f"{self.name}: {self.decision.headline()}"
+        at_most = at_most_text(self.decision, row.at_most)
         parts = [f"use {called(best)}{f', at most {at_most} worse than the best' * bool(at_most)}"]
-        may_be = [name for name in decision.candidates if name != best]
-        for title, names in (("may be the best", may_be), ("ruled out", _ruled_out(decision))):
+        may_be = [name for name in self.decision.candidates if name != best]
+        for title, names in (("may be the best", may_be), ("ruled out", self.ruled_out)):
             if names:
                 parts.append(f"{title}: {named(names)}")
         return f"{self.name}: {'; '.join(parts)}."
@@ -96,8 +101,8 @@ class Slices(Presented):
             self.by: [one.name for one in self.slices],
             "recommended": [one.recommended for one in decisions],
             "at_most": [None if row is None else row.at_most for row in rows],
-            "candidates": [_listed(one.candidates) for one in decisions],
-            "ruled_out": [_listed(_ruled_out(one)) for one in decisions],
+            "candidates": [", ".join(map(called, one.candidates)) for one in decisions],
+            "ruled_out": [", ".join(map(called, one.ruled_out)) for one in self.slices],
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,7 +123,7 @@ class Slices(Presented):
         hold = f"{level_words(self.alpha)} confidence for all slices at once"
         if self.recommended is None:
             return f"Slices by {self.by}: {total} ({hold})."
-        out = [one.name for one in self.slices if self.recommended in _ruled_out(one.decision)]
+        out = [one.name for one in self.slices if self.recommended in one.ruled_out]
         names = f": {shortened(out, MAX_NAMED)}" if out else ""
         return (
             f"Slices by {self.by}: {called(self.recommended)} is ruled out in "
@@ -138,15 +143,6 @@ class Slices(Presented):
         """Return the statement of each slice."""
         lines = [one.explain() for one in self.slices]
         return "\n".join([self.headline(), *lines, *self.caution_sentences()])
-
-
-def _ruled_out(decision: Decision) -> tuple[Name, ...]:
-    """Return the learners that are ruled out, or worse than the one of another procedure."""
-    return tuple(row.name for row in decision.standings if row.verdict in (RULED_OUT, "worse"))
-
-
-def _listed(names: tuple[Name, ...]) -> str:
-    return ", ".join(map(called, names))
 
 
 def order_by(source: Any, by: str, **arguments: Any) -> Slices:
@@ -188,15 +184,6 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
     return order_slices(whole, cells.levels(by).names, decide, by=by)
 
 
-def _cautions(decisions: Mapping[str, Decision]) -> dict[str, str]:
-    """Return one caution for each test, by the slices that have one."""
-    cautioned: dict[str, list[str]] = {}
-    for name, decision in decisions.items():
-        if decision.caution:
-            cautioned.setdefault(decision.test, []).append(name)
-    return {shortened(names, 3): decisions[names[0]].caution for names in cautioned.values()}
-
-
 def slice_names(cells: Iterable[Any]) -> npt.NDArray[np.object_]:
     """Return the name of the slice of each row.
 
@@ -230,11 +217,15 @@ def order_slices(
     check_slices(names, by)
     decisions: dict[str, Decision] = {}
     left_out: dict[str, str] = {}
+    cautioned: dict[str, list[str]] = {}
     for name in names:
         try:
-            decisions[name] = decide(name, whole.alpha / len(names))
+            decision = decisions[name] = decide(name, whole.alpha / len(names))
         except BestOfKError as error:
             left_out[name] = str(error)
+            continue
+        if decision.caution:
+            cautioned.setdefault(decision.test, []).append(name)
     if not decisions:
         raise DesignError(f"No slice of {by!r} can be tested: {next(iter(left_out.values()))}")
 
@@ -242,7 +233,7 @@ def order_slices(
         row = one.standing(whole.recommended)
         if row is None:
             return True, 0.0
-        return row.name not in _ruled_out(one.decision), -row.difference
+        return row.name not in one.ruled_out, -row.difference
 
     slices = (Slice(name=name, decision=decision) for name, decision in decisions.items())
     return Slices(
@@ -251,5 +242,6 @@ def order_slices(
         slices=tuple(sorted(slices, key=behind)),
         alpha=whole.alpha,
         left_out=left_out,
-        cautions=_cautions(decisions),
+        # one caution for each test
+        cautions={shortened(names, 3): decisions[names[0]].caution for names in cautioned.values()},
     )

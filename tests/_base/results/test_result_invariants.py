@@ -48,8 +48,9 @@ def result_classes():
                 issubclass(value, Presented) or name.endswith("Result")
             ):
                 results[name] = value
-    # internal
-    results.pop("CellResult", None)
+    # internal, and a base class
+    for name in ("CellResult", "StatedDecision"):
+        results.pop(name, None)
     return results
 
 
