@@ -122,10 +122,10 @@ def _splits(
     n = design.runs * design.folds
     unit = "splits" if design.kind in ("resample", "bootstrap", "time", "splits") else "runs"
     runs = n if unit == "splits" else design.runs
-    if choice.entry is None or choice.entry.power != "corrected t":
-        reason = "its variance estimate ignores that they share rows"
-    elif design.kind == "time":
+    if design.kind == "time":
         reason = "more windows of the same rows would be shorter"
+    elif choice.entry is None or choice.entry.power != "corrected t":
+        reason = "its variance estimate ignores that they share rows"
     elif df == n - 1:
         ratio = _test_ratio(problem, choice)
         return corrected_splits(
