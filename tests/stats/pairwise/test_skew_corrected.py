@@ -123,7 +123,7 @@ def test_matrix_products_agree_with_each_pair(monkeypatch):
     losses[6] = losses[2] + 0.5  # a constant one
     losses[7] = losses[3] + 1e-6 * rng.random(300)  # too close for products
     each = all_pairs("skew-corrected-t", losses)
-    monkeypatch.setattr("bestofk.stats.pairwise.skew_corrected.MIN_PRODUCTS", 0)
+    monkeypatch.setattr("bestofk.stats.pairwise.paired_tests.MIN_PRODUCTS", 0)
     together = all_pairs("skew-corrected-t", losses)
     for field in ("statistic", "pvalue", "estimate", "direction"):
         np.testing.assert_allclose(getattr(together, field), getattr(each, field), rtol=1e-8)

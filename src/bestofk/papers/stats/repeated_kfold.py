@@ -71,9 +71,7 @@ def repeated_kfold_t(
         measured Type I error is at most 0.05 for this design; see
         `bestofk.papers.stats.published_df`.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
-        from below by what one instance of each learner contributes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: the test as published.
+        As for `kfold_t`.
 
     Returns
     -------
@@ -146,7 +144,7 @@ def repeated_kfold_t(
         return t_from_variance(mean, variance / (degrees + 1.0), degrees, sides, least)
 
     t, p, estimate, se = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1, 1))
-    return t_result(variant, t, p, degrees, estimate, se, sides, note)
+    return t_result(variant, t, p, degrees, estimate, se, sides, note=note)
 
 
 def _default_df(variant: str, runs: int, folds: int) -> int:

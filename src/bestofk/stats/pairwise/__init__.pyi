@@ -28,7 +28,11 @@ from .one_test_set import (
     jackknife_components as jackknife_components,
     jackknife_t as jackknife_t,
 )
-from .paired_tests import paired_t as paired_t, sign as sign
+from .paired_tests import (
+    paired_t as paired_t,
+    sign as sign,
+    skew_corrected_t as skew_corrected_t,
+)
 from .pairs import AllPairs as AllPairs, all_pairs as all_pairs
 from .permutation_tests import permutation as permutation
 from .registry import (
@@ -37,6 +41,7 @@ from .registry import (
     PAIRWISE_TESTS as PAIRWISE_TESTS,
 )
 from .resampled import (
+    bayle_cv_z as bayle_cv_z,
     corrected_repeated_kfold_t as corrected_repeated_kfold_t,
     corrected_resampled_t as corrected_resampled_t,
     kfold_t as kfold_t,
@@ -49,6 +54,4 @@ from .resolution import (
 )
 from .result import Interval as Interval, PairwiseResult as PairwiseResult
 from .signed_ranks import wilcoxon as wilcoxon
-from .skew_corrected import skew_corrected_t as skew_corrected_t
 from .welch import skew_corrected_welch_t as skew_corrected_welch_t, welch_t as welch_t
-from .z_tests import bayle_cv_z as bayle_cv_z

@@ -26,10 +26,10 @@ from bestofk._base.formatting import number
 from bestofk._base.results import open_level
 from bestofk.stats.pairwise.differences import (
     loss_unit,
+    moments_of,
     over_pairs,
     paired_losses,
     ratio,
-    without_noise,
 )
 from bestofk.stats.pairwise.resampled import rows_ratio
 from bestofk.stats.pairwise.resolution import least_variance, step_of
@@ -203,9 +203,7 @@ def correlated_t(
     alternative : {"two-sided", "greater", "less"}
         Only for `pvalue`; see `PosteriorResult`.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
-        from below by what one instance of each learner contributes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: the test as published.
+        As for `kfold_t`.
 
     Returns
     -------
@@ -235,19 +233,15 @@ def correlated_t(
     """
     sides: Alternative = side(alternative)
     width = rope_half_width(rope)
-    a, b = paired_losses(a, b, axes=1)
+    a, b = paired_losses(a, b, axes=1, at_least=2)
     n = a.shape[-1]
-    if n < 2:
-        raise ArgumentError(f"a must contain at least 2 differences; got {n}.")
     df = float(n - 1)
     region = width / loss_unit(a, b)
     least = least_variance(step_of(resolution, a, b), n)
     factor = 1.0 / n + ratio_of_sizes(rho, n_train, n_test)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
-        mean = d.mean(axis=0)
-        variance = np.square(d - mean).sum(axis=0) / (n - 1)
-        mean, variance = without_noise(mean, variance, noise)
+        mean, variance, _ = moments_of(d, noise)
         if least:
             identical = (variance == 0) & (mean == 0)
             variance = np.where(identical, 0.0, np.maximum(variance, least))

@@ -22,20 +22,15 @@ from bestofk.stats.pairwise.differences import (
     widening,
 )
 from bestofk.stats.pairwise.permutation_tests import permutation
-from bestofk.stats.pairwise.resolution import EXACT_BELOW, never_zero, smallest_pvalue
+from bestofk.stats.pairwise.resolution import EXACT_BELOW, smallest_pvalue
 from bestofk.stats.pairwise.result import (
     Interval,
     PairwiseResult,
-    one_sided,
     scalar_or_array,
     tail_level,
 )
-from bestofk.stats.pairwise.skew_corrected import (
-    skew_corrected,
-    skew_corrected_ends,
-    skewness_of,
-)
-from bestofk.stats.tails import pvalue_of_t, t_quantile
+from bestofk.stats.pairwise.skew_corrected import mean_result, skewness_of
+from bestofk.stats.tails import t_quantile
 
 MIN_DIFFERING_CLUSTERS = 3
 """If fewer clusters differ, the standard error is at least about that of one differing cluster."""
@@ -321,7 +316,15 @@ def cluster_t(
     mean, error, df, skewness = moments
     error = widening(widened) * error
     result = mean_result(
-        "cluster-t", (first, second), mean, error, df, skewness, len(grouping), unit, sides
+        "cluster-t",
+        (first, second),
+        mean,
+        error,
+        df,
+        sides,
+        count=len(grouping),
+        skewness=skewness,
+        unit=unit,
     )
     return _with_sign_flips(result, grouping)
 
@@ -365,45 +368,6 @@ def cluster_moments(
     share, _ = ratio(np.where(np.isfinite(plain), plain, 0.0), error)
     skewness = grouping.skewness(totals) * np.minimum(share, 1.0) ** 3
     return mean, error, df, skewness
-
-
-def mean_result(
-    name: str, losses: tuple[Floats, Floats], mean: Floats, error: Floats, df: Floats,
-    skewness: Floats, count: Any, unit: float | None, sides: Alternative,
-) -> PairwiseResult:  # fmt: skip
-    """Return the skewness-corrected t test of mean differences with these standard errors.
-
-    `skewness` is that of `count` independent units; `mean`, `error` and `df` have shape (...).
-    """
-    t, _ = ratio(mean, error)
-    statistic = skew_corrected(t, skewness, count)
-    p = never_zero(pvalue_of_t(statistic, df, sides))
-    p = np.where((error == 0) & (mean == 0), 1.0, p)
-    least = smallest_pvalue(int(np.min(count)), sides)
-    p = np.where(np.isinf(t), np.maximum(p, least), p)
-
-    def rule(result: PairwiseResult, level: float) -> Interval:
-        q = -t_quantile(tail_level(level, result.alternative), df)
-        ends = skew_corrected_ends(q, skewness, count)
-        with np.errstate(invalid="ignore"):
-            low, high = (np.where(error == 0, mean, mean - end * error) for end in ends)
-        if unit is not None:
-            # no mean difference exceeds the largest possible difference
-            low, high = np.clip(low, -unit, unit), np.clip(high, -unit, unit)
-        return one_sided(low, high, result.alternative)
-
-    return PairwiseResult(
-        test=name,
-        statistic=scalar_or_array(statistic),
-        pvalue=scalar_or_array(p),
-        df=float(df.flat[0]) if df.size and np.ptp(df) == 0 else None,
-        estimate=scalar_or_array(mean),
-        alternative=sides,
-        pivot=scalar_or_array(mean),
-        standard_error=scalar_or_array(error),
-        losses=losses,
-        interval_rule=rule,
-    )
 
 
 def cluster_sign_flip(

@@ -7,18 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Alternative, Floats, at_least_zero, side, whole
+from bestofk._base.checks import Floats, at_least_zero, side, whole
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise.differences import over_pairs, paired_losses, ratio, without_noise
-from bestofk.stats.pairwise.resolution import never_zero, smallest_pvalue
-from bestofk.stats.pairwise.result import (
-    Interval,
-    PairwiseResult,
-    one_sided,
-    scalar_or_array,
-    tail_level,
-)
-from bestofk.stats.tails import f_sf, pvalue_of_t, t_quantile
+from bestofk.stats.pairwise.differences import moments_of, over_pairs, paired_losses, ratio
+from bestofk.stats.pairwise.result import PairwiseResult
+from bestofk.stats.pairwise.skew_corrected import mean_result
+from bestofk.stats.tails import f_sf
 
 MIN_COSINES = 4
 """Fewest cosines; fewer would leave hardly any power."""
@@ -170,7 +164,7 @@ def ewc_t(
     >>> r.df, bool(r.pvalue < 0.01)
     (8.0, True)
     """
-    a, b, _ = _series(a, b)
+    a, b = _series(a, b)
     extra = at_least_zero(allowance, "allowance", "a number of at least 0")
 
     def widened_variance(centred: Floats) -> tuple[Floats, Floats]:
@@ -226,7 +220,8 @@ def diebold_mariano(
     >>> r.df, bool(r.pvalue < 0.01)
     (99.0, True)
     """
-    a, b, n = _series(a, b)
+    a, b = _series(a, b)
+    n = a.shape[-1]
     h = round(n ** (1 / 3)) if horizon is None else whole(horizon, "horizon", at_least=1)
     if h > n // 2:
         raise ArgumentError(f"horizon must be at most half of the {n} differences; got {h}.")
@@ -243,13 +238,8 @@ def diebold_mariano(
     return _series_test("diebold-mariano", a, b, alternative, sum_of_autocovariances)
 
 
-def _series(a: Any, b: Any) -> tuple[Floats, Floats, int]:
-    """Return both series as arrays, and their length."""
-    a, b = paired_losses(a, b, axes=1, shape_text="(times,)")
-    n = a.shape[-1]
-    if n < MIN_COSINES:
-        raise ArgumentError(f"a must contain at least {MIN_COSINES} differences; got {n}.")
-    return a, b, n
+def _series(a: Any, b: Any) -> tuple[Floats, Floats]:
+    return paired_losses(a, b, axes=1, shape_text="(times,)", at_least=MIN_COSINES)
 
 
 def _series_test(
@@ -260,44 +250,12 @@ def _series_test(
     variance_of: Callable[[Floats], tuple[Floats, Floats]],
 ) -> PairwiseResult:
     """Return the t test of the mean with this variance of sqrt(n) times the mean, and its df."""
-    sides: Alternative = side(alternative)
     n = a.shape[-1]
-    agreeing = smallest_pvalue(n, sides)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
-        mean = d.mean(axis=0)
-        centred = d - mean
+        mean, flat, centred = moments_of(d, noise)
         variance, df = variance_of(centred)
-        flat = np.square(centred).sum(axis=0) / (n - 1)
-        mean, flat = without_noise(mean, flat, noise)
-        variance = np.where(flat == 0, 0.0, variance)
-        se = np.sqrt(variance / n)
-        t, _ = ratio(mean, se)
-        p = never_zero(pvalue_of_t(t, df, sides))
-        p = np.where((flat == 0) & (mean == 0), 1.0, p)
-        return t, np.where(np.isinf(t), np.maximum(p, agreeing), p), mean, se, df
+        return mean, np.sqrt(np.where(flat == 0, 0.0, variance) / n), df
 
-    t, p, estimate, se, df = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1, 0))
-    return PairwiseResult(
-        test=name,
-        statistic=scalar_or_array(t),
-        pvalue=scalar_or_array(p),
-        df=float(df.flat[0]) if df.size and np.ptp(df) == 0 else None,
-        estimate=scalar_or_array(estimate),
-        alternative=sides,
-        pivot=scalar_or_array(estimate),
-        standard_error=scalar_or_array(se),
-        losses=(a, b),
-        interval_rule=_rule(df),
-    )
-
-
-def _rule(count: Floats) -> Any:
-    def rule(result: PairwiseResult, level: float) -> Interval:
-        half = -t_quantile(tail_level(level, result.alternative), count) * np.asarray(
-            result.standard_error
-        )
-        centre = np.asarray(result.pivot)
-        return one_sided(centre - half, centre + half, result.alternative)
-
-    return rule
+    mean, error, df = over_pairs(a, b, kernel, axes=1, units=(1, 1, 0))
+    return mean_result(name, (a, b), mean, error, df, side(alternative), count=n)

@@ -35,8 +35,12 @@ def paired_losses(
     trailing: tuple[int, ...] | None = None,
     names: tuple[str, str] = ("a", "b"),
     shape_text: str = "",
+    at_least: int = 1,
 ) -> tuple[Floats, Floats]:
-    """Return both inputs as finite arrays with equal trailing axes and matching leading axes."""
+    """Return both inputs as finite arrays with equal trailing axes and matching leading axes.
+
+    The last axis has at least `at_least` losses.
+    """
     first, second = (
         finite_array(value, name, min_ndim=axes) for value, name in zip((a, b), names, strict=True)
     )
@@ -60,6 +64,10 @@ def paired_losses(
             f"{names[0]} and {names[1]} must have leading axes that broadcast; "
             f"got shapes {first.shape} and {second.shape}."
         ) from None
+    if expected[-1] < at_least:
+        raise ArgumentError(
+            f"{names[0]} must contain at least {at_least} differences; got {expected[-1]}."
+        )
     return first, second
 
 
@@ -237,6 +245,13 @@ def without_noise(mean: Floats, variance: Floats, noise: Floats) -> tuple[Floats
         variance = np.where(flat, 0.0, variance)
         mean = np.where(flat & (mean * mean <= noise), 0.0, mean)
     return mean, variance
+
+
+def moments_of(d: Floats, noise: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return mean and unbiased variance along the first axis, without noise, and d - mean."""
+    mean = d.mean(axis=0)
+    centred = d - mean
+    return *without_noise(mean, np.square(centred).sum(axis=0) / (len(d) - 1), noise), centred
 
 
 def widening(factor: float) -> float:

@@ -9,9 +9,10 @@ import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, side
 from bestofk.stats.pairwise.differences import over_pairs, paired_losses, ratio
+from bestofk.stats.pairwise.resampled import t_from_variance, t_result
 from bestofk.stats.pairwise.resolution import least_variance, step_of
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, one_sided, scalar_or_array
-from bestofk.stats.tails import f_sf, f_upper_quantile, pvalue_of_t
+from bestofk.stats.tails import f_sf, f_upper_quantile
 
 ORDER_DECIDES = (
     "The first fold listed is the numerator, so a different order of runs and folds may change the "
@@ -35,9 +36,7 @@ def five_by_two_t(
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the loss of `a` is greater.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
-        from below by what one instance of each learner contributes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: the test as published.
+        As for `kfold_t`.
 
     Returns
     -------
@@ -68,38 +67,17 @@ def five_by_two_t(
     >>> round(r.statistic, 4), r.df, round(r.pvalue, 4)
     (1.992, 5.0, 0.0515)
     """
-    alternative = side(alternative)
+    sides: Alternative = side(alternative)
     a, b = paired_losses(a, b, axes=2, trailing=(5, 2))
     least = least_variance(step_of(resolution, a, b), 2)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
-        spread = _spread(d, noise)
-        first = d[0, 0]
-        quiet = spread == 0
-        if quiet.any():
-            first = np.where(quiet & (first * first <= noise[0]), 0.0, first)
-        se = np.sqrt((np.maximum(spread, least) if least else spread) / 5.0)
-        t, empty = ratio(first, se)
-        if least:
-            empty = quiet & (first == 0)
-        p = pvalue_of_t(t, 5.0, alternative)
-        if np.any(empty):
-            p = np.where(empty, 1.0, p)
-        return t, p, _mean(d, noise), first, se
+        first, spread = d[0, 0], _spread(d, noise)
+        first = np.where((spread == 0) & (first * first <= noise[0]), 0.0, first)
+        return (*t_from_variance(first, spread / 5.0, 5.0, sides, least / 5.0), _mean(d, noise))
 
-    t, p, estimate, first, se = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1, 1, 1))
-    return PairwiseResult(
-        test="5x2cv-t",
-        statistic=scalar_or_array(t),
-        pvalue=scalar_or_array(p),
-        df=5.0,
-        estimate=scalar_or_array(estimate),
-        alternative=alternative,
-        pivot=scalar_or_array(first),
-        standard_error=scalar_or_array(se),
-        direction=scalar_or_array(t),
-        note=ORDER_DECIDES,
-    )
+    t, p, first, se, estimate = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1, 1, 1))
+    return t_result("5x2cv-t", t, p, 5.0, estimate, se, sides, pivot=first, note=ORDER_DECIDES)
 
 
 def five_by_two_f(
@@ -112,15 +90,8 @@ def five_by_two_f(
 
     Parameters
     ----------
-    a, b : array_like, shape (..., 5, 2)
-        Losses in five replications of 2-fold cross-validation, on the same halves; leading
-        axes broadcast.
-    alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is greater.
-    resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
-        from below by what one instance of each learner contributes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: the test as published.
+    a, b, alternative, resolution
+        As for `five_by_two_t`.
 
     Returns
     -------

@@ -13,11 +13,10 @@ from bestofk.stats.pairwise.clustered import (
     Clusters,
     cluster_moments,
     clusters_of,
-    mean_result,
 )
 from bestofk.stats.pairwise.differences import paired_losses, ratio
 from bestofk.stats.pairwise.result import PairwiseResult
-from bestofk.stats.pairwise.skew_corrected import skew_corrected_ends
+from bestofk.stats.pairwise.skew_corrected import mean_result, skew_corrected_ends
 from bestofk.stats.tails import t_quantile
 
 MIN_LABELLED = 10
@@ -108,9 +107,16 @@ def prediction_powered(
     mean, error, df, skewness = (np.where(better, x, z) for x, z in zip(judged, alone, strict=True))
     mean = np.where(np.abs(mean) <= noise, 0.0, mean)
     return mean_result(
-        "prediction-powered", (first, second), mean, error, df, skewness, len(of_labels), unit,
+        "prediction-powered",
+        (first, second),
+        mean,
+        error,
+        df,
         sides,
-    )  # fmt: skip
+        count=len(of_labels),
+        skewness=skewness,
+        unit=unit,
+    )
 
 
 def _narrower(judged: tuple[Floats, ...], alone: tuple[Floats, ...], count: int) -> Any:

@@ -17,7 +17,6 @@ from bestofk.stats.pairwise.differences import (
 )
 from bestofk.stats.pairwise.resampled import degrees_of_freedom, t_from_variance, t_result
 from bestofk.stats.pairwise.result import PairwiseResult
-from bestofk.stats.pairwise.z_tests import z_from_variance, z_result
 
 RUN_NOISE = 0.5
 """Share of the variance between runs that `nested_cv_t` subtracts."""
@@ -60,8 +59,7 @@ def nested_cv_t(
         Degrees of freedom; by default one less than the number of models,
         ``runs * folds * (folds + 1) / 2``, and at most one less than the number of rows.
     widened : float
-        Factor of the standard error, at least 1. A decision passes more than 1 so that the test
-        keeps its level on few rows with skewed losses, too.
+        As for `corrected_resampled_t`.
 
     Returns
     -------
@@ -146,14 +144,8 @@ def nested_cv_z(
 
     Parameters
     ----------
-    a, b : array_like, shape (..., runs * folds + runs * folds * (folds - 1))
-        Losses of every fold of every run, followed for every run and every pair i < j of its folds
-        by the losses of fold i and of fold j from a model trained on neither. Leading axes
-        broadcast.
-    runs, folds : int
-        Runs and folds of the cross-validation; at least three folds.
-    alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is greater.
+    a, b, runs, folds, alternative
+        As for `nested_cv_t`.
 
     Returns
     -------
@@ -201,10 +193,10 @@ def nested_cv_z(
         pivot = nested - (1.0 + (K - 2) / K) * (nested - mean)
         mean, _ = without_noise(mean, variance, noise)
         pivot, variance = without_noise(pivot, variance, noise)
-        return (*z_from_variance(pivot, variance, sides), mean, pivot)
+        return (*t_from_variance(pivot, variance, None, sides), mean)
 
-    z, p, se, estimate, pivot = _over_parts(a, b, runs, K, kernel, (0, 0, 1, 1, 1))
-    return z_result("nested-cv-z", z, p, estimate, pivot, se, sides)
+    z, p, pivot, se, estimate = _over_parts(a, b, runs, K, kernel, (0, 0, 1, 1, 1))
+    return t_result("nested-cv-z", z, p, None, estimate, se, sides, pivot=pivot)
 
 
 def _over_parts(

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Alternative, Floats, finite_array, side
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise.clustered import mean_result
 from bestofk.stats.pairwise.differences import over_pairs, paired_losses, ratio, without_noise
 from bestofk.stats.pairwise.result import PairwiseResult
+from bestofk.stats.pairwise.skew_corrected import mean_result
 
 MIN_OF_CLASS = 2
 """Minimum number of rows (or groups) of each class for a variance."""
@@ -231,10 +231,8 @@ def _component_test(
 
     `unbiased`: whether the components contain the factor that makes their variance unbiased.
     """
-    first, second = paired_losses(a, b, axes=1, shape_text="(rows,)")
+    first, second = paired_losses(a, b, axes=1, shape_text="(rows,)", at_least=2)
     n = first.shape[-1]
-    if n < 2:
-        raise ArgumentError(f"a must contain the components of at least 2 rows; got {n}.")
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean = d.mean(axis=0)
@@ -245,8 +243,7 @@ def _component_test(
         return mean, np.sqrt(variance), df
 
     mean, error, df = over_pairs(first, second, kernel, axes=1, units=(1, 1, 0))
-    skewness = np.zeros(mean.shape)
-    return mean_result(name, (first, second), mean, error, df, skewness, n, None, sides)
+    return mean_result(name, (first, second), mean, error, df, sides, count=n)
 
 
 def jackknife_components(metric: float, left_out: Any) -> Floats:

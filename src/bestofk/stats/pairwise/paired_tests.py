@@ -1,4 +1,4 @@
-"""The paired t test and the sign test over data sets or instances."""
+"""Paired tests over data sets or instances: t, skewness-corrected t, and signs."""
 
 from __future__ import annotations
 
@@ -6,25 +6,30 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Alternative, Floats, side
-from bestofk._base.errors import ArgumentError
+from bestofk._base.checks import Alternative, Bools, Floats, side
 from bestofk.stats.pairwise.differences import (
     agreeing_interval,
     loss_unit,
+    moments_of,
     over_pairs,
     paired_losses,
     ratio,
-    without_noise,
+    widening,
 )
-from bestofk.stats.pairwise.resolution import never_zero, resolution_step, smallest_pvalue
+from bestofk.stats.pairwise.resolution import never_zero, resolution_step
 from bestofk.stats.pairwise.result import (
     Interval,
     PairwiseResult,
     scalar_or_array,
     tail_level,
 )
-from bestofk.stats.tails import binomial_at_most, pvalue_of_count, pvalue_of_t
+from bestofk.stats.pairwise.skew_corrected import mean_result, sample_skewness
+from bestofk.stats.tails import binomial_at_most, pvalue_of_count
 
+MIN_PRODUCTS = 1 << 24
+"""Differences above which the moments of all pairs come from matrix products."""
+MIN_SHARE = 1e-4
+"""Smallest variance of a difference, relative to that of both losses, that products give."""
 UNCERTAIN_STEPS = 2.0
 """Uncertainty of the sum of the differences, in steps of the resolution."""
 
@@ -98,38 +103,137 @@ def paired_t(
     >>> paired_t([0.5] * 7, [0.4] * 7).pvalue
     0.015625
     """
+    return _paired("paired-t", a, b, alternative, resolution, None)
+
+
+def skew_corrected_t(
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "two-sided",
+    resolution: float | None = None,
+    widened: float = 1.0,
+) -> PairwiseResult:
+    """Test the mean difference over n data sets (or instances), corrected for skewness.
+
+    The null hypothesis is that the expected difference of the losses of two learners is 0
+    (``alternative="greater"``: that the loss of `a` is at most that of `b`). The test assumes that
+    the differences are independent. They may be skewed.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (..., n)
+        Losses on the same n data sets (or instances), at least 2; leading axes broadcast.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is greater.
+    resolution : float, optional
+        As for `paired_t`.
+    widened : float
+        Factor of the standard error, at least 1. A decision passes more than 1 so that the test
+        keeps its level on few and skewed differences, too.
+
+    Returns
+    -------
+    PairwiseResult
+        `statistic` is compared with t with n - 1 degrees of freedom. The interval contains the
+        differences that the test does not reject. If the learners never differ, p = 1.
+
+    Notes
+    -----
+    With t the statistic of `paired_t`, g the bias-corrected skewness of the differences and
+    W = t / sqrt(n), Hall's statistic is::
+
+        h = sqrt(n) (W + g W^2 / 3 + g^2 W^3 / 27 + g / (6 n))
+
+    The statistic is t or h, whichever is closer to 0, and 0 if their signs differ. h alone rejects
+    equal learners in 8 percent if the differences have heavy tails, and t alone in up to 19 percent
+    if they are skewed. `python studies/skewed_differences.py` measures both and this test.
+
+    If all differences are equal, the test treats them as `paired_t` does.
+
+    References
+    ----------
+    P. Hall (1992). On the removal of skewness by transformation. Journal of the Royal Statistical
+    Society, Series B 54, 221-228. doi:10.1111/j.2517-6161.1992.tb01876.x
+
+    Examples
+    --------
+    >>> a = [0.31, 0.22, 0.45, 0.18, 0.27, 0.40]
+    >>> b = [0.29, 0.20, 0.41, 0.19, 0.22, 0.40]
+    >>> r = skew_corrected_t(a, b)
+    >>> round(r.statistic, 4), r.df, round(r.pvalue, 4)
+    (2.1483, 5.0, 0.0844)
+
+    The same mean difference, because of one data set:
+
+    >>> r = skew_corrected_t([0.02, 0.02, 0.02, 0.02, 0.02, 0.20], [0.0] * 6, alternative="less")
+    >>> round(r.pvalue, 4)
+    0.9218
+    """
+    return _paired("skew-corrected-t", a, b, alternative, resolution, widening(widened))
+
+
+def _paired(
+    test: str, a: Any, b: Any, alternative: str, resolution: float | None, factor: float | None
+) -> PairwiseResult:
+    """Return the t test of the mean; with a factor of its error, corrected for skewness."""
     sides: Alternative = side(alternative)
     step = resolution_step(resolution)
-    a, b = paired_losses(a, b, axes=1, shape_text="(data sets,)")
+    a, b = paired_losses(a, b, axes=1, shape_text="(data sets,)", at_least=2)
     n = a.shape[-1]
-    if n < 2:
-        raise ArgumentError(f"a must contain at least 2 differences; got {n}.")
-    df = float(n - 1)
-    uncertainty = UNCERTAIN_STEPS / n * min(step / loss_unit(a, b), 1e300)
-    agreeing = smallest_pvalue(n, sides)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
-        mean = d.mean(axis=0)
-        variance = np.square(d - mean).sum(axis=0) / (n - 1)
-        mean, variance = without_noise(mean, variance, noise)
-        se = np.hypot(np.sqrt(variance / n), uncertainty)
-        t, _ = ratio(mean, se)
-        p = never_zero(pvalue_of_t(t, df, sides))
-        p = np.where((variance == 0) & (mean == 0), 1.0, p)
-        return t, np.where(np.isinf(t), np.maximum(p, agreeing), p), mean, se
+        mean, variance, centred = moments_of(d, noise)
+        error = np.sqrt(variance / n)
+        if factor is None:
+            return mean, error, np.zeros_like(mean)
+        return mean, error, sample_skewness(centred, axis=0)
 
-    t, p, estimate, se = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1))
-    return PairwiseResult(
-        test="paired-t",
-        statistic=scalar_or_array(t),
-        pvalue=scalar_or_array(p),
-        df=df,
-        estimate=scalar_or_array(estimate),
-        alternative=sides,
-        pivot=scalar_or_array(estimate),
-        standard_error=scalar_or_array(se),
-        losses=(a, b),
+    crossed = a.ndim == b.ndim == 3 and a.shape[1] == b.shape[0] == 1
+    many = crossed and a.size * b.shape[1] > MIN_PRODUCTS
+    if many and factor is not None and loss_unit(a, b) == 1.0:
+        columns, close = _moments(a[:, 0], b[0])
+        for i, j in zip(*np.nonzero(close), strict=True):
+            one = over_pairs(a[i, 0], b[0, j], kernel, axes=1, units=(1, 1, 0))
+            for column, value in zip(columns, one, strict=True):
+                column[i, j] = value
+    else:
+        columns = over_pairs(a, b, kernel, axes=1, units=(1, 1, 0))
+    mean, plain, skewness = columns
+    error = np.hypot(plain, UNCERTAIN_STEPS / n * step)
+    # an error above that of the spread makes the skewness count less
+    share, _ = ratio(plain, error)
+    return mean_result(
+        test,
+        (a, b),
+        mean,
+        error * (factor or 1.0),
+        n - 1.0,
+        sides,
+        count=n,
+        skewness=skewness * share**3,
+        identical=(plain == 0) & (mean == 0),
     )
+
+
+def _moments(a: Floats, b: Floats) -> tuple[tuple[Floats, ...], Bools]:
+    """Return mean, standard error and skewness of the differences of all rows, by products.
+
+    The second result marks pairs whose losses are too close, or too large or small, for this.
+    """
+    n = a.shape[1]
+    means = a.mean(axis=1), b.mean(axis=1)
+    a, b = (x - mean[:, np.newaxis] for x, mean in zip((a, b), means, strict=True))
+    a2, b2 = np.square(a), np.square(b)
+    total = a2.sum(axis=1)[:, np.newaxis] + b2.sum(axis=1)
+    squares = total - 2.0 * (a @ b.T)
+    close = ~(squares > MIN_SHARE * total)
+    squares = np.where(close, 1.0, squares)
+    third_a, third_b = (np.einsum("ij,ij->i", x2, x) for x2, x in ((a2, a), (b2, b)))
+    cubes = third_a[:, np.newaxis] - third_b - 3.0 * (a2 @ b.T - a @ b2.T)
+    skewness = n * np.sqrt(n - 1.0) / (n - 2.0) * cubes / squares**1.5
+    close |= ~np.isfinite(skewness)
+    return (np.subtract.outer(*means), np.sqrt(squares / (n - 1) / n), skewness), close
 
 
 def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:

@@ -295,7 +295,7 @@ SPLIT_TESTS = (
             "Do not use it to compare learners: it finds differences between equal learners, and "
             "more if they are unstable.",
         ),
-        function="bestofk.stats.pairwise.z_tests:bayle_cv_z",
+        function="bestofk.stats.pairwise.resampled:bayle_cv_z",
         summary="z from the losses of single rows in leave-one-out, about the fitted models",
         about="fitted models",
         covers=("loo",),
@@ -386,7 +386,7 @@ UNIT_TESTS = (
             "Do not use it on folds of one data set, which share training rows, and take a "
             "result of fewer than 12 data sets with caution.",
         ),
-        function="bestofk.stats.pairwise.skew_corrected:skew_corrected_t",
+        function="bestofk.stats.pairwise.paired_tests:skew_corrected_t",
         summary="paired t on the data sets, corrected for skewed differences",
         covers=("datasets", "test-set", "time"),
         paper="Hall 1992, On the removal of skewness by transformation",

@@ -1,4 +1,4 @@
-"""Paired t tests on the splits of one data set, plain and corrected for shared rows."""
+"""Tests on the splits of one data set: paired t, plain and corrected for shared rows, and z."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from bestofk._base.checks import Alternative, Floats, finite_array, positive, refuse, side, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise.differences import (
+    moments_of,
     over_pairs,
     paired_losses,
     ratio,
@@ -17,7 +18,7 @@ from bestofk.stats.pairwise.differences import (
 )
 from bestofk.stats.pairwise.resolution import least_variance, step_of
 from bestofk.stats.pairwise.result import PairwiseResult, scalar_or_array
-from bestofk.stats.tails import pvalue_of_t
+from bestofk.stats.tails import pvalue_of_t, pvalue_of_z
 
 
 def kfold_t(
@@ -75,15 +76,7 @@ def kfold_t(
     >>> kfold_t([0.2, 0.3], [0.2, 0.3]).pvalue
     1.0
     """
-    return _paired_t(
-        "kfold-t",
-        a,
-        b,
-        alternative=alternative,
-        df=df,
-        resolution=resolution,
-        shape_text="(folds,)",
-    )
+    return _paired_t("kfold-t", a, b, alternative, df, resolution)
 
 
 def resampled_t(
@@ -109,9 +102,7 @@ def resampled_t(
     df : float, optional
         Calibrated degrees of freedom instead of n - 1.
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
-        from below by what one instance of each learner contributes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: the test as published.
+        As for `kfold_t`.
 
     Returns
     -------
@@ -133,15 +124,7 @@ def resampled_t(
     >>> round(r.statistic, 4), round(r.pvalue, 4)
     (2.7735, 0.0546)
     """
-    return _paired_t(
-        "resampled-t",
-        a,
-        b,
-        alternative=alternative,
-        df=df,
-        resolution=resolution,
-        shape_text="(splits,)",
-    )
+    return _paired_t("resampled-t", a, b, alternative, df, resolution)
 
 
 def corrected_resampled_t(
@@ -178,9 +161,7 @@ def corrected_resampled_t(
         that of rows or of groups; over folds that test each of them once, both are
         1 / (folds - 1).
     resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
-        from below by what one instance of each learner contributes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: the test as published.
+        As for `kfold_t`.
     widened : float
         Factor of the standard error, at least 1. A decision passes more than 1 so that the test
         keeps its level on few rows with skewed losses, too.
@@ -210,13 +191,12 @@ def corrected_resampled_t(
         "corrected-resampled-t",
         a,
         b,
-        alternative=alternative,
-        df=df,
-        resolution=resolution,
+        alternative,
+        df,
+        resolution,
         test_ratio=rows_ratio(n_train, n_test),
         units=units,
         widened=widened,
-        shape_text="(splits,)",
     )
 
 
@@ -252,18 +232,8 @@ def corrected_repeated_kfold_t(
         The ratio n_test / n_train itself, instead of the two. Without any of them it is
         1 / (folds - 1), which is right only if no fold was dropped: nine folds out of ten still
         have the ratio 1/9 (see `bestofk.splits.Design.test_share`).
-    units : int, optional
-        Number of groups of rows that stay together, if there are any. The t distribution has at
-        most `units` - 1 degrees of freedom. The ratio of the test part to the training part may be
-        that of rows or of groups; over folds that test each of them once, both are
-        1 / (folds - 1).
-    resolution : float, optional
-        The step between two losses, such as 1 / n_test for error rates. It bounds the variance
-        from below by what one instance of each learner contributes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: the test as published.
-    widened : float
-        Factor of the standard error, at least 1. A decision passes more than 1 so that the test
-        keeps its level on few rows with skewed losses, too.
+    units, resolution, widened
+        As for `corrected_resampled_t`.
 
     Returns
     -------
@@ -298,13 +268,12 @@ def corrected_repeated_kfold_t(
         "corrected-repeated-kfold-t",
         flat_a,
         flat_b,
-        alternative=alternative,
-        df=df,
-        resolution=resolution,
+        alternative,
+        df,
+        resolution,
         test_ratio=share,
         units=units,
         widened=widened,
-        shape_text="(runs * folds,)",
     )
 
 
@@ -350,44 +319,87 @@ def _paired_t(
     test: str,
     a: Any,
     b: Any,
-    *,
     alternative: str,
     df: float | None,
     resolution: float | None,
-    shape_text: str,
-    test_ratio: float | None = None,
+    *,
+    test_ratio: float = 0.0,
     units: int | None = None,
     widened: float = 1.0,
 ) -> PairwiseResult:
     sides: Alternative = side(alternative)
-    a, b = paired_losses(a, b, axes=1, shape_text=shape_text)
+    a, b = paired_losses(a, b, axes=1, at_least=2)
     n = a.shape[-1]
-    if n < 2:
-        raise ArgumentError(f"a must contain at least 2 losses; got {n}.")
     degrees = degrees_of_freedom(df, n - 1, where=f"the {n} differences")
     # the variance of the mean divided by S^2 is 1 / (df + 1) without correction
-    factor = 1.0 / (degrees + 1.0)
-    if test_ratio is not None:
-        factor *= 1.0 + n * test_ratio
-    factor *= widening(widened) ** 2
+    factor = (1.0 + n * test_ratio) / (degrees + 1.0) * widening(widened) ** 2
     least = least_variance(step_of(resolution, a, b), n)
     if units is not None and df is None:
         degrees = min(degrees, float(whole(units, "units", at_least=2) - 1))
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
-        mean = d.mean(axis=0)
-        variance = np.square(d - mean).sum(axis=0) / (n - 1)
-        mean, variance = without_noise(mean, variance, noise)
+        mean, variance, _ = moments_of(d, noise)
         return t_from_variance(mean, variance * factor, degrees, sides, least * factor)
 
     t, p, estimate, se = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1))
     return t_result(test, t, p, degrees, estimate, se, sides)
 
 
+def bayle_cv_z(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
+    """Z test from the central limit theorem for cross-validation, for leave-one-out.
+
+    Test the null hypothesis that the *fitted models* of the folds have, on average, the same
+    expected loss (``alternative="greater"``: that the loss of `a` is at most that of `b`). The
+    hypothesis is not about the learners on other data sets.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (..., n)
+        The loss of each of n rows, each predicted by a model trained on the others. Leading axes
+        broadcast.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is greater.
+
+    Returns
+    -------
+    PairwiseResult
+
+    Notes
+    -----
+    ``Z = sqrt(n) m / s`` is standard normal, with m the mean of the n differences and s^2 their
+    variance. The test holds for learners that are stable enough: leaving out one row changes their
+    predictions only slightly.
+
+    References
+    ----------
+    P. Bayle, A. Bayle, L. Janson and L. Mackey (2020). Cross-validation confidence intervals for
+    test error. Advances in Neural Information Processing Systems 33, section 4.
+    doi:10.48550/arXiv.2007.12671
+
+    Examples
+    --------
+    >>> a = [1, 0, 1, 1, 0, 1, 0, 1, 1, 0]
+    >>> b = [0, 0, 1, 0, 0, 1, 0, 0, 1, 0]
+    >>> r = bayle_cv_z(a, b)
+    >>> round(r.statistic, 4), round(r.pvalue, 4)
+    (2.0702, 0.0384)
+    """
+    sides: Alternative = side(alternative)
+    a, b = paired_losses(a, b, axes=1, at_least=2)
+    n = a.shape[-1]
+
+    def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
+        mean, variance = without_noise(d.mean(axis=0), d.var(axis=0) / n, noise)
+        return t_from_variance(mean, variance, None, sides)
+
+    z, p, estimate, se = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1))
+    return t_result("bayle-cv-z", z, p, None, estimate, se, sides)
+
+
 def t_from_variance(
-    mean: Floats, variance: Floats, df: float, alternative: Alternative, least: float = 0.0
+    mean: Floats, variance: Floats, df: float | None, alternative: Alternative, least: float = 0.0
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return statistic, p-value, mean and standard error.
+    """Return statistic, p-value, mean and standard error; without `df`, the statistic is normal.
 
     The variance is at least `least`. If the learners never differ, p = 1.
     """
@@ -395,7 +407,7 @@ def t_from_variance(
     t, empty = ratio(mean, se)
     if least:
         empty = (variance == 0) & (mean == 0)
-    p = pvalue_of_t(t, df, alternative)
+    p = pvalue_of_z(t, alternative) if df is None else pvalue_of_t(t, df, alternative)
     if np.any(empty):
         p = np.where(empty, 1.0, p)
     return t, p, mean, se
@@ -405,13 +417,15 @@ def t_result(
     test: str,
     t: Floats,
     p: Floats,
-    df: float,
+    df: float | None,
     estimate: Floats,
     se: Floats,
     alternative: Alternative,
+    *,
+    pivot: Floats | None = None,
     note: str = "",
 ) -> PairwiseResult:
-    """Return a result whose interval is ``estimate +- q se``."""
+    """Return a result whose interval is ``estimate +- q se``, or ``pivot +- q se``."""
     return PairwiseResult(
         test=test,
         statistic=scalar_or_array(t),
@@ -419,7 +433,8 @@ def t_result(
         df=df,
         estimate=scalar_or_array(estimate),
         alternative=alternative,
-        pivot=scalar_or_array(estimate),
+        pivot=scalar_or_array(estimate if pivot is None else pivot),
         standard_error=scalar_or_array(se),
+        direction=None if pivot is None else scalar_or_array(pivot),
         note=note,
     )

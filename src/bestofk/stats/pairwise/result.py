@@ -115,7 +115,7 @@ class PairwiseResult(Presented):
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the loss of `a` is greater.
     pivot, standard_error : float, ndarray or None
-        Centre and standard error of the interval, if it is a t interval.
+        Centre and standard error of the interval, if it is a t interval (without `df`: normal).
     direction : float, ndarray or None
         Positive if the statistic is evidence for a greater loss of `a`, negative for a greater
         loss of `b`, 0 for neither; None: the sign of `estimate`.
@@ -178,12 +178,13 @@ class PairwiseResult(Presented):
         """Return the interval of a test whose differences have some spread."""
         if self.interval_rule is not None:
             return self.interval_rule(self, level)
-        if self.pivot is None or self.standard_error is None or not isinstance(self.df, float):
+        if self.pivot is None or self.standard_error is None or isinstance(self.df, tuple):
             raise ArgumentError(f"confidence_interval: the test {self.test!r} has no interval.")
-        from bestofk.stats.tails import t_quantile
+        from bestofk.stats.tails import normal_quantile, t_quantile
 
         # the upper quantile from the lower tail, so that no digit is lost
-        q = -t_quantile(tail_level(level, self.alternative), self.df)
+        tail = tail_level(level, self.alternative)
+        q = -(normal_quantile(tail) if self.df is None else t_quantile(tail, self.df))
         half = q * np.asarray(self.standard_error)
         return one_sided(self.pivot - half, self.pivot + half, self.alternative)
 

@@ -9,16 +9,9 @@ import numpy as np
 from bestofk._base.checks import Alternative, Floats, refuse, refuse_named_table, side
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise.differences import loss_unit, widening
-from bestofk.stats.pairwise.resolution import never_zero, resolution_step
-from bestofk.stats.pairwise.result import (
-    Interval,
-    PairwiseResult,
-    one_sided,
-    scalar_or_array,
-    tail_level,
-)
-from bestofk.stats.pairwise.skew_corrected import skew_corrected, skew_corrected_ends
-from bestofk.stats.tails import pvalue_of_t, t_quantile
+from bestofk.stats.pairwise.resolution import resolution_step
+from bestofk.stats.pairwise.result import PairwiseResult
+from bestofk.stats.pairwise.skew_corrected import mean_result
 
 
 def welch_t(
@@ -44,7 +37,7 @@ def welch_t(
     Returns
     -------
     PairwiseResult
-        `statistic` is t; `df` is None, because the degrees of freedom differ by pair. If all runs
+        `statistic` is t; `df` is None if the pairs have different degrees of freedom. If all runs
         have the same loss, p = 1.
 
     Notes
@@ -161,33 +154,24 @@ def _welch(
     with np.errstate(divide="ignore", invalid="ignore"):
         df = (v_a + v_b) ** 2 / (v_a**2 / (n_a - 1) + v_b**2 / (n_b - 1))
         skewness = np.where(se > 0, (cubes_a - cubes_b) / se**3, 0.0) if corrected else 0.0 * se
-        se = factor * se
-        t = np.where(se > 0, estimate / se, np.sign(estimate) * np.inf)
-        t = np.where(estimate == 0, 0.0, t)
+    error = factor * se
     df = np.where(np.isfinite(df), df, np.minimum(n_a, n_b) - 1.0)
-    statistic = skew_corrected(t, skewness, 1.0) if corrected else t
-    statistic, df = np.broadcast_arrays(statistic, df)
-    tails = [
-        float(pvalue_of_t(x, float(d), sides)) for x, d in zip(statistic.flat, df.flat, strict=True)
-    ]
-    p = never_zero(np.array(tails).reshape(statistic.shape))
+    estimate, error, df = np.broadcast_arrays(unit * estimate, unit * error, df)
     fewest = (2.0 if sides == "two-sided" else 1.0) / comb(n_a + n_b, n_a)
-    p = np.where(np.isinf(t), np.maximum(p, np.minimum(fewest, 1.0)), p)
     same = first.shape[-1] == second.shape[-1] and np.all(
         (first == second) | (np.isnan(first) & np.isnan(second)), axis=-1
     )
-    p = np.where(same | ((se == 0) & (estimate == 0)), 1.0, p)
-    return PairwiseResult(
-        test="skew-corrected-welch-t" if corrected else "welch-t",
-        statistic=scalar_or_array(statistic),
-        pvalue=scalar_or_array(p),
-        df=None,
-        estimate=scalar_or_array(unit * estimate),
-        alternative=sides,
-        pivot=scalar_or_array(unit * estimate),
-        standard_error=scalar_or_array(unit * se),
-        losses=(first, second),
-        interval_rule=_Interval(df, skewness),
+    return mean_result(
+        "skew-corrected-welch-t" if corrected else "welch-t",
+        (first, second),
+        estimate,
+        error,
+        df,
+        sides,
+        count=1.0,
+        skewness=skewness,
+        least=np.minimum(fewest, 1.0),
+        identical=same | ((error == 0) & (estimate == 0)),
     )
 
 
@@ -217,17 +201,3 @@ def _moments(x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     cubes = cubes * count**2 / np.maximum((count - 1) * (count - 2), 1.0)
     cubes = np.where((count > 2) & (variance > 0), cubes, 0.0)
     return mean, variance / count, cubes / count**2, count
-
-
-class _Interval:
-    """The differences that the test does not reject, with the degrees of freedom of each pair."""
-
-    def __init__(self, df: Floats, skewness: Floats) -> None:
-        self.df = df
-        self.skewness = skewness
-
-    def __call__(self, result: PairwiseResult, level: float) -> Interval:
-        q = -t_quantile(tail_level(level, result.alternative), self.df)
-        above, below = skew_corrected_ends(q, self.skewness, 1.0)
-        centre, error = np.asarray(result.pivot), np.asarray(result.standard_error)
-        return one_sided(centre - above * error, centre - below * error, result.alternative)
