@@ -386,26 +386,6 @@ def _changed_spec(folder: Path, *texts: str) -> list[Any]:
     return ["report", path, "--output", folder / "r.html"]
 
 
-def store_with_an_endless_view(folder: Path) -> list[Any]:
-    path = store(folder)
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        columns = [row[1] for row in db.execute("PRAGMA table_info(bestofk_cells)")]
-        chosen = ", ".join(f"i AS {name}" for name in columns)
-        db.executescript(
-            "DROP TABLE bestofk_cells; CREATE VIEW bestofk_cells AS WITH RECURSIVE n(i) AS "
-            f"(SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT {chosen} FROM n;"
-        )
-    return ["show", path]
-
-
-def store_with_a_computed_column(folder: Path) -> list[Any]:
-    path = store(folder)
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.execute("ALTER TABLE bestofk_cells ADD COLUMN more AS (hex(zeroblob(300000000)))")
-        db.commit()
-    return ["show", path]
-
-
 def workbook_of_shared_text(folder: Path) -> list[Any]:
     import openpyxl
 
@@ -448,7 +428,7 @@ BOMBS: tuple[Callable[[Path], list[Any]], ...] = (
     inspect_planned_samples, inspect_json_of_lists, promptfoo_of_lists, harness_line_of_lists,
     evals_without_common_items, zip_of_members, zip_of_one_long_member, mlflow_names, mlflow_blob,
     optuna_names, optuna_view, store_of_many_runs, store_of_many_folds, store_of_many_repetitions,
-    store_with_an_endless_view, store_with_a_computed_column, workbook_of_shared_text,
+    workbook_of_shared_text,
     workbook_dimension, calibration_of_lists, xml_entities,
 )  # fmt: skip
 

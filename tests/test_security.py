@@ -208,7 +208,7 @@ def test_a_nested_field_of_the_wrong_type_is_damaged(change, stored):
 
 @pytest.mark.parametrize("decision", [
     {"replication": {"times": [], "same_best": 1, "same_order": 1, "bests": {}}},
-    {"replication": {}}, {"race": {"target": "best"}}, {"options": {"test": {"name": 1}}},
+    {"replication": {}}, {"options": {"test": {"name": 1}}},
     {"options": {"df": {}}}, {"options": {"df": "/dev/stdin"}}, {"options": {"prefer": 5}},
     {"options": {"prefer": [["max"]]}}, {"options": {"alpha": [1]}},
     {"options": {"prefer": {"prices": 1}}}, {"options": {"test_arguments": 5}},

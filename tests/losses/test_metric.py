@@ -104,8 +104,8 @@ def test_flipping_by_hand_decides_the_same(name):
 def test_single_tests_say_what_the_losses_are():
     from bestofk.papers.one_test import run_test
 
-    assert "Larger accuracy is better." in run_test(table("accuracy"), "anova").explain()
+    assert "The loss is 1 - accuracy." in run_test(table("accuracy"), "anova").explain()
     text = run_test(table("reward"), "kfold-t", pair=("a", "b")).explain()
-    assert "Larger reward is better." in text
+    assert "The loss is -reward." in text
     plain = bk.Losses(scores("reward"), algorithms=["a", "b", "c"])
     assert "Losses are" not in run_test(plain, "anova").explain()
