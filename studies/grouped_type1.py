@@ -189,7 +189,7 @@ def resampled(windows):
 
 
 def flips(a, b):
-    return permutation(a, b, random_state=0)
+    return permutation(a, b)
 
 
 def show(title, rates):

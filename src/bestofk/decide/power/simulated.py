@@ -94,7 +94,9 @@ def efficiency(test: str | None) -> float:
 def is_simulated(test: str, n: int) -> bool:
     """Return whether the power of a test of n units is simulated; exact tests take longer."""
     entry = PAIRWISE_TESTS[test]
-    most = 12 if entry.takes("random_state") else 25 if entry.smallest_pvalue else 100
+    most = 100
+    if entry.smallest_pvalue is not None:
+        most = 25 if entry.estimand == "typical" else 12
     return entry.power == "simulated" and 2 <= n <= most
 
 

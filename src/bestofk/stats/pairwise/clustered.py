@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.checks import Alternative, Floats, RandomState, side
+from bestofk._base.checks import Alternative, Floats, side
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted
 from bestofk.stats.pairwise.differences import (
@@ -378,9 +378,6 @@ def cluster_sign_flip(
     strata: Any = None,
     unit: float | None = None,
     alternative: str = "two-sided",
-    method: str = "exact",
-    resamples: int = 100_000,
-    random_state: RandomState = 0,
 ) -> PairwiseResult:
     """Sign-flip test of the mean difference over clusters of instances.
 
@@ -402,8 +399,6 @@ def cluster_sign_flip(
         the largest of this pair. It bounds the interval if hardly any cluster differs.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the loss of `a` is greater.
-    method, resamples, random_state
-        As for `permutation`: all sign flips, or random ones counted as (b + 1) / (m + 1).
 
     Returns
     -------
@@ -440,9 +435,7 @@ def cluster_sign_flip(
     first, second = paired_losses(a, b, axes=1)
     grouping = clusters_of(clusters, first.shape[-1], strata)
     sums = grouping.totals(first), grouping.totals(second)
-    flipped = permutation(
-        *sums, alternative=sides, method=method, resamples=resamples, random_state=random_state
-    )
+    flipped = permutation(*sums, alternative=sides)
     estimate = np.asarray(flipped.estimate) * (len(grouping) / first.shape[-1])
     return PairwiseResult(
         test="cluster-sign-flip",

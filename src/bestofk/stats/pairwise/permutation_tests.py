@@ -1,4 +1,4 @@
-"""Permutation test of two learners by sign flips of the differences, exact or random."""
+"""Exact permutation test of two learners by sign flips of the differences."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Alternative, Floats, RandomState, generator, one_of, side, whole
+from bestofk._base.checks import Alternative, Floats, side
 from bestofk._base.formatting import counted
 from bestofk.stats.null_distributions.sign_flips import (
-    magnitudes,
     mean_difference,
     scaled_pairs,
     two_sided,
     upper_tail,
 )
-from bestofk.stats.null_distributions.sums import TIE
 from bestofk.stats.pairwise.differences import agreeing_interval, paired_losses
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, scalar_or_array, tail_level
 from bestofk.stats.pairwise.signed_ranks import least_shift
@@ -25,7 +23,6 @@ PAIRS_AT_ONCE = 2**13
 LOSSES_AT_ONCE = 2**18
 MAX_EXACT_INTERVAL = 16
 """Differences up to which the ends of an interval come from the exact tail."""
-SIGNS_AT_ONCE = 2**10
 WIDE = 1.01
 """The note mentions bounds whose ratio exceeds this."""
 
@@ -35,9 +32,6 @@ def permutation(
     b: Any,
     *,
     alternative: str = "two-sided",
-    method: str = "exact",
-    resamples: int = 100_000,
-    random_state: RandomState = 0,
 ) -> PairwiseResult:
     """Permutation test of the mean difference, by sign flips.
 
@@ -51,18 +45,12 @@ def permutation(
         Losses on the same n data sets or instances; leading axes broadcast.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the loss of `a` is greater.
-    method : {"exact", "resample"}
-        All sign flips, or random ones.
-    resamples : int
-        Number of random sign flips; all pairs share the same flips.
-    random_state : int, numpy.random.Generator or None
-        Source of the random sign flips.
 
     Returns
     -------
     PairwiseResult
         `statistic` is the mean difference; there are no degrees of freedom. The interval contains
-        the shifts of `a` that the (exact) test does not reject; an end is infinite if n is too
+        the shifts of `a` that the test does not reject; an end is infinite if n is too
         small for the level. `bounds` are bounds of the p-value, or None if it is exact.
 
     Notes
@@ -76,8 +64,7 @@ def permutation(
     those of the other. More are convolved exactly if they are multiples of one unit, such as error
     rates. For any others the transform prod_i cosh(s d_i) of T* is inverted numerically along a
     line near its saddlepoint, for up to millions of differences, in the far tail as well as in the
-    middle. `bounds` then contains the p-value, within 1 percent of it. Random flips give
-    (b + 1) / (m + 1) if b of the m flips are in the tail.
+    middle. `bounds` then contains the p-value, within 1 percent of it.
 
     References
     ----------
@@ -96,16 +83,12 @@ def permutation(
     1.0
     """
     alternative = side(alternative)
-    one_of(method, "method", ("exact", "resample"))
-    whole(resamples, "resamples", at_least=1)
-    rng = generator(random_state)
     a, b = paired_losses(a, b, axes=1, shape_text="(data sets,)")
     n = a.shape[-1]
     shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
-    estimate, p, bounds = _exact(a, b, alternative if method == "exact" else None)
-    if method != "exact":
-        p = _resampled(a, b, alternative, resamples, rng)
-        bounds = np.stack([p, p], axis=1)
+    parts = [_of_block(x, y, alternative) for x, y in _blocks(a, b)]
+    parts = parts or [(np.empty(0), np.empty(0), np.empty((0, 2)))]
+    estimate, p, bounds = (np.concatenate(column) for column in zip(*parts, strict=True))
     return PairwiseResult(
         test="permutation",
         statistic=scalar_or_array(estimate.reshape(shape)),
@@ -131,49 +114,12 @@ def _blocks(a: Floats, b: Floats) -> Iterator[tuple[Floats, Floats]]:
         yield a[index], b[index]
 
 
-def _exact(a: Floats, b: Floats, alternative: Alternative | None) -> tuple[Floats, Floats, Floats]:
-    """Return mean differences, p-values and bounds; without an alternative only the means."""
-    parts = [_of_block(x, y, alternative) for x, y in _blocks(a, b)]
-    if not parts:
-        return np.empty(0), np.empty(0), np.empty((0, 2))
-    estimate, p, bounds = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return estimate, p, bounds
-
-
-def _of_block(
-    a: Floats, b: Floats, alternative: Alternative | None
-) -> tuple[Floats, Floats, Floats]:
+def _of_block(a: Floats, b: Floats, alternative: Alternative) -> tuple[Floats, Floats, Floats]:
+    """Return mean differences, p-values and bounds."""
     estimate = mean_difference(a, b)
-    if alternative is None:
-        return estimate, estimate, np.empty((len(estimate), 2))
     if alternative == "two-sided":
         return (estimate, *two_sided(a, b))
     return (estimate, *(upper_tail(a, b) if alternative == "greater" else upper_tail(b, a)))
-
-
-def _resampled(
-    a: Floats, b: Floats, alternative: Alternative, resamples: int, rng: np.random.Generator
-) -> Floats:
-    blocks = []
-    for x, y in _blocks(a, b):
-        x, y, _ = scaled_pairs(x, y)
-        sizes, noise = magnitudes(x, y)
-        observed = np.where(x > y, sizes, 0.0).sum(axis=1)
-        counts = np.zeros((2, x.shape[0]), dtype=np.int64)
-        blocks.append((sizes.T, observed, TIE * noise * x.shape[1], counts))
-    for done in range(0, resamples, SIGNS_AT_ONCE):
-        m = min(SIGNS_AT_ONCE, resamples - done)
-        positive = rng.integers(0, 2, size=(m, a.shape[-1]), dtype=np.uint8).astype(np.float64)
-        for columns, observed, margin, counts in blocks:
-            sums = positive @ columns
-            counts[0] += (sums <= observed + margin).sum(axis=0)
-            counts[1] += (sums >= observed - margin).sum(axis=0)
-    if not blocks:
-        return np.empty(0)
-    lower, upper = (np.concatenate([block[3] for block in blocks], axis=1) + 1) / (resamples + 1)
-    if alternative == "two-sided":
-        return np.asarray(np.minimum(2 * np.minimum(lower, upper), 1.0))
-    return np.asarray(upper if alternative == "greater" else lower)
 
 
 def _note(n: int, alternative: Alternative, p: Floats, bounds: Floats) -> str:
