@@ -77,6 +77,8 @@ def test_what_is_not_settled_is_said_and_there_are_no_bounds(study):
     assert unsettled
     assert all(one.at_most is None for one in study.decision.standings)
     assert "with a probability of at least 95 %" in study.headline()
+    assert "against the others, alpha = 0.05" in text
+    assert "With 95 % confidence the best is among" in text
     if len(study.decision.ranking) == 1:
         assert "The order below the recommended learner is not settled" in text
 

@@ -64,7 +64,7 @@ def decision_statements(decision: Decision) -> tuple[Statement, ...]:
 def cautions_and_notes(decision: Decision) -> tuple[Statement, ...]:
     """State what is known against the test, and the notes on the losses and the test."""
     choice = decision.test_choice
-    errs = decision.caution and choice is not None and not choice.posterior
+    errs = decision.caution and (choice is None or not choice.posterior)
     dropped = () if decision.problem is None else decision.problem.dropped
     return (
         *statements("caution", [f"Caution: {decision.caution}"] if errs else []),
@@ -128,14 +128,15 @@ def _preference(decision: Decision) -> str:
 def evidence_statement(decision: Decision, *details: str) -> Statement:
     """State the test, its level and what the result speaks of, then `details`."""
     evidence, size = decision.evidence, _training_size(decision)
+    choice = decision.test_choice
     test = "the means alone, no pair had to be tested"
-    if decision.test_choice is None:
-        test = f"{decision.test} test of all {decision.noun}s, alpha = {decision.alpha:g}"
-    elif len(evidence):
+    if len(evidence):
         level = f"alpha = {decision.alpha:g}{correction_words(evidence)}"
         test = f"{decision.test} test {family_words(evidence)}, {level}"
-        if decision.test_choice.posterior:
+        if choice is not None and choice.posterior:
             test += ", with posterior probabilities in place of p-values"
+    elif choice is None:
+        test = f"{decision.test} test of all {decision.noun}s, alpha = {decision.alpha:g}"
     lead = f"How sure: {'; '.join(filter(None, [test, _quantity(decision, size)]))}."
     return Statement(
         kind="evidence",
@@ -222,9 +223,9 @@ def _choice(decision: Decision) -> str:
 def promise(decision: Decision) -> str:
     """State the error rate of the claims; empty if nothing was tested pair by pair."""
     evidence, family = decision.evidence, decision.evidence.family
-    if decision.test_choice is None or not len(evidence):
+    if not len(evidence):
         return ""
-    if decision.test_choice.posterior:
+    if decision.test_choice is not None and decision.test_choice.posterior:
         text = (
             "The values in place of p come from posterior probabilities and are not p-values: no "
             "error rate is promised."
