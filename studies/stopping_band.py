@@ -19,7 +19,7 @@ import argparse
 import numpy as np
 
 from bestofk.decide.stopping import PlannedT
-from bestofk.decide.stopping.rule import FIRST_LOOK
+from bestofk.decide.stopping.bounds import FIRST_LOOK
 
 RUNS = FOLDS = 10
 BATCH = 10_000

@@ -28,7 +28,7 @@ import numpy.typing as npt
 from bestofk.decide import order_many
 from bestofk.decide.evidence import Family
 from bestofk.decide.stopping import StopRule, replay
-from bestofk.decide.stopping.planned_units import PlannedUnits
+from bestofk.decide.stopping.bounds import PlannedUnits
 from bestofk.stats.adjust import CORRECTIONS
 from stopping_exact import ALPHA, DRAWN, FAMILIES, Case, drawn_ranks, print_search  # type: ignore[import-not-found]
 

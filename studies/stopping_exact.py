@@ -25,7 +25,7 @@ import numpy.typing as npt
 from bestofk.decide import order_many
 from bestofk.decide.evidence import Family
 from bestofk.decide.stopping import PlannedT, StopRule, replay
-from bestofk.decide.stopping.planned_units import PlannedUnits
+from bestofk.decide.stopping.bounds import PlannedUnits
 from bestofk.decide.stopping.races import Raced
 
 Floats = npt.NDArray[np.float64]

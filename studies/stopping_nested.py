@@ -30,7 +30,7 @@ from bestofk.decide.stopping import StopRule, replay
 from bestofk.decide.stopping.rule import TARGETS, Target
 from bestofk.learners.predict import predict_subsets
 from bestofk.learners.registry import learner
-from bestofk.run.race.plan import planned_race
+from bestofk.run.race import planned_race
 from bestofk.splits.plans import plan
 from stopping_rates import (
     SETTINGS as SIX,  # type: ignore[import-not-found]

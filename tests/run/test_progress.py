@@ -149,7 +149,7 @@ def test_a_notebook_has_one_line_that_is_updated(monkeypatch):
 
 
 def test_a_race_shows_its_standing():
-    from bestofk.run.race.run import RaceProgress
+    from bestofk.run.race import RaceProgress
 
     stream = io.StringIO()
     race = RaceProgress(Lines(stream), total=60)
@@ -167,7 +167,7 @@ def test_a_race_shows_its_standing():
 
 
 def test_the_bar_shows_the_standing():
-    from bestofk.run.race.run import RaceProgress
+    from bestofk.run.race import RaceProgress
 
     stream = Terminal()
     bar = Bar(stream)

@@ -260,7 +260,7 @@ def _settings(record: StoredDecision) -> str:
 def _unneeded(decided: Study | str | None, tally: Tally) -> int:
     """Return the number of fits that a settled race saved."""
     race = getattr(decided, "race", None)
-    return tally.missing if race is not None and race.ended != "unfinished" else 0
+    return tally.missing if race is not None and race.settled else 0
 
 
 def _progress(tally: Tally, unneeded: int) -> str:

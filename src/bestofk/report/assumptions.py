@@ -13,8 +13,7 @@ from bestofk._base.formatting import counted, number
 from bestofk._base.registry import Assumption, Check
 from bestofk.decide.decision import Decision
 from bestofk.decide.problem import Problem
-from bestofk.decide.stopping.races import Race
-from bestofk.decide.stopping.stopped_decision import StoppedDecision
+from bestofk.decide.stopping.result import Race, StoppedDecision
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.stats.pairwise.entry import PairwiseTest
@@ -231,7 +230,7 @@ def _as_planned(race: Race) -> CheckedAssumption:
         claim="The full plan would decide the same, given the data.",
         state="by design" if race.settled else "doubtful",
         why="The risk that further runs over other random splits change the decision is at most "
-        f"{race.risk_words()}, in addition to alpha."
+        f"{100 * race.risk:.4g} %, in addition to alpha."
         if race.settled
         else "The race ended before the decision was settled.",
     )

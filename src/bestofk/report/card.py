@@ -16,8 +16,7 @@ from bestofk.decide.interval_decision import IntervalDecision
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.stopped import mean_and_runs
 from bestofk.decide.statements.wording import level_words, shown_means, worse_than_best
-from bestofk.decide.stopping.races import Race
-from bestofk.decide.stopping.stopped_decision import StoppedDecision
+from bestofk.decide.stopping.result import Race, StoppedDecision
 from bestofk.evals.costs import cost_phrase, main_cost
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses

@@ -13,7 +13,7 @@ from bestofk._base.formatting import counted, shortened
 from bestofk.decide.decision import Decision
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.statements.wording import level_words
-from bestofk.decide.stopping.races import Race
+from bestofk.decide.stopping.result import Race
 from bestofk.losses.losses import Losses
 from bestofk.report.names import latex_escape, one_line
 from bestofk.run.study import Study
@@ -200,7 +200,7 @@ def _shortened(names: Sequence[object]) -> str:
 def _stopping(race: Race) -> str:
     """Return when learners were stopped, and the risk of that."""
     target = "the recommended learner" if race.target == "best" else "the whole order"
-    risk = f"with a risk of at most {race.risk_words()} that the full plan would decide differently"
+    risk = f"with a risk of at most {100 * race.risk:.4g} % of deciding unlike the full plan"
     if race.risk == 0:
         risk = "so that no further result could change it"
     return (

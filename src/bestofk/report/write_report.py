@@ -23,7 +23,7 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.interval_decision import IntervalDecision
 from bestofk.decide.slices import Slices
 from bestofk.decide.statements import Statement
-from bestofk.decide.stopping.stopped_decision import StoppedDecision
+from bestofk.decide.stopping.result import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.assumptions import CheckedAssumption, assumptions_of

@@ -48,8 +48,7 @@ from bestofk.splits.plans import Plan, plan as make_plan
 
 if TYPE_CHECKING:
     from bestofk.decide.stopping.rule import StopRule
-    from bestofk.run.race.plan import PlannedRace
-    from bestofk.run.race.run import RaceOutcome
+    from bestofk.run.race import PlannedRace, RaceOutcome
 
 ValueT = TypeVar("ValueT", Settings, Execution)
 
@@ -213,7 +212,7 @@ def compare(
     def planned(experiment: Experiment, settings: Settings) -> PlannedRace | None:
         if rule is None:
             return None
-        from bestofk.run.race.plan import planned_race
+        from bestofk.run.race import planned_race
 
         return planned_race(
             names,
@@ -251,7 +250,7 @@ def compare(
             if deadline is None or time.monotonic() < deadline:
                 raise
             return None
-        cut = other.race is not None and other.race.ended == "unfinished"
+        cut = other.race is not None and not other.race.settled
         cut = cut or other.spec is None or other.spec.decisions[-1].fits is not None
         return None if cut else other
 
@@ -409,7 +408,7 @@ def run_comparison(
 
             study = replace(study, slices=study_slices(study, experiment, results, settings))
         return study, spec
-    from bestofk.run.race.conclude import conclude_race
+    from bestofk.run.race import conclude_race
 
     study = conclude_race(outcome, spec, settings, whole_plan, notes=notes, store=where)
     return replace(study, experiment=experiment), spec
@@ -462,7 +461,7 @@ def _run(
     results: Mapping[CellIndex, CellResult]
     outcome = None
     if race is not None:
-        from bestofk.run.race.run import run_race
+        from bestofk.run.race import run_race
 
         outcome, where = run_race(
             experiment, spec, race, settings, execution, deadline, stop=stop, cut=cut

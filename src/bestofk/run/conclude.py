@@ -257,7 +257,7 @@ def conclude(
         failed_cell(spec, table.cell(index), table.failures[index])
         for index in sorted(table.failures)
     )
-    left_out = _left_out(spec, table)
+    left_out = left_out_learners(spec, table)
     compared = [
         index for index, learner in enumerate(spec.learners) if learner.name not in left_out
     ]  # fmt: skip
@@ -332,7 +332,7 @@ def _other_metric(
     """Decide by another loss about the compared learners that have values."""
     other_spec = replace(spec, loss=loss)
     table = as_table(other_spec, other.results)
-    left_out = _left_out(other_spec, table)
+    left_out = left_out_learners(other_spec, table)
     learners = [index for index in compared if spec.learners[index].name not in left_out]
     losses, _ = complete_part(other_spec, table, learners, design)
     if losses is not None and other.by_instance is not None and is_one_split(losses):
@@ -357,7 +357,7 @@ def failed_cell(spec: StudySpec, cell: CellIndex, failure: Failure) -> FailedCel
     )
 
 
-def _left_out(spec: StudySpec, table: ResultTable) -> dict[str, str]:
+def left_out_learners(spec: StudySpec, table: ResultTable) -> dict[str, str]:
     """Return the learners that failed too often, with the most frequent reason."""
     fits = np.zeros((2, len(spec.learners)), dtype=np.int64)
     for dataset, data in enumerate(spec.datasets):

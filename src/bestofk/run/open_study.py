@@ -29,9 +29,7 @@ from bestofk.run.cells import CellResult
 from bestofk.run.conclude import OtherLoss, conclude
 from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import span_of
-from bestofk.run.race.conclude import conclude_race
-from bestofk.run.race.plan import planned_race
-from bestofk.run.race.run import race_cells
+from bestofk.run.race import conclude_race, planned_race, race_cells
 from bestofk.run.replicate import Replication
 from bestofk.run.results import COLUMNS, ResultTable
 from bestofk.run.store.store import Store, open_store

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bestofk.decide.evidence import Evidence
     from bestofk.decide.settings import Settings
     from bestofk.decide.slices import Slices
-    from bestofk.decide.stopping.races import Race
+    from bestofk.decide.stopping.result import Race
     from bestofk.learners.preparation import Preparation
     from bestofk.losses.losses import Losses
     from bestofk.run.conclude import OtherMetric
@@ -283,6 +283,7 @@ class Study(Stated, Reported):
             "race": None if self.race is None else self.race.to_dict(),
             "notes": [one.text for one in self.select("left out", "note")],
             "headline": self.headline(),
+            "explanation": self.explain(),
             "statements": [one.to_dict() for one in self.statements],
         }
 

@@ -1,7 +1,5 @@
 """Bounds for data sets that are left hold whatever their losses are."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -10,8 +8,8 @@ import bestofk as bk
 import stopping_datasets
 import stopping_exact
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping import StopRule, planned_units, replay
-from bestofk.decide.stopping.planned_units import PlannedUnits, pattern_count, tie_patterns
+from bestofk.decide.stopping import StopRule, replay
+from bestofk.decide.stopping.bounds import PlannedUnits
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.pairwise import sign, wilcoxon
 
@@ -39,19 +37,15 @@ def hostile(rng, done, left):
     kind=st.sampled_from(sorted(TESTS)),
     planned=st.integers(1, 9),
     levels=st.sampled_from(LEVELS),
-    listed=st.booleans(),
 )
-def test_no_ending_is_outside(seed, kind, planned, levels, listed):
+def test_no_ending_is_outside(seed, kind, planned, levels):
     rng = np.random.default_rng(seed)
     done = int(rng.integers(planned + 1))
     a, b = losses_of(rng, (2, planned), levels)
     test = PlannedUnits(kind=kind, runs=planned, span=1.0)
     seen = a.copy()
     seen[done:] = np.nan
-    with pytest.MonkeyPatch.context() as patch:
-        if not listed:
-            patch.setattr(planned_units, "_MAX_PATTERNS", 0)
-        bounds = test.exact(seen[np.newaxis, :, np.newaxis], b[np.newaxis, :, np.newaxis])
+    bounds = test.exact(seen[np.newaxis, :, np.newaxis], b[np.newaxis, :, np.newaxis])
     for _ in range(12):
         d = hostile(rng, (a - b)[:done], planned - done)
         a[done:], b[done:] = np.maximum(d, 0.0), np.maximum(-d, 0.0)
@@ -118,23 +112,6 @@ def test_the_full_plan_decides_the_same(
         assert claims == set(full.claims)
 
 
-def test_ties_among_the_rest_make_p_smaller_than_untied_ranks_do():
-    # by hand: two losses against, of ranks 1 and 2. With 3 and 4 for it, sums of up to 3 are {},
-    # {1}, {2}, {1, 2}, {3}: 5/16; with 3.5 and 3.5 the last one is not
-    test = PlannedUnits(kind="ranks", runs=4)
-    a = np.array([0.0, 0.0, np.nan, np.nan])[np.newaxis, :, np.newaxis]
-    b = np.array([0.1, 0.2, 0.0, 0.0])[np.newaxis, :, np.newaxis]
-    low, _ = test.pvalues(test.exact(a, b), "greater")
-    assert low[0] == pytest.approx(4 / 16)
-    assert wilcoxon([0, 0, 0.3, 0.3], [0.1, 0.2, 0, 0], alternative="greater").pvalue == 4 / 16
-
-
-def test_the_ways_are_counted():
-    for sizes in [(), (1,), (2, 1), (1, 1, 1)]:
-        ways = sum(len(tie_patterns(sizes, more).ranks) for more in range(4))
-        assert ways == pattern_count(len(sizes), 3)
-
-
 def test_a_difference_that_rounding_may_tie_with_another_stays_open():
     test = PlannedUnits(kind="ranks", runs=3)
     a = np.array([0.5, 0.5 + 1e-13, np.nan])[np.newaxis, :, np.newaxis]
@@ -149,7 +126,7 @@ def test_no_ending_undoes_what_is_settled_and_a_bound_too_narrow_is_found_out(mo
 
     def narrower(self, a, b):
         result = whole(self, a, b)
-        return replace(result, t_low=share * result.t_low, t_high=share * result.t_high)
+        return result._replace(t_low=share * result.t_low, t_high=share * result.t_high)
 
     monkeypatch.setattr(PlannedUnits, "exact", narrower)
     how = stopping_datasets.draw, stopping_datasets.first_endings, stopping_datasets.changed

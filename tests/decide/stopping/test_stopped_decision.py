@@ -87,7 +87,7 @@ def test_json_and_frame(study):
     contents = json.loads(study.to_json())
     assert contents["race"]["settled"] is True
     assert {one["learner"]: one["runs"] for one in contents["race"]["learners"]} == study.race.runs
-    assert study.race.to_frame()["out_after"].notna().any()
+    assert study.race.to_frame()["stopped"].any()
 
 
 def test_no_figure_shows_more_than_is_settled(study, full):
@@ -117,8 +117,8 @@ def test_learners_that_share_a_reason_share_a_sentence(study):
     race = study.race
     text = [line for line in study.explain().splitlines() if " stopped after run " in line]
     assert text == race.reasons()
-    stopped = [one for one in race.learners if one.out_after is not None]
-    assert len(text) == len({(one.cause.kind, one.cause.by) for one in stopped}) < len(stopped)
+    stopped = [one for one in race.learners if one.stopped]
+    assert len(text) == len({one.why for one in stopped}) < len(stopped)
     for one in stopped:
         (own,) = (line for line in text if f"{one.learner} " in line.split(": ")[0] + " ")
         assert f"after run {one.runs}" in own

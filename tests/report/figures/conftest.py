@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.decide.stopping.races import Race, RacedLearner
-from bestofk.decide.stopping.rule import StopReason
+from bestofk.decide.stopping.result import Race, RacedLearner
 from bestofk.papers import stats as paper_tests
 from bestofk.papers.decide import roc_hull
 from bestofk.papers.figures.rate_curves import Rates
@@ -78,12 +77,11 @@ def race_of_many(n):
         course = 0.15 + 0.25 * rng.random() + 0.01 * rng.standard_normal(runs)
         learners.append(
             RacedLearner(
-                learner=name, runs=runs, out_after=None if k < 2 else runs, mean=course[-1],
-                why="" if k < 2 else f"{name} stopped after run {runs}: ...",
-                cause=None if k < 2 else StopReason(kind="overridden", exact=True, by=names[0]),
+                learner=name,
                 course=tuple(np.cumsum(course) / np.arange(1, runs + 1)),
+                why="" if k < 2 else f"{names[0]} is better",
             )
-        )  # fmt: skip
+        )
     return Race(
         learners=tuple(learners), settled=True, exact=False, target="best", risk=0.05,
         planned_runs=10, fits=sum(10 * raced.runs for raced in learners), planned_fits=100 * n,
@@ -156,7 +154,7 @@ def values_of(n):
         "critical-difference": (multiple.nemenyi(flat), named),
         "critical-difference-ranks": (over_datasets(n), {}),
         "rank-intervals": (order, {}),
-        "letters": (multiple.nemenyi(flat), named),
+        "letters": (multiple.posthoc(flat, "t"), named),
         "underlines": (paper_tests.newman_keuls(flat), named),
         "intervals": (paper_tests.bootstrap_b(intervals=intervals, names=losses.algorithms), {}),
         "repetitions": (repeated(losses), {}),

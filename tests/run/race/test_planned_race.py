@@ -13,7 +13,7 @@ from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import StopRule
 from bestofk.decide.stopping.rule import as_stop_rule
-from bestofk.run.race.plan import PLAN, planned_race
+from bestofk.run.race import PLAN, planned_race
 from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 

@@ -81,15 +81,15 @@ def test_fits_are_saved_and_every_word_is_about_data_sets(serial):
     race = serial.race
     assert race.fits < race.planned_fits == 3 * PLANNED * 6
     assert race.risk == 0
-    out = next(one for one in race.learners if one.out_after is not None)
-    assert out.why.startswith(f"{out.learner} stopped after data set {out.runs}: ")
-    assert "cannot change that" in out.why
+    out = next(one for one in race.learners if one.stopped)
+    assert out.explain() == f"{out.learner} stopped after data set {out.runs}: {out.why}."
+    assert "the rest of the plan cannot change the decision" in serial.headline()
     frame = race.to_frame()
     assert frame["datasets"].tolist() == [one.runs for one in race.learners]
     fields = json.loads(json.dumps(race.to_dict()))
     assert fields["planned_datasets"] == PLANNED
     text = serial.explain()
-    assert f"stopped after data set {out.runs}: " in text
+    assert f"over {race.runs[serial.recommended]} data sets" in text
     assert "each pair is compared on the data sets that both learners completed" in text
     assert "over different numbers of runs" not in text
 

@@ -16,7 +16,7 @@ from bestofk.decide.statements.wording import (
 
 if TYPE_CHECKING:
     from bestofk.decide.preference import Name
-    from bestofk.decide.stopping.stopped_decision import StoppedDecision
+    from bestofk.decide.stopping.result import StoppedDecision
 
 NOT_SETTLED = "not settled"
 """The verdict on a pair about which a claim is still possible."""

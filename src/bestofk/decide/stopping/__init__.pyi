@@ -1,26 +1,30 @@
-from .bounds import Bounds as Bounds, PlannedT as PlannedT
+from .bounds import (
+    Bounds as Bounds,
+    PlannedNested as PlannedNested,
+    PlannedT as PlannedT,
+    PlannedTest as PlannedTest,
+    PlannedUnits as PlannedUnits,
+)
 from .items import (
     SettledItems as SettledItems,
     StreamVerdict as StreamVerdict,
     item_stream as item_stream,
     settle_items as settle_items,
 )
-from .looks import Look as Look, look as look
-from .nested import PlannedNested as PlannedNested
 from .races import (
-    Race as Race,
+    IntervalVerdict as IntervalVerdict,
+    Look as Look,
     Raced as Raced,
-    RacedLearner as RacedLearner,
+    interval_verdict as interval_verdict,
+    look as look,
     race as race,
     replay as replay,
 )
-from .rule import StopRule as StopRule
-from .stopped_decision import (
+from .result import (
+    Race as Race,
+    RacedLearner as RacedLearner,
     StoppedDecision as StoppedDecision,
     StoppedEvidence as StoppedEvidence,
     StoppedPair as StoppedPair,
 )
-from .verdicts import (
-    IntervalVerdict as IntervalVerdict,
-    interval_verdict as interval_verdict,
-)
+from .rule import StopRule as StopRule

@@ -19,9 +19,6 @@ from bestofk._base.checks import (
     Bools,
     Floats,
     Ints,
-    finite_array,
-    one_of,
-    refuse,
     significance_level,
     whole,
 )
@@ -29,12 +26,11 @@ from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import capitalised, counted, joined, pvalue_words
 from bestofk._base.results import Presented
 from bestofk.decide.evidence import Family
-from bestofk.decide.preference import alike_ranks, arrange
+from bestofk.decide.preference import arrange, preference_ranks
 from bestofk.decide.statements.wording import called, listing
 from bestofk.decide.stopping.bounds import PlannedT
-from bestofk.decide.stopping.looks import Look
-from bestofk.decide.stopping.races import race
-from bestofk.decide.stopping.rule import TARGETS, StopRule
+from bestofk.decide.stopping.races import Look, interval_verdict, race
+from bestofk.decide.stopping.rule import StopRule
 from bestofk.stats.adjust import adjust
 
 STAKES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -137,14 +133,10 @@ def item_stream(losses: Any, *, alpha: float = 0.05) -> StreamVerdict:
     >>> verdict.best(), bool(verdict.better[1, 0])
     (1, True)
     """
-    values = finite_array(losses, "losses", min_ndim=2)
+    values = _as_losses(losses)
+    if np.isnan(values).any():
+        raise ArgumentError("losses must not be missing.")
     significance_level(alpha, "alpha")
-    if values.ndim != 2 or len(values) < 2:
-        raise ArgumentError(
-            f"losses must have the axes (learner, item), 2 learners at least; got {values.shape}."
-        )
-    if values.size and (values.min() < 0 or values.max() > 1):
-        raise ArgumentError("losses must lie between 0 and 1; rescale them.")
     K, n = values.shape
     rows, columns = np.nonzero(~np.eye(K, dtype=bool))
     pvalue, adjusted = np.ones((K, K)), np.ones((K, K))
@@ -297,22 +289,13 @@ def settle_items(
     Use b. Settled after 300 of 2,000 items (88 % of the work is saved): all items would reach the \
 same decision with a probability of at least 95 %.
     """
-    values = np.asarray(losses, dtype=np.float64)
-    if values.ndim != 2 or len(values) < 2:
-        raise ArgumentError(
-            f"losses must have the axes (learner, item), 2 learners at least; got {values.shape}."
-        )
-    known = values[~np.isnan(values)]
-    if known.size and not (known.min() >= 0 and known.max() <= 1):
-        raise ArgumentError("losses must lie between 0 and 1; rescale them.")
+    values = _as_losses(losses)
     N = whole(planned, "planned", at_least=4)
     step = _between_looks(N, every)
     if values.shape[1] > N:
         raise ArgumentError(f"planned must be at least the {values.shape[1]} items given; got {N}.")
     significance_level(alpha, "alpha")
-    one_of(target, "target", TARGETS)
-    if isinstance(risk, bool) or not isinstance(risk, int | float) or not 0.0 <= risk < 1.0:
-        raise refuse("risk", "a probability of at least 0 and below 1", risk)
+    rule = StopRule(target=target, risk=risk)  # type: ignore[arg-type]
     labels = [str(name) for name in (range(len(values)) if names is None else names)]
     if len(labels) != len(values) or len(set(labels)) < len(labels):
         raise ArgumentError(
@@ -324,7 +307,7 @@ same decision with a probability of at least 95 %.
     if not complete.all():
         raise ArgumentError(f"losses must hold the first {step} items of every learner.")
     order, preference, _ = arrange(labels, prefer, blocks[:, 0].mean(axis=1))
-    ranks = alike_ranks(labels, prefer)
+    ranks = preference_ranks(labels, prefer)[0][order]
     by_preference = [labels[index] for index in order]
     blocks, complete = blocks[order], complete[order]
     test = PlannedT(runs=N // step, folds=step, df=N - 1, span=1.0)
@@ -339,20 +322,42 @@ same decision with a probability of at least 95 %.
             losses[row, :run] = blocks[row, :run]
         return losses
 
+    stated = preference.stated
     with suppress(_NoMoreItemsError):
-        race(
-            fill,
-            len(values),
-            test,
-            family,
-            StopRule(target=target, risk=float(risk)),  # type: ignore[arg-type]
-            stated=preference.stated,
-            # one item in one block, as for one row in one fold
-            floor=1.0,
-            ranks=None if ranks is None else ranks[order],
-            watch=lambda look, runs: looks.append((look, runs)),
+        # the floor is one item in one block, as one row in one fold
+        race(fill, test, family, rule, stated=stated, ranks=ranks, floor=1.0,
+             watch=lambda look, runs, _: looks.append((look, runs)))  # fmt: skip
+    look, runs = looks[-1]
+    verdict = look.verdict
+    exact = interval_verdict(look.exact_bounds, test, family, stated=stated, ranks=ranks)
+    best = verdict.only_candidate()
+    ranking = verdict.order()[0].tolist() or ([] if best is None else [best])
+    return SettledItems(
+        settled=look.settled,
+        exact=look.settled and exact.still_open(family, rule.target)[2],
+        recommended=None if best is None else by_preference[best],
+        order=tuple(by_preference[index] for index in ranking),
+        claims=tuple(
+            (by_preference[j], by_preference[i]) for i, j in np.argwhere(verdict.sure).tolist()
+        ),
+        items=dict(zip(by_preference, (runs * step).tolist(), strict=True)),
+        go_on=tuple(by_preference[index] for index in np.flatnonzero(look.go_on)),
+        open_pairs=tuple((by_preference[i], by_preference[j]) for i, j in look.open_pairs),
+        planned=N,
+        risk=rule.risk,
+    )
+
+
+def _as_losses(losses: Any) -> Floats:
+    """Return losses (K, n) between 0 and 1, NaN if missing."""
+    values = np.asarray(losses, dtype=np.float64)
+    if values.ndim != 2 or len(values) < 2:
+        raise ArgumentError(
+            f"losses must have the axes (learner, item), 2 learners at least; got {values.shape}."
         )
-    return _settled(*looks[-1], by_preference, N, step, target, float(risk))
+    if (values < 0).any() or (values > 1).any():
+        raise ArgumentError("losses must lie between 0 and 1; rescale them.")
+    return values
 
 
 def _between_looks(planned: int, every: int | None) -> int:
@@ -373,29 +378,3 @@ def _between_looks(planned: int, every: int | None) -> int:
             " works.",
         )
     return min(sizes, key=lambda size: abs(size - planned / PLANNED_LOOKS))
-
-
-def _settled(
-    look: Look, runs: Ints, names: list[str], planned: int, step: int, target: str, risk: float
-) -> SettledItems:
-    verdict = look.verdict
-    ranking = verdict.order()[0].tolist()
-    candidates = np.flatnonzero(verdict.candidates())
-    best = int(candidates[0]) if len(candidates) == 1 else None
-    if best is not None and not ranking:
-        ranking = [best]
-    exact = look.exact
-    certain = exact.order()[1] if target == "order" else int(exact.candidates().sum()) == 1
-    pairs = [] if look.settled else list(look.open_pairs)
-    return SettledItems(
-        settled=look.settled,
-        exact=look.settled and bool(certain),
-        recommended=None if best is None else names[best],
-        order=tuple(names[index] for index in ranking),
-        claims=tuple((names[j], names[i]) for i, j in np.argwhere(verdict.sure).tolist()),
-        items=dict(zip(names, (runs * step).tolist(), strict=True)),
-        go_on=tuple(names[index] for index in np.flatnonzero(look.go_on)),
-        open_pairs=tuple((names[i], names[j]) for i, j in pairs),
-        planned=planned,
-        risk=risk,
-    )

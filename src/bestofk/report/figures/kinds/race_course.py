@@ -6,7 +6,7 @@ from typing import Any
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, printable
-from bestofk.decide.stopping.races import Race
+from bestofk.decide.stopping.result import Race
 from bestofk.report.figures.axes import spread, x_axis, y_axis, y_axis_left
 from bestofk.report.figures.labels import LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Scale, Sheet, around
@@ -60,7 +60,7 @@ def layout_race(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     ends = [(across(len(course)), up(course[-1])) for course in courses]
     rows = spread([y for _, y in ends], gap=size * LINE_HEIGHT, low=_TOP, high=bottom)
     name_left = across.end + indent
-    stopped = [raced.out_after is not None for raced in race.learners]
+    stopped = [raced.stopped for raced in race.learners]
     for k, course in enumerate(courses):
         colour, dash = cycled(k)
         points = [(across(run + 1), up(mean)) for run, mean in enumerate(course)]
@@ -102,7 +102,4 @@ def _race(value: Any, figure: str) -> Race:
 
 
 def _reason(raced: Any) -> str:
-    if raced.out_after is None:
-        return ""
-    after = f"out after {raced.unit} {raced.out_after}"
-    return f"{after}: {raced.reason}" if raced.reason else after
+    return f"out after {raced.unit} {raced.runs}: {raced.why}" if raced.stopped else ""

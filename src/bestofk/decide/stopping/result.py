@@ -1,0 +1,378 @@
+"""The course of a race, and the decision after it, which claims only what is settled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Bools, Floats
+from bestofk._base.formatting import counted, joined, number, shortened
+from bestofk._base.results import Presented, json_ready
+from bestofk.decide.decision import (
+    MAY_BE_BEST,
+    NOT_SHOWN,
+    RECOMMENDED,
+    RULED_OUT,
+    Decision,
+    Standing,
+)
+from bestofk.decide.evidence import Evidence, Family, Pair
+from bestofk.decide.preference import Name
+from bestofk.decide.procedures.multitest import Step
+from bestofk.decide.statements import Statement
+from bestofk.decide.statements.stopped import NOT_SETTLED, stopped_statements
+from bestofk.decide.statements.wording import listing
+from bestofk.decide.stopping.bounds import PlannedTest
+from bestofk.decide.stopping.races import IntervalVerdict
+from bestofk.losses.losses import Metric
+
+MAX_LISTED_PAIRS = 6
+"""Number of open pairs that are listed by name; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RacedLearner(Presented):
+    """The progress of one learner.
+
+    Attributes
+    ----------
+    learner : str
+    course : tuple of float
+        Mean loss over its first 1, 2, ... runs (or data sets).
+    why : str
+        Why it stopped before the end of the plan, as a clause: ``"nmc is better"``; else empty.
+    unit : {"run", "data set"}
+        The unit of the race.
+    """
+
+    learner: str
+    course: tuple[float, ...]
+    why: str = ""
+    unit: str = field(default="run", repr=False)
+
+    @property
+    def runs(self) -> int:
+        """Number of its runs (or data sets) that were used."""
+        return len(self.course)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it was stopped before the end of the plan."""
+        return bool(self.why)
+
+    def explain(self) -> str:
+        """Return how far the learner ran, in a sentence."""
+        if self.stopped:
+            return _stopped([self])
+        on = "" if self.unit == "run" else "on "
+        return f"{self.learner} ran {on}{counted(self.runs, self.unit)}."
+
+
+def _stopped(learners: list[RacedLearner]) -> str:
+    """State when learners stopped that share a reason: ``nn stopped after run 2: ...``."""
+    by_runs: dict[int, list[str]] = {}
+    for one in sorted(learners, key=lambda one: one.runs):
+        by_runs.setdefault(one.runs, []).append(one.learner)
+    when = [
+        f"{joined(names)}{'' if index else ' stopped'} after {learners[0].unit} {runs}"
+        for index, (runs, names) in enumerate(by_runs.items())
+    ]
+    return f"{', '.join(when)}: {learners[0].why}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Race(Presented):
+    """The course of a comparison that stops as soon as it is settled.
+
+    Attributes
+    ----------
+    learners : tuple of RacedLearner
+        In the order of preference.
+    settled : bool
+        Whether the target is settled; False if the time was up before.
+    exact : bool
+        Whether the rest of the plan cannot change the decision, without any risk.
+    target : {"best", "order"}
+        What had to be settled.
+    risk : float
+        Largest probability, given the data, that the plan would reach another decision.
+    planned_runs : int
+        Number of runs (or data sets) of the plan.
+    fits, planned_fits : int
+        Number of fits used, and of the full plan.
+    open_pairs : tuple of pairs of names
+        Pairs on which the verdict still depends.
+    unit : {"run", "data set"}
+        The unit of the race: runs of the plan on one data set, or data sets.
+    """
+
+    learners: tuple[RacedLearner, ...]
+    settled: bool
+    exact: bool
+    target: str
+    risk: float
+    planned_runs: int
+    fits: int
+    planned_fits: int
+    open_pairs: tuple[tuple[str, str], ...] = ()
+    metric: Metric = field(default_factory=Metric)
+    unit: str = "run"
+
+    @property
+    def runs(self) -> dict[str, int]:
+        """Number of runs (or data sets) used, by learner."""
+        return {entry.learner: entry.runs for entry in self.learners}
+
+    @property
+    def saved(self) -> float:
+        """Share of the planned fits that were not needed."""
+        return 1.0 - self.fits / self.planned_fits
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per learner, the mean in the user's metric."""
+        return {
+            "learner": [entry.learner for entry in self.learners],
+            self._units(): [entry.runs for entry in self.learners],
+            "stopped": [entry.stopped for entry in self.learners],
+            "mean": [self.metric.shown(entry.course[-1]) for entry in self.learners],
+            "why": [entry.why for entry in self.learners],
+        }
+
+    def _units(self) -> str:
+        """Return ``runs`` or ``datasets``, the name of columns and fields."""
+        return "runs" if self.unit == "run" else "datasets"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the race for strict JSON, in the user's metric."""
+        columns = self._columns()
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        names = ("settled", "exact", "target", "risk", "fits", "planned_fits")
+        result: dict[str, Any] = json_ready(
+            {
+                **{name: getattr(self, name) for name in names},
+                f"planned_{self._units()}": self.planned_runs,
+                "open": [list(pair) for pair in self.open_pairs],
+                "learners": rows,
+            }
+        )
+        return result
+
+    def explain(self) -> str:
+        """Return what was saved, what is open, and why learners were stopped."""
+        return "\n".join([self.state(), *self.reasons()])
+
+    def reasons(self) -> list[str]:
+        """Return when and why learners stopped, one sentence per shared reason."""
+        groups: dict[str, list[RacedLearner]] = {}
+        for entry in self.learners:
+            if entry.stopped:
+                groups.setdefault(entry.why, []).append(entry)
+        return [_stopped(several) for several in groups.values()]
+
+    def state(self) -> str:
+        """Return how far the race went, what it saved, and how certain the decision is."""
+        fits = f"{self.fits:,} of {self.planned_fits:,} fits"
+        if not self.settled:
+            pairs = shortened([f"{a} against {b}" for a, b in self.open_pairs], MAX_LISTED_PAIRS)
+            return f"Ended after {fits}, before it was settled. Open: {pairs}."
+        if self.fits >= self.planned_fits:
+            return f"All {self.planned_fits:,} fits of the plan were needed."
+        if self.exact:
+            return f"Stopped after {fits}: the rest of the plan cannot change the decision."
+        return (
+            f"Stopped after {fits}; the full plan would reach the same decision with a probability "
+            f"of at least {self.confidence()}."
+        )
+
+    def confidence(self) -> str:
+        """Return ``95 %``."""
+        return f"{100 * (1 - self.risk):.4g} %"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppedPair(Pair):
+    """One pair, on the runs that both learners completed."""
+
+    settled: bool = True
+    """True if the claim of the full plan about this pair is settled."""
+
+    @property
+    def verdict(self) -> str:
+        """The claim in words."""
+        return Pair.verdict.fget(self) if self.settled else NOT_SETTLED  # type: ignore[attr-defined]
+
+    def explain(self) -> str:
+        """Return the pair in a sentence."""
+        if self.settled:
+            return Pair.explain(self)
+        return (
+            f"It is not settled whether {self.a} and {self.b} differ (so far they differ by "
+            f"{number(abs(self.estimate))} in {self.metric.mean})."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row for strict JSON, in the user's metric."""
+        return {**Pair.to_dict(self), "settled": self.settled}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StoppedEvidence(Evidence):
+    """The pairs of a race that stopped early.
+
+    Attributes
+    ----------
+    unsettled : (P,) array of bool
+        Whether a claim about the pair is possible but not certain.
+    """
+
+    unsettled: Bools
+
+    def pair(self, row: int) -> StoppedPair:
+        """Return one row."""
+        pair = Evidence.pair(self, row)
+        values = {field.name: getattr(pair, field.name) for field in fields(pair)}
+        return StoppedPair(**values, settled=not self.unsettled[row])
+
+    def explain(self) -> str:
+        """State which claims are settled, and how many pairs are not settled."""
+        claims = [f"{better} is better than {worse}" for better, worse in self.claims()]
+        shown = f"Settled: {listing(claims)}." if claims else "No claim is settled."
+        left = int(self.unsettled.sum())
+        return f"{counted(len(self), 'pair')}. {shown} Not settled: {counted(left, 'pair')}."
+
+
+def evidence_so_far(
+    losses: Floats,
+    names: tuple[Name, ...],
+    test: PlannedTest,
+    family: Family,
+    verdict: IntervalVerdict,
+    metric: Metric,
+) -> StoppedEvidence:
+    """Return every pair on the runs that both learners completed, with certain claims only.
+
+    `losses` is (K, runs, folds) in the order of `names`, NaN for cells that were not run.
+    """
+    first, second = family.pairs()
+    found = test.so_far(losses[first], losses[second])
+    sure, pvalues = verdict.sure.astype(np.int8), found.pvalues
+    return StoppedEvidence(
+        names=names,
+        first=first,
+        second=second,
+        estimate=found.estimate,
+        statistic=found.statistic,
+        pvalue=pvalues[family.alternative],
+        adjusted_pvalue=family.adjust(pvalues[family.alternative]),
+        direction=np.sign(found.evidence).astype(np.int8),
+        better=sure[first, second] - sure[second, first],
+        family=family,
+        alternative=family.alternative,
+        metric=metric,
+        cache={
+            "standard_error": found.error,
+            "pvalue_greater": pvalues["greater"],
+            "pvalue_less": pvalues["less"],
+        },
+        unsettled=verdict.open_pairs()[first, second],
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StoppedDecision(Decision):
+    """The decision of a race that stopped before the end of the plan.
+
+    Its claims are those that the full plan will make, up to the risk of the race. The numbers of
+    a pair use the runs that both learners completed, under the test of the plan. Means of
+    learners with different numbers of runs are not ranked.
+
+    Attributes
+    ----------
+    race : Race
+        How far each learner ran, and why it stopped.
+    """
+
+    race: Race
+
+    @property
+    def by_mean(self) -> tuple[Name, ...]:
+        """The recommended learner, then the others; more runs first, and equal runs by mean."""
+        runs, best = self.race.runs, self.recommended
+        return tuple(
+            sorted(
+                self.by_preference,
+                key=lambda name: (name != best, -runs[str(name)], self.mean_losses[name]),
+            )
+        )
+
+    @property
+    def smallest_mean(self) -> Name:
+        """The smallest mean among the learners with as many runs as the recommended one."""
+        runs, best = self.race.runs, self.by_mean[0]
+        if not self.preference.stated:
+            return best
+        alike = [name for name in self.by_preference if runs[str(name)] == runs[str(best)]]
+        return min(alike, key=lambda name: self.mean_losses[name])
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Empty: further steps are not settled."""
+        return ()
+
+    @property
+    def pair_evidence(self) -> Evidence:
+        """The pairs of the decision; those of another family are not settled."""
+        return self.evidence
+
+    @property
+    def candidates(self) -> tuple[Name, ...]:
+        """The learners that may be the best, as far as that is settled."""
+        may_be = (RECOMMENDED, MAY_BE_BEST, NOT_SETTLED)
+        return tuple(row.name for row in self.standings if row.verdict in may_be)
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """One row per learner, without bounds: the recommended one first, then more runs first."""
+        return tuple(
+            Standing(
+                name=name,
+                mean=self.metric.shown(self.mean_losses[name]),
+                difference=0.0,
+                at_least=None,
+                at_most=None,
+                verdict=self._verdict(name, self.by_preference.index(name)),
+                metric=self.metric,
+            )
+            for name in self.by_mean
+        )
+
+    def _verdict(self, name: Name, place: int) -> str:
+        evidence = self.evidence
+        if name == self.recommended or not isinstance(evidence, StoppedEvidence):
+            return Decision._verdict(self, name, place)
+        if evidence.family.of_best:
+            if evidence.shown()[:, place].any():
+                return RULED_OUT
+            return NOT_SETTLED if evidence.unsettled[evidence.rows_of(name)].any() else MAY_BE_BEST
+        verdict = Decision._verdict(self, name, place)
+        row = None if self.recommended is None else evidence.row(name, self.recommended)
+        open_pair = row is not None and verdict == NOT_SHOWN and evidence.unsettled[row]
+        return NOT_SETTLED if open_pair else verdict
+
+    @property
+    def run_noun(self) -> str:
+        """``"run"``, or ``"data set"`` for a race over data sets."""
+        return self.race.unit
+
+    def runs_of(self, name: Name) -> int | None:
+        """Return the number of runs (or data sets) in the mean of a learner."""
+        return self.race.runs[str(name)]
+
+    def _statements(self) -> tuple[Statement, ...]:
+        return stopped_statements(self)
+
+    def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
+        """Return the decision for strict JSON."""
+        return {**Decision.to_dict(self, pairs=pairs), "race": self.race.to_dict()}

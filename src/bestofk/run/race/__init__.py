@@ -1,1 +1,0 @@
-"""A comparison that stops when it is settled: what is run next, and what was decided."""
