@@ -117,7 +117,7 @@ class ModelChoice(Stated, Reported):
         # views show the first caution: that about a judge matters more than that about a test
         listed = [*self._about_judge(), *self.decision.statements]
         if self.recommended is not None:
-            listed += statements("verdict", [*self._against_sentences(), self.cost_sentence()])
+            listed += statements("verdict", [*self._against_sentences(), self._cost_sentence()])
         if self.more is not None:
             listed += statements("also", [f"More items: {self.more.explain()}"])
         listed += statements("note", [self._weight_sentence(), *self.left_out])
@@ -151,7 +151,7 @@ class ModelChoice(Stated, Reported):
                 )
         return sentences
 
-    def cost_sentence(self) -> str:
+    def _cost_sentence(self) -> str:
         """Compare the cost of the recommended model with another one's; empty if unknown.
 
         The other model is the one with the best mean. If that is the recommended model, it is the

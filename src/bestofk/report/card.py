@@ -53,7 +53,7 @@ def card_of(
         notes = tuple(html_sentence(text, names) for text in (basis, saved) if text)
         rows.append(Row(label="Based on", notes=notes))
     if models is not None:
-        rows += _cost(models, names)
+        rows += _cost(models)
     elif study is not None and order is not None and order.preference.kind == "measured":
         rows += [
             Row(label="Cost", notes=(cost.explain(),))
@@ -75,7 +75,7 @@ def _saved(race: Race) -> str:
     return f"Saved: {rest:,} of {counted(race.planned_fits, 'planned fit')}."
 
 
-def _cost(models: ModelChoice, names: set[object]) -> list[Row]:
+def _cost(models: ModelChoice) -> list[Row]:
     """Return the cost of the recommended model, if it is known."""
     measure = main_cost(models.costs, models.cost_of)
     if measure is None or models.recommended is None:
@@ -84,8 +84,7 @@ def _cost(models: ModelChoice, names: set[object]) -> list[Row]:
     if str(models.recommended) in models.cost_intervals:
         ends = interval_words(*models.cost_intervals[str(models.recommended)])
         phrase += f" ({level_words(models.decision.alpha)} interval {ends})"
-    notes = tuple(html_sentence(text, names) for text in [models.cost_sentence()] if text)
-    return [Row(label="Cost", notes=(phrase, *notes))]
+    return [Row(label="Cost", notes=(phrase,))]
 
 
 def _decision(order: Decision) -> list[Row]:
