@@ -12,7 +12,6 @@ from bestofk._base.errors import BestOfKError
 from bestofk.cli import main
 from bestofk.decide import order_battles
 from bestofk.decide.battles import POINTS, read_battles
-from bestofk.stats import battles as kernel
 from bestofk.stats.battles import bradley_terry
 
 COLUMNS = ["model_a", "model_b", "winner"]
@@ -43,7 +42,7 @@ def test_points_agree_with_other_packages():
     assert decision.points == pytest.approx(list(PEER_POINTS.values()), abs=1e-4)
 
 
-def test_errors_agree_with_other_packages(monkeypatch):
+def test_errors_agree_with_other_packages():
     battles = read_battles(TABLE)
     arrays = battles.first, battles.second, battles.outcome
     fit = bradley_terry(*arrays, 4)
@@ -55,16 +54,10 @@ def test_errors_agree_with_other_packages(monkeypatch):
     # differences from x: GLM of statsmodels 0.15.0, cov_type="cluster", without (n - 1) / (n - k);
     # its factor has the number of clusters, ours their effective number
     clusters = TABLE["question_id"].to_numpy()
-    dense, sparse, single = kernel._MAX_DENSE, kernel._SPARSE_COST, kernel._SINGLE_PRECISION_FROM
-    cases = (dense, sparse, single), (dense, sparse, 0), (0, 1, single), (0, 0, single)
-    for limit, cost, precise in cases:
-        monkeypatch.setattr(kernel, "_SINGLE_PRECISION_FROM", precise)
-        monkeypatch.setattr(kernel, "_MAX_DENSE", limit)
-        monkeypatch.setattr(kernel, "_SPARSE_COST", cost)
-        fit = bradley_terry(*arrays, 4, clusters)
-        C = fit.covariance / (1 + 1 / fit.df) * 23 / 22
-        errors = POINTS * np.sqrt(C[0, 0] + np.diag(C) - 2 * C[0])
-        assert errors[1:] == pytest.approx([21.5598, 17.1589, 20.8074], abs=1e-4)
+    fit = bradley_terry(*arrays, 4, clusters)
+    C = fit.covariance / (1 + 1 / fit.df) * 23 / 22
+    errors = POINTS * np.sqrt(C[0, 0] + np.diag(C) - 2 * C[0])
+    assert errors[1:] == pytest.approx([21.5598, 17.1589, 20.8074], abs=1e-4)
 
 
 def test_two_models_by_hand():

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk import intervals
-from bestofk._base.checks import whole
+from bestofk._base.checks import Floats, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.papers.comparison import (
     ComparedNumbers,
@@ -23,6 +23,7 @@ from bestofk.papers.comparison import (
     rounding_limits,
 )
 from bestofk.papers.printed_figures import printed_figures, printed_table
+from bestofk.stats.estimates import WEIGHT_APPARENT, WEIGHT_LEFT_OUT
 
 Bits = npt.NDArray[np.bool_]
 
@@ -272,6 +273,28 @@ def intervals_table() -> ComparedWords:
         note="Nothing of this is printed in the text: it names the normal interval and Langford's "
         "bound, which is one-sided.",
     )
+
+
+def bootstrap_632_per_sample(losses: Floats, draws: npt.NDArray[np.int64]) -> float:
+    """Return the .632 estimate of section 5.3, sample by sample, with Efron's weights.
+
+    It is the mean over the samples of .368 times the error on the sample, in which repeated points
+    count repeatedly, plus .632 times the error on the points left out. The text prints the weights
+    the other way round.
+
+    - `losses` (samples, points): Losses of the learner trained on each bootstrap sample.
+    - `draws` (samples, points): How often each sample drew each point; 0 means left out.
+
+    Examples
+    --------
+    >>> losses, draws = np.array([[0, 0, 1], [1, 0, 1]]), np.array([[2, 1, 0], [0, 1, 2]])
+    >>> round(bootstrap_632_per_sample(losses, draws), 6)
+    0.754667
+    """
+    left_out = draws == 0
+    training = (losses * draws).sum(axis=1) / draws.sum(axis=1)
+    testing = (losses * left_out).sum(axis=1) / left_out.sum(axis=1)
+    return float((WEIGHT_APPARENT * training + WEIGHT_LEFT_OUT * testing).mean())
 
 
 def number_of_kfold_splits(n: int, k: int, *, ordered: bool = True) -> int:

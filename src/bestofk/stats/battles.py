@@ -7,7 +7,7 @@ battles of one cluster may depend on each other.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,6 @@ from bestofk._base.checks import Floats, Ints
 
 _MAX_STEPS = 200
 _MAX_HALVINGS = 40
-_MAX_DENSE = 1 << 17
-"""Largest number of clusters times players whose scores are in one block."""
-_SPARSE_COST = 200
-"""Multiplications of a dense product in the time of one of a sparse product."""
-_SINGLE_PRECISION_FROM = 1 << 24
-"""Clusters times players from which blocks are multiplied in single precision.
-
-That changes the products by less than a millionth and takes half the time."""
 
 
 class Strengths(NamedTuple):
@@ -194,34 +186,11 @@ def _cluster_products(clusters: Ints, cells: Ints, residuals: Floats, players: i
 
     `cells` are those of the battles; `residuals` has one value per cell.
     """
-    groups = int(clusters.max()) + 1
-    first, second = np.divmod(np.arange(players * players).repeat(3), players)
-    sizes = np.bincount(clusters)
-    if 4.0 * _SPARSE_COST * (sizes @ sizes) < groups * players**2:
-        from scipy.sparse import csr_array
+    from scipy.sparse import csr_array
 
-        rows, scores = np.concatenate([clusters, clusters]), residuals[cells]
-        columns = np.concatenate([first[cells], second[cells]])
-        sparse = csr_array((np.concatenate([scores, -scores]), (rows, columns)), (groups, players))
-        return np.asarray((sparse.T @ sparse).toarray())
-    size = max(1, min(_MAX_DENSE // players, groups))
-    block = clusters // size
-    small = np.min_scalar_type(int(block.max()))
-    # small integers are sorted in linear time
-    order = np.argsort(block.astype(small), kind="stable")
-    ends = np.cumsum(np.bincount(block))
-    clusters, cells = clusters[order], cells[order]
-    products = np.zeros((players, players))
-    precision = np.float32 if groups * players >= _SINGLE_PRECISION_FROM else np.float64
-    for number, (start, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
-        rows = (clusters[start:end] - number * size) * players
-        fought = cells[start:end]
-        scores = residuals[fought]
-        gained, lost = (
-            np.bincount(rows + side[fought], weights=scores, minlength=size * players)
-            for side in (first, second)
-        )
-        gained -= lost
-        sums: Any = gained.astype(precision).reshape(size, players)
-        products += sums.T @ sums
-    return products
+    first, second = np.divmod(np.arange(players * players).repeat(3), players)
+    scores = residuals[cells]
+    rows, columns = np.tile(clusters, 2), np.concatenate([first[cells], second[cells]])
+    shape = (int(clusters.max()) + 1, players)
+    sums = csr_array((np.concatenate([scores, -scores]), (rows, columns)), shape)
+    return np.asarray((sums.T @ sums).toarray())

@@ -79,8 +79,7 @@ class Bootstrap632(Presented):
     estimate : float
         (1 - weight) * apparent + weight * left_out.
     apparent : float
-        Error of the learner fitted to all the data and tested on the same data; for
-        ``".632 per sample"`` the mean error on the bootstrap training sets.
+        Error of the learner fitted to all the data and tested on the same data.
     left_out : float
         Error on the points left out.
     weight : float
@@ -90,7 +89,7 @@ class Bootstrap632(Presented):
     overfitting : float or None
         Relative overfitting rate R in [0, 1]; None if it is not used.
     method : str
-        ``".632"``, ``".632+"`` or ``".632 per sample"``.
+        ``".632"`` or ``".632+"``.
     """
 
     estimate: float
@@ -103,12 +102,9 @@ class Bootstrap632(Presented):
 
     def explain(self) -> str:
         """Describe the estimate in sentences."""
-        trained_on = (
-            "the bootstrap training sets" if self.method.endswith("sample") else "all the data"
-        )
         text = (
             f"The {self.method} bootstrap estimate of the error is {self.estimate:.4g}: "
-            f"{1 - self.weight:.3f} times {self.apparent:.4g} (error on {trained_on}, of the "
+            f"{1 - self.weight:.3f} times {self.apparent:.4g} (error on all the data, of the "
             f"learner fitted to them) plus {self.weight:.3f} times {self.left_out:.4g} (error on "
             "points left out)."
         )
@@ -279,22 +275,6 @@ def no_information_rate(class_counts: Any, predicted_counts: Any) -> float:
     return float(np.sum(p * (1.0 - q)))
 
 
-def _losses_and_mask(
-    losses: Any, mask: npt.NDArray[np.bool_], where: str
-) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    try:
-        table = np.asarray(losses, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise refuse("losses", "an array of numbers", losses) from None
-    if table.ndim != 2 or table.size == 0:
-        raise ArgumentError(f"losses must have shape (samples, points); got {table.shape}.")
-    if mask.shape != table.shape:
-        raise ArgumentError(
-            f"{where} must have the shape of losses, {table.shape}; got {mask.shape}."
-        )
-    return table, mask
-
-
 def leave_one_out_bootstrap_error(losses: Any, out_of_bag: Any) -> LeaveOneOutBootstrap:
     """Leave-one-out bootstrap error: test each point on the samples that left it out.
 
@@ -334,7 +314,17 @@ def leave_one_out_bootstrap_error(losses: Any, out_of_bag: Any) -> LeaveOneOutBo
     mask = np.asarray(out_of_bag)
     if mask.dtype != bool and not np.isin(mask, (0, 1)).all():
         raise refuse("out_of_bag", "True or False", out_of_bag)
-    table, mask = _losses_and_mask(losses, mask.astype(bool), "out_of_bag")
+    try:
+        table = np.asarray(losses, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refuse("losses", "an array of numbers", losses) from None
+    if table.ndim != 2 or table.size == 0:
+        raise ArgumentError(f"losses must have shape (samples, points); got {table.shape}.")
+    if mask.shape != table.shape:
+        raise ArgumentError(
+            f"out_of_bag must have the shape of losses, {table.shape}; got {mask.shape}."
+        )
+    mask = mask.astype(bool)
     if not np.isfinite(table[mask]).all():
         raise ArgumentError("losses must be finite wherever out_of_bag is True; got NaN or inf.")
     times = mask.sum(axis=0)
@@ -349,61 +339,4 @@ def leave_one_out_bootstrap_error(losses: Any, out_of_bag: Any) -> LeaveOneOutBo
         never_left_out=tuple(np.flatnonzero(times == 0).tolist()),
         times_left_out=times.astype(np.int64),
         n_samples=len(table),
-    )
-
-
-def bootstrap_632_per_sample(losses: Any, draws: Any) -> Bootstrap632:
-    """Compute the .632 estimate sample by sample, as in Ler's text, with Efron's weights.
-
-    Parameters
-    ----------
-    losses : array of shape (B, n)
-        Loss at point i of the learner trained on bootstrap sample b.
-    draws : array of int, shape (B, n)
-        How often sample b drew point i; 0 means left out. Each sample must leave out a point.
-
-    Returns
-    -------
-    Bootstrap632
-        `apparent` is the mean error on the bootstrap training sets (repeated points count
-        repeatedly), `left_out` the mean over samples of the error on the points left out.
-
-    Notes
-    -----
-    The estimate is the mean over the samples of .368 times the error on the sample plus .632
-    times the error on the points that it left out. The first is the error on the training set
-    itself, never on all rows. (The text prints the weights the other way round.)
-
-    References
-    ----------
-    .. [1] D. Ler, "Algorithm selection fundamentals", section 5.3.
-    .. [2] B. Efron, "Estimating the error rate of a prediction rule: improvement on
-       cross-validation", JASA 78, 1983. doi:10.1080/01621459.1983.10477973
-
-    Examples
-    --------
-    >>> from bestofk import estimates
-    >>> r = estimates.bootstrap_632_per_sample([[0, 0, 1], [1, 0, 1]], [[2, 1, 0], [0, 1, 2]])
-    >>> round(r.apparent, 6), r.left_out, round(r.estimate, 6)
-    (0.333333, 1.0, 0.754667)
-    """
-    counts = finite_array(draws, "draws", min_ndim=2)
-    if np.any(counts < 0) or np.any(counts != np.floor(counts)):
-        raise refuse("draws", "whole numbers of at least 0", draws)
-    table, out = _losses_and_mask(losses, counts == 0, "draws")
-    if not np.isfinite(table).all():
-        raise ArgumentError("losses must be finite; got NaN or inf.")
-    if not (out.any(axis=1).all() and (~out).any(axis=1).all()):
-        raise ArgumentError("draws must draw a point and leave out a point in every sample.")
-    training = (table * counts).sum(axis=1) / counts.sum(axis=1)
-    left_out = np.where(out, table, 0.0).sum(axis=1) / out.sum(axis=1)
-    apparent, left = float(training.mean()), float(left_out.mean())
-    return Bootstrap632(
-        estimate=WEIGHT_APPARENT * apparent + WEIGHT_LEFT_OUT * left,
-        apparent=apparent,
-        left_out=left,
-        weight=WEIGHT_LEFT_OUT,
-        no_information=None,
-        overfitting=None,
-        method=".632 per sample",
     )

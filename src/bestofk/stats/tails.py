@@ -101,10 +101,6 @@ def pvalue_of_t(t: Any, df: Any, alternative: Alternative) -> Any:
     return np.minimum(2.0 * t_sf(np.abs(t), df), 1.0)
 
 
-_COARSE = 1e-13
-"""Relative error of a tail probability beyond which its quantile is improved."""
-
-
 def t_quantile(p: Any, df: Any) -> Any:
     """Return the t with ``P(T <= t) = p``.
 
@@ -117,20 +113,7 @@ def t_quantile(p: Any, df: Any) -> Any:
     """
     from scipy import special
 
-    p = np.asarray(p, dtype=np.float64)
-    t = special.stdtrit(df, p)
-    with np.errstate(all="ignore"):
-        excess = special.stdtr(df, t) - p
-        coarse = np.abs(excess) > _COARSE * p
-        if not coarse.any():
-            return t
-        # the quantiles of older versions of scipy have nine digits: add a step of Newton's method
-        log_density = (
-            special.gammaln((df + 1.0) / 2.0) - special.gammaln(df / 2.0)
-            - 0.5 * np.log(df * np.pi) - (df + 1.0) / 2.0 * np.log1p(t * t / df)
-        )  # fmt: skip
-        better = t - excess / np.exp(log_density)
-    return np.where(coarse & np.isfinite(better), better, t)[()]
+    return special.stdtrit(df, np.asarray(p, dtype=np.float64))
 
 
 def f_sf(f: Any, df1: Any, df2: Any) -> Any:
