@@ -63,9 +63,6 @@ class FunctionEntry:
     """Its location as ``package.module:name``; imported on use."""
     summary: str
     paper: str
-    doi: str | None = None
-    family: str = ""
-    """The family that it belongs to, by default its name."""
     called: str = ""
     """Its name in the methods section of a paper, such as "McNemar's test"."""
     citations: tuple[str, ...] = ()
@@ -76,9 +73,6 @@ class FunctionEntry:
     """Three plain sentences: what it compares, when it is right, and when it is not."""
     historical: bool = False
     """True if it is mainly of interest to repeat published results; listed after the others."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "family", self.family or self.name)
 
     def load(self) -> Callable[..., Any]:
         """Return the function."""

@@ -88,7 +88,6 @@ def _test_row(entry: Any) -> dict[str, Any]:
         "covers": list(entry.covers),
         "sides": list(entry.sides),
         "paper": entry.paper,
-        "doi": entry.doi,
     }
 
 

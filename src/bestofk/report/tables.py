@@ -327,7 +327,7 @@ def _automatic(entry: Any) -> str:
     return ", ".join(entry.automatic)
 
 
-_NAMES: Columns = {"name": lambda e: e.name, "family": lambda e: e.family}
+_NAMES: Columns = {"name": lambda e: e.name}
 _TEST: Columns = {
     **_NAMES,
     "covers": lambda e: ", ".join(e.covers),
@@ -347,7 +347,12 @@ _COLUMNS: dict[str, Columns] = {
         **_PAPER,
     },
     "learners": {"name": lambda e: e.name, "what it is": lambda e: e.summary, **_PAPER},
-    "corrections": {**_NAMES, "holds": lambda e: e.guarantee or "nothing", **_PAPER},
+    "corrections": {
+        **_NAMES,
+        "family": lambda e: e.family,
+        "holds": lambda e: e.guarantee or "nothing",
+        **_PAPER,
+    },
 }
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from bestofk._base.registry import Assumption
 from bestofk.stats.multiple.registry import BLOCKS, INDEPENDENT_BLOCKS, SPLITS, MultipleTest
-from bestofk.stats.pairwise.entry import NORMAL, SHARED_ROWS_IGNORED, Caution, PairwiseTest
+from bestofk.stats.pairwise.entry import (
+    NORMAL,
+    SHARED_ROWS_CORRECTED,
+    SHARED_ROWS_IGNORED,
+    Caution,
+    PairwiseTest,
+)
 
 _EQUAL_SAMPLES = Assumption(
     claim="The losses of all learners are normal and independent, with equal variances.",
@@ -37,7 +43,6 @@ MULTIPLE_TESTS = (
         summary="one-way analysis of variance, each learner's losses as a separate sample",
         covers=SPLITS,
         paper="Fisher 1925, Statistical methods for research workers; Yildiz and Alpaydin 2006",
-        doi="10.1109/TPAMI.2006.61",
         shape="(K, L)",
         batch=True,
         called="one-way analysis of variance",
@@ -56,7 +61,6 @@ MULTIPLE_TESTS = (
         summary="analysis of variance without the block effects, with sphericity corrections",
         covers=BLOCKS,
         paper="Greenhouse and Geisser 1959, On methods in the analysis of profile data",
-        doi="10.1007/BF02289823",
         called="repeated-measures analysis of variance",
         citations=("greenhouse1959methods",),
         assumptions=(_SAME_SPREAD,),
@@ -73,7 +77,6 @@ MULTIPLE_TESTS = (
         summary="neighbouring means that range tests of decreasing size do not separate",
         covers=SPLITS,
         paper="Newman 1939, The distribution of range; Keuls 1952, The studentized range",
-        doi="10.1007/BF01908269",
         shape="(K, L)",
         called="the Newman-Keuls range test",
         citations=("newman1939distribution", "keuls1952use"),
@@ -93,7 +96,6 @@ MULTIPLE_TESTS = (
         summary="as newman-keuls, with larger levels for larger groups: many false claims",
         covers=SPLITS,
         paper="Duncan 1955, Multiple range and multiple F tests",
-        doi="10.2307/3001478",
         shape="(K, L)",
         called="Duncan's multiple range test",
         citations=("duncan1955multiple",),
@@ -110,7 +112,6 @@ MULTIPLE_TESTS = (
         summary="honestly significant differences of all pairs by one range test",
         covers=SPLITS,
         paper="Tukey 1949, Comparing individual means in the analysis of variance",
-        doi="10.2307/3001913",
         shape="(K, L)",
         called="Tukey's honestly significant difference",
         citations=("tukey1949comparing",),
@@ -132,7 +133,6 @@ MULTIPLE_TESTS = (
         covers=("test-set",),
         paper="Looney 1988, A statistical technique for comparing the accuracies of several "
         "classifiers",
-        doi="10.1016/0167-8655(88)90016-5",
         shape="(K, N) correct",
         zero_one=True,
         called="Looney's F test",
@@ -153,7 +153,6 @@ MULTIPLE_TESTS = (
         covers=("datasets",),
         paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments using "
         "an interval-valued multiple comparison procedure",
-        doi="10.1016/j.jcss.2013.03.009",
         shape="(A, D, F, R)",
         called="Bootstrap-A",
         citations=("otero2014bootstrap",),
@@ -172,7 +171,6 @@ MULTIPLE_TESTS = (
         covers=("datasets",),
         paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments using "
         "an interval-valued multiple comparison procedure",
-        doi="10.1016/j.jcss.2013.03.009",
         shape="(A, D, F, R)",
         called="Bootstrap-B",
         citations=("otero2014bootstrap",),
@@ -182,7 +180,7 @@ MULTIPLE_TESTS = (
 
 _BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests"
 _SHARED_ROWS_CALIBRATED = Assumption(
-    claim=SHARED_ROWS_IGNORED.claim,
+    claim=SHARED_ROWS_CORRECTED.claim,
     check="by design",
     why="The degrees of freedom were set to {df} instead of those for independent folds.",
     when="df given",
@@ -218,7 +216,6 @@ def _variant(
         covers=("repeated-kfold",),
         paper=_BOUCKAERT,
         axes=2,
-        family="repeated-kfold-t",
         called=f"the repeated k-fold t test '{name}'",
         citations=("bouckaert2003choosing",),
         assumptions=(_SHARED_ROWS_CALIBRATED, _SHARED_ROWS_UNLESS_CALIBRATED, NORMAL),
