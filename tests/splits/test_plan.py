@@ -399,15 +399,3 @@ def test_unhashable_labels_raise():
     y[:] = [[0], [1], [0], [1]]
     with pytest.raises(ArgumentError, match="cannot be hashed"):
         plan("kfold:2").materialise(4, y)
-
-
-def test_explanations():
-    text = plan("3x4", random_state=6).materialise(22, np.arange(22) % 2).explain()
-    assert "The 22 rows were split by the plan '3x4' (seed 6)" in text
-    assert "3 runs of 4-fold cross-validation, stratified" in text
-    assert "trains on 16 to 17 rows and tests on 5 to 6" in text
-    assert plan("resample:30:0.1").explain() == (
-        "The plan 'resample:30:0.1': 30 random splits, 0.1 of the rows tested, stratified if "
-        "y holds class labels, seed 0."
-    )
-    assert "every row is tested once" in plan("loo").explain()

@@ -16,7 +16,6 @@ from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk._base.formatting import counted
 from bestofk._base.registry import resolve
 from bestofk._base.synonyms import meant
-from bestofk.splits.design import Design
 from bestofk.splits.folds import nested, seed_of
 from bestofk.splits.registry import PLANS, PlanEntry
 from bestofk.splits.rows import QUANTILES, KnownRows, Labelling, known_rows
@@ -168,42 +167,20 @@ class Plan:
         folds = self.folds or 1
         if entry.kind == "cv":
             what = f"({self.runs}, {n}) whole numbers from 0 to {folds - 1}, each in every run"
-            if marks.shape == (self.runs, n) and marks.dtype.kind in "iu":
-                tested = np.stack([(marks == fold).sum(axis=1) for fold in range(folds)])
-                if tested.all() and (tested.sum(axis=0) == n).all():
-                    return marks.astype(np.int32, copy=False)
+            fits = marks.shape == (self.runs, n) and marks.dtype.kind in "iu"
+            fits = fits and marks.min() >= 0 and marks.max() < folds
+            fits = fits and all(np.bincount(row, minlength=folds).all() for row in marks)
+            marks = marks.astype(np.int32, copy=False)
         else:
             what = f"({folds}, {n}) booleans, some and not all of them true in every row"
             fits = marks.shape == (folds, n) and marks.dtype.kind == "b"
-            if fits and (marks.any(axis=1) & ~marks.all(axis=1)).all():
-                return marks
-        raise ArgumentError(
-            f"The function of plan {entry.name!r} must return {what}; got an array of shape "
-            f"{marks.shape} and type {marks.dtype}."
-        )
-
-    def explain(self) -> str:
-        """Describe the plan in a sentence."""
-        if self.source is not None:
-            where = f"by the column {self.column!r}" if self.column else "your own splits"
-            return f"The plan {self.spec!r}: {where}; the design is known once they are made."
-        if self.kind == "loo":
-            return "The plan 'loo': every row is tested once, by a model trained on all others."
-        design = Design(
-            kind=self.kind, runs=self.runs, folds=self.folds or 1, nested_runs=self.nested_runs
-        )
-        if self.kind == "time":
-            return f"The plan {self.spec!r}: {design.describe()}."
-        strata = {
-            None: "stratified if y holds class labels",
-            True: "stratified",
-            False: "not stratified",
-            QUANTILES: "stratified by the quantiles of y",
-        }[self.stratified]
-        tested = (
-            "" if self.test_fraction is None else f", {self.test_fraction:g} of the rows tested"
-        )
-        return f"The plan {self.spec!r}: {design.describe()}{tested}, {strata}, seed {self.seed}."
+            fits = fits and bool((marks.any(axis=1) & ~marks.all(axis=1)).all())
+        if not fits:
+            raise ArgumentError(
+                f"The function of plan {entry.name!r} must return {what}; got an array of shape "
+                f"{marks.shape} and type {marks.dtype}."
+            )
+        return marks
 
 
 def _number_of_rows(X: Any) -> int:

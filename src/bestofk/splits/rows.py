@@ -78,32 +78,15 @@ def column_of(values: Any, where: str, n: int) -> npt.NDArray[Any]:
         raise ArgumentError(
             f"{where} must hold one value for each of the {n} rows; got {len(column)}."
         )
-    gaps = _gaps(column)
+    import pandas as pd
+
+    gaps = pd.isna(column)
     if gaps.any():
         raise ArgumentError(
             f"{where} must have no missing values; row {int(np.argmax(gaps))} is missing "
             f"({int(gaps.sum())} of {n})."
         )
     return column
-
-
-def _gaps(column: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    if column.dtype.kind in "fc":
-        return np.asarray(np.isnan(column))
-    if column.dtype.kind in "mM":
-        return np.asarray(np.isnat(column))
-    if column.dtype.kind in "biuSU":
-        return np.zeros(len(column), dtype=bool)
-    return np.array([_is_gap(value) for value in column.tolist()], dtype=bool)
-
-
-def _is_gap(value: Any) -> bool:
-    if value is None:
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):  # pandas.NA has no truth value
-        return True
 
 
 def are_labels(column: npt.NDArray[Any]) -> bool:

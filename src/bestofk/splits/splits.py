@@ -226,21 +226,6 @@ class Splits:
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
-    def explain(self) -> str:
-        """Describe the splits in sentences."""
-        assert self.design.n_train is not None
-        assert self.design.n_test is not None
-        distinct = "distinct " if self.design.kind == "bootstrap" else ""
-        sentences = [
-            f"The {self.n} rows were split by the plan {self.spec!r} (seed {self.seed}): "
-            f"{self.design.describe()}.",
-            f"Each split trains on {_range(self.design.n_train)} {distinct}rows and tests on "
-            f"{_range(self.design.n_test)}.",
-            *self.notes,
-            f"The fingerprint of these splits is {self.fingerprint[:12]}.",
-        ]
-        return " ".join(sentences)
-
 
 def _sizes(kind: str, marks: npt.NDArray[Any], folds: int) -> tuple[Indices, Indices]:
     """Return the number of distinct training rows and of test rows of each split."""
@@ -262,8 +247,3 @@ def distinct_rows(train: Indices) -> int:
     3
     """
     return int(len(train) > 0) + int(np.count_nonzero(train[1:] != train[:-1]))
-
-
-def _range(sizes: tuple[int, ...]) -> str:
-    least, most = min(sizes), max(sizes)
-    return str(least) if least == most else f"{least} to {most}"
