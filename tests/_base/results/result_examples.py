@@ -187,7 +187,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "nemenyi": lambda: multiple.nemenyi(table()),
     "newman_keuls": lambda: paper_tests.newman_keuls(table()),
     "tukey": lambda: paper_tests.tukey(table()),
-    "posthoc": lambda: multiple.posthoc(table()),
     "cochran_q": lambda: multiple.cochran_q(correct()),
     "looney": lambda: paper_tests.looney(correct()),
     "bootstrap_a": lambda: paper_tests.bootstrap_a(table()),

@@ -154,7 +154,7 @@ def values_of(n):
         "critical-difference": (multiple.nemenyi(flat), named),
         "critical-difference-ranks": (over_datasets(n), {}),
         "rank-intervals": (order, {}),
-        "letters": (multiple.posthoc(flat, "t"), named),
+        "letters": (multiple.nemenyi(flat), named),
         "underlines": (paper_tests.newman_keuls(flat), named),
         "intervals": (paper_tests.bootstrap_b(intervals=intervals, names=losses.algorithms), {}),
         "repetitions": (repeated(losses), {}),

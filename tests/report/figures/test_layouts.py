@@ -344,7 +344,7 @@ def test_no_bar_covers_a_pair_that_differs(example):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("test", ["nemenyi", "posthoc", "newman-keuls", "tukey"])
+@pytest.mark.parametrize("test", ["nemenyi", "newman-keuls", "tukey"])
 def test_drawn_bars_and_letters_join_only_learners_that_do_not_differ(test, seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))
@@ -352,9 +352,6 @@ def test_drawn_bars_and_letters_join_only_learners_that_do_not_differ(test, seed
     if test == "nemenyi":
         result = multiple.nemenyi(losses)
         apart = np.abs(np.subtract.outer(*[result.average_ranks] * 2)) > result.critical_difference
-    elif test == "posthoc":
-        result = multiple.posthoc(losses, "wilcoxon")
-        apart = result.matrix() <= 0.05
     elif test == "tukey":
         result = paper_tests.tukey(losses)
         apart = result.pvalues <= 0.05

@@ -41,7 +41,7 @@ from bestofk.papers.intervals.experiments import (
     tally,
 )
 from bestofk.papers.printed_figures import printed_figures, printed_table
-from bestofk.stats import multiple
+from bestofk.stats import multiple, pairwise
 from bestofk.stats.adjust import adjust
 from bestofk.stats.intervals import clopper_pearson
 
@@ -477,8 +477,8 @@ def pairs_table(quantity: str, losses: Floats) -> ComparedWords:
     cells = losses.mean(axis=(2, 3))
     pairs = [(0, k) for k in range(1, len(LEARNERS))]
     ours = {}
-    for row, test in (("ANOVA", "t"), ("Friedman", "wilcoxon")):
-        adjusted = adjust(multiple.posthoc(cells, test, "none", control=0).pvalues, "hochberg")
+    for row, test in (("ANOVA", pairwise.kfold_t), ("Friedman", pairwise.wilcoxon)):
+        adjusted = adjust(test(cells[0], cells[1:]).pvalue, "hochberg")
         for name, p in zip(LEARNERS[1:], adjusted.tolist(), strict=True):
             ours[row, f"{LEARNERS[0]} vs {name}"] = _number(p)
     for row, rule in RULES.items():

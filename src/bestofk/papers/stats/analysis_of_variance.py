@@ -17,16 +17,13 @@ from bestofk.stats.multiple.result import (
     MultipleResult,
     all_learners,
     batch_words,
-    centred,
     columns_of_tests,
-    exponent,
     extremes_words,
     hypothesis_words,
     learner_names,
     learners_by_columns,
     ratio,
     read_only,
-    sum_of_squares,
 )
 from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
 
@@ -482,3 +479,49 @@ def repeated_measures_anova(losses: npt.ArrayLike) -> RepeatedMeasuresResult:
         sphericity=mauchly(Y),
         blocks=n,
     )
+
+
+# Sums of squares that are exactly 0 if only rounding is left
+
+_ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+
+
+def exponent(table: Floats) -> Any:
+    """Return the power of two that scales the table exactly to (-1, 1].
+
+    Squares of the scaled table neither under- nor overflow. The shape is (..., 1, 1); a table of
+    zeros has 0.
+    """
+    return np.frexp(np.abs(table).max(axis=(-2, -1), keepdims=True))[1]
+
+
+def sum_of_squares(deviations: Floats) -> Any:
+    """Return the sum of squares over the last two axes; exactly 0 if only rounding is left.
+
+    The deviations are those of a table in (-1, 1], so they are accurate to a few units in the
+    sixteenth digit.
+    """
+    squares = np.square(deviations).sum(axis=(-2, -1))
+    floor = deviations.shape[-2] * deviations.shape[-1] * _ROUNDING**2
+    return np.where(squares <= floor, 0.0, squares)
+
+
+def centred(table: Floats, axis: int | tuple[int, int]) -> Floats:
+    """Subtract the mean over `axis`; subtract the first entry before, so that equals give 0."""
+    axes = (axis,) if isinstance(axis, int) else axis
+    first = table[
+        tuple(slice(0, 1) if a - table.ndim in axes else slice(None) for a in range(table.ndim))
+    ]
+    shifted: Floats = table - first
+    shifted -= shifted.mean(axis=axis, keepdims=True)
+    return shifted
+
+
+def studentized(difference: Any, standard_error: Any) -> Any:
+    """Return differences of means of a table in (-1, 1] over their standard error.
+
+    If the standard error is 0, a difference within rounding counts as 0.
+    """
+    size = np.abs(np.asarray(difference, np.float64))
+    size = np.where((np.asarray(standard_error) == 0.0) & (size <= _ROUNDING), 0.0, size)
+    return ratio(size, standard_error)

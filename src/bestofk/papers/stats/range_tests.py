@@ -15,7 +15,7 @@ from bestofk._base.checks import Floats, probability, whole
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import joined, number, shortened
 from bestofk._base.results import Presented, decided_level, open_level
-from bestofk.papers.stats.analysis_of_variance import OneWayParts, one_way_parts
+from bestofk.papers.stats.analysis_of_variance import OneWayParts, one_way_parts, studentized
 from bestofk.papers.stats.studentized_range import quantile, survival
 from bestofk.stats.multiple.result import (
     MultipleResult,
@@ -25,7 +25,6 @@ from bestofk.stats.multiple.result import (
     pairs_words,
     read_only,
     square_columns,
-    studentized,
 )
 from bestofk.stats.pairwise.result import Interval
 

@@ -229,7 +229,7 @@ def comparisons_of(
 
     Parameters
     ----------
-    value : Decision, Study, PosthocResult, NemenyiResult, or a result with a method `comparisons`
+    value : Decision, Study, NemenyiResult, or a result with a method `comparisons`
     names : sequence, optional
         Names of the learners, for results without names.
     alpha : float
@@ -239,7 +239,7 @@ def comparisons_of(
         are slow for exact tests.
     """
     from bestofk.decide.decision import Decision
-    from bestofk.stats.multiple.post_hoc import NemenyiResult, PosthocResult
+    from bestofk.stats.multiple.post_hoc import NemenyiResult
 
     if isinstance(value, Comparisons):
         return value
@@ -261,22 +261,8 @@ def comparisons_of(
     if hasattr(value, "comparisons"):
         comparisons: Comparisons = value.comparisons(names=names, alpha=alpha, level=level)
         return comparisons
-    if isinstance(value, PosthocResult):
-        p = value.matrix()
-        raw = not CORRECTIONS[value.correction].adjusts
-        adjusted = "not adjusted" if raw else f"adjusted by {value.correction}"
-        return from_scores(
-            value.means,
-            "mean loss",
-            names,
-            p,
-            (p <= alpha) & ~np.eye(len(p), dtype=bool),
-            f"Two-sided {value.test} tests, p-values {adjusted}, alpha = {alpha:g}.",
-            alpha=alpha,
-            p_words="the p-value" if raw else "the adjusted p-value",
-        )
     raise ArgumentError(
-        "figure: value must be an Order, a Study or a result of posthoc or nemenyi; got "
+        "figure: value must be an Order, a Study or a result of nemenyi; got "
         f"{type(value).__name__}."
     )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bestofk.report.figures.picture import Picture
 
 _KINDS = "bestofk.report.figures.kinds"
-_PAIRS = ("NemenyiResult", "PosthocResult", "TukeyResult", "NewmanKeulsResult")
+_PAIRS = ("NemenyiResult", "TukeyResult", "NewmanKeulsResult")
 _DECISIONS = ("Decision", "Study")
 _RACES = ("Race", "StoppedDecision", "Study")
 _PAPER_OPTIONS = ("width", "font", "fontsize", "note")

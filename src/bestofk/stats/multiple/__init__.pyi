@@ -5,10 +5,8 @@ from .binary_tests import (
 from .post_hoc import (
     CompactLetters as CompactLetters,
     NemenyiResult as NemenyiResult,
-    PosthocResult as PosthocResult,
     compact_letters as compact_letters,
     nemenyi as nemenyi,
-    posthoc as posthoc,
 )
 from .rank_tests import (
     FriedmanResult as FriedmanResult,

@@ -1,10 +1,10 @@
-"""Comparisons of all pairs of K learners: compact letters, Nemenyi, adjusted pairwise tests."""
+"""Comparisons of all pairs of K learners: compact letters and Nemenyi's test."""
 
 from __future__ import annotations
 
 import math
 import string
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import or_
@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.checks import Floats, finite_array, one_of, probability, whole
+from bestofk._base.checks import Floats, probability
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import number, shortened
 from bestofk._base.results import Presented, decided_level, open_level
-from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.multiple.rank_tests import friedman
 from bestofk.stats.multiple.result import (
     MultipleResult,
@@ -28,11 +27,6 @@ from bestofk.stats.multiple.result import (
     read_only,
     square_columns,
 )
-from bestofk.stats.pairwise.pairs import all_pairs
-from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
-
-_MAX_COLUMNS = 400
-"""Insert-and-absorb may need exponentially many columns; beyond this limit use a greedy cover."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,10 +96,9 @@ def compact_letters(
 
     Notes
     -----
-    The insert-and-absorb algorithm starts from one letter that all learners share. Each pair that
-    differs splits every letter of both into two, one without the first learner and one without the
-    second. A letter is absorbed if another letter contains all of its learners. Finally a sweep
-    removes letters that no pair needs.
+    A letter starts with a learner and takes in learners that differ from none of its learners,
+    first those that share no letter with the first one yet. New letters follow until all pairs
+    that do not differ share one. Finally a sweep removes letters that no pair needs.
 
     References
     ----------
@@ -136,34 +129,13 @@ def compact_letters(
         raise ArgumentError(f"order must contain each of {K} learners once; got {ranked!r}.")
     # a column is an int whose bit r is the learner at rank r
     apart = matrix[np.ix_(ranked, ranked)]
-    columns = _insert_and_absorb(apart)
-    if columns is None:
-        columns = _greedy_cover(apart)
-    columns = _sweep(columns, apart)
+    columns = _sweep(_greedy_cover(apart), apart)
     members = sorted(tuple(r for r in range(K) if column >> r & 1) for column in columns)
     return CompactLetters(
         groups=tuple(tuple(ranked[r] for r in group) for group in members),
         letters=tuple(_letter(index) for index in range(len(members))),
         order=ranked,
     )
-
-
-def _insert_and_absorb(apart: npt.NDArray[np.bool_]) -> list[int] | None:
-    K = len(apart)
-    columns = [(1 << K) - 1]
-    for i, j in np.argwhere(np.triu(apart)).tolist():
-        first, second = 1 << i, 1 << j
-        both = first | second
-        remaining = [column for column in columns if column & both != both]
-        split = {column & ~first for column in columns if column & both == both}
-        split |= {column & ~second for column in columns if column & both == both}
-        for column in sorted(split, key=int.bit_count, reverse=True):
-            if not any(column & other == column for other in remaining):
-                remaining.append(column)
-        if len(remaining) > _MAX_COLUMNS:
-            return None
-        columns = remaining
-    return columns
 
 
 def _greedy_cover(apart: npt.NDArray[np.bool_]) -> list[int]:
@@ -375,231 +347,3 @@ def _bars(
             bars.append(tuple(order[start:end].tolist()))
         covered = max(covered, end)
     return tuple(bars)
-
-
-# Adjusted pairwise tests
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PosthocResult(MultipleResult):
-    """Pairwise comparisons of K learners with adjusted p-values.
-
-    Attributes
-    ----------
-    test, correction : str
-        The pairwise test and the correction of the p-values.
-    control : int or None
-        The learner that was compared with all others; None if all pairs were compared.
-    pairs : ndarray of int, shape (m, 2)
-        The learners of each pair; i < j, or the control first.
-    statistics, pvalues, adjusted_pvalues : ndarray of shape (m,)
-        Two-sided evidence for each pair, before and after the correction.
-    estimates : ndarray of shape (m,)
-        Mean loss of the first learner minus that of the second.
-    means : ndarray of shape (K,)
-        Mean loss of each learner.
-    """
-
-    test: str
-    correction: str
-    control: int | None
-    pairs: npt.NDArray[np.intp]
-    statistics: Floats
-    pvalues: Floats
-    adjusted_pvalues: Floats
-    estimates: Floats
-    means: Floats
-
-    def matrix(self, *, adjusted: bool = True) -> Floats:
-        """Return the p-values as a symmetric (K, K) array with 1 on the diagonal.
-
-        Parameters
-        ----------
-        adjusted : bool
-            Whether to return the adjusted p-values.
-        """
-        if self.control is not None:
-            raise ArgumentError(
-                "matrix needs all pairs of learners; with a control the p-values are in "
-                "adjusted_pvalues, one for each other learner."
-            )
-        square = np.ones((len(self.means), len(self.means)))
-        i, j = self.pairs.T
-        square[i, j] = square[j, i] = self.adjusted_pvalues if adjusted else self.pvalues
-        return square
-
-    @property
-    def pvalue(self) -> float:
-        """The smallest adjusted p-value, for the hypothesis that no pair differs."""
-        return float(self.adjusted_pvalues.min())
-
-    def _columns(self) -> dict[str, Any]:
-        """Return one row per pair."""
-        return {
-            "a": self.pairs[:, 0],
-            "b": self.pairs[:, 1],
-            "estimate": self.estimates,
-            "statistic": self.statistics,
-            "pvalue": self.pvalues,
-            "adjusted_pvalue": self.adjusted_pvalues,
-        }
-
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """Describe the result in sentences, ready to print.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the K learners.
-        alpha : float, optional
-            Level for the whole family of pairs; 0.05 by default.
-        """
-        alpha = open_level(alpha)
-        named = learner_names(names, len(self.means))
-        pairs = pairs_words(
-            self.pairs, self.adjusted_pvalues, self.means, named, alpha, "mean loss"
-        )
-        against = "" if self.control is None else f" against {named[self.control]}"
-        adjusts = CORRECTIONS[self.correction].adjusts
-        how = f"adjusted by {self.correction}" if adjusts else "not adjusted"
-        return (
-            f"{extremes_words(self.means, named, 'mean loss')} {pairs} The p-values are those of "
-            f"two-sided {self.test} tests{against}, {how}."
-        )
-
-
-def posthoc(
-    losses: npt.ArrayLike,
-    test: str | Callable[..., Any] = "wilcoxon",
-    correction: str = "holm",
-    *,
-    control: int | None = None,
-    **arguments: Any,
-) -> PosthocResult:
-    """Compare all pairs of K learners, or all with one control, by a pairwise test.
-
-    H0, for each pair: that of the pairwise test, two-sided. The correction controls the error of
-    all pairs together (or, for Benjamini and Hochberg's or Yekutieli's, the expected share of
-    false discoveries).
-
-    Parameters
-    ----------
-    losses : array_like of shape (K, n)
-        The loss of each of K learners on each of n blocks, such as data sets; (K, runs, folds)
-        for tests on runs and folds.
-    test : {"t", "wilcoxon", "sign", "permutation"}, another name of a pairwise test, or callable
-        A callable takes two arrays, the losses of two learners, and returns a p-value or an
-        object with `pvalue` (and `statistic`), such as `scipy.stats.ttest_rel`.
-    correction : str
-        The correction for the number of pairs: ``"holm"`` or another name in
-        `bestofk.stats.adjust.CORRECTIONS`. ``"shaffer"`` and ``"bergmann-hommel"`` require all
-        pairs, not a control.
-    control : int, optional
-        Compare this learner with each other one instead of all pairs.
-    **arguments
-        Passed to the pairwise test, such as ``random_state`` or ``n_train``.
-
-    Returns
-    -------
-    PosthocResult
-        `pairs`, `statistics`, `pvalues`, `adjusted_pvalues`, `estimates`; `matrix()`.
-
-    References
-    ----------
-    Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
-    Machine Learning Research 7, 1-30.
-
-    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
-    Journal of Statistics 6, 65-70.
-
-    Examples
-    --------
-    >>> losses = [[0.30, 0.25, 0.28, 0.40], [0.26, 0.24, 0.23, 0.31], [0.31, 0.27, 0.30, 0.42]]
-    >>> result = posthoc(losses, "t", "holm")
-    >>> result.pairs.tolist(), result.adjusted_pvalues.round(4).tolist()
-    ([[0, 1], [0, 2], [1, 2]], [0.0638, 0.018, 0.0637])
-    >>> posthoc(losses, "sign", "bonferroni", control=1).adjusted_pvalues.tolist()
-    [0.25, 0.25]
-    """
-    Y = finite_array(losses, "losses", min_ndim=2)
-    if Y.shape[0] < 2 or 0 in Y.shape:
-        raise ArgumentError(
-            f"losses must have shape (K learners, blocks) with at least 2 learners; got shape "
-            f"{Y.shape}."
-        )
-    correction = one_of(correction, "correction", tuple(CORRECTIONS))
-    if control is not None and CORRECTIONS[correction].needs_all_pairs:
-        raise ArgumentError(
-            f"correction must not require all pairs if there is a control; got {correction!r}: "
-            "'holm' works."
-        )
-    K = len(Y)
-    if control is not None and whole(control, "control", at_least=0) >= K:
-        raise ArgumentError(f"control must be a learner from 0 to {K - 1}; got {control}.")
-    if control is None:
-        pairs = np.column_stack(np.triu_indices(K, 1))
-    else:
-        others = np.delete(np.arange(K), control)
-        pairs = np.column_stack([np.full(K - 1, control), others])
-    if callable(test):
-        name = getattr(test, "__name__", "given")
-        statistics, pvalues = _one_by_one(test, Y, pairs, arguments)
-    else:
-        name, statistics, pvalues = _by_name(test, Y, control, pairs, arguments)
-    means = Y.reshape(K, -1).mean(axis=1)
-    return PosthocResult(
-        test=name,
-        correction=correction,
-        control=control,
-        pairs=read_only(pairs),
-        statistics=read_only(statistics),
-        pvalues=read_only(pvalues),
-        adjusted_pvalues=read_only(adjust(pvalues, correction, pairs=pairs)),
-        estimates=read_only(means[pairs[:, 0]] - means[pairs[:, 1]]),
-        means=read_only(means),
-    )
-
-
-def _by_name(
-    test: str, Y: Floats, control: int | None, pairs: npt.NDArray[np.intp], arguments: Any
-) -> tuple[str, Floats, Floats]:
-    """Run a registered test on all pairs in one call."""
-    entry = PAIRWISE_TESTS[_full_name(test)]
-    if entry.bayesian:
-        raise ArgumentError(f"test must be one with p-values to adjust; got {entry.name!r}.")
-    if Y.ndim != 1 + entry.axes:
-        shape = "(K learners, blocks)" if entry.axes == 1 else "(K learners, runs, folds)"
-        raise ArgumentError(
-            f"losses must have shape {shape} for the test {test!r}; got shape {Y.shape}."
-        )
-    result: Any
-    if control is None:
-        result = all_pairs(entry.name, Y, **arguments)
-    else:
-        function, options = entry.load(), {**entry.arguments, **arguments}
-        result = function(Y[control][None], Y[pairs[:, 1]], alternative="two-sided", **options)
-    name = "paired t" if test == "t" else entry.name
-    return name, np.asarray(result.statistic, np.float64), np.asarray(result.pvalue, np.float64)
-
-
-def _one_by_one(
-    test: Callable[..., Any], Y: Floats, pairs: npt.NDArray[np.intp], arguments: Any
-) -> tuple[Floats, Floats]:
-    """Call a user's function for one pair at a time, because it may not broadcast."""
-    statistics, pvalues = np.zeros(len(pairs)), np.ones(len(pairs))
-    for row, (i, j) in enumerate(pairs.tolist()):
-        result = test(Y[i].copy(), Y[j].copy(), **arguments)
-        p = np.asarray(getattr(result, "pvalue", result), dtype=np.float64)
-        if p.ndim or not 0.0 <= p <= 1.0:
-            raise ArgumentError(
-                f"test must return one p-value between 0 and 1 for a pair; got {p} for learners "
-                f"{i} and {j}."
-            )
-        statistics[row] = float(getattr(result, "statistic", 0.0))
-        pvalues[row] = float(p)
-    return statistics, pvalues
-
-
-def _full_name(test: str) -> str:
-    """Return the registered name of a test; ``"t"`` is short for ``"kfold-t"``."""
-    return "kfold-t" if test == "t" else test

@@ -1,4 +1,4 @@
-"""Results of tests of K learners: their sentences, input checks, and sums of squares."""
+"""Results of tests of K learners: their sentences and input checks."""
 
 from __future__ import annotations
 
@@ -143,9 +143,7 @@ def pairs_words(
     return f"Of the {len(p)} pairs, {count} {verb} {level} (the smaller {what} first): {listing}."
 
 
-# Checked tables, and sums of squares that are exactly 0 if only rounding is left
-
-_ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+# Checked tables
 
 
 def learners_by_columns(value: Any, where: str, *, columns: str, batch: bool) -> Floats:
@@ -173,52 +171,11 @@ def zero_one(value: Any, where: str, *, batch: bool) -> Floats:
     return table
 
 
-def exponent(table: Floats) -> Any:
-    """Return the power of two that scales the table exactly to (-1, 1].
-
-    Squares of the scaled table neither under- nor overflow. The shape is (..., 1, 1); a table of
-    zeros has 0.
-    """
-    return np.frexp(np.abs(table).max(axis=(-2, -1), keepdims=True))[1]
-
-
-def sum_of_squares(deviations: Floats) -> Any:
-    """Return the sum of squares over the last two axes; exactly 0 if only rounding is left.
-
-    The deviations are those of a table in (-1, 1], so they are accurate to a few units in the
-    sixteenth digit.
-    """
-    squares = np.square(deviations).sum(axis=(-2, -1))
-    floor = deviations.shape[-2] * deviations.shape[-1] * _ROUNDING**2
-    return np.where(squares <= floor, 0.0, squares)
-
-
-def centred(table: Floats, axis: int | tuple[int, int]) -> Floats:
-    """Subtract the mean over `axis`; subtract the first entry before, so that equals give 0."""
-    axes = (axis,) if isinstance(axis, int) else axis
-    first = table[
-        tuple(slice(0, 1) if a - table.ndim in axes else slice(None) for a in range(table.ndim))
-    ]
-    shifted: Floats = table - first
-    shifted -= shifted.mean(axis=axis, keepdims=True)
-    return shifted
-
-
 def ratio(numerator: Any, denominator: Any) -> Any:
     """Return the elementwise quotient of sums of squares: 0/0 is 0, x/0 is infinite."""
     top, bottom = np.asarray(numerator, np.float64), np.asarray(denominator, np.float64)
     top, bottom = np.broadcast_arrays(top, bottom)
     return np.divide(top, bottom, out=np.where(top > 0.0, np.inf, 0.0), where=bottom > 0.0)
-
-
-def studentized(difference: Any, standard_error: Any) -> Any:
-    """Return differences of means of a table in (-1, 1] over their standard error.
-
-    If the standard error is 0, a difference within rounding counts as 0.
-    """
-    size = np.abs(np.asarray(difference, np.float64))
-    size = np.where((np.asarray(standard_error) == 0.0) & (size <= _ROUNDING), 0.0, size)
-    return ratio(size, standard_error)
 
 
 def read_only(array: Any) -> Any:

@@ -35,7 +35,7 @@ def layout_critical_difference(
 
     Parameters
     ----------
-    value : NemenyiResult, PosthocResult, TukeyResult, NewmanKeulsResult, Decision or Study
+    value : NemenyiResult, TukeyResult, NewmanKeulsResult, Decision or Study
     paper : Paper, optional
     **options
         As for `comparisons_of`: `names`, `alpha`.

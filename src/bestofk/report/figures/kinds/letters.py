@@ -17,7 +17,7 @@ def layout_letters(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> P
 
     Parameters
     ----------
-    value : NemenyiResult, PosthocResult, TukeyResult, NewmanKeulsResult, Decision or Study
+    value : NemenyiResult, TukeyResult, NewmanKeulsResult, Decision or Study
     paper : Paper, optional
     **options
         As for `comparisons_of`: `names`, `alpha`.

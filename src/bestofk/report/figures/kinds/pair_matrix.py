@@ -24,7 +24,7 @@ def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> Pi
 
     Parameters
     ----------
-    value : Decision, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
+    value : Decision, Study, TukeyResult, NemenyiResult or NewmanKeulsResult
     paper : Paper, optional
     **options
         As for `comparisons_of`: `names`, `alpha`, `level`.
