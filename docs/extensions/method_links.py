@@ -43,7 +43,7 @@ def registered() -> dict[str, str]:
     for module, registry in REGISTRIES:
         for name, entry in getattr(import_module(module), registry).items():
             function = entry.function.partition(":")[2].partition(".")[0]
-            for home in (module, "bestofk.papers.stats", "bestofk.papers.decide"):
+            for home in (module, "bestofk", "bestofk.papers.stats", "bestofk.papers.decide"):
                 if function in public_names(home):
                     found[name] = f"{home}.{function}"
     return found
