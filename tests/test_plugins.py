@@ -150,3 +150,35 @@ def test_a_broken_plugin_is_reported_and_adds_nothing(monkeypatch):
     monkeypatch.setattr(registry, "_loaded", False)
     with pytest.warns(BestOfKWarning, match="'no_such_toys.at_all' could not be loaded"):
         len(PAIRWISE_TESTS)
+
+
+LIGHT = """
+import sys
+import bestofk
+from bestofk.cli import main
+main(["--help"])
+assert "bestofk.papers" not in sys.modules
+import bestofk.papers.plugin
+heavy = {"click", "matplotlib", "numpy", "pandas", "scipy", "sklearn"} & set(sys.modules)
+assert heavy <= {"click"}, heavy
+"""
+
+
+def test_the_plugin_of_the_papers_costs_nothing_until_its_entries_are_needed(python):
+    assert "compare" in python("-c", LIGHT)
+
+
+def test_the_entries_of_the_papers_are_found_by_name():
+    from bestofk.cli.registry import COMMANDS
+    from bestofk.decide.registry import PROCEDURES
+    from bestofk.learners.registry import LEARNERS
+    from bestofk.report.figures.registry import FIGURES
+    from bestofk.stats.multiple import MULTIPLE_TESTS
+
+    found = {
+        "use-all-data": PAIRWISE_TESTS, "looney": MULTIPLE_TESTS, "test-first": PROCEDURES,
+        "nmc": LEARNERS, "rates": FIGURES, "measure": COMMANDS,
+    }  # fmt: skip
+    for name, registry in found.items():
+        entry = registry[name]
+        assert entry.name == name

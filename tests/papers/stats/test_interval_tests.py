@@ -10,7 +10,6 @@ from bestofk._base.errors import ArgumentError
 from bestofk.papers.stats.interval_tests import (
     INTERVAL_TESTS,
     _at_corners,
-    fuzzy_test,
     interval_test,
 )
 
@@ -118,17 +117,6 @@ def test_batches_mixtures_and_equal_differences():
     # nothing differs: p = 1
     for test in INTERVAL_TESTS:
         assert ends(np.zeros(4), np.zeros(4), test).tolist() == [1.0, 1.0]
-
-
-def test_a_fuzzy_p_value_is_nested():
-    rng = np.random.default_rng(3)
-    b = rng.uniform(0.2, 0.3, size=(12, 1)) + rng.normal(0, 0.02, size=(12, 30))
-    a = b[:, ::-1] + 0.02
-    for test in INTERVAL_TESTS:
-        p = fuzzy_test(a, b, test=test).pvalues
-        assert p.shape == (5, 2)
-        assert (np.diff(p[:, 0]) <= 1e-12).all()
-        assert (np.diff(p[:, 1]) >= -1e-12).all()
 
 
 def test_verdicts_words_and_refusals():
