@@ -1,4 +1,4 @@
-"""Average ranks, Friedman's test and the Kruskal-Wallis test against scipy."""
+"""Friedman's test and the Kruskal-Wallis test against scipy."""
 
 import math
 from fractions import Fraction
@@ -11,15 +11,6 @@ from scipy import stats
 
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.multiple import friedman, kruskal_wallis, nemenyi
-from bestofk.stats.multiple.rank_tests import average_ranks
-
-
-@settings(max_examples=50, deadline=None)
-@given(hnp.arrays(np.float64, (2, 3, 7), elements=st.sampled_from([0.0, 0.1, 0.2, 5.0])))
-def test_ranks_equal_scipy(values):
-    before = values.copy()
-    np.testing.assert_array_equal(average_ranks(values), stats.rankdata(values, axis=-1))
-    np.testing.assert_array_equal(values, before)
 
 
 def test_everything_tied():

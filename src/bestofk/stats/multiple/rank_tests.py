@@ -27,40 +27,6 @@ from bestofk.stats.multiple.result import (
 from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
 
 
-def average_ranks(values: Floats) -> Floats:
-    """Return ranks along the last axis, 1 for the smallest; ties share their mean rank.
-
-    - `values` (..., n): Finite values.
-    - Returns: Whole or half numbers from 1 to n.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> average_ranks(np.array([[3.0, 1.0, 3.0, 2.0], [5.0, 5.0, 5.0, 5.0]]))
-    array([[3.5, 1. , 3.5, 2. ],
-           [2.5, 2.5, 2.5, 2.5]])
-    """
-    n = values.shape[-1]
-    order = np.argsort(values, axis=-1)
-    ranked = np.take_along_axis(values, order, axis=-1)
-    positions = np.arange(1.0, n + 1.0)
-    ranks = np.empty(values.shape)
-    rises = ranked[..., 1:] != ranked[..., :-1]
-    if rises.all():
-        np.put_along_axis(ranks, order, np.broadcast_to(positions, values.shape), axis=-1)
-        return ranks
-    edge = np.ones((*values.shape[:-1], 1), dtype=bool)
-    first = np.where(np.concatenate([edge, rises], axis=-1), positions, 0.0)
-    last = np.where(np.concatenate([rises, edge], axis=-1), positions, np.inf)
-    np.maximum.accumulate(first, axis=-1, out=first)
-    backwards = last[..., ::-1]
-    np.minimum.accumulate(backwards, axis=-1, out=backwards)
-    first += last
-    first /= 2.0
-    np.put_along_axis(ranks, order, first, axis=-1)
-    return ranks
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FriedmanResult(MultipleResult):
     """Result of Friedman's test of K learners.
@@ -182,11 +148,13 @@ def friedman(losses: npt.ArrayLike) -> FriedmanResult:
     0.0066): the hypothesis that all 3 learners are ranked alike is rejected by both statistics
     at level 0.05.
     """
+    from scipy.stats import rankdata
+
     from bestofk.stats.tails import chi2_sf, f_sf
 
     Y = learners_by_columns(losses, "losses", columns="blocks", batch=True)
     K, N = Y.shape[-2:]
-    ranks = average_ranks(np.ascontiguousarray(np.swapaxes(Y, -1, -2)))
+    ranks = rankdata(Y, axis=-2).swapaxes(-1, -2)
     # twice the deviations are whole numbers, so S, A and N A - S are exact
     doubled = 2.0 * ranks - (K + 1.0)
     sums = doubled.sum(axis=-2)
@@ -293,13 +261,15 @@ def kruskal_wallis(losses: npt.ArrayLike) -> KruskalWallisResult:
     >>> round(result.statistic, 6), round(result.pvalue, 6), result.df
     (6.488889, 0.03899, 2.0)
     """
+    from scipy.stats import rankdata
+
     from bestofk.stats.tails import chi2_sf
 
     Y = learners_by_columns(losses, "losses", columns="losses", batch=True)
     K, L = Y.shape[-2:]
     n = K * L
     # twice the deviations are whole numbers, so ties and zeros are exact
-    r = 2.0 * average_ranks(Y.reshape(*Y.shape[:-2], n)).reshape(Y.shape) - (n + 1.0)
+    r = 2.0 * rankdata(Y.reshape(*Y.shape[:-2], n), axis=-1).reshape(Y.shape) - (n + 1.0)
     sums = r.sum(axis=-1)
     H = (n - 1.0) * ratio(np.square(sums).sum(axis=-1) / L, np.square(r).sum(axis=(-2, -1)))
     return KruskalWallisResult(
