@@ -208,20 +208,11 @@ def test_tables_of_very_different_sizes_do_not_mix():
 
 
 def test_a_generator_is_drawn_from_table_by_table():
-    losses = np.random.default_rng(2).exponential(1.0, (3, 3, 60))
-    asked = {"test": "permutation", "prefer": "listed", "method": "resample", "resamples": 99}
-    design = Design(kind="test-set", folds=60)
+    losses = np.random.default_rng(2).exponential(1.0, (3, 3, 25, 1, 1, 1))
+    asked = {"test": "signed-rank-bayes", "prefer": "listed", "samples": 500}
     one_by_one, at_once = np.random.default_rng(9), np.random.default_rng(9)
-    decisions = [
-        bk.order(
-            bk.Losses(one, dims=("algorithm", "fold"), algorithms=list("abc"), design=design),
-            random_state=one_by_one,
-            **asked,
-        )
-        for one in losses
-    ]
-    many = order_many(losses, design=design, algorithms="abc", random_state=at_once, **asked)
-    assert_same(many, decisions)
+    decisions = [bk.order(one, random_state=one_by_one, **asked) for one in losses]
+    assert_same(order_many(losses, random_state=at_once, **asked), decisions)
 
 
 def test_a_function_as_test_is_called_once():

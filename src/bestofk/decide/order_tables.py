@@ -13,7 +13,6 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, joined
 from bestofk._base.registry import resolve
 from bestofk._base.results import Presented
-from bestofk.decide.best import Best
 from bestofk.decide.choose_test import Choice
 from bestofk.decide.decision import NO_LEARNER, Ruled
 from bestofk.decide.evidence import Evidence, Family
@@ -212,12 +211,12 @@ def order_many(
     refuse_wide_margin(stack.table(0), settings.margin)
     entry = PROCEDURES[settings.procedure]
     if entry.rule:
-        decided = decide_groups(stack, settings, resolve(entry.rule))
+        decided = ruled_groups(stack, settings, resolve(entry.rule))
     elif entry.many:
         decided = resolve(entry.many)(stack, settings)
     else:
         decided = _one_by_one(stack, settings)
-    return _by_learner(stack, decided, settings)
+    return _collected(stack, settings, decided)
 
 
 def stack_tables(
@@ -296,55 +295,95 @@ def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any)
     return problem_from_losses(table, prefer="listed")
 
 
-def _one_by_one(stack: Problem, settings: Settings) -> Decided:
+class DecidedTables(NamedTuple):
+    """What one test decides about some tables; positions are those in the order of preference."""
+
+    tables: Ints
+    test: str
+    ruled: Ruled
+    evidence: Evidence | None = None
+
+
+def ruled_groups(
+    stack: Problem, settings: Settings, rule: Callable[[Evidence, bool, float | None], Ruled]
+) -> Iterator[DecidedTables]:
+    """Test the pairs of every table, and apply the rule of a procedure to them."""
+    for tables, family, choice in groups_of(stack, settings):
+        some = stack.tables(tables)
+        evidence = compare_pairs(choice, family, some.sample(choice.axes), some.means())
+        ruled = rule(evidence, stack.preference.stated, settings.margin)
+        yield DecidedTables(tables, choice.name, ruled, evidence)
+
+
+def _one_by_one(stack: Problem, settings: Settings) -> Iterator[DecidedTables]:
     """Decide table by table, for a procedure without a batched function."""
-    decided = untested(stack)
-    tests: dict[str, None] = {}
     for table in range(len(stack.values)):
         decision = decide(stack.table(table), settings)
         position = {name: at for at, name in enumerate(decision.by_preference)}
-        if decision.recommended is not None:
-            decided.recommended[table] = position[decision.recommended]
-        ranking = [position[name] for name in decision.ranking]
-        decided.order[table, : len(ranking)] = ranking
-        decided.write(np.array([table]), decision.evidence)
-        tests[decision.test] = None
-    return decided._replace(tests=tuple(tests))
+        order = np.full(len(position), NO_LEARNER)
+        order[: len(decision.ranking)] = [position[name] for name in decision.ranking]
+        best = NO_LEARNER if decision.recommended is None else position[decision.recommended]
+        ruled = Ruled(np.array([best]), order[np.newaxis])
+        yield DecidedTables(np.array([table]), decision.test, ruled, decision.evidence)
 
 
-def _by_learner(stack: Problem, decided: Decided, settings: Settings) -> ManyDecisions:
-    """Convert positions in the order of preference to numbers of learners."""
-    places: Any = stack.places
-    every, rank = np.arange(len(places)), np.argsort(places, axis=1)
-    square = every[:, np.newaxis, np.newaxis], rank[:, :, np.newaxis], rank[:, np.newaxis, :]
+def _collected(
+    stack: Problem, settings: Settings, decided: Iterable[DecidedTables]
+) -> ManyDecisions:
+    """Collect decisions about groups of tables; number the learners as they are listed."""
+    every: Any = stack.places
+    B, K = every.shape
+    recommended, ranking = np.full(B, NO_LEARNER), np.full((B, K), NO_LEARNER)
+    claims, edges = np.zeros((2, B, K, K), dtype=bool)
+    pvalue, adjusted = np.full((2, B, K, K), np.nan)
+    means = np.empty((B, K))
     best: dict[str, Any] = {}
-    beaten = decided.claims.swapaxes(1, 2)
-    if decided.best is not None:
-        columns = decided.best._asdict()
-        names = ("candidates", "at_least", "at_most")
-        beaten = decided.best.beaten
-        best = {name: np.take_along_axis(columns[name], rank, axis=1) for name in names}
+    tests: dict[str, None] = {}
+    means[np.arange(B)[:, np.newaxis], every] = stack.means()
+    for tables, test, ruled, evidence in decided:
+        tests[test] = None
+        rows, places = tables[:, np.newaxis], every[tables]
+        square = rows[..., np.newaxis], places[:, :, np.newaxis], places[:, np.newaxis]
+        recommended[tables] = _numbered(places, ruled.recommended[:, np.newaxis])[:, 0]
+        ranking[rows, np.arange(ruled.order.shape[1])] = _numbered(places, ruled.order)
+        if evidence is None:
+            continue
+        beaten = evidence.shown().swapaxes(-1, -2)
+        if ruled.best is not None:
+            beaten = ruled.best.beaten
+            for name in ("candidates", "at_least", "at_most"):
+                part = getattr(ruled.best, name)
+                best.setdefault(name, np.empty((B, K), dtype=part.dtype))[rows, places] = part
+            pairs = replace(evidence.family, name="all", correction=settings.used_correction)
+            evidence = evidence.of_family(pairs)
+        edges[square] = np.triu(beaten)
+        claims[square] = evidence.shown()
+        i, j = places[:, evidence.first], places[:, evidence.second]
+        for whole, part in ((pvalue, evidence.pvalue), (adjusted, evidence.adjusted_pvalue)):
+            whole[rows, i, j] = part
+            if evidence.alternative == "two-sided":
+                whole[rows, j, i] = part
     return ManyDecisions(
-        recommended=_numbered(places, decided.recommended[:, np.newaxis])[:, 0],
-        means=np.take_along_axis(stack.means(), rank, axis=1),
-        ranking=_numbered(places, decided.order),
-        by_preference=places,
-        claims=decided.claims[square],
-        edges=np.triu(beaten)[square],
-        pvalue=decided.pvalue[square],
-        adjusted_pvalue=decided.adjusted_pvalue[square],
+        recommended=recommended,
+        means=means,
+        ranking=ranking,
+        by_preference=every,
+        claims=claims,
+        edges=edges,
+        pvalue=pvalue,
+        adjusted_pvalue=adjusted,
         names=stack.names,
         procedure=settings.procedure,
         correction=settings.used_correction,
-        tests=decided.tests,
+        tests=tuple(tests),
         alpha=settings.alpha,
         **best,
     )
 
 
-def _numbered(order: Ints, at: Ints) -> Ints:
+def _numbered(places: Ints, at: Ints) -> Ints:
     """Return the learners at positions (B, m); -1 stays."""
-    learners = np.take_along_axis(order, np.maximum(at, 0), axis=1)
+    learners = np.take_along_axis(places, np.maximum(at, 0), axis=1)
     return np.where(at == NO_LEARNER, NO_LEARNER, learners)
 
 
@@ -408,89 +447,3 @@ def _stay_alone(stack: Problem) -> Any:
         largest = sizes.reshape(len(stack.values), len(stack.names), -1).max(axis=2)
         odd |= ((largest != 0.0) & ~((low < largest) & (largest < high))).any(axis=1)
     return odd
-
-
-class Decided(NamedTuple):
-    """Decisions on B tables of K learners, by their positions in the order of preference.
-
-    `order` (B, K) is best first, `NO_LEARNER` at positions that a procedure leaves open.
-    `claims[b, i, j]`: i is shown to be better than j. `pvalue` and `adjusted_pvalue` (B, K, K)
-    are NaN for pairs that were not tested. `tests` are the tests that were used. `best` is the
-    statement about the best, if the procedure makes one.
-    """
-
-    recommended: Ints
-    order: Ints
-    claims: Bools
-    pvalue: Floats
-    adjusted_pvalue: Floats
-    tests: tuple[str, ...]
-    best: Best | None = None
-
-    def write(self, tables: Ints, evidence: Evidence) -> None:
-        """Write the results of the pairs of some tables."""
-        first, second = evidence.first, evidence.second
-        self.claims[tables] = evidence.shown()
-        for square, column in (
-            (self.pvalue, evidence.pvalue),
-            (self.adjusted_pvalue, evidence.adjusted_pvalue),
-        ):
-            square[tables[:, np.newaxis], first, second] = column
-            if evidence.alternative == "two-sided":
-                square[tables[:, np.newaxis], second, first] = column
-
-    def with_order(self, order: Ints, recommended: Ints | None = None) -> Decided:
-        """Return the evidence with an order; recommend its first learner by default."""
-        return self._replace(
-            order=order, recommended=order[:, 0] if recommended is None else recommended
-        )
-
-
-def untested(stack: Problem, *tests: str) -> Decided:
-    """Return decisions without claims and recommendations."""
-    B, K = stack.values.shape[:2]
-    square = (B, K, K)
-    return Decided(
-        recommended=np.full(B, NO_LEARNER),
-        order=np.full((B, K), NO_LEARNER),
-        claims=np.zeros(square, dtype=bool),
-        pvalue=np.full(square, np.nan),
-        adjusted_pvalue=np.full(square, np.nan),
-        tests=tests,
-    )
-
-
-def only(recommended: Ints, learners: int) -> Ints:
-    """Return (B, K): an order that holds the recommended learner alone."""
-    order = np.full((len(recommended), learners), NO_LEARNER)
-    order[:, 0] = recommended
-    return order
-
-
-def decide_groups(
-    stack: Problem, settings: Settings, rule: Callable[[Evidence, bool, float | None], Ruled]
-) -> Decided:
-    """Test the pairs of every table, and apply the rule of a procedure to them."""
-    B = len(stack.values)
-    decided, best, tests = untested(stack), None, []
-    for tables, family, choice in groups_of(stack, settings):
-        some = stack.tables(tables)
-        evidence = compare_pairs(choice, family, some.sample(choice.axes), some.means())
-        ruled = rule(evidence, stack.preference.stated, settings.margin)
-        decided.recommended[tables], decided.order[tables] = ruled.recommended, ruled.order
-        if ruled.best is not None:
-            if best is None:
-                best = Best(*(np.empty((B, *part.shape[1:]), part.dtype) for part in ruled.best))
-            for whole, part in zip(best, ruled.best, strict=True):
-                whole[tables] = part
-        if family.of_best:
-            pairs = replace(family, name="all", correction=settings.used_correction)
-            evidence = evidence.of_family(pairs)
-        decided.write(tables, evidence)
-        tests.append(choice.name)
-    return decided._replace(tests=distinct(tests), best=best)
-
-
-def distinct(names: Iterable[str]) -> tuple[str, ...]:
-    """Return every name once, in the order in which they come."""
-    return tuple(dict.fromkeys(names))

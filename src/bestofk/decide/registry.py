@@ -42,7 +42,7 @@ class Procedure(FunctionEntry):
     """Without a rule: its function of a problem and settings, which returns a `Decision`; by
     default `function`."""
     many: str = ""
-    """Without a rule: its function of a stack of tables and settings, which returns `Decided`;
+    """Without a rule: its function of many tables and settings, which returns `DecidedTables`;
     without it `order_many` takes the tables one by one."""
 
     @property

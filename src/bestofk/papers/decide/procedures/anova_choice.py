@@ -9,9 +9,9 @@ import numpy as np
 from bestofk._base.checks import Ints
 from bestofk._base.errors import DesignError
 from bestofk._base.formatting import in_words, number, pvalue_words
-from bestofk.decide.decision import NO_LEARNER, Decision
+from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.order import order_by_procedure
-from bestofk.decide.order_tables import Decided, only, untested
+from bestofk.decide.order_tables import DecidedTables
 from bestofk.decide.pairs import no_pairs
 from bestofk.decide.preference import Name
 from bestofk.decide.problem import Problem
@@ -162,20 +162,20 @@ def decide_newman_keuls(problem: Problem, settings: Settings) -> Decision:
     return _choice("newman-keuls-choice", "newman-keuls", problem, best, (reason,), alpha)
 
 
-def anova_choice_many(stack: Problem, settings: Settings) -> Decided:
+def anova_choice_many(stack: Problem, settings: Settings) -> list[DecidedTables]:
     """Return the ANOVA choice on every table of a stack."""
     best = _if_equal(anova_of(_parts(stack)).pvalue, settings.alpha)
     by_preference = np.arange(len(stack.names))
     order = np.where((best == NO_LEARNER)[:, np.newaxis], NO_LEARNER, by_preference)
-    return untested(stack, "anova").with_order(order)
+    return [DecidedTables(np.arange(len(best)), "anova", Ruled(best, order))]
 
 
-def newman_keuls_choice_many(stack: Problem, settings: Settings) -> Decided:
+def newman_keuls_choice_many(stack: Problem, settings: Settings) -> list[DecidedTables]:
     """Return the Newman-Keuls choice on every table of a stack."""
     lines = _lines(*underline_ends_of(_parts(stack), settings.alpha))
     best = np.where(lines.rival == NO_LEARNER, lines.chosen, NO_LEARNER)
-    decided = untested(stack, "newman-keuls")
-    return decided.with_order(only(best, len(stack.names)))
+    ruled = Ruled(best, best[:, np.newaxis])
+    return [DecidedTables(np.arange(len(best)), "newman-keuls", ruled)]
 
 
 def _parts(stack: Problem) -> OneWayParts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from bestofk._base.formatting import capitalised, in_words
 from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.order import order_by_procedure
-from bestofk.decide.order_tables import Decided, decide_groups
+from bestofk.decide.order_tables import DecidedTables, ruled_groups
 from bestofk.decide.pairs import tested
 from bestofk.decide.preference import Name
 from bestofk.decide.problem import Problem
@@ -88,14 +89,14 @@ def _by_wins(tested: Decision, *, minus_losses: bool) -> Decision:
     )
 
 
-def most_wins_many(stack: Problem, settings: Settings) -> Decided:
+def most_wins_many(stack: Problem, settings: Settings) -> Iterator[DecidedTables]:
     """Return the decisions by most wins on every table of a stack."""
 
     def rule(evidence: Evidence, *_: Any) -> Ruled:
         counted = _counted(evidence.shown(), minus_losses=False)
         return Ruled(counted[2], counted[1])
 
-    return decide_groups(stack, settings, rule)
+    return ruled_groups(stack, settings, rule)
 
 
 def _counted(claims: Bools, minus_losses: bool) -> tuple[Ints, Ints, Ints]:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats, Ints
 from bestofk.decide.choose_test import Choice
-from bestofk.decide.decision import NO_LEARNER, Decision
+from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.order import order_by_procedure
-from bestofk.decide.order_tables import (
-    Decided,
-    distinct,
-    groups_of,
-    only,
-    untested,
-)
+from bestofk.decide.order_tables import DecidedTables, groups_of
 from bestofk.decide.pairs import chosen_test, compare_in, decision_of, no_pairs
 from bestofk.decide.preference import Name, without_noise
 from bestofk.decide.problem import Problem
@@ -75,26 +70,7 @@ def decide_test_first(problem: Problem, settings: Settings) -> Decision:
     family = replace(family, name="control", control=first)
     evidence = no_pairs(problem, alpha=family.alpha)
     if first:
-        values = problem.sample(choice.axes)
-        tested = _against_preferred(choice, values[np.newaxis], first)
-        adjusted = _adjusted(family, tested.pvalue[0])
-        evidence = Evidence(
-            names=names,
-            first=np.arange(first),
-            second=np.full(first, first),
-            estimate=tested.estimate[0],
-            statistic=tested.statistic[0],
-            pvalue=tested.pvalue[0],
-            adjusted_pvalue=adjusted,
-            direction=np.ones(first, dtype=np.int8),
-            better=(adjusted <= family.alpha).astype(np.int8),
-            family=family,
-            alternative="greater",
-            metric=problem.metric,
-            values=values,
-            choice=choice,
-            cache={"results greater": [tested.result]},
-        )
+        evidence = _against_preferred(problem, choice, family, first)
     decision = decision_of(problem, settings, evidence, choice)
     smallest = mean_words(names[first], decision.mean_losses, problem.metric)
     recommended: Name | None = names[first]
@@ -124,30 +100,20 @@ def decide_test_first(problem: Problem, settings: Settings) -> Decision:
     )
 
 
-def test_first_many(stack: Problem, settings: Settings) -> Decided:
+def test_first_many(stack: Problem, settings: Settings) -> Iterator[DecidedTables]:
     """Return the decisions of TestFirst on every table of a stack."""
-    K = len(stack.names)
     smallest = _smallest(stack.means())
-    decided = untested(stack)
-    recommended, tests = smallest.copy(), []
-    for group in groups_of(stack, settings):
-        tables, family, choice = group
+    for tables, tested, choice in groups_of(stack, settings):
         # a family of K - 1 tests, whichever learner has the smallest mean
-        family = replace(family, name="control")
-        tests.append(choice.name)
-        for first in range(1, K):
+        family = replace(tested, name="control", control=0)
+        for first in np.unique(smallest[tables]).tolist():
             some = tables[smallest[tables] == first]
-            if not some.size:
-                continue
-            values = stack.tables(some).sample(choice.axes)
-            pvalue = _against_preferred(choice, values, first).pvalue
-            adjusted = _adjusted(family, pvalue)
-            beaten = adjusted <= family.alpha
-            recommended[some[~beaten.all(axis=1)]] = NO_LEARNER
-            decided.claims[some, first, :first] = beaten
-            decided.pvalue[some, :first, first] = pvalue
-            decided.adjusted_pvalue[some, :first, first] = adjusted
-    return decided._replace(tests=distinct(tests)).with_order(only(recommended, K), recommended)
+            best, evidence = smallest[some], None
+            if first:
+                of_first = replace(family, control=first)
+                evidence = _against_preferred(stack.tables(some), choice, of_first, first)
+                best = np.where(evidence.rejected.all(axis=1), best, NO_LEARNER)
+            yield DecidedTables(some, choice.name, Ruled(best, best[:, np.newaxis]), evidence)
 
 
 def _smallest(means: Floats) -> Ints:
@@ -155,24 +121,34 @@ def _smallest(means: Floats) -> Ints:
     return np.asarray(np.argmin(without_noise(means), axis=-1))
 
 
-class _Against(NamedTuple):
-    """(B, first) columns of the pairs (preferred, first), and the result that they are from."""
-
-    estimate: Floats
-    statistic: Floats
-    pvalue: Floats
-    result: Any
-
-
-def _against_preferred(choice: Choice, values: Floats, first: int) -> _Against:
-    """Test learner `first` against each learner preferred to it, in tables (B, K, ...)."""
-    result = compare_in(choice, values[:, :first], values[:, first : first + 1], "greater")
-    shape = (len(values), first)
+def _against_preferred(problem: Problem, choice: Choice, family: Family, first: int) -> Evidence:
+    """Test learner `first` against each learner preferred to it, in one table or many."""
+    values = problem.sample(choice.axes)
+    tables = values[np.newaxis] if problem.places is None else values
+    result = compare_in(choice, tables[:, :first], tables[:, first : first + 1], "greater")
+    shape = (first,) if problem.places is None else (len(tables), first)
     estimate, statistic, pvalue = (
         np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), shape))
         for name in ("estimate", "statistic", "pvalue")
     )
-    return _Against(estimate, statistic, pvalue, result)
+    adjusted = _adjusted(family, pvalue)
+    return Evidence(
+        names=problem.names,
+        first=np.arange(first),
+        second=np.full(first, first),
+        estimate=estimate,
+        statistic=statistic,
+        pvalue=pvalue,
+        adjusted_pvalue=adjusted,
+        direction=np.ones(shape, dtype=np.int8),
+        better=(adjusted <= family.alpha).astype(np.int8),
+        family=family,
+        alternative="greater",
+        metric=problem.metric,
+        values=values,
+        choice=choice,
+        cache={"results greater": [result]},
+    )
 
 
 def _adjusted(family: Family, pvalue: Floats) -> Floats:
