@@ -48,7 +48,7 @@ COMPARE = (
 COMMANDS = "compare order evals size report show diff list test calibrate measure reproduce fetch"
 JSON_KEYS = (
     "recommended candidates ranking table pairs by_preference procedure test alpha correction "
-    "edges explanation version"
+    "edges statements version"
 )
 OPTIONS = {
     "compare": "--target --learner --cv --repetitions --scoring --prefer --procedure --test --df "

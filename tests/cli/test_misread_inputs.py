@@ -19,9 +19,7 @@ from bestofk.evals.choosing import choose_model
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 HAS_SERIES_TEST = any(
-    one.situation == "time" and not entry.needs_sizes
-    for entry in PAIRWISE_TESTS.values()
-    for one in entry.automatic
+    "time" in entry.automatic and not entry.needs_sizes for entry in PAIRWISE_TESTS.values()
 )
 
 
@@ -492,20 +490,19 @@ class TestOddCells:
 
 
 class TestArrays:
-    @pytest.mark.parametrize("name", ["nemenyi", "friedman", "tukey", "anova", "bootstrap_b"])
+    @pytest.mark.parametrize("name", ["nemenyi", "friedman"])
     def test_frames_are_refused(self, name):
         from bestofk.stats import multiple
 
         frame = wide(8, ("a", "b", "c"))
         function = getattr(multiple, name)
-        with pytest.raises(BestOfKError, match=r"FRAME\.to_numpy\(\)\.T"):
+        with pytest.raises(BestOfKError, match=r"pass it to bestofk\.order"):
             function(frame)
         losses = bk.Losses(frame.to_numpy().T, dims=("algorithm", "dataset"))
-        with pytest.raises(BestOfKError, match=r"LOSSES\.by_dataset\(\)"):
+        with pytest.raises(BestOfKError, match=r"pass it to bestofk\.order"):
             function(losses)
-        if name != "bootstrap_b":
-            function(frame.to_numpy().T)
-            function(losses.by_dataset())
+        function(frame.to_numpy().T)
+        function(losses.by_dataset())
 
 
 class TestMissing:

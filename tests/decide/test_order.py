@@ -19,7 +19,7 @@ def test_json_is_strict_and_holds_the_promised_keys(prefer):
     assert {
         "recommended", "candidates", "ranking", "headline", "table", "pairs", "ranks", "notes",
         "cautions", "metric", "procedure", "test", "design", "decidable", "alpha", "family",
-        "correction", "margin", "preference", "by_preference", "edges", "explanation", "version",
+        "correction", "margin", "preference", "by_preference", "edges", "statements", "version",
     } <= set(held)  # fmt: skip
     assert [set(row) for row in held["table"]] == [
         {"name", "mean", "at_least", "at_most", "verdict"}

@@ -33,7 +33,7 @@ def test_horse_with_its_missing_cells_and_words(run):
     assert done["filled"] + done["zeros"] == missing
     assert study["preparation"]["horse"]["hgb"]["text"] == "none"
     assert study["preparation"]["horse"]["c4.5"]["text"] == "none"
-    assert "none for c4.5 and hgb." in study["explanation"]
+    assert any("none for c4.5 and hgb." in one["text"] for one in study["statements"])
 
 
 def regressions():
@@ -95,5 +95,6 @@ def test_three_data_sets_of_different_kinds(patients, run, tmp_path):
     assert done["iris"] == "none"
     assert done["words"] == "2 columns 1-of-n"
     assert done["mixed"].startswith("4 columns 1-of-n")
-    assert "Preparation inside the folds of mixed: " in study["explanation"]
-    assert "Preparation inside the folds of words: " in study["explanation"]
+    texts = [one["text"] for one in study["statements"] if one["kind"] == "run"]
+    assert any("Preparation inside the folds of mixed: " in text for text in texts)
+    assert any("Preparation inside the folds of words: " in text for text in texts)

@@ -35,16 +35,10 @@ def refuse(where: str, must: str, got: object) -> ArgumentError:
 
 def refuse_named_table(value: Any, where: str) -> None:
     """Raise for data frames and tables of losses, whose names and orientation would be lost."""
-    if hasattr(value, "columns") and hasattr(value, "to_numpy"):
+    if hasattr(value, "columns") or hasattr(value, "by_dataset"):
         raise ArgumentError(
-            f"{where} must be an array with the learners on the first axis; got a data frame, "
-            "whose names and orientation would be ignored: pass FRAME.to_numpy().T if each column "
-            "is a learner and lower numbers are better, or bestofk.order(FRAME, ...)."
-        )
-    if hasattr(value, "algorithms") and hasattr(value, "by_dataset"):
-        raise ArgumentError(
-            f"{where} must be an array with the learners on the first axis; got Losses: pass "
-            "LOSSES.by_dataset() for the mean of each data set, or bestofk.order(LOSSES)."
+            f"{where} must be an array with the learners on the first axis; got a "
+            f"{type(value).__name__}, whose names would be ignored: pass it to bestofk.order."
         )
 
 

@@ -24,16 +24,6 @@ class Advice:
         return f"{self.keyword}={'...' if self.value is Ellipsis else repr(self.value)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
-    """A value that is written as Python code."""
-
-    code: str
-
-    def __repr__(self) -> str:
-        return self.code
-
-
 def use(**argument: Any) -> Advice:
     """Return one argument as a part of a message.
 

@@ -178,18 +178,6 @@ def capitalised(sentence: str) -> str:
     return f"L{sentence[1:]}" if sentence.startswith("learner ") else sentence
 
 
-def first_sentence(text: str) -> str:
-    """Return the first sentence of a paragraph.
-
-    Examples
-    --------
-    >>> first_sentence("The rate is 0.2 for trees. Use another test.")
-    'The rate is 0.2 for trees.'
-    """
-    first, end, _ = text.partition(". ")
-    return f"{first}." if end else text
-
-
 def probability_words(p: float) -> str:
     """Return a probability with two digits, but never 0 or 1.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
 
 from bestofk._base.errors import TableError
@@ -12,7 +13,6 @@ from bestofk._base.registry import resolve
 SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".jsonl", ".json", ".arff", ".gz", ".data",
             ".eval", ".zip", ".db")  # fmt: skip
 """Suffixes of files; other words may be names of embedded examples."""
-MAX_SHOWN_LENGTH = 300
 MAX_COMPARED_FILES = 2000
 MAX_COMPARED_LENGTH = 120
 """Comparing takes quadratic time in the length of a name."""
@@ -26,21 +26,19 @@ def no_such_file(path: Path, noun: str = "file", names: Iterable[str] = ()) -> s
     >>> no_such_file(Path("irsi"), "file or embedded data set", ["iris"])
     "There is no file or embedded data set 'irsi': did you mean 'iris'?"
     """
-    shown = repr(str(path))[:MAX_SHOWN_LENGTH]
     near = get_close_matches(str(path)[:MAX_COMPARED_LENGTH].lower(), list(names), n=2)
     try:
         siblings = {
             entry.name.lower(): entry.name
-            for _, entry in zip(range(MAX_COMPARED_FILES), path.parent.iterdir(), strict=False)
+            for entry in islice(path.parent.iterdir(), MAX_COMPARED_FILES)
         }
+        end = "."
     except (OSError, ValueError):
-        if near:
-            return f"There is no {noun} {shown}: did you mean {' or '.join(map(repr, near))}?"
-        return f"There is no {noun} {shown} and no directory {str(path.parent)!r:.300}."
+        siblings, end = {}, f" and no directory {str(path.parent)!r:.300}."
     files = get_close_matches(path.name[:MAX_COMPARED_LENGTH].lower(), siblings, n=3)
     near += [str(path.parent / siblings[name]) for name in files]
-    offer = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
-    return f"There is no {noun} {shown}{offer}"
+    offer = f": did you mean {' or '.join(map(repr, near))}?" if near else end
+    return f"There is no {noun} {str(path)!r:.300}{offer}"
 
 
 def check_source(source: str, noun: str, examples: str) -> None:

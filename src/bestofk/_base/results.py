@@ -1,7 +1,7 @@
 """Base classes of results: sentences, data frames, JSON; tables, figures and reports.
 
-Every result has the parts of `Result`: `pvalue` if there is one, `explain`, `to_frame` and
-`to_dict`, with the same parameters everywhere.
+Every result has `explain`, `to_frame` and `to_dict`, with the same parameters everywhere, and
+`pvalue` if there is one.
 
 Results may not import `bestofk.report`, which is a higher layer. `present` imports the functions of
 `PRESENTERS` by name when something is shown. These are the only upward references.
@@ -15,7 +15,7 @@ from dataclasses import fields, is_dataclass
 from functools import wraps
 from math import isfinite
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -42,23 +42,6 @@ DEFAULT_ALPHA = 0.05
 def present(form: str, value: Any, *arguments: Any, **options: Any) -> Any:
     """Return `value` in one of the forms of `PRESENTERS`."""
     return resolve(PRESENTERS[form])(value, *arguments, **options)
-
-
-@runtime_checkable
-class Result(Protocol):
-    """The methods of every result of this package."""
-
-    def explain(self) -> str:
-        """Return the result in sentences, ready to print."""
-        ...
-
-    def to_frame(self) -> Any:
-        """Return a pandas data frame with one row per pair, learner, test or level."""
-        ...
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result for strict JSON (no NaN, no infinity), in the user's metric."""
-        ...
 
 
 def open_level(alpha: float | None) -> float:

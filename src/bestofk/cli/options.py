@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning, Expression, TableError
+from bestofk._base.errors import Advice, BestOfKError, BestOfKWarning, TableError
 from bestofk._base.missing_files import check_source
 from bestofk.cli.app import complain
 from bestofk.cli.config import expanded_words
@@ -455,8 +455,6 @@ def typed(advice: Advice, verb: str) -> str:
     """
     option = _option(verb, advice.keyword)
     value = advice.value
-    if isinstance(value, Expression):
-        return str(advice)
     if option is None or value is None or option.is_flag != isinstance(value, bool):
         return str(advice)
     if option.is_flag:

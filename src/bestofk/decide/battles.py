@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import log
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats, Ints, one_of, significance_level
-from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
+from bestofk._base.errors import TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, shortened
-from bestofk._base.missing_files import no_such_file
 from bestofk._base.results import row_dicts
-from bestofk.data.frames import as_pandas
-from bestofk.data.tables.reading import read_table
+from bestofk.data.tables.reading import as_table
 from bestofk.data.tables.table import Table
-from bestofk.decide.from_pairs import StatedDecision, decide_from_pairs, standing_lines
+from bestofk.decide.from_pairs import StatedDecision, decide_from_pairs
 from bestofk.losses.columns import BATTLE_COLUMNS, battle_columns
 from bestofk.losses.losses import Metric
 from bestofk.stats.battles import bradley_terry, outcome_counts, unbeaten_group, wins_of
@@ -126,8 +122,8 @@ class BattleDecision(StatedDecision):
     def _columns(self) -> dict[str, Any]:
         """Return one row per model."""
         points = [row.mean for row in self.decision.standings]
-        more = {"battles": list(self.battles.values()), "win_rate": list(self.win_rate.values())}
-        return self._with_bounds({"points": points}, more)
+        counts, rates = list(self.battles.values()), list(self.win_rate.values())
+        return self._with_bounds({"points": points}, battles=counts, win_rate=rates)
 
     def cells(self) -> dict[str, dict[str, str]]:
         """Return further columns of the printed table: cells by title and model."""
@@ -142,7 +138,7 @@ class BattleDecision(StatedDecision):
         points = {str(name): f"{mean:.0f} points" for name, mean in self.decision.means.items()}
         wins = (f"wins {100 * rate:.1f} % of {counted(self.battles[name], 'battle')}"
                 for name, rate in self.win_rate.items())  # fmt: skip
-        lines = zip(standing_lines(self.decision, points, " points"), wins, strict=True)
+        lines = zip(self._lines(points, " points"), wins, strict=True)
         return "\n".join([first, *(f"{line}; {won}." for line, won in lines), *rest])
 
     def sentences(self) -> list[str]:
@@ -282,7 +278,7 @@ def order_battles(
 
 def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse") -> Battles:
     """Read a table of battles; see `order_battles`."""
-    table = _table(source)
+    table = as_table(source, "one row per battle")
     columns = battle_columns(table.columns)
     if columns is None:
         raise TableError(
@@ -345,19 +341,6 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
         )
     return Battles(models=models, first=first, second=second, outcome=outcome, cluster=cluster,
                    clusters=clusters, source=table.source, notes=tuple(notes))  # fmt: skip
-
-
-def _table(source: Any) -> Table:
-    if isinstance(source, Table):
-        return source
-    if isinstance(source, str | os.PathLike):
-        if not Path(source).is_file():
-            raise TableError(no_such_file(Path(source), "file"))
-        return read_table(source)
-    source = as_pandas(source, "table")
-    if hasattr(source, "columns") and hasattr(source, "iloc"):
-        return Table.from_frame(source)
-    raise ArgumentError("table must be a path or a data frame with one row per battle.")
 
 
 def _preferred(table: Table, column: str) -> Ints:

@@ -390,9 +390,39 @@ class Decision(Stated, Reported):
 
     def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
         """Return the decision for strict JSON, in the user's metric; `pairs` adds every pair."""
-        from bestofk.decide.statements.as_json import decision_to_dict
+        from bestofk.version import __version__
 
-        return decision_to_dict(self, pairs=pairs)
+        metric, second_view = self.metric, self.pair_evidence
+        return {
+            "recommended": self.recommended,
+            "candidates": list(self.candidates),
+            "ranking": list(self.ranking),
+            "headline": self.headline(),
+            "table": [standing.to_dict() for standing in self.standings],
+            "pairs": [pair.to_dict() for pair in second_view] if pairs else None,
+            "ranks": self.ranks.to_dict() if pairs and self.ranks is not None else None,
+            "notes": [one.text for one in self.select("note")],
+            "cautions": [one.text for one in self.select("caution")],
+            "metric": {"name": metric.name, "higher_is_better": metric.higher_is_better},
+            "procedure": self.procedure,
+            "test": self.test,
+            "test_reason": self.test_reason,
+            "design": self.design,
+            "decidable": self.decidable,
+            "alpha": self.alpha,
+            "family": second_view.family.name,
+            "correction": self.correction,
+            "margin": self.margin,
+            "rope": self.evidence.rope,
+            "preference": str(self.preference),
+            "by_preference": list(self.by_preference),
+            "edges": [list(edge) for edge in self.edges],
+            "counts": None
+            if self.counts is None
+            else {str(name): count for name, count in self.counts.items()},
+            "statements": [one.to_dict() for one in self.statements],
+            "version": __version__,
+        }
 
     def to_json(self) -> str:
         """Return the result as one strict JSON object."""

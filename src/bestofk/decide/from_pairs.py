@@ -70,7 +70,7 @@ class StatedDecision(Reported):
         pairs: dict[str, Any] = self.decision.pairs.to_dict("list")
         return pairs
 
-    def _with_bounds(self, values: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    def _with_bounds(self, values: Mapping[str, Any], **more: Any) -> dict[str, Any]:
         """Return one row per learner: its name, its values, its bounds, its verdict, and more."""
         rows = self.decision.standings
         bounds = {
@@ -80,31 +80,24 @@ class StatedDecision(Reported):
         return {"name": [row.name for row in rows], **values, **bounds, **more}
 
     def _tables(self) -> dict[str, dict[str, Any]]:
-        """Return the columns of the tables of a report by title."""
-        shown = shown_columns(self.decision, self._columns())
+        """Return the columns of the tables of a report by title; both bounds are one text."""
+        worse = [worse_than_best(self.decision, row) for row in self.decision.standings]
+        shown: dict[str, Any] = {}
+        for name, values in self._columns().items():
+            if name == "at_most" and any(worse):
+                shown["worse_than_the_best_by"] = worse
+            elif name not in ("at_least", "at_most"):
+                shown[name] = values
         return {self.title: shown, "The pairs": self._pair_columns()}
 
-
-def shown_columns(decision: Decision, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns with one row per standing, with both bounds in one column of text."""
-    worse = [worse_than_best(decision, row) for row in decision.standings]
-    shown: dict[str, Any] = {}
-    for name, values in columns.items():
-        if name == "at_most" and any(worse):
-            shown["worse_than_the_best_by"] = worse
-        elif name not in ("at_least", "at_most"):
-            shown[name] = values
-    return shown
-
-
-def standing_lines(decision: Decision, means: Mapping[str, str], unit: str = "") -> list[str]:
-    """Return one line per learner: its mean, how much worse than the best it is, its verdict."""
-    lines = []
-    for row in decision.standings:
-        worse = worse_than_best(decision, row)
-        bound = f"worse than the best by {worse}{unit}, " if worse not in ("", "0") else ""
-        lines.append(f"{called(row.name)}: {means[str(row.name)]}, {bound}{row.verdict}")
-    return lines
+    def _lines(self, means: Mapping[str, str], unit: str = "") -> list[str]:
+        """Return one line per learner: its mean, how much worse than the best, its verdict."""
+        lines = []
+        for row in self.decision.standings:
+            worse = worse_than_best(self.decision, row)
+            bound = f"worse than the best by {worse}{unit}, " if worse not in ("", "0") else ""
+            lines.append(f"{called(row.name)}: {means[str(row.name)]}, {bound}{row.verdict}")
+        return lines
 
 
 def decide_from_pairs(

@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk._base.formatting import number, pvalue_words, shortened
-from bestofk._base.results import Presented, Reported, row_dicts
-from bestofk.data.frames import as_pandas
-from bestofk.data.tables.reading import read_table
-from bestofk.data.tables.table import Table
-from bestofk.decide.decision import Decision
-from bestofk.decide.from_pairs import decide_from_pairs, shown_columns, standing_lines
-from bestofk.decide.preference import Name, PreferenceLike, arrange
+from bestofk._base.results import Presented, row_dicts
+from bestofk.decide.from_pairs import StatedDecision, decide_from_pairs
+from bestofk.decide.preference import Name, Preference
 from bestofk.decide.statements.wording import MAX_NAMED
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.pairwise.result import Interval, PairwiseResult
 
 LEARNER_COLUMNS = ("learner", "algorithm", "model", "classifier", "method")
-_PRINTED_WORDS = {
-    "significant": "significant whatever the items were",
-    "not significant": "cannot be significant",
-    "inconclusive": "needs the items",
-}
-"""Verdicts on pairs of a printed table."""
-
-
-def table_of(source: Any) -> Table | None:
-    """Return the cells of a data frame or file; None for anything else."""
-    source = as_pandas(source, "table")
-    if hasattr(source, "columns") and hasattr(source, "to_dict"):
-        columns = {str(name): source[name].tolist() for name in source.columns}
-        return Table.from_columns(columns, source="the data frame")
-    if isinstance(source, str | os.PathLike) and Path(source).is_file():
-        return read_table(source)
-    return None
 
 
 def interval_words(p: Floats) -> str:
@@ -116,10 +92,9 @@ class TestedIntervals(Presented):
     def explain(self) -> str:
         """Describe every pair in a sentence."""
         lines = [self.method()]
-        words = {} if self.items is None else _PRINTED_WORDS
         shares = [f", intervals of {100 * share:g} %" for share in self.shares]
         lines += [
-            f"{a} and {b}{share}: {words.get(verdict, verdict)} ({interval_words(p)}, "
+            f"{a} and {b}{share}: {verdict} ({interval_words(p)}, "
             f"adjusted {interval_words(q)})."
             for (a, b), share, verdict, p, q in zip(
                 self.pairs, shares or [""] * len(self.pairs), self.verdicts, self.pvalues,
@@ -170,7 +145,7 @@ def judged_intervals(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class IntervalDecision(Reported):
+class IntervalDecision(StatedDecision):
     """The learners that may be the best if losses are known up to intervals.
 
     Attributes
@@ -184,56 +159,23 @@ class IntervalDecision(Reported):
         The pairs, with intervals of p-values: the second view.
     """
 
-    decision: Decision
     means: Mapping[str, tuple[float, float]]
     tested: TestedIntervals
-
-    @property
-    def recommended(self) -> Name | None:
-        """The most preferred learner that may be the best; without a preference, by its mean."""
-        return self.decision.recommended
-
-    @property
-    def ranking(self) -> tuple[Name, ...]:
-        """All learners, the recommended one first."""
-        return self.decision.ranking
-
-    @property
-    def candidates(self) -> tuple[Name, ...]:
-        """The learners that may be the best, best mean first."""
-        return self.decision.candidates
-
-    @property
-    def metric(self) -> Metric:
-        """The metric of the table."""
-        return self.tested.metric
 
     @property
     def pvalue(self) -> Floats:
         """The largest p-value of each pair."""
         return self.tested.pvalue
 
-    title = "The learners"
-
     def _columns(self) -> dict[str, Any]:
         """Return one row per learner."""
-        rows = self.decision.standings
-        ends = np.array([self.means[str(row.name)] for row in rows])
-        columns = {"low": ends[:, 0], "high": ends[:, 1]}
-        if (ends[:, 0] == ends[:, 1]).all():
-            columns = {"mean": ends[:, 0]}
-        return {
-            "name": [row.name for row in rows],
-            **columns,
-            "at_least": [row.at_least for row in rows],
-            "at_most": [row.at_most for row in rows],
-            "verdict": [row.verdict for row in rows],
-        }
+        low, high = np.array([self.means[str(row.name)] for row in self.decision.standings]).T
+        ends = {"mean": low} if (low == high).all() else {"low": low, "high": high}
+        return self._with_bounds(ends)
 
-    def _tables(self) -> dict[str, dict[str, Any]]:
-        """Return the columns of the tables of a report by title."""
-        rows = shown_columns(self.decision, self._columns())
-        return {f"The {self.decision.noun}s": rows, "The pairs": self.tested._columns()}
+    def _pair_columns(self) -> dict[str, Any]:
+        """Return one row per pair, with intervals of p-values."""
+        return self.tested._columns()
 
     def cells(self) -> dict[str, dict[str, str]]:
         """Return the intervals of the means, by title and learner, for the printed table."""
@@ -275,10 +217,10 @@ class IntervalDecision(Reported):
         """State which learner to use, and the verdict on each."""
         first, *rest = self.sentences()
         means = {
-            name: f"{self.metric.mean} {' to '.join(dict.fromkeys(map(number, ends)))}"
+            name: f"{self.tested.metric.mean} {' to '.join(dict.fromkeys(map(number, ends)))}"
             for name, ends in self.means.items()
         }
-        lines = [f"{line}." for line in standing_lines(self.decision, means)]
+        lines = [f"{line}." for line in self._lines(means)]
         return "\n".join([first, *lines, *rest])
 
     def to_dict(self) -> dict[str, Any]:
@@ -291,29 +233,25 @@ class IntervalDecision(Reported):
 
 
 def interval_decision(
-    learners: tuple[str, ...], means: Floats, tested: TestedIntervals, prefer: PreferenceLike
+    names: tuple[Name, ...], means: Floats, tested: TestedIntervals, preference: Preference
 ) -> IntervalDecision:
-    """Return the decision from the tested pairs and the ends (2, learners) of the mean losses."""
-    order, preference, _ = arrange(learners, prefer, means.mean(axis=0))
-    names = tuple(learners[k] for k in order)
-    row = {pair: k for k, pair in enumerate(tested.pairs)}
-    pairs = list(combinations(names, 2))
-    rows = [row[pair] if pair in row else row[pair[::-1]] for pair in pairs]
-    turned = np.array([pair not in row for pair in pairs])
-    estimate = np.where(turned, -1.0, 1.0) * tested.estimates[rows].mean(axis=1)
+    """Return the decision from the tested pairs and the ends (2, learners) of the mean losses.
+
+    The learners are in order of preference, and the pairs in the order of their names.
+    """
+    estimate = tested.estimates.mean(axis=1)
 
     def interval(_: PairwiseResult, level: float) -> Interval:
         assert tested.interval is not None
-        low, high = tested.interval(level)[rows].T
-        return Interval(np.where(turned, -high, low), np.where(turned, -low, high))
+        return Interval(*tested.interval(level).T)
 
     decision = decide_from_pairs(
         names,
-        means.mean(axis=0)[order],
+        means.mean(axis=0),
         PairwiseResult(
             test=tested.test,
             statistic=estimate,
-            pvalue=tested.pvalues[rows, 1],
+            pvalue=tested.pvalue,
             df=None,
             estimate=estimate,
             alternative="two-sided",
@@ -326,8 +264,5 @@ def interval_decision(
         preference=preference,
     )
     shown = np.sort(tested.metric.shown(means), axis=0).T.tolist()
-    return IntervalDecision(
-        decision=decision,
-        means={name: (low, high) for name, (low, high) in zip(learners, shown, strict=True)},
-        tested=tested,
-    )
+    ends = {str(name): (low, high) for name, (low, high) in zip(names, shown, strict=True)}
+    return IntervalDecision(decision=decision, means=ends, tested=tested)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
@@ -122,7 +123,7 @@ def order(
         random_state=random_state, test_arguments=arguments,
     )  # fmt: skip
     problem = as_problem(losses, prefer=settings.prefer, missing=missing, arguments=reading)
-    return _decide(problem, settings)
+    return decide(problem, settings)
 
 
 def _check_arguments(arguments: Mapping[str, Any], test: Any) -> None:
@@ -151,7 +152,7 @@ def decide(
 
     Parameters
     ----------
-    losses : Losses, path, data frame or array (K, ...)
+    losses : Losses, path, data frame, array (K, ...) or Problem
         As for `order`.
     settings : Settings
         The options of `order` as one value.
@@ -176,19 +177,12 @@ def decide(
         problem = replace(problem, subject=subject)
     if left_out is not None:
         problem = replace(problem, missing=left_out)
-    return _decide(problem, settings)
-
-
-def _decide(problem: Problem, settings: Settings) -> Decision:
     refuse_wide_margin(problem, settings.margin)
     if problem.missing is not None and problem.filled is not None:
-        try:
-            filled = replace(problem.filled, subject=problem.subject)
-            as_worst = _decide(filled, settings).evidence
+        # if the test does not cover all units, compare those that every learner has
+        with suppress(BestOfKError):
+            as_worst = decide(problem.filled, settings, subject=problem.subject).evidence
             problem = replace(problem, missing=replace(problem.missing, as_worst=as_worst))
-        except BestOfKError:
-            # the test does not cover all units: compare those that every learner has
-            pass
     entry = PROCEDURES[settings.procedure]
     if entry.rule:
         decision = tested(problem, settings)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.checks import Floats
+from bestofk._base.checks import Floats, refuse
 from bestofk._base.errors import ArgumentError
 
 Name = int | str
@@ -104,15 +104,15 @@ def preference_ranks(
     names: Sequence[Name], prefer: Any
 ) -> tuple[Floats, Preference, tuple[str, ...]]:
     """Return what the preference says of every learner (K,), the smallest preferred; its words."""
+    prefer = checked_preference(prefer)
     if prefer is None:
         return np.zeros(len(names)), NO_PREFERENCE, ()
     if isinstance(prefer, str):
         if prefer == LISTED:
-            return np.arange(float(len(names))), Preference(kind="stated", words="listed"), ()
-        measured = "; costs are measured by compare alone" if prefer in MEASURED else ""
+            return np.arange(float(len(names))), Preference(kind="stated", words=LISTED), ()
         raise ArgumentError(
             "prefer must be a list of learners, most preferred first, prices by name, or 'listed'; "
-            f"got the text {prefer!r}{measured}."
+            f"got the text {prefer!r}; costs are measured by compare alone."
         )
     if isinstance(prefer, MeasuredCosts):
         _all_priced(names, prefer.costs, prefer.what)
@@ -120,29 +120,43 @@ def preference_ranks(
         groups = _cost_groups(costs)
         cheapest = {group: min(c for c, g in zip(costs, groups, strict=True) if g == group)
                     for group in groups}  # fmt: skip
-        not_first = frozenset(
-            name
-            for name, cost, group in zip(names, costs, groups, strict=True)
-            if cost > cheapest[group]
-        )
+        cost_and_group = zip(names, costs, groups, strict=True)
+        not_first = frozenset(name for name, c, group in cost_and_group if c > cheapest[group])
         preference = Preference(kind="measured", words=prefer.what, not_first=not_first)
         return np.array(groups, dtype=float), preference, ()
+    _all_known(names, list(prefer))
     if isinstance(prefer, Mapping):
-        prices = prices_of(prefer)
-        _all_known(names, list(prices))
-        _all_priced(names, prices, "a price")
-        ranks = np.array([prices[name] for name in names])
+        _all_priced(names, prefer, "a price")
+        ranks = np.array([prefer[name] for name in names])
         return ranks, Preference(kind="stated", words="prices"), ()
-    listed = list(prefer)
-    _all_known(names, listed)
-    position = {name: k for k, name in enumerate(listed)}
-    ranks = np.array([position.get(name, len(listed)) for name in names], dtype=float)
-    left = len(names) - len(listed)
+    position = {name: k for k, name in enumerate(prefer)}
+    ranks = np.array([position.get(name, len(prefer)) for name in names], dtype=float)
+    left = len(names) - len(prefer)
     if not left:
         return ranks, Preference(kind="stated", words="list"), ()
     follow = "the other follows by its mean" if left == 1 else "the others follow by their means"
-    note = f"Your preference names {len(listed)} of {len(names)}; {follow}."
+    note = f"Your preference names {len(prefer)} of {len(names)}; {follow}."
     return ranks, Preference(kind="stated", words="part of a list"), (note,)
+
+
+def checked_preference(prefer: Any) -> Any:
+    """Return None, a known word, measured costs, prices as numbers, or a tuple of names."""
+    if prefer is None or isinstance(prefer, MeasuredCosts):
+        return prefer
+    if isinstance(prefer, str):
+        if prefer not in (words := (LISTED, *MEASURED)):
+            raise ArgumentError(
+                f"prefer must be one of {', '.join(map(repr, words))}, a list of learners, most "
+                f"preferred first, or prices by name; got the text {prefer!r}."
+            )
+        return prefer
+    if isinstance(prefer, Mapping):
+        return {name: _price(name, price) for name, price in prefer.items()}
+    names = tuple(prefer) if isinstance(prefer, Iterable) else None
+    if names is None or not all(isinstance(name, Hashable) for name in names):
+        must = "a list of learners, most preferred first, or prices by name"
+        raise refuse("prefer", must, prefer)
+    return names
 
 
 def settled(prefer: Any, names: Sequence[Name], costs: Mapping[str, Any]) -> Any:
@@ -153,22 +167,34 @@ def settled(prefer: Any, names: Sequence[Name], costs: Mapping[str, Any]) -> Any
     if prefer is None or prefer == LISTED:
         return prefer
     if isinstance(prefer, MeasuredCosts):
-        return MeasuredCosts(
-            what=prefer.what, costs={str(name): prefer.costs[str(name)] for name in names}
-        )
+        return replace(prefer, costs={str(name): prefer.costs[str(name)] for name in names})
     if isinstance(prefer, str):
         measured: dict[str, Any] = {
             str(name): getattr(costs[str(name)], prefer, None) for name in names
         }
-        unknown = [name for name, cost in measured.items() if cost is None]
-        if unknown:
-            raise ArgumentError(
-                f"prefer {prefer!r} was not measured for {unknown[0]!r}; name the learners instead."
-            )
+        for name, cost in measured.items():
+            if cost is None:
+                raise ArgumentError(
+                    f"prefer {prefer!r} was not measured for {name!r}; name the learners instead."
+                )
         return MeasuredCosts(what=prefer, costs=measured)
     if isinstance(prefer, Mapping):
         return {name: prefer[name] for name in names}
     return tuple(name for name in prefer if name in names)
+
+
+def preference_words(prefer: Any) -> str:
+    """Return a preference as it was given, in words."""
+    if prefer is None:
+        return "no preference"
+    if prefer == LISTED:
+        return "preference as listed"
+    if isinstance(prefer, str | MeasuredCosts):
+        return f"preference by {getattr(prefer, 'what', prefer)}"
+    if isinstance(prefer, Mapping):
+        prices = ", ".join(f"{name} {price:g}" for name, price in prefer.items())
+        return f"preference by price ({prices})"
+    return f"preference {' before '.join(map(str, prefer))}"
 
 
 def preference_to_json(prefer: Any) -> Any:
@@ -179,7 +205,7 @@ def preference_to_json(prefer: Any) -> Any:
         return {"measured": prefer.what, "costs": dict(prefer.costs)}
     if isinstance(prefer, Mapping):
         # as pairs: learners of bare arrays are numbers, which cannot be keys of a JSON object
-        return {"prices": [[_bare(name), price] for name, price in prices_of(prefer).items()]}
+        return {"prices": [[_bare(name), price] for name, price in prefer.items()]}
     return [_bare(name) for name in prefer]
 
 
@@ -234,11 +260,6 @@ def _all_priced(names: Sequence[Name], prices: Mapping[str, float], what: str) -
         raise ArgumentError(
             f"prefer must give {what} for each of them; got none for {absent[0]!r}."
         )
-
-
-def prices_of(prefer: Mapping[Any, Any]) -> dict[Any, float]:
-    """Return the prices by learner, each a number."""
-    return {name: _price(name, price) for name, price in prefer.items()}
 
 
 def _price(name: Any, price: Any) -> float:

@@ -6,28 +6,23 @@ all joint outcomes that fit the printed scores.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestofk._base.checks import Floats, one_of, significance_level, whole
-from bestofk._base.errors import ArgumentError, TableError
+from bestofk._base.checks import Floats, Ints, one_of, significance_level, whole
+from bestofk._base.errors import TableError
 from bestofk._base.formatting import joined, number
-from bestofk._base.missing_files import no_such_file
+from bestofk.data.tables.reading import as_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.interval_decision import (
     LEARNER_COLUMNS,
     IntervalDecision,
     interval_decision,
     judged_intervals,
-    table_of,
 )
-from bestofk.decide.preference import PreferenceLike
+from bestofk.decide.preference import PreferenceLike, arrange
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.printed import (
@@ -44,9 +39,8 @@ MAX_MODELS = 200
 _MAX_DECIMALS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PrintedScores:
-    """Scores of one table; all numbers are shares, 0 to 1, unless there are deviations."""
+class _Printed(NamedTuple):
+    """Scores of one table; they are shares, 0 to 1, unless there are deviations."""
 
     models: tuple[str, ...]
     scores: Floats
@@ -100,36 +94,63 @@ def order_printed(
     n = whole(items, "items", at_least=2)
     one_of(correction, "correction", tuple(CORRECTIONS))
     alpha = significance_level(alpha)
-    printed = _read(table, higher_is_better)
-    pairs = list(combinations(range(len(printed.models)), 2))
-    test = "mcnemar" if printed.deviations is None else "paired-t"
-    bounds, interval = (_mcnemar if printed.deviations is None else _paired_t)(printed, n, pairs)
-    losses = -printed.scores if printed.metric.higher_is_better else printed.scores
-    half = printed.half_unit
-    ends = np.stack([losses - half, losses + half])
-    i, j = np.array(pairs).T
+    printed = _read(as_table(table, "one row per model"), higher_is_better)
+    metric, half = printed.metric, printed.half_unit
+    losses = -printed.scores if metric.higher_is_better else printed.scores
+    order, preference, _ = arrange(printed.models, prefer, losses)
+    models, losses = tuple(printed.models[k] for k in order), losses[order]
+    pairs = list(combinations(range(len(models)), 2))
+    gaps = np.array([losses[i] - losses[j] for i, j in pairs])
+    ends = np.stack([gaps - 2 * half, gaps + 2 * half], axis=1)
+    if printed.deviations is None:
+        counts = _counts(printed, n)
+        wrong = [(counts[order[i]], counts[order[j]]) for i, j in pairs]
+        test, pvalues = "mcnemar", [mcnemar_bounds(a, b, n) for a, b in wrong]
+
+        def interval(level: float) -> Floats:
+            return np.array([mcnemar_interval(a, b, n, level) for a, b in wrong])
+
+    else:
+        sd, unit = printed.deviations[order], printed.deviation_half_unit
+        known = [((low, high), (sd[i], sd[j]), n)
+                 for (low, high), (i, j) in zip(ends, pairs, strict=True)]  # fmt: skip
+        test, pvalues = "paired-t", [paired_t_bounds(*one, half_unit=unit) for one in known]
+
+        def interval(level: float) -> Floats:
+            return np.array([paired_t_interval(*one, level, half_unit=unit) for one in known])
+
     tested = judged_intervals(
         test,
-        tuple((printed.models[a], printed.models[b]) for a, b in pairs),
-        np.array(bounds),
-        np.stack([ends[0, i] - ends[1, j], ends[1, i] - ends[0, j]], axis=1),
+        tuple((models[i], models[j]) for i, j in pairs),
+        np.array(pvalues),
+        ends,
         correction=correction,
         alpha=alpha,
-        metric=printed.metric,
+        metric=metric,
         items=n,
         interval=interval,
     )
-    return interval_decision(printed.models, np.stack([losses, losses]), tested, prefer)
+    return interval_decision(models, np.stack([losses, losses]), tested, preference)
 
 
-def _read(source: Any, higher_is_better: bool | None) -> PrintedScores:
-    table = table_of(source)
-    if table is None and isinstance(source, str | os.PathLike):
-        raise TableError(no_such_file(Path(source), "file"))
-    if table is None:
-        raise ArgumentError("table must be a path or a data frame with one row per model.")
+def _counts(printed: _Printed, n: int) -> list[Ints]:
+    """Return the possible numbers of wrong answers of each model."""
+    rates = 1.0 - printed.scores if printed.metric.higher_is_better else printed.scores
+    counts = [wrong_counts(float(rate), n, printed.half_unit) for rate in rates]
+    impossible = [name for name, one in zip(printed.models, counts, strict=True) if not len(one)]
+    if impossible:
+        k = printed.models.index(impossible[0])
+        raise TableError(
+            f"No number of right answers to {n} items gives the {printed.metric.name} "
+            f"{number(float(printed.scores[k]))} of {joined(impossible[:3])}: check the number of "
+            "items, or whether the score is a mean of several benchmarks."
+        )
+    return counts
+
+
+def _read(table: Table, higher_is_better: bool | None) -> _Printed:
     named = [name for name in table.columns if name.lower() in (*LEARNER_COLUMNS, "name")]
-    texts = [name for name in table.columns if not _is_number(table, name)]
+    texts = [name for name in table.columns if not table.is_numeric(name)]
     names = named[0] if named else texts[0] if texts else None
     others = [name for name in table.columns if name != names]
     spread = [name for name in others if name.lower() in DEVIATION_COLUMNS]
@@ -168,23 +189,14 @@ def _read(source: Any, higher_is_better: bool | None) -> PrintedScores:
         )
     if deviations is not None and not (deviations >= 0).all():
         raise TableError(f"{table.source}: {spread[0]} must hold numbers of 0 or more.")
-    metric = Metric(name=scores[0], higher_is_better=higher_is_better)
-    return PrintedScores(
+    return _Printed(
         models=models,
         scores=values,
         half_unit=unit / 2,
         deviations=deviations,
         deviation_half_unit=0.0 if deviations is None else _unit(table, spread[0]) / 2,
-        metric=metric,
+        metric=Metric(name=scores[0], higher_is_better=higher_is_better),
     )
-
-
-def _is_number(table: Table, name: str) -> bool:
-    try:
-        table.numbers(name)
-    except TableError:
-        return False
-    return True
 
 
 def _unit(table: Table, column: str) -> float:
@@ -217,36 +229,3 @@ def _printed_decimals(text: str) -> int:
     """
     digits = text.replace(",", ".").rstrip(" %").partition(".")[2]
     return len(digits) + 2 * ("%" in text)
-
-
-_Bounds = tuple[list[tuple[float, float]], Callable[[float], Floats]]
-"""The p-values of the pairs, and a function of the level that returns their intervals."""
-
-
-def _mcnemar(printed: PrintedScores, n: int, pairs: list[tuple[int, int]]) -> _Bounds:
-    rates = 1.0 - printed.scores if printed.metric.higher_is_better else printed.scores
-    counts = [wrong_counts(float(rate), n, printed.half_unit) for rate in rates]
-    impossible = [name for name, one in zip(printed.models, counts, strict=True) if not len(one)]
-    if impossible:
-        k = printed.models.index(impossible[0])
-        raise TableError(
-            f"No number of right answers to {n} items gives the {printed.metric.name} "
-            f"{number(float(printed.scores[k]))} of {joined(impossible[:3])}: check the number of "
-            "items, or whether the score is a mean of several benchmarks."
-        )
-    return [mcnemar_bounds(counts[i], counts[j], n) for i, j in pairs], lambda level: np.array(
-        [mcnemar_interval(counts[i], counts[j], n, level) for i, j in pairs]
-    )
-
-
-def _paired_t(printed: PrintedScores, n: int, pairs: list[tuple[int, int]]) -> _Bounds:
-    assert printed.deviations is not None
-    slack, half_unit = 2 * printed.half_unit, printed.deviation_half_unit
-    losses = -printed.scores if printed.metric.higher_is_better else printed.scores
-    gaps = [float(losses[i] - losses[j]) for i, j in pairs]
-    spreads = [(float(printed.deviations[i]), float(printed.deviations[j])) for i, j in pairs]
-    known = [((gap - slack, gap + slack), spread, n)
-             for gap, spread in zip(gaps, spreads, strict=True)]  # fmt: skip
-    return [paired_t_bounds(*one, half_unit=half_unit) for one in known], lambda level: np.array(
-        [paired_t_interval(*one, level, half_unit=half_unit) for one in known]
-    )

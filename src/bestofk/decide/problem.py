@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -124,10 +124,8 @@ class Problem:
         return self.values.reshape(*learners, -1) if axes == 1 else self.values[..., np.newaxis, :]
 
     def means(self) -> Floats:
-        """Return the mean loss of every learner; NaN marks a run that a learner does not have."""
-        losses = self.sample(1)
-        mean: Floats = np.nanmean(losses, axis=-1) if np.isnan(losses).any() else losses.mean(-1)
-        return mean
+        """Return the mean loss of every learner."""
+        return _means(self.sample(1))
 
     def table(self, number: int) -> Problem:
         """Return the problem of one of many tables."""
@@ -198,7 +196,9 @@ def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
         array = array.reshape(len(array), runs, folds)
         kind = "cv" if folds > 1 else "scores"
         design = Design(kind=kind, runs=runs, folds=folds, assumed=True)
-    positions, preference, notes = arrange(range(len(array)), prefer, _means(array))
+    positions, preference, notes = arrange(
+        range(len(array)), prefer, _means(array.reshape(len(array), -1))
+    )
     return Problem(
         values=np.ascontiguousarray(array[positions]),
         names=tuple(positions),
@@ -211,9 +211,9 @@ def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
     )
 
 
-def _means(values: Floats) -> Floats:
-    flat = values.reshape(len(values), -1)
-    mean: Floats = np.nanmean(flat, axis=1) if np.isnan(flat).any() else flat.mean(axis=1)
+def _means(losses: Floats) -> Floats:
+    """Return the means over the last axis; NaN marks a run that a learner does not have."""
+    mean: Floats = np.nanmean(losses, axis=-1) if np.isnan(losses).any() else losses.mean(axis=-1)
     return mean
 
 
@@ -221,24 +221,15 @@ def problem_from_losses(
     losses: Losses, *, prefer: PreferenceLike = None, missing: str = "refuse"
 ) -> Problem:
     """Return the problem of a table of losses, in the order of preference."""
-    missing = missing_word(missing)
     names = losses.algorithms
     if len(names) < 2:
         raise ArgumentError(
             f"losses must hold at least 2 learners to compare; got {len(names)} ({names[0]!r})."
         )
-    design = losses.design
-    values: Floats = losses.values
-    dropped: tuple[str, ...] = ()
-    missing_losses, complete = None, None
-    fold_values = fold_values_of(values)
-    if losses.complete or _unpaired(losses):
-        array = values_of(values)
-    elif len(losses.datasets) > 1 and _same_gaps(losses.missing):
-        # only means are tested: data sets may have been run with different numbers of folds
-        array = np.nanmean(values, axis=(2, 3, 4))
-    else:
-        if missing != "drop":
+    units = _Units(losses.values, losses.design)
+    same_gaps = not losses.complete and _same_gaps(losses)
+    if not (losses.complete or same_gaps or _unpaired(losses)):
+        if missing_word(missing) != "drop":
             raise DesignError(
                 f"losses lack {int(losses.missing.sum())} of {losses.missing.size} cells, "
                 f"{_first_missing(losses)} among them, and learners are compared on the same "
@@ -246,81 +237,100 @@ def problem_from_losses(
                 use(missing="drop"),
                 " leaves out what some learner lacks.",
             )
-        per_fold, design, note = _drop_incomplete(losses)
-        dropped = (note,)
-        array = per_fold.mean(axis=(2, 3)) if per_fold.shape[1] > 1 else per_fold[:, 0]
-        fold_values = per_fold if per_fold.shape[1] > 1 else None
-        missing_losses, complete = _as_worst(losses)
-    positions, preference, notes = arrange(names, prefer, _means(array))
+        units = _common_units(losses)
+    values = units.values
+    # data sets may have been run with different numbers of folds: only their means are tested
+    array = np.nanmean(values, axis=(2, 3, 4)) if same_gaps else values_of(values)
+    fold_values = fold_values_of(values)
+    positions, preference, notes = arrange(names, prefer, _means(array.reshape(len(array), -1)))
     n_datasets = array.shape[1] if array.ndim == 2 else 1
     ordered = losses.reorder([names[k] for k in positions])
-    same = np.may_share_memory(array, values)
+    same = np.may_share_memory(array, losses.values)
     return Problem(
         # do not copy the ordered losses
         values=values_of(ordered.values) if same else np.ascontiguousarray(array[positions]),
         names=tuple(names[k] for k in positions),
-        design=design,
+        design=units.design,
         n_datasets=n_datasets,
         fold_values=None if fold_values is None else fold_values[positions],
         bare=False,
-        notes=(*dropped, *notes),
-        dropped=dropped,
+        notes=(*units.dropped, *notes),
+        dropped=units.dropped,
         losses=ordered,
         preference=preference,
         metric=losses.metric,
-        subset_values=_one_subset_part(ordered, design) if n_datasets == 1 else None,
-        missing=missing_losses,
-        filled=None if complete is None else problem_from_losses(complete, prefer=prefer),
+        subset_values=_one_subset_part(ordered, units.design) if n_datasets == 1 else None,
+        missing=units.missing,
+        filled=None if units.filled is None else problem_from_losses(units.filled, prefer=prefer),
     )
 
 
-def _as_worst(losses: Losses) -> tuple[MissingLosses | None, Losses | None]:
-    """Return the missing losses, and the table with the worst loss for each of them.
+class _Units(NamedTuple):
+    """The losses of the units that every learner has, and the table with the worst in the gaps."""
 
-    Leave out data sets, runs and folds that no learner has. Return nothing if every learner lacks
+    values: Floats
+    design: Design
+    dropped: tuple[str, ...] = ()
+    missing: MissingLosses | None = None
+    filled: Losses | None = None
+
+
+def _common_units(losses: Losses) -> _Units:
+    """Keep the data sets (or, of one data set, the runs or folds) that every learner has in full.
+
+    The filled table has all units that some learner has; there is none if every learner lacks
     the same.
     """
-    missing = losses.missing
-    several = len(losses.datasets) > 1
-    axis = 1 if several else 2 if losses.design.runs > 1 else 3
-    others = tuple(i for i in range(1, 5) if i != axis)
-    lacking = np.asarray(missing.any(axis=others))
-    if (lacking == lacking[:1]).all():
-        return None, None
     from bestofk.losses.losses import DIMS, Losses
 
-    values = filled_with_worst(losses.values)
-    absent = np.asarray(np.isnan(values).any(axis=(0, *others)))
-    present = np.flatnonzero(~absent)
-    if len(present) < 2 or np.isnan(values.take(present, axis)).any():
-        return None, None
-    design = losses.design
-    if absent.any() and not several:
-        present_cells = ~absent[:, np.newaxis] if axis == 2 else ~absent[np.newaxis]
-        design = design.select(np.broadcast_to(present_cells, (design.runs, design.folds)))
-    counts = lacking[:, present].sum(axis=1).tolist()
-    names = losses.algorithms
+    axis = 1 if len(losses.datasets) > 1 else 2 if losses.design.runs > 1 else 3
     unit = {1: "data set", 2: "run", 3: "fold"}[axis]
-    if design.kind == "test-set":
-        unit = "instance"
-    table = MissingLosses(
-        counts={name: count for name, count in zip(names, counts, strict=True) if count},
-        units=len(present),
-        unit=unit,
+    others = tuple(i for i in range(1, 5) if i != axis)
+    lacking = np.asarray(losses.missing.any(axis=others))
+    complete: Bools = np.asarray(~lacking.any(axis=0))
+    count, total = int(complete.sum()), len(complete)
+    if count < 2:
+        raise DesignError(
+            f"losses hold {counted(count, unit)} that every learner has in full; at least 2 are "
+            "needed."
+        )
+    verb, it = ("was", "it") if total - count == 1 else ("were", "them")
+    note = f"{total - count} of {total} {unit}s {verb} left out because some learner lacks {it}."
+    common = _Units(
+        losses.values.compress(complete, axis), _design_of(losses, complete, axis), (note,)
     )
-    subset_values = losses.subset_values
-    if subset_values is not None and absent.any():
-        return None, None
-    complete = Losses(
-        values.take(present, axis),
-        dims=DIMS,
-        algorithms=names,
-        datasets=[losses.datasets[i] for i in present] if several else losses.datasets,
-        design=design,
-        loss_name=losses.loss_name,
-        subset_values=subset_values,
+    worst = filled_with_worst(losses.values)
+    present: Bools = np.asarray(~np.isnan(worst).any(axis=(0, *others)))
+    partly_nested = losses.subset_values is not None and not present.all()
+    if (lacking == lacking[:1]).all() or present.sum() < 2 or partly_nested:
+        return common
+    counts = zip(losses.algorithms, lacking[:, present].sum(axis=1).tolist(), strict=True)
+    names = losses.datasets
+    return common._replace(
+        missing=MissingLosses(
+            counts={name: count for name, count in counts if count},
+            units=int(present.sum()),
+            unit="instance" if losses.design.kind == "test-set" else unit,
+        ),
+        filled=Losses(
+            worst.compress(present, axis),
+            dims=DIMS,
+            algorithms=losses.algorithms,
+            datasets=[names[i] for i in np.flatnonzero(present)] if axis == 1 else names,
+            design=_design_of(losses, present, axis),
+            loss_name=losses.loss_name,
+            subset_values=losses.subset_values,
+        ),
     )
-    return table, complete
+
+
+def _design_of(losses: Losses, keep: Bools, axis: int) -> Design:
+    """Return the design of some data sets, runs or folds."""
+    design = losses.design
+    if axis == 1 or keep.all():
+        return design
+    cells = keep[:, np.newaxis] if axis == 2 else keep[np.newaxis]
+    return design.select(np.broadcast_to(cells, (design.runs, design.folds)))
 
 
 def _unpaired(losses: Losses) -> bool:
@@ -338,49 +348,17 @@ def _one_subset_part(losses: Losses, design: Design) -> Floats | None:
     return part
 
 
-def _same_gaps(missing: Bools) -> bool:
-    """Return whether every learner has the same cells, and some of every data set."""
-    return bool((missing == missing[:1]).all() and not missing[0].all(axis=(1, 2, 3)).any())
+def _same_gaps(losses: Losses) -> bool:
+    """Return whether every learner has the same cells of several data sets, and some of each."""
+    missing = losses.missing
+    same = (missing == missing[:1]).all() and not missing[0].all(axis=(1, 2, 3)).any()
+    return len(losses.datasets) > 1 and bool(same)
 
 
 def _first_missing(losses: Losses) -> str:
     a, d, run, fold, repetition = (int(i) for i in np.argwhere(losses.missing)[0])
     where = f"{losses.algorithms[a]!r} on {losses.datasets[d]!r}"
     return f"{where} (run {run + 1}, fold {fold + 1}, repetition {repetition + 1})"
-
-
-def _drop_incomplete(losses: Losses) -> tuple[Floats, Design, str]:
-    """Keep the data sets (or, of one data set, the folds) that every learner has in full."""
-    missing = losses.missing
-    if len(losses.datasets) > 1:
-        keep: Bools = np.logical_not(missing.any(axis=(0, 2, 3, 4)))
-        if keep.sum() < 2:
-            raise DesignError(
-                f"losses hold {counted(int(keep.sum()), 'data set')} that every learner has in "
-                "full; at least 2 are needed."
-            )
-        note = _dropped(int((~keep).sum()), len(keep), "data set")
-        return losses.values[:, keep].mean(axis=4), losses.design, note
-    keep_fold: Bools = np.logical_not(missing.any(axis=(0, 1, 4)))
-    if losses.design.runs > 1:
-        complete = np.logical_and.reduce(keep_fold, axis=1)
-        what, values = "run", losses.values[:, :, complete]
-        mask = np.repeat(complete[:, np.newaxis], losses.design.folds, axis=1)
-    else:
-        complete, mask = keep_fold[0], keep_fold
-        what, values = "fold", losses.values[:, :, :, complete]
-    if complete.sum() < 2:
-        raise DesignError(
-            f"losses hold {counted(int(complete.sum()), what)} that every learner has in full; at "
-            "least 2 are needed."
-        )
-    note = _dropped(int((~complete).sum()), len(complete), what)
-    return values.mean(axis=4), losses.design.select(mask), note
-
-
-def _dropped(dropped: int, total: int, what: str) -> str:
-    verb, it = ("was", "it") if dropped == 1 else ("were", "them")
-    return f"{dropped} of {total} {what}s {verb} left out because some learner lacks {it}."
 
 
 _OF_ARRAYS = ("higher_is_better", "design")

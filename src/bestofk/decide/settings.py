@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -23,14 +23,14 @@ from bestofk._base.code_identity import identify
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
 from bestofk.decide.evidence import FAMILIES
 from bestofk.decide.preference import (
-    LISTED,
     MEASURED,
     MeasuredCosts,
     Name,
-    arrange,
+    checked_preference,
     preference_from_json,
+    preference_ranks,
     preference_to_json,
-    prices_of,
+    preference_words,
     settled,
 )
 from bestofk.decide.registry import PROCEDURES, Procedure, decides_by
@@ -128,7 +128,7 @@ class Settings:
                 f"procedure {self.procedure!r} decides from {entry.takes}, not from losses: call "
                 f"{entry.function.replace(':', '.')}."
             )
-        self._set("prefer", _checked_preference(self.prefer))
+        self._set("prefer", checked_preference(self.prefer))
         self._set("df", _checked_df(self.df))
         self._set("alpha", significance_level(self.alpha))
         self._set("test_arguments", dict(self.test_arguments))
@@ -186,21 +186,14 @@ class Settings:
             raise ArgumentError(
                 "control applies to ", use(family="control"), ": add that, or leave control out."
             )
-        if self.correction is None:
-            return
-        one_of(self.correction, "correction", tuple(CORRECTIONS))
-        if _needs_all_pairs(self.correction) and self.family not in (None, "all"):
-            raise ArgumentError(
-                f"correction {self.correction!r} is for the two-sided tests of all pairs; ",
-                use(family=self.family),
-                " takes 'holm', 'hochberg' or 'bonferroni'.",
-            )
+        if self.correction is not None:
+            one_of(self.correction, "correction", tuple(CORRECTIONS))
 
     def check_learners(self, names: Sequence[Name]) -> None:
         """Refuse a preference or a control that names none of these learners."""
         measured = isinstance(self.prefer, MeasuredCosts)
         if self.prefer is not None and not measured and not isinstance(self.prefer, str):
-            arrange(names, self.prefer, np.zeros(len(names)))
+            preference_ranks(names, self.prefer)
         if self.control is not None and self.control not in names:
             raise UnknownNameError("learner", self.control, [str(name) for name in names])
 
@@ -266,19 +259,13 @@ class Settings:
             raise ArgumentError(
                 "random_state must be a whole number to be written down; got a Generator."
             )
-        state = self.random_state
+        state, test = self.random_state, self._stored_test
         return {
+            **{option.name: getattr(self, option.name) for option in fields(self)},
             "prefer": preference_to_json(self.prefer),
-            "procedure": self.procedure,
-            "test": _test_to_json(self.test),
+            "test": test if isinstance(test, str) else asdict(test),
             "df": getattr(self.df, "to_dict", lambda: self.df)(),
-            "alpha": self.alpha,
-            "correction": self.correction,
-            "family": self.family,
             "control": _plain("control", self.control),
-            "margin": self.margin,
-            "rope": self.rope,
-            "missing": self.missing,
             "random_state": None if state is None else int(state),
             "test_arguments": {
                 name: _plain(name, value) for name, value in self.test_arguments.items()
@@ -304,7 +291,7 @@ class Settings:
     def describe(self) -> str:
         """Return the settings in a line."""
         parts = [f"procedure {self.procedure}", f"test {self.test_name}", f"alpha {self.alpha:g}"]
-        parts.append(_preference_words(self.prefer))
+        parts.append(preference_words(self.prefer))
         if self.family == "control":
             parts.append(f"all learners against {self.control}")
         elif self.family is not None:
@@ -316,37 +303,17 @@ class Settings:
         return ", ".join(parts)
 
     @property
+    def _stored_test(self) -> str | StoredTest:
+        return self.test if isinstance(self.test, str | StoredTest) else StoredTest.of(self.test)
+
+    @property
     def test_name(self) -> str:
         """The test by its name."""
-        if isinstance(self.test, str):
-            return self.test
-        return (self.test if isinstance(self.test, StoredTest) else StoredTest.of(self.test)).name
+        return getattr(self._stored_test, "name", str(self.test))
 
 
 def _needs_all_pairs(correction: str | None) -> bool:
     return correction is not None and CORRECTIONS[correction].needs_all_pairs
-
-
-def _checked_preference(prefer: Any) -> Any:
-    if isinstance(prefer, str):
-        words = (LISTED, *MEASURED)
-        if prefer not in words:
-            listed = ", ".join(map(repr, words))
-            raise ArgumentError(
-                f"prefer must be one of {listed}, a list of learners, most preferred first, or "
-                f"prices by name; got the text {prefer!r}."
-            )
-        return prefer
-    if prefer is None or isinstance(prefer, MeasuredCosts):
-        return prefer
-    if isinstance(prefer, Mapping):
-        return prices_of(prefer)
-    names = tuple(prefer) if isinstance(prefer, Iterable) else None
-    if names is None or not all(isinstance(name, Hashable) for name in names):
-        raise refuse(
-            "prefer", "a list of learners, most preferred first, or prices by name", prefer
-        )
-    return names
 
 
 def _checked_df(df: Any) -> Any:
@@ -362,13 +329,6 @@ def _checked_df(df: Any) -> Any:
     return int(df) if isinstance(df, int | np.integer) else number
 
 
-def _test_to_json(test: str | Callable[..., Any] | StoredTest) -> Any:
-    if isinstance(test, str):
-        return test
-    stored = test if isinstance(test, StoredTest) else StoredTest.of(test)
-    return {"name": stored.name, "fingerprint": stored.fingerprint}
-
-
 def _plain(name: str, value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
@@ -377,16 +337,3 @@ def _plain(name: str, value: Any) -> Any:
     if isinstance(value, float) and np.isfinite(value):
         return value
     raise ArgumentError(f"{name} must be a number or a word to be written down; got {value!r:.80}.")
-
-
-def _preference_words(prefer: Any) -> str:
-    if prefer is None:
-        return "no preference"
-    if isinstance(prefer, MeasuredCosts):
-        return f"preference by {prefer.what}"
-    if isinstance(prefer, str):
-        return "preference as listed" if prefer == LISTED else f"preference by {prefer}"
-    if isinstance(prefer, Mapping):
-        prices = ", ".join(f"{name} {price:g}" for name, price in prefer.items())
-        return f"preference by price ({prices})"
-    return f"preference {' before '.join(map(str, prefer))}"

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.errors import ArgumentError, BestOfKError, DesignError, UnknownNameError
+from bestofk._base.errors import BestOfKError, DesignError, UnknownNameError
 from bestofk._base.formatting import counted, shortened
 from bestofk._base.results import Presented
+from bestofk.data.tables.reading import as_table
 from bestofk.decide.decision import RULED_OUT, Decision, Standing
 from bestofk.decide.order import order
 from bestofk.decide.preference import Name
@@ -168,11 +169,7 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
     >>> {one.name: one.decision.candidates for one in slices.slices}
     {'1': ('b',), '0': ('a',)}
     """
-    from bestofk.decide.interval_decision import table_of
-
-    cells = table_of(source)
-    if cells is None:
-        raise ArgumentError("source must be a path or a data frame.")
+    cells = as_table(source)
     if by not in cells.columns:
         raise UnknownNameError("column", by, list(cells.columns))
     where = arguments.pop("where", {})

@@ -244,7 +244,6 @@ class ModelChoice(Stated, Reported):
         return {
             **self.decision.to_dict(pairs=pairs),
             "headline": self.headline(),
-            "explanation": self.explain(),
             "statements": [statement.to_dict() for statement in self.statements],
             "choice": json_ready(choice),
         }

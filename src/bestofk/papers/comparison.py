@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -30,26 +29,6 @@ _OUTSIDE = "!"
 """Marks a cell that differs by more than chance and rounding allow."""
 _NOT_JUDGED = "?"
 """Marks a cell that is shown but not judged."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
-    """One cell as text, for all forms of output."""
-
-    ours: str
-    printed: str
-    difference: str
-    within: bool | None
-    """None if nothing is printed, nothing was computed, or the cell is not judged."""
-
-    def pair(self) -> str:
-        """Return ``ours / printed``, with a mark if they differ too much."""
-        if not self.printed:
-            return self.ours
-        if not self.ours:
-            return f"- / {self.printed}"
-        mark = {True: "", False: f" {_OUTSIDE}", None: f" {_NOT_JUDGED}"}[self.within]
-        return f"{self.ours} / {self.printed}{mark}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,8 +75,8 @@ class ComparedTable(ABC):
         """State how many cells agree, and which differ most."""
 
     @abstractmethod
-    def cell(self, row: int, column: int) -> Cell:
-        """Return one cell as text."""
+    def texts(self, row: int, column: int) -> tuple[str, str]:
+        """Return our cell and the printed one as text; empty if there is nothing."""
 
     @property
     def verdict(self) -> Verdict:
@@ -118,10 +97,20 @@ class ComparedTable(ABC):
     def _because(self) -> str:
         return f": {self.unjudged_because}" if self.unjudged_because else ""
 
-    def _texts(self) -> Iterator[tuple[str, list[Cell]]]:
+    def _cell(self, row: int, column: int) -> str:
+        """Return ``ours / printed``, with a mark if they differ too much or are not judged."""
+        ours, printed = self.texts(row, column)
+        if not printed:
+            return ours
+        if not ours:
+            return f"- / {printed}"
+        mark = "" if self.within[row, column] else f" {_OUTSIDE}"
+        return f"{ours} / {printed}{mark if self.compared[row, column] else f' {_NOT_JUDGED}'}"
+
+    def _lines(self) -> Iterator[list[str]]:
         """Yield the name and the cells of every row."""
         for row, name in enumerate(self.rows):
-            yield name, [self.cell(row, column) for column in range(len(self.columns))]
+            yield [name, *(self._cell(row, column) for column in range(len(self.columns)))]
 
     def to_markdown(self) -> str:
         """Return heading, summary, table and note as Markdown."""
@@ -132,26 +121,8 @@ class ComparedTable(ABC):
         lines = [f"### {self.table}", "", self.summary(), ""]
         lines += [line([self.corner, *self.columns])]
         lines += [line(["---", *("---:" for _ in self.columns)])]
-        lines += [line([name, *(cell.pair() for cell in cells)]) for name, cells in self._texts()]
+        lines += map(line, self._lines())
         return "\n".join([*lines, *(("", self.note) if self.note else ())]) + "\n"
-
-    def to_html(self) -> str:
-        """Return a section with heading, summary, table and note as HTML."""
-        head = "".join(f"<th>{escape(word)}</th>" for word in (self.corner, *self.columns))
-        body = []
-        for name, cells in self._texts():
-            row = [f"<th>{escape(name)}</th>"]
-            for cell in cells:
-                kind = {True: "within", False: "outside", None: "alone"}[cell.within]
-                title = f' title="difference {escape(cell.difference)}"' if cell.difference else ""
-                row.append(f'<td class="{kind}"{title}>{escape(cell.pair())}</td>')
-            body.append(f"<tr>{''.join(row)}</tr>")
-        note = f"<p>{escape(self.note)}</p>" if self.note else ""
-        return (
-            f"<section><h2>{escape(self.table)}</h2><p>{escape(self.summary())}</p>"
-            f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{note}"
-            "</section>"
-        )
 
     def to_text(self, width: int = 100) -> str:
         """Return the table as text for a terminal of that width, without colours."""
@@ -162,8 +133,8 @@ class ComparedTable(ABC):
         shown.add_column(self.corner, no_wrap=True)
         for column in self.columns:
             shown.add_column(column, justify="right")
-        for name, cells in self._texts():
-            shown.add_row(name, *(cell.pair() for cell in cells))
+        for cells in self._lines():
+            shown.add_row(*cells)
         console = Console(
             width=width, color_system=None, markup=False, highlight=False, emoji=False
         )
@@ -290,16 +261,13 @@ class ComparedNumbers(ComparedTable):
                  (size.min(), size.max())]  # fmt: skip
         return texts[0] if texts[0] == texts[1] else " to ".join(texts)
 
-    def cell(self, row: int, column: int) -> Cell:
-        """Return one cell as text."""
-        ours, printed = float(self.ours[row, column]), float(self.printed[row, column])
-        both = bool(self.both[row, column])
-        return Cell(
-            ours=_number_text(ours, self.digits),
-            printed=_number_text(printed, self.digits),
-            difference=f"{ours - printed:+.{self.digits}f}" if both else "",
-            within=bool(self.within[row, column]) if self.compared[row, column] else None,
+    def texts(self, row: int, column: int) -> tuple[str, str]:
+        """Return our number and the printed one as text."""
+        ours, printed = (
+            f"{value:.{self.digits}f}" if np.isfinite(value) else ""
+            for value in (self.ours[row, column], self.printed[row, column])
         )
+        return ours, printed
 
     def to_dict(self) -> dict[str, Any]:
         """Return strict JSON; null if there is no number or nothing to compare."""
@@ -356,20 +324,9 @@ class ComparedWords(ComparedTable):
         ]
         return f"{counts}; not {shortened(different)}." if different else f"{counts}."
 
-    def cell(self, row: int, column: int) -> Cell:
-        """Return one cell as text."""
-        compared = bool(self.compared[row, column])
-        within = bool(self.within[row, column])
-        return Cell(
-            ours=str(self.ours[row, column]),
-            printed=str(self.printed[row, column]),
-            difference="" if within or not compared else "differs",
-            within=within if compared else None,
-        )
-
-
-def _number_text(value: float, digits: int) -> str:
-    return f"{value:.{digits}f}" if np.isfinite(value) else ""
+    def texts(self, row: int, column: int) -> tuple[str, str]:
+        """Return our text and the printed one."""
+        return str(self.ours[row, column]), str(self.printed[row, column])
 
 
 def legend() -> str:
@@ -570,23 +527,6 @@ class ReproductionResult(Presented):
             parts += [sentence, ""]
         return "\n".join([*parts, *(table.to_markdown() for table in self.tables)])
 
-    def to_html(self) -> str:
-        """Return everything as one HTML page."""
-        lines = (*self.sentences, self.verdict(), legend())
-        sentences = "".join(f"<p>{escape(line)}</p>" for line in lines)
-        tables = "".join(table.to_html() for table in self.tables)
-        pictures = "".join(
-            f"<section><h2>{escape(title)}</h2>{_pictures(svgs)}</section>"
-            for title, svgs in self.figures.items()
-        )
-        return (
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">'
-            f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head><body>"
-            f"<h1>{escape(self.title)}</h1><p>{escape(self.paper)}</p>{sentences}{tables}"
-            f"{pictures}</body></html>\n"
-        )
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything as strict JSON."""
         from bestofk.version import __version__
@@ -607,24 +547,3 @@ def figure_variants(layout: Callable[[Paper], Picture]) -> tuple[str, ...]:
     from bestofk.report.page_figures import variants_of
 
     return tuple(str(svg) for svg, _ in variants_of(layout))
-
-
-def _pictures(svgs: tuple[str, ...]) -> str:
-    if len(svgs) == 1:
-        return svgs[0]
-    wide, narrow = svgs
-    return f'<div class="wide">{wide}</div><div class="narrow">{narrow}</div>'
-
-
-_STYLE = (
-    ":root{color-scheme:light dark}"
-    "body{font:16px/1.5 system-ui,sans-serif;margin:2em auto;max-width:70em;padding:0 1em}"
-    "h1{font-size:1.6em;line-height:1.2}h2{font-size:1.2em;margin:2em 0 .5em}p{max-width:44em}"
-    "section{overflow-x:auto}svg{background:#fff;border-radius:6px;max-width:none}"
-    ".narrow{display:none}.narrow svg{width:100%;height:auto}"
-    "@media(max-width:600px){.wide{display:none}.narrow{display:block}th,td{padding:.15em .4em}}"
-    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    "th,td{padding:.15em .7em;text-align:right;white-space:nowrap;border-bottom:1px solid #8886}"
-    "tbody th,thead th:first-child{text-align:left;padding-left:0}tbody th{font-weight:normal}"
-    "td.outside{background:#fde2cf;color:#000;font-weight:bold}"
-)

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from bestofk._base.checks import one_of
 from bestofk._base.formatting import counted, duration, escaped, number
-from bestofk._base.results import Result
+from bestofk._base.results import Presented
 from bestofk.data.tables.workbooks import as_text_cell
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence
@@ -544,7 +544,7 @@ _KINDS: dict[str, Kind] = {
 """Kind of a column by its name; otherwise its cells decide."""
 
 
-def table_of(value: Result) -> OutputTable:
+def table_of(value: Presented) -> OutputTable:
     """Return the main table of a result."""
     if isinstance(value, Study):
         if value.decision is None:
@@ -557,22 +557,22 @@ def table_of(value: Result) -> OutputTable:
     return rows_table("result", title, {name: frame[name] for name in frame.columns})
 
 
-def frame_of(value: Result) -> pd.DataFrame:
+def frame_of(value: Presented) -> pd.DataFrame:
     """Return the main table of a result as a data frame."""
     return table_of(value).to_frame()
 
 
-def markdown_of(value: Result) -> str:
+def markdown_of(value: Presented) -> str:
     """Return the main table of a result in Markdown."""
     return table_of(value).to_markdown()
 
 
-def latex_of(value: Result) -> str:
+def latex_of(value: Presented) -> str:
     """Return the main table of a result in LaTeX."""
     return table_of(value).to_latex()
 
 
-def html_of(value: Result) -> str:
+def html_of(value: Presented) -> str:
     """Return what a notebook shows: the headline above the main table.
 
     A study also shows a dot plot of its losses, and how its data were read and prepared.
@@ -593,7 +593,7 @@ def html_of(value: Result) -> str:
     return str(shown)
 
 
-def _names(value: Result) -> tuple[object, ...]:
+def _names(value: Presented) -> tuple[object, ...]:
     if isinstance(value, Study):
         return value.losses.algorithms
     if isinstance(value, Decision):

@@ -14,9 +14,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, refuse
 from bestofk._base.errors import (
-    Advice,
     ArgumentError,
-    Expression,
     Part,
     UnknownNameError,
     use,
@@ -627,9 +625,8 @@ def _without_direction(function: Any, classes: Labels | None) -> ArgumentError:
     )
 
 
-def _with_direction(name: str, higher_is_better: bool) -> Advice:
-    code = f"bk.metric({name}, higher_is_better={higher_is_better})"
-    return use(scoring=Expression(code))
+def _with_direction(name: str, higher_is_better: bool) -> str:
+    return f"scoring=bk.metric({name}, higher_is_better={higher_is_better})"
 
 
 def _scorer_of(function: Any, classes: Labels | None) -> str | None:

@@ -283,7 +283,6 @@ class Study(Stated, Reported):
             "race": None if self.race is None else self.race.to_dict(),
             "notes": [one.text for one in self.select("left out", "note")],
             "headline": self.headline(),
-            "explanation": self.explain(),
             "statements": [one.to_dict() for one in self.statements],
         }
 

@@ -68,7 +68,8 @@ def test_scores_are_turned_round(frame):
 
 def test_other_tables_are_left_to_others_and_wrong_ones_are_refused(frame):
     assert read_interval_table(frame.drop(columns="low")) is None
-    assert read_interval_table("no such file") is None
+    with pytest.raises(TableError, match="There is no file"):
+        read_interval_table("absent.csv")
     with pytest.raises(TableError, match="one row per dataset"):
         read_interval_table(frame.iloc[1:])
     with pytest.raises(TableError, match="low must not be above high"):

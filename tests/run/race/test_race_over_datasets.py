@@ -89,7 +89,7 @@ def test_fits_are_saved_and_every_word_is_about_data_sets(serial):
     fields = json.loads(json.dumps(race.to_dict()))
     assert fields["planned_datasets"] == PLANNED
     text = serial.explain()
-    assert f"over {race.runs[serial.recommended]} data sets" in text
+    assert f"stopped after data set {out.runs}: " in text
     assert "each pair is compared on the data sets that both learners completed" in text
     assert "over different numbers of runs" not in text
 

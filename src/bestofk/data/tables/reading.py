@@ -7,10 +7,12 @@ import re
 from codecs import BOM_UTF8
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from bestofk._base.checks import one_of
-from bestofk._base.errors import TableError
+from bestofk._base.errors import ArgumentError, TableError
 from bestofk._base.missing_files import no_such_file
+from bestofk.data.frames import as_pandas
 from bestofk.data.tables.table import Table
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "arff", "xlsx")
@@ -37,6 +39,18 @@ _KNOWN_BINARY = (
     (b"\x93NUMPY", "a numpy array file"),
     (b"ARROW1", "an Arrow IPC file: save it as Parquet"),
 )
+
+
+def as_table(source: Any, rows: str = "one row per learner") -> Table:
+    """Return the cells of a file or data frame; `rows` says what an error message asks for."""
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return read_table(source)
+    frame = as_pandas(source, "table")
+    if hasattr(frame, "columns") and hasattr(frame, "iloc"):
+        return Table.from_frame(frame)
+    raise ArgumentError(f"table must be a path or a data frame with {rows}.")
 
 
 def read_table(

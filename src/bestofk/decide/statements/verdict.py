@@ -15,15 +15,16 @@ from bestofk.decide.statements.wording import (
     called,
     is_are,
     level_words,
+    mean_words,
     shown_means,
     some,
-    unit_noun,
-    words_of_texts,
+    uncertainty_of,
 )
 from bestofk.stats.pairwise.registry import LABELLED_TESTS
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision, Standing
+    from bestofk.decide.problem import Problem
 
 CONTRADICTION = "The comparisons contradict each other, so no {noun} is the best by this test."
 
@@ -137,11 +138,11 @@ def _has_best_mean(decision: Decision) -> str:
     assert best is not None
     has = "may be the best"
     if best == decision.smallest_mean:
-        metric, means = decision.metric, shown_means(decision)
-        has = words_of_texts(best, means, metric)
+        losses, metric = decision.mean_losses, decision.metric
+        has = mean_words(best, losses, metric, uncertainty_of(decision))
         if best in decision.details:
             # its mean is in the sentence already
-            has = f"has the {metric.smaller if len(means) == 2 else metric.smallest} {metric.mean}"
+            has = f"has the {metric.smallest} {metric.mean}"
     return f": it {has}."
 
 
@@ -163,7 +164,7 @@ def _undecidable(decision: Decision) -> str:
     """Say that no data of this size can rule out a learner."""
     assert decision.problem is not None
     n = units(decision.problem)
-    many = f"{in_words(n)} {unit_noun(decision)}{'' if n == 1 else 's'}"
+    many = f"{in_words(n)} {_unit(decision.problem)}{'' if n == 1 else 's'}"
     smallest = pvalue_words(decision.smallest_possible, decision.alpha)
     return (
         f"Nothing can be ruled out: with {many} and {in_words(len(decision.by_preference))} "
@@ -172,11 +173,27 @@ def _undecidable(decision: Decision) -> str:
     )
 
 
-def _others(decision: Decision) -> str:
-    """Return ``a may be as good, b is within the margin; the other four are ruled out.``"""
+def _unit(problem: Problem) -> str:
+    """Return the noun for one unit of the test."""
+    if problem.n_datasets > 1:
+        return "data set"
+    if not problem.design.on_test_set:
+        return "run" if problem.design.kind == "seeds" else "fold"
+    if problem.subject.n_clusters is not None:
+        return "cluster"
+    return "item" if problem.subject.noun == "model" else "test instance"
+
+
+def _by_verdict(decision: Decision) -> dict[str, list[Name]]:
     groups: dict[str, list[Name]] = {}
     for row in decision.standings:
         groups.setdefault(row.verdict, []).append(row.name)
+    return groups
+
+
+def _others(decision: Decision) -> str:
+    """Return ``a may be as good, b is within the margin; the other four are ruled out.``"""
+    groups = _by_verdict(decision)
     good = "may be as good" if decision.recommended == decision.candidates[0] else "may be better"
     parts = []
     known = decision.candidates if len(decision.candidates) == 1 else ()
@@ -200,9 +217,7 @@ def _by_pairs(decision: Decision) -> list[Statement | str]:
     rest = _has_best_mean(decision)
     if decision.preference.stated:
         rest = f", {decision.preference.first(best)} that no other significantly beats."
-    groups: dict[str, list[Name]] = {}
-    for row in decision.standings:
-        groups.setdefault(row.verdict, []).append(row.name)
+    groups = _by_verdict(decision)
     words = {
         "better": "significantly better",
         "worse": "significantly worse",

@@ -93,40 +93,16 @@ def uncertainty_of(decision: Decision) -> float | None:
     return max(min(sizes), max(sizes) / 100) if sizes else None
 
 
-def unit_noun(decision: Decision) -> str:
-    """Return the noun for one unit of the test: data set, fold, item, cluster, ..."""
-    problem = decision.problem
-    if problem is not None and problem.n_datasets > 1:
-        return "data set"
-    if problem is None or not problem.design.on_test_set:
-        return "run" if problem is not None and problem.design.kind == "seeds" else "fold"
-    if problem.subject.n_clusters is not None:
-        return "cluster"
-    return "item" if decision.on_items else "test instance"
-
-
-def mean_words(name: Name, losses: Mapping[Name, float], metric: Metric) -> str:
+def mean_words(
+    name: Name, losses: Mapping[Name, float], metric: Metric, uncertainty: float | None = None
+) -> str:
     """Return ``has the lowest mean error (0.07)``; of two, ``lower ... (0.07 vs 0.1)``."""
-    return words_of_texts(name, mean_texts(losses, metric), metric)
-
-
-def words_of_texts(name: Name, texts: Mapping[Name, str], metric: Metric) -> str:
-    """Return the words of `mean_words` for means that are texts already."""
-    if len(texts) == 2:
-        other = next(text for one, text in texts.items() if one != name)
-        return f"has the {metric.smaller} {metric.mean} ({versus(texts[name], other)})"
-    return f"has the {metric.smallest} {metric.mean} ({texts[name]})"
-
-
-def versus(first: str, second: str) -> str:
-    """Return ``0.07 vs 0.1``, or ``0.07, nearly equal`` if both look the same.
-
-    Examples
-    --------
-    >>> versus("0.07", "0.10"), versus("0.07", "0.07")
-    ('0.07 vs 0.10', '0.07, nearly equal')
-    """
-    return f"{first}, nearly equal" if first == second else f"{first} vs {second}"
+    texts = mean_texts(losses, metric, uncertainty)
+    if len(texts) != 2:
+        return f"has the {metric.smallest} {metric.mean} ({texts[name]})"
+    other = next(text for one, text in texts.items() if one != name)
+    against = ", nearly equal" if other == texts[name] else f" vs {other}"
+    return f"has the {metric.smaller} {metric.mean} ({texts[name]}{against})"
 
 
 def difference_text(value: float, uncertainty: float | None) -> str:

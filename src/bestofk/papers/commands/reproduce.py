@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 @click.option(
     "--markdown", type=click.Path(path_type=Path, dir_okay=False), help="Write this file."
 )
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write this file.")
 @click.option(
     "--figures",
     type=click.Path(path_type=Path, file_okay=False),
@@ -61,7 +60,6 @@ def reproduce(
     data: Path | None,
     random_state: int | None,
     markdown: Path | None,
-    html: Path | None,
     figures: Path | None,
     as_json: bool,
     printed: bool,
@@ -90,9 +88,8 @@ def reproduce(
     # Check the engine before any data set is read.
     Engine(name=engine, jobs=n_jobs, scheduler=scheduler)
     check_path(markdown, "--markdown", (".md",))
-    check_path(html, "--html", (".html", ".htm"))
     if printed:
-        files = {"--markdown": markdown, "--html": html, "--figures": figures, "--store": store}
+        files = {"--markdown": markdown, "--figures": figures, "--store": store}
         unused = next((option for option, value in files.items() if value is not None), None)
         if unused is not None:
             raise click.UsageError(f"--printed has nothing to write: remove {unused} or --printed.")
@@ -117,8 +114,6 @@ def reproduce(
         )
     if markdown is not None:
         write_text(markdown, account.to_markdown())
-    if html is not None:
-        write_text(html, account.to_html())
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
         for title, svgs in account.figures.items():

@@ -14,15 +14,15 @@ import numpy as np
 from bestofk._base.checks import Floats, one_of, significance_level
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
 from bestofk._base.formatting import number
+from bestofk.data.tables.reading import as_table
 from bestofk.decide.interval_decision import (
     LEARNER_COLUMNS,
     IntervalDecision,
     TestedIntervals,
     interval_decision,
     judged_intervals,
-    table_of,
 )
-from bestofk.decide.preference import PreferenceLike
+from bestofk.decide.preference import PreferenceLike, arrange
 from bestofk.losses.losses import Losses, Metric
 from bestofk.papers.stats.interval_bootstrap import (
     BootstrapBResult,
@@ -70,8 +70,8 @@ def read_interval_table(
     >>> table.learners, table.ends.shape
     (('net', 'tree'), (2, 2, 2))
     """
-    table = table_of(source)
-    if table is None or not {"low", "high"} <= set(table.columns):
+    table = as_table(source)
+    if not {"low", "high"} <= set(table.columns):
         return None
     named = [name for name in LEARNER_COLUMNS if name in table.columns]
     if not named:
@@ -267,9 +267,12 @@ def order_intervals(
     table = interval_table(losses, interval, higher_is_better=higher_is_better)
     if len(table.learners) < 2:
         raise ArgumentError(f"losses must hold at least 2 learners; got {len(table.learners)}.")
+    order, preference, _ = arrange(table.learners, prefer, table.ends.mean(axis=(0, 2)))
+    names, ends = tuple(table.learners[k] for k in order), table.ends[:, order]
+    table = replace(table, learners=names, ends=ends)
     tested = run_interval_test(table, test, correction=correction, alpha=alpha)
     assert isinstance(tested, TestedIntervals)
-    return interval_decision(table.learners, table.ends.mean(axis=2), tested, prefer)
+    return interval_decision(names, ends.mean(axis=2), tested, preference)
 
 
 def interval_table(

@@ -8,7 +8,6 @@ from .claims import (
 from .collect_outcomes import Outcomes as Outcomes, outcomes as outcomes
 from .error_rates import (
     TypeOneError as TypeOneError,
-    type1_by_df as type1_by_df,
     type1_error as type1_error,
 )
 from .power_rates import Power as Power, power as power

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError
 from bestofk._base.results import Presented
-from bestofk.papers.lab.collect_outcomes import ALPHAS, Outcomes, Test, levels, outcomes, run_test
+from bestofk.papers.lab.collect_outcomes import ALPHAS, Outcomes, Test, levels, run_test
 from bestofk.papers.lab.rates import Curve, Rate, level_index, rate_columns, rate_rows
 from bestofk.papers.lab.simulation import Simulation
 from bestofk.stats.tails import t_quantile
@@ -170,28 +169,6 @@ def type1_error(
         outcomes=result,
         simulation=simulation,
     )
-
-
-def type1_by_df(
-    simulation: Simulation, test: Test, *, alpha: float = 0.05, alternative: str = "two-sided"
-) -> Curve:
-    """Return the Type I error over df = 2..100, with its band.
-
-    Parameters
-    ----------
-    simulation : Simulation
-        From `simulate`, with equal learners.
-    test : str
-        A pairwise test that takes a df.
-    alpha, alternative
-        As for the test.
-    """
-    result = outcomes(simulation, test, alpha=alpha, alternative=alternative)
-    if not result.takes_df:
-        raise ArgumentError(f"test must be a test that takes a df; got {result.name!r}.")
-    counts = counts_by_df(unscaled_statistics(result, alternative), alpha, alternative)
-    name = f"{result.name} at {alpha:g}"
-    return Curve.of(DFS, counts, simulation.sets, x_name="degrees of freedom", name=name)
 
 
 def unscaled_statistics(result: Outcomes, alternative: str) -> Floats:

@@ -23,8 +23,9 @@ from bestofk._base.checks import (
     whole,
 )
 from bestofk._base.errors import ArgumentError, use
-from bestofk._base.formatting import capitalised, counted, joined, number, pvalue_words
+from bestofk._base.formatting import capitalised, counted, joined, number
 from bestofk._base.results import decided_level
+from bestofk.decide.interval_decision import interval_words
 from bestofk.papers.stats.bootstrap import (
     MAX_LISTED,
     METHODS,
@@ -794,13 +795,4 @@ def _side_words(intervals: Floats, a: int) -> str:
 
 
 def _range_words(p: Floats, adjusted: Floats) -> str:
-    return f"{_ends_words(p)}, adjusted {_ends_words(adjusted)}"
-
-
-def _ends_words(p: Floats) -> str:
-    """Return text such as ``p = 0.012``, or ``p from 0.0032 to 0.0050``."""
-    low, high = (pvalue_words(float(end)) for end in p)
-    if low == high:
-        return low
-    low, high = (end.removeprefix("p = ").replace("p <", "below") for end in (low, high))
-    return f"p from {low} to {high}"
+    return f"{interval_words(p)}, adjusted {interval_words(adjusted)}"
