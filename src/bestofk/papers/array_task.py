@@ -1,11 +1,12 @@
-"""Run the pieces of a reproduction as a task; each piece gives one array, kept in a store."""
+"""Tasks whose items give one array each, kept in a store: the pieces of a reproduction."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
@@ -26,8 +27,9 @@ from bestofk.run.task import Block, BlockSizer, ItemEvaluator, Task, sendable_er
 
 Array = npt.NDArray[Any]
 ArgumentT = TypeVar("ArgumentT")
+ItemT = TypeVar("ItemT", bound=Hashable)
 
-KIND, PAYLOAD = "reproduction", "array"
+PAYLOAD = "array"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,23 +53,99 @@ class ArrayPiece(Generic[ArgumentT]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PieceResult:
-    """The array of a piece, or the exception it raised."""
+class ArrayResult:
+    """The array of an item, or the exception it raised."""
 
     key: str
     array: Array | None
     raised: Exception | None = None
     seconds: float | None = None
+    """Time taken; None for the first item of a process, which also loads its code."""
+
+
+class KeptArrays(Task[ItemT, ArrayResult]):
+    """A task whose items give one array each, kept in a store."""
+
+    kind: ClassVar[str]
+    """The kind of the payloads in a store."""
+
+    def key_of(self, result: ArrayResult) -> str:
+        return result.key
+
+    def lost(self, item: ItemT, failure: Failure) -> ArrayResult:
+        reason = f"{self.label(item)}: {failure.reason}"
+        return ArrayResult(key=self.key(item), array=None, raised=RunError(reason))
+
+    def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ArrayResult]:
+        payloads = store.get_payloads(list(items), name=PAYLOAD)
+        return {key: ArrayResult(key=key, array=_unpack(data)) for key, data in payloads.items()}
+
+    def keep(self, store: Store, result: ArrayResult) -> None:
+        if result.array is not None:
+            data = _pack(result.array)
+            payload = Payload(digest=result.key, name=PAYLOAD, kind=self.kind, data=data)
+            store.put_payloads([payload])
+
+    def failed(self, result: ArrayResult) -> bool:
+        return result.raised is not None
+
+    def seconds(self, result: ArrayResult) -> float | None:
+        return result.seconds
+
+    def arrays(
+        self, items: Sequence[ItemT], *, engine: Engine, store: Any, progress: Progress
+    ) -> list[Array]:
+        """Return the array of every item, from the store or computed and stored.
+
+        The first exception of an item ends the work.
+        """
+        with open_store(store) as opened:
+            results = run_task(
+                self,
+                items,
+                engine=engine,
+                store=None if store is None else opened,
+                progress=progress,
+                stop=lambda _, result: result.raised,
+            )
+        return [array for item in items if (array := results[item].array) is not None]
+
+
+class ArrayEvaluator(ItemEvaluator[ItemT, ArrayResult]):
+    """Compute arrays and record exceptions."""
+
+    def __init__(self, task: KeptArrays[ItemT]) -> None:
+        self.task = task
+        self._first_item_done = False
+
+    @abstractmethod
+    def array(self, item: ItemT) -> Array:
+        """Return the array of an item."""
+
+    def evaluate(self, items: Iterable[ItemT]) -> Iterator[ArrayResult]:
+        """Yield the result of every item."""
+        for item in items:
+            key = self.task.key(item)
+            start = time.perf_counter()
+            try:
+                array = self.array(item)
+            except Exception as raised:
+                yield ArrayResult(key=key, array=None, raised=sendable_error(raised))
+                continue
+            seconds = time.perf_counter() - start if self._first_item_done else None
+            yield ArrayResult(key=key, array=array, seconds=seconds)
+            self._first_item_done = True
 
 
 @dataclass(frozen=True, eq=False)
-class ArrayTask(Task[ArrayPiece[ArgumentT], PieceResult]):
+class ArrayTask(KeptArrays[ArrayPiece[ArgumentT]]):
     """Call ``function(argument)`` for every piece.
 
     The function must be at the top level of a module, so that other processes can import it.
     """
 
     unit: ClassVar[str] = "pieces"
+    kind: ClassVar[str] = "reproduction"
     function: Callable[[ArgumentT], Array]
 
     @cached_property
@@ -82,35 +160,11 @@ class ArrayTask(Task[ArrayPiece[ArgumentT], PieceResult]):
     def key(self, item: ArrayPiece[ArgumentT]) -> str:
         return item.key(self.code)
 
-    def key_of(self, result: PieceResult) -> str:
-        return result.key
-
-    def evaluator(self) -> ArrayEvaluator[ArgumentT]:
-        return ArrayEvaluator(self.function, self.code)
-
-    def lost(self, item: ArrayPiece[ArgumentT], failure: Failure) -> PieceResult:
-        reason = f"{self.label(item)} (piece {item.number}): {failure.reason}"
-        return PieceResult(key=self.key(item), array=None, raised=RunError(reason))
-
-    def find(
-        self, store: Store, items: Mapping[str, ArrayPiece[ArgumentT]]
-    ) -> dict[str, PieceResult]:
-        payloads = store.get_payloads(list(items), name=PAYLOAD)
-        return {key: PieceResult(key=key, array=_unpack(data)) for key, data in payloads.items()}
-
-    def keep(self, store: Store, result: PieceResult) -> None:
-        if result.array is not None:
-            data = _pack(result.array)
-            store.put_payloads([Payload(digest=result.key, name=PAYLOAD, kind=KIND, data=data)])
+    def evaluator(self) -> PieceEvaluator[ArgumentT]:
+        return PieceEvaluator(self)
 
     def label(self, item: ArrayPiece[ArgumentT]) -> str:
-        return f"{item.work} on {item.data}"
-
-    def failed(self, result: PieceResult) -> bool:
-        return result.raised is not None
-
-    def seconds(self, result: PieceResult) -> float | None:
-        return result.seconds
+        return f"{item.work} on {item.data} (piece {item.number})"
 
     def blocks(
         self,
@@ -122,23 +176,14 @@ class ArrayTask(Task[ArrayPiece[ArgumentT], PieceResult]):
         return (Block(items=(item,)) for item in items)
 
 
-class ArrayEvaluator(ItemEvaluator[ArrayPiece[ArgumentT], PieceResult]):
-    """Call the function of a task and record exceptions."""
+class PieceEvaluator(ArrayEvaluator[ArrayPiece[ArgumentT]]):
+    """Call the function of a task."""
 
-    def __init__(self, function: Callable[[ArgumentT], Array], code: str) -> None:
-        self.function, self.code = function, code
+    task: ArrayTask[ArgumentT]
 
-    def evaluate(self, items: Iterable[ArrayPiece[ArgumentT]]) -> Iterator[PieceResult]:
-        """Yield the result of every piece."""
-        for item in items:
-            key = item.key(self.code)
-            start = time.perf_counter()
-            try:
-                array = self.function(item.argument)
-            except Exception as raised:
-                yield PieceResult(key=key, array=None, raised=sendable_error(raised))
-                continue
-            yield PieceResult(key=key, array=array, seconds=time.perf_counter() - start)
+    def array(self, item: ArrayPiece[ArgumentT]) -> Array:
+        """Return the array of a piece."""
+        return self.task.function(item.argument)
 
 
 def obtain(
@@ -167,17 +212,12 @@ def obtain(
     array([0, 1])
     """
     request = Request() if request is None else request
-    engine = Engine(name=request.engine, jobs=request.jobs, scheduler=request.scheduler)
-    with open_store(request.store) as store:
-        results = run_task(
-            ArrayTask(function),
-            pieces,
-            engine=engine,
-            store=None if request.store is None else store,
-            progress=LineProgress(request.say if say is None else say),
-            stop=lambda _, result: result.raised,
-        )
-    return [array for piece in pieces if (array := results[piece].array) is not None]
+    return ArrayTask(function).arrays(
+        pieces,
+        engine=Engine(name=request.engine, jobs=request.jobs, scheduler=request.scheduler),
+        store=request.store,
+        progress=LineProgress(request.say if say is None else say),
+    )
 
 
 class LineProgress(Progress):

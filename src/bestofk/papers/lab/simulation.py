@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, whole
-from bestofk._base.errors import ArgumentError, RunError, StoreError
+from bestofk._base.errors import ArgumentError, StoreError
 from bestofk._base.formatting import counted, number
 from bestofk._base.results import Presented, json_ready
 from bestofk.decide.order_tables import ManyDecisions, order_many
@@ -20,12 +20,11 @@ from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
 from bestofk.papers.lab.problems.given_rows import Degraded
 from bestofk.papers.lab.problems.registry import Problem, as_problem
-from bestofk.papers.lab.simulation_task import SetLosses, SimulationTask, SplitSet
+from bestofk.papers.lab.simulation_task import SimulationTask, SplitSet
 from bestofk.run.engines.engine import Engine
 from bestofk.run.experiment import NamedLearner
 from bestofk.run.metrics import as_loss
 from bestofk.run.progress import Progress, observer
-from bestofk.run.run_task import run_task
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan, plan as make_plan
 
@@ -365,25 +364,9 @@ def _losses(
     task: SimulationTask, items: list[SplitSet], engine: Engine, store: Any, progress: Progress
 ) -> Floats:
     """Return the losses of every item: from the store if it has them, else evaluated and stored."""
-    from bestofk.run.store.store import open_store
-
     if store is not None and task.unknown:
         raise StoreError(
             "store: this simulation cannot be stored because its code cannot be fingerprinted "
             f"({task.unknown}); omit the store."
         )
-    with open_store(store) as opened:
-        results = run_task(
-            task,
-            items,
-            engine=engine,
-            store=None if store is None else opened,
-            progress=progress,
-            stop=_failure,
-        )
-    return np.stack([losses for item in items if (losses := results[item].losses) is not None])
-
-
-def _failure(item: SplitSet, result: SetLosses) -> RunError | None:  # noqa: ARG001
-    """End the simulation at the first failure: rates need every data set."""
-    return None if result.failure is None else RunError(result.failure.reason)
+    return np.stack(task.arrays(items, engine=engine, store=store, progress=progress))

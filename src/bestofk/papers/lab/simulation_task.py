@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import time
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -26,25 +24,20 @@ from bestofk.learners.predict import (
     predict_subsets,
     seed_names,
 )
+from bestofk.papers.array_task import ArrayEvaluator, KeptArrays
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, dataset_of
 from bestofk.papers.lab.problems.given_rows import Degraded
-from bestofk.run.cells import Failure
 from bestofk.run.evaluate import Evaluator, is_trusted
 from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.metrics import Loss
 from bestofk.run.process_state import caught_warnings
-from bestofk.run.store.payloads import Payload
-from bestofk.run.store.store import Store
-from bestofk.run.task import ItemEvaluator, Task
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan
 from bestofk.splits.splits import Splits
 
 DATA, SPLITS, SPOIL = 1, 2, 3
 """Part of every seed: changing one of these numbers changes every simulation."""
-PAYLOAD_KIND, PAYLOAD_NAME = "simulation", "losses"
-"""A store keeps the bytes of (learners, losses) floats for each data set."""
 SEND_INTERVAL_SECONDS = 0.05
 """Time between two messages of a worker that runs built-in learners."""
 
@@ -57,27 +50,15 @@ class SplitSet:
     repeat: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class SetLosses:
-    """The losses on one data set, or the failure."""
-
-    key: str
-    """The digest of the item."""
-    losses: Floats | None
-    """Shape (learners, losses)."""
-    failure: Failure | None = None
-    seconds: float | None = None
-    """Time taken; None for the first item of a process, which also loads the kernels."""
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SimulationTask(Task[SplitSet, SetLosses]):
+class SimulationTask(KeptArrays[SplitSet]):
     """Everything that determines the data sets of a simulation and their losses.
 
     An item is one data set with one choice of random splits.
     """
 
     unit: ClassVar[str] = "data sets"
+    kind: ClassVar[str] = "simulation"
 
     problem: DataProblem
     learners: tuple[NamedLearner, ...]
@@ -118,39 +99,9 @@ class SimulationTask(Task[SplitSet, SetLosses]):
         text = f"simulation {self._inputs} {item.number} {item.repeat}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def key_of(self, result: SetLosses) -> str:
-        return result.key
-
-    def lost(self, item: SplitSet, failure: Failure) -> SetLosses:
-        reason = f"data set {item.number + 1}: {failure.reason}"
-        return SetLosses(key=self.key(item), losses=None, failure=replace(failure, reason=reason))
-
-    def find(self, store: Store, items: Mapping[str, SplitSet]) -> dict[str, SetLosses]:
-        payloads = store.get_payloads(list(items), name=PAYLOAD_NAME)
-        return {
-            key: SetLosses(
-                key=key,
-                losses=np.frombuffer(data, dtype="<f8").reshape(len(self.names), -1),
-            )
-            for key, data in payloads.items()
-        }
-
-    def keep(self, store: Store, result: SetLosses) -> None:
-        if result.losses is not None:
-            data = result.losses.astype("<f8").tobytes()
-            store.put_payloads(
-                [Payload(digest=result.key, name=PAYLOAD_NAME, kind=PAYLOAD_KIND, data=data)]
-            )
-
     def label(self, item: SplitSet) -> str:
         names = " and ".join(learner.name for learner in self.learners)
         return f"{names} on data set {item.number + 1}"
-
-    def failed(self, result: SetLosses) -> bool:
-        return result.failure is not None
-
-    def seconds(self, result: SetLosses) -> float | None:
-        return result.seconds
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -205,13 +156,14 @@ class SimulationTask(Task[SplitSet, SetLosses]):
         return replace(self.plan, seed=seed).materialise(encoded.n, encoded.y)
 
 
-class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
+class SetEvaluator(ArrayEvaluator[SplitSet]):
     """Evaluate the data sets of one simulation."""
 
+    task: SimulationTask
+
     def __init__(self, task: SimulationTask) -> None:
-        self.task = task
+        super().__init__(task)
         self.send_every = SEND_INTERVAL_SECONDS if task.trusted else 0.0
-        self._first_item_done = False
         zero_one = task.loss.name == "zero-one"
         self._predicts_plan = {
             learner.fingerprint: zero_one
@@ -227,20 +179,9 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
                 if hasattr(learner.estimator, "fit_encoded"):
                     learner.estimator.load(encoded)
 
-    def evaluate(self, items: Iterable[SplitSet]) -> Iterator[SetLosses]:
-        """Yield the losses of every item."""
-        for item in items:
-            key = self.task.key(item)
-            begin = time.perf_counter()
-            try:
-                losses = self.losses(item.number, item.repeat)
-            except RunError as error:
-                failure = Failure(kind="raised", reason=str(error))
-                yield SetLosses(key=key, losses=None, failure=failure)
-                continue
-            seconds = time.perf_counter() - begin if self._first_item_done else None
-            yield SetLosses(key=key, losses=losses, seconds=seconds)
-            self._first_item_done = True
+    def array(self, item: SplitSet) -> Floats:
+        """Return the losses of an item."""
+        return self.losses(item.number, item.repeat)
 
     def losses(self, number: int, repeat: int) -> Floats:
         """Return the (learners, losses) of one data set: full runs, then runs on subsets."""
