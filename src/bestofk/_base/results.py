@@ -28,9 +28,7 @@ PRESENTERS = {
     "report": "bestofk.report.write_report:write_report",
     "figure": "bestofk.report.figures.registry:figure",
     "frame": "bestofk.data.tables.table:data_frame",
-    "own frame": "bestofk.report.tables:frame_of",
-    "markdown": "bestofk.report.tables:markdown_of",
-    "latex": "bestofk.report.tables:latex_of",
+    "table": "bestofk.report.tables:table_of",
     "html": "bestofk.report.tables:html_of",
 }
 """The function of each form, as ``package.module:name``."""
@@ -188,11 +186,11 @@ class Reported(Presented):
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, with rounded numbers."""
-        return str(present("markdown", self))
+        return str(present("table", self).to_markdown())
 
     def to_latex(self) -> str:
         """Return the table in LaTeX (package booktabs), with rounded numbers."""
-        return str(present("latex", self))
+        return str(present("table", self).to_latex())
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows."""

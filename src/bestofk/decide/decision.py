@@ -386,7 +386,7 @@ class Decision(Stated, Reported):
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row per learner, in the user's metric."""
-        return present("own frame", self)
+        return present("table", self).to_frame()
 
     def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
         """Return the decision for strict JSON, in the user's metric; `pairs` adds every pair."""

@@ -557,21 +557,6 @@ def table_of(value: Presented) -> OutputTable:
     return rows_table("result", title, {name: frame[name] for name in frame.columns})
 
 
-def frame_of(value: Presented) -> pd.DataFrame:
-    """Return the main table of a result as a data frame."""
-    return table_of(value).to_frame()
-
-
-def markdown_of(value: Presented) -> str:
-    """Return the main table of a result in Markdown."""
-    return table_of(value).to_markdown()
-
-
-def latex_of(value: Presented) -> str:
-    """Return the main table of a result in LaTeX."""
-    return table_of(value).to_latex()
-
-
 def html_of(value: Presented) -> str:
     """Return what a notebook shows: the headline above the main table.
 

@@ -237,7 +237,7 @@ class Study(Stated, Reported):
 
     def to_frame(self) -> Any:
         """Return a pandas data frame with one row per learner, in the user's metric."""
-        return present("own frame", self)
+        return present("table", self).to_frame()
 
     def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
         """Return the study for strict JSON: no NaN, no infinity; all in the user's metric.

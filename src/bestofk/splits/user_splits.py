@@ -160,10 +160,7 @@ def _shown(splitter: Any) -> str:
 
 def _draws(splitter: Any) -> bool:
     """Return whether the splitter is random: it has a seed, and shuffling is not off."""
-    has_seed = hasattr(splitter, "random_state") or "random_state" in getattr(
-        splitter, "cvargs", {}
-    )
-    return has_seed and getattr(splitter, "shuffle", True) is not False
+    return hasattr(splitter, "random_state") and getattr(splitter, "shuffle", True) is not False
 
 
 def _seeded(splitter: Any, seed: int) -> tuple[Any, list[str]]:
