@@ -13,13 +13,12 @@ from scipy import stats
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise import (
     cluster_sign_flip,
-    clustered,
     differences,
     mcnemar,
     permutation,
     skew_corrected_t,
 )
-from bestofk.stats.pairwise.clustered import cluster_t, clustered_t_interval, clusters_of
+from bestofk.stats.pairwise.clustered import cluster_t, clusters_of
 
 
 def enumerated(d, clusters, alternative):
@@ -84,8 +83,9 @@ def test_the_interval_of_clusters_by_hand():
     grouping = clusters_of([0, 0, 0, 1, 1, 2], 6)
     error, df = grouping.standard_error(grouping.totals(d))
     assert error == pytest.approx(np.sqrt(0 + 1 / (1 - 2 / 6) + 1 / (1 - 1 / 6)) / 6)
-    low, high = clustered_t_interval(d, np.zeros(6), grouping, outside=0.025)
-    assert (low, high) == pytest.approx(stats.t.interval(0.95, df, loc=1, scale=error))
+    flipped = cluster_sign_flip(d, np.zeros(6), clusters=[0, 0, 0, 1, 1, 2])
+    interval = stats.t.interval(0.95, df, loc=1, scale=error)
+    assert flipped.confidence_interval(0.95) == pytest.approx(interval)
 
 
 @pytest.mark.parametrize("sizes", [[3, 2, 1], [5, 5, 5, 5], [30, 1, 1, 2, 6], [1, 9]])
@@ -193,8 +193,6 @@ def test_blocks_of_pairs_do_not_change_the_result(monkeypatch, clusters, strata)
     a, b = rng.random((4, 1, 90)).round(2), rng.random((1, 3, 90)).round(2)
     whole = cluster_t(a, b, clusters=clusters, strata=strata)
     monkeypatch.setattr(differences, "NUMBERS_PER_BLOCK", 200)
-    monkeypatch.setattr(differences, "NUMBERS_PER_PART", 16)
-    monkeypatch.setattr(clustered, "NUMBERS_PER_PART", 16)
     blocks = cluster_t(a, b, clusters=clusters, strata=strata)
     for name in ("estimate", "standard_error", "statistic", "pvalue"):
         assert_allclose(getattr(blocks, name), getattr(whole, name), rtol=1e-12)

@@ -14,7 +14,6 @@ from bestofk.stats.pairwise import (
     all_pairs,
     corrected_repeated_kfold_t,
     correlated_t,
-    fewest_units,
     five_by_two_f,
     five_by_two_t,
     kfold_t,
@@ -202,7 +201,6 @@ def test_nothing_gives_less(entry, n):
     [
         ("sign", {}),
         ("wilcoxon", {}),
-        ("wilcoxon", {"method": "normal"}),
         ("wilcoxon", {"zeros": "split"}),
         ("permutation", {}),
         ("mcnemar", {}),
@@ -234,15 +232,3 @@ def test_by_hand():
     for bad in (-1, 2.5, "7", True):
         with pytest.raises(ArgumentError, match="n must be"):
             smallest_pvalue(bad)
-
-
-def test_fewest_units():
-    # one comparison: 2 / 2^6 = 0.031; three pairs: 6 / 2^7 = 0.047; ten: 20 / 2^9 = 0.039
-    assert [fewest_units(smallest_pvalue, m) for m in (1, 3, 10)] == [6, 7, 9]
-    assert fewest_units(lambda n: smallest_pvalue(n, "greater"), 10) == 8
-    assert fewest_units(smallest_pvalue, 1, alpha=0.9) == 2
-    for m, alpha in ((1, 0.05), (45, 0.01), (499_500, 0.05)):
-        n = fewest_units(smallest_pvalue, m, alpha)
-        assert m * smallest_pvalue(n) <= alpha < m * smallest_pvalue(n - 1)
-    with pytest.raises(ArgumentError, match="comparisons"):
-        fewest_units(smallest_pvalue, 0)

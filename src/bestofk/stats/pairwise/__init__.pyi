@@ -48,7 +48,6 @@ from .resampled import (
     resampled_t as resampled_t,
 )
 from .resolution import (
-    fewest_units as fewest_units,
     resolution_of as resolution_of,
     smallest_pvalue as smallest_pvalue,
 )

@@ -15,7 +15,6 @@ from bestofk._base.checks import (
     RandomState,
     at_least_zero,
     generator,
-    one_of,
     positive,
     refuse,
     side,
@@ -298,7 +297,6 @@ def ratio_of_sizes(rho: float | None, n_train: Any, n_test: Any) -> float:
 # Bayesian signed rank test
 
 _WEIGHTS_AT_ONCE = 1 << 18
-_PSEUDO_DIFFERENCES = {"left": -np.inf, "rope": 0.0, "right": np.inf}
 
 
 class _Sorted(NamedTuple):
@@ -316,7 +314,6 @@ def signed_rank_bayes(
     *,
     rope: float = 0.0,
     prior: float = 0.5,
-    prior_place: str = "rope",
     samples: int = 50_000,
     alternative: str = "two-sided",
     random_state: RandomState = 0,
@@ -334,9 +331,7 @@ def signed_rank_bayes(
     rope : float
         Differences from -rope to rope count as equivalence.
     prior : float
-        Strength s of the prior, the weight of one pseudo-difference.
-    prior_place : {"left", "rope", "right"}
-        Position of the pseudo-difference: in favour of `a`, at 0, or in favour of `b`.
+        Strength s of the prior, the weight of one pseudo-difference at 0.
     samples : int
         Number of draws from the posterior.
     alternative : {"two-sided", "greater", "less"}
@@ -354,7 +349,7 @@ def signed_rank_bayes(
 
     Notes
     -----
-    With z_0 the pseudo-difference and weights w ~ Dirichlet(s, 1, ..., 1),
+    With z_0 = 0 the pseudo-difference and weights w ~ Dirichlet(s, 1, ..., 1),
     ``theta_r = sum_ij w_i w_j H(z_i + z_j - 2 rope)``, ``theta_l`` alike and
     ``theta_e = 1 - theta_l - theta_r``, where H is 1 above 0 and 1/2 at 0. Sorting z once and
     summing cumulatively makes each draw O(n).
@@ -384,8 +379,6 @@ def signed_rank_bayes(
     sides: Alternative = side(alternative)
     width = rope_half_width(rope)
     prior = positive(prior, "prior")
-    one_of(prior_place, "prior_place", tuple(_PSEUDO_DIFFERENCES))
-    pseudo_difference = _PSEUDO_DIFFERENCES[prior_place]
     samples = whole(samples, "samples", at_least=1)
     rng = generator(random_state)
     a, b = paired_losses(a, b, axes=1)
@@ -397,7 +390,7 @@ def signed_rank_bayes(
     def prepare(d: Floats, noise: Floats) -> tuple[Floats, Floats]:
         numbers = np.arange(len(pairs), len(pairs) + max(1, int(np.prod(d.shape[1:]))))
         flat, flat_noise = (np.reshape(x, (n, -1)).T for x in (d, noise))
-        pairs.extend(_sorted_pairs(flat, flat_noise, region, pseudo_difference))
+        pairs.extend(_sorted_pairs(flat, flat_noise, region))
         mean = d.mean(axis=0)
         mean = np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
         return np.reshape(numbers, d.shape[1:]), mean
@@ -450,7 +443,7 @@ def share_draws(
     d = np.ravel(a - b)
     n = len(d)
     noise = np.square(1e-14 * np.maximum(np.abs(np.ravel(a)), np.abs(np.ravel(b))))
-    (pair,) = _sorted_pairs(d[None], noise[None], width, 0.0)
+    (pair,) = _sorted_pairs(d[None], noise[None], width)
     w = _weights(generator(random_state), n, 0.5, draws)[pair.order]
     up, down = _masses(w, pair)
     return np.stack([down, 1.0 - up - down, up], axis=1)
@@ -473,10 +466,8 @@ def _masses(w: Floats, pair: _Sorted) -> tuple[Floats, Floats]:
     return up, down
 
 
-def _sorted_pairs(
-    d: Floats, noise: Floats, width: float, pseudo_difference: float
-) -> list[_Sorted]:
-    """Sort the rows of `d`, each with the pseudo-difference at position n."""
+def _sorted_pairs(d: Floats, noise: Floats, width: float) -> list[_Sorted]:
+    """Sort the rows of `d`, each with a pseudo-difference of 0 at position n."""
     if width == 0:
         # only the order of |z| matters: ranks make ties of opposite sign cancel exactly
         ranks, signs = doubled_midranks(d, noise)
@@ -484,7 +475,7 @@ def _sorted_pairs(
     else:
         z = np.where(d * d <= noise, 0.0, d)
         slack = 4.0 * np.sqrt(noise.max(axis=1)) + 1e-15 * width
-    z = np.column_stack([z, np.full(len(z), pseudo_difference)])
+    z = np.column_stack([z, np.zeros(len(z))])
     order = np.argsort(z, axis=1, kind="stable")
     z = np.take_along_axis(z, order, axis=1)
     return [

@@ -13,12 +13,10 @@ from bestofk._base.checks import Alternative, Floats, side
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted
 from bestofk.stats.pairwise.differences import (
-    NUMBERS_PER_PART,
     agreeing_interval,
     over_blocks,
     paired_losses,
     ratio,
-    sums,
     widening,
 )
 from bestofk.stats.pairwise.permutation_tests import permutation
@@ -27,10 +25,8 @@ from bestofk.stats.pairwise.result import (
     Interval,
     PairwiseResult,
     scalar_or_array,
-    tail_level,
 )
-from bestofk.stats.pairwise.skew_corrected import mean_result, skewness_of
-from bestofk.stats.tails import t_quantile
+from bestofk.stats.pairwise.skew_corrected import mean_result, sample_skewness
 
 MIN_DIFFERING_CLUSTERS = 3
 """If fewer clusters differ, the standard error is at least about that of one differing cluster."""
@@ -121,13 +117,9 @@ class Clusters:
     def least_error(self, totals: Floats, unit: Any) -> Floats:
         """Return unit / C if fewer than three clusters differ, else 0."""
         unit = np.asarray(unit)
-
-        def differing(part: slice) -> tuple[Any]:
-            # totals within rounding error do not count as differences
-            rounding = 1e-12 * self.sizes[part] * unit[..., np.newaxis]
-            return (np.abs(totals[..., part]) > rounding,)
-
-        few = sums(differing, len(self))[0] < MIN_DIFFERING_CLUSTERS
+        # totals within rounding error do not count as differences
+        rounding = 1e-12 * self.sizes * unit[..., np.newaxis]
+        few = (np.abs(totals) > rounding).sum(axis=-1) < MIN_DIFFERING_CLUSTERS
         return np.where(few, unit / len(self), 0.0)
 
     def skewness(self, totals: Floats) -> Floats:
@@ -136,35 +128,15 @@ class Clusters:
             [totals[..., here].sum(axis=-1) / sizes.sum() for here, sizes, _ in self._strata],
             axis=-1,
         )
-
-        def centred(part: slice) -> Floats:
-            mean = means if means.shape[-1] == 1 else means[..., self.stratum[part]]
-            deviation: Floats = totals[..., part] - self.sizes[part] * mean
-            return deviation
-
-        parts = [slice(at, at + NUMBERS_PER_PART) for at in range(0, len(self), NUMBERS_PER_PART)]
-        largest = np.max([np.abs(centred(part)).max(axis=-1) for part in parts], axis=0)
-        scale = np.where(largest > 0, largest, 1.0)[..., np.newaxis]
-
-        def powers(part: slice) -> tuple[Floats, Floats]:
-            unit = centred(part) / scale
-            squares = np.square(unit)
-            return squares, squares * unit
-
-        squares, cubes = (total / len(self) for total in sums(powers, len(self)))
-        return skewness_of(squares, cubes, len(self))
+        mean = means if means.shape[-1] == 1 else means[..., self.stratum]
+        return sample_skewness(totals - self.sizes * mean, axis=-1)
 
 
 def _sum_of_squares(totals: Floats, sizes: Floats) -> Floats:
     """Return the sum of the CR2 squares of the clusters' deviations from the mean."""
     n = sizes.sum()
-    mean = totals.sum(axis=-1, keepdims=True) / n
-
-    def squares(part: slice) -> tuple[Floats]:
-        deviation = totals[..., part] - sizes[part] * mean
-        return (np.square(deviation, out=deviation) / (1.0 - sizes[part] / n),)
-
-    return sums(squares, sizes.size)[0]
+    deviation = totals - sizes * (totals.sum(axis=-1, keepdims=True) / n)
+    return np.asarray((np.square(deviation, out=deviation) / (1.0 - sizes / n)).sum(axis=-1))
 
 
 def degrees_of_freedom(sizes: Floats) -> float:
@@ -437,6 +409,18 @@ def cluster_sign_flip(
     sums = grouping.totals(first), grouping.totals(second)
     flipped = permutation(*sums, alternative=sides)
     estimate = np.asarray(flipped.estimate) * (len(grouping) / first.shape[-1])
+
+    def rule(result: PairwiseResult, level: float) -> Interval:
+        moments = over_blocks(first, second, partial(cluster_moments, grouping=grouping, unit=unit))
+        mean, error, df, _ = moments
+        of_t = mean_result("", (), mean, error, df, sides, count=len(grouping), unit=unit)
+        assert of_t.interval_rule is not None
+        low, high = of_t.interval_rule(of_t, level)
+        d = first - second
+        return agreeing_interval(
+            result, level, low, high, least=d.min(axis=-1), most=d.max(axis=-1)
+        )
+
     return PairwiseResult(
         test="cluster-sign-flip",
         statistic=scalar_or_array(estimate),
@@ -445,9 +429,8 @@ def cluster_sign_flip(
         estimate=scalar_or_array(estimate),
         alternative=sides,
         note=_note(sums, len(grouping), sides, flipped.note),
-        bounds=flipped.bounds,
         losses=(first, second),
-        interval_rule=clustered_rule(grouping, unit),
+        interval_rule=rule,
     )
 
 
@@ -455,37 +438,6 @@ def differing(a: Floats, b: Floats) -> Any:
     """Count the (..., C) sums that differ by more than rounding; shape (...)."""
     apart = np.abs(a - b) > 1e-12 * np.maximum(np.maximum(np.abs(a), np.abs(b)), 1e-300)
     return apart.sum(axis=-1)
-
-
-def clustered_rule(grouping: Clusters, unit: float | None) -> Any:
-    """Return the rule of the clustered t interval, for `PairwiseResult.interval_rule`."""
-
-    def rule(result: PairwiseResult, level: float) -> Interval:
-        a, b = result.losses
-        outside = tail_level(level, result.alternative)
-        low, high = clustered_t_interval(a, b, grouping, outside=outside, unit=unit)
-        if unit is not None:
-            # no mean difference exceeds the largest possible difference
-            low, high = np.clip(low, -unit, unit), np.clip(high, -unit, unit)
-        d = a - b
-        return agreeing_interval(
-            result, level, low, high, least=d.min(axis=-1), most=d.max(axis=-1)
-        )
-
-    return rule
-
-
-def clustered_t_interval(
-    a: Floats, b: Floats, grouping: Clusters, *, outside: float, unit: float | None = None
-) -> tuple[Floats, Floats]:
-    """Return the ends (...) of the t interval over clusters with `outside` in each tail."""
-    d = a - b
-    totals = grouping.totals(d)
-    largest = np.abs(d).max(axis=-1) if unit is None else float(unit)
-    error, df = grouping.standard_error(totals, unit=largest)
-    mean = totals.sum(axis=-1) / d.shape[-1]
-    half = -t_quantile(outside, df) * error
-    return np.asarray(mean - half), np.asarray(mean + half)
 
 
 def _note(sums: tuple[Floats, Floats], count: int, alternative: Alternative, note: str) -> str:

@@ -21,9 +21,6 @@ NUMBERS_PER_BLOCK = 1 << 17
 ZERO_MARGIN = 1e-9
 """Distance from 0 of an end that excludes 0, relative to the largest difference."""
 
-NUMBERS_PER_PART = 1 << 15
-"""Numbers of each array that `sums` adds at a time, so that they stay in the cache."""
-
 _SQUARED_ROUNDING = (8.0 * np.finfo(np.float64).eps) ** 2
 
 
@@ -161,27 +158,6 @@ def over_blocks(
         parts.append(moments(d, noise.reshape(-1)[start : start + len(d)]))
     columns = zip(*parts, strict=True)
     return tuple(np.concatenate(column).reshape(lead) for column in columns)
-
-
-def sums(
-    parts: Callable[[slice], tuple[Floats, ...]], n: int, start: int = 0
-) -> tuple[Floats, ...]:
-    """Return the sums of arrays over their last axis, of which only parts exist at a time.
-
-    `parts` returns the arrays for a slice of n positions. Like `np.sum`, add halves of halves, so
-    that rounding errors stay small.
-
-    Examples
-    --------
-    >>> x = np.linspace(0.0, 1.0, 100_001)
-    >>> np.allclose(sums(lambda part: (x[part],), x.size), x.sum(), rtol=1e-15)
-    True
-    """
-    if n <= NUMBERS_PER_PART:
-        return tuple(part.sum(axis=-1) for part in parts(slice(start, start + n)))
-    half = n // 2 - n // 2 % 8
-    halves = sums(parts, half, start), sums(parts, n - half, start + half)
-    return tuple(a + b for a, b in zip(*halves, strict=True))
 
 
 def loss_unit(a: Floats, b: Floats) -> float:

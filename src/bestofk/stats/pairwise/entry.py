@@ -115,7 +115,7 @@ class PairwiseTest(FunctionEntry):
     @property
     def needs_sizes(self) -> bool:
         """True if the function needs `n_train` and `n_test`."""
-        return self.takes("n_train") and not self.takes("test_share")
+        return self.takes("n_train")
 
     @property
     def nested(self) -> bool:

@@ -51,7 +51,7 @@ def permutation(
     PairwiseResult
         `statistic` is the mean difference; there are no degrees of freedom. The interval contains
         the shifts of `a` that the test does not reject; an end is infinite if n is too
-        small for the level. `bounds` are bounds of the p-value, or None if it is exact.
+        small for the level. `note` has bounds of the p-value if it is not exact.
 
     Notes
     -----
@@ -64,7 +64,7 @@ def permutation(
     those of the other. More are convolved exactly if they are multiples of one unit, such as error
     rates. For any others the transform prod_i cosh(s d_i) of T* is inverted numerically along a
     line near its saddlepoint, for up to millions of differences, in the far tail as well as in the
-    middle. `bounds` then contains the p-value, within 1 percent of it.
+    middle, within 1 percent of the p-value.
 
     References
     ----------
@@ -97,7 +97,6 @@ def permutation(
         estimate=scalar_or_array(estimate.reshape(shape)),
         alternative=alternative,
         note=_note(n, alternative, p, bounds),
-        bounds=_bounds(bounds, shape),
         losses=(a, b),
         interval_rule=_interval,
     )
@@ -137,13 +136,6 @@ def _note(n: int, alternative: Alternative, p: Floats, bounds: Floats) -> str:
         widest = float((bounds[:, 1] - bounds[:, 0]).max())
         sentences.append(f"The p-values are known to within {widest:.2g}.")
     return " ".join(sentences)
-
-
-def _bounds(bounds: Floats, shape: tuple[int, ...]) -> Interval | None:
-    if (bounds[:, 0] == bounds[:, 1]).all():
-        return None
-    low, high = (scalar_or_array(end.reshape(shape)) for end in bounds.T)
-    return Interval(low, high)
 
 
 def _interval(result: PairwiseResult, level: float) -> Interval:

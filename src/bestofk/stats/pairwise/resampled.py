@@ -206,8 +206,6 @@ def corrected_repeated_kfold_t(
     *,
     alternative: str = "two-sided",
     df: float | None = None,
-    n_train: Any = None,
-    n_test: Any = None,
     test_share: float | None = None,
     units: int | None = None,
     resolution: float | None = None,
@@ -226,12 +224,10 @@ def corrected_repeated_kfold_t(
         ``"greater"``: the loss of `a` is greater.
     df : float, optional
         Calibrated degrees of freedom instead of runs * folds - 1.
-    n_train, n_test : number, or sequence of numbers, optional
-        Rows in the training and in the test part.
     test_share : float, optional
-        The ratio n_test / n_train itself, instead of the two. Without any of them it is
-        1 / (folds - 1), which is right only if no fold was dropped: nine folds out of ten still
-        have the ratio 1/9 (see `bestofk.splits.Design.test_share`).
+        Rows in the test part over rows in the training part. By default 1 / (folds - 1), which is
+        right only if no fold was dropped: nine folds out of ten still have the ratio 1/9 (see
+        `bestofk.splits.Design.test_share`).
     units, resolution, widened
         As for `corrected_resampled_t`.
 
@@ -262,7 +258,10 @@ def corrected_repeated_kfold_t(
         a, b = a[np.newaxis], b[np.newaxis]
     a, b = paired_losses(a, b, axes=2)
     runs, folds = a.shape[-2:]
-    share = _share_of_folds(folds, n_train, n_test, test_share)
+    if test_share is None:
+        if folds < 2:
+            raise refuse("folds (the last axis)", "at least 2", folds)
+        test_share = 1.0 / (folds - 1)
     flat_a, flat_b = (array.reshape(*array.shape[:-2], runs * folds) for array in (a, b))
     return _paired_t(
         "corrected-repeated-kfold-t",
@@ -271,27 +270,10 @@ def corrected_repeated_kfold_t(
         alternative,
         df,
         resolution,
-        test_ratio=share,
+        test_ratio=positive(test_share, "test_share"),
         units=units,
         widened=widened,
     )
-
-
-def _share_of_folds(folds: int, n_train: Any, n_test: Any, test_share: Any) -> float:
-    """Return n_test / n_train from the arguments, or that of complete runs of `folds` folds."""
-    if (n_train is None) != (n_test is None):
-        raise ArgumentError("n_train and n_test must be given together; got one of them.")
-    if test_share is not None:
-        if n_train is not None:
-            raise ArgumentError(
-                "test_share must be given without n_train and n_test; got all of them."
-            )
-        return positive(test_share, "test_share")
-    if n_train is not None:
-        return rows_ratio(n_train, n_test)
-    if folds < 2:
-        raise refuse("folds (the last axis)", "at least 2", folds)
-    return 1.0 / (folds - 1)
 
 
 def rows_ratio(n_train: Any, n_test: Any) -> float:

@@ -10,7 +10,6 @@ learners contributes in one fold; for n differences of folds that is 2 r^2 / n.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from bestofk._base.checks import (
     Floats,
     at_least_zero,
     finite_array,
-    probability,
     refuse,
     side,
     whole,
@@ -242,38 +240,3 @@ def never_zero(p: Any) -> Any:
     (True, 0.3)
     """
     return np.maximum(p, SMALLEST)
-
-
-def fewest_units(smallest: Callable[[int], float], comparisons: int, alpha: float = 0.05) -> int:
-    """Return the fewest units with which a discrete test can reject in a family of comparisons.
-
-    Parameters
-    ----------
-    smallest : callable
-        Smallest p-value of n units, such as `smallest_pvalue` or the attribute of that name of a
-        registered pairwise test. It must not increase with n.
-    comparisons : int
-        Factor of the smallest p-value in the correction: the number of comparisons for the
-        corrections of Bonferroni, Holm, Shaffer, and Bergmann and Hommel.
-    alpha : float
-        Level of the family.
-
-    Returns
-    -------
-    int
-        The smallest n with ``comparisons * smallest(n) <= alpha``.
-
-    Examples
-    --------
-    Ten pairs of five learners:
-
-    >>> from bestofk.stats.pairwise import smallest_pvalue
-    >>> fewest_units(smallest_pvalue, 10), 10 * smallest_pvalue(8), 10 * smallest_pvalue(9)
-    (9, 0.078125, 0.0390625)
-    """
-    comparisons = whole(comparisons, "comparisons", at_least=1)
-    alpha = probability(alpha, "alpha")
-    n = 1
-    while comparisons * smallest(n) > alpha:
-        n += 1
-    return n

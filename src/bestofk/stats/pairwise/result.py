@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from types import FunctionType
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from bestofk._base.checks import Alternative, Floats, probability
 from bestofk._base.errors import ArgumentError
@@ -124,9 +122,6 @@ class PairwiseResult(Presented):
         typical one (the pseudomedian or median of the differences).
     note : str
         A remark for the reader; often empty.
-    bounds : Interval or None
-        Bounds of the p-value, of the shape of `pvalue`, if it was computed with a known error;
-        None if it is exact up to rounding.
     losses : tuple of ndarray
         The two inputs (not copied), for intervals and figures that need the differences.
     interval_rule : callable or None
@@ -144,7 +139,6 @@ class PairwiseResult(Presented):
     direction: FloatOrArray | None = None
     estimand: Estimand = "mean"
     note: str = ""
-    bounds: Interval | None = None
     losses: tuple[Floats, ...] = field(default=(), repr=False, compare=False)
     interval_rule: Callable[[PairwiseResult, float], Interval] | None = field(
         default=None, repr=False, compare=False
@@ -187,22 +181,6 @@ class PairwiseResult(Presented):
         q = -(normal_quantile(tail) if self.df is None else t_quantile(tail, self.df))
         half = q * np.asarray(self.standard_error)
         return one_sided(self.pivot - half, self.pivot + half, self.alternative)
-
-    def of_pairs(self, rows: npt.NDArray[np.int64]) -> PairwiseResult | None:
-        """Return the result of some pairs; None if the interval depends on more than the result."""
-        rule = self.interval_rule
-        depends = rule is not None and (not isinstance(rule, FunctionType) or rule.__closure__)
-        if depends or np.ndim(self.pvalue) != 1:
-            return None
-        columns: dict[str, Any] = {
-            name: np.asarray(value)[rows]
-            for name in ("statistic", "pvalue", "estimate", "pivot", "standard_error", "direction")
-            if (value := getattr(self, name)) is not None
-        }
-        bounds = self.bounds and Interval(*(np.asarray(end)[rows] for end in self.bounds))
-        return replace(
-            self, **columns, bounds=bounds, losses=tuple(side[rows] for side in self.losses)
-        )
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per comparison."""

@@ -19,7 +19,7 @@ from bestofk.stats.null_distributions.sums import convolved_tails, fair_coins, s
 from bestofk.stats.pairwise.differences import agreeing_interval, over_pairs, paired_losses
 from bestofk.stats.pairwise.resolution import never_zero
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, scalar_or_array, tail_level
-from bestofk.stats.tails import normal_quantile, normal_sf
+from bestofk.stats.tails import normal_quantile
 
 Ranks = npt.NDArray[np.int64]
 
@@ -31,8 +31,7 @@ BISECTION_STEPS = 36
 NORMAL_FROM = 2000
 """Differences from which the studentized sum counts as normal."""
 EXACT_UP_TO = 100
-"""Differences up to which ``method="auto"`` is exact."""
-_ZEROS = {"wilcox": "wilcox", "drop": "wilcox", "pratt": "pratt", "split": "split"}
+"""Differences up to which p-values are exact."""
 
 
 def exact_tails(ranks: Ranks, at: Ranks) -> Floats:
@@ -111,20 +110,6 @@ def saddlepoint_tails(ranks: Ranks, at: Ranks) -> Floats:
     beyond_all = (at >= total) | (total == 0)
     tail = np.where(beyond_all, 0.0, flipped_tail(ranks / 2, np.abs(below), step))
     return np.asarray(never_zero(np.where((below >= 0) & ~beyond_all, tail, 1.0 - tail)))
-
-
-def normal_tails(ranks: Ranks, at: Ranks) -> Floats:
-    """Approximate P(W <= at) for each row of ranks by the normal distribution.
-
-    The variance is a quarter of the sum of squared ranks, which includes the corrections for ties
-    and zeros. The continuity correction is half of the step of which all ranks are multiples (1/2
-    without ties).
-    """
-    step = np.gcd.reduce(ranks, axis=1)
-    sd = np.sqrt(np.square(ranks.astype(np.float64)).sum(axis=1)) / 2
-    nothing = sd == 0
-    z = (at - ranks.sum(axis=1) / 2 + step / 2) / np.where(nothing, 1.0, sd)
-    return np.asarray(np.where(nothing, 1.0, never_zero(normal_sf(-z))))
 
 
 def largest_within(n: int, tail: float) -> int:
@@ -287,7 +272,6 @@ def wilcoxon(
     *,
     alternative: str = "two-sided",
     zeros: str = "wilcox",
-    method: str = "auto",
 ) -> PairwiseResult:
     """Wilcoxon's signed rank test.
 
@@ -304,11 +288,7 @@ def wilcoxon(
     zeros : {"wilcox", "pratt", "split"}
         How to treat differences of 0: drop them before ranking (Wilcoxon); rank and then drop them
         (Pratt); or rank them and give half of their ranks to each side, dropping one of them if
-        their number is odd (Demsar). ``"drop"`` is another name for ``"wilcox"``.
-    method : {"auto", "exact", "normal"}
-        The null distribution. ``"exact"``: counted, given the ties. ``"normal"``: the normal
-        approximation, corrected for ties and for continuity. ``"auto"``: exact up to 100
-        differences, a saddlepoint approximation beyond.
+        their number is odd (Demsar).
 
     Returns
     -------
@@ -328,10 +308,9 @@ def wilcoxon(
     in printed tables for n differences: the zeros are then evidence for equality, while the other
     two rules ignore them.
 
-    From 101 differences on, ``"auto"`` is accurate to a tenth of a percent of the p-value if the
-    absolute differences have ten or more distinct values, or at most three (p from 1e-6 to 1);
-    with four to nine it is accurate to a few percent. The normal approximation is up to 5 percent
-    off there for p above 0.01, and doubles a p-value near 1e-6.
+    The p-value is exact up to 100 differences. Beyond, a saddlepoint approximation is accurate to
+    a tenth of a percent if the absolute differences have ten or more distinct values, or at most
+    three (p from 1e-6 to 1); with four to nine it is accurate to a few percent.
 
     The Walsh averages ignore ties and zeros. If they put 0 on the other side of an end than the
     test does, that end is moved to 0 or, if the test rejects, just beyond it.
@@ -360,16 +339,13 @@ def wilcoxon(
     (14.0, 0.0625)
     """
     sides: Alternative = side(alternative)
-    rule = _ZEROS[one_of(zeros, "zeros", tuple(_ZEROS))]
-    one_of(method, "method", ("auto", "exact", "normal"))
+    one_of(zeros, "zeros", ("wilcox", "pratt", "split"))
     a, b = paired_losses(a, b, axes=1)
     n = a.shape[-1]
-    if method == "auto":
-        method = "exact" if n <= EXACT_UP_TO else "close"
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
-        ranks, plus, minus = _rank_sums(d, noise, rule)
-        p = _tail(ranks, plus, minus, sides, method)
+        ranks, plus, minus = _rank_sums(d, noise, zeros)
+        p = _tail(ranks, plus, minus, sides)
         if sides == "two-sided":
             p = np.minimum(2.0 * p, 1.0)
         typical = pseudomedian(d.reshape(n, -1)).reshape(d.shape[1:])
@@ -407,11 +383,11 @@ def _rank_sums(d: Floats, noise: Floats, zeros: str) -> tuple[Ranks, Ranks, Rank
     return ranks, plus, ranks.sum(axis=1) - plus
 
 
-def _tail(ranks: Ranks, plus: Ranks, minus: Ranks, sides: Alternative, method: str) -> Floats:
+def _tail(ranks: Ranks, plus: Ranks, minus: Ranks, sides: Alternative) -> Floats:
     """Return the tail of the alternative, or the smaller tail, including its end."""
     # the null distribution is symmetric: P(W+ >= w) = P(W+ <= total - w) = P(W+ <= minus)
     at = {"greater": minus, "less": plus, "two-sided": np.minimum(plus, minus)}[sides]
-    tails = {"exact": exact_tails, "close": close_tails, "normal": normal_tails}[method]
+    tails = exact_tails if ranks.shape[1] <= EXACT_UP_TO else close_tails
     return np.asarray(np.minimum(tails(ranks, at), 1.0))
 
 

@@ -52,13 +52,9 @@ def sample_skewness(centred: Floats, *, axis: int) -> Floats:
     n = centred.shape[axis]
     largest = np.abs(centred).max(axis=axis, keepdims=True)
     unit = centred / np.where(largest > 0, largest, 1.0)
-    squares = np.square(unit).mean(axis=axis)
-    cubes = (unit * unit * unit).mean(axis=axis)
-    return skewness_of(squares, cubes, n)
-
-
-def skewness_of(squares: Floats, cubes: Floats, n: int) -> Floats:
-    """Return the bias-corrected skewness of n numbers with these central moments; 0 for n < 3."""
+    squares = np.square(unit)
+    cubes = (squares * unit).mean(axis=axis)
+    squares = squares.mean(axis=axis)
     if n < 3:
         return np.zeros(np.shape(squares))
     skewness, _ = ratio(cubes, squares**1.5)
@@ -130,7 +126,7 @@ def skew_corrected_ends(quantile: Any, skewness: Any, n: Any) -> tuple[Floats, F
 
 def mean_result(
     test: str,
-    losses: tuple[Floats, Floats],
+    losses: tuple[Floats, ...],
     mean: Floats,
     error: Floats,
     df: float | Floats,
