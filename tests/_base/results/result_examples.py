@@ -283,7 +283,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "replicability": lambda: lab.replicability("kfold-t", simulation=simulation()),
     "agreement": lambda: lab.replicability("kfold-t", simulation=simulation()).agreement(0.05),
     "false_claims": lambda: lab.false_claims(sets=10, n_jobs=1),
-    "worst_chosen": lambda: lab.worst_chosen(sets=10, n_jobs=1),
     "calibrate": lambda: lab.calibrate("kfold-t", simulation=simulation()),
     "outcomes": lambda: lab.outcomes(simulation(), "kfold-t"),
     "estimate_truth": lambda: lab.estimate_truth(

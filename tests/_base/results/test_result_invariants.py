@@ -182,7 +182,7 @@ SAY_NOTHING = {
     "race", "raced learner", "roc curve", "roc_hull", "run_interval_test", "settled items",
     "order_intervals",
     "ranks", "simulate", "slices",
-    "type1_error", "worst_chosen",
+    "type1_error",
 }  # fmt: skip
 
 

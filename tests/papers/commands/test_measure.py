@@ -34,7 +34,7 @@ def test_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> N
         ["claims", "--problem", "many-data-sets(means=(0.3, 0.2, 0.2))"],
         ["claims", "--learner", "nmc", "--problem", "blocks(rows=40)", "--cv", "2x4",
          "--prefer", "nmc 1,nmc 2"],
-        ["chosen", "--by", "0.1", "--within", "0.01", "--test", "sign", "--alpha", "0.1"],
+        ["claims", "--test", "sign", "--alpha", "0.1"],
     ],
 )  # fmt: skip
 def test_measures_of_decisions(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -54,7 +54,6 @@ def test_measures_of_decisions(words: list[str], capsys: pytest.CaptureFixture[s
         ["measure", "power", "--data", "iris"],
         ["measure", "power", "--by", "0.1"],
         ["measure", "claims", "--problem", "gaussian"],
-        ["measure", "chosen", "--by", "-1"],
     ],
 )
 def test_wrong_calls(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

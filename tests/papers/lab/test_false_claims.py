@@ -59,8 +59,6 @@ def test_what_cannot_be_decided_is_refused_before_the_work() -> None:
         lab.false_claims(test="5x2cv-t", **huge)
     with pytest.raises(ArgumentError, match="must have known expected losses"):
         lab.false_claims(problem="gaussian", sets=10**6)
-    with pytest.raises(ArgumentError, match="must have known expected losses"):
-        lab.worst_chosen(problem="network(paper=2)", sets=10**6)
 
 
 @pytest.mark.parametrize("family", ["all", "preference", "control"])
@@ -107,46 +105,6 @@ def test_false_claims_keep_to_alpha(K: int, shape: str) -> None:
     result = lab.false_claims(problem=generated, sets=400, random_state=K)
     # nine such tests: one in 10,000 of a decision that errs at 5 % fails here
     assert result.rate.count <= stats.binom.isf(1e-4, 400, 0.05)
-
-
-def test_recommendations_by_hand() -> None:
-    result = lab.worst_chosen(simulation=CLEAR, by=0.05, within=0.05)
-    assert (result.best.count, result.cheapest.count) == (5, 5)
-    assert (result.worst.count, result.beyond.count, result.nothing.count) == (0, 0, 0)
-    assert result.regret == 0
-    # the recommended learner 2, had it been the worst, or in between
-    worst = lab.worst_chosen(simulation=believed(0.2, 0.3, 0.25), by=0.1, within=0.05)
-    assert (worst.worst.count, worst.beyond.count, worst.best.count) == (5, 0, 0)
-    assert worst.cheapest.count == 0
-    assert worst.regret == pytest.approx(0.1)
-    beyond = lab.worst_chosen(simulation=believed(0.2, 0.3, 0.35), by=0.09)
-    assert (beyond.worst.count, beyond.beyond.count) == (0, 5)
-    within = lab.worst_chosen(simulation=believed(0.4, 0.26, 0.25), within=0.01)
-    assert (within.cheapest.count, within.best.count) == (5, 0)
-    equal = lab.worst_chosen(simulation=believed(0.2, 0.2, 0.2))
-    assert (equal.worst.count, equal.best.count) == (0, 5)
-
-
-def test_nothing_recommended_is_counted() -> None:
-    generated = lab.simulate(problem="many-data-sets(means=(0.2, 0.2))", sets=8)
-    result = lab.worst_chosen(simulation=generated, procedure="most-wins")
-    assert result.nothing.count + result.best.count == 8
-    assert result.nothing.count > 0
-    assert result.procedure == "most-wins"
-
-
-def test_the_published_procedure_is_blind_to_a_noisy_learner() -> None:
-    asked = {"test": "permutation", "family": "preference", "prefer": "listed"}
-    result = lab.worst_chosen(sets=200, by=0.1, **asked)
-    # verdict of an independent simulation of this case: 53 percent
-    assert stats.binomtest(result.worst.count, 200, 0.53).pvalue > 1e-4
-    assert result.beyond.count == result.worst.count
-
-
-@pytest.mark.parametrize("value", [-1, "0.1", float("inf"), float("nan")])
-def test_wrong_bounds(value: object) -> None:
-    with pytest.raises(ArgumentError, match="by must be a number of at least 0"):
-        lab.worst_chosen(simulation=CLEAR, by=value)
 
 
 @pytest.mark.parametrize("K", [16, 17, 40])

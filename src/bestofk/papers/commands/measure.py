@@ -234,34 +234,6 @@ def claims(**options: Any) -> None:
     """
     from bestofk.papers.lab.claims import false_claims
 
-    _measure_decisions(false_claims, options, "many-data-sets")
-
-
-@measure.command()
-@click.option("--problem", metavar="SPEC",
-              help="many-data-sets, right-or-wrong, ... with its settings.")  # fmt: skip
-@click.option("--by", type=float, default=0.0, show_default=True,
-              help="Too bad: worse than the true best by more than this.")  # fmt: skip
-@click.option("--within", type=float, default=0.0, show_default=True,
-              help="Good enough: worse than the true best by at most this.")  # fmt: skip
-@decision_options
-@simulation_options
-def chosen(**options: Any) -> None:
-    """Measure how often a decision recommends the worst, a too bad, or a cheap good learner.
-
-    \b
-    Examples:
-      bestofk measure chosen --sets 200 --by 0.1
-    """
-    from bestofk.papers.lab.claims import BLIND_SPOT, worst_chosen
-
-    extent = {name: options[name] for name in ("by", "within")}
-    _measure_decisions(worst_chosen, options, BLIND_SPOT, **extent)
-
-
-def _measure_decisions(
-    function: Any, options: dict[str, Any], default_problem: str, **more: Any
-) -> None:
     names = ("procedure", "test", "family", "correction", "margin", "alpha")
     prefer = options["prefer"]
     settings = {
@@ -270,12 +242,11 @@ def _measure_decisions(
         **{name: options[name] for name in names},
     }
     with _running():
-        result = function(
+        result = false_claims(
             _learners(options),
-            _problem(options, default_problem),
+            _problem(options, "many-data-sets"),
             options["cv"],
             **{name: value for name, value in settings.items() if value is not None},
-            **more,
             **_simulation(options),
         )
     echo_explanation(result, as_json=options["as_json"])

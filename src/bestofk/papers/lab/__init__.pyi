@@ -1,9 +1,7 @@
 from .calibration import calibrate as calibrate
 from .claims import (
-    Chosen as Chosen,
     FalseClaims as FalseClaims,
     false_claims as false_claims,
-    worst_chosen as worst_chosen,
 )
 from .collect_outcomes import Outcomes as Outcomes, outcomes as outcomes
 from .error_rates import (

@@ -1,4 +1,4 @@
-"""Quality of decisions: how often they make false claims, and how good their recommendation is."""
+"""Quality of decisions: how often they make a false claim."""
 
 from __future__ import annotations
 
@@ -9,17 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, refuse
+from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import counted, number
+from bestofk._base.formatting import counted
 from bestofk._base.results import Presented
 from bestofk.decide.order_tables import ManyDecisions
 from bestofk.papers.lab.rates import Rate, rate_columns
 from bestofk.papers.lab.simulation import Simulation, rehearse, simulate
 from bestofk.papers.lab.truth import known_truth
 
-BLIND_SPOT = "many-data-sets(means=(0.27, 0.4, 0.25), sds=(0.01, 0.25, 0.01))"
-"""A precise, preferred learner; a noisy one that is the worst; a precise one that is the best."""
 ROUNDING = 1e-12
 """Differences of means that are not exact in binary."""
 
@@ -190,176 +188,6 @@ def false_claims(
         different_pairs=different,
         tests=many.tests,
         alpha=many.alpha,
-        options=dict(options),
-        simulation=simulation,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Chosen(Presented):
-    """The quality of the learner that a decision recommends.
-
-    Attributes
-    ----------
-    worst : Rate
-        Share on which the recommended learner has the largest expected loss (and not all are
-        equal).
-    beyond : Rate
-        Share on which it is worse than the truly best by more than `by`.
-    cheapest : Rate
-        Share on which it is the most preferred of the learners that are worse than the truly best
-        by at most `within`.
-    best : Rate
-        Share on which it has the smallest expected loss.
-    nothing : Rate
-        Share on which no learner is recommended.
-    regret : float
-        Mean expected loss of the recommended learner minus that of the truly best, over the
-        decisions with a recommendation.
-    by, within : float
-        The two bounds.
-    procedure : str
-        The decision procedure.
-    tests : tuple of str
-        The tests that it used.
-    options : mapping
-        The arguments of `order`.
-    simulation : Simulation
-        The losses.
-    """
-
-    worst: Rate
-    beyond: Rate
-    cheapest: Rate
-    best: Rate
-    nothing: Rate
-    regret: float
-    by: float
-    within: float
-    procedure: str
-    tests: tuple[str, ...]
-    options: Mapping[str, Any] = field(default_factory=dict)
-    simulation: Simulation
-
-    def _rates(self) -> dict[str, Rate]:
-        names = ("worst", "beyond", "cheapest", "best", "nothing")
-        return {name: getattr(self, name) for name in names}
-
-    def _columns(self) -> dict[str, Any]:
-        """One row per rate."""
-        rates = self._rates()
-        return {"what": tuple(rates), **rate_columns(list(rates.values()))}
-
-    def explain(self) -> str:
-        """State the rates in sentences."""
-        lines = [
-            f"Of {len(self.simulation.learners)} learners, {self.procedure} "
-            f"({_settings_text(self.tests, self.options)}) recommends:",
-            f"- the truly worst on {self.worst.percent()} of the {self.simulation.drawn}s;",
-            f"- one that is worse than the truly best by more than {number(self.by)} on "
-            f"{self.beyond.percent()};",
-            f"- the most preferred of those within {number(self.within)} of the truly best on "
-            f"{self.cheapest.percent()};",
-            f"- the truly best on {self.best.percent()}; none on {self.nothing.percent()}.",
-            f"Its expected loss is {number(self.regret)} above the smallest possible, on average.",
-            f"Measured on {self.simulation.explain()}",
-        ]
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rates for strict JSON."""
-        return {
-            "measure": "chosen",
-            "procedure": self.procedure,
-            "tests": list(self.tests),
-            "options": _json_options(self.options),
-            **self.simulation.facts(),
-            **{name: rate.to_dict() for name, rate in self._rates().items()},
-            "regret": self.regret,
-            "by": self.by,
-            "within": self.within,
-            "explanation": self.explain(),
-        }
-
-
-def worst_chosen(
-    learners: Any = ("naive-bayes", "c4.5"),
-    problem: Any = BLIND_SPOT,
-    cv: Any = "10x10",
-    *,
-    by: float = 0.0,
-    within: float = 0.0,
-    sets: int = 1000,
-    scoring: Any = None,
-    random_state: int = 0,
-    n_jobs: int = -1,
-    engine: str = "auto",
-    scheduler: str | None = None,
-    store: Any = None,
-    progress: Any = False,
-    simulation: Simulation | None = None,
-    **options: Any,
-) -> Chosen:
-    """Measure how often `order` recommends the truly worst learner, or one that is too bad.
-
-    Parameters
-    ----------
-    learners, problem, cv, sets, scoring, random_state
-        As for `false_claims`. The default problem is the blind spot of MultiTest: a precise,
-        preferred learner, a noisy one that is the worst, and a precise one that is the best.
-    n_jobs, engine, scheduler, store, progress, simulation
-        As for `false_claims`.
-    by : float
-        Count a learner as too bad if it is worse than the truly best by more than this.
-    within : float
-        Count a learner as good enough if it is worse than the truly best by at most this. The
-        most preferred of these should be recommended. The listing order is the preference.
-    **options
-        For `order`: `prefer`, `procedure`, `margin`, `test`, ...
-
-    Returns
-    -------
-    Chosen
-
-    Notes
-    -----
-    Error rates of tests do not measure this: a decision can recommend a learner for lack of
-    evidence against it, without any false claim.
-
-    Examples
-    --------
-    >>> result = worst_chosen(problem="many-data-sets(means=(0.5, 0.2, 0.21))", sets=20, by=0.05,
-    ...                       within=0.02)
-    >>> result.worst.count, result.beyond.count, result.cheapest.count >= result.best.count
-    (0, 0, True)
-    """
-    for name, value in (("by", by), ("within", within)):
-        if not (isinstance(value, int | float) and 0 <= value < np.inf):
-            raise refuse(name, "a number of at least 0", value)
-    simulation, means, many = _decide(
-        simulation, options, learners, problem, cv, sets=sets, scoring=scoring,
-        random_state=random_state, n_jobs=n_jobs, engine=engine, scheduler=scheduler, store=store,
-        progress=progress,
-    )  # fmt: skip
-    excess = means - means.min()
-    # a bound of 0.01 includes 0.26 against 0.25
-    tolerance = 1e-9 * max(1.0, float(np.abs(means).max()))
-    cheapest = int(np.flatnonzero(excess <= within + tolerance)[0])
-    recommends = many.recommended >= 0
-    gap = np.where(recommends, excess[many.recommended], np.nan)
-    differ = bool(excess.max() > 0)
-    n = simulation.sets
-    return Chosen(
-        worst=Rate.of(int((differ & (gap == excess.max())).sum()), n),
-        beyond=Rate.of(int((gap > by + tolerance).sum()), n),
-        cheapest=Rate.of(int((many.recommended == cheapest).sum()), n),
-        best=Rate.of(int((gap == 0).sum()), n),
-        nothing=Rate.of(int((~recommends).sum()), n),
-        regret=float(gap[recommends].mean()) if recommends.any() else 0.0,
-        by=float(by),
-        within=float(within),
-        procedure=many.procedure,
-        tests=many.tests,
         options=dict(options),
         simulation=simulation,
     )
