@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from bestofk._base.checks import Alternative, Floats, probability
 from bestofk._base.errors import ArgumentError
@@ -181,6 +183,19 @@ class PairwiseResult(Presented):
         q = -(normal_quantile(tail) if self.df is None else t_quantile(tail, self.df))
         half = q * np.asarray(self.standard_error)
         return one_sided(self.pivot - half, self.pivot + half, self.alternative)
+
+    def of_pairs(self, rows: npt.NDArray[np.int64]) -> PairwiseResult | None:
+        """Return the result of some pairs; None if the interval depends on more than the result."""
+        rule = self.interval_rule
+        depends = rule is not None and (not isinstance(rule, FunctionType) or rule.__closure__)
+        if depends or np.ndim(self.pvalue) != 1:
+            return None
+        columns: dict[str, Any] = {
+            name: np.asarray(value)[rows]
+            for name in ("statistic", "pvalue", "estimate", "pivot", "standard_error", "direction")
+            if (value := getattr(self, name)) is not None
+        }
+        return replace(self, **columns, losses=tuple(side[rows] for side in self.losses))
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per comparison."""

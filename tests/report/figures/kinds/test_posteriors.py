@@ -86,7 +86,7 @@ def test_draws_of_signed_ranks_have_the_probabilities_of_the_result():
     shares = np.bincount(draws.argmax(axis=1), minlength=3) / 1500
     assert shares == pytest.approx([result.left, result.right, result.rope], abs=0.04)
     # Another prior gives other draws, which are not those of the result.
-    other = pairwise.signed_rank_bayes(a[:4], a[:4], rope=0.01, prior=50, prior_place="left")
+    other = pairwise.signed_rank_bayes(a[:4], a[:4] - 0.05, rope=0.01, prior=50)
     assert draws_of(posteriors_of(other, "simplex")) == []
 
 
