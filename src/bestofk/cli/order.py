@@ -47,9 +47,8 @@ NOT_FOR_PRINTED_TABLES = (
 NOT_FOR_BATTLES = ("prefer", "test", "correction", "interval")
 
 if TYPE_CHECKING:
-    from bestofk.decide.battles import BattleDecision
     from bestofk.decide.decision import Decision
-    from bestofk.decide.interval_decision import IntervalDecision
+    from bestofk.decide.from_pairs import StatedDecision
     from bestofk.decide.slices import Slices
 
 
@@ -207,7 +206,7 @@ def _decide_by_battles(
     missing: str,
     reading: dict[str, Any],
     alpha: float,
-) -> BattleDecision:
+) -> StatedDecision:
     """Return the order of models by their battles."""
     from bestofk.decide.battles import order_battles
 
@@ -223,14 +222,14 @@ def _decide_by_intervals(
     prefer: str | None,
     reading: dict[str, Any],
     arguments: dict[str, Any],
-) -> IntervalDecision:
+) -> StatedDecision:
     """Return the order of learners whose losses are intervals."""
     from bestofk.decide.registry import PROCEDURES
 
     refuse_options("intervals of losses", (*ONLY_FOR_LOSSES, "figures", "pairs", "ranks"))
     chosen = {name: arguments[name] for name in ("test", "correction") if is_typed(name)}
     procedure = next(entry for entry in PROCEDURES.values() if entry.takes == "intervals")
-    decision: IntervalDecision = procedure.load()(
+    decision: StatedDecision = procedure.load()(
         table,
         interval=interval,
         prefer=preference(prefer, measured=False),
@@ -247,7 +246,7 @@ def _decide_by_printed_scores(
     prefer: str | None,
     reading: dict[str, Any],
     arguments: dict[str, Any],
-) -> IntervalDecision:
+) -> StatedDecision:
     """Return what a table with one score per model can show."""
     from bestofk.decide.printed_table import order_printed
 
@@ -264,7 +263,7 @@ def _decide_by_printed_scores(
 
 
 def _echo_statement(
-    decision: IntervalDecision | BattleDecision,
+    decision: StatedDecision,
     outputs: Outputs,
     *,
     as_json: bool,

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
     from bestofk._base.errors import Advice
     from bestofk.decide import Standing
-    from bestofk.decide.battles import BattleDecision
     from bestofk.decide.evidence import Evidence
-    from bestofk.decide.interval_decision import IntervalDecision
+    from bestofk.decide.from_pairs import StatedDecision
     from bestofk.decide.preference import Name
     from bestofk.evals.model_choice import ModelChoice
     from bestofk.run.conclude import OtherMetric
@@ -352,9 +351,7 @@ def print_decision(
     _print_second_view(decision, pairs=pairs, ranks=ranks)
 
 
-def print_statement(
-    value: BattleDecision | IntervalDecision, *, pairs: bool = False, ranks: bool = False
-) -> None:
+def print_statement(value: StatedDecision, *, pairs: bool = False, ranks: bool = False) -> None:
     """Print the answer about battles, intervals or a printed table."""
     out, decision = console(), value.decision
     first, *rest = value.sentences()

@@ -132,6 +132,11 @@ class BattleDecision(StatedDecision):
             "wins": {name: f"{100 * rate:.1f} %" for name, rate in self.win_rate.items()},
         }
 
+    def basis(self) -> str:
+        """Return the numbers of battles and clusters."""
+        clusters = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
+        return f"{counted(self.n_battles, 'battle')}{clusters}"
+
     def explain(self) -> str:
         """State which model to use, how much worse each can be, and how this was found."""
         first, *rest = self.sentences()

@@ -57,6 +57,10 @@ class StatedDecision(Reported):
         """The title of the table."""
         return f"The {self.decision.noun}s"
 
+    def basis(self) -> str:
+        """Return what the statement is based on, in a phrase."""
+        raise NotImplementedError
+
     def sentences(self) -> list[str]:
         """Return the verdict, the method, and the cautions."""
         raise NotImplementedError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.formatting import number, pvalue_words, shortened
+from bestofk._base.formatting import counted, number, pvalue_words, shortened
 from bestofk._base.results import Presented, row_dicts
 from bestofk.decide.from_pairs import StatedDecision, decide_from_pairs
 from bestofk.decide.preference import Name, Preference
@@ -183,6 +183,12 @@ class IntervalDecision(StatedDecision):
             return {}
         texts = {name: " to ".join(map(number, ends)) for name, ends in self.means.items()}
         return {"from low to high": texts}
+
+    def basis(self) -> str:
+        """Return the items of a printed table, or the test on intervals."""
+        if self.tested.items is not None:
+            return f"{counted(self.tested.items, 'item')}, one printed score per model"
+        return f"intervals of losses, compared by {self.tested.test}"
 
     def undecided(self) -> tuple[Name, ...]:
         """Return the candidates of which some losses inside the intervals rule out one."""

@@ -10,9 +10,8 @@ from datetime import UTC, datetime
 from markupsafe import Markup
 
 from bestofk._base.formatting import counted, interval_words
-from bestofk.decide.battles import BattleDecision
 from bestofk.decide.decision import Decision
-from bestofk.decide.interval_decision import IntervalDecision
+from bestofk.decide.from_pairs import StatedDecision
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.stopped import mean_and_runs
 from bestofk.decide.statements.wording import level_words, shown_means, worse_than_best
@@ -130,17 +129,9 @@ def _based_on(order: Decision | None, losses: Losses | None, models: ModelChoice
     return f"{losses.datasets[0]}, {design}" if design else str(losses.datasets[0])
 
 
-def result_card(value: BattleDecision | IntervalDecision) -> tuple[Row, ...]:
+def result_card(value: StatedDecision) -> tuple[Row, ...]:
     """Return the rows of a decision about battles, intervals or a printed table."""
-    if isinstance(value, BattleDecision):
-        basis = counted(value.n_battles, "battle")
-        if value.n_clusters is not None:
-            basis += f" in {counted(value.n_clusters, 'cluster')}"
-    elif value.tested.items is not None:
-        basis = f"{counted(value.tested.items, 'item')}, one printed score per model"
-    else:
-        basis = f"intervals of losses, compared by {value.tested.test}"
-    return (*_decision(value.decision), Row(label="Based on", notes=(basis,)))
+    return (*_decision(value.decision), Row(label="Based on", notes=(value.basis(),)))
 
 
 def today() -> str:

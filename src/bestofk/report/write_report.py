@@ -18,9 +18,8 @@ from markupsafe import Markup
 from bestofk._base.atomic_write import write_text
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import counted, without_controls
-from bestofk.decide.battles import BattleDecision
 from bestofk.decide.decision import Decision
-from bestofk.decide.interval_decision import IntervalDecision
+from bestofk.decide.from_pairs import StatedDecision
 from bestofk.decide.slices import Slices
 from bestofk.decide.statements import Statement
 from bestofk.decide.stopping.result import StoppedDecision
@@ -84,7 +83,7 @@ class ShownTable:
 
 
 def write_report(
-    value: Decision | Study | ModelChoice | BattleDecision | IntervalDecision,
+    value: Decision | Study | ModelChoice | StatedDecision,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -104,14 +103,14 @@ def write_report(
 
 
 def render_report(
-    value: Decision | Study | ModelChoice | BattleDecision | IntervalDecision,
+    value: Decision | Study | ModelChoice | StatedDecision,
     *,
     title: str | None = None,
     command: Sequence[str] = (),
     slices: Slices | None = None,
 ) -> str:
     """Return the page as text; the same value gives the same page."""
-    if isinstance(value, BattleDecision | IntervalDecision):
+    if isinstance(value, StatedDecision):
         return _rendered(_result_parts(value, title, command))
     study = value if isinstance(value, Study) else None
     if study is not None and slices is None:
@@ -186,7 +185,7 @@ def _rendered(parts: dict[str, Any]) -> str:
 
 
 def _result_parts(
-    value: BattleDecision | IntervalDecision, title: str | None, command: Sequence[str]
+    value: StatedDecision, title: str | None, command: Sequence[str]
 ) -> dict[str, Any]:
     """Return the parts of a page about battles, intervals or a printed table."""
     names: set[object] = set(value.decision.by_preference)
