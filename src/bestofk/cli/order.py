@@ -271,11 +271,11 @@ def _echo_statement(
     pairs: bool = False,
     ranks: bool = False,
 ) -> None:
-    from bestofk.cli.terminal import print_statement
+    from bestofk.cli.terminal import print_decision
 
     echo_decision(
         decision,
-        lambda value, **_: print_statement(value, pairs=pairs, ranks=ranks),
+        lambda value, **_: print_decision(value, value.cells(), pairs=pairs, ranks=ranks),
         ranking=decision.ranking,
         outputs=outputs,
         as_json=as_json,

@@ -11,7 +11,7 @@ from bestofk._base.formatting import counted, duration, printable, pvalue_parts,
 from bestofk.cli.say import PROSE_WIDTH, safe
 from bestofk.decide.decision import Decision
 from bestofk.decide.registry import decides_by
-from bestofk.decide.statements import HEADLINE
+from bestofk.decide.statements import HEADLINE, Stated
 from bestofk.decide.statements.wording import (
     correction_words,
     difference_text,
@@ -335,7 +335,7 @@ def print_sentences(text: str) -> None:
 
 
 def print_decision(
-    value: Decision | ModelChoice,
+    value: Decision | ModelChoice | StatedDecision,
     columns: Cells | None = None,
     *,
     explain: bool = False,
@@ -351,19 +351,6 @@ def print_decision(
     _print_second_view(decision, pairs=pairs, ranks=ranks)
 
 
-def print_statement(value: StatedDecision, *, pairs: bool = False, ranks: bool = False) -> None:
-    """Print the answer about battles, intervals or a printed table."""
-    out, decision = console(), value.decision
-    first, *rest = value.sentences()
-    print_prose(out, first, style="bold")
-    out.print()
-    out.print(learner_table(decision, shown_columns(decision, out.width, more=value.cells())))
-    out.print()
-    for line in rest:
-        print_prose(out, line)
-    _print_second_view(decision, pairs=pairs, ranks=ranks)
-
-
 def print_study(
     study: Study, *, explain: bool = False, pairs: bool = False, ranks: bool = False
 ) -> None:
@@ -373,7 +360,7 @@ def print_study(
 
 
 def _print(
-    value: Decision | Study | ModelChoice,
+    value: Stated,
     decision: Decision | None,
     *,
     explain: bool,
@@ -402,12 +389,12 @@ def _print(
         print_prose(out, " ".join(account), style="dim")
 
 
-def _details(value: Decision | Study | ModelChoice) -> list[str]:
+def _details(value: Stated) -> list[str]:
     """Return every statement but those of the first paragraph."""
     return [one.written(typed_advice) for one in value.statements if one.kind not in HEADLINE]
 
 
-def _summary(value: Decision | Study | ModelChoice) -> list[str]:
+def _summary(value: Stated) -> list[str]:
     """Return what options requested, How sure, one Note and one Caution."""
     notes = " ".join(one.written(typed_advice) for one in value.select("note"))
     return [
@@ -462,10 +449,10 @@ def typed_advice(advice: Advice) -> str:
     return typed(advice, verb_of(command_line()))
 
 
-def _account_of(value: Decision | ModelChoice) -> Sequence[str]:
+def _account_of(value: Decision | ModelChoice | StatedDecision) -> Sequence[str]:
     """Return what was read of a table or of logs."""
     if not isinstance(value, Decision):
-        return value.account
+        return getattr(value, "account", ())
     losses = None if value.problem is None else value.problem.losses
     return () if losses is None else losses.account
 

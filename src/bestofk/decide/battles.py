@@ -16,6 +16,7 @@ from bestofk._base.results import row_dicts
 from bestofk.data.tables.reading import as_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.from_pairs import StatedDecision, decide_from_pairs
+from bestofk.decide.statements import Statement, statements
 from bestofk.losses.columns import BATTLE_COLUMNS, battle_columns
 from bestofk.losses.losses import Metric
 from bestofk.stats.battles import bradley_terry, outcome_counts, unbeaten_group, wins_of
@@ -87,8 +88,8 @@ class BattleDecision(StatedDecision):
         The column of clusters.
     n_clusters : int or None
     n_battles, n_ties : int
-    notes : tuple of str
-        Cautions, in sentences.
+    notes, cautions : tuple of str
+        What was left out, and what speaks against the bounds.
     """
 
     battles: Mapping[str, int]
@@ -98,6 +99,7 @@ class BattleDecision(StatedDecision):
     n_battles: int
     n_ties: int
     notes: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
 
     @property
     def points(self) -> Floats:
@@ -137,31 +139,25 @@ class BattleDecision(StatedDecision):
         clusters = "" if self.n_clusters is None else f" in {counted(self.n_clusters, 'cluster')}"
         return f"{counted(self.n_battles, 'battle')}{clusters}"
 
-    def explain(self) -> str:
-        """State which model to use, how much worse each can be, and how this was found."""
-        first, *rest = self.sentences()
-        points = {str(name): f"{mean:.0f} points" for name, mean in self.decision.means.items()}
-        wins = (f"wins {100 * rate:.1f} % of {counted(self.battles[name], 'battle')}"
-                for name, rate in self.win_rate.items())  # fmt: skip
-        lines = zip(self._lines(points, " points"), wins, strict=True)
-        return "\n".join([first, *(f"{line}; {won}." for line, won in lines), *rest])
-
-    def sentences(self) -> list[str]:
-        """Return the verdict, the method, and the cautions."""
+    def _statements(self) -> tuple[Statement, ...]:
+        """State the model, what points are, what was left out, and the cautions."""
         clusters = (
             "" if self.cluster is None else f" in {self.n_clusters} clusters ({self.cluster})"
         )
         ties = ""
         if self.n_ties:
             ties = f" A tie counts as half a win for each model ({counted(self.n_ties, 'tie')})."
-        return [
-            self.decision.headline(),
-            f"{TEST} model of {self.n_battles} battles{clusters}, with robust standard "
-            f"errors.{ties}",
-            "Points are Elo-like: their mean is 1000, and a model with 100 points more than "
-            "another one is expected to win 64 % of their battles.",
-            *self.notes,
-        ]
+        text = (
+            f"How sure: {TEST} model of {self.n_battles} battles{clusters}, with robust standard "
+            f"errors.{ties} Points are Elo-like: their mean is 1000, and a model with 100 points "
+            "more than another one is expected to win 64 % of their battles."
+        )
+        cautions = [f"Caution: {' '.join(self.cautions)}"] if self.cautions else []
+        return (
+            Statement(kind="evidence", text=text, lead=text),
+            *statements("note", self.notes),
+            *statements("caution", cautions),
+        )
 
     def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
         """Return the decision for strict JSON; `pairs` adds every pair and the ranks."""
@@ -173,6 +169,7 @@ class BattleDecision(StatedDecision):
             "table": row_dicts(self._columns()),
             "battles": self.n_battles, "ties": self.n_ties,
             "cluster": self.cluster, "clusters": self.n_clusters, "notes": list(self.notes),
+            "cautions": list(self.cautions),
         }  # fmt: skip
 
 
@@ -248,16 +245,16 @@ def order_battles(
         standard_error=np.where(constant, np.inf, POINTS * error),
     )
     total = (wins.sum(axis=1) + wins.sum(axis=0))[order]
-    notes = list(battles.notes)
+    cautions = []
     n_clusters = None if clusters is None else int(clusters.max()) + 1
     if n_clusters is not None and fit.df + 1 < FEW_CLUSTERS:
-        notes.append(
-            f"Caution: {n_clusters} clusters (as informative as {fit.df + 1:.0f} of equal size) "
+        cautions.append(
+            f"{n_clusters} clusters (as informative as {fit.df + 1:.0f} of equal size) "
             "are few, so the errors are rough estimates."
         )
     if (constant & (np.abs(difference) > MIN_ERROR)).any():
-        notes.append(
-            "Caution: all clusters have the same outcomes for some pairs, so their errors are "
+        cautions.append(
+            "All clusters have the same outcomes for some pairs, so their errors are "
             "unknown and nothing is claimed about them."
         )
     decision = decide_from_pairs(
@@ -277,7 +274,8 @@ def order_battles(
         n_clusters=n_clusters,
         n_battles=n,
         n_ties=int(counts[..., 1].sum()),
-        notes=tuple(notes),
+        notes=battles.notes,
+        cautions=tuple(cautions),
     )
 
 

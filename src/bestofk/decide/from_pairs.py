@@ -14,7 +14,8 @@ from bestofk.decide.best import rule_of_best
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference
-from bestofk.decide.statements.wording import called, worse_than_best
+from bestofk.decide.statements import Stated, Statement, in_order
+from bestofk.decide.statements.wording import worse_than_best
 from bestofk.losses.losses import Metric
 from bestofk.stats.pairwise.result import PairwiseResult
 
@@ -32,7 +33,7 @@ class PairsDecision(Decision):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StatedDecision(Reported):
+class StatedDecision(Stated, Reported):
     """A statement about the best with what is known of each learner; see the subclasses."""
 
     decision: Decision
@@ -61,8 +62,13 @@ class StatedDecision(Reported):
         """Return what the statement is based on, in a phrase."""
         raise NotImplementedError
 
-    def sentences(self) -> list[str]:
-        """Return the verdict, the method, and the cautions."""
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Everything there is to say, the verdict first."""
+        return in_order((*self.decision.select("verdict"), *self._statements()))
+
+    def _statements(self) -> tuple[Statement, ...]:
+        """Return the statements about the method, notes and cautions."""
         raise NotImplementedError
 
     def cells(self) -> dict[str, dict[str, str]]:
@@ -93,15 +99,6 @@ class StatedDecision(Reported):
             elif name not in ("at_least", "at_most"):
                 shown[name] = values
         return {self.title: shown, "The pairs": self._pair_columns()}
-
-    def _lines(self, means: Mapping[str, str], unit: str = "") -> list[str]:
-        """Return one line per learner: its mean, how much worse than the best, its verdict."""
-        lines = []
-        for row in self.decision.standings:
-            worse = worse_than_best(self.decision, row)
-            bound = f"worse than the best by {worse}{unit}, " if worse not in ("", "0") else ""
-            lines.append(f"{called(row.name)}: {means[str(row.name)]}, {bound}{row.verdict}")
-        return lines
 
 
 def decide_from_pairs(

@@ -13,6 +13,7 @@ from bestofk._base.formatting import counted, number, pvalue_words, shortened
 from bestofk._base.results import Presented, row_dicts
 from bestofk.decide.from_pairs import StatedDecision, decide_from_pairs
 from bestofk.decide.preference import Name, Preference
+from bestofk.decide.statements import Statement, statements
 from bestofk.decide.statements.wording import MAX_NAMED
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS, adjust
@@ -201,8 +202,8 @@ class IntervalDecision(StatedDecision):
         }
         return tuple(name for name in self.candidates if name in names)
 
-    def sentences(self) -> list[str]:
-        """Return the verdict, what would decide more, the method, and the notes."""
+    def _statements(self) -> tuple[Statement, ...]:
+        """State the method, what would decide more, and the notes."""
         more = []
         if names := self.undecided():
             listed = shortened(list(map(str, names)), MAX_NAMED)
@@ -212,22 +213,11 @@ class IntervalDecision(StatedDecision):
                     f"The answers to the {self.tested.items:,} items may rule out some of "
                     f"{listed}: 'bestofk evals' reads them."
                 ]
-        return [
-            self.decision.headline(),
-            *more,
-            f"Evidence: {self.tested.basis()}.",
-            *self.tested.notes,
-        ]
-
-    def explain(self) -> str:
-        """State which learner to use, and the verdict on each."""
-        first, *rest = self.sentences()
-        means = {
-            name: f"{self.tested.metric.mean} {' to '.join(dict.fromkeys(map(number, ends)))}"
-            for name, ends in self.means.items()
-        }
-        lines = [f"{line}." for line in self._lines(means)]
-        return "\n".join([first, *lines, *rest])
+        text = f"How sure: {self.tested.basis()}."
+        return (
+            Statement(kind="evidence", text=text, lead=text),
+            *statements("note", [*more, *self.tested.notes]),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the decision for strict JSON."""

@@ -21,7 +21,7 @@ from bestofk._base.formatting import counted, without_controls
 from bestofk.decide.decision import Decision
 from bestofk.decide.from_pairs import StatedDecision
 from bestofk.decide.slices import Slices
-from bestofk.decide.statements import Statement
+from bestofk.decide.statements import Stated, Statement
 from bestofk.decide.stopping.result import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
@@ -198,10 +198,7 @@ def _result_parts(
     return {
         "title": elided(heading, 200),
         "title_shown": html_sentence(heading, names),
-        "verdict": [
-            *_verdict(value.decision, names)[:1],
-            *(html_sentence(sentence, names) for sentence in value.sentences()[1:]),
-        ],
+        "verdict": _verdict(value, names),
         "card": result_card(value),
         "forest": forest_of(value.decision),
         "figures": figures,
@@ -255,9 +252,7 @@ def _title(
     return f"{choice}, by {len(losses.datasets)} data sets"
 
 
-def _verdict(
-    value: Decision | Study | ModelChoice, names: set[object], elsewhere: Container[str] = ()
-) -> list[Markup]:
+def _verdict(value: Stated, names: set[object], elsewhere: Container[str] = ()) -> list[Markup]:
     """Return the verdict as the first paragraph, and the reasons as others."""
     verdict = [_with_lead(statement, names) for statement in value.select("verdict")]
     reasons = value.select("reason", "evidence", "also", "caution", "note")
