@@ -92,13 +92,13 @@ def half(n, first):
     [
         ([], "at least one split"),
         ([(np.arange(5), np.arange(4, 10))], r"in split 1 1 row does \(row 4\)"),
-        ([(np.arange(5), [])], "test rows of split 1 must be at least one"),
-        ([([], np.arange(5))], "training rows of split 1 must be at least one"),
+        ([(np.arange(5), [])], "test rows of split 1 must be row numbers .* at least one"),
+        ([([], np.arange(5))], "training rows of split 1 must be row numbers .* at least one"),
         ([(np.arange(5), [5, 6, 6])], "row 6 appears twice"),
-        ([(np.arange(5), [5, 60])], "from 0 to 59; got 60"),
-        ([(np.arange(5), [-1])], "from 0 to 59; got -1"),
+        ([(np.arange(5), [5, 60])], r"from 0 to 59.*got \[5, 60\]"),
+        ([(np.arange(5), [-1])], r"from 0 to 59.*got \[-1\]"),
         ([(np.arange(5), [5.5])], "must be row numbers"),
-        ([(np.arange(5), np.ones(9, dtype=bool))], "one for each of the 60 rows"),
+        ([(np.arange(5), np.ones(9, dtype=bool))], "a boolean for each of the 60 rows"),
         ([(np.arange(5), [5]), (np.arange(5), [5])], "Split 2 repeats split 1"),
         ([np.arange(5)], "split 1 is not a pair"),
         ([(np.arange(5), "ab")], "must be row numbers"),
@@ -157,9 +157,9 @@ def test_a_column_of_folds():
     np.testing.assert_array_equal(one.test(0, 0), np.arange(40, N))
     for column, message in (
         (np.where(np.arange(N) < 20, "train", np.where(np.arange(N) < 40, "valid", "test")),
-         "must hold only train and test"),
-        (np.zeros(N), "must name at least 2 folds"),
-        (-np.ones(N), "all are -1"),
+         "must hold train and test, or at least 2 numbers"),
+        (np.zeros(N), r"at least 2 numbers.*got 0\.0"),
+        (-np.ones(N), r"at least 2 numbers.*got -1\.0"),
         (np.where(np.arange(N) < 3, np.nan, 1), "must have no missing values"),
     ):  # fmt: skip
         with pytest.raises(ArgumentError, match=message):

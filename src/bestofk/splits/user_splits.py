@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, Part, UnknownNameError, use
+from bestofk._base.formatting import shortened
 from bestofk.splits.folds import FoldOf
 from bestofk.splits.rows import Indices, Labelling, column_of
 from bestofk.splits.splits import TESTED, Splits, distinct_rows
@@ -106,26 +107,21 @@ class SplitSource:
         order = sorted(range(folds.count), key=lambda code: _sortable(folds.names[code]))
         if any(word in _TRAINS for word in names_lower):
             tests = [code for code in order if names_lower[code] in _TESTS]
-            if not tests or folds.count > 2:
-                raise ArgumentError(
-                    f"column {self.column!r} must hold only train and test, or the number of the "
-                    f"fold that tests the row; got {', '.join(map(repr, folds.names[:5]))}."
-                )
+            fits = folds.count == 2
         else:
             tests = [code for code in order if names_lower[code] not in ("-1", "-1.0")]
-        if folds.count < 2 and tests:
+            fits = folds.count > 1
+        if not (fits and tests):
             raise ArgumentError(
-                f"column {self.column!r} must name at least 2 folds, or -1 for rows that only "
-                f"train; got only {folds.names[0]!r}."
+                f"column {self.column!r} must hold train and test, or at least 2 numbers of the "
+                "fold that tests the row, with -1 for rows that only train; got "
+                f"{shortened([repr(name) for name in folds.names], 5)}."
             )
-        if not tests:
-            raise ArgumentError(f"column {self.column!r} must name a fold to test; all are -1.")
         every = np.arange(n)
         pairs = [(every[folds.codes != code], every[folds.codes == code]) for code in tests]
-        shown = ", ".join(repr(folds.names[code]) for code in tests[:8])
-        more = f" and {len(tests) - 8} more" if len(tests) > 8 else ""
+        shown = shortened([repr(folds.names[code]) for code in tests], 8)
         subject = "The test rows come" if len(tests) == 1 else "The folds come"
-        notes = [f"{subject} from column {self.column!r}: {shown}{more}."]
+        notes = [f"{subject} from column {self.column!r}: {shown}."]
         return splits_of_pairs(pairs, n, groups, spec=self.spec, notes=notes)
 
 
@@ -241,21 +237,12 @@ def checked_pairs(pairs: Sequence[Any], n: int) -> list[Pair]:
 def _rows(rows_or_mask: Any, n: int, where: str) -> Indices:
     """Return row numbers, or one boolean per row, as ascending row numbers."""
     rows = np.asarray(rows_or_mask)
-    if rows.dtype == bool:
-        if rows.shape != (n,):
-            raise ArgumentError(
-                f"{where} as booleans must be one for each of the {n} rows; got shape {rows.shape}."
-            )
+    if rows.dtype == bool and rows.shape == (n,):
         rows = np.flatnonzero(rows)
-    if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
-        raise ArgumentError(
-            f"{where} must be row numbers (or one boolean per row); got {rows_or_mask!r:.60}."
-        )
-    if not rows.size:
-        raise ArgumentError(f"{where} must be at least one; got none.")
-    if rows.min() < 0 or rows.max() >= n:
-        strange = int(rows.min() if rows.min() < 0 else rows.max())
-        raise ArgumentError(f"{where} must be from 0 to {n - 1}; got {strange}.")
+    numbers = rows.ndim == 1 and rows.size > 0 and rows.dtype.kind in "iu"
+    if not numbers or rows.min() < 0 or rows.max() >= n:
+        must = f"row numbers from 0 to {n - 1}, at least one, or a boolean for each of the {n} rows"
+        raise refuse(where, must, rows_or_mask)
     return np.sort(rows.astype(np.int64))
 
 
