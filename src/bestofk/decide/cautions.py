@@ -13,7 +13,7 @@ import numpy as np
 
 from bestofk._base.checks import Bools, Floats
 from bestofk._base.formatting import shortened
-from bestofk.decide.choose_test import Choice, first_pairs, units
+from bestofk.decide.choose_test import Choice, pair_differences, skewness_of, units
 from bestofk.decide.problem import BOTH_PARTS, Problem
 from bestofk.stats.pairwise.entry import Caution, Sign
 
@@ -59,15 +59,12 @@ def rate_at(rates: Mapping[int, float], size: float) -> float:
 
 def _differences(problem: Problem, choice: Choice) -> Floats:
     """Return the differences (pairs, n) of the first pairs on the units of the test."""
-    losses = problem.sample(1)
     labels = getattr(choice.function, "clusters", None)
-    if labels is not None:
-        from bestofk.stats.pairwise.clustered import clusters_of
+    if labels is None:
+        return pair_differences(problem)
+    from bestofk.stats.pairwise.clustered import clusters_of
 
-        return clusters_of(labels, losses.shape[1]).totals(first_pairs(losses))
-    n = np.isfinite(losses).sum(axis=1).min()
-    # runs of different learners are not paired, and some learners may have more
-    return np.asarray(first_pairs(np.stack([row[np.isfinite(row)][:n] for row in losses])))
+    return clusters_of(labels, problem.sample(1).shape[1]).totals(pair_differences(problem))
 
 
 def _skewed(problem: Problem, choice: Choice) -> Shown:
@@ -75,16 +72,15 @@ def _skewed(problem: Problem, choice: Choice) -> Shown:
 
     Differences of right or wrong answers with mean 0 are symmetric.
     """
-    from bestofk.stats.pairwise.skew_corrected import sample_skewness
     from bestofk.stats.tails import normal_quantile
 
     d = _differences(problem, choice)
     n = d.shape[1]
-    if n < 3 or np.isin(problem.values, (0.0, 1.0)).all():
+    if n < 3 or problem.zero_one:
         return None
-    largest = float(np.abs(sample_skewness(d - d.mean(axis=1, keepdims=True), axis=1)).max())
-    error = np.sqrt(6.0 * n * (n - 1.0) / ((n - 2.0) * (n + 1.0) * (n + 3.0)))
-    if largest <= -float(normal_quantile(0.025 / len(d))) * error:
+    skewness, variance = skewness_of(d)
+    largest = float(np.abs(skewness).max())
+    if largest <= -float(normal_quantile(0.025 / len(d))) * np.sqrt(variance):
         return None
     return f"The differences are skewed (skewness {largest:.2g}), which {choice.name} ignores", n
 

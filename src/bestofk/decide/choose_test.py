@@ -10,6 +10,7 @@ from warnings import warn
 
 import numpy as np
 
+from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
 from bestofk._base.registry import resolve
 from bestofk.decide.problem import BOTH_PARTS, Problem
@@ -21,18 +22,6 @@ from bestofk.stats.pairwise.skew_corrected import unit_widening
 if TYPE_CHECKING:
     from bestofk.splits.design import Design
     from bestofk.stats.pairwise.calibration import Calibration
-
-
-def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
-    """Return the arguments of a test that needs runs on parts of the rows; none for other tests."""
-    design = problem.design
-    if not entry.nested or problem.subset_values is None or not design.nested_runs:
-        return {}
-    sizes: dict[str, Any] = {"runs": design.runs, "folds": design.folds}
-    if entry.takes("rows") and design.n_train is not None and design.n_test is not None:
-        # the units are the groups, if there are any
-        sizes["rows"] = design.groups or design.n_train[0] + design.n_test[0]
-    return sizes
 
 
 SITUATION_WORDS = {
@@ -202,13 +191,6 @@ def units(problem: Problem) -> int:
     return int(problem.sample(1).shape[1])
 
 
-def fewest_units(problem: Problem, entry: PairwiseTest) -> int:
-    """Return the number of units; that of the learner with the fewest if they are not paired."""
-    if "seeds" not in entry.covers:
-        return units(problem)
-    return int(np.isfinite(problem.sample(1)).sum(axis=1).min())
-
-
 def smallest_pvalue(choice: Choice, n: int) -> float:
     """Return the smallest two-sided p-value of the test on n units; 0 if there is no limit."""
     entry = choice.entry
@@ -220,17 +202,16 @@ def smallest_pvalue(choice: Choice, n: int) -> float:
 
 
 def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
-    if units(problem) >= entry.at_least_units:
+    n, least = units(problem), entry.at_least_units
+    if n >= least:
         return
     if not entry.bayesian:
         raise DesignError(
-            f"test {entry.name!r} needs at least {entry.at_least_units} losses of each learner; "
-            f"got {units(problem)}."
+            f"test {entry.name!r} needs at least {least} losses of each learner; got {n}."
         )
     raise DesignError(
         f"test {entry.name!r} gives posterior probabilities, which err far more often than "
-        f"alpha on fewer than {entry.at_least_units} data sets; got {units(problem)}: "
-        f"{_offer(problem)}."
+        f"alpha on fewer than {least} data sets; got {n}: {_offer(problem)}."
     )
 
 
@@ -241,7 +222,7 @@ def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
         for entry in PAIRWISE_TESTS.values()
         if set(entry.covers) & set(problem.situations)
         and (not one_sided or "greater" in entry.sides)
-        and (not entry.zero_one or _is_zero_one(problem))
+        and (not entry.zero_one or problem.zero_one)
         and units(problem) >= entry.at_least_units
     ]
 
@@ -264,7 +245,7 @@ def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
     suitable = (
         entry
         for entry in automatic_tests(situation)
-        if (not entry.zero_one or _is_zero_one(problem))
+        if (not entry.zero_one or problem.zero_one)
         and (not entry.needs_sizes or problem.bare or problem.design.test_share() is not None)
     )
     entry = next(suitable, None)
@@ -331,7 +312,7 @@ def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
             f"test {entry.name!r} covers {covers}; the losses are {problem.describe()}: "
             f"{_offer(problem)}."
         )
-    if entry.zero_one and not _is_zero_one(problem):
+    if entry.zero_one and not problem.zero_one:
         raise DesignError(
             f"test {entry.name!r} covers losses of 0 or 1 per instance; "
             f"these losses have other values: {_offer(problem)}."
@@ -380,10 +361,6 @@ def _measured(problem: Problem, entry: PairwiseTest, calibration: Calibration) -
     return f"calibrated to level {calibration.alpha:g} on {calibration.sets} data sets: {used}"
 
 
-def _is_zero_one(problem: Problem) -> bool:
-    return bool(np.isin(problem.values, (0.0, 1.0)).all())
-
-
 def _facts(
     problem: Problem, entry: PairwiseTest, df: float | str | None, random_state: Any
 ) -> dict[str, Any]:
@@ -413,7 +390,12 @@ def _facts(
         facts["df"] = df
     if entry.takes("random_state"):
         facts["random_state"] = random_state
-    return facts | subset_facts(problem, entry)
+    if entry.nested and problem.subset_values is not None and design.nested_runs:
+        facts |= {"runs": design.runs, "folds": design.folds}
+        if entry.takes("rows") and design.n_train is not None and design.n_test is not None:
+            # the units are the groups, if there are any
+            facts["rows"] = design.groups or design.n_train[0] + design.n_test[0]
+    return facts
 
 
 ROWS_ALLOWANCE, SERIES_ALLOWANCE = 2.4, 3.0
@@ -437,8 +419,11 @@ def _widening(problem: Problem, entry: PairwiseTest) -> dict[str, float]:
         factor = 1.0 if _are_error_rates(problem) else row_widening(problem.design)
         return {"widened": factor} if factor > 1.0 else {}
     if entry.widened == "skewed units":
-        n, learners = fewest_units(problem, entry), len(problem.names)
-        doubtful = _mean_square_skewness(problem, n) > 1.0 + 5.0 / learners
+        d, learners = pair_differences(problem), len(problem.names)
+        n, doubtful = d.shape[1], False
+        if n >= 3:
+            skewness, variance = skewness_of(d)
+            doubtful = float(np.square(skewness).mean() / variance) > 1.0 + 5.0 / learners
         return {"widened": unit_widening(n, 1.0 + float(np.log10(learners)) if doubtful else 1.0)}
     return {}
 
@@ -466,23 +451,23 @@ def _are_error_rates(problem: Problem) -> bool:
     return bool(whole and losses.min() >= 0.0 and losses.max() <= 1.0)
 
 
-def first_pairs(values: Any) -> Any:
+def pair_differences(problem: Problem) -> Floats:
     """Return the differences (pairs, n) of the first pairs of learners."""
+    losses = problem.sample(1)
+    # runs of different learners are not paired, and some learners may have more
+    n = int(np.isfinite(losses).sum(axis=1).min())
+    values = np.stack([row[np.isfinite(row)][:n] for row in losses])
     first, second = (index[:MAX_CHECKED_PAIRS] for index in np.triu_indices(len(values), 1))
-    return values[first] - values[second]
+    return np.asarray(values[first] - values[second])
 
 
-def _mean_square_skewness(problem: Problem, n: int) -> float:
-    """Return the mean square of the pairs' skewness on n units, over its mean for normal losses."""
+def skewness_of(d: Floats) -> tuple[Floats, float]:
+    """Return the skewness of every row, and its variance for normal numbers."""
     from bestofk.stats.pairwise.skew_corrected import sample_skewness
 
-    if n < 3:
-        return 0.0
-    # runs of different learners are not paired, and some learners may have more
-    d = first_pairs(np.stack([row[np.isfinite(row)][:n] for row in problem.sample(1)]))
-    skewness = sample_skewness(d - d.mean(axis=1, keepdims=True), axis=1)
+    n = d.shape[1]
     variance = 6.0 * n * (n - 1.0) / ((n - 2.0) * (n + 1.0) * (n + 3.0))
-    return float(np.square(skewness).mean() / variance)
+    return sample_skewness(d - d.mean(axis=1, keepdims=True), axis=1), variance
 
 
 def _resolution(problem: Problem) -> float:

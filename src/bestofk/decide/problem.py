@@ -90,6 +90,11 @@ class Problem:
         return self.design.situations(n_datasets=self.n_datasets)
 
     @property
+    def zero_one(self) -> bool:
+        """True if every loss is 0 or 1."""
+        return bool(np.isin(self.values, (0.0, 1.0)).all())
+
+    @property
     def fitted_once(self) -> bool:
         """True if models that were fitted once are compared, not learners."""
         return self.n_datasets == 1 and self.design.kind in ("test-set", "holdout")
@@ -148,7 +153,7 @@ def refuse_wide_margin(problem: Problem, margin: float | None) -> None:
         return
     losses, metric = problem.losses, problem.metric
     of_errors = losses is not None and losses.loss_name == "zero-one"
-    if metric.offset == 1.0 or of_errors or np.isin(problem.values, (0.0, 1.0)).all():
+    if metric.offset == 1.0 or of_errors or problem.zero_one:
         raise refuse("margin", f"below 1, the largest possible difference in {metric.name}", margin)
 
 
