@@ -150,7 +150,6 @@ class Decision(Stated, Reported):
     preference: Preference = NO_PREFERENCE
     caution: str = ""
     """A sentence about the measured error rate of the test."""
-    decidable: bool = True
     smallest_possible: float = 0.0
     """The smallest adjusted p-value that was possible."""
     margin: float | None = None
@@ -171,6 +170,11 @@ class Decision(Stated, Reported):
         if problem is None:
             return "learner"
         return "model" if problem.fitted_once else problem.subject.noun
+
+    @property
+    def decidable(self) -> bool:
+        """False if no data could have given an adjusted p-value of at most alpha."""
+        return self.smallest_possible <= self.alpha
 
     @property
     def on_items(self) -> bool:

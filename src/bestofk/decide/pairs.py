@@ -159,7 +159,6 @@ def decision_of(
         design=problem.describe(choice.axes),
         preference=problem.preference,
         caution=caution_of(problem, choice),
-        decidable=smallest <= family.alpha,
         smallest_possible=smallest,
         margin=settings.margin,
         notes=(*problem.notes, *choice.notes),

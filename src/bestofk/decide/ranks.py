@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.checks import Bools, Ints
+from bestofk._base.checks import Ints
 from bestofk._base.results import Presented
 from bestofk.decide.preference import Name
 
@@ -64,19 +64,12 @@ class Ranks(Presented):
 
 def ranks_of(decision: Decision) -> Ranks | None:
     """Return the ranks that a decision allows; None if it does not test all pairs both ways."""
-    evidence = decision.pair_evidence
-    K = len(decision.by_preference)
-    complete = (
-        len(evidence) == K * (K - 1) // 2 and decision.runs_of(decision.smallest_mean) is None
-    )
+    evidence, names = decision.pair_evidence, decision.by_mean
+    K = len(names)
+    complete = len(evidence) == K * (K - 1) // 2 and decision.runs_of(names[0]) is None
     if not complete or evidence.alternative != "two-sided":
         return None
-    order = [evidence.names.index(name) for name in decision.by_mean]
+    order = [evidence.names.index(name) for name in names]
     better = evidence.shown()[np.ix_(order, order)]
-    return ranks_by_claims(decision.by_mean, better, alpha=decision.alpha, noun=decision.noun)
-
-
-def ranks_by_claims(names: tuple[Name, ...], better: Bools, *, alpha: float, noun: str) -> Ranks:
-    """Return the ranks of learners (the best first) by claims (K, K) that i is better than j."""
-    low, high = 1 + better.sum(axis=0), len(names) - better.sum(axis=1)
-    return Ranks(names=names, low=low, high=high, alpha=alpha, noun=noun)
+    low, high = 1 + better.sum(axis=0), K - better.sum(axis=1)
+    return Ranks(names=names, low=low, high=high, alpha=decision.alpha, noun=decision.noun)

@@ -95,7 +95,6 @@ def decide_test_first(problem: Problem, settings: Settings) -> Decision:
         recommended=recommended,
         ranking=() if recommended is None else (recommended,),
         reasons=(reason,),
-        decidable=not first or decision.decidable,
         smallest_possible=decision.smallest_possible if first else 0.0,
     )
 
