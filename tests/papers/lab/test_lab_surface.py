@@ -53,7 +53,6 @@ PAIR = ["max", "naive-bayes"]
         ({"problem": "network(paper=1)"}, ArgumentError, "2, 3 or 4"),
         ({"problem": "shuffled"}, ArgumentError, "needs data="),
         ({"problem": "gaussian(bayes_error=0.6)"}, ArgumentError, "at most 0.5"),
-        ({"problem": "local-minima(step=0.5)"}, ArgumentError, "from 0 to 0.1"),
         ({"problem": "normal(means=(1,))"}, ArgumentError, "two or more"),
         ({"problem": 7}, ArgumentError, "a name such as 'binary'"),
         ({"df": -1}, ArgumentError, "above 0"),

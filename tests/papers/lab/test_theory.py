@@ -146,8 +146,7 @@ MULTIPLE = {
     "cochran-q": (THREE_RIGHT, 0.015),
     "looney": (THREE_RIGHT, 0.015),
     "bootstrap-a": (THREE_SETS, None),
-    "bootstrap-b": ("local-minima(learners=3, datasets=6, folds=2, repetitions=5, "
-                    "deterministic=(1,))", None),
+    "bootstrap-b": ("normal(means=(0, 0, 0), datasets=6, repetitions=5)", None),
 }  # fmt: skip
 
 

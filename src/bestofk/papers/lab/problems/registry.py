@@ -89,13 +89,6 @@ PROBLEMS: Registry[ProblemEntry] = Registry(
         paper="Demsar 2006, Statistical comparisons of classifiers over multiple data sets",
         draws="losses",
     ),
-    ProblemEntry(
-        name="local-minima",
-        maker="bestofk.papers.lab.problems.drawn_losses:LocalMinima",
-        summary="binomial losses on many data sets, stochastic learners sometimes trapped",
-        paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments",
-        draws="losses",
-    ),
 )
 
 
