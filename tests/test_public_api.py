@@ -17,7 +17,7 @@ from bestofk.papers import lab, stats as paper_tests
 from bestofk.stats import multiple, pairwise
 
 FUNCTIONS = {
-    pairwise: "kfold_t resampled_t corrected_resampled_t five_by_two_t five_by_two_f "
+    pairwise: "kfold_t corrected_resampled_t five_by_two_t five_by_two_f "
     "corrected_repeated_kfold_t sign wilcoxon mcnemar permutation correlated_t "
     "signed_rank_bayes hierarchical_bayes",
     multiple: "kruskal_wallis friedman nemenyi cochran_q",

@@ -19,5 +19,5 @@ from .range_tests import (
     newman_keuls as newman_keuls,
     tukey as tukey,
 )
-from .repeated_kfold import repeated_kfold_t as repeated_kfold_t
+from .repeated_kfold import repeated_kfold_t as repeated_kfold_t, resampled_t as resampled_t
 from .right_answers import LooneyResult as LooneyResult, looney as looney

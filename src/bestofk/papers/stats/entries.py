@@ -235,6 +235,25 @@ def _variant(
 
 
 PAIRWISE_TESTS = (
+    PairwiseTest(
+        name="resampled-t",
+        explanation=(
+            "Compares the mean losses of two learners over random splits, as if the splits were "
+            "independent.",
+            "Use it only to repeat published results that use this test.",
+            "Do not use it to decide: splits share training rows, so it finds differences between "
+            "equal learners far too often; use corrected-resampled-t.",
+        ),
+        historical=True,
+        function="bestofk.papers.stats.repeated_kfold:resampled_t",
+        summary="paired t on random splits treated as independent (rejects far too often)",
+        covers=("resample", "bootstrap"),
+        paper="Dietterich 1998, Approximate statistical tests",
+        cautions=(Caution(sign="dependent splits", rates={1: 15}),),
+        called="the resampled paired t test",
+        citations=("dietterich1998approximate",),
+        assumptions=(SHARED_ROWS_IGNORED, NORMAL),
+    ),
     _variant(
         "use-all-data",
         "all runs x folds differences as one sample",

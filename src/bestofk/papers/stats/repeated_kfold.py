@@ -1,7 +1,8 @@
-"""The ten t tests of Bouckaert on repeated k-fold cross-validation."""
+"""The ten t tests of Bouckaert on repeated k-fold cross-validation, and one on random splits."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, get_args
 
@@ -16,7 +17,12 @@ from bestofk.stats.pairwise.differences import (
     paired_losses,
     without_noise,
 )
-from bestofk.stats.pairwise.resampled import degrees_of_freedom, t_from_variance, t_result
+from bestofk.stats.pairwise.resampled import (
+    degrees_of_freedom,
+    kfold_t,
+    t_from_variance,
+    t_result,
+)
 from bestofk.stats.pairwise.resolution import least_variance, step_of
 from bestofk.stats.pairwise.result import (
     Interval,
@@ -270,3 +276,52 @@ def _averaged_t_interval(result: PairwiseResult, level: float, *, least: float) 
     a, b = result.losses
     low, high, least_mean, most_mean = over_pairs(a, b, kernel, axes=2, units=(1, 1, 1, 1))
     return agreeing_interval(result, level, low, high, least=least_mean, most=most_mean)
+
+
+def resampled_t(
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "two-sided",
+    df: float | None = None,
+    resolution: float | None = None,
+) -> PairwiseResult:
+    """Paired t test on n random splits that treats them as independent.
+
+    Test the null hypothesis that the two learners have the same expected loss
+    (``alternative="greater"``: that the loss of `a` is at most that of `b`). The splits share
+    rows, so the test rejects far too often with its default df: prefer `corrected_resampled_t`.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (..., n)
+        Losses on the same n random splits; leading axes broadcast.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is greater.
+    df : float, optional
+        Calibrated degrees of freedom instead of n - 1.
+    resolution : float, optional
+        As for `kfold_t`.
+
+    Returns
+    -------
+    PairwiseResult
+
+    Notes
+    -----
+    ``t = m / (S / sqrt(df + 1))``, as in `kfold_t`.
+
+    References
+    ----------
+    T. G. Dietterich (1998). Approximate statistical tests for comparing supervised
+    classification learning algorithms. Neural Computation 10, 1895-1923.
+    doi:10.1162/089976698300017197
+
+    Examples
+    --------
+    >>> r = resampled_t([0.30, 0.25, 0.28], [0.26, 0.24, 0.23], alternative="greater")
+    >>> round(r.statistic, 4), round(r.pvalue, 4)
+    (2.7735, 0.0546)
+    """
+    result = kfold_t(a, b, alternative=alternative, df=df, resolution=resolution)
+    return replace(result, test="resampled-t")

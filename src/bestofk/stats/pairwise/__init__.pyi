@@ -45,7 +45,6 @@ from .resampled import (
     corrected_repeated_kfold_t as corrected_repeated_kfold_t,
     corrected_resampled_t as corrected_resampled_t,
     kfold_t as kfold_t,
-    resampled_t as resampled_t,
 )
 from .resolution import (
     resolution_of as resolution_of,

@@ -46,10 +46,6 @@ _STABLE = (
 )
 
 
-def _as_independent(percent: int) -> tuple[Caution, ...]:
-    return (Caution(sign="dependent splits", rates={1: percent}),)
-
-
 _EXTREME = Caution(sign="extremely skewed", rates={5: 21, 12: 14, 30: 11, 200: 10})
 _SKEWED_T = Caution(
     sign="skewed",
@@ -196,24 +192,6 @@ SPLIT_TESTS = (
         power="corrected t",
     ),
     PairwiseTest(
-        name="resampled-t",
-        explanation=(
-            "Compares the mean losses of two learners over random splits, as if the splits were "
-            "independent.",
-            "Use it only to repeat published results that use this test.",
-            "Do not use it to decide: splits share training rows, so it finds differences between "
-            "equal learners far too often; use corrected-resampled-t.",
-        ),
-        function="bestofk.stats.pairwise.resampled:resampled_t",
-        summary="paired t on random splits treated as independent (rejects far too often)",
-        covers=("resample", "bootstrap"),
-        paper="Dietterich 1998, Approximate statistical tests",
-        cautions=_as_independent(15),
-        called="the resampled paired t test",
-        citations=("dietterich1998approximate",),
-        assumptions=(SHARED_ROWS_IGNORED, NORMAL),
-    ),
-    PairwiseTest(
         name="kfold-t",
         explanation=(
             "Compares the mean losses of two learners over the folds of one cross-validation, as "
@@ -226,7 +204,7 @@ SPLIT_TESTS = (
         summary="paired t on the k folds of one run, treated as independent",
         covers=("kfold",),
         paper="Dietterich 1998, Approximate statistical tests",
-        cautions=_as_independent(11),
+        cautions=(Caution(sign="dependent splits", rates={1: 11}),),
         called="the k-fold cross-validated paired t test",
         citations=("dietterich1998approximate",),
         assumptions=(SHARED_ROWS_IGNORED, NORMAL),

@@ -79,54 +79,6 @@ def kfold_t(
     return _paired_t("kfold-t", a, b, alternative, df, resolution)
 
 
-def resampled_t(
-    a: Any,
-    b: Any,
-    *,
-    alternative: str = "two-sided",
-    df: float | None = None,
-    resolution: float | None = None,
-) -> PairwiseResult:
-    """Paired t test on n random splits that treats them as independent.
-
-    Test the null hypothesis that the two learners have the same expected loss
-    (``alternative="greater"``: that the loss of `a` is at most that of `b`). The splits share
-    rows, so the test rejects far too often with its default df: prefer `corrected_resampled_t`.
-
-    Parameters
-    ----------
-    a, b : array_like, shape (..., n)
-        Losses on the same n random splits; leading axes broadcast.
-    alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the loss of `a` is greater.
-    df : float, optional
-        Calibrated degrees of freedom instead of n - 1.
-    resolution : float, optional
-        As for `kfold_t`.
-
-    Returns
-    -------
-    PairwiseResult
-
-    Notes
-    -----
-    ``t = m / (S / sqrt(df + 1))``, as in `kfold_t`.
-
-    References
-    ----------
-    T. G. Dietterich (1998). Approximate statistical tests for comparing supervised
-    classification learning algorithms. Neural Computation 10, 1895-1923.
-    doi:10.1162/089976698300017197
-
-    Examples
-    --------
-    >>> r = resampled_t([0.30, 0.25, 0.28], [0.26, 0.24, 0.23], alternative="greater")
-    >>> round(r.statistic, 4), round(r.pvalue, 4)
-    (2.7735, 0.0546)
-    """
-    return _paired_t("resampled-t", a, b, alternative, df, resolution)
-
-
 def corrected_resampled_t(
     a: Any,
     b: Any,
