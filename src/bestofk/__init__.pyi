@@ -21,8 +21,6 @@ from .decide.power.sizes import plan_size as plan_size
 from .decide.settings import Settings as Settings
 from .decide.stopping.items import (
     SettledItems as SettledItems,
-    StreamVerdict as StreamVerdict,
-    item_stream as item_stream,
     settle_items as settle_items,
 )
 from .decide.stopping.rule import StopRule as StopRule

@@ -207,9 +207,6 @@ MADE: dict[str, Callable[[], Any]] = {
     ).against[0],
     "a judge": lambda: _judged().judge,
     "more items": lambda: bk.choose_model(_gaps(), missing="drop", more=100).more,
-    "item stream": lambda: bk.item_stream(
-        (np.random.default_rng(0).random((2, 100)) < [[0.6], [0.25]]).astype(float)
-    ),
     "order without a preference": lambda: bk.order(table(n=10)),
     "order along the preference": lambda: bk.order(
         scores(), prefer=list(NAMES), family="preference"

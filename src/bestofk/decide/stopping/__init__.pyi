@@ -7,8 +7,6 @@ from .bounds import (
 )
 from .items import (
     SettledItems as SettledItems,
-    StreamVerdict as StreamVerdict,
-    item_stream as item_stream,
     settle_items as settle_items,
 )
 from .races import (

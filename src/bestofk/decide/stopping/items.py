@@ -1,10 +1,4 @@
-"""Early stopping on items: a test for a look at every item, and a curtailed test of a plan.
-
-`item_stream` bets on each item for every pair, and the capital is an e-process: if the first
-learner is at most as bad as the second, the probability that it ever exceeds 1/alpha is at most
-alpha (Ville's inequality). Its running maximum gives a p-value that is valid at every look, and
-Holm's correction adjusts the p-values of all pairs.
-"""
+"""Early stopping on items: whether the items so far settle the decision of all planned items."""
 
 from __future__ import annotations
 
@@ -16,150 +10,22 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import (
-    Bools,
     Floats,
     Ints,
     significance_level,
     whole,
 )
 from bestofk._base.errors import ArgumentError, use
-from bestofk._base.formatting import capitalised, counted, joined, pvalue_words
+from bestofk._base.formatting import joined
 from bestofk._base.results import Presented
 from bestofk.decide.evidence import Family
 from bestofk.decide.preference import arrange, preference_ranks
-from bestofk.decide.statements.wording import called, listing
 from bestofk.decide.stopping.bounds import PlannedT
 from bestofk.decide.stopping.races import Look, interval_verdict, race
 from bestofk.decide.stopping.rule import StopRule
-from bestofk.stats.adjust import adjust
 
-STAKES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
-"""Shares of the capital to bet on an item; the test averages over them."""
 PLANNED_LOOKS = 40
 """Default number of looks at a plan."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StreamVerdict(Presented):
-    """The claims that the items so far support, at any number of looks.
-
-    Attributes
-    ----------
-    items : int
-        Number of items, or of clusters if these are the units.
-    pvalue, adjusted_pvalue : (K, K) arrays
-        P-values of the hypothesis that i is at most as bad as j; 1 on the diagonal.
-    better : (K, K) array of bool
-        ``better[j, i]``: j is shown to be better than i.
-    alpha : float
-        Probability that any claim is ever false, over all looks.
-    """
-
-    items: int
-    pvalue: Floats
-    adjusted_pvalue: Floats
-    better: Bools
-    alpha: float
-
-    def explain(self) -> str:
-        """State the claims so far in sentences."""
-        claims = [
-            f"{called(int(j))} is better than {called(int(i))} "
-            f"({pvalue_words(float(self.adjusted_pvalue[i, j]), self.alpha)})"
-            for j, i in np.argwhere(self.better)
-        ]
-        so_far = f"after {counted(self.items, 'item')}"
-        if not claims:
-            return f"No difference is shown {so_far}; look again with more items."
-        shown = listing(claims)
-        return (
-            f"{capitalised(shown)}, {so_far}. The probability that a claim is ever false is at "
-            f"most {self.alpha:g}, at any number of looks."
-        )
-
-    def _columns(self) -> dict[str, Any]:
-        """One row for every pair, in both directions."""
-        pairs = np.argwhere(~np.eye(len(self.better), dtype=bool))
-        better, worse = pairs.T
-        return {
-            "better": better,
-            "worse": worse,
-            "pvalue": self.pvalue[worse, better],
-            "adjusted_pvalue": self.adjusted_pvalue[worse, better],
-            "shown": self.better[better, worse],
-        }
-
-    def best(self, *, prefer: Any = None) -> int | None:
-        """Return the most preferred learner that no other is shown to beat; None if there is none.
-
-        `prefer` lists learner numbers in order of preference; by default 0, 1, 2, ...
-        """
-        order = range(len(self.better)) if prefer is None else prefer
-        return next((int(index) for index in order if not self.better[:, index].any()), None)
-
-
-def item_stream(losses: Any, *, alpha: float = 0.05) -> StreamVerdict:
-    """Compare K learners on the items so far; look as often as you like.
-
-    Parameters
-    ----------
-    losses : array_like, shape (K, n)
-        A loss between 0 and 1 for every item (or the mean over a cluster of items), in order of
-        arrival, which must not depend on the losses.
-    alpha : float
-        Probability of any false claim, at any look.
-
-    Returns
-    -------
-    StreamVerdict
-
-    Notes
-    -----
-    For the pair i, j with d_t = loss of i minus loss of j on item t, the capital is the mean over
-    the stakes s of the product of (1 + s d_t), and p = 1 over its largest value so far. Adjusting
-    averages of e-values instead does not control the probability of a false claim over many looks.
-
-    References
-    ----------
-    I. Waudby-Smith and A. Ramdas (2024). Estimating means of bounded random variables by betting.
-    Journal of the Royal Statistical Society B 86, 1-27. doi:10.1093/jrsssb/qkad009
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> weak, strong = rng.random(300) < 0.5, rng.random(300) < 0.2
-    >>> verdict = item_stream(np.array([weak, strong], dtype=float))
-    >>> verdict.best(), bool(verdict.better[1, 0])
-    (1, True)
-    """
-    values = _as_losses(losses)
-    if np.isnan(values).any():
-        raise ArgumentError("losses must not be missing.")
-    significance_level(alpha, "alpha")
-    K, n = values.shape
-    rows, columns = np.nonzero(~np.eye(K, dtype=bool))
-    pvalue, adjusted = np.ones((K, K)), np.ones((K, K))
-    if n:
-        pvalue[rows, columns] = _pvalues(values[rows] - values[columns])
-    adjusted[rows, columns] = adjust(pvalue[rows, columns])
-    # claims[i, j]: i is worse than j
-    claims = adjusted <= alpha
-    return StreamVerdict(
-        items=n,
-        pvalue=pvalue,
-        adjusted_pvalue=adjusted,
-        better=claims.T,
-        alpha=alpha,
-    )
-
-
-def _pvalues(gains: Floats) -> Floats:
-    """Return 1 over the largest capital so far of a bet on every row (P, n) of gains up to 1."""
-    capital = np.zeros(gains.shape)
-    for stake in STAKES:
-        capital += np.exp(np.cumsum(np.log1p(stake * gains), axis=1))
-    return np.asarray(1.0 / np.maximum(capital.max(axis=1) / len(STAKES), 1.0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,7 +142,7 @@ def settle_items(
     -----
     The planned test is the paired t test on N items, of each learner against the K - 1 others. It
     is curtailed, so the probability of a false claim is at most that of the test on all N items
-    plus the risk. For an unlimited number of items with a look at every one, see `item_stream`.
+    plus the risk.
 
     Examples
     --------
@@ -289,7 +155,13 @@ def settle_items(
     Use b. Settled after 300 of 2,000 items (88 % of the work is saved): all items would reach the \
 same decision with a probability of at least 95 %.
     """
-    values = _as_losses(losses)
+    values = np.asarray(losses, dtype=np.float64)
+    if values.ndim != 2 or len(values) < 2:
+        raise ArgumentError(
+            f"losses must have the axes (learner, item), 2 learners at least; got {values.shape}."
+        )
+    if (values < 0).any() or (values > 1).any():
+        raise ArgumentError("losses must lie between 0 and 1; rescale them.")
     N = whole(planned, "planned", at_least=4)
     step = _between_looks(N, every)
     if values.shape[1] > N:
@@ -346,18 +218,6 @@ same decision with a probability of at least 95 %.
         planned=N,
         risk=rule.risk,
     )
-
-
-def _as_losses(losses: Any) -> Floats:
-    """Return losses (K, n) between 0 and 1, NaN if missing."""
-    values = np.asarray(losses, dtype=np.float64)
-    if values.ndim != 2 or len(values) < 2:
-        raise ArgumentError(
-            f"losses must have the axes (learner, item), 2 learners at least; got {values.shape}."
-        )
-    if (values < 0).any() or (values > 1).any():
-        raise ArgumentError("losses must lie between 0 and 1; rescale them.")
-    return values
 
 
 def _between_looks(planned: int, every: int | None) -> int:
