@@ -119,10 +119,10 @@ def _preference(decision: Decision) -> str:
     shown = listing(f"{called(better)} over {called(worse)}" for worse, better in edges)
     if pairs == 1:
         return f"{stated} The data override it: {shown}."
-    return (
-        f"{stated} The data override it in {len(edges)} of {pairs} pairs ({shown}), so the order "
-        f"is {chain(decision.ranking)}."
-    )
+    order = f"so the order is {chain(decision.ranking)}"
+    if decision.ranking == decision.by_preference:
+        order = "but within your margin it stands"
+    return f"{stated} The data override it in {len(edges)} of {pairs} pairs ({shown}), {order}."
 
 
 def evidence_statement(decision: Decision, *details: str) -> Statement:
