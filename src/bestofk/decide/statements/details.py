@@ -8,7 +8,6 @@ import numpy as np
 
 from bestofk._base.formatting import (
     capitalised,
-    counted,
     interval_words,
     number,
     probability_words,
@@ -337,17 +336,9 @@ def evidence_sentences(evidence: Evidence) -> str:
     """State how the pairs were tested, and which of them are shown to differ."""
     if not len(evidence):
         return "No pair was tested."
-    sides = {
-        "two-sided": "two-sided",
-        "greater": "one-sided: is the second of a pair better?",
-        "less": "one-sided: is the first of a pair better?",
-    }[evidence.alternative]
-    test = "" if evidence.choice is None else f"{evidence.choice.name}, "
-    head = (
-        f"{counted(len(evidence), 'pair')} ({test}{sides}, alpha = {evidence.family.alpha:g}"
-        f"{correction_words(evidence)})."
-    )
-    return f"{head} {claims_sentence(evidence)}"
+    test = "Test" if evidence.choice is None else f"{evidence.choice.name} test"
+    level = f"alpha = {evidence.family.alpha:g}{correction_words(evidence)}"
+    return f"{test} {family_words(evidence)}, {level}. {claims_sentence(evidence)}"
 
 
 def claims_sentence(evidence: Evidence) -> str:
