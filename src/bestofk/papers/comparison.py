@@ -477,8 +477,8 @@ class ReproductionResult(Presented):
     sentences: tuple[str, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
     figures: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    explained: tuple[tuple[str, str], ...] = ()
-    """Pairs of the beginning of a table's name and why it is known to differ."""
+    explained: tuple[tuple[str | tuple[str, ...], str], ...] = ()
+    """Pairs of the beginnings of tables' names and why they are known to differ."""
 
     def verdict(self) -> str:
         """State in how many tables ours agree with the paper, which differ and why."""

@@ -71,8 +71,9 @@ class FalseClaims(Presented):
     def explain(self) -> str:
         """State the rates in sentences."""
         K, drawn = len(self.simulation.learners), f"{self.simulation.drawn}s"
+        options = [f"{name} {value}" for name, value in _json_options(self.options).items()]
         sentences = [
-            f"The decision ({_settings_text(self.tests, self.options)}) makes a false claim about "
+            f"The decision ({', '.join([*self.tests, *options])}) makes a false claim about "
             f"{K} learners on {self.rate.percent()} of the {drawn}; {100 * self.alpha:g} % are "
             f"allowed ({100 * self.rate.level:g} % intervals).\n"
         ]
@@ -159,8 +160,18 @@ def false_claims(
     >>> result.rate.n, result.equal_pairs, result.different_pairs
     (20, 1, 2)
     """
-    running = {"sets": sets, **_running(options)}
-    simulation, means, many = _decide(simulation, options, learners, problem, cv, running)
+    names = ("scoring", "random_state", "n_jobs", "engine", "scheduler", "store", "progress")
+    running = {name: options.pop(name) for name in names if name in options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if simulation is None:
+            # refuse problems without a known truth and impossible options before simulating
+            rehearsal = rehearse(learners, problem, cv, running.get("scoring"))
+            known_truth(rehearsal)
+            rehearsal.decided(repeats=1, **options)
+            simulation = simulate(learners, problem, cv, sets=sets, **running)
+        many = simulation.decided(repeats=1, **options)
+    means = np.array(known_truth(simulation).means)
     # claims[i, j] says that i is better, which is true if this is negative
     gap = means[:, np.newaxis] - means
     different = int((gap < 0).sum())
@@ -182,37 +193,6 @@ def false_claims(
     )
 
 
-def _decide(
-    simulation: Simulation | None,
-    options: Mapping[str, Any],
-    learners: Any,
-    problem: Any,
-    cv: Any,
-    running: Mapping[str, Any],
-) -> tuple[Simulation, Floats, ManyDecisions]:
-    """Simulate, and return the expected losses and the decisions on every table.
-
-    Refuse problems without a known truth and impossible options before simulating.
-    """
-    if simulation is None:
-        rehearsal = rehearse(learners, problem, cv, running.get("scoring"))
-        known_truth(rehearsal)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            rehearsal.decided(repeats=1, **options)
-        simulation = simulate(learners, problem, cv, **running)
-    means = np.array(known_truth(simulation).means)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return simulation, means, simulation.decided(repeats=1, **options)
-
-
-def _running(options: dict[str, Any]) -> dict[str, Any]:
-    """Take the arguments of `simulate` out of the options."""
-    names = ("scoring", "random_state", "n_jobs", "engine", "scheduler", "store", "progress")
-    return {name: options.pop(name) for name in names if name in options}
-
-
 def _missed_sets(many: ManyDecisions, means: Floats) -> int:
     """Count the tables on which the statement about the best is false."""
     if many.candidates is None or many.at_least is None or many.at_most is None:
@@ -230,9 +210,3 @@ def _json_options(options: Mapping[str, Any]) -> dict[str, Any]:
     plain = (bool, int, float, str, type(None))
     return {name: value if isinstance(value, plain) else str(value)
             for name, value in options.items()}  # fmt: skip
-
-
-def _settings_text(tests: tuple[str, ...], options: Mapping[str, Any]) -> str:
-    """Return the tests and the arguments of `order`, separated by commas."""
-    return ", ".join([*tests, *(f"{name} {value}" for name, value in
-                                _json_options(options).items())])  # fmt: skip
