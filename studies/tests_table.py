@@ -57,7 +57,7 @@ def rows_of_tests(sets: int, running: dict[str, Any]) -> Iterator[Row]:
             used = [_first(one, SLOW) for one in (null, *networks, again)] if slow else [
                 null, *networks, again]  # fmt: skip
             dfs: list[float | None] = [None]
-            if getattr(entry, "takes_df", False):
+            if isinstance(entry, PairwiseTest) and entry.takes("df"):
                 calibrated = calibrate(entry.name, simulation=null, alpha=ALPHA)
                 dfs += [] if calibrated.df is None else [float(calibrated.df)]
             for df in dfs:

@@ -77,6 +77,7 @@ def _test_facts(entry: Any) -> list[str]:
 
 
 def _test_row(entry: Any) -> dict[str, Any]:
+    from bestofk.report.methods import doi_of
     from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 
     return {
@@ -88,6 +89,7 @@ def _test_row(entry: Any) -> dict[str, Any]:
         "covers": list(entry.covers),
         "sides": list(entry.sides),
         "paper": entry.paper,
+        "doi": doi_of(entry),
     }
 
 
@@ -326,7 +328,12 @@ def _details(listing: Listing, entry: Any) -> dict[str, str]:
     """Return what a reader may want to know after the plain sentences, by label."""
     function = getattr(entry, "function", "").replace(":", ".")
     source = getattr(entry, "paper", "")
-    doi = getattr(entry, "doi", None)
+    if hasattr(entry, "citations"):
+        from bestofk.report.methods import doi_of
+
+        doi = doi_of(entry)
+    else:
+        doi = getattr(entry, "doi", None)
     details = {
         "In short": entry.summary if getattr(entry, "explanation", ()) else "",
         "Details": "; ".join(listing.facts(entry)),

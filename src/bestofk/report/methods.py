@@ -89,6 +89,19 @@ def bibliography() -> dict[str, str]:
     return _split(files("bestofk.report").joinpath("references.bib").read_text(encoding="utf-8"))
 
 
+def doi_of(entry: FunctionEntry | Correction) -> str | None:
+    """Return the DOI of the first reference of a registered method that has one.
+
+    Examples
+    --------
+    >>> doi_of(PAIRWISE_TESTS["wilcoxon"])
+    '10.2307/3001968'
+    """
+    known = {**_split(entry.bibtex), **bibliography()}
+    found = (re.search(r"doi = \{(.+?)\}", known[key]) for key in entry.citations)
+    return next((doi[1] for doi in found if doi), None)
+
+
 def _split(text: str) -> dict[str, str]:
     entries = re.split(r"\n(?=@)", text.strip()) if text.strip() else []
     return {re.match(r"@\w+\{([^,]+),", entry)[1]: entry.strip() for entry in entries}  # type: ignore[index]
