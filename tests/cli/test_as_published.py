@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import bestofk as bk
 from bestofk.cli.app import bestofk
-from bestofk.decide.procedures.multitest import AS_PUBLISHED
+from bestofk.decide.multitest_order import AS_PUBLISHED
 
 
 def run(*words):

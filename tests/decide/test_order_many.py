@@ -13,7 +13,7 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk.decide import PROCEDURES, order_many
 from bestofk.decide.evidence import FAMILIES
-from bestofk.decide.procedures.multitest import multitest
+from bestofk.decide.multitest_order import multitest
 from bestofk.splits.design import Design
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.pairwise import corrected_repeated_kfold_t

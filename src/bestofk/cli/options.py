@@ -219,7 +219,7 @@ as_published_option = click.option(
 
 def published_settings(arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments with the settings of the MultiTest paper; refuse others."""
-    from bestofk.decide.procedures.multitest import AS_PUBLISHED
+    from bestofk.decide.multitest_order import AS_PUBLISHED
 
     for name in AS_PUBLISHED:
         if is_typed(name):

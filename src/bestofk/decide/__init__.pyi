@@ -4,6 +4,10 @@ from .best import Best as Best, sort_by_overrides as sort_by_overrides
 from .decision import Decision as Decision, Standing as Standing
 from .evidence import Evidence as Evidence, Family as Family, Pair as Pair
 from .interval_decision import IntervalDecision as IntervalDecision
+from .multitest_order import (
+    Step as Step,
+    multitest as multitest,
+)
 from .order import decide as decide
 from .order_tables import (
     ManyDecisions as ManyDecisions,
@@ -12,10 +16,6 @@ from .order_tables import (
 )
 from .preference import Preference as Preference
 from .printed_table import order_printed as order_printed
-from .procedures.multitest import (
-    Step as Step,
-    multitest as multitest,
-)
 from .ranks import Ranks as Ranks
 from .registry import PROCEDURES as PROCEDURES, Procedure as Procedure
 from .settings import Settings as Settings, StoredTest as StoredTest

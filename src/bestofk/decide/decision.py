@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from bestofk.decide.best import Best
     from bestofk.decide.choose_test import Choice
-    from bestofk.decide.procedures.multitest import Step
+    from bestofk.decide.multitest_order import Step
     from bestofk.decide.ranks import Ranks
     from bestofk.decide.settings import Settings
 
@@ -276,7 +276,7 @@ class Decision(Stated, Reported):
         """Every step of the ordering: the candidates, and the one taken."""
         if decides_by(self.procedure) != "steps" or not self.preference.stated:
             return ()
-        from bestofk.decide.procedures.multitest import Step, steps_of
+        from bestofk.decide.multitest_order import Step, steps_of
 
         names = self.by_preference
         return tuple(

@@ -1,4 +1,9 @@
-"""Decide about a table of losses, or foresee the test of a decision from its design alone."""
+"""Decide about a table of losses, or foresee the test of a decision from its design alone.
+
+`as_problem` puts the losses in order of preference. `tested` chooses the test and compares all
+pairs. The rule of the procedure, by default `bestofk.decide.best.rule_of_best`, recommends a
+learner. The `Decision` states the result.
+"""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ from bestofk.decide.decision import (
     Standing,
 )
 from bestofk.decide.evidence import Evidence, Family, Pair
+from bestofk.decide.multitest_order import Step
 from bestofk.decide.preference import Name
-from bestofk.decide.procedures.multitest import Step
 from bestofk.decide.statements import Statement
 from bestofk.decide.statements.stopped import NOT_SETTLED, stopped_statements
 from bestofk.decide.statements.wording import listing

@@ -16,8 +16,8 @@ from bestofk._base.formatting import counted, shortened
 from bestofk.data.schema import Codes, Encoded
 from bestofk.decide import order_many, stack_tables
 from bestofk.decide.best import sort_by_overrides
+from bestofk.decide.multitest_order import AS_PUBLISHED
 from bestofk.decide.order import order
-from bestofk.decide.procedures.multitest import AS_PUBLISHED
 from bestofk.learners.kernels.nearest_neighbour import STD
 from bestofk.learners.nearest_neighbour import predict_plan_nearest
 from bestofk.losses.losses import Losses

@@ -4,7 +4,7 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError
 from bestofk.decide.best import sort_by_overrides
-from bestofk.decide.procedures.multitest import steps_of
+from bestofk.decide.multitest_order import steps_of
 
 
 def edges(n, *pairs):

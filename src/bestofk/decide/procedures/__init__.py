@@ -1,1 +1,0 @@
-"""The procedures: each turns evidence into an order or a choice."""
