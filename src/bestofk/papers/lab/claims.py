@@ -162,15 +162,13 @@ def false_claims(
     """
     names = ("scoring", "random_state", "n_jobs", "engine", "scheduler", "store", "progress")
     running = {name: options.pop(name) for name in names if name in options}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if simulation is None:
-            # refuse problems without a known truth and impossible options before simulating
-            rehearsal = rehearse(learners, problem, cv, running.get("scoring"))
-            known_truth(rehearsal)
-            rehearsal.decided(repeats=1, **options)
-            simulation = simulate(learners, problem, cv, sets=sets, **running)
-        many = simulation.decided(repeats=1, **options)
+    if simulation is None:
+        # refuse problems without a known truth and impossible options before simulating
+        rehearsal = rehearse(learners, problem, cv, running.get("scoring"))
+        known_truth(rehearsal)
+        _decided(rehearsal, options)
+        simulation = simulate(learners, problem, cv, sets=sets, **running)
+    many = _decided(simulation, options)
     means = np.array(known_truth(simulation).means)
     # claims[i, j] says that i is better, which is true if this is negative
     gap = means[:, np.newaxis] - means
@@ -191,6 +189,13 @@ def false_claims(
         options=dict(options),
         simulation=simulation,
     )
+
+
+def _decided(simulation: Simulation, options: Mapping[str, Any]) -> ManyDecisions:
+    """Return the decisions on every table, without warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return simulation.decided(repeats=1, **options)
 
 
 def _missed_sets(many: ManyDecisions, means: Floats) -> int:
