@@ -21,7 +21,6 @@ from bestofk._base.checks import (
     whole,
 )
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import number
 from bestofk._base.results import open_level
 from bestofk.stats.pairwise.differences import (
     loss_unit,
@@ -32,7 +31,13 @@ from bestofk.stats.pairwise.differences import (
 )
 from bestofk.stats.pairwise.resampled import rows_ratio
 from bestofk.stats.pairwise.resolution import least_variance, step_of
-from bestofk.stats.pairwise.result import FloatOrArray, PairwiseResult, scalar_or_array, two_names
+from bestofk.stats.pairwise.result import (
+    FloatOrArray,
+    PairwiseResult,
+    comparison,
+    scalar_or_array,
+    two_names,
+)
 from bestofk.stats.pairwise.signed_ranks import doubled_midranks
 from bestofk.stats.tails import t_sf
 
@@ -103,15 +108,7 @@ class PosteriorResult(PairwiseResult):
         alpha = open_level(alpha)
         if np.ndim(self.pvalue):
             return _explain_many(self, a, b, alpha)
-        estimate = float(self.estimate)
-        if estimate == 0:
-            first = f"{a} and {b} have the same mean loss ({self.test})."
-        else:
-            better, worse = (a, b) if estimate < 0 else (b, a)
-            first = (
-                f"{better} has a smaller mean loss than {worse}, by "
-                f"{number(abs(estimate))} ({self.test})."
-            )
+        first = comparison(a, b, float(self.estimate), "mean loss", self.test)
         margin = f" by more than {self.rope_width:g}" if self.rope_width else ""
         claims = {
             f"{a} has the smaller loss{margin}": float(self.left),

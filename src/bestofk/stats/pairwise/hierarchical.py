@@ -39,8 +39,8 @@ class HierarchicalResult(PosteriorResult):
 
     Attributes
     ----------
-    next_left, next_rope, next_right : float or ndarray
-        Probability that the difference on the next data set is below, inside or above the region.
+    next_dataset : Probabilities
+        Probabilities that on the next data set `a` is better, both are equivalent, or `b` is.
     dataset_means : ndarray, shape (..., data sets)
         Posterior mean of the difference on each data set, drawn towards the overall mean.
     r_hat : float or ndarray
@@ -48,16 +48,9 @@ class HierarchicalResult(PosteriorResult):
         the chains agree.
     """
 
-    next_left: FloatOrArray
-    next_rope: FloatOrArray
-    next_right: FloatOrArray
+    next_dataset: Probabilities
     dataset_means: Floats
     r_hat: FloatOrArray
-
-    @property
-    def next_dataset(self) -> Probabilities:
-        """Probabilities that on the next data set `a` is better, both are equivalent, or `b`."""
-        return Probabilities(self.next_left, self.next_rope, self.next_right)
 
 
 class _Posterior(NamedTuple):
@@ -201,9 +194,7 @@ def hierarchical_bayes(
         rope=scalar_or_array(equivalent),
         right=scalar_or_array(right),
         rope_width=width,
-        next_left=scalar_or_array(masses[..., 0]),
-        next_rope=scalar_or_array(masses[..., 1]),
-        next_right=scalar_or_array(masses[..., 2]),
+        next_dataset=Probabilities(*(scalar_or_array(masses[..., k]) for k in range(3))),
         dataset_means=means * loss_unit(a, b),
         r_hat=scalar_or_array(r_hat),
         losses=(rows_a.mean(axis=-1), rows_b.mean(axis=-1)),

@@ -20,52 +20,14 @@ Estimand = Literal["mean", "typical"]
 """The difference that a test is about: of the means, or the typical one (pseudomedian, median)."""
 
 
-def verdict(
-    a: str,
-    b: str,
-    *,
-    estimate: float,
-    direction: float,
-    pvalue: float,
-    alternative: Alternative,
-    alpha: float,
-    details: str,
-    estimand: Estimand = "mean",
-) -> str:
-    """State which learner is better, by how much, and whether this is significant.
-
-    `direction` is the sign of the evidence (positive: the loss of `a` is greater). If it
-    contradicts the sign of the estimate, the text says so.
-    """
-    typical = estimand == "typical"
-    quantity = "typical loss" if typical else "mean loss"
+def comparison(a: str, b: str, estimate: float, quantity: str, details: str) -> str:
+    """State which learner has the smaller loss, and by how much."""
     if estimate == 0:
-        first = f"{a} and {b} have the same {quantity} ({details})."
-    else:
-        better, worse = (a, b) if estimate < 0 else (b, a)
-        first = (
-            f"{better} has a smaller {quantity} than {worse}, by "
-            f"{number(abs(estimate))} ({details})."
-        )
-    rejected = pvalue <= alpha
-    level = f"at level {alpha:g}"
-    if alternative == "two-sided":
-        second = (
-            f"The difference is significant {level}."
-            if rejected
-            else f"There is no evidence of a difference {level}."
-        )
-    else:
-        relation = "at most" if alternative == "greater" else "at least"
-        outcome = "is rejected" if rejected else "is not rejected"
-        claim = f"the loss of {a} is {relation} that of {b}"
-        second = f"The hypothesis that {claim} {outcome} {level}."
-    if direction and direction * estimate <= 0:
-        better = b if direction > 0 else a
-        values = "typical differences" if typical else "means"
-        contrast = f"although the {values} are equal" if estimate == 0 else f"unlike the {values}"
-        second += f" The statistic favours {better}, {contrast}."
-    return f"{first} {second}"
+        return f"{a} and {b} have the same {quantity} ({details})."
+    better, worse = (a, b) if estimate < 0 else (b, a)
+    return (
+        f"{better} has a smaller {quantity} than {worse}, by {number(abs(estimate))} ({details})."
+    )
 
 
 class Interval(NamedTuple):
@@ -232,19 +194,29 @@ class PairwiseResult(Presented):
         alpha = open_level(alpha)
         if np.ndim(self.pvalue):
             return _explain_many(self, a, b, alpha)
-        direction = float(np.sign(self.estimate if self.direction is None else self.direction))
-        sentences = verdict(
-            a,
-            b,
-            estimate=float(self.estimate),
-            direction=direction,
-            pvalue=float(self.pvalue),
-            alternative=self.alternative,
-            alpha=alpha,
-            details=f"{self.test} test, {self._numbers(alpha)}",
-            estimand=self.estimand,
-        )
-        return f"{sentences} {self.note}".rstrip()
+        details = f"{self.test} test, {self._numbers(alpha)}"
+        first = comparison(a, b, float(self.estimate), f"{self.estimand} loss", details)
+        return f"{first} {self._verdict(a, b, alpha)} {self.note}".rstrip()
+
+    def _verdict(self, a: str, b: str, alpha: float) -> str:
+        """State whether the difference is significant, and a direction that contradicts it."""
+        rejected, level = self.pvalue <= alpha, f"at level {alpha:g}"
+        if self.alternative != "two-sided":
+            relation = "at most" if self.alternative == "greater" else "at least"
+            outcome = "is rejected" if rejected else "is not rejected"
+            claim = f"the loss of {a} is {relation} that of {b}"
+            sentence = f"The hypothesis that {claim} {outcome} {level}."
+        elif rejected:
+            sentence = f"The difference is significant {level}."
+        else:
+            sentence = f"There is no evidence of a difference {level}."
+        direction = np.sign(self.estimate if self.direction is None else self.direction)
+        if direction and direction * self.estimate <= 0:
+            values = "means" if self.estimand == "mean" else "typical differences"
+            equal = f"although the {values} are equal"
+            contrast = equal if self.estimate == 0 else f"unlike the {values}"
+            sentence += f" The statistic favours {b if direction > 0 else a}, {contrast}."
+        return sentence
 
     def _numbers(self, alpha: float) -> str:
         if self.df is None:
