@@ -3,8 +3,8 @@
     python studies/stopping_tests.py                      20 studies of every setting
     python studies/stopping_tests.py --studies 500 --cv 5x2 --learner naive-bayes
 
-The studies are those of `stopping_rates.py`: six views of 200 rows, shuffled preference, Holm's
-correction, a risk of 0.05. `bestofk.decide.order_tables` decides the plan, and the race of
+The studies are those of `stopping_rates.py`: six views of 200 rows, shuffled preference, the
+default decision, a risk of 0.05. `bestofk.decide.order_tables` decides the plan, and the race of
 `compare` is replayed on the same losses. A calibrated test has `df` degrees of freedom.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ import pandas as pd
 import bestofk as bk
 from bestofk.decide import order_many
 from bestofk.decide.settings import Settings
-from bestofk.decide.stopping import StopRule, replay
+from bestofk.decide.stopping import PlannedT, StopRule, replay
 from bestofk.decide.stopping.rule import TARGETS
 from bestofk.learners.predict import predict_plan
 from bestofk.run.race import PlannedRace, planned_race
@@ -66,16 +67,11 @@ def differs(losses: Floats, race: PlannedRace, order: npt.NDArray[np.int64]) -> 
     assert sizes is not None
     step = 1.0 / float(np.mean(sizes))
     units = losses.reshape(len(losses), race.test.runs, race.test.folds)
-    test = bk.stopping.PlannedT(
-        **{
-            name: getattr(race.test, name)
-            for name in ("runs", "folds", "df", "test_share", "span", "units")
-        },
-        # error rates of folds with different sizes have no common step
-        step=step if len(set(sizes)) == 1 else 0.0,
-    )
-    family = race.rehearsed.evidence.family
-    raced = replay(units, test, family, race.rule, floor=step**2)
+    assert isinstance(race.test, PlannedT)
+    assert race.foreseen.family is not None
+    # error rates of folds with different sizes have no common step
+    test = replace(race.test, step=step if len(set(sizes)) == 1 else 0.0)
+    raced = replay(units, test, race.foreseen.family, race.rule, floor=step**2)
     saved = 1.0 - raced.runs.sum() / (len(losses) * race.test.runs)
     if not raced.settled:
         return False, saved
@@ -126,7 +122,7 @@ def main() -> None:
     parser.add_argument("--setting", choices=list(SETTINGS), action="append")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    for plan in options.plan or PLANS:
+    for plan in options.cv or PLANS:
         for learner in options.learner or ["c4.5", "naive-bayes"]:
             for setting in options.setting or list(SETTINGS):
                 begin = time.perf_counter()
