@@ -28,6 +28,50 @@ MAX_PAIRED_LOSSES = 1 << 22
 _COLUMNS = ("statistic", "pvalue", "estimate", "direction")
 
 
+def tested(problem: Problem, settings: Settings) -> Decision:
+    """Test the pairs of the family, and return a decision without a recommendation."""
+    family, choice, bayesian = chosen_test(problem, settings)
+    facts: dict[str, Any] = {"metric": problem.metric, "rope": settings.rope, "bayesian": bayesian}
+    evidence = compare_pairs(
+        choice, family, problem.sample(choice.axes), problem.means(), names=problem.names, **facts
+    )
+    if bayesian is not None and bayesian.axes != choice.axes:
+        evidence.cache["bayesian sample"] = problem.sample(bayesian.axes)
+    if problem.missing is not None and problem.missing.as_worst is not None:
+        evidence = problem.missing.revised(evidence)
+    return decision_of(problem, settings, evidence, choice)
+
+
+def decision_of(
+    problem: Problem, settings: Settings, evidence: Evidence, choice: Choice
+) -> Decision:
+    """Return a decision without a recommendation from evidence about pairs."""
+    family = evidence.family
+    smallest = family.smallest_adjusted(
+        smallest_pvalue(choice, units(problem)), evidence.alternative
+    )
+    return Decision(
+        procedure=settings.procedure,
+        recommended=None,
+        ranking=(),
+        by_preference=problem.names,
+        mean_losses=dict(zip(problem.names, problem.means().tolist(), strict=True)),
+        evidence=evidence,
+        test=choice.name,
+        test_reason=choice.reason,
+        alpha=settings.alpha,
+        correction=settings.used_correction,
+        design=problem.describe(choice.axes),
+        preference=problem.preference,
+        caution=caution_of(problem, choice),
+        smallest_possible=smallest,
+        margin=settings.margin,
+        notes=(*problem.notes, *choice.notes),
+        problem=problem,
+        test_choice=choice,
+    )
+
+
 class ChosenTest(NamedTuple):
     """The family and the test of a decision, and the Bayesian test of its posteriors, if any."""
 
@@ -120,50 +164,6 @@ def _bayesian_choice(problem: Problem, choice: Choice, rope: float, random_state
     raise DesignError(
         f"rope needs posterior probabilities, and no Bayesian test covers {problem.describe()}: "
         "omit rope."
-    )
-
-
-def tested(problem: Problem, settings: Settings) -> Decision:
-    """Test the pairs of the family, and return a decision without a recommendation."""
-    family, choice, bayesian = chosen_test(problem, settings)
-    facts: dict[str, Any] = {"metric": problem.metric, "rope": settings.rope, "bayesian": bayesian}
-    evidence = compare_pairs(
-        choice, family, problem.sample(choice.axes), problem.means(), names=problem.names, **facts
-    )
-    if bayesian is not None and bayesian.axes != choice.axes:
-        evidence.cache["bayesian sample"] = problem.sample(bayesian.axes)
-    if problem.missing is not None and problem.missing.as_worst is not None:
-        evidence = problem.missing.revised(evidence)
-    return decision_of(problem, settings, evidence, choice)
-
-
-def decision_of(
-    problem: Problem, settings: Settings, evidence: Evidence, choice: Choice
-) -> Decision:
-    """Return a decision without a recommendation from evidence about pairs."""
-    family = evidence.family
-    smallest = family.smallest_adjusted(
-        smallest_pvalue(choice, units(problem)), evidence.alternative
-    )
-    return Decision(
-        procedure=settings.procedure,
-        recommended=None,
-        ranking=(),
-        by_preference=problem.names,
-        mean_losses=dict(zip(problem.names, problem.means().tolist(), strict=True)),
-        evidence=evidence,
-        test=choice.name,
-        test_reason=choice.reason,
-        alpha=settings.alpha,
-        correction=settings.used_correction,
-        design=problem.describe(choice.axes),
-        preference=problem.preference,
-        caution=caution_of(problem, choice),
-        smallest_possible=smallest,
-        margin=settings.margin,
-        notes=(*problem.notes, *choice.notes),
-        problem=problem,
-        test_choice=choice,
     )
 
 
