@@ -219,13 +219,6 @@ def test_one_sided_f_intervals_invert_the_test():
         assert high == pytest.approx(-low)
 
 
-def test_explanation_says_when_the_statistic_contradicts_the_means():
-    a = np.array([[0.9, 0.1], [0.1, 0.12], [0.1, 0.1], [0.13, 0.1], [0.1, 0.1]])
-    text = five_by_two_t(a, np.full((5, 2), 0.3)).explain(names=("cart", "nb"))
-    assert "cart has a smaller mean loss than nb" in text
-    assert "The statistic favours nb, unlike the means" in text
-
-
 def test_refuses_other_designs():
     for shape in ((10,), (2, 5), (5, 3), (4, 2)):
         with pytest.raises(ArgumentError):
