@@ -453,7 +453,6 @@ TESTS = {
     "wilcoxon": (wilcoxon, {}),
     "wilcoxon, pratt": (wilcoxon, {"zeros": "pratt"}),
     "wilcoxon, split": (wilcoxon, {"zeros": "split"}),
-    "wilcoxon, normal": (wilcoxon, {"method": "normal"}),
     "paired-t": (paired_t, {"resolution": 1.0}),
     "mcnemar": (mcnemar, {}),
     "mcnemar, exact": (mcnemar, {"exact": True}),
