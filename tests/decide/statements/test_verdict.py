@@ -155,11 +155,10 @@ def test_a_test_without_means_has_no_bound(on_data_sets):
     )
 
 
-@pytest.mark.parametrize("prefer", [None, "listed"])
-def test_every_learner_is_in_the_explanation(cross_validated, prefer):
+def test_a_preference_names_every_learner(cross_validated):
     names = ("ada", "bob", "cat", "dan", "eve", "fay")
     rng = np.random.default_rng(0)
     for seed in range(10):
         table = cross_validated(rng.normal(0.3, 0.02, 6), names=names, seed=seed, spread=0.03)
-        text = bk.order(table, prefer=prefer).explain()
+        text = bk.order(table, prefer="listed").explain()
         assert all(name in text for name in names)
