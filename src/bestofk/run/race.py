@@ -575,7 +575,7 @@ def _race(outcome: RaceOutcome, spec: StudySpec, metric: Metric) -> Race:
     names = [spec.learners[number].name for number in outcome.prefer]
     # the decision of the whole plan is settled, however close it is
     settled = exact = outcome.whole
-    reasons = dict.fromkeys(range(len(names)), "")
+    why = [""] * len(names)
     if look is not None and not outcome.whole:
         certain = outcome.exact_verdict(look)
         settled = look.settled
@@ -583,17 +583,19 @@ def _race(outcome: RaceOutcome, spec: StudySpec, metric: Metric) -> Race:
         verdict = certain if exact else look.verdict
         whole_order = settled and rule.target == "order"
         for index in np.flatnonzero(~look.go_on & (outcome.runs < test.runs)).tolist():
-            reasons[index] = "the order is settled" if whole_order else _why(verdict, names, index)
-    learners = []
-    for index, name in enumerate(names):
-        known = outcome.losses[index, : outcome.runs[index], : test.outer]
-        course = tuple(float(known[: run + 1].mean()) for run in range(len(known)))
-        why = reasons[index]
-        learners.append(
-            RacedLearner(learner=name, course=course, why=why, unit=outcome.planned.unit)
-        )
+            why[index] = "the order is settled" if whole_order else _why(verdict, names, index)
     return Race(
-        learners=tuple(learners),
+        learners=tuple(
+            RacedLearner(
+                learner=name,
+                course=tuple(float(losses[: run + 1, : test.outer].mean()) for run in range(runs)),
+                why=reason,
+                unit=outcome.planned.unit,
+            )
+            for name, losses, runs, reason in zip(
+                names, outcome.losses, outcome.runs.tolist(), why, strict=True
+            )
+        ),
         settled=settled,
         exact=exact,
         target=rule.target,

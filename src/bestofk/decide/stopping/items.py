@@ -9,12 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import (
-    Floats,
-    Ints,
-    significance_level,
-    whole,
-)
+from bestofk._base.checks import Floats, Ints, significance_level, whole
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import joined
 from bestofk._base.results import Presented

@@ -201,7 +201,9 @@ class StoppedPair(Pair):
     @property
     def verdict(self) -> str:
         """The claim in words."""
-        return Pair.verdict.fget(self) if self.settled else NOT_SETTLED  # type: ignore[attr-defined]
+        if self.better is not None:
+            return f"{self.better} is better"
+        return NOT_SHOWN if self.settled else NOT_SETTLED
 
     def explain(self) -> str:
         """Return the pair in a sentence."""
