@@ -158,6 +158,15 @@ def test_predictions_are_mirrored():
     np.testing.assert_allclose(one.t_high, -other.t_low)
 
 
+def test_means_that_may_end_equal_stay_open_whatever_the_rounding():
+    # three cells of -1/3 and a last one of 1, in every size: their sum may round to less than 0
+    for size in np.linspace(0.01, 1.0, 500):
+        part = np.array([size / 3, size / 3, size / 3, np.nan]).reshape(1, 4, 1)
+        for sign in (1, -1):
+            bounds = PlannedT(runs=4, folds=1, df=3, span=size).exact(sign * part)
+            assert bounds.mean_low[0] <= 0 <= bounds.mean_high[0]
+
+
 def test_a_pair_with_a_gap_stays_open():
     d = np.full((1, 3, 5), 0.1)
     d[0, 1, 2] = np.nan

@@ -130,6 +130,8 @@ class PlannedTest(ABC):
         span = np.inf if self.span is None else self.span
         reach = np.where(left > 0, np.maximum(left, 1) * span, 0.0)
         total, n = _sum(differences), self.runs * self.outer
+        # means that may end equal stay open
+        reach += SLACK * (np.abs(total) + reach)
         return (total - reach) / n, (total + reach) / n
 
 
