@@ -138,8 +138,9 @@ def test_random_state_reaches_the_decision():
         assert study.decision.test_choice.arguments.get("random_state", study.random_state) == (
             study.random_state
         )
+    data = ["iris", "wine", "breast-cancer"]
     several = bk.compare(
-        ["max", "nmc"], ["iris", "wine"], cv="kfold:3", test="permutation", random_state=7, **QUICK
+        ["max", "nmc"], data, cv="kfold:3", test="hierarchical-bayes", random_state=7, **QUICK
     )
     assert several.decision.test_choice.arguments["random_state"] == 7
 
