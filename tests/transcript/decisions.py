@@ -281,10 +281,6 @@ def procedures():
         bk.order(folds((0.1, 0.3, 0.3, 0.5, 0.5)), **asked),
     )
     yield (
-        "most wins minus losses",
-        bk.papers.decide.most_wins(folds((0.3, 0.2, 0.25)), minus_losses=True),
-    )
-    yield (
         "most wins on too few data sets",
         bk.order(sets((0.9, 0.5, 0.1), n=4), test="wilcoxon", **asked),
     )

@@ -11,7 +11,7 @@ import numpy as np
 from bestofk._base.checks import RandomState, one_of, side, significance_level
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk._base.results import Presented
-from bestofk.decide.choose_test import SITUATION_WORDS, choose_test
+from bestofk.decide.choose_test import SITUATION_WORDS, Choice, choose_test
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.pairs import compare_pairs
 from bestofk.decide.preference import LISTED
@@ -126,52 +126,49 @@ def run_test(
     problem = as_problem(losses, prefer=LISTED, missing=missing, arguments=reading)
     for name in reading:
         raise TypeError(f"run_test() got an unexpected keyword argument {name!r}")
+    names: tuple[int | str, ...] = problem.names
     if test in PAIRWISE_TESTS:
-        if pair is not None:
-            return _one_pair(problem, test, pair, side(alternative), alpha, df, random_state)
-        one_of(correction, "correction", tuple(CORRECTIONS))
-        return _all_pairs(problem, test, side(alternative), alpha, df, random_state, correction)
-    if test not in MULTIPLE_TESTS:
-        raise UnknownNameError("test", test, [*PAIRWISE_TESTS, *MULTIPLE_TESTS])
-    for name, given in {
-        "pair": pair,
-        "df": df,
-        "alternative": None if alternative == "two-sided" else alternative,
-    }.items():
-        if given is not None:
-            raise ArgumentError(f"{name} does not apply to {test!r}, a test of all learners.")
-    return _all_learners(problem, MULTIPLE_TESTS[test], alpha, random_state)
-
-
-def _one_pair(
-    problem: Problem,
-    test: str,
-    pair: tuple[str, str],
-    alternative: str,
-    alpha: float,
-    df: float | str | None,
-    random_state: RandomState,
-) -> TestReport:
-    positions = []
-    for name in pair:
-        if name not in problem.names:
-            raise UnknownNameError("learner", name, [str(known) for known in problem.names])
-        positions.append(problem.names.index(name))
-    choice = choose_test(
-        problem, test, one_sided=alternative != "two-sided", df=df, random_state=random_state
-    )
-    values = problem.sample(choice.axes)
-    result = choice(values[positions[0]], values[positions[1]], alternative)
-    words = result.explain(names=pair, alpha=alpha)
+        sides = side(alternative)
+        choice = choose_test(
+            problem, test, one_sided=sides != "two-sided", df=df, random_state=random_state
+        )
+        if pair is None:
+            one_of(correction, "correction", tuple(CORRECTIONS))
+            family = Family(learners=len(names), alpha=alpha, correction=correction)
+            result, words = _all_pairs(problem, choice, family, sides)
+        else:
+            result, words = _one_pair(problem, choice, pair, sides, alpha)
+            names = pair
+    else:
+        if test not in MULTIPLE_TESTS:
+            raise UnknownNameError("test", test, [*PAIRWISE_TESTS, *MULTIPLE_TESTS])
+        one_sided = None if alternative == "two-sided" else alternative
+        for name, given in {"pair": pair, "df": df, "alternative": one_sided}.items():
+            if given is not None:
+                raise ArgumentError(f"{name} does not apply to {test!r}, a test of all learners.")
+        result, words = _all_learners(problem, MULTIPLE_TESTS[test], alpha, random_state)
     return TestReport(
         test=test,
         design=problem.describe(),
         alpha=alpha,
-        names=pair,
+        names=names,
         result=result,
-        words=f"{words}\n{_from_words(problem)}",
+        words=words,
         metric=problem.metric,
     )
+
+
+def _one_pair(
+    problem: Problem, choice: Choice, pair: tuple[str, str], alternative: str, alpha: float
+) -> tuple[Any, str]:
+    """Return the result of the test of two learners, and its sentences."""
+    for name in pair:
+        if name not in problem.names:
+            raise UnknownNameError("learner", name, [str(known) for known in problem.names])
+    values = problem.sample(choice.axes)
+    a, b = (values[problem.names.index(name)] for name in pair)
+    result = choice(a, b, alternative)
+    return result, f"{result.explain(names=pair, alpha=alpha)}\n{_from_words(problem)}"
 
 
 def _from_words(problem: Problem) -> str:
@@ -182,72 +179,45 @@ def _from_words(problem: Problem) -> str:
     return f"From {problem.describe()}.{scores}"
 
 
+_SIDES = {
+    "two-sided": "two-sided",
+    "greater": "one-sided (is the first of a pair worse?)",
+    "less": "one-sided (is the first of a pair better?)",
+}
+
+
 def _all_pairs(
-    problem: Problem,
-    test: str,
-    alternative: str,
-    alpha: float,
-    df: float | str | None,
-    random_state: RandomState,
-    correction: str,
-) -> TestReport:
-    choice = choose_test(
-        problem, test, one_sided=alternative != "two-sided", df=df, random_state=random_state
-    )
-    family = Family(learners=len(problem.names), alpha=alpha, correction=correction)
+    problem: Problem, choice: Choice, family: Family, alternative: str
+) -> tuple[Evidence, str]:
+    """Return the evidence about all pairs, and its sentences."""
     evidence = compare_pairs(
         choice, family, problem.sample(choice.axes), problem.means(), names=problem.names,
         alternative=alternative, metric=problem.metric,
     )  # fmt: skip
-    sides = {
-        "two-sided": "two-sided",
-        "greater": "one-sided (is the first of a pair worse?)",
-        "less": "one-sided (is the first of a pair better?)",
-    }[alternative]
     words = (
-        f"{test}, {sides}, alpha = {alpha:g}{correction_words(evidence)}, from "
-        f"{problem.describe()}. {claims_sentence(evidence)}"
+        f"{choice.name}, {_SIDES[alternative]}, alpha = {family.alpha:g}"
+        f"{correction_words(evidence)}, from {problem.describe()}. {claims_sentence(evidence)}"
     )
-    return TestReport(
-        test=test,
-        design=problem.describe(),
-        alpha=alpha,
-        names=problem.names,
-        result=evidence,
-        words=words,
-        metric=problem.metric,
-    )
+    return evidence, words
 
 
 def _all_learners(
     problem: Problem, entry: MultipleTest, alpha: float, random_state: RandomState
-) -> TestReport:
-    if not set(entry.covers) & set(problem.situations) and not problem.bare:
+) -> tuple[Any, str]:
+    """Return the result of a test of all learners, and its sentences."""
+    situations = set(problem.situations)
+    if not situations.intersection(entry.covers) and not problem.bare:
         covers = " or ".join(SITUATION_WORDS[situation] for situation in entry.covers)
-        fits = [
-            name
-            for name, other in MULTIPLE_TESTS.items()
-            if set(other.covers) & set(problem.situations)
-        ]
+        fits = [name for name, one in MULTIPLE_TESTS.items() if situations.intersection(one.covers)]
         offer = f"tests that fit are {', '.join(fits)}" if fits else "no test of all learners fits"
         raise DesignError(
             f"test {entry.name!r} covers {covers}; the losses are {problem.describe()}: {offer}."
         )
     names = [str(name) for name in problem.names]
-    function = entry.load()
     arguments = {"alpha": alpha, "random_state": random_state, "names": names}
     taken = {name: value for name, value in arguments.items() if entry.takes(name)}
-    result = function(_table(problem, entry), **taken)
-    words = result.explain(names=names, alpha=alpha)
-    return TestReport(
-        test=entry.name,
-        design=problem.describe(),
-        alpha=alpha,
-        names=problem.names,
-        result=result,
-        words=f"{words}\n{_from_words(problem)}",
-        metric=problem.metric,
-    )
+    result = entry.load()(_table(problem, entry), **taken)
+    return result, f"{result.explain(names=names, alpha=alpha)}\n{_from_words(problem)}"
 
 
 def _table(problem: Problem, entry: MultipleTest) -> Any:

@@ -159,11 +159,9 @@ def _roc() -> Any:
 
 def _multinomial() -> Any:
     rng = np.random.default_rng(4)
-    truth = np.tile([0, 1], 20)
     p = rng.random((3, 40))
     p[0] = np.clip(p[0] + 0.5, 0, 1)
-    posteriors = np.where(truth[None, :, None] == np.arange(2), p[..., None], 1 - p[..., None])
-    return papers.decide.multinomial_selection(posteriors, truth, names=NAMES[:3])
+    return papers.decide.multinomial_selection(p, names=NAMES[:3])
 
 
 MADE: dict[str, Callable[[], Any]] = {
@@ -190,13 +188,9 @@ MADE: dict[str, Callable[[], Any]] = {
     "cochran_q": lambda: multiple.cochran_q(correct()),
     "looney": lambda: paper_tests.looney(correct()),
     "bootstrap_a": lambda: paper_tests.bootstrap_a(table()),
-    "bootstrap_a pairs": lambda: paper_tests.bootstrap_a(table()).posthoc(),
     "bootstrap_b": lambda: paper_tests.bootstrap_b(
         np.stack([table(), table(seed=9)], -1)[:, :, None]
     ),
-    "bootstrap_b pairs": lambda: paper_tests.bootstrap_b(
-        np.stack([table(), table(seed=9)], -1)[:, :, None]
-    ).posthoc(),
     "compact_letters": lambda: multiple.compact_letters(paper_tests.tukey(table()).pvalues < 0.05),
     "order": decision,
     "choose_model": lambda: bk.choose_model(

@@ -55,7 +55,7 @@ def test_every_test_equals_its_function(frame):
     net, tree = table.ends[:, 0], table.ends[:, 1]
     for test in ("paired-t", "wilcoxon", "sign"):
         one = run_interval_test(table, test, pair=("net", "tree"))
-        assert one.pvalues[0].tolist() == interval_test(net, tree, test=test).pvalues.tolist()
+        assert one.pvalues.tolist() == interval_test(net, tree, test=test).pvalues.tolist()
     both = run_interval_test(table, "bootstrap-b")
     assert both.pvalues.tolist() == bootstrap_b(intervals=table.ends).pvalues.tolist()
 

@@ -12,8 +12,6 @@ from scipy import stats
 
 from bestofk._base.errors import ArgumentError
 from bestofk.papers.stats.bootstrap import bootstrap_a
-from bestofk.stats.null_distributions.sign_flips import two_sided
-from bestofk.stats.null_distributions.sums import step_grid, sum_tails
 from bestofk.stats.pairwise.permutation_tests import permutation
 
 WORKED = [[1, 2, 3, 4], [2, 2, 5, 4], [3, 4, 5, 6]]
@@ -37,24 +35,11 @@ def all_rearrangements(table):
 
 
 def test_the_worked_example():
-    """8/81, 8/9 and 4/81; pairs 1/2, 1/8 and 1/4."""
+    """8/81, 8/9 and 4/81."""
     result = bootstrap_a(WORKED)
     np.testing.assert_allclose(result.pvalues, [8 / 81, 8 / 9, 4 / 81], rtol=1e-15)
     np.testing.assert_allclose(result.adjusted_pvalues, [24 / 81, 1, 12 / 81], rtol=1e-15)
     np.testing.assert_allclose(result.estimates, [2.5, 3.25, 4.5])
-    assert result.error_bound.tolist() == [0, 0, 0]
-    assert result.rejected(0.15).tolist() == [False, False, True]
-    at = float(result.adjusted_pvalues[0])
-    assert result.rejected(at).tolist() == [True, False, True]
-    by_pair = result.posthoc(correction="none")
-    assert by_pair.rejected(1 / 4).tolist() == [False, True, True]
-    pairs = result.posthoc(correction="bonferroni")
-    assert pairs.pairs == ((0, 1), (0, 2), (1, 2))
-    assert pairs.pvalues.tolist() == [1 / 2, 1 / 8, 1 / 4]
-    assert pairs.adjusted_pvalues.tolist() == [1.0, 3 / 8, 3 / 4]
-    assert pairs.estimates.tolist() == [-0.75, -2.0, -1.25]
-    assert pairs.rejected(0.2).tolist() == [False, False, False]
-    assert pairs.rejected(0.4).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("denominator", [1, 10])
@@ -90,10 +75,7 @@ def test_a_million_random_rearrangements(seed):
     losses = np.random.default_rng(seed).random((5, 64)) + 0.03 * np.array([[2, 0, 4, 1, 1]]).T
     exact = bootstrap_a(losses)
     drawn = bootstrap_a(losses, method="resample", resamples=1_000_000, random_state=11)
-    assert (exact.error_bound > 0).all()
-    # the grid changes far less than its guaranteed bound, so none is granted here
     assert within_chance(exact.pvalues, drawn.pvalues, 1_000_000).all()
-    assert (exact.error_bound <= 0.05 * exact.pvalues + 1e-3).all()
 
 
 def test_numpy_permutations_agree():
@@ -109,7 +91,7 @@ def test_numpy_permutations_agree():
     tails = np.minimum((sums <= observed).sum(axis=0), (sums >= observed).sum(axis=0)) + 1
     drawn = np.minimum(2 * tails / 30_001, 1.0)
     exact = bootstrap_a(losses)
-    assert within_chance(exact.pvalues, drawn, 30_000, exact.error_bound).all()
+    assert within_chance(exact.pvalues, drawn, 30_000).all()
 
 
 def test_identical_learners_have_p_one():
@@ -117,8 +99,6 @@ def test_identical_learners_have_p_one():
     for method in ("exact", "resample"):
         result = bootstrap_a(losses, method=method, resamples=50, random_state=0)
         assert result.pvalues.tolist() == [1.0] * 6
-    assert result.posthoc().pvalues.tolist() == [1.0] * 15
-    assert not result.rejected(0.5).any()
 
 
 def test_means_of_the_same_folds_in_another_order_are_ties():
@@ -159,7 +139,7 @@ def test_three_hundred_learners_against_random_rearrangements():
     losses = np.random.default_rng(2).random((300, 12)) + np.linspace(0, 0.3, 300)[:, None]
     exact = bootstrap_a(losses)
     drawn = bootstrap_a(losses, method="resample", resamples=50_000, random_state=1)
-    assert within_chance(exact.pvalues, drawn.pvalues, 50_000, exact.error_bound, chance=1e-8).all()
+    assert within_chance(exact.pvalues, drawn.pvalues, 50_000, chance=1e-8).all()
 
 
 @settings(max_examples=30, deadline=None)
@@ -194,7 +174,7 @@ def test_the_family_needs_its_adjustment():
     for _ in range(tables):
         result = bootstrap_a(rng.integers(0, 100, size=(5, 20)))
         some += bool((result.pvalues <= 0.05).any())
-        adjusted += bool(result.rejected(0.05).any())
+        adjusted += bool((result.adjusted_pvalues <= 0.05).any())
     assert stats.binomtest(some, tables, 0.22).pvalue > 1e-3
     assert stats.binomtest(some, tables, 0.15, alternative="greater").pvalue < 1e-3
     assert stats.binomtest(adjusted, tables, 0.05, alternative="greater").pvalue > 1e-3
@@ -205,36 +185,6 @@ def test_two_learners_are_the_sign_flip_test():
     flips = permutation(a, b).pvalue
     result = bootstrap_a([a, b])
     np.testing.assert_allclose(result.pvalues, [flips, flips], rtol=1e-13)
-    assert result.posthoc().pvalues[0] == flips
-
-
-def test_pairs_may_be_chosen_and_corrected():
-    losses = np.random.default_rng(8).random((4, 25)) + np.arange(4)[:, None] * 0.2
-    result = bootstrap_a(losses, correction="holm")
-    assert (result.adjusted_pvalues <= np.minimum(4 * result.pvalues, 1)).all()
-    chosen = result.posthoc(pairs=[(3, 0), (1, 2)], correction="none")
-    assert chosen.pairs == ((3, 0), (1, 2))
-    assert chosen.pvalues[0] == permutation(losses[3], losses[0]).pvalue
-    assert chosen.estimates[0] > 0
-    np.testing.assert_array_equal(chosen.adjusted_pvalues, chosen.pvalues)
-    for wrong in ([(1, 1)], [], [(0, 4)], [(4, 0)], [(0, -1)], [(-1, 0)]):
-        with pytest.raises(ArgumentError, match=r"^pairs must be"):
-            result.posthoc(pairs=wrong)
-
-
-def test_the_error_bound_is_the_farther_of_both_bounds():
-    losses = np.random.default_rng(5).random((5, 64)) + 0.03 * np.array([[2, 0, 4, 1, 1]]).T
-    rows = np.arange(5)
-    grid = step_grid(losses, choices=5, queries=5)
-    assert not grid.exact
-    p, bounds = sum_tails(grid, rows, rows).two_sided()
-    low, high = bounds.T
-    result = bootstrap_a(losses)
-    np.testing.assert_array_equal(result.error_bound, np.maximum(p - low, high - p))
-    pairs = result.posthoc(pairs=[(0, 1), (2, 3)])
-    for bound, (i, j) in zip(pairs.error_bound, pairs.pairs, strict=True):
-        p, ends = two_sided(losses[[i]], losses[[j]])
-        assert bound == max(p[0] - ends[0, 0], ends[0, 1] - p[0]) > 0
 
 
 def test_sentences_name_the_direction():
@@ -245,13 +195,6 @@ def test_sentences_name_the_direction():
     assert text.split("tree has")[1].split("(")[0].count("below the mean of all learners") == 1
     assert text.split("net has")[1].split("(")[0].count("above the mean of all learners") == 1
     assert "is rejected at level 0.05" in text
-    pairs = result.posthoc().explain()
-    assert "tree has a smaller mean loss than net" in pairs
-    assert (
-        "Learner 0 and learner 1 have the same mean loss"
-        in bootstrap_a(np.ones((2, 3))).posthoc().explain()
-    )
-    assert "the same" not in pairs
     many = bootstrap_a(np.random.default_rng(1).random((40, 10)))
     assert len(many.explain()) < 1000
 
@@ -281,7 +224,7 @@ def test_extreme_magnitudes():
 @pytest.mark.parametrize(
     ("losses", "message"),
     [
-        ([1.0, 2.0], "losses must have at least 2 axes"),
+        ([1.0, 2.0], "losses must have the axes"),
         ([[1.0, 2.0]], "at least 2 learners"),
         (np.ones((2, 2, 2, 2, 2)), "got an array of shape"),
         (np.ones((2, 0)), "got an array of shape"),

@@ -38,7 +38,7 @@ def evidence(result, order=None):
     back = None if order is None else np.argsort(order)
     for name in (
         "statistic", "pvalue", "f_statistic", "f_pvalue", "adjusted_pvalue", "epsilon", "df",
-        "mse", "critical_difference", "greenhouse_geisser_pvalue", "huynh_feldt_pvalue",
+        "mse", "critical_difference",
     ):  # fmt: skip
         if hasattr(result, name):
             actual[name] = np.asarray(getattr(result, name))

@@ -8,9 +8,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, one_of
 from bestofk._base.errors import ArgumentError
-from bestofk._base.registry import resolve
 from bestofk.data.dataset import DataSet
-from bestofk.decide.registry import PROCEDURES
 from bestofk.learners.registry import for_data
 from bestofk.papers.decide.procedures.multinomial_selection import (
     MultinomialSelection,
@@ -20,7 +18,7 @@ from bestofk.papers.decide.procedures.roc_hull import RocHull, roc_hull
 from bestofk.run.inputs import as_datasets, named_estimators
 from bestofk.splits.plans import plan
 
-SCORE_PROCEDURES = tuple(name for name, entry in PROCEDURES.items() if entry.takes == "scores")
+SCORE_PROCEDURES = ("roc-hull", "multinomial-selection")
 
 
 def select_by_scores(
@@ -83,19 +81,15 @@ def select_by_scores(
     scores = np.stack([_scores(learner.estimator, dataset, splits, classes) for learner in named])
     truth = dataset.encoded().y[tested]
     names = [learner.name for learner in named]
-    function: Any = resolve(PROCEDURES[procedure].function)
-    if function is not roc_hull:
-        selection: MultinomialSelection = multinomial_selection(
-            scores, truth, names=names, alpha=alpha, correction=correction
-        )
-        return selection
+    if procedure == "multinomial-selection":
+        of_truth = scores[:, np.arange(len(truth)), truth]
+        return multinomial_selection(of_truth, names=names, alpha=alpha, correction=correction)
     if len(classes) != 2:
         raise ArgumentError(f"roc-hull needs two classes; {dataset.name} has {len(classes)}.")
     if positive is not None and positive not in classes:
         raise ArgumentError(f"positive must be one of {classes}; got {positive!r}.")
     code = 1 if positive is None else classes.index(positive)
-    hull: RocHull = roc_hull(scores[:, :, code], truth == code, names=names)
-    return hull
+    return roc_hull(scores[:, :, code], truth == code, names=names)
 
 
 def _scores(estimator: Any, data: DataSet, splits: Any, classes: list[Any]) -> Floats:

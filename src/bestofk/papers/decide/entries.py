@@ -75,7 +75,6 @@ PROCEDURES = (
         historical=True,
         function="bestofk.papers.decide.procedures.most_wins:most_wins",
         decision="bestofk.papers.decide.procedures.most_wins:decide_most_wins",
-        many="bestofk.papers.decide.procedures.most_wins:most_wins_many",
         summary="most significant wins over the others, equal counts reported",
         paper="Ler, Fundamentals of algorithm selection, section 6.2",
         takes_test=True,

@@ -30,7 +30,7 @@ from bestofk.papers.stats.interval_bootstrap import (
     interval_convergence,
     repetition_intervals,
 )
-from bestofk.papers.stats.interval_tests import INTERVAL_TESTS, interval_test
+from bestofk.papers.stats.interval_tests import INTERVAL_TESTS, interval_pvalues
 from bestofk.stats.adjust import CORRECTIONS
 
 TESTS = (*INTERVAL_TESTS, "bootstrap-b")
@@ -176,12 +176,12 @@ def run_interval_test(
             raise UnknownNameError("learner", name, list(table.learners))
     pairs = tuple(combinations(table.learners, 2)) if pair is None else (pair,)
     i, j = (np.array([table.learners.index(one[k]) for one in pairs]) for k in (0, 1))
-    result = interval_test(
-        table.ends[:, i], table.ends[:, j], test=test, alternative=alternative, alpha=alpha
+    p, estimates = interval_pvalues(
+        table.ends[:, i], table.ends[:, j], test=test, alternative=alternative
     )
     return judged_intervals(
-        test, pairs, result.pvalues, result.estimates, correction=correction, alpha=alpha,
-        metric=table.metric, notes=table.notes,
+        test, pairs, p, estimates, correction=correction, alpha=alpha, metric=table.metric,
+        notes=table.notes,
     )  # fmt: skip
 
 

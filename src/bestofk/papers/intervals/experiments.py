@@ -277,15 +277,15 @@ def random_flips(a: Floats, b: Floats, rng: np.random.Generator) -> Floats:
 def range_evidence(losses: Floats, reading: str, rng: np.random.Generator) -> Ranges:
     """Run Bootstrap-B on S simulations of shape (S, 5, 32, folds, repetitions), by a reading."""
     rule, interval = READINGS[reading]
-    settings: dict[str, Any] = {
-        "method": "resample", "resamples": RESAMPLES, "random_state": rng, "correction": "none",
-    }  # fmt: skip
+    drawn: dict[str, Any] = {"method": "resample", "resamples": RESAMPLES, "random_state": rng}
     algorithms, pairs, differences = [], [], []
     for table in losses:
-        result = paper_tests.bootstrap_b(table, rule=rule, interval=interval, **settings)
+        result = paper_tests.bootstrap_b(
+            table, rule=rule, interval=interval, correction="none", **drawn
+        )
         middle = result.intervals.mean(axis=1)
         algorithms.append(result.pvalues)
-        pairs.append(result.posthoc(**settings).pvalues)
+        pairs.append(result.posthoc(**drawn))
         differences.append(middle[FIRST] - middle[SECOND])
     return Ranges(
         algorithms=np.stack(algorithms),

@@ -50,7 +50,7 @@ def first_figure(seed: int) -> tuple[ComparedNumbers, dict[str, tuple[str, ...]]
     ours = []
     for low, high in (means, ends):
         test = interval_test(np.stack([low[0], high[0]]), np.stack([low[1], high[1]]))
-        ours.append([*low.mean(axis=-1), *high.mean(axis=-1), *test.pvalues])
+        ours.append([*low.mean(axis=-1), *high.mean(axis=-1), *test.pvalues[0]])
     nothing: Floats = np.full((2, 6), np.nan)
     table = ComparedNumbers(
         table="Fig. 1: two stochastic learners",

@@ -483,7 +483,7 @@ def pairs_table(quantity: str, losses: Floats) -> ComparedWords:
             ours[row, f"{LEARNERS[0]} vs {name}"] = _number(p)
     for row, rule in RULES.items():
         result = paper_tests.bootstrap_b(losses, rule=rule, interval=INTERVAL)
-        ends = result.posthoc(correction="none", pairs=pairs).pvalues
+        ends = result.posthoc(pairs=pairs)
         for name, of in zip(LEARNERS[1:], ends, strict=True):
             ours[row, f"{LEARNERS[0]} vs {name}"] = _range(of)
     note = "Paired t and Wilcoxon tests, adjusted by Hochberg; Bootstrap-B not adjusted."

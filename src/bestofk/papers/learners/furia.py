@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.checks import Floats, generator, whole
+from bestofk._base.checks import Floats, generator
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.base import ProbabilisticClassifier
 
 Flags = npt.NDArray[np.bool_]
 EQUAL, AT_MOST, AT_LEAST = range(3)
-_SIGNS = ("=", "<=", ">=")
+OPTIMIZATIONS = 2
+"""Passes in which RIPPER replaces or revises every rule."""
+MIN_ROWS = 2
+"""Smallest number of training rows that a condition may keep."""
 MAX_EXTRA_BITS = 64.0
 """Stop adding rules if their description is longer than the shortest one by this many bits."""
 
@@ -83,8 +86,7 @@ def memberships(rule: Rule, values: Floats) -> Floats:
 class RuleSearch:
     """Learn crisp rules for the rows marked `positive`.
 
-    `values` and `cardinality` are those of `Encoded`. `min_rows` is the smallest number of rows
-    that a condition may keep.
+    `values` and `cardinality` are those of `Encoded`.
     """
 
     def __init__(
@@ -92,13 +94,9 @@ class RuleSearch:
         values: Floats,
         cardinality: Codes,
         positive: Flags,
-        *,
-        min_rows: int,
-        optimizations: int,
         rng: np.random.Generator,
     ) -> None:
-        self.values, self.positive = values, positive
-        self.min_rows, self.optimizations, self.rng = min_rows, optimizations, rng
+        self.values, self.positive, self.rng = values, positive, rng
         self.numeric = np.flatnonzero(cardinality == 0)
         self.nominal = np.flatnonzero(cardinality > 0)
         self.cardinality = cardinality
@@ -113,7 +111,7 @@ class RuleSearch:
     def rules(self) -> list[Rule]:
         """Return the rules: build, optimize, and add rules for positive rows not covered."""
         rules = self._deleted(self._built([]))
-        for _ in range(self.optimizations):
+        for _ in range(OPTIMIZATIONS):
             for k in range(len(rules)):
                 rules[k] = self._optimized(rules, k)
             rules = self._deleted(self._built(rules))
@@ -230,7 +228,7 @@ class RuleSearch:
             ]
         )
         sizes = np.stack([np.broadcast_to(low, cut.shape), n_known[:, np.newaxis] - low])
-        sides[(sizes < self.min_rows) | ~cut] = -np.inf
+        sides[(sizes < MIN_ROWS) | ~cut] = -np.inf
         sides[1][~known[:, 1:]] = -np.inf
         kind, row, k = np.unravel_index(int(np.argmax(sides)), sides.shape)
         gain = float(sides[kind, row, k])
@@ -249,7 +247,7 @@ class RuleSearch:
             codes, size = x[known].astype(np.int64), int(self.cardinality[column])
             t = np.bincount(codes, minlength=size)
             p = np.bincount(codes[self.positive[inside][known]], minlength=size)
-            gains = np.where((t >= self.min_rows) & (t < total), _gain(p, t, total, right), -np.inf)
+            gains = np.where((t >= MIN_ROWS) & (t < total), _gain(p, t, total, right), -np.inf)
             k = int(np.argmax(gains))
             if gains[k] > best[0]:
                 best = float(gains[k]), Antecedent(column, EQUAL, float(k), float(k))
@@ -355,10 +353,6 @@ class Furia(ProbabilisticClassifier):
 
     Parameters
     ----------
-    optimizations : int, default 2
-        Passes in which RIPPER replaces or revises every rule.
-    min_rows : int, default 2
-        Smallest number of training rows that a condition may keep.
     random_state : int, numpy Generator or None, default 0
         Divides the rows into growing and pruning rows in the optimizations.
 
@@ -403,9 +397,8 @@ class Furia(ProbabilisticClassifier):
     --------
     >>> X = [[1.0], [2.0], [3.0], [6.0], [7.0], [8.0]]
     >>> model = Furia().fit(X, ["low"] * 3 + ["high"] * 3)
-    >>> print(model.rules_text())
-    x0 >= 6 (fuzzy to 3) -> high (certainty 0.8)
-    x0 <= 3 (fuzzy to 6) -> low (certainty 0.8)
+    >>> [[rule.core, rule.support] for rules in model.rules_ for (rule,) in rules]
+    [[6.0, 3.0], [3.0, 6.0]]
     >>> model.predict([[4.0], [5.5]]).tolist()
     ['low', 'high']
     """
@@ -416,30 +409,19 @@ class Furia(ProbabilisticClassifier):
     _shares: Floats
     _worths: list[list[Floats]]
 
-    def __init__(
-        self,
-        *,
-        optimizations: int = 2,
-        min_rows: int = 2,
-        random_state: int | np.random.Generator | None = 0,
-    ) -> None:
-        self.optimizations = optimizations
-        self.min_rows = min_rows
+    def __init__(self, *, random_state: int | np.random.Generator | None = 0) -> None:
         self.random_state = random_state
 
     def _fit_encoded(self, encoded: Encoded) -> None:
-        optimizations = whole(self.optimizations, "optimizations", at_least=0)
-        min_rows = whole(self.min_rows, "min_rows", at_least=1)
         rng = generator(self.random_state)
         counts = np.bincount(encoded.y, minlength=encoded.n_classes)
         self._shares = counts / encoded.n
         self.rules_, self.certainties_, self._worths = [], [], []
         for code in range(encoded.n_classes):
             positive = encoded.y == code
-            crisp = RuleSearch(
-                encoded.values, encoded.cardinality, positive, min_rows=min_rows,
-                optimizations=optimizations, rng=rng,
-            ).rules() if encoded.n_classes > 1 else []  # fmt: skip
+            crisp = []
+            if encoded.n_classes > 1:
+                crisp = RuleSearch(encoded.values, encoded.cardinality, positive, rng).rules()
             rules = [fuzzified(merged(rule), encoded.values, positive) for rule in crisp]
             certainties, worths = [], []
             for rule in rules:
@@ -477,28 +459,6 @@ class Furia(ProbabilisticClassifier):
         supports = self._supports(values)
         tied = supports >= supports.max(axis=1, keepdims=True) - 1e-12
         return np.asarray(np.where(tied, self._shares, -1.0).argmax(axis=1), dtype=np.int64)
-
-    def rules_text(self) -> str:
-        """Return one line per rule."""
-        names = list(self.schema_.columns) if hasattr(self, "schema_") else []
-        lines = []
-        for code, rules in enumerate(self.rules_):
-            for rule, certainty in zip(rules, self.certainties_[code], strict=True):
-                conditions = " and ".join(self._condition_text(a, names) for a in rule)
-                lines.append(f"{conditions} -> {self.classes_[code]} (certainty {certainty:.2g})")
-        return "\n".join(lines)
-
-    def _condition_text(self, antecedent: Antecedent, names: list[object]) -> str:
-        column = antecedent.column
-        name = names[column] if names and isinstance(names[column], str) else f"x{column}"
-        core: object = f"{antecedent.core:g}"
-        categories = self.schema_.categories[column] if names else None
-        if categories is not None:
-            core = categories[int(antecedent.core)]
-        fuzzy = antecedent.support != antecedent.core
-        return f"{name} {_SIGNS[antecedent.kind]} {core}" + (
-            f" (fuzzy to {antecedent.support:g})" if fuzzy else ""
-        )
 
     def complexity(self) -> int:
         """Return the number of antecedents of all rules, plus one share per class."""

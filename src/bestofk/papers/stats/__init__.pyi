@@ -1,7 +1,9 @@
 from .analysis_of_variance import (
     AnovaResult as AnovaResult,
+    LooneyResult as LooneyResult,
     RepeatedMeasuresResult as RepeatedMeasuresResult,
     anova as anova,
+    looney as looney,
     repeated_measures_anova as repeated_measures_anova,
 )
 from .bootstrap import BootstrapAResult as BootstrapAResult, bootstrap_a as bootstrap_a
@@ -20,4 +22,3 @@ from .range_tests import (
     tukey as tukey,
 )
 from .repeated_kfold import repeated_kfold_t as repeated_kfold_t, resampled_t as resampled_t
-from .right_answers import LooneyResult as LooneyResult, looney as looney

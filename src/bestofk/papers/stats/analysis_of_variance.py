@@ -1,10 +1,9 @@
-"""One-way and repeated-measures analysis of variance of K learners."""
+"""Analysis of variance of K learners: one-way, repeated measures, and of right answers."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from bestofk._base.checks import Floats
 from bestofk._base.formatting import number, pvalue_words
 from bestofk._base.results import open_level
 from bestofk.stats.multiple.result import (
+    EQUALLY_RIGHT,
     MultipleResult,
     all_learners,
     batch_words,
@@ -24,8 +24,10 @@ from bestofk.stats.multiple.result import (
     learners_by_columns,
     ratio,
     read_only,
+    zero_one,
 )
 from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
+from bestofk.stats.tails import f_sf
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -131,14 +133,7 @@ def anova(losses: npt.ArrayLike) -> AnovaResult:
     learners have the same expected loss is rejected at level 0.05 (analysis of variance,
     F(2, 6) = 15.8, p = 0.0041).
     """
-    Y = learners_by_columns(losses, "losses", columns="losses", batch=True)
-    return anova_of(one_way_parts(Y))
-
-
-def anova_of(parts: OneWayParts) -> AnovaResult:
-    """Return the analysis of variance from sums of squares."""
-    from bestofk.stats.tails import f_sf
-
+    parts = one_way_parts(learners_by_columns(losses, "losses", columns="losses", batch=True))
     df = parts.df
     f = ratio(parts.between / df[0], parts.within / df[1])
     return AnovaResult(
@@ -197,26 +192,143 @@ def one_way_parts(losses: Floats) -> OneWayParts:
     )
 
 
-# Sphericity: equal variances of all differences between learners
+# Repeated measures
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Epsilons:
-    """Factors for both degrees of freedom; 1 if sphericity holds."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class BlockedResult(MultipleResult):
+    """Result of an F test of K learners on common blocks.
 
-    greenhouse_geisser: float
-    huynh_feldt: float
-    lower_bound: float
+    Attributes
+    ----------
+    statistic, pvalue : float
+        F and its upper tail with the full degrees of freedom.
+    df : tuple of two floats
+        (K - 1, (K - 1) (n - 1)) for n blocks.
+    epsilon : float
+        Greenhouse and Geisser's epsilon of the K x K covariance.
+    adjusted_pvalue : float
+        The p-value with both degrees of freedom times epsilon.
+    """
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mauchly:
-    """Mauchly's W, its chi-squared approximation and the p-value for sphericity."""
-
-    w: float
     statistic: float
-    df: float
     pvalue: float
+    df: tuple[float, float]
+    epsilon: float
+    adjusted_pvalue: float
+
+    def _columns(self) -> dict[str, Any]:
+        """Return one row per test."""
+        return columns_of_tests(
+            self.pvalue,
+            statistic=self.statistic,
+            df_1=self.df[0],
+            df_2=self.df[1],
+            epsilon=self.epsilon,
+            adjusted_pvalue=self.adjusted_pvalue,
+        )
+
+    def _f_words(self, alpha: float) -> str:
+        """Return F with its degrees of freedom and its p-value."""
+        p = pvalue_words(self.pvalue, alpha)
+        return f"F({self.df[0]:g}, {self.df[1]:g}) = {number(self.statistic)}, {p}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RepeatedMeasuresResult(BlockedResult):
+    """Result of a repeated-measures analysis of variance of K learners.
+
+    Attributes
+    ----------
+    statistic, pvalue, df, epsilon, adjusted_pvalue
+        As in `BlockedResult`.
+    means : ndarray of shape (K,)
+        Mean loss of each learner.
+    blocks : int
+        Number of blocks n.
+    """
+
+    means: Floats
+    blocks: int
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """Describe the result in sentences, ready to print; epsilon decides the verdict.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the K learners.
+        alpha : float, optional
+            Significance level; 0.05 by default.
+        """
+        alpha = open_level(alpha)
+        named = learner_names(names, len(self.means))
+        claim = f"{all_learners(len(named))} have the same expected loss"
+        numbers = (
+            f"repeated-measures analysis of variance over {self.blocks} blocks, "
+            f"{self._f_words(alpha)}; with Greenhouse and Geisser's epsilon = "
+            f"{number(self.epsilon)}, {pvalue_words(self.adjusted_pvalue, alpha)}"
+        )
+        return (
+            f"{extremes_words(self.means, named, 'mean loss')} "
+            f"{hypothesis_words(self.adjusted_pvalue, alpha, claim, numbers)}"
+        )
+
+
+def repeated_measures_anova(losses: npt.ArrayLike) -> RepeatedMeasuresResult:
+    """Test that K learners have the same expected loss, by repeated-measures analysis of variance.
+
+    H0: mu_1 = ... = mu_K, given the effect of each block (data set, fold or split).
+
+    Parameters
+    ----------
+    losses : array_like of shape (K, n)
+        The loss of each of K learners on each of n blocks.
+
+    Returns
+    -------
+    RepeatedMeasuresResult
+        `statistic`, `pvalue`, `df`, `epsilon`, `adjusted_pvalue`, `means`.
+
+    Notes
+    -----
+    F = [SSA / (K - 1)] / [SSAB / ((K - 1) (n - 1))] with SSA between the learners and SSAB the
+    interaction of learner and block. If the differences of the pairs have unequal variances, F
+    rejects too often; multiplying both degrees of freedom by Greenhouse and Geisser's epsilon
+    corrects this. For K = 2, F
+    is the square of the paired t statistic.
+
+    References
+    ----------
+    Greenhouse, S. W. and Geisser, S. (1959). On methods in the analysis of profile data.
+    Psychometrika 24, 95-112. doi:10.1007/BF02289823
+
+    Examples
+    --------
+    >>> losses = [[0.30, 0.34, 0.32, 0.41], [0.20, 0.25, 0.21, 0.37], [0.31, 0.27, 0.29, 0.4]]
+    >>> result = repeated_measures_anova(losses)
+    >>> round(result.statistic, 6), round(result.pvalue, 6), result.df
+    (11.644068, 0.008598, (2.0, 6.0))
+    """
+    Y = learners_by_columns(losses, "losses", columns="blocks", batch=False)
+    K, n = Y.shape
+    power = exponent(Y)
+    scaled = np.ldexp(Y, -power)
+    m = scaled.mean(axis=1, keepdims=True)
+    ssa = n * float(sum_of_squares(centred(m, -2)))
+    ssab = float(sum_of_squares(centred(centred(scaled, -1), -2)))
+    df = (float(K - 1), float((K - 1) * (n - 1)))
+    f = float(ratio(ssa / df[0], ssab / df[1]))
+    epsilon = greenhouse_geisser(Y)
+    return RepeatedMeasuresResult(
+        statistic=f,
+        pvalue=float(f_sf(f, *df)),
+        df=df,
+        epsilon=epsilon,
+        adjusted_pvalue=float(f_sf(f, epsilon * df[0], epsilon * df[1])),
+        means=read_only(np.ldexp(m, power)[:, 0]),
+        blocks=n,
+    )
 
 
 def greenhouse_geisser(table: Floats) -> float:
@@ -249,80 +361,6 @@ def greenhouse_geisser(table: Floats) -> float:
     return float(min(max(epsilon, 1.0 / (K - 1)), 1.0))
 
 
-def epsilons(table: Floats) -> Epsilons:
-    """Return the three epsilons of a (K, n) table.
-
-    Notes
-    -----
-    Huynh and Feldt's epsilon is (n (K - 1) e - 2) / ((K - 1) (n - 1 - (K - 1) e)), at most 1,
-    with e the epsilon of Greenhouse and Geisser.
-
-    References
-    ----------
-    Huynh, H. and Feldt, L. S. (1976). Estimation of the Box correction for degrees of freedom
-    from sample data in randomized block and split-plot designs. Journal of Educational
-    Statistics 1, 69-82. doi:10.3102/10769986001001069
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> epsilons(np.array([[1.0, 2, 4], [2, 2, 3]])).huynh_feldt
-    1.0
-    """
-    K, n = table.shape
-    gg = greenhouse_geisser(table)
-    numerator, denominator = n * (K - 1) * gg - 2.0, (K - 1) * (n - 1 - (K - 1) * gg)
-    tiny = 1e-9 * K * n
-    if denominator > tiny:
-        hf = min(numerator / denominator, 1.0)
-    else:
-        hf = 1.0 if numerator > tiny else gg
-    return Epsilons(greenhouse_geisser=gg, huynh_feldt=max(hf, gg), lower_bound=1.0 / (K - 1))
-
-
-def mauchly(table: Floats) -> Mauchly | None:
-    """Run Mauchly's test of sphericity on a (K, n) table; return None if n < K.
-
-    Notes
-    -----
-    W is the determinant of the covariance of K - 1 orthonormal contrasts over the (K - 1)-th
-    power of its mean eigenvalue; the p-value is Box's two-term chi-squared expansion.
-
-    References
-    ----------
-    Mauchly, J. W. (1940). Significance test for sphericity of a normal n-variate distribution.
-    Annals of Mathematical Statistics 11, 204-209. doi:10.1214/aoms/1177731915
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> mauchly(np.array([[1.0, 2, 4], [2, 2, 3]])).pvalue
-    1.0
-    """
-    from bestofk.stats.tails import chi2_sf
-
-    K, n = table.shape
-    p, degrees = K - 1, n - 1
-    if n < K:
-        return None
-    R = _interaction(table)
-    if p == 1 or not R.any():
-        return Mauchly(w=1.0, statistic=0.0, df=max(p * (p + 1) / 2 - 1, 0.0), pvalue=1.0)
-    # R has one zero eigenvalue (the constant vector); the others are those of the contrasts
-    roots = np.maximum(np.linalg.eigvalsh(R @ R.T)[1:], 0.0)
-    f = p * (p + 1) / 2.0 - 1.0
-    if roots[0] <= 1e-14 * roots[-1]:
-        return Mauchly(w=0.0, statistic=math.inf, df=f, pvalue=0.0)
-    log_w = float(np.log(roots).sum() - p * math.log(float(roots.mean())))
-    rho = 1.0 - (2.0 * p * p + p + 2.0) / (6.0 * p * degrees)
-    z = max(-degrees * rho * log_w, 0.0)
-    second = (p + 2) * (p - 1) * (p - 2) * (2.0 * p**3 + 6.0 * p**2 + 3.0 * p + 2.0)
-    second /= 288.0 * (degrees * p * rho) ** 2
-    first_tail, second_tail = float(chi2_sf(z, f)), float(chi2_sf(z, f + 4.0))
-    pvalue = first_tail + second * (second_tail - first_tail)
-    return Mauchly(w=math.exp(log_w), statistic=z, df=f, pvalue=min(max(pvalue, 0.0), 1.0))
-
-
 def _interaction(table: Floats) -> Floats:
     """Return the table without the effects of rows and columns, in units of a power of two."""
     R = centred(centred(np.ldexp(table, -exponent(table)), -1), -2)
@@ -331,58 +369,33 @@ def _interaction(table: Floats) -> Floats:
     return np.asarray(R / np.abs(R).max(), dtype=np.float64)
 
 
-# Repeated-measures analysis of variance
+# Looney's test of right answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RepeatedMeasuresResult(MultipleResult):
-    """Result of a repeated-measures analysis of variance of K learners.
+class LooneyResult(BlockedResult):
+    """Result of Looney's F test of K classifiers.
 
     Attributes
     ----------
-    statistic, pvalue : float
-        F and its upper tail under sphericity.
-    df : tuple of two floats
-        (K - 1, (K - 1) (n - 1)).
-    means : ndarray of shape (K,)
-        Mean loss of each learner.
-    epsilons : Epsilons
-        `greenhouse_geisser`, `huynh_feldt` and `lower_bound`.
-    greenhouse_geisser_pvalue, huynh_feldt_pvalue, lower_bound_pvalue : float
-        The p-values with both degrees of freedom times that epsilon.
-    sphericity : Mauchly or None
-        Mauchly's test; None if there are fewer blocks than learners.
-    blocks : int
-        Number of blocks n.
+    statistic, pvalue, df, epsilon, adjusted_pvalue
+        As in `BlockedResult`; `adjusted_pvalue` is the p-value of F+.
+    shares : ndarray of shape (K,)
+        Share of right answers of each learner.
+    instances : int
+        Number of instances N.
     """
 
-    statistic: float
-    pvalue: float
-    df: tuple[float, float]
-    means: Floats
-    epsilons: Epsilons
-    greenhouse_geisser_pvalue: float
-    huynh_feldt_pvalue: float
-    lower_bound_pvalue: float
-    sphericity: Mauchly | None
-    blocks: int
+    shares: Floats
+    instances: int
 
-    def _columns(self) -> dict[str, Any]:
-        """Return one row per test."""
-        return columns_of_tests(
-            self.pvalue,
-            statistic=self.statistic,
-            df_1=self.df[0],
-            df_2=self.df[1],
-            **asdict(self.epsilons),
-            greenhouse_geisser_pvalue=self.greenhouse_geisser_pvalue,
-            huynh_feldt_pvalue=self.huynh_feldt_pvalue,
-            lower_bound_pvalue=self.lower_bound_pvalue,
-            blocks=self.blocks,
-        )
+    @property
+    def verdict_pvalue(self) -> float:
+        """The p-value of F+."""
+        return self.adjusted_pvalue
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """Describe the result in sentences, ready to print; epsilon decides the verdict.
+        """Describe the result in sentences, ready to print; F+ decides the verdict.
 
         Parameters
         ----------
@@ -392,92 +405,78 @@ class RepeatedMeasuresResult(MultipleResult):
             Significance level; 0.05 by default.
         """
         alpha = open_level(alpha)
-        named = learner_names(names, len(self.means))
-        claim = f"{all_learners(len(named))} have the same expected loss"
-        e = self.epsilons.greenhouse_geisser
+        named = learner_names(names, len(self.shares))
+        a, b = (self.epsilon * degrees for degrees in self.df)
         numbers = (
-            f"repeated-measures analysis of variance over {self.blocks} blocks, "
-            f"F({self.df[0]:g}, {self.df[1]:g}) = {number(self.statistic)}, "
-            f"{pvalue_words(self.pvalue, alpha)}; with Greenhouse and Geisser's epsilon = "
-            f"{number(e)}, {pvalue_words(self.greenhouse_geisser_pvalue, alpha)}"
+            f"Looney's {self._f_words(alpha)}; F+ with epsilon = {number(self.epsilon)} and "
+            f"degrees of freedom {number(a)} and {number(b)}, "
+            f"{pvalue_words(self.adjusted_pvalue, alpha)}"
         )
-        sentences = [
-            extremes_words(self.means, named, "mean loss"),
-            hypothesis_words(self.greenhouse_geisser_pvalue, alpha, claim, numbers),
-        ]
-        if self.sphericity is not None and len(named) > 2:
-            outcome = "is rejected" if self.sphericity.pvalue <= alpha else "is not rejected"
-            sentences.append(
-                f"Sphericity {outcome} (Mauchly's W = {number(self.sphericity.w)}, "
-                f"{pvalue_words(self.sphericity.pvalue, alpha)})."
-            )
-        return " ".join(sentences)
+        claim = EQUALLY_RIGHT.format(all_learners(len(named)))
+        return (
+            f"{extremes_words(self.shares, named, 'share of right answers')} Over {self.instances} "
+            f"instances: {hypothesis_words(self.adjusted_pvalue, alpha, claim, numbers)}"
+        ).replace(": The", ": the")
 
 
-def repeated_measures_anova(losses: npt.ArrayLike) -> RepeatedMeasuresResult:
-    """Test that K learners have the same expected loss, by repeated-measures analysis of variance.
+def looney(correct: npt.ArrayLike) -> LooneyResult:
+    """Test that K classifiers are equally often right on one test set, by an F ratio.
 
-    H0: mu_1 = ... = mu_K, given the effect of each block (data set, fold or split).
+    H0: the probability of a right answer is the same for all K learners.
 
     Parameters
     ----------
-    losses : array_like of shape (K, n)
-        The loss of each of K learners on each of n blocks.
+    correct : array_like of 0 and 1, of shape (K, N)
+        Whether each of K learners is right on each of N instances.
 
     Returns
     -------
-    RepeatedMeasuresResult
-        `statistic`, `pvalue`, `df`, the epsilons with their p-values, Mauchly's test.
+    LooneyResult
+        `statistic`, `pvalue`, `df`, `epsilon`, `adjusted_pvalue`, `shares`.
 
     Notes
     -----
-    F = [SSA / (K - 1)] / [SSAB / ((K - 1) (n - 1))] with SSA between the learners and SSAB the
-    interaction of learner and block. If the differences of the pairs have unequal variances, F
-    rejects too often; multiplying both degrees of freedom by epsilon corrects this. For K = 2, F
-    is the square of the paired t statistic.
+    With ``p_.j``, ``p_i.`` and ``p`` the shares of right answers of learner j, on instance i, and
+    overall::
+
+        SSA = N sum_j p_.j^2 - N K p^2,    SSB = K sum_i p_i.^2 - N K p^2,
+        SST = N K p (1 - p),    SSAB = SST - SSA - SSB,
+        F = [SSA / (K - 1)] / [SSAB / ((K - 1) (N - 1))]
+
+    is F distributed with K - 1 and (K - 1) (N - 1) degrees of freedom. F+, which Looney
+    recommends, multiplies both by the epsilon of Greenhouse and Geisser. The sums are computed in
+    whole numbers.
 
     References
     ----------
-    Greenhouse, S. W. and Geisser, S. (1959). On methods in the analysis of profile data.
-    Psychometrika 24, 95-112. doi:10.1007/BF02289823
-
-    Huynh, H. and Feldt, L. S. (1976). Estimation of the Box correction for degrees of freedom.
-    Journal of Educational Statistics 1, 69-82. doi:10.3102/10769986001001069
+    Looney, S. W. (1988). A statistical technique for comparing the accuracies of several
+    classifiers. Pattern Recognition Letters 8, 5-9. doi:10.1016/0167-8655(88)90016-5
 
     Examples
     --------
-    >>> losses = [[0.30, 0.34, 0.32, 0.41], [0.20, 0.25, 0.21, 0.37], [0.31, 0.27, 0.29, 0.4]]
-    >>> result = repeated_measures_anova(losses)
-    >>> round(result.statistic, 6), round(result.pvalue, 6), result.df
-    (11.644068, 0.008598, (2.0, 6.0))
+    >>> result = looney([[1, 1, 0, 1, 1, 1], [0, 0, 0, 1, 0, 1], [1, 0, 0, 1, 0, 1]])
+    >>> round(result.statistic, 6), result.df, round(result.epsilon, 6)
+    (3.181818, (2.0, 10.0), 0.902985)
+    >>> round(result.pvalue, 6), round(result.adjusted_pvalue, 6)
+    (0.085232, 0.093078)
     """
-    from bestofk.stats.tails import f_sf
-
-    Y = learners_by_columns(losses, "losses", columns="blocks", batch=False)
-    K, n = Y.shape
-    power = exponent(Y)
-    scaled = np.ldexp(Y, -power)
-    m = scaled.mean(axis=1, keepdims=True)
-    ssa = n * float(sum_of_squares(centred(m, -2)))
-    ssab = float(sum_of_squares(centred(centred(scaled, -1), -2)))
-    df = (float(K - 1), float((K - 1) * (n - 1)))
-    f = float(ratio(ssa / df[0], ssab / df[1]))
-    e = epsilons(Y)
-
-    def corrected(epsilon: float) -> float:
-        return float(f_sf(f, epsilon * df[0], epsilon * df[1]))
-
-    return RepeatedMeasuresResult(
+    x = zero_one(correct, "correct", batch=False)
+    K, N = x.shape
+    G, L, T = x.sum(axis=1), x.sum(axis=0), x.sum()
+    # exact values of N K SSA and N K SSAB
+    ssa = K * np.square(G).sum() - T * T
+    ssab = N * K * T - K * np.square(G).sum() - N * np.square(L).sum() + T * T
+    df = (K - 1.0, (K - 1.0) * (N - 1.0))
+    f = float(ratio((N - 1.0) * ssa, ssab))
+    epsilon = greenhouse_geisser(x)
+    return LooneyResult(
         statistic=f,
-        pvalue=corrected(1.0),
+        pvalue=float(f_sf(f, *df)),
         df=df,
-        means=read_only(np.ldexp(m, power)[:, 0]),
-        epsilons=e,
-        greenhouse_geisser_pvalue=corrected(e.greenhouse_geisser),
-        huynh_feldt_pvalue=corrected(e.huynh_feldt),
-        lower_bound_pvalue=corrected(e.lower_bound),
-        sphericity=mauchly(Y),
-        blocks=n,
+        epsilon=epsilon,
+        adjusted_pvalue=float(f_sf(f, epsilon * df[0], epsilon * df[1])),
+        shares=read_only(G / N),
+        instances=N,
     )
 
 

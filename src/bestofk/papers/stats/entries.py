@@ -20,8 +20,7 @@ _EQUAL_SAMPLES = Assumption(
 _SAME_SPREAD = Assumption(
     claim="All differences between learners are normal with equal variances (sphericity).",
     check="cannot be checked",
-    why="The corrections of Greenhouse and Geisser and of Huynh and Feldt allow for unequal "
-    "variances.",
+    why="The correction of Greenhouse and Geisser allows for unequal variances.",
 )
 _EXCHANGEABLE = Assumption(
     claim="Equal learners are exchangeable within every data set.",
@@ -128,7 +127,7 @@ MULTIPLE_TESTS = (
             "Do not use it to find out which classifiers differ: it answers only for all of them "
             "together.",
         ),
-        function="bestofk.papers.stats.right_answers:looney",
+        function="bestofk.papers.stats.analysis_of_variance:looney",
         summary="right answers of K classifiers on one test set, F and F+ with epsilon",
         covers=("test-set",),
         paper="Looney 1988, A statistical technique for comparing the accuracies of several "

@@ -6,8 +6,7 @@ all losses inside the intervals (equations 3 and 4 of Otero et al. 2013).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -15,64 +14,14 @@ import numpy as np
 
 from bestofk._base.checks import Floats, finite_array, one_of, probability, side
 from bestofk._base.errors import ArgumentError
-from bestofk._base.results import Presented, decided_level
-from bestofk.decide.interval_decision import interval_words
+from bestofk.decide.interval_decision import TestedIntervals, judged_intervals
+from bestofk.losses.losses import Metric
 from bestofk.stats.pairwise.paired_tests import sign
 from bestofk.stats.pairwise.signed_ranks import wilcoxon
 from bestofk.stats.tails import pvalue_of_t
 
 MAX_VERTICES = 1 << 12
 """Try all corners of the box if there are at most this many."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalTest(Presented):
-    """A paired test on intervals of losses.
-
-    - `test`: ``"paired-t"``, ``"wilcoxon"`` or ``"sign"``.
-    - `pvalues` (..., 2): Smallest and largest p-value over all losses inside the intervals.
-    - `estimates` (..., 2): Smallest and largest mean difference ``a - b``.
-    - `verdicts` (...): ``"significant"`` if the largest p-value is at most `alpha`, ``"not
-      significant"`` if the smallest is above it, else ``"inconclusive"``.
-    - `alternative`: As for the test.
-    - `alpha`: Level of the verdicts.
-    - `names`: Names of both learners in sentences.
-    """
-
-    test: str
-    pvalues: Floats
-    estimates: Floats
-    verdicts: Any
-    alternative: str
-    alpha: float
-    names: tuple[str, str]
-
-    @property
-    def pvalue(self) -> Any:
-        """The largest p-value, one per test: what holds for all losses inside the intervals."""
-        return self.pvalues[..., 1]
-
-    def _columns(self) -> dict[str, Any]:
-        """Return one row per test."""
-        p, estimates = self.pvalues.reshape(-1, 2), self.estimates.reshape(-1, 2)
-        return {
-            "pvalue_low": p[:, 0],
-            "pvalue_high": p[:, 1],
-            "difference_low": estimates[:, 0],
-            "difference_high": estimates[:, 1],
-            "verdict": np.ravel(self.verdicts),
-        }
-
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """Describe every test in a sentence."""
-        decided_level(alpha, self.alpha)
-        a, b = self.names if names is None else names
-        sentences = [
-            f"{self.test} of {a} and {b} on intervals: {verdict} at level {self.alpha:g}, "
-            f"{interval_words(p)}."
-            for verdict, p in zip(np.ravel(self.verdicts), self.pvalues.reshape(-1, 2), strict=True)
-        ]
-        return "\n".join(sentences)
 
 
 def interval_test(
@@ -83,14 +32,14 @@ def interval_test(
     alternative: str = "two-sided",
     alpha: float = 0.05,
     names: tuple[str, str] = ("the first", "the second"),
-) -> IntervalTest:
+) -> TestedIntervals:
     """Run a paired test on losses that are known up to intervals.
 
     Parameters
     ----------
-    a, b : array_like, shape (2, ..., n)
-        Lower and upper ends of the losses on the same n data sets (or folds); further axes
-        broadcast. Losses that are numbers have equal ends.
+    a, b : array_like, shape (2, n)
+        Lower and upper ends of the losses on the same n data sets (or folds). Losses that are
+        numbers have equal ends.
     test : {"wilcoxon", "paired-t", "sign"}
         The test.
     alternative : {"two-sided", "greater", "less"}
@@ -102,7 +51,8 @@ def interval_test(
 
     Returns
     -------
-    IntervalTest
+    TestedIntervals
+        Of one pair; `pvalues` are the smallest and the largest p-value, of shape (1, 2).
 
     Notes
     -----
@@ -130,27 +80,36 @@ def interval_test(
     >>> a = [[0.30, 0.25, 0.28, 0.31, 0.35, 0.27], [0.32, 0.29, 0.30, 0.31, 0.39, 0.27]]
     >>> b = [[0.20, 0.26, 0.21, 0.25, 0.22, 0.20]] * 2
     >>> r = interval_test(a, b, test="wilcoxon")
-    >>> r.pvalues.tolist(), str(r.verdicts)
-    ([0.03125, 0.0625], 'inconclusive')
+    >>> r.pvalues.tolist(), r.verdicts
+    ([[0.03125, 0.0625]], ('inconclusive',))
+    """
+    p, estimates = interval_pvalues(a, b, test=test, alternative=alternative)
+    return judged_intervals(
+        test,
+        ((str(names[0]), str(names[1])),),
+        p.reshape(1, 2),
+        estimates.reshape(1, 2),
+        correction="none",
+        alpha=probability(alpha, "alpha"),
+        metric=Metric(),
+    )
+
+
+def interval_pvalues(
+    a: Any, b: Any, *, test: str, alternative: str = "two-sided"
+) -> tuple[Floats, Floats]:
+    """Return [p-, p+] and the smallest and largest mean difference (..., 2) of many pairs.
+
+    `a` and `b` have the shape (2, ..., n) and broadcast.
     """
     one_of(test, "test", INTERVAL_TESTS)
     sides = side(alternative)
-    alpha = probability(alpha, "alpha")
     (a_low, a_high), (b_low, b_high) = _ends(a, "a"), _ends(b, "b")
     low, high = np.broadcast_arrays(a_low - b_high, a_high - b_low)
     if low.shape[-1] < 2:
         raise ArgumentError(f"a must contain at least 2 intervals; got {low.shape[-1]}.")
-    p = _ENDS[test](low, high, sides)
-    words = np.where(p[..., 1] <= alpha, "significant", "inconclusive")
-    return IntervalTest(
-        test=test,
-        pvalues=p,
-        estimates=np.stack([low.mean(axis=-1), high.mean(axis=-1)], axis=-1),
-        verdicts=np.where(p[..., 0] > alpha, "not significant", words),
-        alternative=sides,
-        alpha=alpha,
-        names=(str(names[0]), str(names[1])),
-    )
+    estimates = np.stack([low.mean(axis=-1), high.mean(axis=-1)], axis=-1)
+    return _ENDS[test](low, high, sides), estimates
 
 
 def _ends(value: Any, where: str) -> tuple[Floats, Floats]:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.checks import Floats, probability, whole
-from bestofk._base.errors import ArgumentError
+from bestofk._base.checks import Floats, probability
 from bestofk._base.formatting import joined, number, shortened
 from bestofk._base.results import Presented, decided_level, open_level
 from bestofk.papers.stats.analysis_of_variance import OneWayParts, one_way_parts, studentized
@@ -165,11 +164,9 @@ def tukey(losses: npt.ArrayLike) -> TukeyResult:
     [0.0, 1.0, 0.0052, 0.1442]
     """
     Y = learners_by_columns(losses, "losses", columns="losses", batch=False)
-    K, L = Y.shape
-    df = float(K * (L - 1))
     parts = one_way_parts(Y)
-    m = parts.offsets
-    standard_error = math.sqrt(float(parts.within) / df / L)
+    K, m, df = len(Y), parts.offsets, parts.df[1]
+    standard_error = math.sqrt(float(parts.within) / df / parts.columns)
     i, j = np.triu_indices(K, 1)
     q = studentized(m[i] - m[j], standard_error)
     p = survival(q, groups=K, df=df)
@@ -273,11 +270,6 @@ class NewmanKeulsResult(Presented):
 
     def different(self, i: int, j: int) -> bool:
         """Return whether no underline contains both learners."""
-        for index, where in ((i, "i"), (j, "j")):
-            if whole(index, where, at_least=0) >= len(self.order):
-                raise ArgumentError(
-                    f"{where} must be a learner from 0 to {len(self.order) - 1}; got {index!r}."
-                )
         return i != j and not any(i in line and j in line for line in self.underlines)
 
     def _columns(self) -> dict[str, Any]:
@@ -415,8 +407,8 @@ def duncan(losses: npt.ArrayLike, alpha: float = 0.05) -> NewmanKeulsResult:
 def _range_test(losses: npt.ArrayLike, alpha: float, test: str) -> NewmanKeulsResult:
     Y = learners_by_columns(losses, "losses", columns="losses", batch=False)
     alpha = probability(alpha, "alpha")
-    ranked = _ranked(one_way_parts(Y[np.newaxis]))
-    order = ranked.order[0]
+    parts = one_way_parts(Y[np.newaxis])
+    order, df = _order(parts)[0], parts.df[1]
     windows = [
         RangeWindow(
             start=a,
@@ -425,16 +417,16 @@ def _range_test(losses: npt.ArrayLike, alpha: float, test: str) -> NewmanKeulsRe
             critical_value=step.critical_value,
             accepted=bool(step.accepted[0, a]),
         )
-        for step in _step_down(ranked, alpha, duncan=test == "Duncan")
+        for step in _step_down(parts, alpha, duncan=test == "Duncan")
         for a in np.flatnonzero(step.tested[0]).tolist()
     ]
     lines = sorted((window.start, window.size) for window in windows if window.accepted)
     return NewmanKeulsResult(
         order=tuple(order.tolist()),
         underlines=tuple(tuple(order[a : a + size].tolist()) for a, size in lines),
-        means=read_only(ranked.parts.means[0]),
-        mse=float(ranked.parts.in_squared_unit(ranked.parts.within / ranked.df)[0]),
-        df=ranked.df,
+        means=read_only(parts.means[0]),
+        mse=float(parts.in_squared_unit(parts.within / df)[0]),
+        df=df,
         alpha=alpha,
         windows=tuple(windows),
         test=test,
@@ -455,44 +447,19 @@ def underline_ends(losses: npt.ArrayLike, alpha: float = 0.05) -> tuple[Position
     ([1, 3, 2, 0], [2, 3, 0, 0])
     """
     Y = learners_by_columns(losses, "losses", columns="losses", batch=True)
-    lead, K = Y.shape[:-2], Y.shape[-2]
-    order, ends = underline_ends_of(one_way_parts(Y.reshape(-1, *Y.shape[-2:])), alpha)
-    return order.reshape(*lead, K), ends.reshape(*lead, K)
-
-
-def underline_ends_of(parts: OneWayParts, alpha: float) -> tuple[Positions, Positions]:
-    """Return the underlines from the sums of squares of tables (B, K, L)."""
-    ranked = _ranked(parts)
-    ends = np.zeros(ranked.order.shape, dtype=np.intp)
-    for step in _step_down(ranked, probability(alpha, "alpha")):
+    parts = one_way_parts(Y.reshape(-1, *Y.shape[-2:]))
+    order = _order(parts)
+    ends = np.zeros(order.shape, dtype=np.intp)
+    for step in _step_down(parts, probability(alpha, "alpha")):
         starts = step.accepted.shape[1]
         # of two windows with the same start, the smaller lies in the larger and is not tested
         ends[:, :starts] += np.where(step.accepted, np.arange(starts) + step.size, 0)
-    return ranked.order, ends
+    return order.reshape(Y.shape[:-1]), ends.reshape(Y.shape[:-1])
 
 
-class _Ranked(NamedTuple):
-    """The order of the means of tables (B, K, L), and the input of the range tests."""
-
-    parts: OneWayParts
-    order: Positions
-    offsets: Floats
-    """The sorted means minus one of them, in the unit of `parts`; shape (B, K)."""
-    standard_error: Floats
-    """Of shape (B, 1)."""
-    df: float
-
-
-def _ranked(parts: OneWayParts) -> _Ranked:
-    df = parts.df[1]
-    order = np.argsort(parts.means, axis=-1, kind="stable")
-    return _Ranked(
-        parts=parts,
-        order=order,
-        offsets=np.take_along_axis(parts.offsets, order, axis=-1),
-        standard_error=np.sqrt(parts.within / df / parts.columns)[:, np.newaxis],
-        df=df,
-    )
+def _order(parts: OneWayParts) -> Positions:
+    """Return the learners by ascending mean, of shape (B, K)."""
+    return np.argsort(parts.means, axis=-1, kind="stable")
 
 
 class _Step(NamedTuple):
@@ -503,13 +470,6 @@ class _Step(NamedTuple):
     tested: Marks
     statistic: Floats
     accepted: Marks
-
-
-@lru_cache(maxsize=64)
-def _critical_values(alpha: float, smallest: int, end: int, df: float) -> Floats:
-    """Return upper quantiles of the range of `smallest` to `end` (exclusive) means."""
-    values: Floats = read_only(quantile(alpha, groups=np.arange(smallest, end), df=df))
-    return values
 
 
 @lru_cache(maxsize=64)
@@ -529,15 +489,16 @@ def duncan_critical_values(alpha: float, largest: int, df: float) -> Floats:
     return largest_so_far
 
 
-def _step_down(ranked: _Ranked, alpha: float, *, duncan: bool = False) -> Iterator[_Step]:
+def _step_down(parts: OneWayParts, alpha: float, *, duncan: bool = False) -> Iterator[_Step]:
     """Yield the range tests of all windows, the largest first, until no table has any left."""
-    m, df = ranked.offsets, ranked.df
+    m, df = np.take_along_axis(parts.offsets, _order(parts), axis=-1), parts.df[1]
+    standard_error = np.sqrt(parts.within / df / parts.columns)[:, np.newaxis]
     K = m.shape[1]
     critical = np.full(K + 1, math.inf)
     if duncan:
         critical[2:] = duncan_critical_values(alpha, K, df)
     else:
-        critical[K] = _critical_values(alpha, K, K + 1, df)[0]
+        critical[K] = quantile(alpha, groups=K, df=df)
     # reach[i] is the largest end (exclusive) of the accepted windows that start at or before i; a
     # window [i, i + P) lies in one of them if and only if reach[i] >= i + P
     reach = np.zeros(m.shape, dtype=np.intp)
@@ -547,8 +508,8 @@ def _step_down(ranked: _Ranked, alpha: float, *, duncan: bool = False) -> Iterat
         if not tested.any():
             break
         if P == K - 1 and not duncan:
-            critical[2:K] = _critical_values(alpha, 2, K, df)
-        t = studentized(m[:, P - 1 :] - m[:, starts], ranked.standard_error)
+            critical[2:K] = quantile(alpha, groups=np.arange(2, K), df=df)
+        t = studentized(m[:, P - 1 :] - m[:, starts], standard_error)
         accepted = tested & (t < critical[P])
         yield _Step(P, float(critical[P]), tested, t, accepted)
         ends = np.zeros(m.shape, dtype=np.intp)

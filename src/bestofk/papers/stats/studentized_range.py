@@ -16,14 +16,12 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.tails import normal_sf, t_quantile, t_sf
+from bestofk.stats.tails import t_quantile
 
 __all__ = ["quantile", "survival"]
 
 _HALF_WIDTH = 9.25
 _NUMBERS_AT_ONCE = 1 << 15
-_DEGREE = 255
-"""Degree of the series for many tails of one distribution."""
 
 
 def survival(q: npt.ArrayLike, *, groups: npt.ArrayLike, df: float = math.inf) -> Floats:
@@ -60,9 +58,7 @@ def survival(q: npt.ArrayLike, *, groups: npt.ArrayLike, df: float = math.inf) -
             "The studentized range requires q of at least 0, groups of at least 2 and df above 0; "
             f"got q from {q.min()}, groups from {k.min()} and df {df}."
         )
-    many = q.size > _DEGREE and k.min() == k.max()
-    tails = _interpolated if many else _direct
-    return tails(q.ravel(), k.ravel(), df).reshape(q.shape)
+    return _direct(q.ravel(), k.ravel(), df).reshape(q.shape)
 
 
 def quantile(alpha: float, *, groups: npt.ArrayLike, df: float = math.inf) -> Floats:
@@ -204,33 +200,3 @@ def _direct(q: Floats, k: Floats, df: float) -> Floats:
         tails = _known_scale(u, np.broadcast_to(k[at][:, None], u.shape), step)
         out[at] = (weights * tails).sum(axis=-1)
     return np.minimum(out, 1.0)
-
-
-def _interpolated(q: Floats, k: Floats, df: float) -> Floats:
-    """Return many tails of one distribution by a Chebyshev series in log(1 + q).
-
-    The series expands the log of P(Q > q) divided by the same probability for two means, which is
-    a t tail. The log stays between 0 and log(k (k - 1) / 2) for all q.
-    """
-    from numpy.polynomial import Chebyshev
-
-    inner = (q > 0.0) & (_two_means(q, df) > 0.0)
-    if not inner.any():
-        return _direct(q, k, df)
-
-    def log_excess(x: Floats) -> Floats:
-        at = np.expm1(x)
-        return np.log(_direct(at, np.full(at.shape, k[0]), df) / _two_means(at, df))
-
-    x = np.log1p(q[inner])
-    ends = [float(x.min()), float(x.max()) + 1e-9]
-    out = np.where(q > 0.0, 0.0, 1.0)
-    excess = np.exp(Chebyshev.interpolate(log_excess, _DEGREE, ends)(x))
-    out[inner] = np.minimum(_two_means(q[inner], df) * excess, 1.0)
-    return out
-
-
-def _two_means(q: Floats, df: float) -> Floats:
-    """Return P(Q > q) for two means."""
-    t = q / math.sqrt(2.0)
-    return np.asarray(2.0 * (normal_sf(t) if math.isinf(df) else t_sf(t, df)), dtype=np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,8 @@ from bestofk.decide.preference import Name
 from bestofk.decide.problem import Problem
 from bestofk.decide.settings import Settings
 from bestofk.decide.statements.wording import called, mean_words, named
-from bestofk.papers.stats import anova, newman_keuls
-from bestofk.papers.stats.analysis_of_variance import OneWayParts, anova_of, one_way_parts
-from bestofk.papers.stats.range_tests import underline_ends_of
+from bestofk.papers.stats.analysis_of_variance import anova
+from bestofk.papers.stats.range_tests import underline_ends
 
 
 def anova_choice(losses: Any, **options: Any) -> Decision:
@@ -57,31 +56,23 @@ def anova_choice(losses: Any, **options: Any) -> Decision:
 
 def decide_anova(problem: Problem, settings: Settings) -> Decision:
     """Return the ANOVA choice on one table."""
-    alpha = settings.alpha
-    result = anova(_samples(problem))
-    name = problem.names[0]
-    statistic = (
-        f"F = {number(float(result.statistic))}, {pvalue_words(float(result.pvalue), alpha)}"
-    )
-    if _if_equal(result.pvalue, alpha) == NO_LEARNER:
-        best: Name | None = None
+    result, name = anova(_samples(problem)), problem.names[0]
+    p = pvalue_words(float(result.pvalue), settings.alpha)
+    statistic = f"F = {number(float(result.statistic))}, {p}"
+    if float(result.pvalue) <= settings.alpha:
         reason = (
             f"The ANOVA choice finds no best: the means differ ({statistic}), and ANOVA cannot say "
             "which."
         )
-    else:
-        best = name
-        which = (
-            "the most preferred"
-            if problem.preference.stated
-            else f"which {mean_words(name, _by_name(problem), problem.metric)}"
-        )
-        reason = (
-            f"The ANOVA choice takes {called(name)}, {which}: the {in_words(len(problem.names))} "
-            f"means are not shown to differ ({statistic})."
-        )
-    ranking = () if best is None else tuple(problem.names)
-    return _choice("anova-choice", "anova", problem, best, (reason,), alpha, ranking)
+        return _choice(problem, settings, "anova", (), reason)
+    which = "the most preferred"
+    if not problem.preference.stated:
+        which = f"which {mean_words(name, _by_name(problem), problem.metric)}"
+    reason = (
+        f"The ANOVA choice takes {called(name)}, {which}: the {in_words(len(problem.names))} "
+        f"means are not shown to differ ({statistic})."
+    )
+    return _choice(problem, settings, "anova", problem.names, reason)
 
 
 def newman_keuls_choice(losses: Any, **options: Any) -> Decision:
@@ -118,18 +109,10 @@ def newman_keuls_choice(losses: Any, **options: Any) -> Decision:
 
 def decide_newman_keuls(problem: Problem, settings: Settings) -> Decision:
     """Return the Newman-Keuls choice on one table."""
-    alpha = settings.alpha
-    result = newman_keuls(_samples(problem), alpha)
     names = problem.names
-    first = int(result.order[0])
-    ends = np.zeros(len(names), dtype=np.intp)
-    for line in result.underlines:
-        start = result.order.index(line[0])
-        ends[start] = start + len(line)
-    order = np.array(result.order)
-    lines = _lines(order, ends)
-    chosen, rival = int(lines.chosen), int(lines.rival)
-    group = order[: max(1, ends[0])].tolist()
+    order, ends = underline_ends(_samples(problem), settings.alpha)
+    chosen, rival = map(int, _lines(order, ends))
+    first, group = int(order[0]), order[: max(1, ends[0])].tolist()
     smallest = mean_words(names[first], _by_name(problem), problem.metric)
     if len(group) == 1:
         relation = f"and differs from {'the other' if len(names) == 2 else 'all others'}"
@@ -137,70 +120,46 @@ def decide_newman_keuls(problem: Problem, settings: Settings) -> Decision:
         others = named(names[i] for i in sorted(group) if i != first)
         relation = f"and cannot be distinguished from {others}"
     if rival != NO_LEARNER:
-        best: Name | None = None
-        whose = called(names[chosen])
-        of_these = (
-            "which is preferred to both" if len(group) == 2 else "which is preferred to all of them"
-        )
-        if chosen == first:
-            of_these = "which is preferred to it"
+        than = "it" if chosen == first else "both" if len(group) == 2 else "all of them"
         reason = (
             f"The Newman-Keuls choice finds no best: {called(names[first])} {smallest} {relation}, "
-            f"but {whose} cannot be distinguished from {called(names[rival])} either, {of_these}."
+            f"but {called(names[chosen])} cannot be distinguished from {called(names[rival])} "
+            f"either, which is preferred to {than}."
         )
-    else:
-        best = names[chosen]
-        of_these = (
-            ""
-            if len(group) == 1 or chosen == first or not problem.preference.stated
-            else ", the most preferred of its group"
-        )
-        who = "it" if chosen == first else called(names[first])
-        reason = (
-            f"The Newman-Keuls choice takes {called(best)}{of_these}: {who} {smallest} {relation}."
-        )
-    return _choice("newman-keuls-choice", "newman-keuls", problem, best, (reason,), alpha)
+        return _choice(problem, settings, "newman-keuls", (), reason)
+    who = "it" if chosen == first else called(names[first])
+    of_group = ", the most preferred of its group"
+    if len(group) == 1 or chosen == first or not problem.preference.stated:
+        of_group = ""
+    reason = (
+        f"The Newman-Keuls choice takes {called(names[chosen])}{of_group}: {who} {smallest} "
+        f"{relation}."
+    )
+    return _choice(problem, settings, "newman-keuls", (names[chosen],), reason)
 
 
 def anova_choice_many(stack: Problem, settings: Settings) -> list[DecidedTables]:
     """Return the ANOVA choice on every table of a stack."""
-    best = _if_equal(anova_of(_parts(stack)).pvalue, settings.alpha)
-    by_preference = np.arange(len(stack.names))
-    order = np.where((best == NO_LEARNER)[:, np.newaxis], NO_LEARNER, by_preference)
-    return [DecidedTables(np.arange(len(best)), "anova", Ruled(best, order))]
+    differ = np.asarray(anova(_samples(stack)).pvalue) <= settings.alpha
+    order = np.where(differ[:, np.newaxis], NO_LEARNER, np.arange(len(stack.names)))
+    return [DecidedTables(np.arange(len(order)), "anova", Ruled(order[:, 0], order))]
 
 
 def newman_keuls_choice_many(stack: Problem, settings: Settings) -> list[DecidedTables]:
     """Return the Newman-Keuls choice on every table of a stack."""
-    lines = _lines(*underline_ends_of(_parts(stack), settings.alpha))
-    best = np.where(lines.rival == NO_LEARNER, lines.chosen, NO_LEARNER)
+    chosen, rival = _lines(*underline_ends(_samples(stack), settings.alpha))
+    best = np.where(rival == NO_LEARNER, chosen, NO_LEARNER)
     ruled = Ruled(best, best[:, np.newaxis])
     return [DecidedTables(np.arange(len(best)), "newman-keuls", ruled)]
 
 
-def _parts(stack: Problem) -> OneWayParts:
-    """Return the sums of squares of every table."""
-    return one_way_parts(_samples(stack))
+def _lines(order: Ints, ends: Ints) -> tuple[Ints, Ints]:
+    """Choose from the order of the means (..., K) and the end of the underline of each.
 
-
-def _if_equal(pvalue: Any, alpha: float) -> Ints:
-    """Return (...,): the most preferred learner if the means may be equal."""
-    return np.where(np.asarray(pvalue) <= alpha, NO_LEARNER, 0)
-
-
-class _Lines(NamedTuple):
-    """The most preferred learner on the line of the smallest mean, and its rival.
-
-    `rival` is the most preferred learner on the first other line that holds the chosen one and
-    a learner preferred to it; `NO_LEARNER` if there is no such line.
+    Return the most preferred learner on the line of the smallest mean, and its rival: the most
+    preferred learner on the first other line that holds the chosen one and a learner preferred to
+    it; `NO_LEARNER` if there is no such line.
     """
-
-    chosen: Ints
-    rival: Ints
-
-
-def _lines(order: Ints, ends: Ints) -> _Lines:
-    """Choose from the order of the means (..., K) and the end of the underline of each."""
     K = order.shape[-1]
     at = np.arange(K)
     chosen = np.where(at < np.maximum(ends[..., :1], 1), order, K).min(axis=-1)
@@ -212,7 +171,7 @@ def _lines(order: Ints, ends: Ints) -> _Lines:
         first = np.where(on_line, order, K).min(axis=-1)
         blocks = (rival == NO_LEARNER) & (start <= position) & (position < end) & (first < chosen)
         rival = np.where(blocks, first, rival)
-    return _Lines(chosen, rival)
+    return chosen, rival
 
 
 def _by_name(problem: Problem) -> dict[Name, float]:
@@ -230,28 +189,22 @@ def _samples(problem: Problem) -> Any:
 
 
 def _choice(
-    procedure: str,
-    test: str,
-    problem: Problem,
-    best: Name | None,
-    reasons: tuple[str, ...],
-    alpha: float,
-    ranking: tuple[Name, ...] | None = None,
+    problem: Problem, settings: Settings, test: str, ranking: tuple[Name, ...], reason: str
 ) -> Decision:
-    alone = () if best is None else (best,)
+    """Return the decision for the first of `ranking`, or for none."""
     return Decision(
-        procedure=procedure,
-        recommended=best,
-        ranking=alone if ranking is None else ranking,
+        procedure=settings.procedure,
+        recommended=ranking[0] if ranking else None,
+        ranking=ranking,
         by_preference=problem.names,
         mean_losses=_by_name(problem),
-        evidence=no_pairs(problem, alpha=alpha),
+        evidence=no_pairs(problem, alpha=settings.alpha),
         test=test,
         test_reason="belongs to the procedure",
-        alpha=alpha,
+        alpha=settings.alpha,
         correction="none",
         design=problem.describe(),
-        reasons=reasons,
+        reasons=(reason,),
         preference=problem.preference,
         notes=problem.notes,
         problem=problem,

@@ -94,7 +94,6 @@ class MultinomialSelection(Presented):
 
 def multinomial_selection(
     posteriors: Any,
-    truth: Any = None,
     *,
     names: Sequence[str] | None = None,
     alpha: float = 0.05,
@@ -107,11 +106,9 @@ def multinomial_selection(
 
     Parameters
     ----------
-    posteriors : array (K, N), or (K, N, C) with `truth`
+    posteriors : array (K, N)
         Posterior probability that each of K learners gives to the true class of each of N test
-        instances; or to every class, with `truth` telling which is true.
-    truth : array (N,) of int, optional
-        Index of the true class, for posteriors of every class.
+        instances.
     names : sequence of str, optional
         By default the integers 0..K-1.
     alpha : float
@@ -142,23 +139,8 @@ def multinomial_selection(
     (0, {0: 2.5, 1: 1.5})
     """
     array = finite_array(posteriors, "posteriors", min_ndim=2)
-    if array.ndim == 3:
-        if truth is None:
-            raise ArgumentError("truth must be given when posteriors hold every class.")
-        codes = np.asarray(truth)
-        if codes.shape != (array.shape[1],) or not np.issubdtype(codes.dtype, np.integer):
-            raise ArgumentError(
-                f"truth must hold a class index for each of {array.shape[1]} instances; "
-                f"got shape {codes.shape} of {codes.dtype}."
-            )
-        if codes.size and not (codes.min() >= 0 and codes.max() < array.shape[2]):
-            raise ArgumentError(
-                f"truth must hold class indices from 0 to {array.shape[2] - 1}; "
-                f"got {codes.min()} to {codes.max()}."
-            )
-        array = array[:, np.arange(array.shape[1]), codes]
-    elif array.ndim != 2:
-        raise ArgumentError(f"posteriors must be (K, N) or (K, N, C); got shape {array.shape}.")
+    if array.ndim != 2:
+        raise ArgumentError(f"posteriors must be (K, N); got shape {array.shape}.")
     if array.shape[0] < 2 or array.shape[1] < 1:
         raise ArgumentError(
             f"posteriors must hold at least 2 learners and 1 instance; got shape {array.shape[:2]}."
@@ -182,15 +164,14 @@ def multinomial_selection(
     p = binomial_at_most(lost, won + lost)
     adjusted = adjust(p, correction)
     tied = bool(np.isclose(wins[rivals[0]], wins[first], rtol=0, atol=1e-9))
+    beaten = [known[i] for i in rivals.tolist()]
     return MultinomialSelection(
         best=None if tied else known[first],
-        order=tuple(known[i] for i in order.tolist()),
+        order=(known[first], *beaten),
         wins=dict(zip(known, wins.tolist(), strict=True)),
         shares=dict(zip(known, (wins / array.shape[1]).tolist(), strict=True)),
-        pvalues=dict(zip((known[i] for i in rivals.tolist()), p.tolist(), strict=True)),
-        adjusted_pvalues=dict(
-            zip((known[i] for i in rivals.tolist()), adjusted.tolist(), strict=True)
-        ),
+        pvalues=dict(zip(beaten, p.tolist(), strict=True)),
+        adjusted_pvalues=dict(zip(beaten, adjusted.tolist(), strict=True)),
         alpha=alpha,
         correction=correction,
         n_instances=array.shape[1],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,17 +24,25 @@ class RocCurve:
     """One classifier over all its thresholds, from (0, 0) to (1, 1)."""
 
     name: Name
-    false_positive_rate: Floats
-    true_positive_rate: Floats
+    false_positives: Ints
+    true_positives: Ints
     thresholds: Floats
     """Called positive when the score is at least this; infinite for (0, 0)."""
 
     @property
+    def false_positive_rate(self) -> Floats:
+        """Share of the negatives that are called positive."""
+        return np.asarray(self.false_positives / self.false_positives[-1])
+
+    @property
+    def true_positive_rate(self) -> Floats:
+        """Share of the positives that are called positive."""
+        return np.asarray(self.true_positives / self.true_positives[-1])
+
+    @property
     def area(self) -> float:
         """Area under the curve, equal scores counted half."""
-        from scipy.integrate import trapezoid  # numpy has it only from 2.0 on
-
-        return float(trapezoid(self.true_positive_rate, self.false_positive_rate))
+        return _area(self.false_positive_rate, self.true_positive_rate)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,11 +101,9 @@ class RocHull(Presented):
     @property
     def area(self) -> float:
         """Area under the hull."""
-        from scipy.integrate import trapezoid
-
         x = [vertex.false_positive_rate for vertex in self.vertices]
         y = [vertex.true_positive_rate for vertex in self.vertices]
-        return float(trapezoid(y, x))
+        return _area(x, y)
 
     def best(
         self,
@@ -136,22 +142,14 @@ class RocHull(Presented):
         """
         if name in self.names:
             raise ArgumentError(f"name must be new; the hull already has {name!r}.")
-        labels = np.asarray(truth).astype(bool)
-        new = roc_hull([scores], truth, names=[str(name)])
-        n_positive, n_negative = int(labels.sum()), int((~labels).sum())
-        counts = [
-            (
-                np.rint(curve.false_positive_rate * n_negative).astype(np.int64),
-                np.rint(curve.true_positive_rate * n_positive).astype(np.int64),
-                curve.thresholds,
-            )
-            for curve in (*self.curves, *new.curves)
-        ]
-        for (fp, tp, _), curve in zip(counts, self.curves, strict=False):
-            if not (np.allclose(fp / n_negative, curve.false_positive_rate)
-                    and np.allclose(tp / n_positive, curve.true_positive_rate)):  # fmt: skip
+        (new,) = roc_hull([scores], truth, names=[str(name)]).curves
+        for curve in self.curves:
+            if (curve.false_positives[-1], curve.true_positives[-1]) != (
+                new.false_positives[-1],
+                new.true_positives[-1],
+            ):
                 raise ArgumentError("truth must be the labels that the hull was made with.")
-        return _hull(counts, (*self.names, name), n_positive, n_negative)
+        return _hull((*self.curves, replace(new, name=name)))
 
     def _columns(self) -> dict[str, Any]:
         """One row per corner and learner that reaches it, from (0, 0) to (1, 1)."""
@@ -162,11 +160,9 @@ class RocHull(Presented):
                 vertex.learners or (None,), vertex.thresholds or (None,), strict=True
             )
         ]
+        ends = ("false_positive_rate", "true_positive_rate", "slope_low", "slope_high")
         return {
-            "false_positive_rate": [vertex.false_positive_rate for vertex, _, _ in rows],
-            "true_positive_rate": [vertex.true_positive_rate for vertex, _, _ in rows],
-            "slope_low": [vertex.slope_low for vertex, _, _ in rows],
-            "slope_high": [vertex.slope_high for vertex, _, _ in rows],
+            **{end: [getattr(vertex, end) for vertex, _, _ in rows] for end in ends},
             "learner": [name for _, name, _ in rows],
             "threshold": [threshold for _, _, threshold in rows],
         }
@@ -266,66 +262,66 @@ def roc_hull(scores: Any, truth: Any, *, names: Sequence[str] | None = None) -> 
     if not np.isin(labels, (0, 1)).all():
         raise ArgumentError("truth must be true or false (1 or 0) for every instance.")
     labels = labels.astype(bool)
-    n_positive, n_negative = int(labels.sum()), int((~labels).sum())
-    if not (n_positive and n_negative):
+    if labels.all() or not labels.any():
         raise ArgumentError("truth must hold both positive and negative instances.")
     known: tuple[Name, ...] = tuple(names) if names is not None else tuple(range(len(array)))
     if len(known) != len(array):
         raise ArgumentError(f"names must hold {len(array)} names; got {len(known)}.")
-    return _hull([_counts(row, labels) for row in array], known, n_positive, n_negative)
+    return _hull(tuple(_curve(name, row, labels) for name, row in zip(known, array, strict=True)))
 
 
-def _hull(
-    counts: Sequence[tuple[Ints, Ints, Floats]],
-    known: tuple[Name, ...],
-    n_positive: int,
-    n_negative: int,
-) -> RocHull:
-    """Return the hull of curves given by false and true positives and thresholds."""
-    curves = tuple(
-        RocCurve(
-            name=name,
-            false_positive_rate=fp / n_negative,
-            true_positive_rate=tp / n_positive,
-            thresholds=thresholds,
-        )
-        for name, (fp, tp, thresholds) in zip(known, counts, strict=True)
-    )
-    points = np.unique(np.concatenate([np.stack((fp, tp), axis=1) for fp, tp, _ in counts]), axis=0)
-    corners = _upper_hull(points)
+def _hull(curves: tuple[RocCurve, ...]) -> RocHull:
+    """Return the hull of curves on the same instances."""
+    n_negative, n_positive = int(curves[0].false_positives[-1]), int(curves[0].true_positives[-1])
+    points = [np.stack((curve.false_positives, curve.true_positives), axis=1) for curve in curves]
+    corners = _upper_hull(np.unique(np.concatenate(points), axis=0))
+    x, y = np.array(corners).T
+    with np.errstate(divide="ignore"):
+        edges = np.diff(y) * n_negative / (np.diff(x) * n_positive)
+    slopes = [np.inf, *edges.tolist(), 0.0]
     vertices = []
     for place, (fp, tp) in enumerate(corners):
-        high = _slope(corners, place - 1, place, n_positive, n_negative)
-        low = _slope(corners, place, place + 1, n_positive, n_negative)
         trivial = (fp, tp) in ((0, 0), (n_negative, n_positive))
-        reached = [
-            (name, float(thresholds[at[0]]))
-            for name, (fps, tps, thresholds) in zip(known, counts, strict=True)
-            if not trivial and len(at := np.flatnonzero((fps == fp) & (tps == tp)))
-        ]
+        reached = {
+            curve.name: float(curve.thresholds[at[0]])
+            for curve in curves
+            if not trivial
+            and len(
+                at := np.flatnonzero((curve.false_positives == fp) & (curve.true_positives == tp))
+            )
+        }
         vertices.append(
             HullVertex(
                 false_positive_rate=fp / n_negative,
                 true_positive_rate=tp / n_positive,
-                slope_low=low,
-                slope_high=high,
-                learners=tuple(name for name, _ in reached),
-                thresholds=tuple(threshold for _, threshold in reached),
+                slope_low=slopes[place + 1],
+                slope_high=slopes[place],
+                learners=tuple(reached),
+                thresholds=tuple(reached.values()),
             )
         )
-    return RocHull(names=known, vertices=tuple(vertices), curves=curves)
+    names = tuple(curve.name for curve in curves)
+    return RocHull(names=names, vertices=tuple(vertices), curves=curves)
 
 
-def _counts(scores: Floats, truth: Any) -> tuple[Ints, Ints, Floats]:
-    """Return false and true positives at every distinct threshold, in descending order."""
+def _curve(name: Name, scores: Floats, truth: Any) -> RocCurve:
+    """Count false and true positives at every distinct threshold, in descending order."""
     thresholds, level = np.unique(-scores, return_inverse=True)
     tp = np.cumsum(np.bincount(level, weights=truth)).astype(np.int64)
     fp = np.cumsum(np.bincount(level, weights=~truth)).astype(np.int64)
-    return (
-        np.concatenate(([0], fp)),
-        np.concatenate(([0], tp)),
-        np.concatenate(([np.inf], -thresholds)),
+    return RocCurve(
+        name=name,
+        false_positives=np.append(0, fp),
+        true_positives=np.append(0, tp),
+        thresholds=np.append(np.inf, -thresholds),
     )
+
+
+def _area(x: Any, y: Any) -> float:
+    """Return the area under a line by the trapezoidal rule."""
+    from scipy.integrate import trapezoid  # numpy has it only from 2.0 on
+
+    return float(trapezoid(y, x))
 
 
 def _upper_hull(points: Ints) -> list[tuple[int, int]]:
@@ -344,19 +340,6 @@ def _upper_hull(points: Ints) -> list[tuple[int, int]]:
 
 def _turn(o: tuple[int, int], a: tuple[int, int], b: tuple[int, int]) -> int:
     return (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0])
-
-
-def _slope(
-    corners: list[tuple[int, int]], left: int, right: int, n_positive: int, n_negative: int
-) -> float:
-    if left < 0:
-        return float("inf")
-    if right >= len(corners):
-        return 0.0
-    (x0, y0), (x1, y1) = corners[left], corners[right]
-    if x1 == x0:
-        return float("inf")
-    return (y1 - y0) * n_negative / ((x1 - x0) * n_positive)
 
 
 def _range(low: float, high: float) -> str:
