@@ -73,7 +73,9 @@ def five_by_two_t(
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         first, spread = d[0, 0], _spread(d, noise)
-        first = np.where((spread == 0) & (first * first <= noise[0]), 0.0, first)
+        quiet = spread == 0
+        if quiet.any():
+            first = np.where(quiet & (first * first <= noise[0]), 0.0, first)
         return (*t_from_variance(first, spread / 5.0, 5.0, sides, least / 5.0), _mean(d, noise))
 
     t, p, first, se, estimate = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1, 1, 1))
