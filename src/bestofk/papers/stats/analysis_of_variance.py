@@ -141,24 +141,24 @@ def anova(losses: npt.ArrayLike) -> AnovaResult:
         pvalue=scalar_or_array(f_sf(f, *df)),
         df=df,
         means=read_only(parts.means),
-        mst=scalar_or_array(parts.in_squared_unit(parts.between / df[0])),
-        mse=scalar_or_array(parts.in_squared_unit(parts.within / df[1])),
+        mst=scalar_or_array(parts.between / df[0]),
+        mse=scalar_or_array(parts.within / df[1]),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OneWayParts:
-    """Sums of squares in units of a power of two, so that they neither vanish nor overflow.
+    """Sums of squares between and within learners for losses of shape (..., K, L).
 
-    `offsets` are the means of the learners minus that of the first one, in that unit. `powers` is
-    the power of two, of shape (...). `columns` is L.
+    `offsets` are the means of the learners minus that of the first one. `noise` is the rounding
+    error of one loss. `columns` is L.
     """
 
     means: Floats
     offsets: Floats
     between: Any
     within: Any
-    powers: Any
+    noise: Any
     columns: int
 
     @property
@@ -167,28 +167,31 @@ class OneWayParts:
         K = self.means.shape[-1]
         return float(K - 1), float(K * (self.columns - 1))
 
-    def in_squared_unit(self, square: Any) -> Any:
-        """Convert a mean square to the unit of the losses."""
-        with np.errstate(over="ignore", under="ignore"):
-            return np.ldexp(square, 2 * self.powers)
+    @property
+    def standard_error(self) -> Any:
+        """Standard error of one mean."""
+        return np.sqrt(self.within / self.df[1] / self.columns)
+
+    def studentized(self, difference: Any) -> Any:
+        """Return differences (..., pairs) of means over their standard error.
+
+        If the standard error is 0, a difference within rounding counts as 0.
+        """
+        error, noise = (np.expand_dims(x, -1) for x in (self.standard_error, self.noise))
+        size = np.abs(difference)
+        return ratio(np.where((error == 0.0) & (size <= noise), 0.0, size), error)
 
 
 def one_way_parts(losses: Floats) -> OneWayParts:
-    """Return the sums of squares between and within learners for losses of shape (..., K, L)."""
-    L = losses.shape[-1]
-    power = exponent(losses)
-    # a product with a power of two is also exact, and faster
-    Y = losses * np.ldexp(1.0, -power) if np.abs(power).max() < 1000 else np.ldexp(losses, -power)
-    m = Y.mean(axis=-1, keepdims=True)
-    between, within = sum_of_squares(centred(m, -2)), sum_of_squares(centred(Y, -1))
-    offsets = m - m[..., :1, :]
+    """Return the sums of squares of losses of shape (..., K, L)."""
+    noise, m = rounding(losses), losses.mean(axis=-1, keepdims=True)
     return OneWayParts(
-        means=np.ldexp(m, power)[..., 0],
-        offsets=offsets[..., 0],
-        between=L * between,
-        within=within,
-        powers=power[..., 0, 0],
-        columns=L,
+        means=m[..., 0],
+        offsets=(m - m[..., :1, :])[..., 0],
+        between=losses.shape[-1] * sum_of_squares(centred(m, -2), noise),
+        within=sum_of_squares(centred(losses, -1), noise),
+        noise=noise,
+        columns=losses.shape[-1],
     )
 
 
@@ -312,11 +315,9 @@ def repeated_measures_anova(losses: npt.ArrayLike) -> RepeatedMeasuresResult:
     """
     Y = learners_by_columns(losses, "losses", columns="blocks", batch=False)
     K, n = Y.shape
-    power = exponent(Y)
-    scaled = np.ldexp(Y, -power)
-    m = scaled.mean(axis=1, keepdims=True)
-    ssa = n * float(sum_of_squares(centred(m, -2)))
-    ssab = float(sum_of_squares(centred(centred(scaled, -1), -2)))
+    noise, m = rounding(Y), Y.mean(axis=1, keepdims=True)
+    ssa = n * float(sum_of_squares(centred(m, -2), noise))
+    ssab = float(sum_of_squares(centred(centred(Y, -1), -2), noise))
     df = (float(K - 1), float((K - 1) * (n - 1)))
     f = float(ratio(ssa / df[0], ssab / df[1]))
     epsilon = greenhouse_geisser(Y)
@@ -326,7 +327,7 @@ def repeated_measures_anova(losses: npt.ArrayLike) -> RepeatedMeasuresResult:
         df=df,
         epsilon=epsilon,
         adjusted_pvalue=float(f_sf(f, epsilon * df[0], epsilon * df[1])),
-        means=read_only(np.ldexp(m, power)[:, 0]),
+        means=read_only(m[:, 0]),
         blocks=n,
     )
 
@@ -362,9 +363,9 @@ def greenhouse_geisser(table: Floats) -> float:
 
 
 def _interaction(table: Floats) -> Floats:
-    """Return the table without the effects of rows and columns, in units of a power of two."""
-    R = centred(centred(np.ldexp(table, -exponent(table)), -1), -2)
-    if float(sum_of_squares(R)) == 0.0:
+    """Return the table without the effects of rows and columns, divided by its largest value."""
+    R = centred(centred(table, -1), -2)
+    if float(sum_of_squares(R, rounding(table))) == 0.0:
         return np.zeros_like(R)
     return np.asarray(R / np.abs(R).max(), dtype=np.float64)
 
@@ -482,26 +483,17 @@ def looney(correct: npt.ArrayLike) -> LooneyResult:
 
 # Sums of squares that are exactly 0 if only rounding is left
 
-_ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
+
+def rounding(table: Floats) -> Any:
+    """Return the rounding error (...) of a value of the table, a few units in the 16th digit."""
+    largest = np.abs(table).max(axis=(-2, -1))
+    return np.ldexp(8.0 * np.finfo(np.float64).eps, np.frexp(largest)[1])
 
 
-def exponent(table: Floats) -> Any:
-    """Return the power of two that scales the table exactly to (-1, 1].
-
-    Squares of the scaled table neither under- nor overflow. The shape is (..., 1, 1); a table of
-    zeros has 0.
-    """
-    return np.frexp(np.abs(table).max(axis=(-2, -1), keepdims=True))[1]
-
-
-def sum_of_squares(deviations: Floats) -> Any:
-    """Return the sum of squares over the last two axes; exactly 0 if only rounding is left.
-
-    The deviations are those of a table in (-1, 1], so they are accurate to a few units in the
-    sixteenth digit.
-    """
+def sum_of_squares(deviations: Floats, noise: Any) -> Any:
+    """Return the sum of squares over the last two axes; exactly 0 if only rounding is left."""
     squares = np.square(deviations).sum(axis=(-2, -1))
-    floor = deviations.shape[-2] * deviations.shape[-1] * _ROUNDING**2
+    floor = deviations.shape[-2] * deviations.shape[-1] * np.square(noise)
     return np.where(squares <= floor, 0.0, squares)
 
 
@@ -514,13 +506,3 @@ def centred(table: Floats, axis: int | tuple[int, int]) -> Floats:
     shifted: Floats = table - first
     shifted -= shifted.mean(axis=axis, keepdims=True)
     return shifted
-
-
-def studentized(difference: Any, standard_error: Any) -> Any:
-    """Return differences of means of a table in (-1, 1] over their standard error.
-
-    If the standard error is 0, a difference within rounding counts as 0.
-    """
-    size = np.abs(np.asarray(difference, np.float64))
-    size = np.where((np.asarray(standard_error) == 0.0) & (size <= _ROUNDING), 0.0, size)
-    return ratio(size, standard_error)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats, probability
 from bestofk._base.formatting import joined, number, shortened
 from bestofk._base.results import Presented, decided_level, open_level
-from bestofk.papers.stats.analysis_of_variance import OneWayParts, one_way_parts, studentized
+from bestofk.papers.stats.analysis_of_variance import OneWayParts, one_way_parts
 from bestofk.papers.stats.studentized_range import quantile, survival
 from bestofk.stats.multiple.result import (
     MultipleResult,
@@ -165,21 +165,18 @@ def tukey(losses: npt.ArrayLike) -> TukeyResult:
     """
     Y = learners_by_columns(losses, "losses", columns="losses", batch=False)
     parts = one_way_parts(Y)
-    K, m, df = len(Y), parts.offsets, parts.df[1]
-    standard_error = math.sqrt(float(parts.within) / df / parts.columns)
+    K, df = len(Y), parts.df[1]
     i, j = np.triu_indices(K, 1)
-    q = studentized(m[i] - m[j], standard_error)
-    p = survival(q, groups=K, df=df)
     statistics, pvalues = np.zeros((K, K)), np.ones((K, K))
+    q = parts.studentized(parts.offsets[i] - parts.offsets[j])
     statistics[i, j] = statistics[j, i] = q
-    pvalues[i, j] = pvalues[j, i] = p
-    power = int(parts.powers)
+    pvalues[i, j] = pvalues[j, i] = survival(q, groups=K, df=df)
     return TukeyResult(
         statistics=read_only(statistics),
         pvalues=read_only(pvalues),
-        estimates=read_only(np.ldexp(m[:, None] - m[None, :], power)),
+        estimates=read_only(parts.offsets[:, None] - parts.offsets[None, :]),
         means=read_only(parts.means),
-        standard_error=math.ldexp(standard_error, power),
+        standard_error=float(parts.standard_error),
         df=df,
     )
 
@@ -425,7 +422,7 @@ def _range_test(losses: npt.ArrayLike, alpha: float, test: str) -> NewmanKeulsRe
         order=tuple(order.tolist()),
         underlines=tuple(tuple(order[a : a + size].tolist()) for a, size in lines),
         means=read_only(parts.means[0]),
-        mse=float(parts.in_squared_unit(parts.within / df)[0]),
+        mse=float(parts.within[0] / df),
         df=df,
         alpha=alpha,
         windows=tuple(windows),
@@ -492,7 +489,6 @@ def duncan_critical_values(alpha: float, largest: int, df: float) -> Floats:
 def _step_down(parts: OneWayParts, alpha: float, *, duncan: bool = False) -> Iterator[_Step]:
     """Yield the range tests of all windows, the largest first, until no table has any left."""
     m, df = np.take_along_axis(parts.offsets, _order(parts), axis=-1), parts.df[1]
-    standard_error = np.sqrt(parts.within / df / parts.columns)[:, np.newaxis]
     K = m.shape[1]
     critical = np.full(K + 1, math.inf)
     if duncan:
@@ -509,7 +505,7 @@ def _step_down(parts: OneWayParts, alpha: float, *, duncan: bool = False) -> Ite
             break
         if P == K - 1 and not duncan:
             critical[2:K] = quantile(alpha, groups=np.arange(2, K), df=df)
-        t = studentized(m[:, P - 1 :] - m[:, starts], standard_error)
+        t = parts.studentized(m[:, P - 1 :] - m[:, starts])
         accepted = tested & (t < critical[P])
         yield _Step(P, float(critical[P]), tested, t, accepted)
         ends = np.zeros(m.shape, dtype=np.intp)
