@@ -13,14 +13,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bestofk.papers.lab.calibration import calibrate
 from bestofk.papers.lab.collect_outcomes import ALPHAS, outcomes
-from bestofk.papers.lab.error_rates import type1_error
-from bestofk.papers.lab.power_rates import power
+from bestofk.papers.lab.measures import agreement_of, replicability, type1_error
 from bestofk.papers.lab.problems.classes import GaussianClasses
 from bestofk.papers.lab.problems.given_rows import Degraded
 from bestofk.papers.lab.problems.registry import problem
-from bestofk.papers.lab.replications import replicability
+from bestofk.papers.lab.rates import Rate
 from bestofk.papers.lab.simulation import Simulation, simulate
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
@@ -139,11 +140,10 @@ def rows_of_multitest(sets: int, running: dict[str, Any]) -> Iterator[Row]:
             )  # fmt: skip
         for correction in ("bonferroni", "holm"):
             options: dict[str, Any] = {
-                "procedure": "multitest", "correction": correction, "alpha": ALPHA,
-                "options": {"family": "preference"},
+                "procedure": "multitest", "test": test, "correction": correction, "alpha": ALPHA,
+                "family": "preference",
             }  # fmt: skip
-            error = type1_error(test, simulation=equal, **options).rate(ALPHA)
-            same = replicability(test, simulation=again, **options)
+            best = _decided(equal, options)[0][:, 0]
             yield {
                 "test": test,
                 "plan": plan,
@@ -151,12 +151,11 @@ def rows_of_multitest(sets: int, running: dict[str, Any]) -> Iterator[Row]:
                 "learners": "five equal ones",
                 "sets": sets,
                 "truth": "the most preferred is as good as any",
-                "best is another (error), or is found": _shown(error),
-                **_same(same),
+                "best is another (error), or is found": _shown(best > 0),
+                **_same(again, options),
             }
             for by, (made, repeated) in differ.items():
-                rate = power(test, ["naive-bayes"], simulation=made, **options).rate(ALPHA)
-                same = replicability(test, simulation=repeated, **options)
+                best = _decided(made, options)[0][:, 0]
                 yield {
                     "test": test,
                     "plan": plan,
@@ -164,22 +163,32 @@ def rows_of_multitest(sets: int, running: dict[str, Any]) -> Iterator[Row]:
                     "learners": "the least preferred is the best",
                     "sets": sets,
                     "truth": f"better than the others by {100 * by:g} points",
-                    "best is another (error), or is found": _shown(rate),
-                    **_same(same),
+                    "best is another (error), or is found": _shown(best == len(EQUAL) - 1),
+                    **_same(repeated, options),
                 }
 
 
-def _shown(rate: Any) -> str:
+def _decided(simulation: Simulation, options: dict[str, Any]) -> tuple[Any, Any]:
+    """Return the best learner and a number that identifies the order, shape (sets, repeats)."""
+    # learners are listed with the most preferred first
+    many = simulation.decided(prefer=list(simulation.learners), **options)
+    shape = (simulation.sets, simulation.repeats)
+    orders = np.unique(many.ranking, axis=0, return_inverse=True)[1]
+    return many.recommended.reshape(shape), orders.reshape(shape)
+
+
+def _shown(found: Any) -> str:
+    rate = Rate.of(int(found.sum()), len(found))
     return f"{100 * rate.value:.1f} ({100 * rate.low:.1f}-{100 * rate.high:.1f})"
 
 
-def _same(agreement: Any) -> Row:
-    assert agreement.orders is not None
+def _same(simulation: Simulation, options: dict[str, Any]) -> Row:
+    best, order = map(agreement_of, _decided(simulation, options))
     return {
-        "all ten same best": f"{100 * agreement.agreements[0].all_agree.value:.1f}",
-        "two same best": f"{100 * agreement.agreements[0].pairs:.1f}",
-        "all ten same order": f"{100 * agreement.orders[0].all_agree.value:.1f}",
-        "two same order": f"{100 * agreement.orders[0].pairs:.1f}",
+        "all ten same best": f"{100 * best.all_agree.value:.1f}",
+        "two same best": f"{100 * best.pairs:.1f}",
+        "all ten same order": f"{100 * order.all_agree.value:.1f}",
+        "two same order": f"{100 * order.pairs:.1f}",
     }
 
 

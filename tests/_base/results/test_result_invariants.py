@@ -48,8 +48,8 @@ def result_classes():
                 issubclass(value, Presented) or name.endswith("Result")
             ):
                 results[name] = value
-    # internal, and a base class
-    for name in ("CellResult", "StatedDecision"):
+    # internal, and base classes
+    for name in ("CellResult", "MeasuredTest", "StatedDecision"):
         results.pop(name, None)
     return results
 

@@ -13,7 +13,7 @@ from scipy import stats
 
 from bestofk.papers import lab
 from bestofk.papers.lab import Simulation
-from bestofk.papers.lab.error_rates import counts_by_df, unscaled_statistics
+from bestofk.papers.lab.calibration import counts_by_df, unscaled_statistics
 
 SETS = 1000
 PERCENT = 0.01

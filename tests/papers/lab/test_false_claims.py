@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from scipy import stats
 
@@ -105,35 +104,3 @@ def test_false_claims_keep_to_alpha(K: int, shape: str) -> None:
     result = lab.false_claims(problem=generated, sets=400, random_state=K)
     # nine such tests: one in 10,000 of a decision that errs at 5 % fails here
     assert result.rate.count <= stats.binom.isf(1e-4, 400, 0.05)
-
-
-@pytest.mark.parametrize("K", [16, 17, 40])
-def test_many_learners_in_the_lab(K: int) -> None:
-    """Orders of any number of learners are told apart, and no number overflows."""
-    generated = lab.simulate(
-        problem=lab.problem("many-data-sets", means=tuple(np.linspace(0.9, 0.1, K)), sds=0.001),
-        sets=2, repeats=3,
-    )  # fmt: skip
-    same = lab.replicability("sign", simulation=generated, procedure="multitest", alpha=0.05)
-    assert same.orders is not None
-    swapped = generated.losses.copy()
-    swapped[0, 0, [0, 1]] = swapped[0, 0, [1, 0]]
-    other = replace(generated, losses=swapped)
-    result = lab.outcomes(other, "permutation", procedure="most-wins", alpha=0.5)
-    assert result.order is not None
-    assert result.order.shape == (2, 3, 1)
-    assert lab.false_claims(simulation=generated).rate.count == 0
-
-
-def test_orders_have_the_same_number_only_if_they_are_the_same() -> None:
-    values = np.array([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1], [0.1, 0.2, 0.3], [0.2, 0.1, 0.3]])
-    losses = values[:, np.newaxis, :, np.newaxis, np.newaxis, np.newaxis, np.newaxis] + (
-        0.001 * np.random.default_rng(0).standard_normal((4, 1, 3, 12, 1, 1, 1))
-    )
-    generated = replace(CLEAR, losses=losses)
-    result = lab.outcomes(generated, "permutation", procedure="multitest", alpha=0.05,
-                         prefer=["learner 3", "learner 2", "learner 1"])  # fmt: skip
-    assert result.order is not None
-    codes = result.order[:, 0, 0]
-    assert codes[0] == codes[2]
-    assert len({codes[0], codes[1], codes[3]}) == 3

@@ -45,7 +45,6 @@ PAIR = ["max", "naive-bayes"]
         ({"cv": "time:5"}, ArgumentError, "a plan for independent rows"),
         ({"cv": "group-kfold:5"}, ArgumentError, "a plan for independent rows"),
         ({"test": "friedmann"}, UnknownNameError, "friedman"),
-        ({"test": "multitest"}, ArgumentError, "procedure='multitest'"),
         ({"test": "looney"}, DesignError, "one loss per instance"),
         ({"problem": "binary(rows=2)"}, ArgumentError, "at least 4"),
         ({"problem": "binary(class_probability=1)"}, ArgumentError, "strictly between 0 and 1"),
@@ -57,7 +56,6 @@ PAIR = ["max", "naive-bayes"]
         ({"problem": 7}, ArgumentError, "a name such as 'binary'"),
         ({"df": -1}, ArgumentError, "above 0"),
         ({"alternative": "more"}, ArgumentError, "two-sided"),
-        ({"correction": "holm"}, ArgumentError, "procedures"),
         ({"engine": "cloud"}, ArgumentError, "engine"),
     ],
 )
@@ -241,25 +239,12 @@ def test_what_cannot_be_calibrated_says_so() -> None:
 
 
 def test_agreement_by_hand() -> None:
-    from bestofk.papers.lab.replications import agreement_of
+    from bestofk.papers.lab.measures import agreement_of
 
     # of 10 verdicts 3 differ: pairs that agree (7*6 + 3*2) / 90
     one = agreement_of(np.array([[1] * 7 + [0] * 3, [0] * 10]))
     assert one.all_agree.count == 1
     assert one.pairs == pytest.approx((48 / 90 + 1) / 2)
-
-
-def test_procedures_and_their_replicability() -> None:
-    found = lab.replicability("corrected-repeated-kfold-t", ["max", "naive-bayes", "c4.5"],
-                              "network(paper=3, rows=100)", "2x5", sets=10, repeats=3, alpha=0.05,
-                              procedure="multitest")  # fmt: skip
-    assert found.orders is not None
-    assert found.orders[0].all_agree.count <= found.agreements[0].all_agree.count
-    assert "whole order" in found.explain()
-    power = lab.power("corrected-repeated-kfold-t", ["max", "naive-bayes", "c4.5"],
-                      "network(paper=3, rows=100)", "2x5", sets=10, alpha=0.05,
-                      procedure="multitest")  # fmt: skip
-    assert power.points[0].truth.error > 0
 
 
 def test_this_decision_again() -> None:

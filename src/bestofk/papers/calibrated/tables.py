@@ -37,7 +37,7 @@ from bestofk.papers.comparison import (
     share_limits,
 )
 from bestofk.papers.lab.collect_outcomes import outcomes
-from bestofk.papers.lab.replications import agreement_of
+from bestofk.papers.lab.measures import agreement_of
 from bestofk.papers.lab.truth import estimate_truth, search_network
 from bestofk.papers.printed_figures import printed_table
 

@@ -57,9 +57,6 @@ lab_options = option_group(
 )  # fmt: skip
 test_options = option_group(
     click.option("--test", default="auto", show_default=True, help="See: bestofk list tests."),
-    click.option("--procedure", metavar="NAME",
-                 help="Measure a procedure that uses the test. See: bestofk list procedures."),
-    click.option("--correction", metavar="NAME", help="Of the procedure: holm, ..."),
     df_option,
     click.option("--alpha", "alphas", type=float, multiple=True,
                  help="Level; repeatable.  [default: 0.01, 0.025, 0.05, 0.1]"),
@@ -115,8 +112,7 @@ def _simulation(options: dict[str, Any]) -> dict[str, Any]:
 def _test(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a measurement of a test."""
     arguments = {
-        **{name: options[name] for name in ("test", "cv", "alternative", "procedure")},
-        "correction": options["correction"],
+        **{name: options[name] for name in ("test", "cv", "alternative")},
         "learners": _learners(options),
         "df": df_value(options["df"]),
     }
@@ -157,7 +153,7 @@ def type1(**options: Any) -> None:
 
     With --data, the labels of your own rows are shuffled, so that all learners are equal.
     """
-    from bestofk.papers.lab.error_rates import type1_error
+    from bestofk.papers.lab.measures import type1_error
 
     with _running():
         problem = _problem(options, "binary")
@@ -177,7 +173,7 @@ def power(**options: Any) -> None:
 
     With --data and --by, a learner is compared with a degraded copy of itself on your own rows.
     """
-    from bestofk.papers.lab.power_rates import power as measure_power
+    from bestofk.papers.lab.measures import power as measure_power
     from bestofk.papers.lab.problems.registry import problem
 
     arguments = _test(options)
@@ -204,7 +200,7 @@ def power(**options: Any) -> None:
 @lab_options
 def replicability(**options: Any) -> None:
     """Measure whether other random splits of the same data give the same verdict."""
-    from bestofk.papers.lab.replications import replicability as measure_replicability
+    from bestofk.papers.lab.measures import replicability as measure_replicability
 
     with _running():
         result = measure_replicability(

@@ -59,8 +59,7 @@ bk.figure(losses, 'repetitions')""",
     FigureEntry(
         name="rates",
         module="bestofk.papers.figures.rate_curves",
-        accepts=("Rates", "Curve", "TypeOneError", "Power", "Replicability"),
-        several=True,
+        accepts=("Rates",),
         summary="Type I error, power or replicability, with Monte Carlo bands",
         code="""
 import bestofk as bk

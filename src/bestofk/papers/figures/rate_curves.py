@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,8 +31,8 @@ class Rates:
         Names of the tests.
     x_name, y_name : str
         Titles of the axes.
-    nominal : float, "x" or None
-        The nominal rate; ``"x"`` if it is the value on the axis, which is then a level.
+    nominal : float or None
+        The nominal rate.
     note : str
         Text for the caption.
     noun : str
@@ -47,83 +46,17 @@ class Rates:
     names: Sequence[object]
     x_name: str = "degrees of freedom"
     y_name: str = "Type I error"
-    nominal: float | str | None = None
+    nominal: float | None = None
     note: str = ""
     noun: str = "test"
 
 
-_MEASURED = {
-    "TypeOneError": ("Type I error", "x"),
-    "Power": ("power", None),
-    "Replicability": ("data sets on which all repeats agree", None),
-}
-"""By class of result: the name of its rate, and the nominal rate."""
-
-
-def rates_of(value: Any, *, nominal: float | str | None = None, y_name: str | None = None) -> Rates:
-    """Return the rates of one or several results of the lab, or of their curves.
-
-    Parameters
-    ----------
-    value : Rates, Curve, TypeOneError, Power, Replicability, or several of one of these
-    nominal : float or "x", optional
-        The nominal rate.
-    y_name : str, optional
-        The name of the rate.
-    """
-    if isinstance(value, Rates):
-        return value
-    several = list(value) if isinstance(value, list | tuple) else [value]
-    name, default = _MEASURED.get(type(several[0]).__name__, ("rate", None))
-    curves = [_curve(result) for result in several]
-    x = np.unique(np.concatenate([curve[1] for curve in curves]))
-    rate, low, high = (np.full((len(curves), len(x)), np.nan) for _ in range(3))
-    for row, (_, xs, *columns) in enumerate(curves):
-        positions = np.searchsorted(x, xs)
-        for table, column in zip((rate, low, high), columns, strict=True):
-            table[row, positions] = column
-    return Rates(
-        x=x,
-        rate=rate,
-        low=low,
-        high=high,
-        names=[curve[0] for curve in curves],
-        x_name=getattr(_as_curve(several[0]), "x_name", "level"),
-        y_name=name if y_name is None else y_name,
-        nominal=default if nominal is None else nominal,
-    )
-
-
-def _as_curve(value: Any) -> Any:
-    return value.curve() if hasattr(value, "curve") else value
-
-
-def _curve(value: Any) -> tuple[str, Floats, Floats, Floats, Floats]:
-    """Return name, x, rate, low and high."""
-    if hasattr(value, "agreements"):
-        rates = [agreement.all_agree for agreement in value.agreements]
-        rate, low, high = (
-            np.array([getattr(item, end) for item in rates]) for end in ("value", "low", "high")
-        )
-        return value.test, np.asarray(value.alphas), rate, low, high
-    curve = _as_curve(value)
-    return curve.name, curve.x, curve.value, curve.low, curve.high
-
-
-def layout_rates(
-    value: Any,
-    *,
-    nominal: float | str | None = None,
-    y_name: str | None = None,
-    paper: Paper = ANY_PAPER,
-) -> Picture:
+def layout_rates(value: Rates, *, paper: Paper = ANY_PAPER) -> Picture:
     """Draw curves of measured rates with Monte Carlo bands, and their names at the right ends.
 
     Parameters
     ----------
-    value : Rates, Curve, TypeOneError, Power, Replicability, or several of one of these
-    nominal, y_name
-        As for `rates_of`.
+    value : Rates
     paper : Paper, optional
 
     Examples
@@ -133,7 +66,6 @@ def layout_rates(
     >>> layout_rates(rates).alt
     'Type I error against degrees of freedom of 1 test.'
     """
-    value = rates_of(value, nominal=nominal, y_name=y_name)
     x = np.asarray(value.x, dtype=float)
     rate, low, high = (
         np.atleast_2d(np.asarray(part, dtype=float)) for part in (value.rate, value.low, value.high)
@@ -155,7 +87,7 @@ def layout_rates(
     top = 30.0
     bottom = top + max(230.0, K * pitch + 10)
     known = np.isfinite(rate)
-    aim = None if value.nominal is None or value.nominal == "x" else float(value.nominal)
+    aim = value.nominal
     least, most = _limits(rate[known], low[known], high[known], aim)
     up = Scale(low=least, high=most, start=bottom, end=top)
     left = y_axis_left(sheet, up)
@@ -166,12 +98,7 @@ def layout_rates(
     note = "Shaded: Monte Carlo band of each rate." if (high > low).any() else ""
     if unknown:
         note += f" Without any known rate: {', '.join(map(printable, unknown))}."
-    if value.nominal == "x":
-        note += " Dashed: the level itself."
-        levels = np.linspace(max(across.low, up.low), min(across.high, up.high), 40).tolist()
-        diagonal = [(across(level), up(level)) for level in levels]
-        sheet.line(*diagonal, colour="ink", width=0.9, dash=(4, 3))
-    elif aim is not None:
+    if aim is not None:
         y = up(aim)
         sheet.line((left, y), (across.end, y), colour="ink", width=0.9, dash=(4, 3))
         sheet.write(left + 4, y - 7, f"nominal {aim:g}", size=SMALL, colour="muted")

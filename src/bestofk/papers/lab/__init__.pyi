@@ -4,18 +4,17 @@ from .claims import (
     false_claims as false_claims,
 )
 from .collect_outcomes import Outcomes as Outcomes, outcomes as outcomes
-from .error_rates import (
+from .measures import (
+    Agreement as Agreement,
+    Power as Power,
+    Replicability as Replicability,
     TypeOneError as TypeOneError,
+    power as power,
+    replicability as replicability,
     type1_error as type1_error,
 )
-from .power_rates import Power as Power, power as power
 from .problems.registry import PROBLEMS as PROBLEMS, problem as problem
-from .rates import Curve as Curve, Rate as Rate
-from .replications import (
-    Agreement as Agreement,
-    Replicability as Replicability,
-    replicability as replicability,
-)
+from .rates import Rate as Rate
 from .simulation import Simulation as Simulation, simulate as simulate
 from .truth import (
     Truth as Truth,

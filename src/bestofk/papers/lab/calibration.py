@@ -8,34 +8,36 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, probability
-from bestofk.papers.lab.collect_outcomes import Outcomes, Test, run_test
-from bestofk.papers.lab.error_rates import DFS, counts_by_df, unscaled_statistics
+from bestofk.papers.lab.collect_outcomes import Outcomes, run_test
 from bestofk.papers.lab.rates import LEVEL, Rate
 from bestofk.papers.lab.simulation import Simulation
 from bestofk.stats.intervals import clopper_pearson
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+from bestofk.stats.tails import t_quantile
+
+DFS = np.arange(2, 101)
+"""The degrees of freedom that are tried, as in the paper."""
 
 
 def calibrate(
-    test: Test = "use-all-data",
+    test: str = "use-all-data",
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "binary",
     cv: Any = "10x10",
     *,
-    sets: int = 1000,
     alpha: float = 0.05,
     alternative: str = "two-sided",
     simulation: Simulation | None = None,
-    **running: Any,
+    **arguments: Any,
 ) -> Calibration:
     """Find the degrees of freedom with which a test keeps its level on problems of this kind.
 
     Parameters
     ----------
-    test : str or callable
-        A pairwise test, a test of K learners, or a function ``test(a, b)`` that returns a p-value.
-    learners, problem, cv, sets
+    test : str
+        A pairwise test, or a test of K learners.
+    learners, problem, cv
         The simulation; see `simulate`. The learners must be equal on the problem:
         ``lab.problem("shuffled", data=...)`` turns your own data into such a problem.
     alpha : float
@@ -44,9 +46,8 @@ def calibrate(
         As for the test.
     simulation : Simulation, optional
         Use these losses instead of simulating.
-    **running
-        `random_state`, `n_jobs`, `engine`, `scheduler`, `store`, `progress`, `scoring`: as for
-        `simulate`.
+    **arguments
+        As for `simulate`.
 
     Returns
     -------
@@ -79,11 +80,10 @@ def calibrate(
     True
     """
     alpha = probability(alpha, "alpha")
-    pairwise = isinstance(test, str) and test in PAIRWISE_TESTS
-    simulation, result = run_test(
-        test, learners, problem, cv, simulation=simulation, running={"sets": sets, **running},
-        alpha=alpha, alternative=alternative, **({"calibrating": True} if pairwise else {}),
-    )  # fmt: skip
+    arguments |= {"alpha": alpha, "alternative": alternative}
+    if test in PAIRWISE_TESTS:
+        arguments["calibrating"] = True
+    simulation, result = run_test(test, learners, problem, cv, simulation, arguments)
     values: dict[str, Any] = dict.fromkeys(
         ("df", "df_low", "df_high", "critical_value", "critical_low", "critical_high", "type1",
          "type1_low", "type1_high")
@@ -113,6 +113,25 @@ def calibrate(
     )
 
 
+def unscaled_statistics(result: Outcomes, alternative: str) -> Floats:
+    """Return the sorted u of the first repeat; large values are evidence against equality."""
+    assert result.statistic is not None
+    assert result.df is not None
+    u = result.statistic[:, 0] / np.sqrt(result.df + 1.0)
+    # 0/0 is no evidence for either side: its statistic is 0
+    if alternative == "two-sided":
+        return np.sort(np.abs(u))
+    return np.sort(u if alternative == "greater" else -u)
+
+
+def counts_by_df(u: Floats, alpha: float, alternative: str) -> Any:
+    """Return how many of the sorted `u` are rejected at every df of `DFS`."""
+    tail = alpha / 2 if alternative == "two-sided" else alpha
+    critical = np.array([-t_quantile(tail, float(df)) / np.sqrt(df + 1.0) for df in DFS])
+    # reject a statistic that equals the critical value up to rounding
+    return len(u) - np.searchsorted(u, critical * (1 - 1e-12), side="left")
+
+
 def _calibrated_df(result: Outcomes, alpha: float, alternative: str) -> dict[str, Any]:
     u = unscaled_statistics(result, alternative)
     counts = counts_by_df(u, alpha, alternative)
@@ -134,7 +153,6 @@ def _largest_df(holds: Any) -> int | None:
 
 
 def _critical_value(result: Outcomes, alpha: float) -> dict[str, Any]:
-    assert result.pvalue is not None
     p = np.sort(result.pvalue[:, 0])
     n = len(p)
     # the numbers of rejections whose rate has a bound of at most alpha

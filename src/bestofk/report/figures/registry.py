@@ -102,8 +102,6 @@ class FigureEntry:
     accepts: tuple[str, ...]
     """Names of the classes that it draws."""
     summary: str
-    several: bool = False
-    """True if it also draws a list of them."""
     needs: Callable[[Decision], bool] | None = None
     """Requirement on an order."""
     shows: Callable[[Any], bool] | None = None
@@ -126,10 +124,7 @@ class FigureEntry:
 
     def takes(self, value: Any) -> bool:
         """Return whether it draws values of this class."""
-        values = value if self.several and isinstance(value, list | tuple) else (value,)
-        return bool(values) and all(
-            any(kind.__name__ in self.accepts for kind in type(item).__mro__) for item in values
-        )
+        return any(kind.__name__ in self.accepts for kind in type(value).__mro__)
 
     def fits(self, value: Any) -> bool:
         """Return whether it can draw this value, including its requirements."""
