@@ -185,9 +185,7 @@ def run_interval_test(
     )  # fmt: skip
 
 
-def run_fuzzy_test(
-    losses: Any, test: str = "wilcoxon", *, shares: tuple[float, ...] = SHARES, **options: Any
-) -> TestedIntervals:
+def run_fuzzy_test(losses: Any, test: str = "wilcoxon", **options: Any) -> TestedIntervals:
     """Run a paired test on nested central intervals of the repetitions: a fuzzy p-value.
 
     A share of 0.5 is the interquartile range. The intervals of p are nested too, so you need not
@@ -196,28 +194,26 @@ def run_fuzzy_test(
     one_of(test, "test on intervals", INTERVAL_TESTS)
     if not isinstance(losses, Losses):
         raise ArgumentError("Nested intervals need Losses with repetitions.")
-    parts = []
-    for share in shares:
-        table = repetition_table(losses, ((1 - share) / 2, (1 + share) / 2))
-        part = run_interval_test(table, test, **options)
-        assert isinstance(part, TestedIntervals)
-        parts.append(part)
-    # one block per pair, the shares ascending
-    rows = np.arange(len(parts) * len(parts[0].pairs)).reshape(len(parts), -1).T.ravel().tolist()
-    pairs, verdicts = ([x for part in parts for x in getattr(part, name)]
-                       for name in ("pairs", "verdicts"))  # fmt: skip
-    p, q, estimates = (
-        np.concatenate([getattr(part, name) for part in parts])[rows]
-        for name in ("pvalues", "adjusted_pvalues", "estimates")
-    )
+    parts: list[Any] = [
+        run_interval_test(
+            repetition_table(losses, ((1 - share) / 2, (1 + share) / 2)), test, **options
+        )
+        for share in SHARES
+    ]
+
+    def blocks(name: str) -> Any:
+        """Return one block per pair, the shares ascending."""
+        return np.stack([getattr(part, name) for part in parts], axis=1)
+
+    first: TestedIntervals = parts[0]
     return replace(
-        parts[0],
-        pairs=tuple(pairs[row] for row in rows),
-        verdicts=tuple(verdicts[row] for row in rows),
-        pvalues=p,
-        adjusted_pvalues=q,
-        estimates=estimates,
-        shares=shares * len(parts[0].pairs),
+        first,
+        pairs=tuple(pair for pair in first.pairs for _ in SHARES),
+        verdicts=tuple(blocks("verdicts").ravel().tolist()),
+        pvalues=blocks("pvalues").reshape(-1, 2),
+        adjusted_pvalues=blocks("adjusted_pvalues").reshape(-1, 2),
+        estimates=blocks("estimates").reshape(-1, 2),
+        shares=SHARES * len(first.pairs),
         notes=(),
     )
 

@@ -194,19 +194,18 @@ def _on_curve(low: Floats, high: Floats) -> float:
 def _at_corners(low: Floats, high: Floats) -> float:
     """Return the largest cosine at a corner of a box."""
     wide = np.flatnonzero(high > low)
-    if 2 ** len(wide) <= MAX_VERTICES:
-        chosen = (np.arange(2 ** len(wide))[:, None] >> np.arange(len(wide))) & 1
-        corners = np.tile(low, (len(chosen), 1))
-        corners[:, wide] = np.where(chosen, high[wide], low[wide])
-        return float(_cosine(corners).max())
-    order = np.argsort(low[wide] + high[wide], kind="stable")
-    rank = np.empty(len(wide), dtype=np.intp)
-    rank[order] = np.arange(len(wide))
-    at_high = rank[None, :] >= np.arange(len(wide) + 1)[:, None]
-    at_high = np.concatenate([at_high, ~at_high])
+    few = 2 ** len(wide) <= MAX_VERTICES
+    if few:
+        at_high = ((np.arange(2 ** len(wide))[:, None] >> np.arange(len(wide))) & 1) > 0
+    else:
+        rank = np.argsort(np.argsort(low[wide] + high[wide], kind="stable"))
+        at_high = rank[None, :] >= np.arange(len(wide) + 1)[:, None]
+        at_high = np.concatenate([at_high, ~at_high])
     corners = np.tile(low, (len(at_high), 1))
     corners[:, wide] = np.where(at_high, high[wide], low[wide])
     best = corners[int(np.argmax(_cosine(corners)))]
+    if few:
+        return float(_cosine(best))
     while True:
         moved = np.tile(best, (len(wide), 1))
         rows = np.arange(len(wide))

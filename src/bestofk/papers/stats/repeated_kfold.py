@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from bestofk.stats.pairwise.result import (
 )
 from bestofk.stats.tails import pvalue_of_t, t_quantile
 
-Variant = Literal[
+VARIANTS = (
     "use-all-data",
     "folds",
     "folds-averaged-var",
@@ -43,8 +43,7 @@ Variant = Literal[
     "folds-averaged-t",
     "runs-averaged-t",
     "sorted-runs-averaged-t",
-]
-VARIANTS: tuple[str, ...] = get_args(Variant)
+)
 
 
 def repeated_kfold_t(
@@ -131,17 +130,33 @@ def repeated_kfold_t(
     sides: Alternative = side(alternative)
     a, b = paired_losses(a, b, axes=2)
     runs, folds = a.shape[-2:]
+    groups, members = _sizes(variant, runs, folds)
+    averaged_t = variant.endswith("-averaged-t")
+    of_means = variant in ("folds", "runs", "sorted-runs")
+    if (groups if of_means else members) < 2:
+        axis = "runs" if variant.startswith("folds") == of_means else "folds"
+        raise ArgumentError(
+            f"{axis} must be at least 2 for the variant {variant!r}; "
+            f"got {runs} runs of {folds} folds."
+        )
     note = ""
-    _require_spread(variant, runs, folds)
     if isinstance(df, str):
         one_of(df, "df", ("calibrated",))
         degrees, note = df_of_design(variant, runs, folds)
     else:
-        default = _default_df(variant, runs, folds)
+        of_members = averaged_t or variant == "use-all-data"
+        default = members - 1 if of_members else groups - 1
         degrees = degrees_of_freedom(df, default, where=f"{runs} runs of {folds} folds")
-    if variant.endswith("-averaged-t"):
-        return _averaged_t(variant, a, b, degrees, sides, note, step_of(resolution, a, b))
-    least = _least(variant, runs, folds, step_of(resolution, a, b)) / (degrees + 1.0)
+    step = step_of(resolution, a, b)
+    if averaged_t:
+        # the lower bound applies to the variance of each group
+        least = least_variance(step, members)
+        return _averaged_t(variant, a, b, degrees, sides, note, least)
+    # twice the variance of one step in one fold of one run
+    least = least_variance(step, runs * folds)
+    if of_means:
+        least = least_variance(step / members, groups)
+    least /= degrees + 1.0
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean = d.mean(axis=(0, 1))
@@ -153,60 +168,35 @@ def repeated_kfold_t(
     return t_result(variant, t, p, degrees, estimate, se, sides, note=note)
 
 
-def _default_df(variant: str, runs: int, folds: int) -> int:
+def _sizes(variant: str, runs: int, folds: int) -> tuple[int, int]:
+    """Return the number of groups of differences, and of the members of each."""
     if variant == "use-all-data":
-        return runs * folds - 1
-    if variant in ("folds", "folds-averaged-var", "runs-averaged-t", "sorted-runs-averaged-t"):
-        return runs - 1
-    return folds - 1
+        return 1, runs * folds
+    return (runs, folds) if variant.startswith("folds") else (folds, runs)
 
 
-def _require_spread(variant: str, runs: int, folds: int) -> None:
-    """Check that the axis over which the variant computes its variance is longer than 1."""
-    if variant == "use-all-data":
-        enough, what = runs * folds > 1, "runs * folds"
-    elif variant in ("folds-averaged-var", "folds-averaged-t", "runs", "sorted-runs"):
-        enough, what = folds > 1, "folds (the last axis)"
-    else:
-        enough, what = runs > 1, "runs (the axis before the last)"
-    if not enough:
-        raise ArgumentError(
-            f"{what} must be at least 2 for the variant {variant!r}; "
-            f"got {runs} runs of {folds} folds."
-        )
+def _grouped(variant: str, d: Floats) -> Floats:
+    """Return differences (runs, folds, block) as (groups, members, block)."""
+    if variant.startswith("folds"):
+        return d
+    return (np.sort(d, axis=1) if variant.startswith("sorted-") else d).swapaxes(0, 1)
 
 
 def _variance(variant: str, d: Floats, mean: Floats) -> Floats:
     """Return the variance of the variant; `d` has shape (runs, folds, block)."""
-    runs, folds = d.shape[:2]
     if variant == "use-all-data":
-        return np.asarray(np.square(d - mean).sum(axis=(0, 1)) / (runs * folds - 1))
-    if variant.startswith("sorted-"):
-        d = np.sort(d, axis=1)
-    if variant == "folds":
-        return np.asarray(np.square(d.mean(axis=1) - mean).sum(axis=0) / (runs - 1))
-    if variant in ("runs", "sorted-runs"):
-        return np.asarray(np.square(d.mean(axis=0) - mean).sum(axis=0) / (folds - 1))
-    axis = 1 if variant == "folds-averaged-var" else 0
-    return np.asarray(d.var(axis=axis, ddof=1).mean(axis=0))
-
-
-def _least(variant: str, runs: int, folds: int, step: float) -> float:
-    """Return the lower bound of the variance: twice that of one step in one fold of one run."""
-    if variant == "folds":
-        return least_variance(step / folds, runs)
-    if variant in ("runs", "sorted-runs"):
-        return least_variance(step / runs, folds)
-    return least_variance(step, runs * folds)
+        return np.asarray(np.square(d - mean).sum(axis=(0, 1)) / (d.shape[0] * d.shape[1] - 1))
+    x = _grouped(variant, d)
+    if variant.endswith("-averaged-var"):
+        return np.asarray(x.var(axis=1, ddof=1).mean(axis=0))
+    return np.asarray(np.square(x.mean(axis=1) - mean).sum(axis=0) / (len(x) - 1))
 
 
 def _groups(variant: str, d: Floats, noise: Floats) -> tuple[Floats, Floats]:
     """Return means and variances of the groups whose t statistics are averaged, groups first."""
-    if variant == "folds-averaged-t":
-        return without_noise(d.mean(axis=1), d.var(axis=1, ddof=1), noise)
-    if variant == "sorted-runs-averaged-t":
-        d = np.sort(d, axis=1)
-    return without_noise(d.mean(axis=0), d.var(axis=0, ddof=1), noise.mean(axis=0))
+    x = _grouped(variant, d)
+    noise = noise if variant.startswith("folds") else noise.mean(axis=0)
+    return without_noise(x.mean(axis=1), x.var(axis=1, ddof=1), noise)
 
 
 def _averaged_t(
@@ -216,11 +206,8 @@ def _averaged_t(
     df: float,
     alternative: Alternative,
     note: str,
-    step: float,
+    least: float,
 ) -> PairwiseResult:
-    # the lower bound applies to the variance of each group
-    least = least_variance(step, a.shape[-1 if variant == "folds-averaged-t" else -2])
-
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         x, variance = _groups(variant, d, noise)
         identical = ((variance == 0) & (x == 0)).all(axis=0)
