@@ -1,7 +1,6 @@
 """Base classes of results: sentences, data frames, JSON; tables, figures and reports.
 
-Every result has `explain`, `to_frame` and `to_dict`, with the same parameters everywhere, and
-`pvalue` if there is one.
+Every result has `explain`, `to_frame` and `to_dict`, and `pvalue` if there is one.
 
 Results may not import `bestofk.report`, which is a higher layer. `present` imports the functions of
 `PRESENTERS` by name when something is shown. These are the only upward references.

@@ -11,7 +11,6 @@ from bestofk._base.errors import ArgumentError
 from bestofk.decide.choose_test import Choice
 from bestofk.decide.decision import NO_LEARNER, Ruled
 from bestofk.decide.evidence import Evidence
-from bestofk.stats.pairwise.registry import LABELLED_TESTS
 
 
 def rule_of_best(evidence: Evidence, stated: bool, margin: float | None = None) -> Ruled:
@@ -36,7 +35,7 @@ def bounds_means(choice: Choice) -> bool:
     entry = choice.entry
     if entry is None:
         return True
-    return entry.estimand == "mean" and not entry.bayesian and entry.name not in LABELLED_TESTS
+    return entry.estimand == "mean" and not entry.bayesian and not entry.pair_by_pair
 
 
 class Best(NamedTuple):

@@ -11,7 +11,7 @@ import numpy as np
 from bestofk._base.checks import Ints
 from bestofk._base.results import Presented, Reported, present
 from bestofk.decide.evidence import Evidence
-from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_noise
+from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_rounding
 from bestofk.decide.problem import Problem
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Stated, Statement
@@ -146,7 +146,7 @@ class Decision(Stated, Reported):
     correction: str
     design: str
     reasons: tuple[str, ...] = ()
-    """Sentences of procedures other than MultiTest."""
+    """Sentences of procedures that state their own reasons."""
     preference: Preference = NO_PREFERENCE
     caution: str = ""
     """A sentence about the measured error rate of the test."""
@@ -186,14 +186,14 @@ class Decision(Stated, Reported):
         """Phrases about learners, such as their cost, that the verdict uses."""
         return {} if self.problem is None else self.problem.subject.details
 
-    def ruled(self, rule: Ruled) -> Self:
+    def with_ruling(self, ruled: Ruled) -> Self:
         """Return the decision with the recommendation of a rule."""
-        names, best = self.by_preference, int(rule.recommended)
+        names, best = self.by_preference, int(ruled.recommended)
         return replace(
             self,
             recommended=None if best == NO_LEARNER else names[best],
-            ranking=tuple(names[i] for i in rule.order.tolist() if i != NO_LEARNER),
-            best=rule.best,
+            ranking=tuple(names[i] for i in ruled.order.tolist() if i != NO_LEARNER),
+            best=ruled.best,
         )
 
     @property
@@ -209,7 +209,7 @@ class Decision(Stated, Reported):
     @property
     def by_mean(self) -> tuple[Name, ...]:
         """The learners by their means, best first."""
-        losses = without_noise(np.array([self.mean_losses[name] for name in self.by_preference]))
+        losses = without_rounding(np.array([self.mean_losses[name] for name in self.by_preference]))
         order = np.argsort(losses, kind="stable").tolist()
         return tuple(self.by_preference[k] for k in order)
 
@@ -286,7 +286,7 @@ class Decision(Stated, Reported):
 
     @property
     def standings(self) -> tuple[Standing, ...]:
-        """One row per learner: in the order of a preference that is stated, else by mean."""
+        """One row per learner: by `ranking` if a preference ranks all of them, else by mean."""
         if "standings" not in self._cache:
             complete = self.preference.stated and len(self.ranking) == len(self.by_preference)
             names = self.ranking if complete else self.by_mean

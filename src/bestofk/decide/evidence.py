@@ -160,7 +160,7 @@ class Posterior(Presented):
     b_better: float
 
     def explain(self) -> str:
-        """Return the probabilities in a sentence; `alpha` has no effect."""
+        """Return the probabilities in a sentence."""
         from bestofk.decide.statements.details import posterior_sentence
 
         return posterior_sentence(self)
@@ -203,7 +203,7 @@ class Pair(Presented):
         return "no difference shown" if self.better is None else f"{self.better} is better"
 
     def explain(self) -> str:
-        """Return the pair in a sentence, in the user's metric; `alpha` has no effect."""
+        """Return the pair in a sentence, in the user's metric."""
         from bestofk.decide.statements.details import pair_sentence
 
         return pair_sentence(self)

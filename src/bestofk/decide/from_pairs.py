@@ -162,4 +162,4 @@ def decide_from_pairs(
         design=design,
         preference=preference,
     )
-    return decision.ruled(rule_of_best(evidence, preference.stated))
+    return decision.with_ruling(rule_of_best(evidence, preference.stated))

@@ -21,7 +21,7 @@ class MissingLosses:
 
     - `counts`: The number of units that each learner lacks; learners that lack none have no entry.
     - `units`: All units, including those that some learner lacks.
-    - `unit`: ``"item"``, ``"data set"``, ``"run"`` or ``"fold"``.
+    - `unit`: ``"item"``, ``"instance"``, ``"data set"``, ``"run"`` or ``"fold"``.
     - `as_worst`: The evidence about all units, with the worst loss for each missing one.
     - `as_best`: The same with the best loss for each missing one, if it may be that; None if
       missing losses are failures.

@@ -81,8 +81,8 @@ def order(
         Of `Decision.pairs`: ``"bonferroni"`` by default, which has intervals that agree with the
         p-values. Other procedures have defaults of their own.
     family : {"all", "preference", "control"}, optional
-        Decide by MultiTest as published, from all pairs, two-sided; from all pairs, one-sided
-        against the preference; or from one learner against the others.
+        Decide by MultiTest: from all pairs, two-sided; from all pairs, one-sided against the
+        preference, as published; or from one learner against the others.
     control : name, optional
         That learner, for the family ``"control"``.
     margin : float, optional
@@ -193,7 +193,7 @@ def decide(
         decision = tested(problem, settings)
         rule = resolve(entry.rule)
         stated = problem.preference.stated
-        decision = decision.ruled(rule(decision.evidence, stated, settings.margin))
+        decision = decision.with_ruling(rule(decision.evidence, stated, settings.margin))
     else:
         decision = resolve(entry.decision or entry.function)(problem, settings)
     return replace(decision, settings=settings)

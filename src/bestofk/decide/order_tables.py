@@ -21,9 +21,9 @@ from bestofk.decide.pairs import chosen_test, compare_pairs
 from bestofk.decide.preference import (
     Name,
     PreferenceLike,
-    order_by,
     preference_ranks,
-    without_noise,
+    preferred_order,
+    without_rounding,
 )
 from bestofk.decide.problem import (
     Problem,
@@ -137,7 +137,7 @@ class ManyDecisions(Presented):
     @property
     def smallest_mean(self) -> Ints:
         """The learner with the smallest mean loss, the most preferred of equal ones."""
-        means = without_noise(np.take_along_axis(self.means, self.by_preference, axis=1))
+        means = without_rounding(np.take_along_axis(self.means, self.by_preference, axis=1))
         smallest: Ints = self.by_preference[np.arange(len(self)), np.argmin(means, axis=1)]
         return smallest
 
@@ -255,7 +255,7 @@ def stack_tables(
     values = values_of(array) if array.ndim == 6 else array
     values = values.reshape(B, K, *like.values.shape[1:])
     ranks, preference, notes = preference_ranks(names, prefer)
-    places = order_by(ranks, values.reshape(B, K, -1).mean(axis=2))
+    places = preferred_order(ranks, values.reshape(B, K, -1).mean(axis=2))
     ordered = np.arange(B)[:, np.newaxis], places
     if parts is not None and like.subset_values is not None:
         parts = parts[:, :, 0].mean(axis=4)[ordered]

@@ -204,7 +204,7 @@ def compare_pairs(
         for start in range(0, len(tables), step):
             some = tables[start : start + step]
             pairs = some.take(first, axis=1), some.take(second, axis=1)
-            results.append(compare_in(choice, *pairs, alternative))
+            results.append(call_test(choice, *pairs, alternative))
             parts.append(_columns(choice, results[-1], (len(some), len(first)), some.shape[2:]))
         columns = {name: np.concatenate([one[name] for one in parts]) for name in _COLUMNS}
         cache[f"results {alternative}"] = results
@@ -266,7 +266,7 @@ def _columns(
         ) from None
 
 
-def compare_in(choice: Choice, a: Floats, b: Floats, alternative: str) -> Any:
+def call_test(choice: Choice, a: Floats, b: Floats, alternative: str) -> Any:
     """Test losses (B, ...) of some tables; drop the first axis of a single table.
 
     The random draws of a test then do not depend on the number of tables.

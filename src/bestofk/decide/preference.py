@@ -88,14 +88,14 @@ def arrange(
     factor of two of the cheapest of them, leave it to the means too.
     """
     ranks, preference, notes = preference_ranks(names, prefer)
-    return order_by(ranks, means).tolist(), preference, notes
+    return preferred_order(ranks, means).tolist(), preference, notes
 
 
-def order_by(ranks: Floats, means: Floats) -> Ints:
+def preferred_order(ranks: Floats, means: Floats) -> Ints:
     """Return (..., K): learners by preference rank, equal ranks by their means (..., K)."""
     if np.unique(ranks).size == len(ranks):
         return np.broadcast_to(np.argsort(ranks), means.shape)
-    by_mean = np.argsort(without_noise(means), axis=-1, kind="stable")
+    by_mean = np.argsort(without_rounding(means), axis=-1, kind="stable")
     again = np.argsort(np.asarray(ranks)[by_mean], axis=-1, kind="stable")
     return np.take_along_axis(by_mean, again, axis=-1)
 
@@ -222,7 +222,7 @@ def preference_from_json(stored: Any) -> Any:
     return dict(stored["prices"])
 
 
-def without_noise(means: Floats) -> Floats:
+def without_rounding(means: Floats) -> Floats:
     """Return the means (..., K) without differences that rounding alone can make."""
     if not means.shape[-1]:
         return means

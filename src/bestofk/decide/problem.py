@@ -20,7 +20,7 @@ from bestofk.decide.preference import (
     PreferenceLike,
     arrange,
 )
-from bestofk.losses.losses import Metric
+from bestofk.losses.losses import Metric, cell_words
 from bestofk.splits.design import Design
 
 if TYPE_CHECKING:
@@ -231,13 +231,14 @@ def problem_from_losses(
         raise ArgumentError(
             f"losses must hold at least 2 learners to compare; got {len(names)} ({names[0]!r})."
         )
-    units = _Units(losses.values, losses.design)
+    units = _Common(losses.values, losses.design)
     same_gaps = not losses.complete and _same_gaps(losses)
     if not (losses.complete or same_gaps or _unpaired(losses)):
         if missing_word(missing) != "drop":
+            first = cell_words(np.argwhere(losses.missing)[0], names, losses.datasets)
             raise DesignError(
                 f"losses lack {int(losses.missing.sum())} of {losses.missing.size} cells, "
-                f"{_first_missing(losses)} among them, and learners are compared on the same "
+                f"{first} among them, and learners are compared on the same "
                 "cells: ",
                 use(missing="drop"),
                 " leaves out what some learner lacks.",
@@ -270,7 +271,7 @@ def problem_from_losses(
     )
 
 
-class _Units(NamedTuple):
+class _Common(NamedTuple):
     """The losses of the units that every learner has, and the table with the worst in the gaps."""
 
     values: Floats
@@ -280,7 +281,7 @@ class _Units(NamedTuple):
     filled: Losses | None = None
 
 
-def _common_units(losses: Losses) -> _Units:
+def _common_units(losses: Losses) -> _Common:
     """Keep the data sets (or, of one data set, the runs or folds) that every learner has in full.
 
     The filled table has all units that some learner has; there is none if every learner lacks
@@ -301,7 +302,7 @@ def _common_units(losses: Losses) -> _Units:
         )
     verb, it = ("was", "it") if total - count == 1 else ("were", "them")
     note = f"{total - count} of {total} {unit}s {verb} left out because some learner lacks {it}."
-    common = _Units(
+    common = _Common(
         losses.values.compress(complete, axis), _design_of(losses, complete, axis), (note,)
     )
     worst = filled_with_worst(losses.values)
@@ -358,12 +359,6 @@ def _same_gaps(losses: Losses) -> bool:
     missing = losses.missing
     same = (missing == missing[:1]).all() and not missing[0].all(axis=(1, 2, 3)).any()
     return len(losses.datasets) > 1 and bool(same)
-
-
-def _first_missing(losses: Losses) -> str:
-    a, d, run, fold, repetition = (int(i) for i in np.argwhere(losses.missing)[0])
-    where = f"{losses.algorithms[a]!r} on {losses.datasets[d]!r}"
-    return f"{where} (run {run + 1}, fold {fold + 1}, repetition {repetition + 1})"
 
 
 _OF_ARRAYS = ("higher_is_better", "design")

@@ -577,7 +577,7 @@ class Losses:
             self.datasets,
             self.design,
             self.loss_name,
-            self.account,
+            self.account[:-1],
             None if self.subset_values is None else np.array(self.subset_values),
         )
 
@@ -595,7 +595,7 @@ class Losses:
             sets,
             self.design,
             self.loss_name,
-            (*self.account[:-1], ""),
+            self.account[:-1],
             None if parts is None else parts[rows][:, columns],
         )
 
@@ -751,7 +751,7 @@ class Losses:
 
 
 def _again(
-    values: Fresh,
+    values: Floats | Fresh,
     algorithms: tuple[str, ...],
     datasets: tuple[str, ...],
     design: Design,
@@ -768,7 +768,7 @@ def _again(
         design=design,
         missing="allow",
         loss_name=loss_name,
-        account=account[:-1],
+        account=account,
         subset_values=subset_values,
     )
 

@@ -33,7 +33,7 @@ def test_blocks_cover_every_pair_once():
 def test_leading_axes_of_different_number_broadcast():
     a = np.arange(24.0).reshape(4, 1, 3, 2)
     b = np.arange(30.0).reshape(5, 3, 2)
-    (total,) = over_pairs(a, b, lambda d, noise: (d.sum(axis=(0, 1)),), axes=2, units=(1,))
+    (total,) = over_pairs(a, b, lambda d, noise: (d.sum(axis=(0, 1)),), axes=2, powers=(1,))
     np.testing.assert_allclose(total, (a - b).sum(axis=(-2, -1)))
 
 

@@ -16,11 +16,10 @@ from bestofk.decide.statements.wording import (
     is_are,
     level_words,
     mean_words,
+    short_list,
     shown_means,
-    some,
     uncertainty_of,
 )
-from bestofk.stats.pairwise.registry import LABELLED_TESTS
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision, Standing
@@ -68,41 +67,42 @@ def _missing(decision: Decision) -> str:
 
 def _use(decision: Decision, rest: str, *, lead: str = "Use", start: str = "") -> Statement:
     """Return ``Use nmc`` and the rest of the sentence, after a sentence `start`."""
-    best = decision.recommended
-    assert best is not None
-    use = f"{start}{lead} {called(best)}"
-    detail = decision.details.get(best, "")
+    recommended = decision.recommended
+    assert recommended is not None
+    use = f"{start}{lead} {called(recommended)}"
+    detail = decision.details.get(recommended, "")
     if detail:
-        detail = f" ({decision.metric.mean} {shown_means(decision)[best]}, {detail})"
+        detail = f" ({decision.metric.mean} {shown_means(decision)[recommended]}, {detail})"
     return Statement(kind="verdict", lead=use, text=f"{use}{detail}{rest}")
 
 
 def _best(decision: Decision) -> list[Statement | str]:
     """State the recommended learner with its bound, then the others."""
-    best, count = decision.recommended, in_words(len(decision.by_preference))
-    row = next(one for one in decision.standings if one.name == best)
-    confidence = level_words(decision.alpha) + " confidence"
+    recommended, count = decision.recommended, in_words(len(decision.by_preference))
+    row = next(one for one in decision.standings if one.name == recommended)
+    in_brackets = level_words(decision.alpha) + " confidence"
     candidates = decision.candidates
     if row.at_most is not None and row.at_most > decision.mean_losses[row.name] > 0:
-        confidence += "; wide: more data would help"
+        in_brackets += "; wide: more data would help"
     if not decision.decidable:
         return [_undecidable(decision), _use(decision, _has_best_mean(decision), lead=_NOW)]
-    if candidates == (best,):
-        return [_use(decision, f": it is the best of the {count} ({confidence}).")]
+    if candidates == (recommended,):
+        return [_use(decision, f": it is the best of the {count} ({in_brackets}).")]
     if len(candidates) == len(decision.by_preference) and not decision.preference.stated:
         first = "Either of the two" if len(candidates) == 2 else f"Any of the {count}"
-        rest = f": it is at most {at_most_text(decision, row.at_most)} worse ({confidence})."
         if row.at_most is None:
             rest = f"{_has_best_mean(decision)} {no_bound(decision)}"
+        else:
+            rest = f": it is at most {at_most_text(decision, row.at_most)} worse ({in_brackets})."
         start = f"{first} may be the best. "
         return [_use(decision, rest, lead=_NOW, start=start)]
-    return [_use(decision, _bound(decision, row, confidence)), _others(decision)]
+    return [_use(decision, _bound(decision, row, in_brackets)), _others(decision)]
 
 
 _NOW = "If you must choose now, use"
 
 
-def _bound(decision: Decision, row: Standing, confidence: str) -> str:
+def _bound(decision: Decision, row: Standing, in_brackets: str) -> str:
     """Return the sentence after ``Use nmc``: why, and how much worse than the best it can be."""
     count = in_words(len(decision.by_preference))
     if row.at_most is None:
@@ -112,35 +112,36 @@ def _bound(decision: Decision, row: Standing, confidence: str) -> str:
         return f", {_why_preferred(decision)}{may_be}. {no_bound(decision)}"
     worst = f"at most {at_most_text(decision, row.at_most)} worse"
     if not decision.preference.stated:
-        return f": it is {worst} than the best of the {count} ({confidence})."
+        return f": it is {worst} than the best of the {count} ({in_brackets})."
     if row.name in decision.candidates:
         may_be = "may be the best, and is" if row.name == decision.by_preference[0] else "is"
-        return f", {_why_preferred(decision)}: it {may_be} {worst} ({confidence})."
+        return f", {_why_preferred(decision)}: it {may_be} {worst} ({in_brackets})."
     return (
         f", {_why_preferred(decision)}: it is {worst} than the best of the {count}, which is "
-        f"within your margin of {number(decision.margin or 0.0)} ({confidence})."
+        f"within your margin of {number(decision.margin or 0.0)} ({in_brackets})."
     )
 
 
 def _why_preferred(decision: Decision) -> str:
     """Return ``which you prefer``, or what makes it preferred to the others."""
-    best, preference = decision.recommended, decision.preference
-    assert best is not None
-    if best == decision.by_preference[0]:
-        return preference.first(best) if preference.kind == "measured" else "which you prefer"
-    good = "may be the best" if best in decision.candidates else "is good enough"
-    return f"{preference.first(best)} that {good}"
+    recommended, preference = decision.recommended, decision.preference
+    assert recommended is not None
+    first = preference.first(recommended)
+    if recommended == decision.by_preference[0]:
+        return first if preference.kind == "measured" else "which you prefer"
+    good = "may be the best" if recommended in decision.candidates else "is good enough"
+    return f"{first} that {good}"
 
 
 def _has_best_mean(decision: Decision) -> str:
     """Return ``: it has the lowest mean error (0.12).``"""
-    best = decision.recommended
-    assert best is not None
+    recommended = decision.recommended
+    assert recommended is not None
     has = "may be the best"
-    if best == decision.smallest_mean:
+    if recommended == decision.smallest_mean:
         losses, metric = decision.mean_losses, decision.metric
-        has = mean_words(best, losses, metric, uncertainty_of(decision))
-        if best in decision.details:
+        has = mean_words(recommended, losses, metric, uncertainty_of(decision))
+        if recommended in decision.details:
             # its mean is in the sentence already
             has = f"has the {metric.smallest} {metric.mean}"
     return f": it {has}."
@@ -155,7 +156,7 @@ def no_bound(decision: Decision) -> str:
         return f"{start}: it has posterior probabilities."
     if entry is not None and entry.estimand == "typical":
         return f"{start}: it does not compare means."
-    if entry is not None and entry.name in LABELLED_TESTS:
+    if entry is not None and entry.pair_by_pair:
         return f"{start}: it estimates the difference of each pair by itself."
     return f"{start}."
 
@@ -196,14 +197,14 @@ def _others(decision: Decision) -> str:
     groups = _by_verdict(decision)
     good = "may be as good" if decision.recommended == decision.candidates[0] else "may be better"
     parts = []
-    known = decision.candidates if len(decision.candidates) == 1 else ()
-    if known and decision.recommended not in known:
+    sole = decision.candidates if len(decision.candidates) == 1 else ()
+    if sole and decision.recommended not in sole:
         parts.append(f"{called(decision.candidates[0])} is the best")
     elif may_be := groups.get(MAY_BE_BEST):
-        parts.append(f"{some(may_be)} {good}")
-    within = [name for name in groups.get(WITHIN_MARGIN, []) if name not in known]
+        parts.append(f"{short_list(may_be)} {good}")
+    within = [name for name in groups.get(WITHIN_MARGIN, []) if name not in sole]
     if within:
-        parts.append(f"{some(within)} {is_are(within)} within the margin")
+        parts.append(f"{short_list(within)} {is_are(within)} within the margin")
     if out := groups.get(RULED_OUT):
         who = called(out[0]) if len(out) == 1 else f"the other {in_words(len(out))}"
         parts.append(f"{who} {is_are(out)} ruled out")
@@ -212,11 +213,11 @@ def _others(decision: Decision) -> str:
 
 def _by_pairs(decision: Decision) -> list[Statement | str]:
     """State what MultiTest recommends, and how the others compare with that."""
-    best = decision.recommended
-    assert best is not None
+    recommended = decision.recommended
+    assert recommended is not None
     rest = _has_best_mean(decision)
     if decision.preference.stated:
-        rest = f", {decision.preference.first(best)} that no other significantly beats."
+        rest = f", {decision.preference.first(recommended)} that no other significantly beats."
     groups = _by_verdict(decision)
     words = {
         "better": "significantly better",
@@ -225,7 +226,7 @@ def _by_pairs(decision: Decision) -> list[Statement | str]:
         "not tested": "not tested against it",
     }
     parts = [
-        f"{some(groups[verdict])} {is_are(groups[verdict])} {text}"
+        f"{short_list(groups[verdict])} {is_are(groups[verdict])} {text}"
         for verdict, text in words.items()
         if verdict in groups
     ]

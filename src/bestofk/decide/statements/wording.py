@@ -48,7 +48,7 @@ def named(names: Iterable[Name]) -> str:
     return listing(map(called, names))
 
 
-def some(names: Sequence[Name]) -> str:
+def short_list(names: Sequence[Name]) -> str:
     """Return the learners as a short list; count those beyond `MAX_IN_HEADLINE`."""
     if len(names) <= MAX_IN_HEADLINE:
         return joined([called(name) for name in names])

@@ -164,7 +164,7 @@ def repeated_kfold_t(
         mean, variance = without_noise(mean, variance, noise.mean(axis=0))
         return t_from_variance(mean, variance / (degrees + 1.0), degrees, sides, least)
 
-    t, p, estimate, se = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1, 1))
+    t, p, estimate, se = over_pairs(a, b, kernel, axes=2, powers=(0, 0, 1, 1))
     return t_result(variant, t, p, degrees, estimate, se, sides, note=note)
 
 
@@ -222,7 +222,7 @@ def _averaged_t(
         mean = d.mean(axis=(0, 1))
         return z, p, np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
 
-    z, p, estimate = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1))
+    z, p, estimate = over_pairs(a, b, kernel, axes=2, powers=(0, 0, 1))
     return PairwiseResult(
         test=variant,
         statistic=scalar_or_array(z),
@@ -261,7 +261,7 @@ def _averaged_t_interval(result: PairwiseResult, level: float, *, least: float) 
         return low, high, x.min(axis=0), x.max(axis=0)
 
     a, b = result.losses
-    low, high, least_mean, most_mean = over_pairs(a, b, kernel, axes=2, units=(1, 1, 1, 1))
+    low, high, least_mean, most_mean = over_pairs(a, b, kernel, axes=2, powers=(1, 1, 1, 1))
     return agreeing_interval(result, level, low, high, least=least_mean, most=most_mean)
 
 

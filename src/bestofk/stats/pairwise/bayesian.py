@@ -257,7 +257,7 @@ def correlated_t(
         return t, mean, se, left, equivalent, right, not_right, not_left
 
     t, mean, se, left, equivalent, right, not_right, not_left = over_pairs(
-        a, b, kernel, axes=1, units=(0, 1, 1, 0, 0, 0, 0, 0)
+        a, b, kernel, axes=1, powers=(0, 1, 1, 0, 0, 0, 0, 0)
     )
     return PosteriorResult(
         test="correlated-t",
@@ -392,7 +392,7 @@ def signed_rank_bayes(
         mean = np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
         return np.reshape(numbers, d.shape[1:]), mean
 
-    numbers, estimate = over_pairs(a, b, prepare, axes=1, units=(0, 1), each=True)
+    numbers, estimate = over_pairs(a, b, prepare, axes=1, powers=(0, 1), each=True)
     left, equivalent, right, lead = _winners(pairs, n, prior, samples, width, rng)
     index = numbers.astype(np.intp)
     p_left, p_rope, p_right = (x[index] / samples for x in (left, equivalent, right))

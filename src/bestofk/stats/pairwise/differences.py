@@ -81,7 +81,7 @@ def over_pairs(
     kernel: Callable[[Floats, Floats], Sequence[Any]],
     *,
     axes: int,
-    units: tuple[int, ...],
+    powers: tuple[int, ...],
     each: bool = False,
 ) -> tuple[Floats, ...]:
     """Apply `kernel` to all pairs that the leading axes of `a` and `b` broadcast to.
@@ -93,10 +93,10 @@ def over_pairs(
     kernel : callable
         ``kernel(d, noise)``: `d` of shape (trailing axes, block) holds the differences;
         `noise` of shape (trailing axes without the last, block) is the mean square of their
-        rounding error. It returns arrays of the shape of the block, one for each of `units`.
+        rounding error. It returns arrays of the shape of the block, one for each of `powers`.
     axes : int
         Number of trailing axes.
-    units : tuple of {0, 1}
+    powers : tuple of {0, 1}
         For each array that the kernel returns, its power of the unit of the losses: 0 for a pure
         number. If squares of the losses would over- or underflow, the kernel receives them in
         another unit; see `loss_unit`.
@@ -122,13 +122,13 @@ def over_pairs(
             sums = (np.einsum(f"{other}n...,{other}n...->{other}...", f, f) for f in (fa, fb))
             qa, qb = (_SQUARED_ROUNDING / fa.shape[axes - 1] * total for total in sums)
     noise_axes = axes if each else axes - 1
-    results = tuple(np.empty(shape) for _ in units)
+    results = tuple(np.empty(shape) for _ in powers)
     if 0 in shape:
         return results
     for index in blocks_of(shape, per_pair=int(np.prod(fa.shape[:axes]))):
         d = fa[_pick(fa, axes, index)] - fb[_pick(fb, axes, index)]
         noise = qa[_pick(qa, noise_axes, index)] + qb[_pick(qb, noise_axes, index)]
-        for result, part, power in zip(results, kernel(d, noise), units, strict=True):
+        for result, part, power in zip(results, kernel(d, noise), powers, strict=True):
             result[index] = part if unit == 1.0 else part * unit**power
     return results
 

@@ -103,6 +103,8 @@ class PairwiseTest(FunctionEntry):
     estimand: Estimand = "mean"
     """The difference that the test, its estimate and its interval are about: that of the means, or
     the typical one (pseudomedian or median of the differences)."""
+    pair_by_pair: bool = False
+    """The estimate of each pair stands by itself: it is no difference of one mean per learner."""
     published_df: str = ""
     """The location of the function of its published df: name, runs, folds, rows and learners."""
     arguments: Mapping[str, Any] = field(default_factory=dict)

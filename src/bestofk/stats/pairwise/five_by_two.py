@@ -78,7 +78,7 @@ def five_by_two_t(
             first = np.where(quiet & (first * first <= noise[0]), 0.0, first)
         return (*t_from_variance(first, spread / 5.0, 5.0, sides, least / 5.0), _mean(d, noise))
 
-    t, p, first, se, estimate = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1, 1, 1))
+    t, p, first, se, estimate = over_pairs(a, b, kernel, axes=2, powers=(0, 0, 1, 1, 1))
     return t_result("5x2cv-t", t, p, 5.0, estimate, se, sides, pivot=first, note=ORDER_DECIDES)
 
 
@@ -138,7 +138,7 @@ def five_by_two_f(
         p = _directed(f_sf(f, 10.0, 5.0), estimate, sides)
         return f, np.where(squares == 0, 1.0, p), estimate
 
-    f, p, estimate = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1))
+    f, p, estimate = over_pairs(a, b, kernel, axes=2, powers=(0, 0, 1))
     return PairwiseResult(
         test="5x2cv-f",
         statistic=scalar_or_array(f),
@@ -201,5 +201,5 @@ def _f_interval(result: PairwiseResult, level: float, *, least: float) -> Interv
         return mean - outwards * half, mean + outwards * half
 
     a, b = result.losses
-    low, high = over_pairs(a, b, kernel, axes=2, units=(1, 1))
+    low, high = over_pairs(a, b, kernel, axes=2, powers=(1, 1))
     return one_sided(low, high, result.alternative)

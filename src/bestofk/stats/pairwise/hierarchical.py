@@ -164,7 +164,7 @@ def hierarchical_bayes(
             pairs.append(_posterior(m, s, float(bound), n, share, region, samples, seed))
         return np.reshape(numbers, d.shape[2:]), mean.mean(axis=0)
 
-    numbers, estimate = over_pairs(rows_a, rows_b, kernel, axes=2, units=(0, 1))
+    numbers, estimate = over_pairs(rows_a, rows_b, kernel, axes=2, powers=(0, 1))
     index = numbers.astype(np.intp)
     wins = np.array([pair.wins for pair in pairs]).reshape(-1, 3)[index]
     masses = np.array([pair.masses for pair in pairs]).reshape(-1, 3)[index]

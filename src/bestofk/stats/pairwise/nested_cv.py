@@ -200,7 +200,7 @@ def nested_cv_z(
 
 
 def _over_parts(
-    a: Any, b: Any, runs: int, folds: int, kernel: Kernel, units: tuple[int, ...]
+    a: Any, b: Any, runs: int, folds: int, kernel: Kernel, powers: tuple[int, ...]
 ) -> tuple[Floats, ...]:
     """Apply `kernel(outer, inner, noise)` to the differences of both parts; see `over_pairs`.
 
@@ -219,7 +219,7 @@ def _over_parts(
         outer = d[:split].reshape(runs, folds, *block)
         return kernel(outer, d[split:].reshape(inner // 2, 2, *block), noise)
 
-    return over_pairs(a, b, of_both, axes=1, units=units)
+    return over_pairs(a, b, of_both, axes=1, powers=powers)
 
 
 def _mse(outer: Floats, within: Floats) -> tuple[Floats, Floats]:

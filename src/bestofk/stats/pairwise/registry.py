@@ -697,6 +697,7 @@ LABELLED_TESTS: Registry[PairwiseTest] = Registry(
         citations=("angelopoulos2023ppi",),
         assumptions=(_RANDOM_LABELS, _CLUSTERS),
         covers=("test-set",),
+        pair_by_pair=True,
         power="unknown",
     ),
 )

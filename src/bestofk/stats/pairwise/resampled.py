@@ -275,7 +275,7 @@ def _paired_t(
         mean, variance, _ = moments_of(d, noise)
         return t_from_variance(mean, variance * factor, degrees, sides, least * factor)
 
-    t, p, estimate, se = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1))
+    t, p, estimate, se = over_pairs(a, b, kernel, axes=1, powers=(0, 0, 1, 1))
     return t_result(test, t, p, degrees, estimate, se, sides)
 
 
@@ -326,7 +326,7 @@ def bayle_cv_z(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseRes
         mean, variance = without_noise(d.mean(axis=0), d.var(axis=0) / n, noise)
         return t_from_variance(mean, variance, None, sides)
 
-    z, p, estimate, se = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1))
+    z, p, estimate, se = over_pairs(a, b, kernel, axes=1, powers=(0, 0, 1, 1))
     return t_result("bayle-cv-z", z, p, None, estimate, se, sides)
 
 

@@ -356,7 +356,7 @@ def wilcoxon(
         return statistic, p, typical, direction
 
     statistic, p, estimate, direction = over_pairs(
-        a, b, kernel, axes=1, units=(0, 0, 1, 0), each=True
+        a, b, kernel, axes=1, powers=(0, 0, 1, 0), each=True
     )
     return PairwiseResult(
         test="wilcoxon",
@@ -446,5 +446,5 @@ def _hodges_lehmann_interval(result: PairwiseResult, level: float) -> Interval:
             low, high = walsh_averages_at(flat, (cut, total - 1 - cut))
         return tuple(np.reshape(x, d.shape[1:]) for x in (low, high, flat[0], flat[-1]))
 
-    low, high, least, most = over_pairs(a, b, kernel, axes=1, units=(1, 1, 1, 1))
+    low, high, least, most = over_pairs(a, b, kernel, axes=1, powers=(1, 1, 1, 1))
     return agreeing_interval(result, level, low, high, least=least, most=most)

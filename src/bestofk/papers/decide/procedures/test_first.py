@@ -14,8 +14,8 @@ from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.order import order_by_procedure
 from bestofk.decide.order_tables import DecidedTables, groups_of
-from bestofk.decide.pairs import chosen_test, compare_in, decision_of, no_pairs
-from bestofk.decide.preference import Name, without_noise
+from bestofk.decide.pairs import call_test, chosen_test, decision_of, no_pairs
+from bestofk.decide.preference import Name, without_rounding
 from bestofk.decide.problem import Problem
 from bestofk.decide.settings import Settings
 from bestofk.decide.statements.wording import called, is_are, mean_words, named
@@ -117,14 +117,14 @@ def test_first_many(stack: Problem, settings: Settings) -> Iterator[DecidedTable
 
 def _smallest(means: Floats) -> Ints:
     """Return (...,): the learner with the smallest mean, the most preferred of equal ones."""
-    return np.asarray(np.argmin(without_noise(means), axis=-1))
+    return np.asarray(np.argmin(without_rounding(means), axis=-1))
 
 
 def _against_preferred(problem: Problem, choice: Choice, family: Family, first: int) -> Evidence:
     """Test learner `first` against each learner preferred to it, in one table or many."""
     values = problem.sample(choice.axes)
     tables = values[np.newaxis] if problem.places is None else values
-    result = compare_in(choice, tables[:, :first], tables[:, first : first + 1], "greater")
+    result = call_test(choice, tables[:, :first], tables[:, first : first + 1], "greater")
     shape = (first,) if problem.places is None else (len(tables), first)
     estimate, statistic, pvalue = (
         np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), shape))
