@@ -11,7 +11,6 @@ from bestofk.stats.null_distributions.sums import (
     SMALLEST,
     SNAP,
     TIE,
-    Tails,
     counted_tails,
     step_grid,
     sum_tails,
@@ -57,12 +56,6 @@ def two_sided(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     swap = (mean_difference(a, b) < 0)[:, None]
     p, bounds = upper_tail(np.where(swap, b, a), np.where(swap, a, b))
     return np.minimum(2 * p, 1.0), np.minimum(2 * bounds, 1.0)
-
-
-def both_tails(a: Floats, b: Floats) -> Tails:
-    """Return P(T* <= T) and P(T* >= T) for each pair, with bounds, as `upper_tail`."""
-    (lower, lower_bounds), (upper, upper_bounds) = upper_tail(b, a), upper_tail(a, b)
-    return Tails(lower=lower, upper=upper, lower_bounds=lower_bounds, upper_bounds=upper_bounds)
 
 
 def upper_tail(a: Floats, b: Floats) -> tuple[Floats, Floats]:

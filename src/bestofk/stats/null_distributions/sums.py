@@ -169,12 +169,6 @@ class Tails:
             upper_bounds=np.stack([upper, upper], axis=1),
         )
 
-    def two_sided(self) -> tuple[Floats, Floats]:
-        """Return min(1, 2 min(lower, upper)), and its bounds of shape (queries, 2)."""
-        p = np.minimum(2 * np.minimum(self.lower, self.upper), 1.0)
-        bounds = np.minimum(2 * np.minimum(self.lower_bounds, self.upper_bounds), 1.0)
-        return p, bounds
-
 
 def sum_tails(grid: StepGrid, members: Rows, queries: Rows) -> Tails:
     """Return tails of the sum of one draw per block from the `members`, at sums of the `queries`.
