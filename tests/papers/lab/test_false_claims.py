@@ -84,18 +84,6 @@ def test_what_is_counted_is_all_that_a_decision_claims(family: str, procedure: s
             assert (standing.verdict == "better") == (pair[::-1] in claims)
 
 
-def test_intervals_that_miss_the_truth() -> None:
-    result = lab.false_claims(simulation=CLEAR, intervals=True)
-    assert result.missed is not None
-    assert result.missed.count == 0
-    wrong = lab.false_claims(simulation=believed(0.41, 0.2, 0.3), intervals=True)
-    assert wrong.missed is not None
-    # no claim is false, but learner 1 is not 0.21 worse than the best
-    assert (wrong.rate.count, wrong.missed.count) == (0, 5)
-    assert "The statement about the best is false on 100.0 %" in wrong.explain()
-    assert lab.false_claims(simulation=CLEAR).missed is None
-
-
 @pytest.mark.parametrize("K", [2, 5, 10])
 @pytest.mark.parametrize("shape", ["normal", "lognormal", "rounded"])
 def test_false_claims_keep_to_alpha(K: int, shape: str) -> None:

@@ -48,7 +48,7 @@ PAIR = ["max", "naive-bayes"]
         ({"test": "looney"}, DesignError, "one loss per instance"),
         ({"problem": "binary(rows=2)"}, ArgumentError, "at least 4"),
         ({"problem": "binary(class_probability=1)"}, ArgumentError, "strictly between 0 and 1"),
-        ({"problem": "network"}, ArgumentError, "one of paper"),
+        ({"problem": "network"}, ArgumentError, "needs paper="),
         ({"problem": "network(paper=1)"}, ArgumentError, "2, 3 or 4"),
         ({"problem": "shuffled"}, ArgumentError, "needs data="),
         ({"problem": "gaussian(bayes_error=0.6)"}, ArgumentError, "at most 0.5"),

@@ -9,17 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted
 from bestofk._base.results import Presented
 from bestofk.decide.order_tables import ManyDecisions
 from bestofk.papers.lab.rates import Rate, rate_columns
 from bestofk.papers.lab.simulation import Simulation, rehearse, simulate
 from bestofk.papers.lab.truth import known_truth
-
-ROUNDING = 1e-12
-"""Differences of means that are not exact in binary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,9 +30,6 @@ class FalseClaims(Presented):
     found : float or None
         Mean share of the truly different pairs that are claimed in the right direction; None if
         no two learners differ.
-    missed : Rate or None
-        Share on which the statement about the best is false: the best is excluded, or a bound
-        does not hold. None if that was not checked.
     equal_pairs, different_pairs : int
         Number of pairs of learners that are truly equal, and truly different.
     tests : tuple of str
@@ -53,7 +45,6 @@ class FalseClaims(Presented):
     rate: Rate
     reversed_rate: Rate
     found: float | None
-    missed: Rate | None
     equal_pairs: int
     different_pairs: int
     tests: tuple[str, ...]
@@ -64,8 +55,6 @@ class FalseClaims(Presented):
     def _columns(self) -> dict[str, Any]:
         """One row per rate."""
         rates = {"false claims": self.rate, "reversed": self.reversed_rate}
-        if self.missed is not None:
-            rates["missed"] = self.missed
         return {"what": list(rates), **rate_columns(list(rates.values()))}
 
     def explain(self) -> str:
@@ -90,10 +79,6 @@ class FalseClaims(Presented):
                 f"{100 * self.found:.1f} % of these differences are detected, and the wrong "
                 f"learner is called better on {self.reversed_rate.percent()} of the {drawn}."
             )
-        if self.missed is not None:
-            sentences.append(
-                f" The statement about the best is false on {self.missed.percent()} of the {drawn}."
-            )
         return f"{''.join(sentences)}\nMeasured on {self.simulation.explain()}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -107,7 +92,6 @@ class FalseClaims(Presented):
             "rate": asdict(self.rate),
             "reversed": asdict(self.reversed_rate),
             "found": self.found,
-            "missed": None if self.missed is None else asdict(self.missed),
             "equal_pairs": self.equal_pairs,
             "different_pairs": self.different_pairs,
             "explanation": self.explain(),
@@ -120,7 +104,6 @@ def false_claims(
     cv: Any = "10x10",
     *,
     sets: int = 1000,
-    intervals: bool = False,
     simulation: Simulation | None = None,
     **options: Any,
 ) -> FalseClaims:
@@ -131,9 +114,6 @@ def false_claims(
     learners, problem, cv, sets
         The simulation; see `simulate`. The problem must have a known best learner: *blocks*,
         *degraded*, *binary*, or a problem that draws losses.
-    intervals : bool
-        Also check how much worse than the best each learner is said to be; only the procedure
-        ``"best"`` says so.
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **options
@@ -149,10 +129,9 @@ def false_claims(
     Notes
     -----
     A claim says that one learner of a pair is significantly better than the other. It is false
-    unless the expected loss of that
-    learner is truly smaller. So claims about equal learners are false, and so are claims in the
-    wrong direction. The rate counts decisions with at least one false claim (the family-wise
-    error), whether all learners are equal or only some.
+    unless the expected loss of that learner is truly smaller. So claims about equal learners are
+    false, and so are claims in the wrong direction. The rate counts decisions with at least one
+    false claim (the family-wise error), whether all learners are equal or only some.
 
     Examples
     --------
@@ -181,7 +160,6 @@ def false_claims(
         rate=Rate.of(int(wrong), n),
         reversed_rate=Rate.of(int(opposite), n),
         found=int(right) / (n * different) if different else None,
-        missed=Rate.of(_missed_sets(many, means), n) if intervals else None,
         equal_pairs=len(means) * (len(means) - 1) // 2 - different,
         different_pairs=different,
         tests=many.tests,
@@ -196,18 +174,6 @@ def _decided(simulation: Simulation, options: Mapping[str, Any]) -> ManyDecision
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return simulation.decided(repeats=1, **options)
-
-
-def _missed_sets(many: ManyDecisions, means: Floats) -> int:
-    """Count the tables on which the statement about the best is false."""
-    if many.candidates is None or many.at_least is None or many.at_most is None:
-        raise ArgumentError(
-            f"intervals need the procedure 'best', which has bounds; got {many.procedure!r}."
-        )
-    regret = means - means.min()
-    excluded = ~many.candidates[:, regret == 0].any(axis=1)
-    missed = (regret < many.at_least - ROUNDING) | (regret > many.at_most + ROUNDING)
-    return int((excluded | missed.any(axis=1)).sum())
 
 
 def _json_options(options: Mapping[str, Any]) -> dict[str, Any]:

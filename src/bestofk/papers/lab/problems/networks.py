@@ -1,18 +1,16 @@
-"""Bayesian networks over binary attributes and a binary class: read from files or drawn."""
+"""Bayesian networks over binary attributes and a binary class: of the paper, or drawn."""
 
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, RandomState, generator, whole
+from bestofk._base.checks import Floats, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Encoded
 from bestofk.papers.lab.problems.generator import DataProblem
@@ -132,69 +130,33 @@ class BayesianNetwork(DataProblem):
             f"{self.bayes_error:.3f}"
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the network in the JSON layout that `network` reads."""
-        return {
-            "parents": [list(above) for above in self.parents],
-            "p1": [list(table) for table in self.tables],
-            "source": self.source,
-        }
 
+def network(*, paper: int, rows: int = 300) -> BayesianNetwork:
+    """Return a network on which naive Bayes and C4.5 have the accuracies of a set of the paper.
 
-def network(
-    *,
-    paper: int | None = None,
-    file: str | os.PathLike[str] | None = None,
-    seed: RandomState = None,
-    rows: int = 300,
-    attributes: int = 10,
-    most_parents: int = 3,
-) -> BayesianNetwork:
-    """Return a Bayesian network: for the paper's Sets 2 to 4, from a file, or drawn.
+    The paper does not show its networks.
 
     Parameters
     ----------
-    paper : {2, 3, 4}, optional
-        A network on which naive Bayes and C4.5 have the accuracies that the paper reports for
-        that set (the paper does not show its networks).
-    file : path, optional
-        JSON with ``parents`` and ``p1``, as `BayesianNetwork.as_json` gives.
-    seed : int, optional
-        Draw the structure and the tables with this seed.
+    paper : {2, 3, 4}
+        The number of the set.
     rows : int
         Size of a data set.
-    attributes, most_parents : int
-        Size of a drawn network.
 
     Examples
     --------
     >>> round(network(paper=2).bayes_error, 3)
     0.084
     """
-    choices = [name for name, value in {"paper": paper, "file": file, "seed": seed}.items()
-               if value is not None]  # fmt: skip
-    if len(choices) != 1:
-        raise ArgumentError(
-            "A network must be chosen by one of paper (2, 3 or 4), file, or seed; got "
-            f"{' and '.join(choices) or 'none'}."
-        )
-    if paper is not None:
-        if paper not in PAPER_SETS:
-            raise ArgumentError(f"paper must be 2, 3 or 4; got {paper!r}.")
-        return _from_json(_paper_sets()[str(paper)], rows, f"for Set {paper} of Bouckaert 2003")
-    if file is not None:
-        try:
-            contents = json.loads(Path(file).read_text(encoding="utf-8"))
-            return _from_json(contents, rows, Path(file).name)
-        except ArgumentError:
-            raise
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ArgumentError(
-                f"file must hold a network as JSON with parents and p1; {os.fspath(file)!r}: "
-                f"{error}."
-            ) from None
-    return draw_network(generator(seed), rows=rows, attributes=attributes,
-                        most_parents=most_parents)  # fmt: skip
+    if paper not in PAPER_SETS:
+        raise ArgumentError(f"paper must be 2, 3 or 4; got {paper!r}.")
+    contents = _paper_sets()[str(paper)]
+    return BayesianNetwork(
+        parents=tuple(map(tuple, contents["parents"])),
+        tables=tuple(map(tuple, contents["p1"])),
+        rows=rows,
+        source=f"for Set {paper} of Bouckaert 2003",
+    )
 
 
 def draw_network(
@@ -212,15 +174,6 @@ def draw_network(
         parents[node] = tuple(above)
         tables[node] = tuple(rng.random(2**count).tolist())
     return BayesianNetwork(parents=tuple(parents), tables=tuple(tables), rows=rows, source="drawn")
-
-
-def _from_json(contents: dict[str, Any], rows: int, source: str) -> BayesianNetwork:
-    return BayesianNetwork(
-        parents=tuple(tuple(int(parent) for parent in above) for above in contents["parents"]),
-        tables=tuple(tuple(float(p) for p in table) for table in contents["p1"]),
-        rows=rows,
-        source=source,
-    )
 
 
 @cache

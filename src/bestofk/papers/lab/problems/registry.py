@@ -41,7 +41,7 @@ PROBLEMS: Registry[ProblemEntry] = Registry(
     ProblemEntry(
         name="network",
         maker="bestofk.papers.lab.problems.networks:network",
-        summary="a Bayesian network: for the paper's Sets 2 to 4, from a file, or drawn",
+        summary="a Bayesian network for the paper's Sets 2 to 4",
         paper="Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests",
     ),
     ProblemEntry(
