@@ -8,7 +8,9 @@ import numpy as np
 
 from bestofk._base.checks import Floats, one_of
 from bestofk._base.errors import ArgumentError
+from bestofk._base.registry import resolve
 from bestofk.data.dataset import DataSet
+from bestofk.decide.registry import PROCEDURES
 from bestofk.learners.registry import for_data
 from bestofk.papers.decide.procedures.multinomial_selection import (
     MultinomialSelection,
@@ -18,7 +20,7 @@ from bestofk.papers.decide.procedures.roc_hull import RocHull, roc_hull
 from bestofk.run.inputs import as_datasets, named_estimators
 from bestofk.splits.plans import plan
 
-SCORE_PROCEDURES = ("roc-hull", "multinomial-selection")
+SCORE_PROCEDURES = tuple(name for name, entry in PROCEDURES.items() if entry.takes == "scores")
 
 
 def select_by_scores(
@@ -81,7 +83,7 @@ def select_by_scores(
     scores = np.stack([_scores(learner.estimator, dataset, splits, classes) for learner in named])
     truth = dataset.encoded().y[tested]
     names = [learner.name for learner in named]
-    if procedure == "multinomial-selection":
+    if resolve(PROCEDURES[procedure].function) is multinomial_selection:
         of_truth = scores[:, np.arange(len(truth)), truth]
         return multinomial_selection(of_truth, names=names, alpha=alpha, correction=correction)
     if len(classes) != 2:
