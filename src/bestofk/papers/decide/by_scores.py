@@ -83,7 +83,8 @@ def select_by_scores(
     scores = np.stack([_scores(learner.estimator, dataset, splits, classes) for learner in named])
     truth = dataset.encoded().y[tested]
     names = [learner.name for learner in named]
-    if resolve(PROCEDURES[procedure].function) is multinomial_selection:
+    by_posteriors = resolve(PROCEDURES[procedure].function) is multinomial_selection
+    if by_posteriors:
         of_truth = scores[:, np.arange(len(truth)), truth]
         return multinomial_selection(of_truth, names=names, alpha=alpha, correction=correction)
     if len(classes) != 2:
