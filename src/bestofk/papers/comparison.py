@@ -15,6 +15,7 @@ from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, shortened
 from bestofk._base.results import Presented, json_ready
+from bestofk.papers.printed_figures import PrintedTable
 
 if TYPE_CHECKING:
     from bestofk.report.figures.picture import Picture
@@ -273,6 +274,22 @@ class ComparedNumbers(ComparedTable):
         """Return strict JSON; null if there is no number or nothing to compare."""
         added = {name: json_ready(getattr(self, name)) for name in ("low", "high", "difference")}
         return {**super(ComparedNumbers, self).to_dict(), **added, "target": self.target}
+
+
+def beside(
+    printed: PrintedTable, ours: Floats, limits: tuple[Floats, Floats], **facts: Any
+) -> ComparedNumbers:
+    """Put our numbers beside those of a printed table, whose rows and columns they have."""
+    names = {"rows": printed.rows, "columns": printed.columns}
+    return ComparedNumbers(
+        ours=ours, printed=printed.values, low=limits[0], high=limits[1], **{**names, **facts}
+    )
+
+
+def unprinted(ours: Floats, **facts: Any) -> ComparedNumbers:
+    """Show numbers of which the paper prints nothing."""
+    nothing: Floats = np.full(ours.shape, np.nan)
+    return ComparedNumbers(ours=ours, printed=nothing, low=nothing, high=nothing, **facts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

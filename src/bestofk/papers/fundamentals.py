@@ -20,6 +20,7 @@ from bestofk.papers.comparison import (
     ComparedWords,
     ReproductionResult,
     Request,
+    beside,
     rounding_limits,
 )
 from bestofk.papers.printed_figures import printed_figures, printed_table
@@ -187,14 +188,13 @@ def truth_table() -> ComparedNumbers:
 def _labels(table: str, what: str) -> ComparedNumbers:
     printed = printed_table("fundamentals", table, "y")
     x = _attributes(table)
-    return ComparedNumbers(
+    return beside(
+        printed,
+        target(x.astype(np.bool_))[:, np.newaxis].astype(np.float64),
+        (printed.values, printed.values),
         table=f"Table {table}, {what}",
         rows=tuple(" ".join(f"{bit:.0f}" for bit in row) for row in x),
         columns=("y",),
-        ours=target(x.astype(np.bool_))[:, np.newaxis].astype(np.float64),
-        printed=printed.values,
-        low=printed.values,
-        high=printed.values,
         level=0.0,
         digits=0,
         corner="x1 x2 x3 x4",
@@ -229,15 +229,13 @@ def constants_table() -> ComparedNumbers:
     levels = [float(row) / 100 for row in printed.rows]
     # half the width is z sqrt(p (1 - p) / n) = z / 20
     z = [20 * (float(intervals.normal(50, 100, level).high) - 0.5) for level in levels]
-    low, high = rounding_limits(printed.values, printed.rounding)
-    return ComparedNumbers(
+    return beside(
+        printed,
+        np.array(z)[:, np.newaxis],
+        rounding_limits(printed.values, printed.rounding),
         table="Table 4, constants of the intervals",
         rows=tuple(f"{row} %" for row in printed.rows),
         columns=("z",),
-        ours=np.array(z)[:, np.newaxis],
-        printed=printed.values,
-        low=low,
-        high=high,
         level=0.0,
         digits=3,
         unit="unit",

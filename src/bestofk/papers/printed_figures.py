@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
@@ -64,6 +65,11 @@ class PrintedTable:
     columns: tuple[str, ...]
     values: Floats
     rounding: Floats
+
+    def take(self, rows: Sequence[str]) -> PrintedTable:
+        """Return the table with these rows."""
+        at = [self.rows.index(row) for row in rows]
+        return replace(self, rows=tuple(rows), values=self.values[at], rounding=self.rounding[at])
 
 
 def printed_table(paper: str, table: str, quantity: str) -> PrintedTable:

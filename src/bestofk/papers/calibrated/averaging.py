@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk.papers.comparison import ComparedNumbers, figure_variants
+from bestofk.papers.comparison import ComparedNumbers, figure_variants, unprinted
 from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.style import Paper
 
@@ -46,11 +46,10 @@ def first_figure() -> tuple[list[ComparedNumbers], dict[str, tuple[str, ...]]]:
     names = {"as run": ("folds", "runs"), "sorted within each run": ("", "sorted runs")}
     for title, (noun, values) in matrices.items():
         columns = (*(f"{noun} {j + 1}" for j in range(k)), "mean over folds")
-        nothing: Floats = np.full(values.shape, np.nan)
-        tables.append(ComparedNumbers(
-            table=f"Fig. 1, {title}: difference in accuracy, percent", rows=rows, columns=columns,
-            ours=values, printed=nothing, low=nothing, high=nothing, digits=2,
-            note="Our example; the numbers of the paper's figure are not in its text.",
+        tables.append(unprinted(
+            values, table=f"Fig. 1, {title}: difference in accuracy, percent", rows=rows,
+            columns=columns, note="Our example; the numbers of the paper's figure are not in its "
+            "text.",
         ))  # fmt: skip
 
     def layout(paper: Paper) -> Picture:

@@ -32,9 +32,11 @@ from bestofk.papers.calibrated.weka_learners import weka_losses
 from bestofk.papers.comparison import (
     ComparedNumbers,
     Request,
+    beside,
     figure_variants,
     mean_limits,
     share_limits,
+    unprinted,
 )
 from bestofk.papers.lab.collect_outcomes import outcomes
 from bestofk.papers.lab.measures import agreement_of
@@ -58,6 +60,8 @@ MAX_WIDTH = 25.0
 """Cells whose limits are farther apart than this, in percent, are not judged."""
 STEPS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
 """Numbers of runs in the figures."""
+DRAWN = "The paper draws these curves and prints no figures of them."
+ELSEWHERE = "Not in the paper, which refers to its technical report."
 MAX_SHOWN_DF = 20
 """Largest degrees of freedom in Fig. 2."""
 
@@ -72,14 +76,11 @@ def rates(
     low, high = share_limits(
         printed.values, runs=sets, printed_runs=PRINTED_SETS, rounding=printed.rounding, level=LEVEL
     )
-    return ComparedNumbers(
+    return beside(
+        printed,
+        ours,
+        (low, high),
         table=f"Table {table}: {title}",
-        rows=printed.rows,
-        columns=printed.columns,
-        ours=ours,
-        printed=printed.values,
-        low=low,
-        high=high,
         level=LEVEL,
         judged=high - low <= MAX_WIDTH,
         unjudged_because=f"{sets} data sets are too few",
@@ -184,35 +185,24 @@ def replicability_tables(
         for number, test in enumerate(tests.values()):
             shares[at, number] = _all_agree(drawn, test, df.get(test.row))
     sets = request.runs or 1
+    listed = list(tests)
+
+    def of(table: str) -> Floats:
+        rows = printed_table("calibrated", table, "replicability").rows
+        return shares[:, [listed.index(row) for row in rows]]
+
     tables = []
     if "5" in names:
-        rows = printed_table("calibrated", "5", "replicability").rows
-        indices = [list(tests).index(row) for row in rows]
-        at_five = shares[:, indices, ALPHAS.index(0.05)].T
+        at_five = of("5")[..., ALPHAS.index(0.05)].T
         ours = np.column_stack([at_five, at_five.min(axis=1)])
-        tables.append(
-            rates(
-                "5",
-                "replicability",
-                ours,
-                sets,
-                title="replicability in percent",
-                note="Sets 2 to 4 come from networks with the printed accuracies, because the "
-                "paper does not print its networks; see the table of the spread.",
-            )
-        )
+        tables.append(rates(
+            "5", "replicability", ours, sets, title="replicability in percent",
+            note="Sets 2 to 4 come from networks with the printed accuracies, because the "
+            "paper does not print its networks; see the table of the spread.",
+        ))  # fmt: skip
     if "6" in names:
-        rows = printed_table("calibrated", "6", "replicability").rows
-        indices = [list(tests).index(row) for row in rows]
-        tables.append(
-            rates(
-                "6",
-                "replicability",
-                shares[:, indices].min(axis=0),
-                sets,
-                title="least replicability over the four sets by level",
-            )
-        )
+        title = "least replicability over the four sets by level"
+        tables.append(rates("6", "replicability", of("6").min(axis=0), sets, title=title))
     return tables
 
 
@@ -246,17 +236,13 @@ def third_table(request: Request) -> ComparedNumbers:
         printed.values, np.hypot(error, 0.3) * np.sqrt(sets), runs=sets, printed_runs=10**9,
         rounding=printed.rounding, level=LEVEL,
     )  # fmt: skip
-    return ComparedNumbers(
+    return beside(
+        printed,
+        ours,
+        limits,
         table="Table 3: accuracies in percent",
-        rows=printed.rows,
-        columns=printed.columns,
-        ours=ours,
-        printed=printed.values,
-        low=limits[0],
-        high=limits[1],
         level=LEVEL,
         unjudged_because=f"{sets} data sets are too few",
-        digits=2,
         corner="learner",
         note="The paper does not print its networks; ours were searched for until the accuracies "
         "came near.",
@@ -287,27 +273,17 @@ def spread_table(request: Request, df: float | None) -> ComparedNumbers:
         rows.append(f"{set_name} ({100 * difference:.2f} points)")
         ours.append([power.min(), np.median(power), power.max(),
                      all_ten.min(), np.median(all_ten), all_ten.max()])  # fmt: skip
-    nothing: Floats = np.full((len(rows), 6), np.nan)
-    return ComparedNumbers(
+    return unprinted(
+        np.array(ours),
         table=f"Spread over {NETWORKS} networks with the printed difference, use all data",
         rows=tuple(rows),
-        columns=(
-            "power, least",
-            "median",
-            "largest",
-            "all ten agree, least",
-            "median ",
-            "largest ",
-        ),
-        ours=np.array(ours),
-        printed=nothing,
-        low=nothing,
-        high=nothing,
+        columns=("power, least", "median", "largest", "all ten agree, least", "median ",
+                 "largest "),
         digits=1,
         corner="set",
         note="Ten choices of splits, as in Table 5. The same difference of accuracies gives very "
         "different power: a single network tells little.",
-    )
+    )  # fmt: skip
 
 
 def level_tables(
@@ -321,7 +297,8 @@ def level_tables(
     calibrated = [
         [calibrated_on.calibration(test, alpha).df or np.nan for alpha in ALPHAS] for test in PANEL
     ]
-    tables = [_unprinted("Calibrated df by level, Set 1, 10 runs", np.array(calibrated), columns)]
+    title = "Calibrated df by level, Set 1, 10 runs"
+    tables = [_by_test(title, PANEL, np.array(calibrated), columns, ELSEWHERE)]
     for set_name in SETS[1:]:
         drawn = draw(problem_of(set_name), request, seed=request.seed, what=set_name)
         power = [
@@ -329,19 +306,8 @@ def level_tables(
             for test in PANEL
         ]
         title = f"Power in percent by level, {set_name}"
-        tables.append(_unprinted(title, np.array(power), columns, digits=1))
+        tables.append(_by_test(title, PANEL, np.array(power), columns, ELSEWHERE, 1))
     return tables
-
-
-def _unprinted(
-    title: str, ours: Floats, columns: tuple[str, ...], digits: int = 0
-) -> ComparedNumbers:
-    nothing: Floats = np.full(ours.shape, np.nan)
-    return ComparedNumbers(
-        table=title, rows=tuple(test.row for test in PANEL), columns=columns, ours=ours,
-        printed=nothing, low=nothing, high=nothing, digits=digits, corner="test",
-        note="Not in the paper, which refers to its technical report.",
-    )  # fmt: skip
 
 
 def long_draw(request: Request, set_name: str) -> DrawnPanel:
@@ -367,8 +333,8 @@ def second_figure(
                 df[number, at] = calibration.df
                 error[number, at] = 100 * (calibration.type1 or 0.0)
     tables = [
-        _curve_table("Fig. 2, left: calibrated degrees of freedom by runs", tests, df, 0),
-        _curve_table("Fig. 2, right: Type I error in percent by runs", tests, error, 1),
+        _by_test("Fig. 2, left: calibrated degrees of freedom by runs", tests, df, STEPS, DRAWN),
+        _by_test("Fig. 2, right: Type I error in percent by runs", tests, error, STEPS, DRAWN, 1),
     ]
     never = [test.row for test, row in zip(tests, df, strict=True) if np.isnan(row).any()]
     low = [
@@ -422,7 +388,9 @@ def fourth_figure(
         rate = "Type I error" if set_name == SETS[0] else "power"
         title = f"Fig. 4, {set_name}"
         tables.append(
-            _curve_table(f"{title}: {rate} in percent by runs", PANEL, 100 * counts / n, 1)
+            _by_test(
+                f"{title}: {rate} in percent by runs", PANEL, 100 * counts / n, STEPS, DRAWN, 1
+            )
         )
         figures[title] = _drawn(
             PANEL, counts / n, np.asarray(band.low), np.asarray(band.high), y_name=rate,
@@ -431,21 +399,19 @@ def fourth_figure(
     return tables, figures
 
 
-def _curve_table(
-    title: str, tests: Sequence[PanelTest], ours: Floats, digits: int
-) -> ComparedNumbers:
-    nothing: Floats = np.full(ours.shape, np.nan)
-    return ComparedNumbers(
+def _by_test(
+    title: str, tests: Sequence[PanelTest], ours: Floats, columns: Sequence[object], note: str,
+    digits: int = 0,
+) -> ComparedNumbers:  # fmt: skip
+    """Show numbers of tests that the paper does not print."""
+    return unprinted(
+        ours,
         table=title,
         rows=tuple(test.row for test in tests),
-        columns=tuple(str(runs) for runs in STEPS),
-        ours=ours,
-        printed=nothing,
-        low=nothing,
-        high=nothing,
+        columns=tuple(map(str, columns)),
         digits=digits,
         corner="test",
-        note="The paper draws these curves and prints no figures of them.",
+        note=note,
     )
 
 

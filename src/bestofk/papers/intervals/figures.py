@@ -8,7 +8,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk.losses.losses import Losses
-from bestofk.papers.comparison import ComparedNumbers, Request, figure_variants
+from bestofk.papers.comparison import ComparedNumbers, Request, figure_variants, unprinted
 from bestofk.papers.figures.rate_curves import Rates, layout_rates
 from bestofk.papers.figures.repetition_points import layout_repetitions
 from bestofk.papers.intervals.experiments import OUTCOMES, STEPS, Verdicts, measured
@@ -51,16 +51,12 @@ def first_figure(seed: int) -> tuple[ComparedNumbers, dict[str, tuple[str, ...]]
     for low, high in (means, ends):
         test = interval_test(np.stack([low[0], high[0]]), np.stack([low[1], high[1]]))
         ours.append([*low.mean(axis=-1), *high.mean(axis=-1), *test.pvalues[0]])
-    nothing: Floats = np.full((2, 6), np.nan)
-    table = ComparedNumbers(
+    table = unprinted(
+        np.array(ours),
         table="Fig. 1: two stochastic learners",
         rows=("mean error", "interquartile range"),
         columns=("steady, low", "trapped, low", "steady, high", "trapped, high", "p, low",
                  "p, high"),
-        ours=np.array(ours),
-        printed=nothing,
-        low=nothing,
-        high=nothing,
         digits=3,
         note="Wilcoxon's test over 10 folds. The paper draws its points and prints no numbers; "
         "ours are simulated.",
@@ -120,16 +116,11 @@ def fourth_figure(request: Request) -> tuple[ComparedNumbers, dict[str, tuple[st
             x_name="AUC" if not differences else "AUC of FURIA minus AUC of C4.5",
             y_name="density",
         ))  # fmt: skip
-    nothing: Floats = np.full((len(samples), 3), np.nan)
-    table = ComparedNumbers(
+    table = unprinted(
+        np.array([[len(v), v.mean(), modes[name]] for name, v in samples.items()]),
         table="Fig. 4: AUC of FURIA and C4.5",
         rows=tuple(samples),
         columns=("data sets", "mean", "mode of the density"),
-        ours=np.array([[len(v), v.mean(), modes[name]] for name, v in samples.items()]),
-        printed=nothing,
-        low=nothing,
-        high=nothing,
-        digits=2,
         note="Published: the rows of Table 6 that the scan preserves. The paper says that both "
         "modes are equal and that the mode of the difference is 0.",
     )

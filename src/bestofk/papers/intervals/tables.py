@@ -13,9 +13,11 @@ from bestofk.papers.comparison import (
     ComparedNumbers,
     ComparedWords,
     Request,
+    beside,
     mean_limits,
     rounding_limits,
     share_limits,
+    unprinted,
 )
 from bestofk.papers.intervals.experiments import (
     DETAIL,
@@ -134,17 +136,12 @@ def first_table() -> tuple[ComparedNumbers, ComparedNumbers]:
     problem = printed_problem()
     theoretical = printed_table("intervals", "1", "theoretical")
     ours = np.vstack([problem.errors.T, problem.errors.mean(axis=1)])
-    low, high = rounding_limits(theoretical.values, theoretical.rounding)
-    errors = ComparedNumbers(
+    errors = beside(
+        theoretical,
+        ours,
+        rounding_limits(theoretical.values, theoretical.rounding),
         table="Table 1, theoretical errors",
-        rows=theoretical.rows,
-        columns=theoretical.columns,
-        ours=ours,
-        printed=theoretical.values,
-        low=low,
-        high=high,
         level=0.0,
-        digits=2,
         corner="data set",
         note="Ours: 0.2 where the printed winner wins, else (32 m - 0.2 w) / (32 - w).",
     )
@@ -361,16 +358,11 @@ def null_table(p: Scalar) -> ComparedNumbers:
     # a family of ten pairs counts as one simulation: its pairs are dependent
     n = p.anova.size
     band = clopper_pearson(np.round(np.array(rates) * n).astype(np.int64), np.full(len(rates), n))
-    ours = np.column_stack([rates, band.low, band.high])
-    nothing = np.full(ours.shape, np.nan)
-    return ComparedNumbers(
+    return unprinted(
+        np.column_stack([rates, band.low, band.high]),
         table="True Type I error",
         rows=(*whole, *pairs),
         columns=("rejected", "95 % limits: low", "high"),
-        ours=ours,
-        printed=nothing,
-        low=nothing,
-        high=nothing,
         digits=3,
         unit="share",
         note=f"{n} simulations of five exchangeable algorithms at the level {ALPHA:g}. The paper "
@@ -403,27 +395,23 @@ def body_tables(losses: dict[str, Floats], datasets: tuple[str, ...]) -> list[Co
     tables = []
     for quantity, label in (("AUC", "AUC"), ("error", "accuracy")):
         printed = printed_table("intervals", "6", label)
-        rows = [k for k, name in enumerate(printed.rows) if name in datasets]
-        chosen = [datasets.index(printed.rows[k]) for k in rows]
+        printed = printed.take([name for name in printed.rows if name in datasets])
+        chosen = [datasets.index(name) for name in printed.rows]
         folds = 1 - losses[quantity][:, chosen].mean(axis=3)
         # the print has other folds of the same rows
         low, high = mean_limits(
-            printed.values[rows], folds.std(axis=2, ddof=1).T, runs=FOLDS, printed_runs=FOLDS,
+            printed.values, folds.std(axis=2, ddof=1).T, runs=FOLDS, printed_runs=FOLDS,
             rounding=0.005, level=LEVEL,
         )  # fmt: skip
         tables.append(
-            ComparedNumbers(
+            beside(
+                printed,
+                folds.mean(axis=2).T,
+                (low, high),
                 table=f"Table 6, {label}",
-                rows=tuple(printed.rows[k] for k in rows),
-                columns=printed.columns,
-                ours=folds.mean(axis=2).T,
-                printed=printed.values[rows],
-                low=low,
-                high=high,
                 level=LEVEL,
                 judged=high - low <= MAX_WIDTH,
                 unjudged_because="the folds vary too much",
-                digits=2,
                 unit="share",
                 corner="data set",
                 note="The rows that the scan preserves. Limits: t limits from the spread of our "

@@ -124,8 +124,7 @@ def sound_account(request: Request, datasets: tuple[str, ...]) -> ReproductionRe
 def _smallest(losses: Floats, datasets: tuple[str, ...]) -> ComparedWords:
     """Compare the learners with the smallest mean error."""
     ours = 100 * losses.mean(axis=(1, 3, 4))
-    table = printed_table(PAPER, "1", "mean")
-    printed = table.values[[table.rows.index(name) for name in datasets]]
+    printed = printed_table(PAPER, "1", "mean").take(datasets).values
     best, printed_best = np.argmin(ours, axis=1), np.argmin(printed, axis=1)
     return ComparedWords(
         table="Table 1, the learner of smallest mean error, with its mean in percent",

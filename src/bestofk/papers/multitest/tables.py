@@ -25,6 +25,7 @@ from bestofk.papers.comparison import (
     ComparedNumbers,
     ComparedWords,
     Words,
+    beside,
     figure_variants,
     mean_limits,
     share_limits,
@@ -261,8 +262,7 @@ def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers,
     """Compare means and standard deviations of errors (data sets, runs, learners, 5, 2)."""
     percent = 100.0 * losses
     runs = percent.shape[1]
-    means, deviations = (printed_table(PAPER, "1", what) for what in ("mean", "sd"))
-    rows = [means.rows.index(name) for name in datasets]
+    means, deviations = (printed_table(PAPER, "1", of).take(datasets) for of in ("mean", "sd"))
     run_means = percent.mean(axis=(3, 4))
     ours = run_means.mean(axis=1)
     spread = run_means.std(axis=1, ddof=1) if runs > 1 else percent.std(axis=(1, 3, 4)) / 3.0
@@ -272,7 +272,7 @@ def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers,
     spread_of_squares = squares.std(axis=1, ddof=1) if runs > 1 else squares[:, 0]
     spread_of_root = spread_of_squares / np.maximum(2.0 * deviation, 1e-12)
     # a learner that never varies in our runs may vary in the print
-    spread = np.maximum(spread, deviations.values[rows] / np.sqrt(10.0))
+    spread = np.maximum(spread, deviations.values / np.sqrt(10.0))
     note = (
         "Limits: t limits of our mean from the spread between our runs (the print: "
         f"{PRINTED_RUNS} runs), and one unit of the last printed digit. The print seems to "
@@ -281,17 +281,14 @@ def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers,
 
     def compared(name: str, ours: Floats, printed: PrintedTable, spread: Floats) -> ComparedNumbers:
         low, high = mean_limits(
-            printed.values[rows], spread, runs=runs, printed_runs=PRINTED_RUNS,
-            rounding=2 * printed.rounding[rows],
+            printed.values, spread, runs=runs, printed_runs=PRINTED_RUNS,
+            rounding=2 * printed.rounding,
         )  # fmt: skip
-        return ComparedNumbers(
+        return beside(
+            printed,
+            ours,
+            (low, high),
             table=f"Table 1, {name} in percent",
-            rows=datasets,
-            columns=LEARNERS,
-            ours=ours,
-            printed=printed.values[rows],
-            low=low,
-            high=high,
             judged=high - low <= MAX_WIDTH,
             unjudged_because=f"{counted(runs, 'run')} {'is' if runs == 1 else 'are'} too few",
             target=1.0,
@@ -416,22 +413,18 @@ def most_selected(decisions: Decisions, datasets: tuple[str, ...]) -> dict[str, 
 
 def table_3(decisions: Decisions, n_datasets: int) -> ComparedNumbers:
     """Compare how often each learner was chosen over all data sets, in percent."""
-    printed = printed_table(PAPER, "3", "percent")
+    printed = printed_table(PAPER, "3", "percent").take(PROCEDURES)
     runs = len(decisions.chosen["MultiTest"][0])
     ours = [np.roll(shares(decisions, name), 1, axis=1).mean(axis=0) for name in PROCEDURES]
-    rows = [printed.rows.index(procedure) for procedure in PROCEDURES]
-    low, high = share_limits(
-        printed.values[rows], runs=runs * n_datasets, printed_runs=PRINTED_RUNS * n_datasets,
-        rounding=printed.rounding[rows],
+    limits = share_limits(
+        printed.values, runs=runs * n_datasets, printed_runs=PRINTED_RUNS * n_datasets,
+        rounding=printed.rounding,
     )  # fmt: skip
-    return ComparedNumbers(
+    return beside(
+        printed,
+        100 * np.array(ours),
+        limits,
         table="Table 3, how often each was found the best, in percent",
-        rows=PROCEDURES,
-        columns=printed.columns,
-        ours=100 * np.array(ours),
-        printed=printed.values[rows],
-        low=low,
-        high=high,
         target=1.0,
         corner="procedure",
         note="Limits: Fisher's exact test of two shares of all runs on all data sets, which are "
