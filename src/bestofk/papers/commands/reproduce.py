@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.option("--table", "tables", multiple=True, metavar="N", help="Only this table; repeatable.")
 @click.option("--variant", metavar="NAME", help="Variant of the experiment; see --list.")
 @click.option("--runs", type=click.IntRange(min=1), help="Number of repetitions of the experiment.")
-@click.option("--n-jobs", type=int, default=1, show_default=True,
+@click.option("--n-jobs", "jobs", type=int, default=1, show_default=True,
               help="Number of workers; -1 for all cores.")  # fmt: skip
 @click.option(
     "--engine", default="auto", show_default=True, help="auto, serial, processes or dask."
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the data sets; by default BESTOFK_DATA.",
 )
-@click.option("--random-state", type=click.IntRange(min=0), metavar="N",
+@click.option("--random-state", "seed", type=click.IntRange(min=0), metavar="N",
               help="Seed of random draws; see --list.")  # fmt: skip
 @click.option(
     "--markdown", type=click.Path(path_type=Path, dir_okay=False), help="Write this file."
@@ -50,20 +50,13 @@ if TYPE_CHECKING:
 @click.option("--list", "listing", is_flag=True, help="List the papers, tables and variants.")
 def reproduce(
     paper: str | None,
-    tables: tuple[str, ...],
-    variant: str | None,
-    runs: int | None,
-    n_jobs: int,
-    engine: str,
-    scheduler: str | None,
-    store: str | None,
-    data: Path | None,
-    random_state: int | None,
+    *,
     markdown: Path | None,
     figures: Path | None,
     as_json: bool,
     printed: bool,
     listing: bool,
+    **options: Any,
 ) -> None:
     """Reproduce the tables of PAPER, and print the results next to the published numbers.
 
@@ -84,12 +77,13 @@ def reproduce(
     if paper is None:
         raise click.UsageError(f"Name a paper: {', '.join(REPRODUCTIONS)}; --list shows more.")
     entry = REPRODUCTIONS[paper]
-    _check(entry, tables, variant, n_jobs)
+    tables = options["tables"]
+    _check(entry, tables, options["variant"], options["jobs"])
     # Check the engine before any data set is read.
-    Engine(name=engine, jobs=n_jobs, scheduler=scheduler)
+    Engine(name=options["engine"], jobs=options["jobs"], scheduler=options["scheduler"])
     check_path(markdown, "--markdown", (".md",))
     if printed:
-        files = {"--markdown": markdown, "--figures": figures, "--store": store}
+        files = {"--markdown": markdown, "--figures": figures, "--store": options["store"]}
         unused = next((option for option, value in files.items() if value is not None), None)
         if unused is not None:
             raise click.UsageError(f"--printed has nothing to write: remove {unused} or --printed.")
@@ -97,21 +91,12 @@ def reproduce(
         return
     from bestofk.papers.comparison import Request
 
+    default = {
+        "variant": entry.variants[0][0], "runs": entry.default_runs, "seed": entry.default_seed,
+    }  # fmt: skip
+    given = {name: value for name, value in options.items() if value is not None}
     with warnings_as_lines():
-        account = entry.load()(
-            Request(
-                tables=tables,
-                variant=variant or entry.variants[0][0],
-                runs=runs if runs is not None else entry.default_runs,
-                jobs=n_jobs,
-                engine=engine,
-                scheduler=scheduler,
-                store=store,
-                data=data,
-                seed=random_state if random_state is not None else entry.default_seed,
-                say=_progress,
-            )
-        )
+        account = entry.load()(Request(**{**default, **given}, say=_progress))
     if markdown is not None:
         write_text(markdown, account.to_markdown())
     if figures is not None:

@@ -24,9 +24,10 @@ class BinaryAttributes(DataProblem):
         Size of a data set.
     class_probability : float
         Probability of the second class.
-    attribute_probability : float, optional
-        Probability of the second value of every attribute; None: drawn from U(0, 1) for every
-        attribute of every data set.
+
+    Notes
+    -----
+    The probability of the second value of an attribute is drawn from U(0, 1) for every data set.
 
     References
     ----------
@@ -44,21 +45,14 @@ class BinaryAttributes(DataProblem):
     rows: int = 300
     attributes: int = 10
     class_probability: float = 0.5
-    attribute_probability: float | None = None
 
     def __post_init__(self) -> None:
         whole(self.rows, "rows of problem 'binary'", at_least=4)
         whole(self.attributes, "attributes of problem 'binary'", at_least=1)
         probability(self.class_probability, "class_probability of problem 'binary'")
-        if self.attribute_probability is not None:
-            probability(self.attribute_probability, "attribute_probability of problem 'binary'")
 
     def encoded(self, rng: np.random.Generator) -> Encoded:
-        shares = (
-            rng.random(self.attributes)
-            if self.attribute_probability is None
-            else self.attribute_probability
-        )
+        shares = rng.random(self.attributes)
         values = (rng.random((self.rows, self.attributes)) < shares).astype(np.float64)
         y = (rng.random(self.rows) < self.class_probability).astype(np.int64)
         return Encoded(
