@@ -6,7 +6,7 @@ import pytest
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, DesignError
-from bestofk.decide.choose_test import choose_test, covering, smallest_pvalue
+from bestofk.decide.choose_test import choose_test, covering
 from bestofk.decide.problem import as_problem
 from bestofk.stats.pairwise import mcnemar
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -191,7 +191,7 @@ def test_the_smallest_pvalue_of_mcnemar_is_that_of_one_sided_disagreements(n, ex
     assert choice.arguments["exact"] == "auto"
     choice = replace(choice, arguments={**choice.arguments, "exact": exact})
     wins = [mcnemar([1] * m + [0] * (n - m), [0] * n, exact=exact).pvalue for m in range(1, n + 1)]
-    assert smallest_pvalue(choice, n) == pytest.approx(min(wins), rel=1e-9)
+    assert choice.smallest_pvalue(n) == pytest.approx(min(wins), rel=1e-9)
 
 
 def test_the_step_of_error_rates_is_one_instance_of_a_fold():

@@ -135,7 +135,7 @@ def best_of(
 
 def best_of_evidence(evidence: Evidence, *, bounds: bool, margin: float | None = None) -> Best:
     """Return the statement; `bounds` says whether the test compares means."""
-    beaten = evidence.shown().swapaxes(-1, -2)
+    beaten = evidence.beaten()
     if not bounds:
         return best_of(beaten, margin=margin)
     first, second, rows = evidence.first, evidence.second, None

@@ -13,7 +13,7 @@ import numpy as np
 
 from bestofk._base.checks import Bools, Floats
 from bestofk._base.formatting import shortened
-from bestofk.decide.choose_test import Choice, pair_differences, skewness_of, units
+from bestofk.decide.choose_test import Choice, pair_differences, skewness_of
 from bestofk.decide.problem import BOTH_PARTS, Problem
 from bestofk.stats.pairwise.entry import Caution, Sign
 
@@ -98,7 +98,7 @@ def _extremely_skewed(problem: Problem, choice: Choice) -> Shown:
         return None
     percent = 100.0 * float(np.median(share[extreme]))
     return (
-        f"The differences are extremely skewed (one of {_counted(problem, n)} has {percent:.0f} "
+        f"The differences are extremely skewed (one of {n} {problem.unit}s has {percent:.0f} "
         "percent of their variance)"
     ), n
 
@@ -134,7 +134,7 @@ def _at_one_end(problem: Problem, choice: Choice) -> Shown:
     """Return words if one model has nearly all scores at an end of the scale, another has not."""
     unit = getattr(choice.function, "unit", None)
     losses = problem.sample(1)
-    n = units(problem)
+    n = problem.n_units
     if unit is None or n >= 20:
         return None
     at_end = np.minimum(losses, unit - losses) <= 0.01 * unit
@@ -143,7 +143,7 @@ def _at_one_end(problem: Problem, choice: Choice) -> Shown:
         return None
     return (
         f"Nearly all scores of {problem.names[int(shares.argmax())]} are at one end of the scale, "
-        f"and {_counted(problem, n)} are too few to show how often others occur"
+        f"and {n} {problem.unit}s are too few to show how often others occur"
     ), n
 
 
@@ -211,18 +211,6 @@ _SIGNS: Mapping[Sign, Callable[[Problem, Choice], Shown]] = {
     "dependent splits": _dependent_splits,
     "df not calibrated": _df_not_calibrated,
 }
-
-
-def _counted(problem: Problem, n: int) -> str:
-    """Return ``12 data sets``."""
-    noun = (
-        "clusters" if problem.subject.n_clusters is not None and problem.subject.clustered
-        else "data sets" if problem.n_datasets > 1
-        else "runs" if problem.design.kind == "seeds"
-        else "items" if problem.subject.noun == "model"
-        else "instances"
-    )  # fmt: skip
-    return f"{n} {noun}"
 
 
 def _ratio(numerator: Any, denominator: Any) -> tuple[Floats, Any]:

@@ -72,6 +72,13 @@ class Choice:
         """True if the test gives posterior probabilities instead of p-values."""
         return self.entry is not None and self.entry.bayesian
 
+    def smallest_pvalue(self, n: int) -> float:
+        """Return the smallest two-sided p-value of the test on n units; 0 if there is no limit."""
+        if self.entry is None or self.entry.smallest_pvalue is None:
+            return 0.0
+        exact = {name: value for name, value in self.arguments.items() if name == "exact"}
+        return self.entry.smallest_pvalue(n, **exact)
+
     def __call__(self, a: Any, b: Any, alternative: str) -> Any:
         """Return the result for losses `a` against `b`."""
         if self.two_sided_only:
@@ -184,25 +191,8 @@ def _uncalibrated(problem: Problem, entry: PairwiseTest, df: Any) -> str:
     return f"its t distribution has {df:g} degrees of freedom, as given"
 
 
-def units(problem: Problem) -> int:
-    """Return the number of data sets, instances, clusters or folds that a test counts."""
-    if problem.subject.n_clusters is not None:
-        return problem.subject.n_clusters
-    return int(problem.sample(1).shape[1])
-
-
-def smallest_pvalue(choice: Choice, n: int) -> float:
-    """Return the smallest two-sided p-value of the test on n units; 0 if there is no limit."""
-    entry = choice.entry
-    if entry is None or entry.smallest_pvalue is None:
-        return 0.0
-    if "exact" in choice.arguments:
-        return entry.smallest_pvalue(n, exact=choice.arguments["exact"])
-    return entry.smallest_pvalue(n)
-
-
 def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
-    n, least = units(problem), entry.at_least_units
+    n, least = problem.n_units, entry.at_least_units
     if n >= least:
         return
     if not entry.bayesian:
@@ -223,7 +213,7 @@ def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
         if set(entry.covers) & set(problem.situations)
         and (not one_sided or "greater" in entry.sides)
         and (not entry.zero_one or problem.zero_one)
-        and units(problem) >= entry.at_least_units
+        and problem.n_units >= entry.at_least_units
     ]
 
 
@@ -258,7 +248,7 @@ def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
 
 
 def _nothing_to_test(problem: Problem) -> DesignError:
-    numbers = units(problem)
+    numbers = problem.n_units
     if problem.design.kind == "scores" and numbers > 1:
         return DesignError(
             f"The losses are {problem.describe()}: pass ",
@@ -279,7 +269,7 @@ def _nothing_to_test(problem: Problem) -> DesignError:
 
 def _sizes_needed(problem: Problem) -> DesignError:
     """Return the error about splits whose training and test sizes are unknown."""
-    n = units(problem)
+    n = problem.n_units
     return DesignError(
         f"The test for {problem.describe()} needs the share of rows that each split tests: pass ",
         use(design=f"resample:{n}:0.2"),

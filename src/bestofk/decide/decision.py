@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,8 +18,6 @@ from bestofk.decide.statements import Stated, Statement
 from bestofk.losses.losses import Metric
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from bestofk.decide.best import Best
     from bestofk.decide.choose_test import Choice
     from bestofk.decide.multitest_order import Step
@@ -50,6 +48,15 @@ class Ruled(NamedTuple):
     recommended: Ints
     order: Ints
     best: Best | None = None
+
+    def named(self, names: Sequence[Name]) -> dict[str, Any]:
+        """Return the ruling on one table as fields of a `Decision`."""
+        recommended = int(self.recommended)
+        return {
+            "recommended": None if recommended == NO_LEARNER else names[recommended],
+            "ranking": tuple(names[i] for i in self.order.tolist() if i != NO_LEARNER),
+            "best": self.best,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,16 +192,6 @@ class Decision(Stated, Reported):
     def details(self) -> Mapping[Name, str]:
         """Phrases about learners, such as their cost, that the verdict uses."""
         return {} if self.problem is None else self.problem.subject.details
-
-    def with_ruling(self, ruled: Ruled) -> Self:
-        """Return the decision with the recommendation of a rule."""
-        names, best = self.by_preference, int(ruled.recommended)
-        return replace(
-            self,
-            recommended=None if best == NO_LEARNER else names[best],
-            ranking=tuple(names[i] for i in ruled.order.tolist() if i != NO_LEARNER),
-            best=ruled.best,
-        )
 
     @property
     def metric(self) -> Metric:

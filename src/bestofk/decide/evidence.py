@@ -470,16 +470,16 @@ class Evidence(Presented):
         )
 
     def overrides(self) -> Bools:
-        """Return (..., K, K): the data override the preference between i and j (i < j)."""
+        """Return (..., K, K): j is shown to be better than i, which is preferred (i < j)."""
         K = len(self.names)
         matrix = np.zeros((*self.better.shape[:-1], K, K), dtype=bool)
         matrix[..., self.first, self.second] = self.better > 0
         return matrix
 
-    def shown(self) -> Bools:
-        """Return (..., K, K): i is shown to be better than j."""
-        matrix = self.overrides().swapaxes(-1, -2)
-        matrix[..., self.first, self.second] = self.better < 0
+    def beaten(self) -> Bools:
+        """Return (..., K, K): j is shown to be better than i."""
+        matrix = self.overrides()
+        matrix[..., self.second, self.first] = self.better < 0
         return matrix
 
     def claims(self) -> tuple[tuple[Name, Name], ...]:

@@ -147,11 +147,9 @@ def decide_from_pairs(
         metric=metric,
         cache={"results two-sided": [tested]},
     )
-    decision = PairsDecision(
+    return PairsDecision(
         compared=noun,
         procedure="best",
-        recommended=None,
-        ranking=(),
         by_preference=names,
         mean_losses=dict(zip(names, mean_losses.tolist(), strict=True)),
         evidence=evidence,
@@ -161,5 +159,5 @@ def decide_from_pairs(
         correction="bonferroni",
         design=design,
         preference=preference,
+        **rule_of_best(evidence, preference.stated).named(names),
     )
-    return decision.with_ruling(rule_of_best(evidence, preference.stated))

@@ -1,29 +1,25 @@
-"""Decide about a table of losses, or foresee the test of a decision from its design alone.
+"""Decide about a table of losses.
 
 `as_problem` puts the losses in order of preference. `tested` chooses the test and compares all
 pairs. The rule of the procedure, by default `bestofk.decide.best.rule_of_best`, recommends a
-learner. The `Decision` states the result.
+learner. `decision_from` puts all of this into the `Decision`, which states the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from inspect import signature
 from typing import Any
 
-import numpy as np
-
 from bestofk._base.checks import RandomState, unknown_arguments
-from bestofk._base.errors import BestOfKError, DesignError
+from bestofk._base.errors import BestOfKError
 from bestofk._base.registry import resolve
-from bestofk.decide.choose_test import Choice
 from bestofk.decide.decision import Decision
-from bestofk.decide.evidence import Family
 from bestofk.decide.missing_losses import MissingLosses
-from bestofk.decide.pairs import chosen_test, tested
-from bestofk.decide.preference import LISTED, PreferenceLike, preference_ranks
+from bestofk.decide.pairs import decision_from, tested
+from bestofk.decide.preference import LISTED, PreferenceLike
 from bestofk.decide.problem import (
     Problem,
     Subject,
@@ -34,7 +30,6 @@ from bestofk.decide.problem import (
 )
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
-from bestofk.splits.design import Design
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -119,16 +114,16 @@ def order(
     >>> decision.recommended, decision.candidates, decision.ranking
     ('medium', ('medium', 'large'), ('medium', 'large', 'small'))
     """
+    arguments |= {"higher_is_better": higher_is_better, "design": design}
     reading = reading_arguments(arguments)
-    reading |= {"higher_is_better": higher_is_better, "design": design}
     _check_arguments(arguments, test)
     settings = Settings(
         prefer=prefer, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
         family=family, control=control, margin=margin, rope=rope, missing=missing,
         random_state=random_state, test_arguments=arguments,
     )  # fmt: skip
-    problem = as_problem(losses, prefer=settings.prefer, missing=missing, arguments=reading)
-    return decide(problem, settings)
+    problem = as_problem(losses, prefer=prefer, missing=missing, reading=reading)
+    return decide_problem(problem, settings)
 
 
 def _check_arguments(arguments: Mapping[str, Any], test: Any) -> None:
@@ -157,7 +152,7 @@ def decide(
 
     Parameters
     ----------
-    losses : Losses, path, data frame, array (K, ...) or Problem
+    losses : Losses, path, data frame or array (K, ...)
         As for `order`.
     settings : Settings
         The options of `order` as one value.
@@ -182,21 +177,25 @@ def decide(
         problem = replace(problem, subject=subject)
     if left_out is not None:
         problem = replace(problem, missing=left_out)
+    return decide_problem(problem, settings)
+
+
+def decide_problem(problem: Problem, settings: Settings) -> Decision:
+    """Decide about losses in order of preference."""
     refuse_wide_margin(problem, settings.margin)
     if problem.missing is not None and problem.filled is not None:
         # if the test does not cover all units, compare those that every learner has
         with suppress(BestOfKError):
-            as_worst = decide(problem.filled, settings, subject=problem.subject).evidence
+            filled = replace(problem.filled, subject=problem.subject)
+            as_worst = decide_problem(filled, settings).evidence
             problem = replace(problem, missing=replace(problem.missing, as_worst=as_worst))
     entry = PROCEDURES[settings.procedure]
-    if entry.rule:
-        decision = tested(problem, settings)
-        rule = resolve(entry.rule)
-        stated = problem.preference.stated
-        decision = decision.with_ruling(rule(decision.evidence, stated, settings.margin))
-    else:
-        decision = resolve(entry.decision or entry.function)(problem, settings)
-    return replace(decision, settings=settings)
+    if not entry.rule:
+        decision: Decision = resolve(entry.decision or entry.function)(problem, settings)
+        return decision
+    evidence, choice = tested(problem, settings)
+    ruled = resolve(entry.rule)(evidence, problem.preference.stated, settings.margin)
+    return decision_from(problem, settings, evidence, choice, ruled)
 
 
 def order_by_procedure(procedure: str, losses: Any, **options: Any) -> Decision:
@@ -204,57 +203,3 @@ def order_by_procedure(procedure: str, losses: Any, **options: Any) -> Decision:
     if options.get("prefer") is None and not is_named(losses):
         options["prefer"] = LISTED
     return order(losses, procedure=procedure, **options)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Foreseen:
-    """The family and the test of a decision; None for procedures without pairwise tests."""
-
-    problem: Problem
-    family: Family | None = None
-    choice: Choice | None = None
-
-
-def foresee(
-    settings: Settings,
-    names: Sequence[str],
-    design: Design,
-    *,
-    datasets: int = 1,
-    zero_one: bool = False,
-) -> Foreseen:
-    """Return the family and the test for losses of this design; refuse what has none."""
-    problem = _problem(settings, names, design, datasets, zero_one=zero_one)
-    if PROCEDURES[settings.procedure].takes_test:
-        family, choice, _ = chosen_test(problem, settings)
-        return Foreseen(problem=problem, family=family, choice=choice)
-    if problem.sample(1).shape[1] < 2:
-        raise DesignError(
-            f"There is nothing to test: the losses are {problem.describe()}, one number per "
-            "learner. Give losses by fold, by data set or by test instance."
-        )
-    return Foreseen(problem=problem)
-
-
-def _problem(
-    settings: Settings, names: Sequence[str], design: Design, datasets: int, *, zero_one: bool
-) -> Problem:
-    """Return a problem of this design with constant losses in place of those to come."""
-    _, preference, _ = preference_ranks(names, settings.without_measuring(names))
-    loss = 0.0 if zero_one else 0.5
-    shape = (datasets,) if datasets > 1 else (design.runs, design.folds)
-    parts = None
-    if design.nested_runs and datasets == 1:
-        parts = np.full((len(names), design.nested_runs, 2), loss)
-    return Problem(
-        values=np.full((len(names), *shape), loss),
-        names=tuple(names),
-        design=design.with_(repetitions=1),
-        n_datasets=datasets,
-        bare=False,
-        preference=preference,
-        subset_values=parts,
-        fold_values=np.full((len(names), datasets, design.runs, design.folds), loss)
-        if datasets > 1
-        else None,
-    )

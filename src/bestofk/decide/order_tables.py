@@ -16,7 +16,7 @@ from bestofk._base.results import Presented
 from bestofk.decide.choose_test import Choice
 from bestofk.decide.decision import NO_LEARNER, Ruled
 from bestofk.decide.evidence import Evidence, Family
-from bestofk.decide.order import decide
+from bestofk.decide.order import decide_problem
 from bestofk.decide.pairs import chosen_test, compare_pairs
 from bestofk.decide.preference import (
     Name,
@@ -318,7 +318,7 @@ def ruled_groups(
 def _one_by_one(stack: Problem, settings: Settings) -> Iterator[DecidedTables]:
     """Decide table by table, for a procedure without a batched function."""
     for table in range(len(stack.values)):
-        decision = decide(stack.table(table), settings)
+        decision = decide_problem(stack.table(table), settings)
         position = {name: at for at, name in enumerate(decision.by_preference)}
         order = np.full(len(position), NO_LEARNER)
         order[: len(decision.ranking)] = [position[name] for name in decision.ranking]
@@ -348,7 +348,7 @@ def _collected(
         ranking[rows, np.arange(ruled.order.shape[1])] = _numbered(places, ruled.order)
         if evidence is None:
             continue
-        beaten = evidence.shown().swapaxes(-1, -2)
+        beaten = evidence.beaten()
         if ruled.best is not None:
             beaten = ruled.best.beaten
             for name in ("candidates", "at_least", "at_most"):
@@ -357,7 +357,7 @@ def _collected(
             pairs = replace(evidence.family, name="all", correction=settings.used_correction)
             evidence = evidence.of_family(pairs)
         edges[square] = np.triu(beaten)
-        claims[square] = evidence.shown()
+        claims[square] = evidence.beaten().swapaxes(-1, -2)
         i, j = places[:, evidence.first], places[:, evidence.second]
         for whole, part in ((pvalue, evidence.pvalue), (adjusted, evidence.adjusted_pvalue)):
             whole[rows, i, j] = part

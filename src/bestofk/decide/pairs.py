@@ -11,8 +11,8 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
 from bestofk.decide.cautions import caution_of
-from bestofk.decide.choose_test import Choice, choose_test, smallest_pvalue, units
-from bestofk.decide.decision import Decision
+from bestofk.decide.choose_test import Choice, choose_test
+from bestofk.decide.decision import Decision, Ruled
 from bestofk.decide.evidence import BEST, Evidence, Family, Signs
 from bestofk.decide.problem import Problem
 from bestofk.decide.registry import decides_by
@@ -28,32 +28,44 @@ MAX_PAIRED_LOSSES = 1 << 22
 _COLUMNS = ("statistic", "pvalue", "estimate", "direction")
 
 
-def tested(problem: Problem, settings: Settings) -> Decision:
-    """Test the pairs of the family, and return a decision without a recommendation."""
+def tested(problem: Problem, settings: Settings) -> tuple[Evidence, Choice]:
+    """Test the pairs of the family, and return the evidence and the test."""
     family, choice, bayesian = chosen_test(problem, settings)
-    facts: dict[str, Any] = {"metric": problem.metric, "rope": settings.rope, "bayesian": bayesian}
     evidence = compare_pairs(
-        choice, family, problem.sample(choice.axes), problem.means(), names=problem.names, **facts
+        choice,
+        family,
+        problem.sample(choice.axes),
+        problem.means(),
+        names=problem.names,
+        metric=problem.metric,
+        rope=settings.rope,
+        bayesian=bayesian,
     )
     if bayesian is not None and bayesian.axes != choice.axes:
         evidence.cache["bayesian sample"] = problem.sample(bayesian.axes)
     if problem.missing is not None and problem.missing.as_worst is not None:
         evidence = problem.missing.revised(evidence)
-    return decision_of(problem, settings, evidence, choice)
+    return evidence, choice
 
 
-def decision_of(
-    problem: Problem, settings: Settings, evidence: Evidence, choice: Choice
+def decision_from(
+    problem: Problem,
+    settings: Settings,
+    evidence: Evidence,
+    choice: Choice,
+    ruled: Ruled,
+    **more: Any,
 ) -> Decision:
-    """Return a decision without a recommendation from evidence about pairs."""
-    family = evidence.family
-    smallest = family.smallest_adjusted(
-        smallest_pvalue(choice, units(problem)), evidence.alternative
+    """Return the decision that a rule makes of the evidence about pairs.
+
+    `more` has further fields of the `Decision`, such as its reasons.
+    """
+    smallest = evidence.family.smallest_adjusted(
+        choice.smallest_pvalue(problem.n_units), evidence.alternative
     )
+    facts: dict[str, Any] = {"smallest_possible": smallest, **ruled.named(problem.names), **more}
     return Decision(
         procedure=settings.procedure,
-        recommended=None,
-        ranking=(),
         by_preference=problem.names,
         mean_losses=dict(zip(problem.names, problem.means().tolist(), strict=True)),
         evidence=evidence,
@@ -64,11 +76,12 @@ def decision_of(
         design=problem.describe(choice.axes),
         preference=problem.preference,
         caution=caution_of(problem, choice),
-        smallest_possible=smallest,
         margin=settings.margin,
         notes=(*problem.notes, *choice.notes),
         problem=problem,
         test_choice=choice,
+        settings=settings,
+        **facts,
     )
 
 
@@ -113,15 +126,11 @@ def chosen_test(problem: Problem, settings: Settings) -> ChosenTest:
 def family_of(problem: Problem, settings: Settings) -> Family:
     """Return the family of the decision over the learners of a problem."""
     names, control = problem.names, settings.control
-    family = Family(
-        name=settings.family or "all",
-        learners=len(names),
-        alpha=settings.alpha,
-        correction=settings.used_correction,
-    )
+    K, alpha, name = len(names), settings.alpha, settings.family or "all"
     if decides_by(settings.procedure) == "best":
-        return replace(family, name=BEST, correction="bonferroni")
-    if family.name == "preference" and not problem.preference.stated:
+        return Family(name=BEST, learners=K, alpha=alpha, correction="bonferroni")
+    family = Family(name=name, learners=K, alpha=alpha, correction=settings.used_correction)
+    if name == "preference" and not problem.preference.stated:
         raise ArgumentError(
             use(family="preference"),
             " tests against a preference, and none is stated: give ",
@@ -130,7 +139,7 @@ def family_of(problem: Problem, settings: Settings) -> Family:
             use(family="all"),
             ".",
         )
-    if family.name != "control":
+    if name != "control":
         return family
     if control is None:
         raise ArgumentError(
@@ -151,10 +160,10 @@ def _bayesian_choice(problem: Problem, choice: Choice, rope: float, random_state
     for name, entry in PAIRWISE_TESTS.items():
         if not (entry.bayesian and set(entry.covers) & set(problem.situations)):
             continue
-        if units(problem) < entry.at_least_units:
+        if problem.n_units < entry.at_least_units:
             raise DesignError(
                 f"rope needs posterior probabilities, and {name!r} needs at least "
-                f"{entry.at_least_units} data sets to give them; got {units(problem)}: omit rope."
+                f"{entry.at_least_units} data sets to give them; got {problem.n_units}: omit rope."
             )
         sizes: dict[str, Any] = {}
         if entry.needs_sizes and problem.bare:

@@ -99,6 +99,24 @@ class Problem:
         """True if models that were fitted once are compared, not learners."""
         return self.n_datasets == 1 and self.design.kind in ("test-set", "holdout")
 
+    @property
+    def n_units(self) -> int:
+        """The number of data sets, instances, clusters or folds that a test counts."""
+        if self.subject.n_clusters is not None:
+            return self.subject.n_clusters
+        return int(self.sample(1).shape[1])
+
+    @property
+    def unit(self) -> str:
+        """The noun for one of them."""
+        if self.n_datasets > 1:
+            return "data set"
+        if not self.design.on_test_set:
+            return "run" if self.design.kind == "seeds" else "fold"
+        if self.subject.n_clusters is not None and self.subject.clustered:
+            return "cluster"
+        return "item" if self.subject.noun == "model" else "test instance"
+
     def describe(self, axes: int = 1) -> str:
         """Return the design in words, for a test of that many axes."""
         if self.subject.design:
@@ -234,7 +252,7 @@ def problem_from_losses(
     units = _Common(losses.values, losses.design)
     same_gaps = not losses.complete and _same_gaps(losses)
     if not (losses.complete or same_gaps or _unpaired(losses)):
-        if missing_word(missing) != "drop":
+        if missing != "drop":
             first = cell_words(np.argwhere(losses.missing)[0], names, losses.datasets)
             raise DesignError(
                 f"losses lack {int(losses.missing.sum())} of {losses.missing.size} cells, "
@@ -260,7 +278,7 @@ def problem_from_losses(
         n_datasets=n_datasets,
         fold_values=None if fold_values is None else fold_values[positions],
         bare=False,
-        notes=(*units.dropped, *notes),
+        notes=notes,
         dropped=units.dropped,
         losses=ordered,
         preference=preference,
@@ -370,32 +388,30 @@ def as_problem(
     *,
     prefer: PreferenceLike = None,
     missing: str = "refuse",
-    arguments: MutableMapping[str, Any] | None = None,
+    reading: Mapping[str, Any] | None = None,
 ) -> Problem:
     """Return the problem of a `Losses`, a file or data frame, or a bare (K, ...) array.
 
-    Remove the arguments of `read_losses` from `arguments`; the rest belongs to the test.
+    `reading` has arguments of `read_losses`; see `reading_arguments`.
     """
     from bestofk.losses import Losses
 
-    reading = reading_arguments(arguments)
+    reading = reading or {}
     losses = as_pandas(losses, "losses")
     missing = missing_word(missing)
     gaps = "refuse" if missing == "refuse" else "allow"
-    if not isinstance(losses, Losses | Problem) and _is_table(losses):
+    if not isinstance(losses, Losses) and _is_table(losses):
         from bestofk.losses import read_losses
 
         losses = read_losses(losses, missing=gaps, **reading)
         reading = {}
     for name, value in reading.items():
-        if isinstance(losses, Losses | Problem) or name not in _OF_ARRAYS:
-            what = "losses" if isinstance(losses, Losses | Problem) else "an array"
+        if isinstance(losses, Losses) or name not in _OF_ARRAYS:
+            what = "losses" if isinstance(losses, Losses) else "an array"
             raise ArgumentError(
                 f"{name} says how a file or a data frame is to be read; got {what} and "
                 f"{name}={value!r}: leave {name} out."
             )
-    if isinstance(losses, Problem):
-        return losses
     if isinstance(losses, Losses):
         return problem_from_losses(losses, prefer=prefer, missing=missing)
     if reading:
@@ -413,10 +429,8 @@ def as_problem(
     return problem
 
 
-def reading_arguments(arguments: MutableMapping[str, Any] | None) -> dict[str, Any]:
-    """Remove the arguments of `read_losses` from those of the test, and return them."""
-    if not arguments:
-        return {}
+def reading_arguments(arguments: MutableMapping[str, Any]) -> dict[str, Any]:
+    """Remove the arguments of `read_losses` from those of the test, and return those given."""
     from bestofk.losses.reading import READING
 
     # a test may take the sizes of the splits, which are numbers; a column has a name

@@ -70,6 +70,6 @@ def ranks_of(decision: Decision) -> Ranks | None:
     if not complete or evidence.alternative != "two-sided":
         return None
     order = [evidence.names.index(name) for name in names]
-    better = evidence.shown()[np.ix_(order, order)]
-    low, high = 1 + better.sum(axis=0), K - better.sum(axis=1)
+    beaten = evidence.beaten()[np.ix_(order, order)]
+    low, high = 1 + beaten.sum(axis=1), K - beaten.sum(axis=0)
     return Ranks(names=names, low=low, high=high, alpha=decision.alpha, noun=decision.noun)

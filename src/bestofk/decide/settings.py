@@ -80,7 +80,7 @@ class Settings:
     """The options of a decision about losses; see `bestofk.order`.
 
     The constructor checks everything that needs no losses. `check_learners` and
-    `bestofk.decide.order.foresee` check the rest.
+    `bestofk.decide.foresee.foresee` check the rest.
 
     Attributes
     ----------

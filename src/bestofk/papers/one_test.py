@@ -15,7 +15,7 @@ from bestofk.decide.choose_test import SITUATION_WORDS, Choice, choose_test
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.pairs import compare_pairs
 from bestofk.decide.preference import LISTED
-from bestofk.decide.problem import Problem, as_problem
+from bestofk.decide.problem import Problem, as_problem, reading_arguments
 from bestofk.decide.statements.details import claims_sentence
 from bestofk.decide.statements.wording import correction_words
 from bestofk.losses.losses import Metric
@@ -123,7 +123,8 @@ def run_test(
     23.339
     """
     alpha = significance_level(alpha)
-    problem = as_problem(losses, prefer=LISTED, missing=missing, arguments=reading)
+    taken = reading_arguments(reading)
+    problem = as_problem(losses, prefer=LISTED, missing=missing, reading=taken)
     for name in reading:
         raise TypeError(f"run_test() got an unexpected keyword argument {name!r}")
     names: tuple[int | str, ...] = problem.names

@@ -528,7 +528,7 @@ def _compare_learners(
     design: Losses, losses: Floats, reference: Floats
 ) -> tuple[Comparison, int, str, str]:
     """Compare a learner with the anchor by the test for the design of their losses."""
-    from bestofk.decide.choose_test import choose_test, units
+    from bestofk.decide.choose_test import choose_test
     from bestofk.decide.problem import as_problem
 
     size = design.values.size
@@ -545,7 +545,7 @@ def _compare_learners(
     comparison = Comparison(*(choice(values[0], values[1], side) for side in ("greater", "less")))
     unit = "data set" if problem.n_datasets > 1 else "fold"
     note = f"Tested with {choice.name} on {problem.describe()}."
-    return comparison, units(problem), unit, note
+    return comparison, problem.n_units, unit, note
 
 
 def _answer(

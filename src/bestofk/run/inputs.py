@@ -21,7 +21,7 @@ from bestofk.data.frames import as_pandas
 from bestofk.data.row_columns import ROLES, with_row_columns
 from bestofk.data.schema import MIN_ROWS_PER_CLASS, Codes, are_whole_numbers as is_whole
 from bestofk.data.suspicious import suspicious_columns
-from bestofk.decide.order import foresee
+from bestofk.decide.foresee import foresee
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.learners.predict import seeds_of

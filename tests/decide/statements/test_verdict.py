@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.decide.choose_test import smallest_pvalue
 
 DISCRETE = ("wilcoxon", "sign", "permutation")
 
@@ -60,7 +59,7 @@ def test_too_few_instances(learners):
     enough = bk.order(table(needed))
     assert enough.decidable
     assert 0 not in enough.candidates
-    assert smallest_pvalue(enough.test_choice, needed) == 2 / 2**needed
+    assert enough.test_choice.smallest_pvalue(needed) == 2 / 2**needed
 
 
 def test_t_tests_can_always_decide(cross_validated, on_data_sets):

@@ -143,11 +143,11 @@ def plan_size(
             raise ArgumentError(f"plan_size: the losses determine {name}; omit it.")
     from bestofk.decide.choose_test import choose_test
     from bestofk.decide.decision import Decision
-    from bestofk.decide.problem import as_problem
+    from bestofk.decide.problem import as_problem, reading_arguments
 
     choice, known_control = None, None
     if not isinstance(losses, Decision):
-        problem = as_problem(losses, missing=missing, arguments=arguments)
+        problem = as_problem(losses, missing=missing, reading=reading_arguments(arguments))
     elif losses.problem is None:
         raise ArgumentError("plan_size: this decision does not hold its losses; give the losses.")
     else:

@@ -64,10 +64,9 @@ def cautions_and_notes(decision: Decision) -> tuple[Statement, ...]:
     """State what is known against the test, and the notes on the losses and the test."""
     choice = decision.test_choice
     errs = decision.caution and (choice is None or not choice.posterior)
-    dropped = () if decision.problem is None else decision.problem.dropped
     return (
         *statements("caution", [f"Caution: {decision.caution}"] if errs else []),
-        *statements("note", [note for note in decision.notes if note not in dropped]),
+        *statements("note", decision.notes),
     )
 
 

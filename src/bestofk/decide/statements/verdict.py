@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bestofk._base.formatting import capitalised, in_words, joined, number, pvalue_words
-from bestofk.decide.choose_test import units
 from bestofk.decide.decision import MAY_BE_BEST, NOT_SHOWN, RULED_OUT, WITHIN_MARGIN
 from bestofk.decide.preference import Name
 from bestofk.decide.statements import Statement, statements
@@ -23,7 +22,6 @@ from bestofk.decide.statements.wording import (
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision, Standing
-    from bestofk.decide.problem import Problem
 
 CONTRADICTION = "The comparisons contradict each other, so no {noun} is the best by this test."
 
@@ -164,25 +162,14 @@ def no_bound(decision: Decision) -> str:
 def _undecidable(decision: Decision) -> str:
     """Say that no data of this size can rule out a learner."""
     assert decision.problem is not None
-    n = units(decision.problem)
-    many = f"{in_words(n)} {_unit(decision.problem)}{'' if n == 1 else 's'}"
+    n = decision.problem.n_units
+    many = f"{in_words(n)} {decision.problem.unit}{'' if n == 1 else 's'}"
     smallest = pvalue_words(decision.smallest_possible, decision.alpha)
     return (
         f"Nothing can be ruled out: with {many} and {in_words(len(decision.by_preference))} "
         f"{decision.noun}s the smallest possible adjusted p-value of the {decision.test} test "
         f"({smallest}) is above alpha."
     )
-
-
-def _unit(problem: Problem) -> str:
-    """Return the noun for one unit of the test."""
-    if problem.n_datasets > 1:
-        return "data set"
-    if not problem.design.on_test_set:
-        return "run" if problem.design.kind == "seeds" else "fold"
-    if problem.subject.n_clusters is not None:
-        return "cluster"
-    return "item" if problem.subject.noun == "model" else "test instance"
 
 
 def _by_verdict(decision: Decision) -> dict[str, list[Name]]:

@@ -355,7 +355,7 @@ class StoppedDecision(Decision):
         if name == self.recommended or not isinstance(evidence, StoppedEvidence):
             return Decision._verdict(self, name, place)
         if evidence.family.of_best:
-            if evidence.shown()[:, place].any():
+            if evidence.beaten()[place].any():
                 return RULED_OUT
             return NOT_SETTLED if evidence.unsettled[evidence.rows_of(name)].any() else MAY_BE_BEST
         verdict = Decision._verdict(self, name, place)

@@ -208,4 +208,5 @@ def _choice(
         preference=problem.preference,
         notes=problem.notes,
         problem=problem,
+        settings=settings,
     )

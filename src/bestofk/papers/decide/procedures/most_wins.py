@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.formatting import capitalised, in_words
-from bestofk.decide.decision import Decision
+from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.order import order_by_procedure
-from bestofk.decide.pairs import tested
+from bestofk.decide.pairs import decision_from, tested
 from bestofk.decide.preference import Name
 from bestofk.decide.problem import Problem
 from bestofk.decide.settings import Settings
@@ -50,16 +50,24 @@ def most_wins(losses: Any, **options: Any) -> Decision:
 
 def decide_most_wins(problem: Problem, settings: Settings) -> Decision:
     """Return the decision by most wins about one table."""
-    decision = tested(problem, settings)
-    evidence, names = decision.evidence, decision.by_preference
-    counts = evidence.shown().sum(axis=-1)
-    order = np.argsort(-counts, kind="stable").tolist()
+    names = problem.names
+    evidence, choice = tested(problem, settings)
+    counts = evidence.beaten().sum(axis=-2)
+    ranking = np.argsort(-counts, kind="stable")
+    order = ranking.tolist()
     groups: dict[int, list[Name]] = {}
     for i in order:
         groups.setdefault(int(counts[i]), []).append(names[i])
     (top, winners), *below = groups.items()
-    recommended = winners[0] if len(winners) == 1 else None
-    if recommended is not None:
+    decision = decision_from(
+        problem,
+        settings,
+        evidence,
+        choice,
+        Ruled(ranking[0] if len(winners) == 1 else np.array(NO_LEARNER), ranking),
+        counts=dict(zip(names, counts.tolist(), strict=True)),
+    )
+    if (recommended := decision.recommended) is not None:
         compared = int(((evidence.first == order[0]) | (evidence.second == order[0])).sum())
         comparisons = "one comparison" if compared == 1 else f"{in_words(compared)} comparisons"
         reason = (
@@ -75,13 +83,8 @@ def decide_most_wins(problem: Problem, settings: Settings) -> Decision:
         for count, members in below
         if len(members) > 1
     ]
-    return replace(
-        decision,
-        recommended=recommended,
-        ranking=tuple(names[i] for i in order),
-        reasons=(reason, *([f"Below, {'; '.join(equal)}."] if equal else ())),
-        counts={name: int(count) for name, count in zip(names, counts, strict=True)},
-    )
+    below_top = [f"Below, {'; '.join(equal)}."] if equal else []
+    return replace(decision, reasons=(reason, *below_top))
 
 
 def _wins(count: int) -> str:

@@ -14,8 +14,8 @@ from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.order import order_by_procedure
 from bestofk.decide.order_tables import DecidedTables, groups_of
-from bestofk.decide.pairs import call_test, chosen_test, decision_of, no_pairs
-from bestofk.decide.preference import Name, without_rounding
+from bestofk.decide.pairs import call_test, chosen_test, decision_from, no_pairs
+from bestofk.decide.preference import without_rounding
 from bestofk.decide.problem import Problem
 from bestofk.decide.settings import Settings
 from bestofk.decide.statements.wording import called, is_are, mean_words, named
@@ -71,9 +71,9 @@ def decide_test_first(problem: Problem, settings: Settings) -> Decision:
     evidence = no_pairs(problem, alpha=family.alpha)
     if first:
         evidence = _against_preferred(problem, choice, family, first)
-    decision = decision_of(problem, settings, evidence, choice)
-    smallest = mean_words(names[first], decision.mean_losses, problem.metric)
-    recommended: Name | None = names[first]
+    losses = dict(zip(names, means.tolist(), strict=True))
+    smallest = mean_words(names[first], losses, problem.metric)
+    best = np.array(first)
     if evidence.rejected.all():
         why = "none is preferred to it" if problem.preference.stated else "no preference was stated"
         if first:
@@ -84,19 +84,15 @@ def decide_test_first(problem: Problem, settings: Settings) -> Decision:
             )
         reason = f"TestFirst chooses {called(names[first])}: it {smallest} and {why}."
     else:
-        recommended = None
+        best = np.array(NO_LEARNER)
         unbeaten = [names[k] for k in evidence.first[~evidence.rejected].tolist()]
         reason = (
             f"TestFirst finds no best: {called(names[first])} {smallest} but is not significantly "
             f"better than {named(unbeaten)}, which {is_are(unbeaten)} preferred to it."
         )
-    return replace(
-        decision,
-        recommended=recommended,
-        ranking=() if recommended is None else (recommended,),
-        reasons=(reason,),
-        smallest_possible=decision.smallest_possible if first else 0.0,
-    )
+    possible: dict[str, Any] = {} if first else {"smallest_possible": 0.0}
+    ruled = Ruled(best, best[np.newaxis])
+    return decision_from(problem, settings, evidence, choice, ruled, reasons=(reason,), **possible)
 
 
 def test_first_many(stack: Problem, settings: Settings) -> Iterator[DecidedTables]:
