@@ -295,17 +295,13 @@ def bootstrap_632_per_sample(losses: Floats, draws: npt.NDArray[np.int64]) -> fl
     return float((WEIGHT_APPARENT * training + WEIGHT_LEFT_OUT * testing).mean())
 
 
-def number_of_kfold_splits(n: int, k: int, *, ordered: bool = True) -> int:
+def number_of_kfold_splits(n: int, k: int) -> int:
     """Return the number of ways to split `n` rows into `k` folds of sizes that differ by at most 1.
 
     Parameters
     ----------
     n, k : int
         Rows and folds, 2 <= k <= n.
-    ordered : bool
-        True (as printed by Ler) counts the same folds in another order as a different split. Only
-        folds of the same size can swap, because the folds of m + 1 rows come first. False counts
-        every partition once.
 
     Returns
     -------
@@ -319,7 +315,8 @@ def number_of_kfold_splits(n: int, k: int, *, ordered: bool = True) -> int:
 
         prod_{i=1..p} C(n - (m+1)(i-1), m+1)  *  prod_{j=1..q} C(n - (m+1)p - m(j-1), m)
 
-    which telescopes to n! / ((m+1)!^p m!^q). Unordered it is divided by p! q!.
+    which telescopes to n! / ((m+1)!^p m!^q). The same folds in another order count as a different
+    split. Only folds of the same size can swap, because the folds of m + 1 rows come first.
 
     References
     ----------
@@ -328,21 +325,18 @@ def number_of_kfold_splits(n: int, k: int, *, ordered: bool = True) -> int:
 
     Examples
     --------
-    >>> number_of_kfold_splits(4, 2), number_of_kfold_splits(4, 2, ordered=False)
-    (6, 3)
-    >>> number_of_kfold_splits(5, 2)
-    10
+    >>> number_of_kfold_splits(4, 2), number_of_kfold_splits(5, 2)
+    (6, 10)
     """
     n = whole(n, "n", at_least=2)
     k = whole(k, "k", at_least=2)
     if k > n:
         raise ArgumentError(f"k must be at most the number of rows n = {n}; got {k}.")
     m, p = divmod(n, k)
-    q = k - p
     count = factorial(n)
-    for size, times in ((m + 1, p), (m, q)):
+    for size, times in ((m + 1, p), (m, k - p)):
         count //= int(pow(factorial(size), times))  # exact: int to a non-negative int power
-    return count if ordered else count // (factorial(p) * factorial(q))
+    return count
 
 
 def splits_table() -> ComparedWords:

@@ -95,27 +95,22 @@ def _rows(options: dict[str, Any]) -> Any:
     return None
 
 
-def _learners(options: dict[str, Any]) -> list[str]:
-    return list(options["learners"] or DEFAULT_PAIR)
-
-
-def _simulation(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a simulation."""
-    names = ("sets", "scoring", "n_jobs", "engine", "scheduler", "store")
-    return {
-        **{name: options[name] for name in names},
-        "random_state": options["random_state"],
+def _arguments(options: dict[str, Any], *more: str) -> dict[str, Any]:
+    """Return the arguments of a simulation, and the options `more` that were given."""
+    names = ("cv", "sets", "scoring", "n_jobs", "engine", "scheduler", "store", "random_state")
+    arguments = {
+        "learners": list(options["learners"] or DEFAULT_PAIR),
         "progress": not options["quiet"],
+        **{name: options[name] for name in (*names, *more) if options[name] is not None},
     }
+    if "df" in arguments:
+        arguments["df"] = df_value(options["df"])
+    return arguments
 
 
 def _test(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of a measurement of a test."""
-    arguments = {
-        **{name: options[name] for name in ("test", "cv", "alternative")},
-        "learners": _learners(options),
-        "df": df_value(options["df"]),
-    }
+    arguments = _arguments(options, "test", "alternative", "df")
     return {**arguments, "alpha": list(options["alphas"])} if options["alphas"] else arguments
 
 
@@ -156,8 +151,7 @@ def type1(**options: Any) -> None:
     from bestofk.papers.lab.measures import type1_error
 
     with _running():
-        problem = _problem(options, "binary")
-        result = type1_error(problem=problem, **_test(options), **_simulation(options))
+        result = type1_error(problem=_problem(options, "binary"), **_test(options))
     echo_explanation(result, as_json=options["as_json"])
 
 
@@ -188,7 +182,7 @@ def power(**options: Any) -> None:
         else:
             texts = options["problems"] or [f"network(paper={paper})" for paper in (2, 3, 4)]
             problems = [problem(text) for text in texts]
-        result = measure_power(problem=problems, **arguments, **_simulation(options))
+        result = measure_power(problem=problems, **arguments)
     echo_explanation(result, as_json=options["as_json"])
 
 
@@ -207,7 +201,6 @@ def replicability(**options: Any) -> None:
             problem=_problem(options, "binary"),
             repeats=options["repeats"],
             **_test(options),
-            **_simulation(options),
         )
     echo_explanation(result, as_json=options["as_json"])
 
@@ -230,21 +223,12 @@ def claims(**options: Any) -> None:
     """
     from bestofk.papers.lab.claims import false_claims
 
-    names = ("procedure", "test", "family", "correction", "margin", "alpha")
-    prefer = options["prefer"]
-    settings = {
-        "prefer": prefer if prefer in (None, "listed") else names_in(prefer),
-        "df": df_value(options["df"]),
-        **{name: options[name] for name in names},
-    }
+    names = ("procedure", "test", "family", "correction", "margin", "alpha", "df", "prefer")
+    settings = _arguments(options, *names)
+    if settings.get("prefer", "listed") != "listed":
+        settings["prefer"] = names_in(options["prefer"])
     with _running():
-        result = false_claims(
-            _learners(options),
-            _problem(options, "many-data-sets"),
-            options["cv"],
-            **{name: value for name, value in settings.items() if value is not None},
-            **_simulation(options),
-        )
+        result = false_claims(problem=_problem(options, "many-data-sets"), **settings)
     echo_explanation(result, as_json=options["as_json"])
 
 
@@ -279,13 +263,8 @@ def calibrate(**options: Any) -> None:
 
     with _running():
         calibration = calibrate_test(
-            options["test"],
-            _learners(options),
-            _problem(options, "binary"),
-            options["cv"],
-            alpha=options["alpha"],
-            alternative=options["alternative"],
-            **_simulation(options),
+            problem=_problem(options, "binary"),
+            **_arguments(options, "test", "alpha", "alternative"),
         )
     echo_explanation(calibration, as_json=options["as_json"])
     if out is not None:

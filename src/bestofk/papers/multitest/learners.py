@@ -25,7 +25,6 @@ from bestofk.data.reading import read_dataset
 from bestofk.data.schema import Codes, Encoded
 
 REPLICATIONS = 5
-DESIGNS = ("own", "shared")
 LEARNERS = ("MAX", "NMC", "LGC", "C4.5", "NN")
 """The learners in the paper's order of preference."""
 Marks = npt.NDArray[np.bool_]

@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 from bestofk._base.checks import Floats
 from bestofk._base.formatting import counted, shortened
-from bestofk.data.schema import Codes, Encoded
+from bestofk.data.schema import Codes
 from bestofk.decide import order_many, stack_tables
 from bestofk.decide.best import sort_by_overrides
 from bestofk.decide.multitest_order import AS_PUBLISHED
@@ -115,12 +115,7 @@ def _nearest_errors(data: Prepared, marks: Marks) -> Counts:
     pure = (data.cardinality == 0).all() or (data.cardinality > 0).all()
     if values is None or not pure:
         return kernel.first_nearest_errors(data, marks)
-    encoded = Encoded(
-        values=values,
-        cardinality=data.cardinality,
-        y=data.y,
-        classes=np.arange(data.n_classes),
-    )
+    encoded = replace(data.encoded(), values=values)
     splits = Splits.of(
         spec="random halves",
         seed=0,
