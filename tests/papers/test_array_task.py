@@ -13,10 +13,9 @@ from bestofk.papers.intervals.experiments import SimulationPiece, run_piece
 from bestofk.run.store.store import open_store
 
 
-def pieces_of(arguments, **names):
-    fields = {"work": "doubled 1", "data": "d", "settings": "s", **names}
+def pieces_of(arguments, name="doubled"):
     return [
-        ArrayPiece(**fields, number=k, argument=argument) for k, argument in enumerate(arguments)
+        ArrayPiece(name=f"{name} {k}", argument=argument) for k, argument in enumerate(arguments)
     ]
 
 
@@ -46,13 +45,7 @@ def test_what_is_kept_is_not_done_again(tmp_path):
 def test_other_names_are_other_work(tmp_path):
     request = Request(store=str(tmp_path / "kept.db"))
     obtain(pieces_of([0]), doubled, request=request)
-    others = [
-        *(
-            pieces_of([0], **argument)
-            for argument in ({"work": "w"}, {"data": "e"}, {"settings": "t"})
-        ),
-        pieces_of([0, 0])[1:],
-    ]
+    others = [pieces_of([0], name="halved"), pieces_of([0, 0])[1:]]
     for pieces in others:
         lines = []
         obtain(pieces, doubled, request=request, say=lines.append)
@@ -80,7 +73,7 @@ def test_an_error_in_a_worker_is_raised_here():
 def test_a_piece_that_kills_its_process_is_named():
 
     request = Request(engine="processes", jobs=1)
-    with pytest.raises(RunError, match=r"doubled 1 on d \(piece 0\): its process ended with exit"):
+    with pytest.raises(RunError, match=r"doubled 0: its process ended with exit"):
         obtain(pieces_of([3]), os._exit, request=request)
 
 

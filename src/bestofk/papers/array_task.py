@@ -34,21 +34,18 @@ PAYLOAD = "array"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayPiece(Generic[ArgumentT]):
-    """A piece of work whose result is one array, determined by its names.
+    """A piece of work whose result is one array, determined by its name.
 
-    `work` and `settings` name the computation, `data` names its input and `number` the piece.
-    `argument` is passed to the function of the `ArrayTask`, whose code is part of the key.
+    `name` names the computation, its input and its settings. `argument` is passed to the function
+    of the `ArrayTask`, whose code is part of the key.
     """
 
-    work: str
-    data: str
-    settings: str
-    number: int = 0
+    name: str
     argument: ArgumentT = field(compare=False)
 
     def key(self, code: str) -> str:
         """Return the digest under which a store keeps the result of that code."""
-        text = f"reproduction {(self.work, self.data, self.settings, code)!r} {self.number}"
+        text = f"reproduction {(self.name, code)!r}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -164,7 +161,7 @@ class ArrayTask(KeptArrays[ArrayPiece[ArgumentT]]):
         return PieceEvaluator(self)
 
     def label(self, item: ArrayPiece[ArgumentT]) -> str:
-        return f"{item.work} on {item.data} (piece {item.number})"
+        return item.name
 
     def blocks(
         self,
@@ -195,7 +192,7 @@ def obtain(
 ) -> list[Array]:
     """Return the array of every piece, from the store or computed and stored.
 
-    - `pieces`: The work with its names.
+    - `pieces`: The work with its name.
     - `function`: ``function(piece.argument)`` returns the array; at the top level of a module, so
       that other processes can import it.
     - `request`: Its `engine`, `jobs`, `scheduler` and `store` determine where the work is done and
@@ -204,10 +201,7 @@ def obtain(
 
     Examples
     --------
-    >>> pieces = [
-    ...     ArrayPiece(work="squares 1", data="none", settings="", number=k, argument=np.arange(k))
-    ...     for k in range(3)
-    ... ]
+    >>> pieces = [ArrayPiece(name=f"squares {k}", argument=np.arange(k)) for k in range(3)]
     >>> obtain(pieces, np.square)[2]
     array([0, 1])
     """

@@ -374,14 +374,9 @@ class SimulationPiece:
 
     @property
     def named(self) -> ArrayPiece[SimulationPiece]:
-        """The piece with the names that identify it in a store."""
-        return ArrayPiece(
-            work=f"intervals {self.kind} {VERSION} {RESAMPLES}",
-            data=f"seed {self.seed}, {self.simulations} simulations, dp {STEPS[self.step]}",
-            settings=",".join(READINGS),
-            number=self.draw,
-            argument=self,
-        )
+        """The piece with the name that identifies it in a store."""
+        name = f"intervals {VERSION} {RESAMPLES} {','.join(READINGS)} {self}"
+        return ArrayPiece(name=name, argument=self)
 
 
 def run_piece(piece: SimulationPiece) -> Floats:
@@ -571,9 +566,8 @@ def measured(
     ]  # fmt: skip
     pieces = [
         ArrayPiece(
-            work=f"intervals learners {VERSION} {task.learner}",
-            data=f"{task.name} {content(files[task.name])}",
-            settings=f"{task.repetitions} repetitions, seed {task.seed}",
+            name=f"intervals learners {VERSION} {task.learner} on {task.name} "
+            f"{content(files[task.name])}, {task.repetitions} repetitions, seed {task.seed}",
             argument=task,
         )
         for task in tasks

@@ -107,10 +107,8 @@ def obtain_losses(request: Request, datasets: tuple[str, ...], design: str) -> F
     ]
     pieces = [
         ArrayPiece(
-            work=f"multitest errors {VERSION} {task.learner} {task.design}",
-            data=f"{task.name} {contents[task.name]}",
-            settings=f"runs {task.first} to {task.last}, seed {task.seed}",
-            number=task.first,
+            name=f"multitest errors {VERSION} {task.learner} {task.design} on {task.name} "
+            f"{contents[task.name]}, runs {task.first} to {task.last}, seed {task.seed}",
             argument=task,
         )
         for task in tasks

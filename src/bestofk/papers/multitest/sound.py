@@ -79,10 +79,8 @@ def sound_losses(request: Request, datasets: tuple[str, ...]) -> Floats:
     ]
     pieces = [
         ArrayPiece(
-            work=f"multitest sound {__version__} {task.learner}",
-            data=f"{task.name} {contents[task.name]}",
-            settings=f"{PLAN}, seed {task.seed}",
-            number=task.run,
+            name=f"multitest sound {__version__} {task.learner} on {task.name} "
+            f"{contents[task.name]}, {PLAN}, seed {task.seed}, run {task.run}",
             argument=task,
         )
         for task in tasks
