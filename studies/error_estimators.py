@@ -41,7 +41,7 @@ def corners(n, rng):
 
 
 def main() -> None:
-    from bestofk.run.estimate import METHODS, study_estimators
+    from bestofk.papers.error_estimates import METHODS, study_estimators
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=200)

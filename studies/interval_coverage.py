@@ -26,9 +26,10 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from bestofk import estimate, order
+from bestofk import order
 from bestofk.decide.decision import RULED_OUT
 from bestofk.evals.choosing import _intervals
+from bestofk.papers import estimate
 from bestofk.stats.intervals import clopper_pearson
 from null_tables import FITTED, NULLS, STUDIES, Null, chosen, losses_of
 

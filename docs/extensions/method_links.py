@@ -19,7 +19,7 @@ from public_names import home_of, public_names
 DOCS = Path(__file__).resolve().parents[1]
 MODULES = (
     "bestofk.stats.pairwise", "bestofk.stats.multiple", "bestofk.decide", "bestofk.stats.adjust",
-    "bestofk.stats.intervals", "bestofk.stats.estimates", "bestofk.splits",
+    "bestofk.stats.intervals", "bestofk.papers.stats.estimates", "bestofk.splits",
     "bestofk.papers.stats", "bestofk.papers.decide",
 )  # fmt: skip
 REGISTRIES = (

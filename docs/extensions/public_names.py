@@ -16,7 +16,8 @@ from types import ModuleType
 from typing import Any
 
 PLAIN_MODULES = (
-    "bestofk.stats.adjust", "bestofk.stats.estimates", "bestofk.stats.intervals", "bestofk.testing",
+    "bestofk.stats.adjust", "bestofk.stats.intervals", "bestofk.papers.stats.estimates",
+    "bestofk.testing",
 )  # fmt: skip
 """Public modules without a stub."""
 GROUPS = ("Functions", "Classes", "Errors", "Data")

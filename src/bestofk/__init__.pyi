@@ -36,7 +36,6 @@ from .report.diff import Difference as Difference, diff as diff
 from .report.figures.output import save_figure as save_figure
 from .report.figures.registry import figure as figure
 from .run.compare import compare as compare
-from .run.estimate import ErrorEstimates as ErrorEstimates, estimate as estimate
 from .run.estimator import BestOfK as BestOfK
 from .run.execution import Execution as Execution
 from .run.metrics import metric as metric
@@ -50,7 +49,6 @@ from .splits.design import Design as Design
 from .splits.plans import Plan as Plan, plan as plan
 from .stats import (
     adjust as adjust,
-    estimates as estimates,
     intervals as intervals,
     multiple as multiple,
     pairwise as pairwise,

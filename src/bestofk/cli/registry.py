@@ -45,11 +45,6 @@ BUILT_IN = (
         summary="Fail the build if the new model is worse.",
     ),
     Command(
-        name="estimate",
-        function="bestofk.cli.estimate:estimate",
-        summary="Estimate the error rate of one learner.",
-    ),
-    Command(
         name="size",
         function="bestofk.cli.size:size",
         summary="Find out what a design can show, or how large it must be.",

@@ -24,7 +24,7 @@ from bestofk.papers.comparison import (
     rounding_limits,
 )
 from bestofk.papers.printed_figures import printed_figures, printed_table
-from bestofk.stats.estimates import WEIGHT_APPARENT, WEIGHT_LEFT_OUT
+from bestofk.papers.stats.estimates import WEIGHT_APPARENT, WEIGHT_LEFT_OUT
 
 Bits = npt.NDArray[np.bool_]
 

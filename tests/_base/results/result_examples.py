@@ -13,13 +13,14 @@ import numpy as np
 import pandas as pd
 
 import bestofk as bk
-from bestofk import decide as ordering, estimates, intervals, papers
+from bestofk import decide as ordering, intervals, papers
 from bestofk._base.results import Presented
 from bestofk.papers import lab, stats as paper_tests
 from bestofk.papers.decide.interval_table import IntervalTable, run_interval_test
+from bestofk.papers.error_estimates import estimate, study_estimators
 from bestofk.papers.one_test import run_test
+from bestofk.papers.stats import estimates
 from bestofk.papers.stats.interval_tests import interval_test
-from bestofk.run.estimate import estimate, study_estimators
 from bestofk.stats import multiple, pairwise
 
 NAMES = ("tree", "forest", "bayes", "net")

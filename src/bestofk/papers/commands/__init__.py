@@ -9,6 +9,11 @@ COMMANDS = (
         summary="Run one test on a table of losses.",
     ),
     Command(
+        name="estimate",
+        function="bestofk.papers.commands.estimate:estimate",
+        summary="Estimate the error rate of one learner.",
+    ),
+    Command(
         name="calibrate",
         function="bestofk.papers.commands.measure:calibrate",
         summary="Calibrate a test on your own data.",

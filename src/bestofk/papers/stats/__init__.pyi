@@ -1,3 +1,4 @@
+from . import estimates as estimates
 from .analysis_of_variance import (
     AnovaResult as AnovaResult,
     LooneyResult as LooneyResult,

@@ -41,7 +41,7 @@ def estimate(data: str, as_json: bool, methods: str | None, **options: Any) -> N
       bestofk estimate breast-cancer --learner c4.5 --methods cross-validation,.632+
     """
     from bestofk.cli.terminal import print_sentences
-    from bestofk.run.estimate import estimate as run_estimate
+    from bestofk.papers.error_estimates import estimate as run_estimate
 
     if methods is not None:
         options["methods"] = names_in(methods)

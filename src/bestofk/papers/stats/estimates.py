@@ -152,7 +152,7 @@ def bootstrap_632(apparent: float, leave_one_out_bootstrap: float) -> Bootstrap6
 
     Examples
     --------
-    >>> from bestofk import estimates
+    >>> from bestofk.papers.stats import estimates
     >>> round(estimates.bootstrap_632(0.1, 0.3).estimate, 10)
     0.2264
     """
@@ -211,7 +211,7 @@ def bootstrap_632_plus(
     --------
     A nearest neighbour on random labels has an apparent error of 0; the other two are 1/2:
 
-    >>> from bestofk import estimates
+    >>> from bestofk.papers.stats import estimates
     >>> estimates.bootstrap_632_plus(0.0, 0.5, 0.5).estimate
     0.5
     """
@@ -256,7 +256,7 @@ def no_information_rate(class_counts: Any, predicted_counts: Any) -> float:
 
     Examples
     --------
-    >>> from bestofk import estimates
+    >>> from bestofk.papers.stats import estimates
     >>> round(estimates.no_information_rate([6, 4], [8, 2]), 10)
     0.44
     """
@@ -304,7 +304,7 @@ def leave_one_out_bootstrap_error(losses: Any, out_of_bag: Any) -> LeaveOneOutBo
 
     Examples
     --------
-    >>> from bestofk import estimates
+    >>> from bestofk.papers.stats import estimates
     >>> losses = [[1, 0, 0], [1, 1, 0]]
     >>> left_out = [[True, True, False], [False, True, False]]
     >>> r = estimates.leave_one_out_bootstrap_error(losses, left_out)

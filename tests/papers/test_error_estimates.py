@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk.cli.app import bestofk
-from bestofk.run.estimate import METHODS, broken_rules, estimate, study_estimators
+from bestofk.papers.error_estimates import METHODS, broken_rules, estimate, study_estimators
 from bestofk.stats.intervals import normal
 
 X, Y = load_iris(return_X_y=True)
@@ -96,7 +96,7 @@ def test_the_command_prints_every_method():
     assert [one["method"] for one in found] == list(METHODS)
     # two of three equal classes are wrong
     assert found[0]["error"] == pytest.approx(2 / 3)
-    assert bk.estimate is estimate
+    assert bk.papers.estimate is estimate
 
 
 def test_bias_on_labels_that_nothing_predicts():

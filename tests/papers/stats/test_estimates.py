@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk import estimates
 from bestofk._base.errors import ArgumentError
 from bestofk.papers.fundamentals import bootstrap_632_per_sample
+from bestofk.papers.stats import estimates
 from bestofk.splits import plan
 
 rates = st.floats(0, 1)

@@ -17,14 +17,14 @@ from bestofk.data.dataset import DataSet
 from bestofk.learners.predict import predict_plan
 from bestofk.learners.registry import for_data
 from bestofk.learners.specification import named_learners
-from bestofk.run.inputs import as_datasets
-from bestofk.splits.plans import plan
-from bestofk.stats.estimates import (
+from bestofk.papers.stats.estimates import (
     bootstrap_632,
     bootstrap_632_plus,
     leave_one_out_bootstrap_error,
     no_information_rate,
 )
+from bestofk.run.inputs import as_datasets
+from bestofk.splits.plans import plan
 from bestofk.stats.intervals import clopper_pearson, normal, test_set_bound
 
 METHODS = (
