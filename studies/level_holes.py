@@ -27,7 +27,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,7 @@ from scipy import stats
 
 import bestofk as bk
 from bestofk.decide.choose_test import SERIES_ALLOWANCE
+from bestofk.decide.pairs import tested
 from bestofk.splits import plan
 from bestofk.stats.adjust import adjust
 from bestofk.stats.pairwise import (
@@ -282,11 +283,10 @@ def missing(rng: np.random.Generator, sets: int) -> Iterator[Case]:
                 wrong, dims=("algorithm", "instance"), algorithms=["a", "b"], missing="allow",
                 design="test-set", loss_name="zero-one",
             )  # fmt: skip
-            evidence = bk.order(table, missing="drop").evidence
-            (pair,) = evidence
+            decision = bk.order(table, missing="drop")
+            (pair,) = decision.evidence
             now[at] = 2 * min(pair.pvalue_greater, pair.pvalue_less) <= ALPHA
-            # nothing is revised if no item is missing by chance
-            (common,) = evidence.cache.get("before missing", evidence)
+            (common,), _ = tested(replace(decision.problem, missing=None), decision.settings)
             before[at] = 2 * min(common.pvalue_greater, common.pvalue_less) <= ALPHA
         words = f"100 items, one model lacks {100 * lost:.0f} % of those that it gets wrong"
         yield Case(name=words, before=before, now=now)

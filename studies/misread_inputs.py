@@ -18,6 +18,7 @@ import argparse
 import tempfile
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ import pandas as pd
 
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
+from bestofk.decide.pairs import tested
 from bestofk.evals.choosing import choose_model
 from bestofk.stats.intervals import wilson
 
@@ -91,7 +93,7 @@ def chosen(
         path = Path(folder) / "table.csv"
         pd.DataFrame(rows, columns=names).to_csv(path, index=False)
         decision = choose_model(bk.read_evals(path, columns=columns)).decision
-    before = decision.evidence.cache.get("before missing", decision.evidence)
+    before, _ = tested(replace(decision.problem, missing=None), decision.settings)
     return bool(decision.claims), bool(before.claims())
 
 

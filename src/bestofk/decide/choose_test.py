@@ -10,7 +10,7 @@ from warnings import warn
 
 import numpy as np
 
-from bestofk._base.checks import Floats
+from bestofk._base.checks import Floats, positive
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
 from bestofk._base.registry import resolve
 from bestofk.decide.problem import BOTH_PARTS, Problem
@@ -111,12 +111,13 @@ def choose_test(
             function=test,
             axes=axes,
             arguments=arguments,
-            chosen=getattr(test, "chosen", problem.subject.test_reason or "given by the caller"),
+            chosen=getattr(test, "chosen", "given by the caller"),
             detail=getattr(test, "detail", ""),
             entry=getattr(test, "entry", None),
         )
     detail = ""
-    calibration = _calibration(df)
+    df = checked_df(df)
+    calibration = None if df is None or isinstance(df, str | int | float) else df
     if test == "auto":
         entry, chosen = _automatic(problem)
     else:
@@ -163,14 +164,18 @@ def choose_test(
     )
 
 
-def _calibration(df: Any) -> Calibration | None:
-    """Return the calibration that `df` is or names; None if it is another value."""
-    if df is None or df == "calibrated":
-        return None
+def checked_df(df: Any) -> Any:
+    """Return None, ``"calibrated"``, a positive number, or a calibration; read it from a file."""
+    if df is None or (isinstance(df, str) and df == "calibrated"):
+        return df
     from bestofk.stats.pairwise.calibration import Calibration, read_calibration
 
-    value = read_calibration(df) if isinstance(df, str | os.PathLike) else df
-    return value if isinstance(value, Calibration) else None
+    if isinstance(df, Calibration):
+        return df
+    if isinstance(df, str | os.PathLike):
+        return read_calibration(df)
+    number = positive(df, "df")
+    return int(df) if isinstance(df, int | np.integer) else number
 
 
 def _takes_any_losses(entry: PairwiseTest) -> bool:

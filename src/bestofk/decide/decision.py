@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -92,7 +93,7 @@ class Standing(Presented):
         return {name: getattr(self, name) for name in names}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Decision(Stated, Reported):
     """The decision of a procedure.
 
@@ -167,8 +168,6 @@ class Decision(Stated, Reported):
     test_choice: Choice | None = field(default=None, repr=False)
     settings: Settings | None = field(default=None, repr=False)
     """The settings of the decision, if `bestofk.order` or `bestofk.compare` made it."""
-    _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
-    """The statements and the standings, once they were made."""
 
     @property
     def noun(self) -> str:
@@ -223,17 +222,13 @@ class Decision(Stated, Reported):
         may_be = dict(zip(self.by_preference, self.best.candidates.tolist(), strict=True))
         return tuple(name for name in self.by_mean if may_be[name])
 
-    @property
+    @cached_property
     def pair_evidence(self) -> Evidence:
         """The pairs with one family over all of them; that of the decision, if it has one."""
         evidence = self.evidence
         if not evidence.family.of_best:
             return evidence
-        if "pairs" not in self._cache:
-            family = replace(evidence.family, name="all", correction=self.correction)
-            self._cache["pairs"] = evidence.of_family(family)
-        pairs: Evidence = self._cache["pairs"]
-        return pairs
+        return evidence.of_family(replace(evidence.family, name="all", correction=self.correction))
 
     @property
     def pairs(self) -> Any:
@@ -281,19 +276,14 @@ class Decision(Stated, Reported):
             for free, taken in steps_of(self.evidence.overrides())
         )
 
-    @property
+    @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """One row per learner: by `ranking` if a preference ranks all of them, else by mean."""
-        if "standings" not in self._cache:
-            complete = self.preference.stated and len(self.ranking) == len(self.by_preference)
-            names = self.ranking if complete else self.by_mean
-            places = {name: place for place, name in enumerate(self.by_preference)}
-            reference = next(iter(self.candidates), self.recommended)
-            self._cache["standings"] = tuple(
-                self._standing(name, places[name], reference) for name in names
-            )
-        rows: tuple[Standing, ...] = self._cache["standings"]
-        return rows
+        complete = self.preference.stated and len(self.ranking) == len(self.by_preference)
+        names = self.ranking if complete else self.by_mean
+        places = {name: place for place, name in enumerate(self.by_preference)}
+        reference = next(iter(self.candidates), self.recommended)
+        return tuple(self._standing(name, places[name], reference) for name in names)
 
     def _standing(self, name: Name, place: int, reference: Name | None) -> Standing:
         losses = self.mean_losses
@@ -343,15 +333,9 @@ class Decision(Stated, Reported):
         """Return the number of runs behind the mean of a learner; None if all have the same."""
         return None
 
-    @property
+    @cached_property
     def statements(self) -> tuple[Statement, ...]:
         """Everything there is to say, the verdict first."""
-        if "statements" not in self._cache:
-            self._cache["statements"] = self._statements()
-        made: tuple[Statement, ...] = self._cache["statements"]
-        return made
-
-    def _statements(self) -> tuple[Statement, ...]:
         from bestofk.decide.statements.details import decision_statements
 
         return decision_statements(self)

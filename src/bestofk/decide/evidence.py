@@ -297,8 +297,14 @@ class Evidence(Presented):
     """The Bayesian test that gives posterior probabilities, if a rope was given."""
     also: tuple[tuple[Evidence, Ints, Signs], ...] = field(default=(), repr=False)
     """Evidence that intervals must cover as well, with the row and the sign of every pair."""
+    bayesian_sample: Floats | None = field(default=None, repr=False)
+    """The losses for it, if the Bayesian test needs other axes than `values` has."""
+    results: Mapping[str, list[Any]] = field(default_factory=dict, repr=False)
+    """Results of the test by alternative, if they were kept."""
+    ends: tuple[float, Floats, Floats] | None = field(default=None, repr=False)
+    """A level, and the intervals of all pairs at this level, if they were computed already."""
     cache: dict[str, Any] = field(default_factory=dict, repr=False)
-    """Results of the test, and values that are computed once."""
+    """Values that are computed once."""
 
     def __len__(self) -> int:
         return len(self.first)
@@ -364,7 +370,7 @@ class Evidence(Presented):
         """P(first better), P(equivalent), P(second better), if a rope was given."""
         if self.bayesian is None:
             return None
-        sample = self.cache.get("bayesian sample", self.values)
+        sample = self.values if self.bayesian_sample is None else self.bayesian_sample
         results = list(self._tested(self.bayesian, sample, "two-sided", np.arange(len(self))))
         return {
             name: self._joined([getattr(one, field) for one in results])
@@ -415,12 +421,10 @@ class Evidence(Presented):
             for name in ("first", "second", "estimate", "statistic", "pvalue", "adjusted_pvalue",
                          "direction", "better")
         }  # fmt: skip
-        kept = ("bayesian sample",)
-        cache = {name: value for name, value in self.cache.items() if name in kept}
-        if (part := self._result_of(rows)) is not None:
-            cache[f"results {self.alternative}"] = [part]
+        part = self._result_of(rows)
+        results = {} if part is None else {self.alternative: [part]}
         also = tuple((other, at[rows], sign[rows]) for other, at, sign in self.also)
-        return replace(self, **columns, also=also, cache=cache)
+        return replace(self, **columns, also=also, results=results, ends=None, cache={})
 
     def of_family(self, family: Family) -> Self:
         """Return the same tests, adjusted over another family of the same pairs."""
@@ -432,9 +436,8 @@ class Evidence(Presented):
     def intervals_at(self, level: float, rows: Ints | None = None) -> tuple[Floats, Floats]:
         """Return the intervals of some pairs at a level; infinite for a test that has none."""
         at = slice(None) if rows is None else rows
-        known_level, *ends = self.cache.get("ends", (None,))
-        if known_level == level:
-            low, high = (end[..., at] for end in ends)
+        if self.ends is not None and self.ends[0] == level:
+            low, high = (end[..., at] for end in self.ends[1:])
         else:
             low, high = self._test_intervals(level, rows)
         for other, other_rows, signs in self.also:
@@ -553,9 +556,8 @@ class Evidence(Presented):
 
     def _results(self, alternative: str, rows: Ints | None = None) -> Iterable[Any]:
         """Return the results of the test; test the pairs only if there are no results yet."""
-        results: list[Any] | None = self.cache.get(f"results {alternative}")
-        if results is not None:
-            return results
+        if alternative in self.results:
+            return self.results[alternative]
         if self.choice is None or self.values is None:
             return ()
         rows = np.arange(len(self)) if rows is None else rows
@@ -563,7 +565,7 @@ class Evidence(Presented):
 
     def _result_of(self, rows: Ints) -> Any:
         """Return the part of the test's result about some pairs; None if there is none."""
-        results = self.cache.get(f"results {self.alternative}", ())
+        results = self.results.get(self.alternative, ())
         part = getattr(results[0], "of_pairs", None) if len(results) == 1 else None
         return None if part is None else part(rows)
 

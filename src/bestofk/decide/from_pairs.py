@@ -20,7 +20,7 @@ from bestofk.losses.losses import Metric
 from bestofk.stats.pairwise.result import PairwiseResult
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class PairsDecision(Decision):
     """A decision from tests of pairs, without a table of losses."""
 
@@ -145,7 +145,7 @@ def decide_from_pairs(
         family=family,
         alternative="two-sided",
         metric=metric,
-        cache={"results two-sided": [tested]},
+        results={"two-sided": [tested]},
     )
     return PairsDecision(
         compared=noun,

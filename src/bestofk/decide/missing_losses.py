@@ -35,12 +35,10 @@ class MissingLosses:
 
     def revised(self, evidence: Evidence) -> Evidence:
         """Return the evidence that also holds with the missing losses."""
-        revised = evidence
         for other in (self.as_worst, self.as_best):
             if other is not None:
-                revised = agreeing(revised, other)
-        revised.cache["before missing"] = evidence
-        return revised
+                evidence = agreeing(evidence, other)
+        return evidence
 
 
 def filled_with_worst(values: Floats) -> Floats:

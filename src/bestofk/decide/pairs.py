@@ -40,9 +40,10 @@ def tested(problem: Problem, settings: Settings) -> tuple[Evidence, Choice]:
         metric=problem.metric,
         rope=settings.rope,
         bayesian=bayesian,
+        bayesian_sample=None
+        if bayesian is None or bayesian.axes == choice.axes
+        else problem.sample(bayesian.axes),
     )
-    if bayesian is not None and bayesian.axes != choice.axes:
-        evidence.cache["bayesian sample"] = problem.sample(bayesian.axes)
     if problem.missing is not None and problem.missing.as_worst is not None:
         evidence = problem.missing.revised(evidence)
     return evidence, choice
@@ -199,14 +200,21 @@ def compare_pairs(
     tables = values.reshape(-1, *values.shape[len(lead) :])
     first, second = family.pairs()
     per_table = len(first) * int(np.prod(tables.shape[2:]))
-    cache: dict[str, Any] = {}
     columns: Mapping[str, Floats]
     if per_table > MAX_PAIRED_LOSSES and family.name != "control":
-        ends = {} if lead else cache
-        blocks = [_in_blocks(choice, table, family, alternative, ends) for table in tables]
-        columns = blocks[0]
-        if lead:
-            columns = {name: np.stack([one[name] for one in blocks]) for name in _COLUMNS}
+        from bestofk.stats.pairwise.pairs import all_pairs
+
+        # keep the intervals, but not the results
+        level = family.interval_level() if family.has_intervals else None
+        blocks = [all_pairs(choice, one, alternative=alternative, level=level) for one in tables]
+        columns = {
+            name: np.stack([getattr(one, name) for one in blocks])
+            if lead
+            else getattr(blocks[0], name)
+            for name in _COLUMNS
+        }
+        if not lead and blocks[0].low is not None:
+            facts["ends"] = (level, blocks[0].low, blocks[0].high)
     else:
         step = max(1, _MAX_LOSSES_PER_CALL // max(per_table, 1))
         results, parts = [], []
@@ -216,7 +224,7 @@ def compare_pairs(
             results.append(call_test(choice, *pairs, alternative))
             parts.append(_columns(choice, results[-1], (len(some), len(first)), some.shape[2:]))
         columns = {name: np.concatenate([one[name] for one in parts]) for name in _COLUMNS}
-        cache[f"results {alternative}"] = results
+        facts["results"] = {alternative: results}
     columns = {name: column.reshape(*lead, len(first)) for name, column in columns.items()}
     # differences within rounding error count as 0
     noise = 1e-12 * np.abs(means).max(axis=-1, keepdims=True)
@@ -237,22 +245,8 @@ def compare_pairs(
         alternative=alternative,
         values=values,
         choice=choice,
-        cache=cache,
         **facts,
     )
-
-
-def _in_blocks(
-    choice: Choice, table: Floats, family: Family, alternative: str, cache: dict[str, Any]
-) -> dict[str, Floats]:
-    """Test many learners in blocks of rows; keep the intervals, but not the results."""
-    from bestofk.stats.pairwise.pairs import all_pairs
-
-    level = family.interval_level() if family.has_intervals else None
-    pairs = all_pairs(choice, table, alternative=alternative, level=level)
-    if pairs.low is not None and pairs.high is not None:
-        cache["ends"] = (level, pairs.low, pairs.high)
-    return {name: getattr(pairs, name) for name in _COLUMNS}
 
 
 def _columns(

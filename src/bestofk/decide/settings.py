@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
@@ -21,6 +20,7 @@ from bestofk._base.checks import (
 )
 from bestofk._base.code_identity import identify
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
+from bestofk.decide.choose_test import checked_df
 from bestofk.decide.evidence import FAMILIES
 from bestofk.decide.preference import (
     MEASURED,
@@ -129,7 +129,7 @@ class Settings:
                 f"{entry.function.replace(':', '.')}."
             )
         self._set("prefer", checked_preference(self.prefer))
-        self._set("df", _checked_df(self.df))
+        self._set("df", checked_df(self.df))
         self._set("alpha", significance_level(self.alpha))
         self._set("test_arguments", dict(self.test_arguments))
         self._set("missing", missing_word(self.missing))
@@ -314,19 +314,6 @@ class Settings:
 
 def _needs_all_pairs(correction: str | None) -> bool:
     return correction is not None and CORRECTIONS[correction].needs_all_pairs
-
-
-def _checked_df(df: Any) -> Any:
-    if df is None or (isinstance(df, str) and df == "calibrated"):
-        return df
-    from bestofk.stats.pairwise.calibration import Calibration, read_calibration
-
-    if isinstance(df, Calibration):
-        return df
-    if isinstance(df, str | os.PathLike):
-        return read_calibration(df)
-    number = positive(df, "df")
-    return int(df) if isinstance(df, int | np.integer) else number
 
 
 def _plain(name: str, value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -282,7 +283,7 @@ def evidence_so_far(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class StoppedDecision(Decision):
     """The decision of a race that stopped before the end of the plan.
 
@@ -323,7 +324,7 @@ class StoppedDecision(Decision):
         """Empty: further steps are not settled."""
         return ()
 
-    @property
+    @cached_property
     def pair_evidence(self) -> Evidence:
         """The pairs of the decision; those of another family are not settled."""
         return self.evidence
@@ -334,7 +335,7 @@ class StoppedDecision(Decision):
         may_be = (RECOMMENDED, MAY_BE_BEST, NOT_SETTLED)
         return tuple(row.name for row in self.standings if row.verdict in may_be)
 
-    @property
+    @cached_property
     def standings(self) -> tuple[Standing, ...]:
         """One row per learner, without bounds: the recommended one first, then more runs first."""
         return tuple(
@@ -372,7 +373,9 @@ class StoppedDecision(Decision):
         """Return the number of runs (or data sets) in the mean of a learner."""
         return self.race.runs[str(name)]
 
-    def _statements(self) -> tuple[Statement, ...]:
+    @cached_property
+    def statements(self) -> tuple[Statement, ...]:
+        """Everything there is to say, the verdict first."""
         return stopped_statements(self)
 
     def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:

@@ -142,7 +142,7 @@ def _against_preferred(problem: Problem, choice: Choice, family: Family, first: 
         metric=problem.metric,
         values=values,
         choice=choice,
-        cache={"results greater": [result]},
+        results={"greater": [result]},
     )
 
 

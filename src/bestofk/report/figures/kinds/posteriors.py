@@ -152,7 +152,7 @@ def posteriors_of(value: Any, kind: str, names: Sequence[str] | None = None) -> 
     others = sorted(
         (name for name in order.by_preference if name != best), key=lambda n: order.mean_losses[n]
     )
-    sample: Any = evidence.cache.get("bayesian sample", evidence.values)
+    sample: Any = evidence.values if evidence.bayesian_sample is None else evidence.bayesian_sample
     result: Any = evidence.bayesian(
         sample[[index[name] for name in others]], sample[[index[best]] * len(others)], "two-sided"
     )
