@@ -27,6 +27,7 @@ from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.assumptions import CheckedAssumption, assumptions_of
 from bestofk.report.card import card_of, result_card, today
+from bestofk.report.figures.comparisons import losses_of
 from bestofk.report.figures.kinds.cost_frontier import layout_frontier
 from bestofk.report.figures.kinds.datasets import layout_heatmap
 from bestofk.report.figures.registry import FIGURES
@@ -120,7 +121,7 @@ def render_report(
         study.decision if study is not None else models.decision if models is not None else value
     )
     assert order is None or isinstance(order, Decision)
-    losses = study.losses if study is not None else _losses_of(order)
+    losses = study.losses if study is not None else losses_of(order)
     if order is not None:
         order = order.with_text_names()
         value = order if value is not study and models is None else value
@@ -215,17 +216,6 @@ def _slices(slices: Slices | None) -> list[OutputTable]:
     if slices is None:
         return []
     return [rows_table("slices", f"Slices by {slices.by}", slices._columns())]
-
-
-def _losses_of(order: Decision | None) -> Losses | None:
-    """Return the table that was decided from; make one if the input was an array."""
-    problem = None if order is None else order.problem
-    if problem is None:
-        return None
-    if problem.losses is not None:
-        return problem.losses
-    dims = ("algorithm", "dataset") if problem.n_datasets > 1 else ("algorithm", "run", "fold")
-    return Losses(problem.values, dims=dims, algorithms=[str(name) for name in problem.names])
 
 
 def _names(order: Decision | None, study: Study | None) -> set[object]:
