@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
+from bestofk._base.errors import ArgumentError
 from bestofk.papers import lab
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -240,3 +241,16 @@ def test_critical_value_of_a_test_that_knows_no_df() -> None:
     assert result.df is None
     assert result.critical_low <= right <= result.critical_high
     assert result.type1 <= ALPHA
+
+
+def test_a_test_of_the_callers_own() -> None:
+    def naive(a: np.ndarray, b: np.ndarray) -> float:
+        return float(stats.ttest_rel(a.ravel(), b.ravel()).pvalue)
+
+    ours = lab.type1_error("kfold-t", problem="normal(cv='kfold:7')", sets=200)
+    theirs = lab.type1_error(naive, problem="normal(cv='kfold:7')", sets=200)
+    assert np.allclose(ours.outcomes.pvalue, theirs.outcomes.pvalue)
+    assert theirs.test == "naive"
+    assert [rate.count for rate in ours.rates] == [rate.count for rate in theirs.rates]
+    with pytest.raises(ArgumentError, match="must return one p-value from 0 to 1"):
+        lab.type1_error(lambda a, b: 2.0, problem="normal(cv='kfold:7')", sets=2)

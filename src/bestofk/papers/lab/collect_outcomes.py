@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 ALPHAS = (0.01, 0.025, 0.05, 0.10)
 """Levels that are measured by default."""
+Test = str | Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -65,7 +66,7 @@ class Outcomes:
 
 def outcomes(
     simulation: Simulation,
-    test: str = "auto",
+    test: Test = "auto",
     *,
     alpha: Any = ALPHAS,
     alternative: str = "two-sided",
@@ -78,8 +79,10 @@ def outcomes(
     ----------
     simulation : Simulation
         From `simulate`.
-    test : str
-        A pairwise test (first learner against second), or a test of K learners.
+    test : str or callable
+        A pairwise test (first learner against second), a test of K learners, or a function
+        ``test(a, b)`` of the losses (runs, folds) of two learners on one data set, which returns
+        a p-value or an object with a `pvalue`.
     alpha : float or sequence of float
         Levels.
     alternative, df, **arguments
@@ -90,6 +93,9 @@ def outcomes(
         raise ArgumentError("alpha must hold at least one level; got none.")
     alphas = tuple(probability(level, "alpha") for level in listed)
     side(alternative)
+    if callable(test):
+        more = {} if alternative == "two-sided" else {"alternative": alternative}
+        return _of_function(simulation, test, alphas, {**more, **arguments})
     if test in MULTIPLE_TESTS:
         if df is not None:
             raise ArgumentError(f"df does not apply to {test!r}, a test of all learners; omit df.")
@@ -123,7 +129,7 @@ def outcomes(
 
 
 def run_test(
-    test: str, learners: Any, problem: Any, cv: Any, simulation: Simulation | None,
+    test: Test, learners: Any, problem: Any, cv: Any, simulation: Simulation | None,
     arguments: dict[str, Any],
 ) -> tuple[Simulation, Outcomes]:  # fmt: skip
     """Simulate and test; refuse designs that the test does not cover before simulating.
@@ -140,6 +146,26 @@ def run_test(
             outcomes(rehearse(learners, problem, cv, arguments.get("scoring")), test, **testing)
         simulation = simulate(learners, problem, cv, **arguments)
     return simulation, outcomes(simulation, test, **testing)
+
+
+def _of_function(
+    simulation: Simulation, function: Callable[..., Any], alphas: tuple[float, ...],
+    arguments: dict[str, Any],
+) -> Outcomes:  # fmt: skip
+    name = getattr(function, "__name__", type(function).__name__)
+    a, b = simulation.sample(2)[:2]
+    shape = a.shape[:2]
+    results = [function(a[table], b[table], **arguments) for table in np.ndindex(shape)]
+    each = [np.asarray(getattr(result, "pvalue", result), dtype=np.float64) for result in results]
+    if any(value.ndim or not 0 <= value <= 1 for value in each):
+        raise ArgumentError(f"test {name} must return one p-value from 0 to 1 for two learners.")
+    axes = tuple(range(2, a.ndim))
+    return Outcomes(
+        name=name,
+        alphas=alphas,
+        pvalue=np.array(each).reshape(shape),
+        better=np.where(a.mean(axis=axes) > b.mean(axis=axes), 2, 1),
+    )
 
 
 def _of_all(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats, whole
 from bestofk._base.errors import ArgumentError
 from bestofk._base.results import Presented
-from bestofk.papers.lab.collect_outcomes import Outcomes, run_test
+from bestofk.papers.lab.collect_outcomes import Outcomes, Test, run_test
 from bestofk.papers.lab.rates import LEVEL, Rate, rate_columns
 from bestofk.papers.lab.simulation import Simulation
 from bestofk.papers.lab.truth import Truth, truth_of
@@ -115,7 +115,7 @@ class TypeOneError(MeasuredTest):
 
 
 def type1_error(
-    test: str = "auto",
+    test: Test = "auto",
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "binary",
     cv: Any = "10x10",
@@ -127,8 +127,8 @@ def type1_error(
 
     Parameters
     ----------
-    test : str
-        A pairwise test, or a test of K learners.
+    test : str or callable
+        A pairwise test, a test of K learners, or a function ``test(a, b)`` that returns a p-value.
     learners, problem, cv
         The simulation; see `simulate`. The learners should be equal on the problem.
     simulation : Simulation, optional
@@ -250,7 +250,7 @@ class Power(Presented):
 
 
 def power(
-    test: str = "auto",
+    test: Test = "auto",
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "network(paper=2)",
     cv: Any = "10x10",
@@ -389,7 +389,7 @@ def agreement_of(verdict: npt.NDArray[np.int64]) -> Agreement:
 
 
 def replicability(
-    test: str = "auto",
+    test: Test = "auto",
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "binary",
     cv: Any = "10x10",
