@@ -23,7 +23,7 @@ import bestofk as bk
 from bestofk.decide.cautions import USUAL_RATE, caution_of
 from bestofk.decide.choose_test import choose_test
 from bestofk.decide.problem import Subject, as_problem
-from bestofk.evals.choosing import ClusteredTest
+from bestofk.evals.choosing import clustered_choice
 from bestofk.stats.pairwise import corrected_resampled_t, mcnemar, welch_t
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 from case_table import write_csv
@@ -135,7 +135,7 @@ class Cell:
             )
         binary = bool(np.isin(table, (0.0, 1.0)).all())
         name = "cluster-sign-flip" if binary else "cluster-t"
-        test: Any = ClusteredTest(name=name, clusters=labels, unit=1.0)
+        test: Any = clustered_choice(name, clusters=labels, unit=1.0)
         if binary and self.units == "items":
             test = "mcnemar"
         names = [f"m{k}" for k in range(len(table))]

@@ -8,7 +8,7 @@ import pytest
 
 import bestofk as bk
 from bestofk.decide.cautions import l_skewness, rate_at
-from bestofk.evals.choosing import ClusteredTest
+from bestofk.evals.choosing import clustered_choice
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
 
 
@@ -258,7 +258,7 @@ def test_tables_of_rows_in_order_of_time_are_series():
 def of_items(scores, clusters=None, test="cluster-t"):
     labels = np.arange(scores.shape[1]) if clusters is None else clusters
     losses = bk.Losses(1.0 - scores, dims=("algorithm", "instance"), algorithms=["a", "b"])
-    return bk.order(losses, test=ClusteredTest(name=test, clusters=labels, unit=1.0)).caution
+    return bk.order(losses, test=clustered_choice(test, clusters=labels, unit=1.0)).caution
 
 
 def test_few_items_of_a_model_with_scores_at_one_end_give_a_caution():

@@ -59,7 +59,7 @@ def rate_at(rates: Mapping[int, float], size: float) -> float:
 
 def _differences(problem: Problem, choice: Choice) -> Floats:
     """Return the differences (pairs, n) of the first pairs on the units of the test."""
-    labels = getattr(choice.function, "clusters", None)
+    labels = choice.arguments.get("clusters")
     if labels is None:
         return pair_differences(problem)
     from bestofk.stats.pairwise.clustered import clusters_of
@@ -132,7 +132,7 @@ def l_skewness(d: Floats) -> Floats:
 
 def _at_one_end(problem: Problem, choice: Choice) -> Shown:
     """Return words if one model has nearly all scores at an end of the scale, another has not."""
-    unit = getattr(choice.function, "unit", None)
+    unit = choice.arguments.get("unit")
     losses = problem.sample(1)
     n = problem.n_units
     if unit is None or n >= 20:

@@ -42,7 +42,7 @@ SITUATION_WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Choice:
     """A pairwise test with all its arguments except the losses."""
 
@@ -101,6 +101,8 @@ def choose_test(
     A calibrated critical value makes a test of single losses, such as the sign test, cover any
     design. With `calibrating`, it is about to be measured.
     """
+    if isinstance(test, Choice):
+        return test
     if callable(test):
         if df is not None:
             arguments = {**arguments, "df": df}
@@ -111,9 +113,7 @@ def choose_test(
             function=test,
             axes=axes,
             arguments=arguments,
-            chosen=getattr(test, "chosen", "given by the caller"),
-            detail=getattr(test, "detail", ""),
-            entry=getattr(test, "entry", None),
+            chosen="given by the caller",
         )
     detail = ""
     df = checked_df(df)

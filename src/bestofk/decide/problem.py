@@ -34,7 +34,7 @@ class Subject:
     - `noun`: What is compared: ``"learner"`` or ``"model"``.
     - `design`: The design in words; empty: as the losses state it.
     - `details`: A phrase about a learner, such as its cost, that the verdict puts behind its name.
-    - `test_reason`: Why this test was chosen, if the caller chose it.
+    - `test_reason`: Why this test was chosen, if the caller chose it by its name.
     - `n_clusters`: Number of clusters, if clusters of items are the units of the test.
     - `clustered`: Whether these are clusters of several items, not single items.
     """

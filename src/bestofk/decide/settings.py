@@ -20,7 +20,7 @@ from bestofk._base.checks import (
 )
 from bestofk._base.code_identity import identify
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
-from bestofk.decide.choose_test import checked_df
+from bestofk.decide.choose_test import Choice, checked_df
 from bestofk.decide.evidence import FAMILIES
 from bestofk.decide.preference import (
     MEASURED,
@@ -68,7 +68,7 @@ class StoredTest:
 def _inside(test: Any) -> Any:
     while isinstance(test, partial):
         test = test.func
-    return test
+    return test.function if isinstance(test, Choice) else test
 
 
 OPTIONAL = ("correction", "family", "control", "margin", "rope")

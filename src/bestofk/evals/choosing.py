@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from bestofk._base.checks import Floats, RandomState, names_arguments, one_of, positive, whole
 from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
 from bestofk._base.formatting import counted
+from bestofk.decide.choose_test import Choice
 from bestofk.decide.decision import Decision
 from bestofk.decide.missing_losses import MissingLosses
 from bestofk.decide.order import decide
@@ -38,7 +39,6 @@ from bestofk.evals.rows import STATUSES
 from bestofk.losses.losses import Losses
 from bestofk.stats.intervals import wilson
 from bestofk.stats.pairwise.clustered import Clusters, cluster_t, clusters_of
-from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
 from bestofk.stats.pairwise.skew_corrected import unit_widening
 
@@ -46,41 +46,22 @@ MIN_GRADED_UNITS = 30
 """With fewer items or clusters, intervals of graded scores cover too rarely."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ClusteredTest:
-    """One of `CLUSTERED_TESTS` with the clusters and tasks of the items, for a decision."""
-
-    name: str
-    clusters: Any = field(repr=False)
-    strata: Any = field(default=None, repr=False)
-    unit: float | None = None
-    chosen: str = ""
-    """Why bestofk chose it; empty if the caller named it."""
-    detail: str = ""
-
-    @property
-    def __name__(self) -> str:
-        return self.name
-
-    @property
-    def entry(self) -> PairwiseTest:
-        """The registry entry of the test."""
-        return CLUSTERED_TESTS[self.name]
-
-    def __call__(self, a: Any, b: Any, *, alternative: str = "two-sided") -> Any:
-        """Return the result for losses (..., 1, n)."""
-        n = len(self.clusters)
-        first, second = (np.asarray(x).reshape(*np.shape(x)[:-2], n) for x in (a, b))
-        more = {"widened": _widening(self.clusters)} if self.entry.widened else {}
-        return self.entry.load()(
-            first, second, clusters=self.clusters, strata=self.strata, unit=self.unit,
-            alternative=alternative, **more,
-        )  # fmt: skip
-
-
-def _widening(clusters: Any) -> float:
-    """Return the factor of the standard error for this number of clusters."""
-    return unit_widening(len(np.unique(clusters)))
+def clustered_choice(
+    name: str,
+    *,
+    clusters: Any,
+    strata: Any = None,
+    unit: float,
+    chosen: str = "",
+    detail: str = "",
+) -> Choice:
+    """Return one of `CLUSTERED_TESTS` with the clusters and tasks of the items."""
+    entry = CLUSTERED_TESTS[name]
+    arguments = {"clusters": clusters, "strata": strata, "unit": unit}
+    if entry.widened:
+        arguments["widened"] = unit_widening(len(np.unique(clusters)))
+    return Choice(name=name, function=entry.load(), axes=1, arguments=arguments, chosen=chosen,
+                  detail=detail, entry=entry)  # fmt: skip
 
 
 @names_arguments(options=Settings)
@@ -296,7 +277,7 @@ def _decide(
         if macro and len(scores.tasks) > 1:
             weights = _task_weights(scores)[scores.task]
         table, labelled = labelled_losses(scores, weights)
-        test = labelled
+        test = labelled.choice()
     low, high = float(scores.mean.min()), float(scores.mean.max())
     unit = 1.0 if low >= 0.0 and high <= 1.0 else high - low
     if macro:
@@ -314,9 +295,9 @@ def _decide(
             f"procedure {procedure!r} assumes independent items of equal weight, and these are in "
             f"{structure}: use 'best' or 'multitest'."
         )
-    if isinstance(chosen, ClusteredTest) and options.get("df") is not None:
+    if isinstance(chosen, Choice) and options.get("df") is not None:
         raise ArgumentError(f"df does not apply to test {chosen.name!r}; omit it.")
-    clustered = isinstance(chosen, ClusteredTest) and bool(scores.clusters)
+    clustered = isinstance(chosen, Choice) and bool(scores.clusters)
     n_clusters = len(np.unique(scores.cluster)) if clustered else None
     if labelled is not None:
         n_clusters = len(np.unique(scores.cluster[labelled.labelled]))
@@ -450,8 +431,8 @@ def _test(
     else:
         unit_of_test = "the mean score of an item over its epochs is one observation"
     automatic = test == "auto"
-    clustered_test = ClusteredTest(
-        name=entry.name if automatic else test,
+    choice = clustered_choice(
+        entry.name if automatic else test,
         clusters=scores.cluster,
         strata=scores.task if len(scores.tasks) > 1 else None,
         unit=unit,
@@ -460,7 +441,7 @@ def _test(
         else "",
         detail="" if automatic else unit_of_test,
     )
-    return clustered_test, "", {}
+    return choice, "", {}
 
 
 def _against(decision: Decision, against: str | None) -> tuple[AgainstModel, ...]:

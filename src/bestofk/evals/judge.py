@@ -12,12 +12,12 @@ from bestofk._base.checks import Bools, Floats
 from bestofk._base.errors import ArgumentError, TableError
 from bestofk._base.formatting import interval_words, number, rounded, shortened
 from bestofk._base.results import Presented
+from bestofk.decide.choose_test import Choice
 from bestofk.evals.evals import Evals
 from bestofk.evals.item_scores import ItemScores
 from bestofk.losses.losses import Losses
 from bestofk.stats.pairwise.clustered import clusters_of
-from bestofk.stats.pairwise.entry import PairwiseTest
-from bestofk.stats.pairwise.judge_correction import MIN_LABELLED
+from bestofk.stats.pairwise.judge_correction import MIN_LABELLED, prediction_powered
 from bestofk.stats.pairwise.registry import LABELLED_TESTS
 from bestofk.stats.tails import pvalue_of_t, t_quantile
 
@@ -230,28 +230,23 @@ class LabelledTest:
     labelled: Bools = field(repr=False)
     clusters: Any = field(repr=False)
     unit: float
-    chosen: str = "chosen because people labelled some of the items that the judge scored"
-    detail: str = ""
 
-    @property
-    def __name__(self) -> str:
-        return "prediction-powered"
-
-    @property
-    def entry(self) -> PairwiseTest:
-        """The registry entry of the test."""
-        return LABELLED_TESTS["prediction-powered"]
+    def choice(self) -> Choice:
+        """Return the test for a decision."""
+        reason = "chosen because people labelled some of the items that the judge scored"
+        entry = LABELLED_TESTS["prediction-powered"]
+        return Choice(name=entry.name, function=self, axes=2, chosen=reason, entry=entry)
 
     def __call__(self, a: Any, b: Any, *, alternative: str = "two-sided") -> Any:
         """Return the result for rows of the table, of shape (..., 1, N + n)."""
         rows = [np.asarray(x).reshape(*np.shape(x)[:-2], np.shape(x)[-1]) for x in (a, b)]
         N, n = len(self.labelled), int(self.labelled.sum())
         judge = [row[..., :N] * (N / (N + n)) for row in rows]
-        truth = tuple(
+        truth: Any = tuple(
             row[..., N:] * (n / (N + n)) + f[..., self.labelled]
             for row, f in zip(rows, judge, strict=True)
         )
-        return self.entry.load()(
+        return prediction_powered(
             *judge, truth=truth, labelled=self.labelled, clusters=self.clusters, unit=self.unit,
             alternative=alternative,
         )  # fmt: skip
