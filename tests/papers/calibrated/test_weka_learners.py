@@ -1,5 +1,7 @@
 """The learners of Table 7: by hand, against built-in learners and other formulas."""
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 from scipy.special import gammaln
@@ -12,9 +14,20 @@ from bestofk.papers.lab.simulation import simulate
 from bestofk.papers.learners.voted_perceptron import VotedPerceptron
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EqualShares(BinaryAttributes):
+    """Attributes that all have the second value with the same probability."""
+
+    share: float
+
+    def encoded(self, rng):
+        values = rng.random((self.rows, self.attributes)) < self.share
+        return replace(BinaryAttributes.encoded(self, rng), values=values.astype(np.float64))
+
+
 def test_the_first_of_tied_neighbours_by_hand():
     """One attribute that is constant: all rows tie, so the first row of the first other fold."""
-    problem = BinaryAttributes(rows=40, attributes=1, attribute_probability=1e-12)
+    problem = EqualShares(rows=40, attributes=1, share=1e-12)
     losses = weka_losses(problem, sets=2, runs=3, seed=5)["nn"]
     assert losses.shape == (2, 3, 10)
     # all rows of a fold get one class: its error is the share of the other class, 2 of 4 rows
@@ -24,7 +37,7 @@ def test_the_first_of_tied_neighbours_by_hand():
 
 def test_first_neighbour_has_the_folds_of_the_simulation():
     """Attributes that distinguish rows give few ties, so it mostly equals the built-in nn."""
-    problem = BinaryAttributes(rows=30, attributes=19, attribute_probability=0.5)
+    problem = EqualShares(rows=30, attributes=19, share=0.5)
     ours = simulate(["max", "nn"], problem, "2x10", sets=2, random_state=4).losses[:, 0, 1, 0]
     theirs = weka_losses(problem, sets=2, runs=2, seed=4)["nn"]
     same = np.isclose(theirs, ours[..., 0])
