@@ -39,9 +39,9 @@ NO_LEARNER = -1
 
 
 class Ruled(NamedTuple):
-    """What a rule makes of the pairs of a table, or of B tables (with a first axis).
+    """The ruling of a procedure on one table, or on B tables (with a first axis).
 
-    - `recommended`: The position of a learner, `NO_LEARNER` if there is none.
+    - `recommended`: The position of the recommended learner, or `NO_LEARNER`.
     - `order`: (K,) positions, best first; `NO_LEARNER` where the rule leaves them open.
     - `best`: The statement about the best, if the rule makes one.
     """

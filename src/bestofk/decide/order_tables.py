@@ -296,7 +296,7 @@ def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any)
 
 
 class DecidedTables(NamedTuple):
-    """What one test decides about some tables; positions are those in the order of preference."""
+    """The decisions of one test about some tables; positions follow the order of preference."""
 
     tables: Ints
     test: str

@@ -302,8 +302,8 @@ class _Common(NamedTuple):
 def _common_units(losses: Losses) -> _Common:
     """Keep the data sets (or, of one data set, the runs or folds) that every learner has in full.
 
-    The filled table has all units that some learner has; there is none if every learner lacks
-    the same.
+    The filled table has all units that some learner has. It is None if every learner lacks the
+    same units.
     """
     from bestofk.losses.losses import DIMS, Losses
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import joined
 from bestofk._base.registry import Registry, resolve
-from bestofk.decide.registry import decides_by
 from bestofk.report.figures.comparisons import comparisons_of, losses_of
 from bestofk.report.figures.examples import EXAMPLES
 from bestofk.report.figures.style import paper_of
@@ -42,10 +41,6 @@ def _stated(order: Decision) -> bool:
 
 def _stated_and_complete(order: Decision) -> bool:
     return _stated(order) and not _stopped(order)
-
-
-def _complete_multitest(order: Decision) -> bool:
-    return decides_by(order.procedure) == "steps" and _stated_and_complete(order)
 
 
 def _recommends_by_pairs(order: Decision) -> bool:
