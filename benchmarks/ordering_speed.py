@@ -105,7 +105,7 @@ def ranks() -> Iterator[Row]:
     share = np.linspace(0.2, 0.5, RANKED)[:, None]
     values = rng.random((RANKED, ITEMS))
     for name, scores in (("right-wrong", values < share), ("graded", values / 2 + share)):
-        table = Losses(scores, dims=("algorithm", "instance"))
+        table = Losses(scores, dims=("learner", "instance"))
         with one_thread():
             start = process_time()
             remaining = len(order(table).candidates)
@@ -119,7 +119,7 @@ def table_of(learners: int, units: int, axis: str) -> Losses:
     """Draw losses; the last learners are clearly worse."""
     rng = np.random.default_rng(1)
     means = rng.normal(0.3, 0.05, units) + np.linspace(0, 0.1, learners)[:, None]
-    return Losses(means + rng.normal(0, 0.03, means.shape), dims=("algorithm", axis))
+    return Losses(means + rng.normal(0, 0.03, means.shape), dims=("learner", axis))
 
 
 def text() -> Iterator[Row]:

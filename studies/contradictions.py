@@ -57,19 +57,19 @@ def random_losses(rng: np.random.Generator) -> tuple[str, bk.Losses]:
             values = values.round(2)
         values = values * rng.choice([1.0, 1.0, 100.0, 1e-5])
     names = [f"m{k}" for k in rng.permutation(K)]
-    dims: tuple[str, ...] = ("algorithm", "run", "fold")
+    dims: tuple[str, ...] = ("learner", "run", "fold")
     options: dict[str, Any] = {}
     if len(shape) == 1:
-        dims = ("algorithm", "fold")
+        dims = ("learner", "fold")
     if design == "datasets":
-        dims = ("algorithm", "dataset")
+        dims = ("learner", "dataset")
     elif design in ("right-or-wrong", "graded"):
-        dims = ("algorithm", "instance")
+        dims = ("learner", "instance")
     elif design in ("seeds", "time"):
         options["design"] = design
     if rng.random() < 0.3 and design not in ("seeds", "time"):
         options["loss_name"] = "1 - accuracy"
-    return design, bk.Losses(values, dims=dims, algorithms=names, **options)
+    return design, bk.Losses(values, dims=dims, learners=names, **options)
 
 
 def random_results(count: int, seed: int) -> Iterator[tuple[str, Decision]]:
@@ -79,7 +79,7 @@ def random_results(count: int, seed: int) -> Iterator[tuple[str, Decision]]:
         design, losses = random_losses(rng)
         options: dict[str, Any] = {"test": str(rng.choice(TESTS[design]))}
         if rng.random() < 0.4:
-            options["prefer"] = [str(name) for name in rng.permutation(losses.algorithms)]
+            options["prefer"] = [str(name) for name in rng.permutation(losses.learners)]
         if rng.random() < 0.3 and np.ptp(losses.values) > 0:
             margin = float(rng.choice([0.001, 0.02, 0.1]) * np.ptp(losses.values))
             options["margin"] = min(margin, 0.9) if losses.metric.higher_is_better else margin

@@ -280,7 +280,7 @@ def missing(rng: np.random.Generator, sets: int) -> Iterator[Case]:
             wrong = (rng.random((2, 100)) < 0.5).astype(float)
             wrong[0, (wrong[0] == 1) & (rng.random(100) < lost)] = np.nan
             table = bk.Losses(
-                wrong, dims=("algorithm", "instance"), algorithms=["a", "b"], missing="allow",
+                wrong, dims=("learner", "instance"), learners=["a", "b"], missing="allow",
                 design="test-set", loss_name="zero-one",
             )  # fmt: skip
             decision = bk.order(table, missing="drop")

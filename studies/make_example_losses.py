@@ -47,8 +47,8 @@ def error_rates(X: np.ndarray, y: np.ndarray, runs: int, folds: int, name: str) 
                 values[k, run, fold] = wrong.sum() / len(test)
     return Losses(
         values,
-        algorithms=tuple(LEARNERS),
-        dims=("algorithm", "run", "fold"),
+        learners=tuple(LEARNERS),
+        dims=("learner", "run", "fold"),
         datasets=[name],
         design=Design(
             kind="cv", runs=runs, folds=folds, n_train=n_train, n_test=n_test, stratified=True

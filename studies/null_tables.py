@@ -200,8 +200,8 @@ def regression(predict, noise, plan=""):
             nested = losses[:, full:].reshape(K, 1, -1, 2, 1) if design.nested_runs else None
             yield bk.Losses(
                 losses[:, :full].reshape(K, 1, design.runs, design.folds, 1),
-                dims=("algorithm", "dataset", "run", "fold", "repetition"),
-                algorithms=[f"l{k}" for k in range(K)], design=design, subset_values=nested,
+                dims=("learner", "dataset", "run", "fold", "repetition"),
+                learners=[f"l{k}" for k in range(K)], design=design, subset_values=nested,
             )  # fmt: skip
 
     return of
@@ -244,7 +244,7 @@ class Null:
             subset = first.subset_values is not None
             claims = order_many(
                 np.stack([table.values for table in tables]), design=first.design, test=self.test,
-                algorithms=first.algorithms,
+                learners=first.learners,
                 subset_values=np.stack([one.subset_values for one in tables]) if subset else None,
             ).claims  # fmt: skip
             claims[0] = True  # the first says which test it is
@@ -360,11 +360,11 @@ def losses_of(null: Null, table):
     K, n = table.shape
     names = [f"m{k}" for k in range(K)]
     if null.design == "scores":
-        return bk.Losses(table, dims=("algorithm", "dataset"), algorithms=names)
+        return bk.Losses(table, dims=("learner", "dataset"), learners=names)
     design = DESIGNS[null.design](n)
     values = table.reshape(K, 1, design.runs, design.folds, 1)
-    dims = ("algorithm", "dataset", "run", "fold", "repetition")
-    return bk.Losses(values, dims=dims, algorithms=names, design=design, missing="allow")
+    dims = ("learner", "dataset", "run", "fold", "repetition")
+    return bk.Losses(values, dims=dims, learners=names, design=design, missing="allow")
 
 
 def chosen(null: Null, table):

@@ -36,7 +36,7 @@ large,2,0.10
 large,3,0.13
 large,4,0.11
 """
-DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
+DIMS = ("learner", "dataset", "run", "fold", "repetition")
 SYSTEMS = {"linux": ("linux",), "posix": ("linux", "darwin", "macos")}
 """Systems on which tests marked with ``needs("linux", reason)`` or ``needs("posix", ...)`` run."""
 
@@ -169,7 +169,7 @@ def cross_validated():
         values = np.asarray(means)[:, None, None, None, None] + noise
         import bestofk as bk
 
-        return bk.Losses(values, dims=DIMS, algorithms=list(names)[: len(means)], **more)
+        return bk.Losses(values, dims=DIMS, learners=list(names)[: len(means)], **more)
 
     return make
 
@@ -183,7 +183,7 @@ def on_data_sets():
         import bestofk as bk
 
         return bk.Losses(
-            values, dims=("algorithm", "dataset"), algorithms=list(names)[: len(values)], **more
+            values, dims=("learner", "dataset"), learners=list(names)[: len(values)], **more
         )
 
     return make

@@ -150,7 +150,7 @@ def test_arguments_are_printed_as_options_on_the_command_line():
     # what the verb has no option for, and values that no option has
     assert typed(use(metric="auc"), "compare") == "metric='auc'"
     assert typed(use(prefer=None), "order") == "prefer=None"
-    reading = {"algorithm", "dataset", "run", "fold", "repetition", "instance", "loss"}
+    reading = {"learner", "dataset", "run", "fold", "repetition", "instance", "loss"}
     for verb in ("order", "test", "size"):
         for role in reading:
             assert typed(Advice(role, ...), verb) == f"--{role}-column ..."
@@ -265,11 +265,11 @@ FRAME = pd.DataFrame(
 )
 PYTHON = {
     "direction": (
-        lambda **how: bk.order(FRAME, algorithm="who", fold="part", **how),
+        lambda **how: bk.order(FRAME, learner="who", fold="part", **how),
         [{"higher_is_better": True}, {"higher_is_better": False}],
     ),
     "who learns": (lambda **how: bk.read_losses(FRAME, layout="long", **how),
-                   [{"algorithm": "who", "fold": "part", "higher_is_better": True}]),
+                   [{"learner": "who", "fold": "part", "higher_is_better": True}]),
     "gaps in an array": (
         lambda **how: bk.Losses([[0.1, 0.2, np.nan], [0.3, 0.2, 0.1]], **how),
         [{"missing": "allow"}, {"missing": "drop"}],

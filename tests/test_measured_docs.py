@@ -194,12 +194,12 @@ def test_default_tests_on_the_page_are_those_of_order() -> None:
 
     rng = np.random.default_rng(0)
     tables = {
-        "several runs": bk.Losses(rng.random((3, 10, 10)), dims=("algorithm", "run", "fold")),
-        "one run": bk.Losses(rng.random((3, 10)), dims=("algorithm", "fold")),
+        "several runs": bk.Losses(rng.random((3, 10, 10)), dims=("learner", "run", "fold")),
+        "one run": bk.Losses(rng.random((3, 10)), dims=("learner", "fold")),
         "five halvings": bk.Losses(
-            rng.random((3, 5, 2)), dims=("algorithm", "run", "fold"), design="5x2"
+            rng.random((3, 5, 2)), dims=("learner", "run", "fold"), design="5x2"
         ),
-        "several data sets |": bk.Losses(rng.random((3, 30)), dims=("algorithm", "dataset")),
+        "several data sets |": bk.Losses(rng.random((3, 30)), dims=("learner", "dataset")),
     }
     words = {**NAMES, "skewness-corrected t": "skew-corrected-t"}
     for start, losses in tables.items():

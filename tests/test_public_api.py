@@ -57,7 +57,7 @@ OPTIONS = {
     "--verbose --config --nominal --numeric --ignore --sample-weight",
     "order": "--prefer --procedure --test --df --alpha --correction --random-state --report "
     "--figure --latex --csv --json --pairs --explain --quiet --verbose --config "
-    "--higher-is-better --algorithm-column --dataset-column --run-column --fold-column",
+    "--higher-is-better --learner-column --dataset-column --run-column --fold-column",
     "test": "--test --json",
     "report": "--output --json",
     "show": "--json",
@@ -70,8 +70,8 @@ def losses():
     noise = 0.01 * np.random.default_rng(1).random((3, 5, 2))
     return bk.Losses(
         np.array([0.30, 0.10, 0.11])[:, None, None] + noise,
-        dims=("algorithm", "run", "fold"),
-        algorithms=["small", "medium", "large"],
+        dims=("learner", "run", "fold"),
+        learners=["small", "medium", "large"],
     )
 
 
@@ -120,9 +120,9 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     assert study.recommended == study.ranking[0]
     table = study.losses
     assert table.values.shape == (3, 1, 5, 2, 1)
-    assert (table.algorithms, len(table.datasets)) == (("max", "nmc", "GaussianNB"), 1)
+    assert (table.learners, len(table.datasets)) == (("max", "nmc", "GaussianNB"), 1)
     assert table.design.runs == 5
-    assert {"algorithm", "dataset", "run", "fold", "loss"} <= set(table.to_frame().columns)
+    assert {"learner", "dataset", "run", "fold", "loss"} <= set(table.to_frame().columns)
     assert study.evidence is study.decision.evidence
     evidence = study.evidence.to_frame()
     # the two-sided p-value of all pairs
@@ -162,7 +162,7 @@ def test_from_a_table(tmp_path, losses):
     path = tmp_path / "scores.csv"
     path.write_text("fold,small,medium,large\n1,.7,.9,.9\n2,.7,.9,.8\n3,.6,.9,.9\n4,.7,.8,.9\n")
     table = bk.read_losses(str(path), higher_is_better=True)
-    assert table.algorithms == ("small", "medium", "large")
+    assert table.learners == ("small", "medium", "large")
     assert table.values[0].mean() > table.values[1].mean()
     decision = bk.order(
         losses, prefer=["small", "medium", "large"], procedure="multitest", test="5x2cv-t",
@@ -265,17 +265,17 @@ def test_the_automatic_test_by_design():
     def chosen(values, dims, **more):
         return bk.order(bk.Losses(values, dims=dims, **more)).test
 
-    runs = ("algorithm", "run", "fold")
+    runs = ("learner", "run", "fold")
     assert chosen(r.random((2, 3, 10)), runs) == "corrected-repeated-kfold-t"
-    assert chosen(r.random((2, 10)), ("algorithm", "fold")) == "corrected-repeated-kfold-t"
+    assert chosen(r.random((2, 10)), ("learner", "fold")) == "corrected-repeated-kfold-t"
     # not Dietterich's t, whose verdict depends on which fold is listed first
     assert chosen(r.random((2, 5, 2)), runs) == "5x2cv-f"
     splits = bk.Design(kind="resample", folds=8, n_train=(90,) * 8, n_test=(10,) * 8)
-    assert chosen(r.random((2, 8)), ("algorithm", "fold"), design=splits) == "corrected-resampled-t"
+    assert chosen(r.random((2, 8)), ("learner", "fold"), design=splits) == "corrected-resampled-t"
     wrong = (r.random((2, 50)) < 0.3).astype(float)
-    assert chosen(wrong, ("algorithm", "instance")) == "mcnemar"
-    assert chosen(r.random((2, 12)), ("algorithm", "dataset")) == "skew-corrected-t"
-    assert chosen(r.random((2, 5)), ("algorithm", "dataset")) == "skew-corrected-t"
+    assert chosen(wrong, ("learner", "instance")) == "mcnemar"
+    assert chosen(r.random((2, 12)), ("learner", "dataset")) == "skew-corrected-t"
+    assert chosen(r.random((2, 5)), ("learner", "dataset")) == "skew-corrected-t"
 
 
 @pytest.mark.parametrize(

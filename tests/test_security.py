@@ -233,7 +233,7 @@ def test_texts_for_people_have_no_control_characters(tmp_path):
     rng = np.random.default_rng(0)
     table = {"a\x1b[31m\u202e": rng.random(10).tolist(), "b": rng.random(10).tolist()}
     decision = bk.order(table, design="cv", higher_is_better=False)
-    losses = bk.Losses(list(table.values()), dims=("algorithm", "fold"), algorithms=list(table))
+    losses = bk.Losses(list(table.values()), dims=("learner", "fold"), learners=list(table))
     (tmp_path / "d\x1b.csv").write_text("a\x1b[31m,class\n" + "x,y\nx\x1b,n\n" * 9)
     data = bk.read_dataset(tmp_path / "d\x1b.csv")
     for text in (str(decision), repr(decision), decision.explain(), decision.headline(),
@@ -273,7 +273,7 @@ def test_logs_and_tables_run_no_formula_and_no_template(tmp_path):
     path = tmp_path / "losses.csv"
     path.write_text("learner,fold,error\n=cmd|'/c calc'!A0,1,0.1\n{{7*7}},1,0.2\n")
     losses = bk.read_losses(path)
-    assert set(losses.algorithms) == {"=cmd|'/c calc'!A0", "{{7*7}}"}
+    assert set(losses.learners) == {"=cmd|'/c calc'!A0", "{{7*7}}"}
 
 
 def test_errors_have_no_control_characters():

@@ -121,11 +121,11 @@ def test_formulas_are_text_in_csv(tmp_path, name) -> None:
     assert from_text_cell(as_text_cell(name)) == name
     for layout in ("long", "wide"):
         path = tmp_path / f"{layout}.csv"
-        losses = Losses([[0.1, 0.2], [0.3, 0.4]], algorithms=[name, "b"], datasets=["x", name])
+        losses = Losses([[0.1, 0.2], [0.3, 0.4]], learners=[name, "b"], datasets=["x", name])
         losses.to_csv(path, layout=layout)
         for line in path.read_text().splitlines():
             assert not any(cell.strip('"')[:1] in set("=+-@\uff1d") for cell in line.split(","))
-        assert bestofk.read_losses(path, higher_is_better=False).algorithms == (name, "b")
+        assert bestofk.read_losses(path, higher_is_better=False).learners == (name, "b")
 
 
 @pytest.mark.parametrize("text", ["-1.5", "+3", "-.5e-3", "1", "nn", "'quoted'", "", "'", "-inf"])

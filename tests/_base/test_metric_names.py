@@ -19,7 +19,7 @@ def scores(design):
     names = None if design == "5x2" else [f"d{i}" for i in range(12)]
     return bk.Losses(
         values,
-        algorithms=["a", "b", "c"],
+        learners=["a", "b", "c"],
         datasets=names,
         higher_is_better=True,
         loss_name="points",

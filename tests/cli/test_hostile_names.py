@@ -42,8 +42,8 @@ def table(tmp_path_factory):
     path = tmp_path_factory.mktemp("names") / "t.jsonl"
     Losses(
         values,
-        dims=("algorithm", "dataset"),
-        algorithms=NAMES,
+        dims=("learner", "dataset"),
+        learners=NAMES,
         datasets=NAMES[6:12],
         loss_name="[/x]\x1b[2J=loss",
     ).to_jsonl(path)

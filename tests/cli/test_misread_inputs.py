@@ -261,7 +261,7 @@ class TestColumns:
         frame = frame.rename(columns={"svm": "svm_mean", "tree": "tree_mean"})
         with pytest.warns(bk.BestOfKWarning, match="Left out"):
             losses = bk.read_losses(frame, higher_is_better=True)
-        assert losses.algorithms == ("svm", "tree")
+        assert losses.learners == ("svm", "tree")
 
     def test_columns_of_two_levels(self):
         frame = pd.concat([by_set().melt("dataset", var_name="model", value_name="accuracy")] * 2)
@@ -270,7 +270,7 @@ class TestColumns:
         )
         with pytest.warns(bk.BestOfKWarning, match="Left out"):
             losses = bk.read_losses(table, higher_is_better=True)
-        assert losses.algorithms == ("svm", "tree")
+        assert losses.learners == ("svm", "tree")
         assert losses.by_dataset()[0] == pytest.approx(1 - by_set()["svm"])
 
     def test_a_learner_may_be_called_mean(self, ask):
@@ -500,7 +500,7 @@ class TestArrays:
         function = getattr(multiple, name)
         with pytest.raises(BestOfKError, match=r"pass it to bestofk\.order"):
             function(frame)
-        losses = bk.Losses(frame.to_numpy().T, dims=("algorithm", "dataset"))
+        losses = bk.Losses(frame.to_numpy().T, dims=("learner", "dataset"))
         with pytest.raises(BestOfKError, match=r"pass it to bestofk\.order"):
             function(losses)
         function(frame.to_numpy().T)
@@ -516,7 +516,7 @@ class TestMissing:
     def test_a_learner_that_fails_on_hard_data_sets(self):
         values = self.table()
         values[1] -= 0.03
-        names = {"dims": ("algorithm", "dataset"), "algorithms": ["a", "b"], "missing": "allow"}
+        names = {"dims": ("learner", "dataset"), "learners": ["a", "b"], "missing": "allow"}
         assert bk.order(bk.Losses(values, **names)).claims == (("b", "a"),)
         values[1, np.argsort(values[0])[-12:]] = np.nan
         decision = bk.order(bk.Losses(values, **names), missing="drop")
@@ -528,9 +528,7 @@ class TestMissing:
         values[1] -= 0.005
         hard = np.argsort(values[1] - values[0])[-14:]
         values[1, hard] = np.nan
-        table = bk.Losses(
-            values, dims=("algorithm", "dataset"), algorithms=["a", "b"], missing="allow"
-        )
+        table = bk.Losses(values, dims=("learner", "dataset"), learners=["a", "b"], missing="allow")
         decision = bk.order(table, missing="drop")
         before, _ = pairs.tested(replace(decision.problem, missing=None), decision.settings)
         assert before.claims() == (("b", "a"),)

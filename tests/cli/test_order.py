@@ -48,7 +48,7 @@ def test_order_takes_roles_direction_and_preference(run, scores, tmp_path):
     path = tmp_path / "odd.csv"
     text = Path(scores).read_text()
     path.write_text(text.replace("learner", "who").replace("error", "points"))
-    arguments = ["order", str(path), "--algorithm-column", "who", "--loss-column", "points"]
+    arguments = ["order", str(path), "--learner-column", "who", "--loss-column", "points"]
     code, out, err = run(*arguments, "--higher-is-better", "--quiet")
     assert (code, out, err) == (0, "small\nlarge\n", "")
     _, out, _ = run(*arguments, "--lower-is-better", "--prefer", "small, large", "--json")
@@ -175,7 +175,7 @@ def test_tables_of_other_tools(run, arguments, order):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("optuna/values.csv", "--algorithm-column params_criterion, --fold-column user_attrs_fold"),
+        ("optuna/values.csv", "--learner-column params_criterion, --fold-column user_attrs_fold"),
         ("optuna/reported.csv", "pass --fold-column intermediate_values if"),
         ("scikit-learn/cross_validate.json", "choose one with --metric accuracy"),
         ("weka", "is a folder"),

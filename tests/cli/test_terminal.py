@@ -30,7 +30,7 @@ def three(prefer=None, names=("dear", "cheap", "poor"), **options):
     noise = np.random.default_rng(3).normal(scale=0.02, size=(3, 10, 10))
     means = np.array([0.200, 0.201, 0.4])[:, np.newaxis, np.newaxis]
     noise -= noise.mean(axis=(1, 2), keepdims=True)
-    losses = Losses(means + noise, dims=("algorithm", "run", "fold"), algorithms=names)
+    losses = Losses(means + noise, dims=("learner", "run", "fold"), learners=names)
     return order(losses, prefer=prefer, **options)
 
 
@@ -148,12 +148,12 @@ def six(seed, *, datasets=False, **facts):
     """Six learners with near ties, large gaps and noise."""
     rng = np.random.default_rng(seed)
     shape = (12,) if datasets else (10, 10)
-    dims = ("algorithm", "dataset") if datasets else ("algorithm", "run", "fold")
+    dims = ("learner", "dataset") if datasets else ("learner", "run", "fold")
     gaps = rng.choice([0.0, 0.001, 0.02, 0.1]) * rng.permutation(6)
     spread = rng.choice([0.01, 0.05])
     values = 0.2 + np.expand_dims(gaps, tuple(range(1, 1 + len(shape))))
     values = values + rng.normal(scale=spread, size=(6, *shape))
-    return Losses(values, dims=dims, algorithms=SIX, loss_name="error", **facts)
+    return Losses(values, dims=dims, learners=SIX, loss_name="error", **facts)
 
 
 @pytest.mark.parametrize("seed", range(6))

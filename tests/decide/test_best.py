@@ -21,7 +21,7 @@ def table(means, *, n=30, sd=0.03, seed=0, names=None):
         np.asarray(means)[:, None] + rng.uniform(0, 0.1, n) + rng.normal(0, sd, (len(means), n))
     )
     names = names or [f"m{k}" for k in range(len(means))]
-    return bk.Losses(values, dims=("algorithm", "dataset"), algorithms=names)
+    return bk.Losses(values, dims=("learner", "dataset"), learners=names)
 
 
 def by_definition(losses, alpha):
@@ -94,7 +94,7 @@ def test_verdicts_and_order_follow_the_preference():
 def test_a_larger_margin_never_leads_to_a_less_preferred_learner(seed, K, spread, margins):
     rng = np.random.default_rng(seed)
     losses = table(0.2 + spread * rng.random(K), n=12, seed=seed)
-    prefer = [str(name) for name in rng.permutation(losses.algorithms)]
+    prefer = [str(name) for name in rng.permutation(losses.learners)]
     places = [
         prefer.index(bk.order(losses, prefer=prefer, margin=margin).recommended)
         for margin in sorted(margins)
@@ -105,9 +105,7 @@ def test_a_larger_margin_never_leads_to_a_less_preferred_learner(seed, K, spread
 def test_claims_in_a_circle_leave_no_candidate_and_no_bound():
     # each learner is better than the next on two thirds of the data sets
     cycle = np.array([[0.1, 0.3, 0.2], [0.2, 0.1, 0.3], [0.3, 0.2, 0.1]])
-    losses = bk.Losses(
-        np.tile(cycle, 40), dims=("algorithm", "dataset"), algorithms=["a", "b", "c"]
-    )
+    losses = bk.Losses(np.tile(cycle, 40), dims=("learner", "dataset"), learners=["a", "b", "c"])
     decision = bk.order(losses, test="sign")
     assert decision.recommended is None
     assert decision.candidates == ()

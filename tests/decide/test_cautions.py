@@ -19,7 +19,7 @@ def over_data_sets(n, *, learners=2, skewed=False, sigma=1.0):
     )  # fmt: skip
     if skewed:
         values[::2] *= -1
-    return bk.Losses(values, dims=("algorithm", "dataset"))
+    return bk.Losses(values, dims=("learner", "dataset"))
 
 
 def nested_fits(sds, *, runs=10, rows=200):
@@ -33,8 +33,8 @@ def nested_fits(sds, *, runs=10, rows=200):
     for part in (main[..., np.newaxis], pairs):
         part += np.array(sds)[:, np.newaxis, np.newaxis] * rng.standard_normal((*part.shape[:2], 1))
     return bk.Losses(
-        main.reshape(-1, runs, 5), dims=("algorithm", "run", "fold"), design=splits.design,
-        algorithms=[f"m{k}" for k in range(len(sds))],
+        main.reshape(-1, runs, 5), dims=("learner", "run", "fold"), design=splits.design,
+        learners=[f"m{k}" for k in range(len(sds))],
         subset_values=pairs.reshape(len(sds), 1, -1, 2, 1),
     )  # fmt: skip
 
@@ -94,7 +94,7 @@ def test_l_skewness_of_four_numbers():
     assert l_skewness(np.ones((1, 4))) == 0.0
 
 
-FOLDS = bk.Losses(np.random.default_rng(1).random((3, 10, 10)), algorithms=["a", "b", "c"])
+FOLDS = bk.Losses(np.random.default_rng(1).random((3, 10, 10)), learners=["a", "b", "c"])
 
 
 def test_uncalibrated_degrees_of_freedom():
@@ -145,7 +145,7 @@ def nested(rows, *, zero_one):
     splits = bk.plan("10x5+nested").materialise(rows)
     values = np.array([losses[:, test].mean(axis=1) for _, _, _, test in splits]).T
     return bk.Losses(
-        values[:, :50].reshape(2, 10, 5), dims=("algorithm", "run", "fold"), design=splits.design,
+        values[:, :50].reshape(2, 10, 5), dims=("learner", "run", "fold"), design=splits.design,
         subset_values=values[:, 50:].reshape(2, 1, -1, 2, 1),
     )  # fmt: skip
 
@@ -190,7 +190,7 @@ def test_a_left_skewed_best_of_twelve_data_sets_is_covered():
     for _ in range(600):
         losses = rng.normal(scale=0.5, size=(2, 12))
         losses[0] -= rng.lognormal(size=12) - np.exp(0.5)
-        decision = bk.order(bk.Losses(losses, dims=("algorithm", "dataset")))
+        decision = bk.order(bk.Losses(losses, dims=("learner", "dataset")))
         covered += decision.evidence.low[0] <= 0.0 <= decision.evidence.high[0]
     # the standard error of 600 studies is 0.9 percent
     assert covered / 600 >= 0.93
@@ -257,7 +257,7 @@ def test_tables_of_rows_in_order_of_time_are_series():
 
 def of_items(scores, clusters=None, test="cluster-t"):
     labels = np.arange(scores.shape[1]) if clusters is None else clusters
-    losses = bk.Losses(1.0 - scores, dims=("algorithm", "instance"), algorithms=["a", "b"])
+    losses = bk.Losses(1.0 - scores, dims=("learner", "instance"), learners=["a", "b"])
     return bk.order(losses, test=clustered_choice(test, clusters=labels, unit=1.0)).caution
 
 
@@ -286,7 +286,7 @@ def test_every_caution_has_a_measured_rate_for_this_number_of_units():
 
 def test_claims_on_one_test_set_are_about_the_fitted_models():
     values = np.random.default_rng(3).integers(0, 2, (2, 60))
-    held_out = bk.order(bk.Losses(values, dims=("algorithm", "instance")))
+    held_out = bk.order(bk.Losses(values, dims=("learner", "instance")))
     assert "these fitted models" in held_out.select("evidence")[0].text
     assert "mean loss of learners" in bk.order(FOLDS).select("evidence")[0].text
     left_out = bk.compare(["nn", "nmc"], "iris", cv="loo", test="bayle-cv-z", progress=False)

@@ -16,8 +16,8 @@ def table(*, datasets=1, runs=1, folds=1, repetitions=1, design=None, values=Non
     shape = (3, datasets, runs, folds, repetitions)
     return bk.Losses(
         np.random.default_rng(seed).random(shape) if values is None else values,
-        dims=("algorithm", "dataset", "run", "fold", "repetition"),
-        algorithms=["a", "b", "c"],
+        dims=("learner", "dataset", "run", "fold", "repetition"),
+        learners=["a", "b", "c"],
         design=design,
     )
 
@@ -141,7 +141,7 @@ def test_df_reaches_the_test():
 
 def test_calibrated_df_is_named_in_the_verdict():
     values = np.random.default_rng(2).random((2, 10, 10))
-    measured = bk.Losses(values, algorithms=["naive-bayes", "c4.5"])
+    measured = bk.Losses(values, learners=["naive-bayes", "c4.5"])
     assert "calibrated" in bk.order(measured, test="use-all-data", df="calibrated").explain()
     losses = table(runs=10, folds=10)
     with pytest.warns(bk.BestOfKWarning, match="with a, c and b; using the nearest"):
@@ -221,14 +221,14 @@ class TestDesignsThatTheNumberOfFoldsSuggests:
         assert bk.order(make(self.VALUES), test="kfold-t").test == "kfold-t"
 
     def test_the_refusal_survives_copies_of_the_table(self):
-        table = bk.Losses(self.VALUES, algorithms=["a", "b"])
+        table = bk.Losses(self.VALUES, learners=["a", "b"])
         for copy in (table.reorder(["b", "a"]), pickle.loads(pickle.dumps(table))):
-            assert copy == bk.Losses(copy.values, dims=copy.dims, algorithms=copy.algorithms)
+            assert copy == bk.Losses(copy.values, dims=copy.dims, learners=copy.learners)
             with pytest.raises(DesignError, match="to Losses"):
                 bk.order(copy)
 
     def test_a_stated_or_clear_design_is_tested(self):
-        stated = bk.Losses(self.VALUES, dims=("algorithm", "fold"))
+        stated = bk.Losses(self.VALUES, dims=("learner", "fold"))
         assert bk.order(stated).test == bk.order(bk.Losses(self.VALUES, design="kfold:50")).test
         assert bk.order(bk.Losses(self.VALUES[:, :10])).test == bk.order(self.VALUES[:, :10]).test
         scores = bk.Losses(self.VALUES, datasets=[str(i) for i in range(50)])

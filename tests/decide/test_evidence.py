@@ -26,9 +26,9 @@ def random_table(place, seed, *, learners=4, higher=False, n=12):
     shape = TESTS[place][0] or (n,)
     values = means + rng.normal(0, 0.03, (learners, int(np.prod(shape))))
     values = np.round(values, 2) if seed % 3 == 0 else values
-    dims = ("algorithm", "run", "fold") if TESTS[place][0] else ("algorithm", "dataset")
+    dims = ("learner", "run", "fold") if TESTS[place][0] else ("learner", "dataset")
     return bk.Losses(
-        values.reshape(learners, *shape), dims=dims, algorithms=list("abcdefgh")[:learners],
+        values.reshape(learners, *shape), dims=dims, learners=list("abcdefgh")[:learners],
         higher_is_better=higher, loss_name="accuracy" if higher else "zero-one",
     )  # fmt: skip
 
@@ -165,7 +165,7 @@ def test_rounding_is_no_difference():
     drawn = (np.random.default_rng(seed).random(9) for seed in range(100))
     first = next(one for one in drawn if one.mean() != one[::-1].mean())
     values = np.stack([first, first[::-1]])
-    order = bk.order(bk.Losses(values, algorithms=["a", "b"], design="kfold:9"))
+    order = bk.order(bk.Losses(values, learners=["a", "b"], design="kfold:9"))
     assert order.evidence.estimate.tolist() == [0.0]
     assert order.standings[0].difference == 0.0
     assert "e-" not in order.explain()
@@ -175,7 +175,7 @@ def test_posterior_probabilities_are_those_of_the_bayesian_test():
     table = random_table("kfold", 1)
     order = bk.order(table, rope=0.01)
     for pair in order.evidence:
-        a, b = (table.values[table.algorithms.index(name)].ravel() for name in (pair.a, pair.b))
+        a, b = (table.values[table.learners.index(name)].ravel() for name in (pair.a, pair.b))
         own = bk.pairwise.correlated_t(a, b, rope=0.01, n_train=7, n_test=1)
         assert pair.posterior.a_better == pytest.approx(own.left)
         assert pair.posterior.equivalent == pytest.approx(own.rope)
@@ -191,7 +191,7 @@ def test_posterior_probabilities_are_those_of_the_bayesian_test():
 def test_the_statistic_is_that_of_the_scores(test, family):
     rng = np.random.default_rng(8)
     scores = rng.uniform(0.6, 0.9, (3, 10))
-    table = bk.Losses(scores, algorithms=list("abc"), higher_is_better=True)
+    table = bk.Losses(scores, learners=list("abc"), higher_is_better=True)
     order = bk.order(table, test=test, prefer=list("abc"), family=family)
     frame = order.evidence.to_frame()
     for pair, at in zip(order.evidence, frame.index, strict=True):
@@ -208,8 +208,8 @@ def test_the_statistic_is_that_of_the_scores(test, family):
 def test_counts_and_rank_sums_have_no_sign_to_turn():
     rng = np.random.default_rng(9)
     scores = rng.uniform(0.6, 0.9, (3, 12))
-    table = bk.Losses(scores, algorithms=list("abc"), datasets=[f"d{k}" for k in range(12)],
-                      dims=("algorithm", "dataset"), higher_is_better=True)  # fmt: skip
+    table = bk.Losses(scores, learners=list("abc"), datasets=[f"d{k}" for k in range(12)],
+                      dims=("learner", "dataset"), higher_is_better=True)  # fmt: skip
     frame = bk.order(table, test="sign").evidence.to_frame()
     for row in frame.itertuples():
         a, b = (scores["abc".index(name)] for name in (row.a, row.b))
@@ -225,7 +225,7 @@ def test_intervals_of_some_pairs_are_those_of_all(test):
     values = rng.random((30, 40)) + np.linspace(0, 0.4, 30)[:, None]
     if test == "mcnemar":
         values = (values > 0.6).astype(float)
-    table = bk.Losses(values, dims=("algorithm", "instance"))
+    table = bk.Losses(values, dims=("learner", "instance"))
     some, all_pairs = (bk.order(table, test=test).evidence for _ in range(2))
     rows = some.rows_of(some.names[7])
     assert len(some) > len(rows) == 29

@@ -33,7 +33,7 @@ class Counting:
 def table():
     noise = np.random.default_rng(0).normal(0, 0.02, (4, 6, 5))
     losses = np.array([0.30, 0.25, 0.24, 0.31])[:, None, None] + noise
-    return bk.Losses(losses, dims=("algorithm", "run", "fold"), algorithms=NAMES)
+    return bk.Losses(losses, dims=("learner", "run", "fold"), learners=NAMES)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def answers():
     wrong[0, 18:22] = 1.0
     wrong[0, 50:58] = np.nan
     return bk.Losses(
-        wrong, dims=("algorithm", "instance"), algorithms=["a", "b"], design="test-set",
+        wrong, dims=("learner", "instance"), learners=["a", "b"], design="test-set",
         missing="allow", loss_name="zero-one",
     )  # fmt: skip
 

@@ -6,13 +6,13 @@ import pytest
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, DesignError
 
-DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
+DIMS = ("learner", "dataset", "run", "fold", "repetition")
 
 
 @pytest.mark.parametrize("prefer", [None, ["x", "y"]])
 def test_json_is_strict_and_holds_the_promised_keys(prefer):
     constant = np.broadcast_to(np.array([0.5, 0.25])[:, None], (2, 10))
-    table = bk.Losses(constant, dims=("algorithm", "fold"), algorithms=["x", "y"])
+    table = bk.Losses(constant, dims=("learner", "fold"), learners=["x", "y"])
     decision = bk.order(table, prefer=prefer)
     assert json.loads(decision.to_json(), parse_constant=pytest.fail)["pairs"] is None
     held = json.loads(json.dumps(decision.to_dict(pairs=True), allow_nan=False))
@@ -42,8 +42,8 @@ def test_missing_cells_are_refused_or_dropped():
     values[1, 3] = np.nan
     table = bk.Losses(
         values,
-        dims=("algorithm", "dataset"),
-        algorithms=["a", "b", "c"],
+        dims=("learner", "dataset"),
+        learners=["a", "b", "c"],
         missing="allow",
     )
     with pytest.raises(DesignError, match=r"lack 1 of 24 cells, 'b' on '3'"):
@@ -82,7 +82,7 @@ def test_one_of_two_data_sets_is_not_enough():
 def test_data_sets_with_unequal_numbers_of_folds_are_compared_by_their_means():
     values = np.random.default_rng(3).random((3, 4, 1, 5, 1))
     values[:, 2, :, 3:] = np.nan
-    table = bk.Losses(values, dims=DIMS, algorithms=list("abc"), missing="allow")
+    table = bk.Losses(values, dims=DIMS, learners=list("abc"), missing="allow")
     decision = bk.order(table, prefer="listed")
     assert not decision.notes
     by_set = [values[:, d, 0, : 3 if d == 2 else 5, 0].mean(axis=1) for d in range(4)]
@@ -91,7 +91,7 @@ def test_data_sets_with_unequal_numbers_of_folds_are_compared_by_their_means():
 
 def test_without_a_seed_the_seed_is_zero():
     values = np.random.default_rng(5).normal(0.3, 0.1, (3, 12))
-    table = bk.Losses(values, dims=("algorithm", "dataset"), algorithms=["a", "b", "c"])
+    table = bk.Losses(values, dims=("learner", "dataset"), learners=["a", "b", "c"])
     for procedure in ("multitest", "test-first", "most-wins"):
         asked = {"procedure": procedure, "test": "signed-rank-bayes", "samples": 200}
         plain = bk.order(table, **asked).evidence.pvalue

@@ -19,7 +19,7 @@ from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.pairwise import corrected_repeated_kfold_t
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
-DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
+DIMS = ("learner", "dataset", "run", "fold", "repetition")
 NAMES = ("a", "b", "c", "d")
 
 DESIGNS = {
@@ -68,7 +68,7 @@ def table_of(values, parts, design, at, names=NAMES):
     return bk.Losses(
         values[at],
         dims=DIMS,
-        algorithms=list(names)[: values.shape[1]],
+        learners=list(names)[: values.shape[1]],
         design=design,
         subset_values=None if parts is None else parts[at],
     )
@@ -112,7 +112,7 @@ def assert_same(many, decisions):
 
 def check_same(values, parts, design, **options):
     """Both ways, or the same refusal both ways."""
-    stack = {"design": design, "algorithms": NAMES[: values.shape[1]], "subset_values": parts}
+    stack = {"design": design, "learners": NAMES[: values.shape[1]], "subset_values": parts}
     tables = [table_of(values, parts, design, at) for at in range(len(values))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -246,7 +246,7 @@ def test_a_procedure_without_a_rule_for_many_is_asked_table_by_table(monkeypatch
         (np.zeros((0, 3, 4)), {}, "at least one table"),
         (np.zeros((2, 3, 4, 5, 6)), {}, "got shape \\(2, 3, 4, 5, 6\\)"),
         (np.full((2, 3, 4), np.nan), {}, "losses must be finite; got nan"),
-        (np.zeros((2, 3, 4)), {"algorithms": "ab"}, "algorithms must name 3 learners; got 2"),
+        (np.zeros((2, 3, 4)), {"learners": "ab"}, "learners must name 3 learners; got 2"),
         (np.zeros((2, 3, 4)), {"procedure": "test-first", "margin": 1.0}, "margin does not apply"),
     ],
 )

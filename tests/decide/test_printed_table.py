@@ -32,7 +32,7 @@ def test_statements_never_contradict_the_items():
         n = int(rng.integers(40, 600))
         ability = rng.uniform(0.2, 0.9, 3)
         wrong = (rng.random((3, n)) > ability[:, None]).astype(float)
-        known = bk.order(bk.Losses(wrong, dims=("algorithm", "instance"))).with_text_names()
+        known = bk.order(bk.Losses(wrong, dims=("learner", "instance"))).with_text_names()
         names = known.by_preference
         accuracy = {str(k): round(100 * (1 - wrong[k].mean()), 1) for k in range(3)}
         table = pd.DataFrame({"model": names, "accuracy": [accuracy[name] for name in names]})

@@ -20,7 +20,7 @@ def table(names=NAMES, unit=1.0):
     means = np.array([0.30, 0.12, 0.21, 0.205])[:, None, None]
     values = means + 0.04 * rng.normal(size=(4, 4, 5))
     places = [NAMES.index(name) for name in names]
-    return bk.Losses(unit * values[places], algorithms=list(names))
+    return bk.Losses(unit * values[places], learners=list(names))
 
 
 def decide(entry, losses, unit=1.0, prefer=NAMES):

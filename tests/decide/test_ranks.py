@@ -12,7 +12,7 @@ def tables():
     rng = np.random.default_rng(5)
     for K, n, gap in ((2, 12, 0.1), (3, 12, 0.3), (5, 20, 0.15), (5, 20, 0.0), (6, 40, 0.1)):
         values = rng.normal(size=n) + rng.normal(0, 0.3, (K, n)) + gap * np.arange(K)[:, None]
-        yield bk.order(bk.Losses(values, dims=("algorithm", "dataset")))
+        yield bk.order(bk.Losses(values, dims=("learner", "dataset")))
 
 
 @pytest.mark.parametrize("decision", [*tables()], ids=lambda one: f"{len(one.by_mean)} learners")

@@ -81,7 +81,7 @@ def test_an_account_says_what_was_read_and_json_is_strict(name):
 def test_losses_keep_the_means_of_the_items(name):
     evals = bk.read_evals(golden_paths(name), **HOW.get(name, {}))
     losses = evals.losses()
-    assert losses.algorithms == evals.learners
+    assert losses.learners == evals.learners
     assert losses.design.kind == "test-set"
     assert list(losses.means().values()) == pytest.approx(1 - evals.by_item().means())
 

@@ -12,7 +12,7 @@ LEARNERS = (
 
 def test_breast_cancer():
     losses = example_losses("breast-cancer-10x10")
-    assert losses.algorithms == LEARNERS
+    assert losses.learners == LEARNERS
     assert losses.datasets == ("breast-cancer",)
     assert (losses.design.kind, losses.design.runs, losses.design.folds) == ("cv", 10, 10)
     assert losses.design.stratified
@@ -27,7 +27,7 @@ def test_breast_cancer():
 
 def test_digits():
     losses = example_losses("digits-5x2")
-    assert losses.algorithms == LEARNERS
+    assert losses.learners == LEARNERS
     assert losses.design.situations(n_datasets=1)[0] == "5x2"
     assert (np.reshape(losses.design.n_test, (5, 2)).sum(axis=1) == 1797).all()
 
@@ -37,7 +37,7 @@ def test_example_names_are_read_unless_a_file_exists(tmp_path, monkeypatch):
     for name in EXAMPLES:
         assert read_losses(name) == example_losses(name)
     (tmp_path / "digits-5x2").write_text("model,error\na,1\n")
-    assert read_losses("digits-5x2").algorithms == ("a",)
+    assert read_losses("digits-5x2").learners == ("a",)
 
 
 def test_unknown_names():

@@ -20,7 +20,7 @@ def refusal(*args, **kwargs):
 def full():
     """3 learners x 2 data sets x 4 runs x 5 folds x 6 repetitions, every cell another number."""
     values = np.random.default_rng(3).permutation(3 * 2 * 4 * 5 * 6).reshape(3, 2, 4, 5, 6) / 1000
-    return Losses(values, algorithms=["c", "a", "b"], datasets=["y", "x"])
+    return Losses(values, learners=["c", "a", "b"], datasets=["y", "x"])
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_axes_are_inferred_from_their_number(shape, datasets, expected, kind):
 
 def test_named_axes_in_any_order():
     given = np.arange(24.0).reshape(2, 3, 4)
-    losses = Losses(given, dims=("fold", "algorithm", "dataset"))
+    losses = Losses(given, dims=("fold", "learner", "dataset"))
     assert losses.values.shape == (3, 4, 1, 2, 1)
     assert losses.values[2, 1, 0, 1, 0] == given[1, 2, 1]
 
@@ -62,14 +62,14 @@ def test_values_are_a_read_only_copy():
     with pytest.raises(ValueError, match="read-only"):
         losses.missing[0] = True
     with pytest.raises(FrozenInstanceError):
-        losses.algorithms = ("x", "y")
+        losses.learners = ("x", "y")
     assert values.flags.writeable
 
 
 def test_default_names():
-    assert Losses([[1.0], [2.0]]).algorithms == ("0", "1")
+    assert Losses([[1.0], [2.0]]).learners == ("0", "1")
     assert Losses([[1.0], [2.0]]).datasets == ("data",)
-    assert Losses(np.ones((1, 2)), dims=("algorithm", "dataset")).datasets == ("0", "1")
+    assert Losses(np.ones((1, 2)), dims=("learner", "dataset")).datasets == ("0", "1")
 
 
 @pytest.mark.parametrize(
@@ -79,27 +79,27 @@ def test_default_names():
         ({"values": np.ones((0, 3))}, "values must hold at least one loss of one learner; got sh"),
         ({"values": 3.0}, "values must hold at least one loss of one learner; got shape ()."),
         ({"values": [["a"]]}, "values must be an array of numbers; got [['a']]."),
-        ({"dims": ("algorithm",)}, "dims must name each of the 2 axes of values; got 1 names."),
-        ({"dims": ("run", "fold")}, "dims must be 'algorithm' and others out of algorithm, datas"),
-        ({"dims": ("algorithm", "folds")}, "dims must be 'algorithm' and others"),
-        ({"dims": ("algorithm", "algorithm")}, "dims must be 'algorithm' and others"),
+        ({"dims": ("learner",)}, "dims must name each of the 2 axes of values; got 1 names."),
+        ({"dims": ("run", "fold")}, "dims must be 'learner' and others out of learner, datas"),
+        ({"dims": ("learner", "folds")}, "dims must be 'learner' and others"),
+        ({"dims": ("learner", "learner")}, "dims must be 'learner' and others"),
         (
-            {"algorithms": ["a"]},
-            "algorithms must hold one name for each of the 2 learners of values; got 1.",
+            {"learners": ["a"]},
+            "learners must hold one name for each of the 2 learners of values; got 1.",
         ),
         (
-            {"algorithms": ["a", "a"]},
-            "algorithms must be distinct; got 'a' at positions 0 and 1.",
+            {"learners": ["a", "a"]},
+            "learners must be distinct; got 'a' at positions 0 and 1.",
         ),
         (
-            {"algorithms": ["a", " "]},
-            "algorithms must not be empty; the name at position 1 is.",
+            {"learners": ["a", " "]},
+            "learners must not be empty; the name at position 1 is.",
         ),
         (
-            {"algorithms": ["a", "b "]},
-            "algorithms must be UTF-8 text without spaces around it; got 'b ' at position 1.",
+            {"learners": ["a", "b "]},
+            "learners must be UTF-8 text without spaces around it; got 'b ' at position 1.",
         ),
-        ({"algorithms": "ab"}, "algorithms must be a list of names; got the text 'ab'."),
+        ({"learners": "ab"}, "learners must be a list of names; got the text 'ab'."),
         (
             {"datasets": ["x", "y"]},
             "datasets must hold one name for each of the 3 data sets of values; got 2.",
@@ -130,7 +130,7 @@ def test_refusals(kwargs, sentence):
 def test_nan_and_infinity_name_their_cell():
     values = np.ones((2, 2, 3))
     values[1, 0, 2] = np.nan
-    assert refusal(values, algorithms=["nn", "c4.5"], datasets=["iris", "wine"]) == (
+    assert refusal(values, learners=["nn", "c4.5"], datasets=["iris", "wine"]) == (
         "values must be numbers; got NaN for 'c4.5' on 'iris' (run 1, fold 3, repetition 1) (1 "
         "of 12): pass missing='allow' if that cell is missing, or missing='drop' to leave out "
         "what some learner lacks."
@@ -156,7 +156,7 @@ def test_a_mask_declares_missing_cells_whatever_they_hold():
 
 def test_means_of_missing_cells_need_a_rule():
     values = np.array([[0.1, np.nan, 0.6], [0.5, 0.3, 0.1]])
-    losses = Losses(values, algorithms=["nn", "c4.5"], missing="allow")
+    losses = Losses(values, learners=["nn", "c4.5"], missing="allow")
     with pytest.raises(ArgumentError) as caught:
         losses.means()
     assert str(caught.value) == (
@@ -181,7 +181,7 @@ def test_means_available_and_complete_differ():
 
 def test_nothing_left_on_a_data_set_names_it():
     values = np.array([[0.2, np.nan], [0.5, 0.3]])
-    losses = Losses(values, datasets=["x", "y"], algorithms=["a", "b"], missing="allow")
+    losses = Losses(values, datasets=["x", "y"], learners=["a", "b"], missing="allow")
     with pytest.raises(ArgumentError) as caught:
         losses.by_dataset(missing="allow")
     assert str(caught.value) == (
@@ -203,17 +203,17 @@ def test_means_by_learner_data_set_and_fold(full):
 
 
 def test_select_and_reorder(full):
-    part = full.select(algorithms=["b", "c"], datasets="x")
-    assert part.algorithms == ("b", "c")
+    part = full.select(learners=["b", "c"], datasets="x")
+    assert part.learners == ("b", "c")
     assert part.datasets == ("x",)
     assert np.array_equal(part.values[:, 0], full.values[[2, 0], 1])
     assert part.design == full.design
     assert part.account[-1].startswith("Losses of 2 learners on 1 data set")
     turned = full.reorder(["a", "b", "c"])
     assert np.array_equal(turned.values, full.values[[1, 2, 0]])
-    assert turned.reorder(full.algorithms) == full
+    assert turned.reorder(full.learners) == full
     with pytest.raises(UnknownNameError, match="no learner 'd'"):
-        full.select(algorithms=["d"])
+        full.select(learners=["d"])
     with pytest.raises(ArgumentError, match="'b' is missing"):
         full.reorder(["a", "c"])
     with pytest.raises(ArgumentError, match="got 'a' twice"):
@@ -259,16 +259,16 @@ def test_equality_fingerprint_and_pickle(full):
     assert not again.values.flags.writeable
     others = [
         full.reorder(["a", "b", "c"]),
-        Losses(full.values, algorithms=["c", "a", "z"], datasets=full.datasets),
-        Losses(full.values, algorithms=full.algorithms, datasets=["y", "z"]),
-        Losses(full.values + 1e-16, algorithms=full.algorithms, datasets=full.datasets),
+        Losses(full.values, learners=["c", "a", "z"], datasets=full.datasets),
+        Losses(full.values, learners=full.learners, datasets=["y", "z"]),
+        Losses(full.values + 1e-16, learners=full.learners, datasets=full.datasets),
         Losses(
             full.values,
-            algorithms=full.algorithms,
+            learners=full.learners,
             datasets=full.datasets,
             design=full.design.with_(stratified=True),
         ),
-        Losses(full.values, algorithms=full.algorithms, datasets=full.datasets, loss_name="error"),
+        Losses(full.values, learners=full.learners, datasets=full.datasets, loss_name="error"),
     ]
     assert all(other != full for other in others)
     assert len({other.fingerprint for other in [*others, full]}) == 7
@@ -284,7 +284,7 @@ def test_frame(full):
     frame = full.to_frame()
     assert list(frame.columns) == [*DIMS, "loss"]
     assert len(frame) == 720
-    row = frame.query("algorithm == 'a' and dataset == 'x' and run == 4 and fold == 2")
+    row = frame.query("learner == 'a' and dataset == 'x' and run == 4 and fold == 2")
     assert row["loss"].tolist() == full.values[1, 1, 3, 1].tolist()
     assert row["repetition"].tolist() == [1, 2, 3, 4, 5, 6]
 
@@ -298,10 +298,10 @@ def test_repr_and_account():
 
 
 def test_instances_of_one_test_set_are_an_axis():
-    losses = Losses(np.eye(2, 30), dims=("algorithm", "instance"))
+    losses = Losses(np.eye(2, 30), dims=("learner", "instance"))
     assert losses.design == Design(kind="test-set", folds=30)
     assert losses.values.shape == (2, 1, 1, 30, 1)
-    turned = Losses(np.eye(2, 30).T, dims=("instance", "algorithm"))
+    turned = Losses(np.eye(2, 30).T, dims=("instance", "learner"))
     assert np.array_equal(turned.values, losses.values)
     with pytest.raises(ArgumentError, match="each once"):
-        Losses(np.ones((2, 3, 4)), dims=("algorithm", "instance", "fold"))
+        Losses(np.ones((2, 3, 4)), dims=("learner", "instance", "fold"))

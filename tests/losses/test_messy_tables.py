@@ -41,7 +41,7 @@ def write(tmp_path):
 )
 def test_an_automl_benchmark_reads_without_options(write, sign, prefix, means):
     losses = read_losses(write(AMLB.format(sign, prefix)))
-    assert losses.algorithms == ("autogluon", "flaml")
+    assert losses.learners == ("autogluon", "flaml")
     assert losses.datasets == ("credit", "cars")
     assert losses.design == Design(kind="cv", folds=2)
     assert losses.by_dataset().tolist() == means
@@ -126,8 +126,8 @@ def test_mixed_percentages_raise(write):
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "latin-1"])
 def test_encodings(tmp_path, encoding):
     (tmp_path / "t.csv").write_bytes("modèle;fold;error\nä;1;0,5\nb;1;0,25\n".encode(encoding))
-    losses = read_losses(tmp_path / "t.csv", algorithm="modèle")
-    assert losses.algorithms == ("ä", "b")
+    losses = read_losses(tmp_path / "t.csv", learner="modèle")
+    assert losses.learners == ("ä", "b")
     assert losses.values.ravel().tolist() == [0.5, 0.25]
 
 
@@ -142,14 +142,14 @@ class TestArgumentsReachTheirStep:
 
     def test_reading_and_testing_from_one_call(self):
         order = bk.order(
-            self.FRAME, higher_is_better=True, algorithm="who", design="5x2", test="5x2cv-t",
+            self.FRAME, higher_is_better=True, learner="who", design="5x2", test="5x2cv-t",
             alpha=0.01,
         )  # fmt: skip
         assert order.smallest_mean == "b"
         assert order.test_choice.name == "5x2cv-t"
         advice = r"order has no argument 'higher': write higher_is_better=\.\.\.\."
         with pytest.raises(bk.ArgumentError, match=advice):
-            bk.order(self.FRAME, higher_is_better=True, algorithm="who", higher=True)
+            bk.order(self.FRAME, higher_is_better=True, learner="who", higher=True)
 
     def test_the_hint_on_gaps_works_in_every_function(self):
         gap = self.FRAME.drop(index=[3]).rename(columns={"who": "model", "value": "accuracy"})
@@ -207,7 +207,7 @@ class TestWorkbooks:
         rows = [["model", "error"], ["a", 0.5]]
         with pytest.raises(TableError, match=r"contains 2 sheets \('S', 'T'\): keep only one"):
             read_losses(self.book(tmp_path, S=rows, T=rows))
-        assert read_losses(self.book(tmp_path, S=rows, T=[])).algorithms == ("a",)
+        assert read_losses(self.book(tmp_path, S=rows, T=[])).learners == ("a",)
         with pytest.raises(TableError, match="contains no cells"):
             read_losses(self.book(tmp_path, S=[]))
 

@@ -30,7 +30,7 @@ def scores(name, seed=1):
 
 def table(name, **more):
     return bk.Losses(
-        scores(name), algorithms=["a", "b", "c"], higher_is_better=True, loss_name=name, **more
+        scores(name), learners=["a", "b", "c"], higher_is_better=True, loss_name=name, **more
     )
 
 
@@ -95,7 +95,7 @@ def test_losses_keep_their_names():
 def test_flipping_by_hand_decides_the_same(name):
     up = bk.order(table(name), prefer="listed")
     _, offset, _ = UP[name]
-    down = bk.order(bk.Losses(offset - scores(name), algorithms=["a", "b", "c"]), prefer="listed")
+    down = bk.order(bk.Losses(offset - scores(name), learners=["a", "b", "c"]), prefer="listed")
     assert up.ranking == down.ranking
     assert up.claims == down.claims
     np.testing.assert_allclose(up.evidence.pvalue, down.evidence.pvalue, rtol=1e-6)
@@ -107,5 +107,5 @@ def test_single_tests_say_what_the_losses_are():
     assert "The loss is 1 - accuracy." in run_test(table("accuracy"), "anova").explain()
     text = run_test(table("reward"), "kfold-t", pair=("a", "b")).explain()
     assert "The loss is -reward." in text
-    plain = bk.Losses(scores("reward"), algorithms=["a", "b", "c"])
+    plain = bk.Losses(scores("reward"), learners=["a", "b", "c"])
     assert "Losses are" not in run_test(plain, "anova").explain()

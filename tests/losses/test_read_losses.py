@@ -47,7 +47,7 @@ def lines(text):
 class TestLong:
     def test_roles_and_account(self, write):
         losses = read_losses(write(LONG))
-        assert losses.algorithms == ("svm", "nn")
+        assert losses.learners == ("svm", "nn")
         assert losses.datasets == ("iris",)
         assert losses.design == Design(kind="cv", runs=2, folds=3)
         assert losses.values[0, 0, 1].ravel().tolist() == [0.75, 0.5, 0.25]
@@ -64,7 +64,7 @@ class TestLong:
         head, *rows = lines(LONG)
         straight = read_losses(write(LONG))
         turned = read_losses(write("\n".join([head, *reversed(rows)])))
-        assert turned.algorithms == ("nn", "svm")
+        assert turned.learners == ("nn", "svm")
         assert turned.reorder(["svm", "nn"]) == straight
 
     def test_ten_comes_after_nine(self):
@@ -79,7 +79,7 @@ class TestLong:
             "error": [9.0, 9.0, 9.0, 9.0],
             "gap": [0.1, 0.2, 0.3, 0.4],
         }
-        losses = read_losses(columns, algorithm="what", fold="part", loss="gap",
+        losses = read_losses(columns, learner="what", fold="part", loss="gap",
                              higher_is_better=False)  # fmt: skip
         assert losses.values.ravel().tolist() == [0.1, 0.2, 0.3, 0.4]
         assert "Not used: 'error'." in losses.account
@@ -253,7 +253,7 @@ class TestWide:
         text = ",svm,nn,c4.5\niris,0.1,0.2,0.3\nwine,0.4,0.5,0.6\nAverage,0.25,0.35,0.45\n"
         with pytest.warns(BestOfKWarning, match="Left out, as they are summaries: 'Average'"):
             losses = read_losses(write(text), higher_is_better=False)
-        assert losses.algorithms == ("svm", "nn", "c4.5")
+        assert losses.learners == ("svm", "nn", "c4.5")
         assert losses.datasets == ("iris", "wine")
         assert losses.by_dataset().tolist() == [[0.1, 0.4], [0.2, 0.5], [0.3, 0.6]]
         assert losses.design == Design()
@@ -289,7 +289,7 @@ class TestWide:
     def test_a_counting_first_column_is_left_out(self, write):
         file = write(",svm,nn\n0,0.1,0.2\n1,0.3,0.4\n")
         losses = read_losses(file, higher_is_better=False, design="cv")
-        assert losses.algorithms == ("svm", "nn")
+        assert losses.learners == ("svm", "nn")
         assert (
             "Left out: the first column, which has no name and contains numbers." in losses.account
         )
@@ -298,13 +298,13 @@ class TestWide:
         losses = read_losses(
             write("dataset,svm,note\niris,0.1,\nwine,0.3,\n"), higher_is_better=False
         )
-        assert losses.algorithms == ("svm",)
+        assert losses.learners == ("svm",)
         assert "Left out, as they are empty: 'note'." in losses.account
 
     def test_learners_may_be_named(self, write):
         file = write("dataset,classes,fold,nn\niris,3,0.5,0.2\nwine,3,0.4,0.1\n")
         losses = read_losses(file, learners=["nn", "fold"], higher_is_better=False)
-        assert losses.algorithms == ("nn", "fold")
+        assert losses.learners == ("nn", "fold")
         assert losses.by_dataset().tolist() == [[0.2, 0.1], [0.5, 0.4]]
         with pytest.raises(UnknownNameError, match="no column 'svm' in"):
             read_losses(file, learners=["svm"])
@@ -321,11 +321,11 @@ class TestWide:
         file = write("fold,accuracy,f1\n1,0.1,0.2\n")
         assert refusal(file) == (
             "t.csv: no column names the learners, and 'accuracy', 'f1' look like metrics: name the "
-            "column of the learners with algorithm=..., or pass layout='wide' if each column is "
+            "column of the learners with learner=..., or pass layout='wide' if each column is "
             "a learner."
         )
         losses = read_losses(file, layout="wide", higher_is_better=False)
-        assert losses.algorithms == ("accuracy", "f1")
+        assert losses.learners == ("accuracy", "f1")
 
     def test_nothing_but_names(self, write):
         assert refusal(write("dataset,fold\niris,1\n")) == (
@@ -348,14 +348,14 @@ class TestCvResults:
 
     def test_one_row_per_learner(self):
         losses = read_losses(self.RESULTS)
-        assert losses.algorithms == ("{'C': 1.0}", "{'C': 10.0}")
+        assert losses.learners == ("{'C': 1.0}", "{'C': 10.0}")
         assert losses.by_fold()[:, 0].tolist() == [[0.25, 0.5, 0.0, 1.0], [0.5, 0.0, 0.875, 0.75]]
         assert "Higher is better, as for all scikit-learn scorers." in losses.account
         assert read_losses(pd.DataFrame(self.RESULTS)) == losses
 
     def test_without_params_the_settings_name_the_learners(self):
         results = {k: v for k, v in self.RESULTS.items() if k != "params"}
-        assert read_losses(results).algorithms == ("C=1", "C=10")
+        assert read_losses(results).learners == ("C=1", "C=10")
 
     def test_several_scorers(self):
         results = {
@@ -457,7 +457,7 @@ class TestBroken:
 
     def test_names_that_are_empty(self, write):
         assert refusal(write(LONG.replace("iris,nn,1,2", "iris,,1,2"))) == (
-            "t.csv: line 9, column 'Model' must name the algorithm; the cell is empty."
+            "t.csv: line 9, column 'Model' must name the learner; the cell is empty."
         )
 
     def test_no_column_of_losses_or_several(self, write):
@@ -473,7 +473,7 @@ class TestBroken:
     def test_no_column_of_learners(self, write):
         assert refusal(write("who,error\na,1\n"), layout="long") == (
             "t.csv: no column names the learners (columns: 'who', 'error'): name it with "
-            "algorithm=..."
+            "learner=..."
         )
 
     def test_mixed_encodings(self, tmp_path):
@@ -493,7 +493,7 @@ class TestBroken:
             "error": np.ones(n),
         }
         assert refusal(columns) == (
-            "the table: the 3000 losses would fill a table of 27000000000 cells (3000 algorithms x "
+            "the table: the 3000 losses would fill a table of 27000000000 cells (3000 learners x "
             "3000 datasets x 3000 folds): a column was probably read in the wrong role."
         )
 

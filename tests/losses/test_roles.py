@@ -7,8 +7,8 @@ from bestofk.losses.columns import assign_roles, direction_of, normal, role_of
 @pytest.mark.parametrize(
     ("name", "role"),
     [
-        ("Algorithm", "algorithm"), ("learner_name", "algorithm"), ("Key_Scheme", "algorithm"),
-        ("modelName", "algorithm"), ("Data Set", "dataset"), ("task_id", "dataset"),
+        ("Algorithm", "learner"), ("learner_name", "learner"), ("Key_Scheme", "learner"),
+        ("modelName", "learner"), ("Data Set", "dataset"), ("task_id", "dataset"),
         ("Key_Run", "run"), ("seed", "run"), ("repeat", "run"), ("CV fold", "fold"),
         ("split", "fold"), ("fold_idx", "fold"), ("repetition", "repetition"), ("id", "instance"),
         ("question_id", "instance"), ("Number_of_training_instances", "n_train"),
@@ -51,14 +51,14 @@ def test_normal():
 
 
 def test_stated_roles_precede_the_most_reliable_names():
-    table = Table.from_columns({"model": ["a"], "algorithm": ["b"], "seed": [1], "run": [2]})
-    assert assign_roles(table, {}) == {"algorithm": "algorithm", "run": "run"}
-    assert assign_roles(table, {"algorithm": "model", "fold": "run"}) == {
-        "algorithm": "model",
+    table = Table.from_columns({"model": ["a"], "learner": ["b"], "seed": [1], "run": [2]})
+    assert assign_roles(table, {}) == {"learner": "learner", "run": "run"}
+    assert assign_roles(table, {"learner": "model", "fold": "run"}) == {
+        "learner": "model",
         "fold": "run",
         "run": "seed",
     }
-    with pytest.raises(ValueError, match="algorithm and fold must be different columns; got 'run'"):
-        assign_roles(table, {"algorithm": "run", "fold": "run"})
+    with pytest.raises(ValueError, match="learner and fold must be different columns; got 'run'"):
+        assign_roles(table, {"learner": "run", "fold": "run"})
     with pytest.raises(LookupError, match="no column 'modle' in the table: did you mean 'model'"):
-        assign_roles(table, {"algorithm": "modle"})
+        assign_roles(table, {"learner": "modle"})

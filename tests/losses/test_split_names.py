@@ -47,7 +47,7 @@ def test_frames_of_splits_are_folds_however_they_are_turned(names, turned):
     if turned:
         frame = frame.T
     losses = read_losses(frame, higher_is_better=False)
-    assert losses.algorithms == ("nn", "svm")
+    assert losses.learners == ("nn", "svm")
     assert losses.design == Design(kind="cv", folds=3)
     assert losses.by_fold()[:, 0].tolist() == VALUES.tolist()
 
@@ -63,7 +63,7 @@ def test_cv_results_turned_round_leave_their_summaries_out():
         }
     )
     losses = read_losses(frame.set_index("params").T)
-    assert losses.algorithms == ("p", "q")
+    assert losses.learners == ("p", "q")
     assert losses.by_fold()[:, 0].tolist() == (1 - VALUES).tolist()
     assert (
         "Left out, as they are no splits: 'mean_fit_time', 'mean_test_score', 'rank_test_score'."

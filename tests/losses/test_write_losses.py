@@ -34,7 +34,7 @@ def hostile():
     names = list(HOSTILE)
     values = np.random.default_rng(1).standard_normal((len(names), 3, 2, 4, 1))
     values.flat[:6] = [5e-324, 1.7976931348623157e308, -1e-5, 0.1 + 0.2, 123456789.123456789, 1e22]
-    return Losses(values, algorithms=names, datasets=["x,y", 'z"', "line\nfeed"])
+    return Losses(values, learners=names, datasets=["x,y", 'z"', "line\nfeed"])
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -62,7 +62,7 @@ def test_subset_values_round_trip(tmp_path, form, layout):
     losses = Losses(
         rng.random((2, 1, 2, 3, 1)),
         design=design,
-        dims=("algorithm", "dataset", "run", "fold", "repetition"),
+        dims=("learner", "dataset", "run", "fold", "repetition"),
         subset_values=rng.random((2, 1, 6, 2, 1)),
     )
     read = again(losses, tmp_path, form, layout)
@@ -94,8 +94,8 @@ def test_every_design_round_trips(tmp_path, form, layout, kind):
     values = np.random.default_rng(2).random((2, 2, 3, 2))
     losses = Losses(
         values,
-        dims=("algorithm", "run", "fold", "repetition"),
-        algorithms=["nn", "c4.5"],
+        dims=("learner", "run", "fold", "repetition"),
+        learners=["nn", "c4.5"],
         datasets=["iris"],
         design=design,
         loss_name="accuracy lost",
@@ -131,7 +131,7 @@ def test_round_trip(tmp_path_factory, data, form, layout):
     cells = data.draw(st.lists(number, min_size=int(np.prod(shape)), max_size=int(np.prod(shape))))
     losses = Losses(
         np.reshape(cells, shape),
-        algorithms=learners,
+        learners=learners,
         datasets=sets,
         loss_name=data.draw(name),
     )
@@ -142,7 +142,7 @@ def test_round_trip(tmp_path_factory, data, form, layout):
 
 @pytest.mark.parametrize("learner", ["fold", "Data Set", "seed", "split0_test_score", "column 1"])
 def test_a_wide_file_cannot_hold_a_learner_named_as_a_role(tmp_path, learner):
-    losses = Losses(np.ones((2, 2)), algorithms=["nn", learner])
+    losses = Losses(np.ones((2, 2)), learners=["nn", learner])
     with pytest.raises(ArgumentError) as caught:
         losses.to_csv(tmp_path / "t.csv", layout="wide")
     assert str(caught.value) == (
@@ -156,7 +156,7 @@ def test_a_wide_file_cannot_hold_a_learner_named_as_a_role(tmp_path, learner):
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_data_set_called_mean_and_a_learner_without_losses_stay(tmp_path, form):
     values = np.array([[0.1, 0.2], [np.nan, np.nan]])
-    losses = Losses(values, algorithms=["auc", "value"], datasets=["x", "mean"], missing="allow")
+    losses = Losses(values, learners=["auc", "value"], datasets=["x", "mean"], missing="allow")
     assert again(losses, tmp_path, form, "wide", missing="allow") == losses
 
 
@@ -169,8 +169,8 @@ def test_other_tools_read_the_files(tmp_path, hostile):
     hostile.to_csv(tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["algorithm"] for row in rows[::24]] == [
-        as_text_cell(name) for name in hostile.algorithms
+    assert [row["learner"] for row in rows[::24]] == [
+        as_text_cell(name) for name in hostile.learners
     ]
     assert [float(row["loss"]) for row in rows] == hostile.values.ravel().tolist()
     hostile.to_jsonl(tmp_path / "t.jsonl")
@@ -187,13 +187,11 @@ def test_other_tools_read_the_files(tmp_path, hostile):
 def test_arff_is_read_by_scipy(tmp_path):
     from scipy.io import arff
 
-    losses = Losses(
-        np.random.default_rng(0).random((2, 3)), algorithms=["nn", "c4.5"], datasets=None
-    )
+    losses = Losses(np.random.default_rng(0).random((2, 3)), learners=["nn", "c4.5"], datasets=None)
     losses.to_arff(tmp_path / "t.arff")
     data, meta = arff.loadarff(tmp_path / "t.arff")
     assert data["loss"].tolist() == losses.values.ravel().tolist()
-    assert meta["algorithm"][1] == ("nn", "c4.5")
+    assert meta["learner"][1] == ("nn", "c4.5")
 
 
 def test_the_frame_reads_back(hostile):

@@ -25,7 +25,7 @@ def learner(package, **settings):
 
 
 def losses_of(study, name):
-    values = study.losses.values[list(study.losses.algorithms).index(name)]
+    values = study.losses.values[list(study.losses.learners).index(name)]
     return values.ravel()
 
 

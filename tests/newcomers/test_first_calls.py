@@ -61,7 +61,7 @@ def compare(*args, **options):
 
 
 def names(study):
-    return list(study.losses.algorithms)
+    return list(study.losses.learners)
 
 
 # Data

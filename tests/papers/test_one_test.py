@@ -9,7 +9,7 @@ from bestofk.papers import stats as paper_tests
 from bestofk.papers.one_test import run_test
 from bestofk.stats import multiple
 
-DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
+DIMS = ("learner", "dataset", "run", "fold", "repetition")
 
 
 def drawn(*shape, seed=5):
@@ -17,7 +17,7 @@ def drawn(*shape, seed=5):
 
 
 def many_sets():
-    return bk.Losses(drawn(3, 6, 2, 4, 3), dims=DIMS, algorithms=["a", "b", "c"])
+    return bk.Losses(drawn(3, 6, 2, 4, 3), dims=DIMS, learners=["a", "b", "c"])
 
 
 def test_bootstraps_see_data_sets_folds_and_repetitions():
@@ -58,7 +58,7 @@ def test_arguments_that_do_not_apply():
 
 
 def test_reports_are_strict_json():
-    constant = bk.Losses([[0.5] * 4, [0.25] * 4], algorithms=["a", "b"])
+    constant = bk.Losses([[0.5] * 4, [0.25] * 4], learners=["a", "b"])
     for test in ("kfold-t", "anova", "tukey", "newman-keuls"):
         held = json.loads(
             json.dumps(run_test(constant, test).to_dict(), allow_nan=False),

@@ -191,9 +191,7 @@ def learners(**means):
     rng = np.random.default_rng(8)
     fold = rng.normal(0, 0.02, 100)
     values = [mean + fold + rng.normal(0, 0.01, 100) for mean in means.values()]
-    return bk.Losses(
-        np.reshape(values, (len(means), 10, 10)), algorithms=list(means), design="10x10"
-    )
+    return bk.Losses(np.reshape(values, (len(means), 10, 10)), learners=list(means), design="10x10")
 
 
 def test_learners_of_a_study_use_the_same_ledger(tmp_path):
@@ -205,7 +203,7 @@ def test_learners_of_a_study_use_the_same_ledger(tmp_path):
     assert (second.answer, second.anchor) == ("worse", ("released", "equal"))
     assert second.difference == pytest.approx(0.2, abs=0.01)
     assert second.low > 0
-    other = bk.Losses(losses.values[:, 0, :5, :, 0], algorithms=losses.algorithms, design="5x10")
+    other = bk.Losses(losses.values[:, 0, :5, :, 0], learners=losses.learners, design="5x10")
     with pytest.raises(ArgumentError, match="lacks 100 of the anchor's 100 folds"):
         gate(other, model="worse", ledger=path)
 

@@ -20,14 +20,14 @@ class Failing(GaussianNB):
         raise ValueError("the matrix is singular")
 
 
-def table(learners, *units, seed=1, gap=0.2, dims=("algorithm", "run", "fold"), names=None, **kind):
+def table(learners, *units, seed=1, gap=0.2, dims=("learner", "run", "fold"), names=None, **kind):
     """Losses that spread over `gap`, and noise."""
     rng = np.random.default_rng(seed)
     skill = np.linspace(0.1, 0.1 + gap, learners)[rng.permutation(learners)]
     values = skill.reshape(-1, *[1] * len(units)) + 0.03 * rng.standard_normal((learners, *units))
     if names is None:
         names = [f"forest(depth={k})" if k % 3 else f"logistic(C={k})" for k in range(learners)]
-    return bk.Losses(np.clip(values, 0, 1), dims=dims, algorithms=names, loss_name="zero-one",
+    return bk.Losses(np.clip(values, 0, 1), dims=dims, learners=names, loss_name="zero-one",
                      **kind)  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def one_data_set():
 
 
 def several_data_sets():
-    return bk.order(table(5, 12, dims=("algorithm", "dataset"), gap=0.08))
+    return bk.order(table(5, 12, dims=("learner", "dataset"), gap=0.08))
 
 
 def regression():
@@ -107,7 +107,7 @@ def margin():
 
 
 def undecidable():
-    return bk.order(table(5, 4, dims=("algorithm", "dataset"), gap=0.4), test="wilcoxon")
+    return bk.order(table(5, 4, dims=("learner", "dataset"), gap=0.4), test="wilcoxon")
 
 
 def most_wins():

@@ -54,7 +54,7 @@ def test_the_only_candidate_is_the_best():
 
 def test_scores_keep_their_name_and_direction():
     values = np.random.default_rng(0).uniform(0.8, 0.9, (3, 5, 10))
-    order = bk.order(bk.Losses(values, algorithms=["a", "b", "c"], higher_is_better=True,
+    order = bk.order(bk.Losses(values, learners=["a", "b", "c"], higher_is_better=True,
                                loss_name="accuracy"))  # fmt: skip
     largest = values.mean((1, 2)).max()
     assert rows(order)["Use"] == f"{order.recommended} | mean accuracy {largest:.4g}"
@@ -90,7 +90,7 @@ def test_battles_intervals_and_printed_tables_have_the_same_facts():
 
 
 def test_a_decision_that_nothing_could_support_says_so():
-    order = bk.order(table(5, 4, dims=("algorithm", "dataset"), gap=0.4), test="wilcoxon")
+    order = bk.order(table(5, 4, dims=("learner", "dataset"), gap=0.4), test="wilcoxon")
     assert not order.decidable
     assert "only if you must choose now" in rows(order)["Use"]
 

@@ -13,7 +13,7 @@ NOISE = np.random.default_rng(5).normal(0, 0.01, (3, 10, 10))
 
 def decision(means=(0.30, 0.20, 0.21), names=("tree", "linear", "forest"), **options):
     values = np.array(means)[:, None, None] + NOISE[: len(means)]
-    losses = bk.Losses(values, dims=("algorithm", "run", "fold"), algorithms=list(names))
+    losses = bk.Losses(values, dims=("learner", "run", "fold"), learners=list(names))
     return bk.order(losses, **options)
 
 

@@ -86,11 +86,11 @@ def random_losses(rng):
     if kind == "test-set":
         rate = (0.1 + 0.8 * rng.random()) * rng.random((K, 1)) ** rng.integers(0, 2)
         values = (rng.random((K, *shape)) < rate).astype(float)
-        dims = ("algorithm", "instance")
+        dims = ("learner", "instance")
     else:
         values = _mangled(rng, _values(rng, K, shape))
-        dims = ("algorithm", "dataset" if kind == "datasets" else "fold")
-        dims = ("algorithm", "run", "fold") if len(shape) == 2 else dims
+        dims = ("learner", "dataset" if kind == "datasets" else "fold")
+        dims = ("learner", "run", "fold") if len(shape) == 2 else dims
     if kind == "datasets" and rng.random() < 0.25:
         values = _contrary(rng, K)
         shape = values.shape[1:]
@@ -105,7 +105,7 @@ def random_losses(rng):
         values = 1.0 - values if kind == "test-set" or rng.random() < 0.7 else 5.0 - values
     name = str(rng.choice(["accuracy", "AUC"])) if scores else str(rng.choice(["loss", "zero-one"]))
     names = [f"L{k}" for k in rng.permutation(K)]
-    losses = bk.Losses(values, dims=dims, algorithms=names, higher_is_better=scores,
+    losses = bk.Losses(values, dims=dims, learners=names, higher_is_better=scores,
                        loss_name=name, **more)  # fmt: skip
     return losses, lacks
 
@@ -113,7 +113,7 @@ def random_losses(rng):
 def random_order(rng):
     """A decision with options of every kind."""
     losses, lacks = random_losses(rng)
-    names = list(losses.algorithms)
+    names = list(losses.learners)
     options = {"alpha": float(rng.choice([0.05, 0.05, 0.2, 0.01]))}
     if lacks:
         options["missing"] = "drop"

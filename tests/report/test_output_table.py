@@ -24,7 +24,7 @@ HOSTILE = [
 def decision():
     rng = np.random.default_rng(5)
     values = rng.random((len(HOSTILE), 10)) * 0.1 + np.arange(len(HOSTILE))[::-1, None] * 0.03
-    return bk.order(bk.Losses(values, algorithms=HOSTILE))
+    return bk.order(bk.Losses(values, learners=HOSTILE))
 
 
 def test_frame_holds_all_digits_and_the_very_names(decision):
@@ -143,6 +143,6 @@ def test_every_procedure_has_a_table(procedure):
 
 def test_results_of_single_tests_are_tables_too():
     values = np.random.default_rng(1).random((3, 10))
-    table = bk.Losses(values, algorithms=["a", "b", "c"])
+    table = bk.Losses(values, learners=["a", "b", "c"])
     assert len(run_test(table, "kfold-t").to_frame()) == 3
     assert "f_statistic" in set(run_test(table, "friedman").to_frame().columns)

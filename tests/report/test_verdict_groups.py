@@ -59,7 +59,7 @@ def test_more_than_twelve_are_folded_and_none_is_lost():
 
 
 def test_a_decision_without_bounds_has_rows_without_bars_and_says_why():
-    values = table(5, 12, dims=("algorithm", "dataset"))
+    values = table(5, 12, dims=("learner", "dataset"))
     for options, why in (
         ({"test": "sign"}, "it does not compare means"),
         ({"procedure": "multitest"}, "The verdicts compare with"),
@@ -77,7 +77,7 @@ def test_without_a_recommendation_by_pairs_there_is_no_forest():
     assert forest_of(bk.order(values, procedure="anova-choice")) is None
     cycle = bk.Losses(
         np.tile([[1.0, 2.0, 3.0], [2.0, 3.0, 1.0], [3.0, 1.0, 2.0]], 20),
-        dims=("algorithm", "dataset"),
+        dims=("learner", "dataset"),
     )
     order = bk.order(cycle, test="sign")
     assert order.recommended is None

@@ -32,8 +32,8 @@ def test_every_estimator_of_scikit_learn_runs_or_fails_with_a_reason(task):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # some are on their way out
         study = bk.compare(kinds, X, y, cv="kfold:2", timeout=20, progress=False, n_jobs=2)
-    assert {*study.losses.algorithms, *study.left_out} == set(kinds)
-    assert len(study.losses.algorithms) > 30
+    assert {*study.losses.learners, *study.left_out} == set(kinds)
+    assert len(study.losses.learners) > 30
     assert np.isfinite(study.losses.values).all()
     assert study.recommended in kinds
     lacking = {name for name, reason in study.left_out.items() if "needs an argument" in reason}
@@ -76,7 +76,7 @@ def test_a_class_stands_for_its_defaults_and_one_that_needs_arguments_for_a_fail
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    assert study.losses.algorithms == ("DummyClassifier", "GaussianNB")
+    assert study.losses.learners == ("DummyClassifier", "GaussianNB")
     assert list(study.left_out) == ["VotingClassifier"]
     assert (
         "needs an argument: give VotingClassifier(estimators=...) instead of the class alone."

@@ -48,7 +48,7 @@ def test_a_study_holds_what_the_contract_promises(capsys):
     assert study.recommended == study.decision.smallest_mean
     assert set(study.decision.candidates) == {"nmc", "nn"}
     assert set(study.ranking) == {"max", "nmc", "nn"}
-    assert study.losses.algorithms == ("max", "nmc", "nn")
+    assert study.losses.learners == ("max", "nmc", "nn")
     assert list(study.evidence.to_frame().columns[:2]) == ["a", "b"]
     assert len(study.evidence) == 3
     assert study.decision.test == "5x2cv-f"

@@ -63,7 +63,7 @@ def test_the_pipeline_repeats_the_folds_from_raw_rows(study, name):
     X, y = frame.drop(columns="churn"), frame.churn.to_numpy()
     model, splits = study.refit(name), study.experiment.splits[0]
     assert isinstance(model, Pipeline)
-    place = study.losses.algorithms.index(name)
+    place = study.losses.learners.index(name)
     # a forest has another seed in every fold; the first one is that of the pipeline
     for fold in range(1 if name == "forest" else 3):
         train, test = splits.train(0, fold), splits.test(0, fold)

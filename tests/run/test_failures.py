@@ -84,7 +84,7 @@ def test_failures_in_this_process_are_recorded_and_the_others_go_on(good, alone)
     learners |= {name: learner for name, (learner, *_) in SOFT.items()} | {"nmc": "nmc"}
     study = run(learners)
     check(study, SOFT)
-    assert study.losses.algorithms == ("majority", "nmc")
+    assert study.losses.learners == ("majority", "nmc")
     np.testing.assert_array_equal(study.losses.values, alone)
 
 
@@ -114,7 +114,7 @@ def learners_name(experiment, place):
 def test_automatic_engine_isolates_learners_that_are_neither_ours_nor_scikit_learns(good):
     study = run({"exits": strange.Exits(), **good}, n_jobs=1, execution=bk.Execution(engine="auto"))
     assert [failure.kind for failure in study.failures] == ["killed", "killed"]
-    assert study.losses.algorithms == ("majority", "nmc")
+    assert study.losses.learners == ("majority", "nmc")
 
 
 def test_a_learner_that_cannot_be_pickled_runs_in_this_process(good):
@@ -153,7 +153,7 @@ def test_a_learner_without_probabilities_is_refused_before_the_first_fit(loss):
     assert f"predict_proba, which the metric '{loss}' needs" in str(caught.value)
     # the other metrics are only reported
     study = run(learners, scoring=["zero-one", loss])
-    assert study.losses.algorithms == ("plain", "nmc", "max")
+    assert study.losses.learners == ("plain", "nmc", "max")
 
 
 def test_probabilities_that_are_no_numbers_are_a_failure():

@@ -320,4 +320,4 @@ def test_a_stopped_run_resumes(tmp_path):
         )
     study = bk.compare(learners, X, Y, **options)
     assert fits(log) == {"c": 6}
-    assert study.losses.algorithms == ("c",)  # failures are stored
+    assert study.losses.learners == ("c",)  # failures are stored

@@ -102,7 +102,7 @@ def test_export(filled, tmp_path):
         "are still to do.\n"
     )
     losses = bk.read_losses(table, missing="allow")
-    assert losses.algorithms == tuple(learner.name for learner in experiment.learners)
+    assert losses.learners == tuple(learner.name for learner in experiment.learners)
     told = json.loads(call(url, "--study", 1, "--export", table, "--json").stdout)
     assert (told["export"], told["rows"]) == (str(table), rows)
 

@@ -97,7 +97,7 @@ def test_each_is_one_sentence_or_a_loss(studies, way, name):
     failed = [cell for cell in study.failures if cell.learner == name]
     if kind is None:
         assert failed == []
-        assert name in study.losses.algorithms
+        assert name in study.losses.learners
         return
     assert {cell.kind for cell in failed} == {kind}
     assert len(failed) == 2
@@ -113,7 +113,7 @@ def test_the_good_ones_have_the_losses_that_they_have_alone(studies, way):
     found = studies(way).losses
     for name in ("max", "nmc"):
         np.testing.assert_array_equal(
-            found.values[found.algorithms.index(name)], alone.values[alone.algorithms.index(name)]
+            found.values[found.learners.index(name)], alone.values[alone.learners.index(name)]
         )
 
 
@@ -174,7 +174,7 @@ def test_a_class_that_cannot_be_made_fails_and_the_others_go_on():
         execution=bk.Execution(engine="serial"),
     )
     assert "RuntimeError: no licence" in study.left_out["RaisesInInit"]
-    assert study.losses.algorithms == ("max", "nmc")
+    assert study.losses.learners == ("max", "nmc")
 
 
 def test_a_learner_that_interrupts_this_process_says_what_is_safe(tmp_path):

@@ -235,7 +235,7 @@ def test_several_data_sets_are_tested_by_their_means():
 
 def test_losses_keep_their_parts():
     losses = compared(NESTED).losses
-    some = losses.select(algorithms=["c4.5", "nmc"])
+    some = losses.select(learners=["c4.5", "nmc"])
     np.testing.assert_array_equal(some.subset_values, losses.subset_values[[2, 0]])
     turned = losses.reorder(["nn", "c4.5", "nmc"])
     np.testing.assert_array_equal(turned.subset_values, losses.subset_values[[1, 2, 0]])
@@ -243,7 +243,7 @@ def test_losses_keep_their_parts():
         losses.subset_values[0] = 1.0
     other = losses.subset_values.copy()
     other[0, 0, 0, 0, 0] += 0.5
-    changed = Losses(losses.values, algorithms=losses.algorithms, datasets=losses.datasets,
+    changed = Losses(losses.values, learners=losses.learners, datasets=losses.datasets,
                      design=losses.design, loss_name=losses.loss_name,
                      subset_values=other)  # fmt: skip
     assert changed != losses

@@ -105,7 +105,7 @@ def test_a_timeout_holds_with_every_engine_and_learner(engine, learner):
     assert [cell.reason for cell in study.failures] == [
         "took longer than 0.4 s and was stopped."
     ] * 2
-    assert study.losses.algorithms == ("max", "nmc")
+    assert study.losses.learners == ("max", "nmc")
 
 
 class WholePlan:

@@ -332,8 +332,8 @@ def designs():
     many = bk.Losses(
         np.repeat(folds(FIRST_LOSES, runs=1, folds=5).values, 10, axis=1)
         + rng.normal(0, 0.01, (3, 10, 1, 5, 4)),
-        algorithms=NAMES[:3], loss_name="zero-one",
-        dims=("algorithm", "dataset", "run", "fold", "repetition"),
+        learners=NAMES[:3], loss_name="zero-one",
+        dims=("learner", "dataset", "run", "fold", "repetition"),
     )  # fmt: skip
     yield "repetitions on ten data sets", bk.order(many)
     one_big = sets(FIRST_LOSES).values[:, :, 0, 0, 0].copy()
@@ -356,14 +356,12 @@ def notes():
         values = folds(FIRST_LOSES).values.copy()
         values[0, 0, :gone, 3] = np.nan
         table = bk.Losses(
-            values, dims=DIMS, algorithms=NAMES[:3], missing="allow", loss_name="zero-one"
+            values, dims=DIMS, learners=NAMES[:3], missing="allow", loss_name="zero-one"
         )
         yield f"{what} dropped", bk.order(table, missing="drop")
     values = folds(FIRST_LOSES, runs=1).values.copy()
     values[0, 0, 0, 3] = np.nan
-    table = bk.Losses(
-        values, dims=DIMS, algorithms=NAMES[:3], missing="allow", loss_name="zero-one"
-    )
+    table = bk.Losses(values, dims=DIMS, learners=NAMES[:3], missing="allow", loss_name="zero-one")
     yield "one fold dropped", bk.order(table, missing="drop")
 
 

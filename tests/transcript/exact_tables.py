@@ -5,7 +5,7 @@ import numpy as np
 import bestofk as bk
 
 NAMES = ("nmc", "logistic", "c4.5", "nn", "naive-bayes", "forest", "svm", "boosting")
-DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
+DIMS = ("learner", "dataset", "run", "fold", "repetition")
 
 
 def around(means, shape, spread, seed):
@@ -23,7 +23,7 @@ def folds(means, *, spread=0.01, runs=10, folds=10, seed=1, names=NAMES, loss="z
     """Runs of cross-validation on one data set."""
     values = around(means, (1, runs, folds, 1), spread, seed)
     return bk.Losses(
-        values, dims=DIMS, algorithms=names[: len(means)], datasets=["wine"], loss_name=loss, **more
+        values, dims=DIMS, learners=names[: len(means)], datasets=["wine"], loss_name=loss, **more
     )
 
 
@@ -37,7 +37,7 @@ def exactly(values, *, names=NAMES, loss="zero-one", **more):
     """These losses on data sets."""
     values = np.asarray(values, dtype=float)
     return bk.Losses(
-        values, dims=("algorithm", "dataset"), algorithms=names[: len(values)], loss_name=loss,
+        values, dims=("learner", "dataset"), learners=names[: len(values)], loss_name=loss,
         **more,
     )  # fmt: skip
 
@@ -46,5 +46,5 @@ def instances(wrong, *, names=NAMES, loss="zero-one"):
     """Losses on the instances of one test set."""
     wrong = np.asarray(wrong, dtype=float)
     return bk.Losses(
-        wrong, dims=("algorithm", "instance"), algorithms=names[: len(wrong)], loss_name=loss
+        wrong, dims=("learner", "instance"), learners=names[: len(wrong)], loss_name=loss
     )

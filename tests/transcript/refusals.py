@@ -58,12 +58,12 @@ def refused():
     )
     values = MEANS.values[:, :, 0, 0, 0].copy()
     values[0, 3] = np.nan
-    table = bk.Losses(values, dims=("algorithm", "dataset"), algorithms=NAMES[:3], missing="allow")
+    table = bk.Losses(values, dims=("learner", "dataset"), learners=NAMES[:3], missing="allow")
     yield "missing cells", lambda: bk.order(table)
     values = values.copy()
     values[:, 1:] = np.nan
     values[0, 1:] = 0.2
-    one = bk.Losses(values, dims=("algorithm", "dataset"), missing="allow")
+    one = bk.Losses(values, dims=("learner", "dataset"), missing="allow")
     yield "one complete data set", lambda: bk.order(one, missing="drop")
 
 

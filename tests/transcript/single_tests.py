@@ -35,13 +35,13 @@ def tables(means, count):
         "dataset-folds": bk.Losses(
             around(means, (12, 1, 3, 1), 0.01, 1),
             dims=DIMS,
-            algorithms=NAMES[:count],
+            learners=NAMES[:count],
             loss_name="zero-one",
         ),
         "nested": parted(means, 100, runs=10, folds=5),
         "seeds": folds(means, runs=1, folds=5, design=bk.Design(kind="seeds", folds=5)),
         "loo": folds(means, runs=1, folds=40, design=bk.Design(kind="loo", folds=40)),
-        "repetitions": bk.Losses(repeated, algorithms=NAMES[:count], loss_name="zero-one"),
+        "repetitions": bk.Losses(repeated, learners=NAMES[:count], loss_name="zero-one"),
     }
 
 
@@ -50,7 +50,7 @@ def parted(means, nested_runs, *, runs, folds):
     return bk.Losses(
         around(means, (1, runs, folds, 1), 0.01, 1),
         dims=DIMS,
-        algorithms=NAMES[: len(means)],
+        learners=NAMES[: len(means)],
         loss_name="zero-one",
         design=bk.Design(kind="cv", runs=runs, folds=folds, nested_runs=nested_runs),
         subset_values=around(means, (1, nested_runs, 2, 1), 0.02, 2),

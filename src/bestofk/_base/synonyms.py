@@ -8,7 +8,6 @@ from collections.abc import Iterable
 SYNONYMS = {
     "learners": ("models", "model", "estimators", "estimator", "algorithms", "classifiers"),
     "learner": ("models", "model", "estimators", "estimator", "algorithms", "classifiers"),
-    "algorithm": ("model", "learner", "classifier"),
     "data": ("x", "df", "dataset", "datasets"),
     "target": ("y", "label", "labels"),
     "truth": ("y-true", "label", "labels"),

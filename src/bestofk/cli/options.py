@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
-ROLES = ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
+ROLES = ("learner", "dataset", "run", "fold", "repetition", "instance", "loss")
 
 
 def option_group(*decorators: Decorator) -> Decorator:

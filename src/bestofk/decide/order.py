@@ -96,7 +96,7 @@ def order(
     random_state : int, Generator or None
         For tests that draw.
     **arguments
-        More for `read_losses`, such as ``algorithm="model"`` or ``metric="auc"``, and for the test.
+        More for `read_losses`, such as ``learner="model"`` or ``metric="auc"``, and for the test.
 
     Returns
     -------
@@ -109,7 +109,7 @@ def order(
     >>> import bestofk as bk
     >>> table = bk.Losses(
     ...     [[0.31, 0.29, 0.30, 0.33], [0.21, 0.20, 0.19, 0.22], [0.20, 0.21, 0.19, 0.23]],
-    ...     dims=("algorithm", "fold"), algorithms=["small", "medium", "large"])
+    ...     dims=("learner", "fold"), learners=["small", "medium", "large"])
     >>> decision = order(table, prefer=["small", "medium", "large"])
     >>> decision.recommended, decision.candidates, decision.ranking
     ('medium', ('medium', 'large'), ('medium', 'large', 'small'))

@@ -146,7 +146,7 @@ def order_many(
     losses: Any,
     *,
     design: Design | None = None,
-    algorithms: Sequence[str] | None = None,
+    learners: Sequence[str] | None = None,
     subset_values: Any = None,
     prefer: PreferenceLike = None,
     procedure: str = "best",
@@ -168,10 +168,10 @@ def order_many(
     losses : array_like, shape (B, K, ...)
         B tables of complete losses of K learners. Trailing axes: (folds,), (runs, folds) or
         (data sets, runs, folds, repetitions). Or what `stack_tables` made of them, whose design,
-        algorithms and preference then hold.
+        learners and preference then hold.
     design : Design, optional
         The design of every table. None: each table is a bare array.
-    algorithms : sequence of str, optional
+    learners : sequence of str, optional
         The learners, if the preference or the control names them; by default the integers from 0.
     subset_values : array_like, optional
         Losses on parts of the rows (B, K, data sets, runs, folds, repetitions), of designs that
@@ -206,7 +206,7 @@ def order_many(
     stack = losses
     if not isinstance(stack, Problem):
         stack = stack_tables(
-            losses, design=design, algorithms=algorithms, subset_values=subset_values, prefer=prefer
+            losses, design=design, learners=learners, subset_values=subset_values, prefer=prefer
         )
     refuse_wide_margin(stack.table(0), settings.margin)
     entry = PROCEDURES[settings.procedure]
@@ -223,7 +223,7 @@ def stack_tables(
     losses: Any,
     *,
     design: Design | None = None,
-    algorithms: Sequence[str] | None = None,
+    learners: Sequence[str] | None = None,
     subset_values: Any = None,
     prefer: PreferenceLike = None,
 ) -> Problem:
@@ -231,7 +231,7 @@ def stack_tables(
 
     Parameters
     ----------
-    losses, design, algorithms, subset_values, prefer
+    losses, design, learners, subset_values, prefer
         As for `order_many`, which takes the result in place of the losses.
 
     Returns
@@ -248,9 +248,9 @@ def stack_tables(
         )
     B, K = array.shape[:2]
     parts = None if subset_values is None else finite_array(subset_values, "subset_values")
-    names: tuple[Name, ...] = tuple(range(K)) if algorithms is None else tuple(algorithms)
+    names: tuple[Name, ...] = tuple(range(K)) if learners is None else tuple(learners)
     if len(names) != K:
-        raise ArgumentError(f"algorithms must name {K} learners; got {len(names)}.")
+        raise ArgumentError(f"learners must name {K} learners; got {len(names)}.")
     like = _first_problem(array, design, names, parts)
     values = values_of(array) if array.ndim == 6 else array
     values = values.reshape(B, K, *like.values.shape[1:])
@@ -281,14 +281,14 @@ def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any)
     from bestofk.losses.losses import Losses
 
     dims = {
-        3: ("algorithm", "fold"),
-        4: ("algorithm", "run", "fold"),
-        6: ("algorithm", "dataset", "run", "fold", "repetition"),
+        3: ("learner", "fold"),
+        4: ("learner", "run", "fold"),
+        6: ("learner", "dataset", "run", "fold", "repetition"),
     }[array.ndim]
     table = Losses(
         array[0],
         dims=dims,
-        algorithms=[str(name) for name in names],
+        learners=[str(name) for name in names],
         design=design,
         subset_values=None if parts is None else parts[0],
     )

@@ -244,7 +244,7 @@ def problem_from_losses(
     losses: Losses, *, prefer: PreferenceLike = None, missing: str = "refuse"
 ) -> Problem:
     """Return the problem of a table of losses, in the order of preference."""
-    names = losses.algorithms
+    names = losses.learners
     if len(names) < 2:
         raise ArgumentError(
             f"losses must hold at least 2 learners to compare; got {len(names)} ({names[0]!r})."
@@ -328,7 +328,7 @@ def _common_units(losses: Losses) -> _Common:
     partly_nested = losses.subset_values is not None and not present.all()
     if (lacking == lacking[:1]).all() or present.sum() < 2 or partly_nested:
         return common
-    counts = zip(losses.algorithms, lacking[:, present].sum(axis=1).tolist(), strict=True)
+    counts = zip(losses.learners, lacking[:, present].sum(axis=1).tolist(), strict=True)
     names = losses.datasets
     return common._replace(
         missing=MissingLosses(
@@ -339,7 +339,7 @@ def _common_units(losses: Losses) -> _Common:
         filled=Losses(
             worst.compress(present, axis),
             dims=DIMS,
-            algorithms=losses.algorithms,
+            learners=losses.learners,
             datasets=[names[i] for i in np.flatnonzero(present)] if axis == 1 else names,
             design=_design_of(losses, present, axis),
             loss_name=losses.loss_name,
@@ -446,7 +446,7 @@ def reading_arguments(arguments: MutableMapping[str, Any]) -> dict[str, Any]:
 
 def is_named(losses: Any) -> bool:
     """Return whether losses have names of learners; a bare array has not."""
-    return hasattr(losses, "algorithms") or _is_table(losses)
+    return hasattr(losses, "learners") or _is_table(losses)
 
 
 def _is_table(value: Any) -> bool:

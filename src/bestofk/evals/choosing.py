@@ -240,7 +240,7 @@ class _Decided:
     @cached_property
     def losses(self) -> dict[str, Floats]:
         """Losses (n,) by model."""
-        rows = dict(zip(self.table.algorithms, self.table.values, strict=True))
+        rows = dict(zip(self.table.learners, self.table.values, strict=True))
         return {name: rows[name].reshape(-1) for name in self.scores.learners}
 
     @cached_property
@@ -396,8 +396,8 @@ def _weighted(scores: ItemScores, *, macro: bool, order: Sequence[int] | None = 
         return table
     return Losses(
         table.values[:, :, 0, :, 0] * _task_weights(scores)[scores.task],
-        dims=("algorithm", "dataset", "instance"),
-        algorithms=table.algorithms,
+        dims=("learner", "dataset", "instance"),
+        learners=table.learners,
         datasets=table.datasets,
         loss_name=table.loss_name,
         account=table.account[:-1],
@@ -548,7 +548,7 @@ def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
         interval = test.confidence_interval(1.0 - alpha)
         ends = least + np.transpose([np.atleast_1d(end) for end in interval])
     intervals = {}
-    for name, pair in zip(decided.table.algorithms, ends, strict=True):
+    for name, pair in zip(decided.table.learners, ends, strict=True):
         low, high = sorted(metric.shown(float(end)) for end in pair)
         if within_unit and isfinite(low):
             low, high = (min(max(end, 0.0), 1.0) for end in (low, high))

@@ -145,7 +145,7 @@ class ItemScores:
         # a new array, which the table keeps
         values = (self.mean if by == "item" else self.by_task())[list(order)]
         missing = "allow" if np.isnan(values).any() else "refuse"
-        dims: tuple[str, ...] = ("algorithm", "dataset")
+        dims: tuple[str, ...] = ("learner", "dataset")
         datasets: Sequence[str] = self.tasks
         if by == "item":
             values, dims = values[:, np.newaxis], (*dims, "instance")
@@ -153,7 +153,7 @@ class ItemScores:
         return Losses(
             Fresh(values),
             dims=dims,
-            algorithms=[self.learners[k] for k in order],
+            learners=[self.learners[k] for k in order],
             datasets=datasets,
             missing=missing,
             higher_is_better=self.higher_is_better,

@@ -280,8 +280,8 @@ def labelled_losses(scores: ItemScores, weights: Any) -> tuple[Losses, LabelledT
     gaps = [np.square(-np.diff(table.mean(axis=1)) - estimate).sum() for table in tables]
     table = Losses(
         tables[int(gaps[1] < gaps[0])][:, np.newaxis],
-        dims=("algorithm", "dataset", "instance"),
-        algorithms=scores.learners,
+        dims=("learner", "dataset", "instance"),
+        learners=scores.learners,
         datasets=scores.tasks if len(scores.tasks) == 1 else [f"{len(scores.tasks)} tasks"],
         higher_is_better=scores.higher_is_better,
         loss_name=scores.metric,

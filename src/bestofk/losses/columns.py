@@ -190,8 +190,8 @@ def splits_among(names: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
 Direction = Literal["loss", "score", "unknown"]
 
 ROLE_NAMES: dict[str, tuple[str, ...]] = {
-    "algorithm": (
-        "algorithm", "learner", "classifier", "estimator", "model", "method", "system", "algo",
+    "learner": (
+        "learner", "algorithm", "classifier", "estimator", "model", "method", "system", "algo",
         "regressor", "predictor", "scheme", "approach", "technique", "clf", "pipeline", "framework",
     ),
     "dataset": (

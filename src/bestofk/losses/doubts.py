@@ -136,7 +136,7 @@ def refuse_phases(table: Table, roles: dict[str, str]) -> None:
         words = [str(cell).strip() for cell in distinct.to_pylist() if cell is not None]
         names = {word.lower(): word for word in words if word}
         phases = [name for name in names if _PHASE.fullmatch(name)]
-        if len(phases) < 2 or len(phases) < len(names) or column == roles.get("algorithm"):
+        if len(phases) < 2 or len(phases) < len(names) or column == roles.get("learner"):
             continue
         test = next((names[name] for name in phases if name.startswith("test")), names[phases[-1]])
         raise TableError(

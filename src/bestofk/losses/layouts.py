@@ -59,11 +59,11 @@ class Cells:
 
     def describe(self, at: dict[str, int]) -> str:
         """Describe the cell with these codes."""
-        title = {"algorithm": "learner", "dataset": "data set"}
+        title = {"learner": "learner", "dataset": "data set"}
         return ", ".join(
             f"{self.titles.get(axis, title.get(axis, axis))} {self.levels[axis].names[code]!r}"
             for axis, code in at.items()
-            if len(self.levels[axis].names) > 1 or axis == "algorithm"
+            if len(self.levels[axis].names) > 1 or axis == "learner"
         )
 
 
@@ -195,11 +195,11 @@ def items_of_one_test_set(cells: Cells, dataset_stated: bool) -> Cells:
     note = "Every number is 0 or 1: the rows are read as the instances of one test set."
     sets = cells.levels.get("dataset")
     if sets is None or len(sets.names) < 2:
-        if len(known) <= len(cells.levels["algorithm"].names):
+        if len(known) <= len(cells.levels["learner"].names):
             return cells
         numbered = number_unnumbered(cells)
         return replace(numbered, notes=(*cells.notes, note), instances=True)
-    group, size = _group(cells, ("algorithm", "dataset"))
+    group, size = _group(cells, ("learner", "dataset"))
     if (np.bincount(group, minlength=size) > 1).any():
         return cells
     levels = {axis: axis_levels for axis, axis_levels in cells.levels.items() if axis != "dataset"}
@@ -278,7 +278,7 @@ def fill_grid(cells: Cells, *, allow_missing: bool) -> tuple[Floats, dict[str, F
 
 def _refuse_spellings(cells: Cells) -> None:
     """Raise if two names of an incomplete table differ only in case, spaces or punctuation."""
-    for axis in ("algorithm", "dataset"):
+    for axis in ("learner", "dataset"):
         spelt: dict[str, str] = {}
         for name in cells.levels[axis].names if axis in cells.levels else ():
             other = spelt.setdefault(re.sub(r"[\W_]+", "", name).lower() or name, name)
@@ -339,14 +339,14 @@ def choose_layout(table: Table, roles: dict[str, str]) -> str:
     """Return ``"long"``, ``"wide"`` or ``"cv-results"``, from the names of the columns."""
     splits = splits_among(table.columns)
     if splits:
-        if "algorithm" not in roles and len(splits) > 1 and not any(map(direction_of, splits)):
+        if "learner" not in roles and len(splits) > 1 and not any(map(direction_of, splits)):
             first = next(iter(splits.values()))[0][1]
             raise TableError(
                 f"{table.source}: columns such as {first!r} combine a learner and a fold: write "
                 "one row per loss, with columns for the learner, the fold and the loss."
             )
         return "cv-results"
-    return "wide" if "algorithm" not in roles else "long"
+    return "wide" if "learner" not in roles else "long"
 
 
 def _axis_levels(table: Table, roles: dict[str, str], axes: Iterable[str]) -> dict[str, Levels]:
@@ -423,8 +423,8 @@ def long_cells(
     values = loss_numbers(table, column)
     if len(set(mixed.values())) > 1:
         values = all_as_losses(table, roles["metric"], mixed, values)
-    levels = _axis_levels(table, roles, ("algorithm", "dataset", *_NUMBERED))
-    several = len(levels["algorithm"].names) > 1
+    levels = _axis_levels(table, roles, ("learner", "dataset", *_NUMBERED))
+    several = len(levels["learner"].names) > 1
     if guessed_instance and several and len(levels["fold"].names) == table.n_rows:
         roles.pop("instance")  # it numbers the rows, not the instances
         levels.pop("fold")
@@ -475,7 +475,7 @@ def forget_seeds(table: Table, roles: dict[str, str]) -> None:
     column = roles.get("run")
     if column is None or "fold" not in roles or "seed" not in normal(column):
         return
-    others = [roles[role] for role in ("algorithm", "dataset", "fold", "metric") if role in roles]
+    others = [roles[role] for role in ("learner", "dataset", "fold", "metric") if role in roles]
     rows = zip(*(table.levels(other).codes.tolist() for other in others), strict=True)
     if len(set(rows)) == table.n_rows:
         roles.pop("run")
@@ -524,7 +524,7 @@ def wide_cells(
     notes: list[str] = []
     names: dict[str, str] = {}
     ours = "design" in roles and "loss_name" in roles
-    for role in ("algorithm", "loss", "metric"):
+    for role in ("learner", "loss", "metric"):
         roles.pop(role, None)
     if learners is not None:
         roles_left = {r: c for r, c in roles.items() if c not in learners}
@@ -568,7 +568,7 @@ def wide_cells(
         raise TableError(
             f"{table.source}: no column names the learners, and {listed(learners[:6])} look like "
             "metrics: name the column of the learners with ",
-            use(algorithm=...),
+            use(learner=...),
             ", or pass ",
             use(layout="wide"),
             " if each column is a learner.",
@@ -594,7 +594,7 @@ def wide_cells(
         source=table.source,
         values=values.ravel(),
         levels={
-            "algorithm": Levels(
+            "learner": Levels(
                 np.tile(np.arange(k), n), tuple(names.get(name, name) for name in columns)
             ),
             **{
@@ -650,15 +650,13 @@ def cv_results_cells(
     first = split_of(columns[0])
     scorer = first is not None and first.scorer
     rows, width = table.n_rows, len(columns)
-    by = roles.get("algorithm") or ("params" if "params" in table else None)
+    by = roles.get("learner") or ("params" if "params" in table else None)
     settings = [c for c in table.columns if c.startswith("param_")]
     if by is not None:
         levels = table.levels(by)
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
-            raise TableError(
-                f"{table.location(row, by)} must name the algorithm; the cell is empty."
-            )
+            raise TableError(f"{table.location(row, by)} must name the learner; the cell is empty.")
     elif settings:
         row_names = [
             ", ".join(f"{c[6:]}={cell}" for c, cell in zip(settings, row, strict=True) if cell)
@@ -671,7 +669,7 @@ def cv_results_cells(
     else:
         levels = Levels(np.arange(rows), tuple(str(i) for i in range(rows)))
     by_axis = {
-        "algorithm": Levels(np.repeat(levels.codes, width), levels.names),
+        "learner": Levels(np.repeat(levels.codes, width), levels.names),
         "fold": Levels(np.tile(np.arange(width), rows), numbers),
     }
     if "dataset" in roles:
@@ -705,7 +703,7 @@ def form_sentences(table: Table, cells: Cells, roles: dict[str, str]) -> list[st
     columns = (
         [roles["loss"]]
         if "loss" in roles
-        else [c for c in table.columns if c in cells.levels["algorithm"].names or split_of(c)]
+        else [c for c in table.columns if c in cells.levels["learner"].names or split_of(c)]
     )
     forms = {table.number_form(column): column for column in reversed(columns)}
     if "percent" in forms and len(forms) > 1:

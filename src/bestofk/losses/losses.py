@@ -18,16 +18,16 @@ from bestofk._base.results import json_ready, ready_to_print
 from bestofk.losses.columns import clean_names
 from bestofk.splits.design import KINDS, Design
 
-DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
+DIMS = ("learner", "dataset", "run", "fold", "repetition")
 INSTANCE = "instance"
 
 _GUESSES: dict[tuple[int, bool], tuple[str, ...]] = {
-    (1, False): ("algorithm",),
-    (2, False): ("algorithm", "fold"),
-    (3, False): ("algorithm", "run", "fold"),
-    (1, True): ("algorithm",),
-    (2, True): ("algorithm", "dataset"),
-    (3, True): ("algorithm", "dataset", "fold"),
+    (1, False): ("learner",),
+    (2, False): ("learner", "fold"),
+    (3, False): ("learner", "run", "fold"),
+    (1, True): ("learner",),
+    (2, True): ("learner", "dataset"),
+    (3, True): ("learner", "dataset", "fold"),
     (5, False): DIMS,
     (5, True): DIMS,
 }
@@ -85,8 +85,8 @@ def known_dims(ndim: int, dims: Sequence[str] | None, *, named_datasets: bool) -
     if "fold" not in known:
         known = tuple("fold" if name == INSTANCE else name for name in known)
     wrong = [name for name in known if name not in DIMS]
-    if wrong or len(set(known)) != len(known) or "algorithm" not in known:
-        raise refuse("dims", f"'algorithm' and others out of {', '.join(DIMS)}, each once", known)
+    if wrong or len(set(known)) != len(known) or "learner" not in known:
+        raise refuse("dims", f"'learner' and others out of {', '.join(DIMS)}, each once", known)
     if len(known) != ndim:
         raise ArgumentError(
             f"dims must name each of the {ndim} axes of values; got {len(known)} names."
@@ -377,13 +377,13 @@ class Losses:
     values : array_like
         The losses: smaller is better.
     dims : sequence of str, optional
-        What each axis of `values` is: some of ``"algorithm"``, ``"dataset"``, ``"run"``,
-        ``"fold"`` and ``"repetition"``, each at most once and ``"algorithm"`` always;
+        What each axis of `values` is: some of ``"learner"``, ``"dataset"``, ``"run"``,
+        ``"fold"`` and ``"repetition"``, each at most once and ``"learner"`` always;
         ``"instance"`` instead of ``"fold"`` for the instances of one test set. If None:
-        (algorithm,), (algorithm, fold), (algorithm, run, fold) for one to three axes; with
-        `datasets`, (algorithm, dataset), (algorithm, dataset, fold); all five for five axes. Four
+        (learner,), (learner, fold), (learner, run, fold) for one to three axes; with
+        `datasets`, (learner, dataset), (learner, dataset, fold); all five for five axes. Four
         axes must be named.
-    algorithms : sequence of str, optional
+    learners : sequence of str, optional
         The names of the learners; ``"0"``, ``"1"``, ... if None.
     datasets : sequence of str, optional
         The names of the data sets; ``"data"`` for one, else ``"0"``, ``"1"``, ... if None.
@@ -407,7 +407,7 @@ class Losses:
     account : sequence of str
         Sentences about the source, for example from a reader.
     subset_values : array_like, optional
-        Losses of the runs on parts of the rows (`Design.nested_runs`), with the axes (algorithm,
+        Losses of the runs on parts of the rows (`Design.nested_runs`), with the axes (learner,
         dataset, subset run, fold, repetition) and no missing cells. Means, tables, files and
         figures use only `values`.
 
@@ -416,8 +416,8 @@ class Losses:
     values : ndarray
         Read-only floats in the order of `dims`, always on all five axes; NaN only if `missing`.
     dims : tuple of str
-        ``("algorithm", "dataset", "run", "fold", "repetition")``.
-    algorithms, datasets, design, loss_name
+        ``("learner", "dataset", "run", "fold", "repetition")``.
+    learners, datasets, design, loss_name
         As passed, or as inferred.
     missing : ndarray
         Read-only, True for missing cells.
@@ -428,7 +428,7 @@ class Losses:
 
     Examples
     --------
-    >>> losses = Losses([[0.1, 0.2, 0.3], [0.2, 0.2, 0.5]], algorithms=["nn", "c4.5"])
+    >>> losses = Losses([[0.1, 0.2, 0.3], [0.2, 0.2, 0.5]], learners=["nn", "c4.5"])
     >>> losses
     Losses(2 learners x 1 data set, one run of 3-fold cross-validation)
     >>> losses.values.shape
@@ -438,7 +438,7 @@ class Losses:
     """
 
     values: Floats
-    algorithms: tuple[str, ...]
+    learners: tuple[str, ...]
     datasets: tuple[str, ...]
     design: Design
     missing: Mask
@@ -451,7 +451,7 @@ class Losses:
         values: Any,
         *,
         dims: Sequence[str] | None = None,
-        algorithms: Iterable[object] | None = None,
+        learners: Iterable[object] | None = None,
         datasets: Iterable[object] | None = None,
         design: Design | str | None = None,
         missing: Any = "refuse",
@@ -469,9 +469,9 @@ class Losses:
         if design is None and by_instances(dims):
             design = "test-set"
         array, absent, settled = settle_design(array, absent, design, dims_stated=dims is not None)
-        learners = clean_names(algorithms, array.shape[0], "algorithms", "learner")
+        names = clean_names(learners, array.shape[0], "learners", "learner")
         sets = clean_names(datasets, array.shape[1], "datasets", "data set", alone="data")
-        refuse_bad_cells(array, absent, learners, sets)
+        refuse_bad_cells(array, absent, names, sets)
         sentences = [*account]
         if isinstance(missing, str) and missing == "drop" and absent.any():
             array, absent, sets, settled, note = drop_incomplete(array, absent, sets, settled)
@@ -493,10 +493,10 @@ class Losses:
         array.setflags(write=False)
         absent = np.array(absent)
         absent.setflags(write=False)
-        sentences.append(summary(learners, sets, settled, absent))
+        sentences.append(summary(names, sets, settled, absent))
         for name, value in (
             ("values", array),
-            ("algorithms", learners),
+            ("learners", names),
             ("datasets", sets),
             ("design", settled),
             ("missing", absent),
@@ -533,9 +533,7 @@ class Losses:
         design = [getattr(self.design, name) for name in names]
         parts = [getattr(self.design, name) for name in optional]
         design += [str(part) for part in parts if part]
-        head = json.dumps(
-            [self.algorithms, self.datasets, self.loss_name, design, self.values.shape]
-        )
+        head = json.dumps([self.learners, self.datasets, self.loss_name, design, self.values.shape])
         digest = hashlib.sha256(head.encode("utf-8"))
         digest.update(np.where(self.missing, 0.0, self.values).astype("<f8").tobytes())
         digest.update(np.packbits(self.missing).tobytes())
@@ -547,7 +545,7 @@ class Losses:
         if not isinstance(other, Losses):
             return NotImplemented
         return (
-            self.algorithms == other.algorithms
+            self.learners == other.learners
             and self.datasets == other.datasets
             and self.design == other.design
             and self.loss_name == other.loss_name
@@ -563,7 +561,7 @@ class Losses:
         return hash(self.fingerprint)
 
     def __repr__(self) -> str:
-        k, d = len(self.algorithms), len(self.datasets)
+        k, d = len(self.learners), len(self.datasets)
         gap = "" if self.complete else f", {int(self.missing.sum())} cells missing"
         return (
             f"Losses({k} learner{'s' * (k != 1)} x {d} data set{'s' * (d != 1)}, "
@@ -573,7 +571,7 @@ class Losses:
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (
             np.array(self.values),
-            self.algorithms,
+            self.learners,
             self.datasets,
             self.design,
             self.loss_name,
@@ -602,21 +600,21 @@ class Losses:
     def select(
         self,
         *,
-        algorithms: str | Iterable[str] | None = None,
+        learners: str | Iterable[str] | None = None,
         datasets: str | Iterable[str] | None = None,
     ) -> Losses:
         """Return the losses of some learners and data sets, in the order of their names."""
-        rows, learners = _positions(algorithms, self.algorithms, "learner")
+        rows, learners = _positions(learners, self.learners, "learner")
         columns, sets = _positions(datasets, self.datasets, "data set")
         return self._with(rows, columns, learners, sets)
 
     def reorder(self, names: Sequence[str]) -> Losses:
         """Return the losses with the learners in the order of `names`."""
-        rows, learners = _positions(names, self.algorithms, "learner")
-        if learners == self.algorithms:
+        rows, learners = _positions(names, self.learners, "learner")
+        if learners == self.learners:
             return self
-        if len(learners) != len(self.algorithms):
-            absent = next(name for name in self.algorithms if name not in learners)
+        if len(learners) != len(self.learners):
+            absent = next(name for name in self.learners if name not in learners)
             raise ArgumentError(f"names must contain every learner once; {absent!r} is missing.")
         return self._with(rows, list(range(len(self.datasets))), learners, self.datasets)
 
@@ -627,7 +625,7 @@ class Losses:
             full: Floats = self.values.mean(axis=axis)
             return full
         if missing == "refuse":
-            at = cell_words(np.argwhere(self.missing)[0], self.algorithms, self.datasets)
+            at = cell_words(np.argwhere(self.missing)[0], self.learners, self.datasets)
             raise ArgumentError(
                 f"{where}: {int(self.missing.sum())} of {self.missing.size} cells are missing, "
                 f"including {at}; ",
@@ -644,7 +642,7 @@ class Losses:
             first = np.argwhere(count == 0)[0]
             raise ArgumentError(
                 f"{where}: nothing is left to average for learner "
-                f"{self.algorithms[int(first[0])]!r}"
+                f"{self.learners[int(first[0])]!r}"
                 + (f" on data set {self.datasets[int(first[1])]!r}" if 1 not in axis else "")
                 + "."
             )
@@ -662,7 +660,7 @@ class Losses:
             each learner has. ``"drop"``: average the cells that all learners have.
         """
         mean = self._mean((1, 2, 3, 4), missing, "means")
-        return dict(zip(self.algorithms, mean.tolist(), strict=True))
+        return dict(zip(self.learners, mean.tolist(), strict=True))
 
     def by_dataset(self, *, missing: str = "refuse") -> Floats:
         """Return mean losses of shape (K, data sets); `missing` as in `means`."""
@@ -691,7 +689,7 @@ class Losses:
         A missing cell is null.
         """
         return {
-            "algorithms": list(self.algorithms),
+            "learners": list(self.learners),
             "datasets": list(self.datasets),
             "dims": list(DIMS),
             "loss": self.loss_name,
@@ -707,10 +705,10 @@ class Losses:
         import pandas as pd
 
         where = np.indices(self.values.shape).reshape(5, -1)
-        names = (np.array(self.algorithms, dtype=object), np.array(self.datasets, dtype=object))
+        names = (np.array(self.learners, dtype=object), np.array(self.datasets, dtype=object))
         return pd.DataFrame(
             {
-                "algorithm": names[0][where[0]],
+                "learner": names[0][where[0]],
                 "dataset": names[1][where[1]],
                 "run": where[2] + 1,
                 "fold": where[3] + 1,
@@ -752,7 +750,7 @@ class Losses:
 
 def _again(
     values: Floats | Fresh,
-    algorithms: tuple[str, ...],
+    learners: tuple[str, ...],
     datasets: tuple[str, ...],
     design: Design,
     loss_name: str,
@@ -763,7 +761,7 @@ def _again(
     return Losses(
         values,
         dims=DIMS,
-        algorithms=algorithms,
+        learners=learners,
         datasets=datasets,
         design=design,
         missing="allow",

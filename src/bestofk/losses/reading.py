@@ -230,13 +230,13 @@ def _as_unpaired_runs(cells: Cells, roles: dict[str, str], design: Any) -> tuple
     Runs of different learners are not paired: learners may have different seeds and different
     numbers of runs. Return whether some learner has fewer runs than another.
     """
-    axes = set(cells.levels) - {"algorithm"}
+    axes = set(cells.levels) - {"learner"}
     one_set = len(cells.levels["dataset"].names) == 1 if "dataset" in axes else True
     if design != "seeds" and (design is not None or not is_seed_name(roles.get("run", ""))):
         return cells, False
     if axes - {"dataset"} != {"run"} or not one_set:
         return cells, False
-    learners, runs = cells.levels["algorithm"].codes, cells.levels["run"].codes
+    learners, runs = cells.levels["learner"].codes, cells.levels["run"].codes
     if len(set(zip(learners.tolist(), runs.tolist(), strict=True))) < len(runs):
         return cells, False  # the grid reports the repeated cell
     known = ~np.isnan(cells.values)
@@ -338,7 +338,7 @@ _NESTED = ("params", "values", "parameters", "array_data")
 """Columns of other tools that may contain dictionaries or lists."""
 LAYOUTS = ("long", "wide", "cv-results", "learners-in-rows")
 READING = (
-    "higher_is_better", "algorithm", "dataset", "run", "fold", "repetition", "instance", "loss",
+    "higher_is_better", "learner", "dataset", "run", "fold", "repetition", "instance", "loss",
     "metric", "learners", "n_train", "n_test", "design", "layout", "where", "loss_name",
     "delimiter", "encoding", "format",
 )  # fmt: skip
@@ -350,7 +350,7 @@ def read_losses(
     source: str | os.PathLike[str] | Table | Mapping[str, Any] | Any,
     *,
     higher_is_better: bool | None = None,
-    algorithm: str | None = None,
+    learner: str | None = None,
     dataset: str | None = None,
     run: str | None = None,
     fold: str | None = None,
@@ -381,7 +381,7 @@ def read_losses(
         True: the numbers are scores and become losses. None: the name of the metric, its column or
         the file decides (accuracy, auc, f1, score, ...; error, loss, mse, ...); if the names are
         not clear, an error asks for the direction.
-    algorithm, dataset, run, fold, repetition, instance, loss, n_train, n_test : str, optional
+    learner, dataset, run, fold, repetition, instance, loss, n_train, n_test : str, optional
         The column of each role; guessed from the names of the columns if None.
     metric : str, optional
         The metric to read if a column names several.
@@ -440,7 +440,7 @@ def read_losses(
     if not (higher_is_better is None or isinstance(higher_is_better, bool | np.bool_)):
         raise refuse("higher_is_better", "True, False or None", higher_is_better)
     options = ReadOptions(
-        algorithm=algorithm, dataset=dataset, run=run, fold=fold, repetition=repetition,
+        learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition,
         instance=instance, loss=loss, metric=metric, layout=layout,
         higher_is_better=None if higher_is_better is None else bool(higher_is_better),
     )  # fmt: skip
@@ -448,10 +448,10 @@ def read_losses(
     if tool is not None:
         table, metric, layout = tool.table, tool.metric, tool.layout or layout
         loss_name = loss_name or tool.loss_name
-        algorithm, dataset, run, fold, repetition, instance, loss = (
+        learner, dataset, run, fold, repetition, instance, loss = (
             tool.roles.get(role)
             or (column if (column := getattr(options, role)) in table else None)
-            for role in ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
+            for role in ("learner", "dataset", "run", "fold", "repetition", "instance", "loss")
         )
     else:
         if learners is None and layout is None:
@@ -459,12 +459,12 @@ def read_losses(
         refuse_markup(table)
         table = plain_cells(table)
     table, splits, split_metric, scorer = layouts.rows_of_splits(table)
-    if splits is not None and (fold or dataset or instance or algorithm) is None:
+    if splits is not None and (fold or dataset or instance or learner) is None:
         fold = splits
     roles = assign_roles(
         table,
         {
-            "algorithm": algorithm, "dataset": dataset, "run": run, "fold": fold,
+            "learner": learner, "dataset": dataset, "run": run, "fold": fold,
             "repetition": repetition, "instance": instance, "loss": loss,
             "n_train": n_train, "n_test": n_test,
         },
@@ -499,11 +499,11 @@ def read_losses(
     notes: tuple[str, ...] = ()
     direction: Direction
     if layout == "long":
-        if "algorithm" not in roles:
+        if "learner" not in roles:
             raise TableError(
                 f"{table.source}: no column names the learners (columns: "
                 f"{', '.join(map(repr, table.columns[:12]))}): name it with ",
-                use(algorithm=...),
+                use(learner=...),
             )
         cells, named, direction = layouts.long_cells(
             table,
@@ -515,7 +515,7 @@ def read_losses(
         cells, notes = layouts.wide_cells(table, roles, learners=learners, guessed=guessed)
         named, direction = split_metric or "loss", direction_of(split_metric) or "unknown"
         direction = "score" if scorer else direction
-        shared = layouts.common_direction(cells.levels["algorithm"].names)
+        shared = layouts.common_direction(cells.levels["learner"].names)
         if direction == "unknown" and shared is not None:
             direction, named = shared
     else:
@@ -559,8 +559,8 @@ def read_losses(
     cells, unpaired = _as_unpaired_runs(cells, roles, design)
     values, sizes = fill_grid(cells, allow_missing=missing != "refuse" or unpaired)
     if tool is None and "loss_name" not in roles:
-        refuse_differences(values, cells.levels["algorithm"].names, table.source)
-        check_scales(values, cells.levels["algorithm"].names, table.source, higher=flip)
+        refuse_differences(values, cells.levels["learner"].names, table.source)
+        check_scales(values, cells.levels["learner"].names, table.source, higher=flip)
     if cells.instances:
         design = "test-set"
     values, settled = design_of_file(table, roles, values, sizes, design, account)
@@ -571,8 +571,8 @@ def read_losses(
     return Losses(
         values,
         subset_values=subset_values,
-        dims=("algorithm", "dataset", "run", "fold", "repetition"),
-        algorithms=cells.levels["algorithm"].names,
+        dims=("learner", "dataset", "run", "fold", "repetition"),
+        learners=cells.levels["learner"].names,
         datasets=cells.levels["dataset"].names if "dataset" in cells.levels else None,
         design=settled,
         missing="allow" if unpaired else missing,
@@ -712,9 +712,9 @@ def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
         "n_test": "test sizes",
     }  # fmt: skip
     if layout == "long":
-        parts.append(f"learners from column {roles['algorithm']!r}")
+        parts.append(f"learners from column {roles['learner']!r}")
     elif layout == "wide":
-        names = cells.levels["algorithm"].names
+        names = cells.levels["learner"].names
         shown_names = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
         parts.append(f"{len(names)} learner columns ({shown_names})")
     else:

@@ -64,7 +64,7 @@ def time_column(table: Table, roles: dict[str, str], learners: Sequence[str] | N
     ]
     if not candidates:
         return None
-    identifying = ("algorithm", "dataset", "metric", "run", "fold", "instance", "repetition")
+    identifying = ("learner", "dataset", "metric", "run", "fold", "instance", "repetition")
     codes = [table.levels(roles[role]).codes.tolist() for role in identifying if role in roles]
     if codes and len(set(zip(*codes, strict=True))) == table.n_rows:
         return None
@@ -74,7 +74,7 @@ def time_column(table: Table, roles: dict[str, str], learners: Sequence[str] | N
             continue
         if len(set(zip(*codes, times, strict=True))) < table.n_rows:
             continue
-        if "algorithm" in roles:
+        if "learner" in roles:
             # times that learners do not share only say when a result was computed
             if len(set(times)) == table.n_rows and table.n_rows > 1:
                 continue
@@ -300,7 +300,7 @@ def learners_in_rows(table: Table, roles: dict[str, str], *, stated: bool) -> Ta
     The rows are learners if a column names learners, each once, and no other column is a metric or
     has a role. Raise an error if the names of the rows look like learners but no title says so.
     """
-    column = roles.get("algorithm")
+    column = roles.get("learner")
     others = [c for c in table.columns if c != column]
     if column is None:
         first = table.columns[0] if table.columns else None
@@ -309,7 +309,7 @@ def learners_in_rows(table: Table, roles: dict[str, str], *, stated: bool) -> Ta
                 raise TableError(
                     f"{table.source}: no column names the learners (columns: "
                     f"{listed(table.columns[:12])}): name it with ",
-                    use(algorithm=...),
+                    use(learner=...),
                 )
             return None
         if first in roles.values() and not stated:

@@ -1,6 +1,6 @@
 """Write losses to files that `read_losses` reads back bit for bit.
 
-Every format has the same columns. Long: ``algorithm``, ``dataset``, ``run``, ``fold``,
+Every format has the same columns. Long: ``learner``, ``dataset``, ``run``, ``fold``,
 ``repetition``, ``loss``. Wide: one column per learner instead of the first and the last. Both have
 columns that restore the design: ``design`` (its kind), ``n_train``, ``n_test``, ``n_groups`` and
 ``stratified`` if known, and ``loss_name``. A missing cell is empty; read such a file with
@@ -56,14 +56,14 @@ def _columns_of(losses: Losses, table: Floats, layout: str, *, all_rows: bool) -
     at = np.indices(shape).reshape(5, -1)
     columns: Columns = {}
     if layout == "long":
-        columns["algorithm"] = np.array(losses.algorithms, dtype=object)[at[0]]
+        columns["learner"] = np.array(losses.learners, dtype=object)[at[0]]
     columns["dataset"] = np.array(losses.datasets, dtype=object)[at[1]]
     for axis, name in ((2, "run"), (3, "fold"), (4, "repetition")):
         columns[name] = at[axis] + 1
     if layout == "long":
         columns["loss"] = table.ravel()
     else:
-        for learner, values in zip(losses.algorithms, table, strict=True):
+        for learner, values in zip(losses.learners, table, strict=True):
             columns[learner] = values.ravel()
     design = losses.design
     rows = at.shape[1]
@@ -85,7 +85,7 @@ def _columns_of(losses: Losses, table: Floats, layout: str, *, all_rows: bool) -
 
 
 def _refuse_role_names(losses: Losses) -> None:
-    for name in losses.algorithms:
+    for name in losses.learners:
         if looks_like_role(name):
             raise ArgumentError(
                 f"layout must be 'long': in a wide file the learner {name!r} would be read as the "

@@ -117,7 +117,7 @@ def run_test(
     Examples
     --------
     >>> import bestofk as bk
-    >>> table = bk.Losses([[0.312, 0.287, 0.301], [0.201, 0.18, 0.205]], algorithms=["a", "b"])
+    >>> table = bk.Losses([[0.312, 0.287, 0.301], [0.201, 0.18, 0.205]], learners=["a", "b"])
     >>> report = run_test(table, "kfold-t", pair=("a", "b"))
     >>> round(report.result.statistic, 3)
     23.339

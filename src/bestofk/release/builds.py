@@ -198,9 +198,9 @@ def worst_score(scores: Floats, higher_is_better: bool) -> float | None:
 def _from_losses(source: Any, where: str, name: str | None, model: str | None) -> Build:
     """Return the scores of a learner by fold, or by instance of one test set."""
     losses: Losses = getattr(source, "losses", source)
-    position = _position(losses.algorithms, model, where)
-    learner = losses.algorithms[position]
-    one = losses.select(algorithms=[learner])
+    position = _position(losses.learners, model, where)
+    learner = losses.learners[position]
+    one = losses.select(learners=[learner])
     absent = int(np.isnan(one.values).sum())
     if absent:
         raise ArgumentError(

@@ -535,11 +535,11 @@ def _compare_learners(
     both = np.stack([losses, reference])
     parts = design.subset_values
     table = Losses(
-        both[:, :size].reshape(2, *design.values.shape[1:]), algorithms=("new", "anchor"),
+        both[:, :size].reshape(2, *design.values.shape[1:]), learners=("new", "anchor"),
         datasets=design.datasets, design=design.design, loss_name=design.loss_name,
         subset_values=None if parts is None else both[:, size:].reshape(2, *parts.shape[1:]),
     )  # fmt: skip
-    problem = as_problem(table, prefer=table.algorithms)
+    problem = as_problem(table, prefer=table.learners)
     choice = choose_test(problem, "auto", one_sided=True)
     values = problem.sample(choice.axes)
     comparison = Comparison(*(choice(values[0], values[1], side) for side in ("greater", "less")))

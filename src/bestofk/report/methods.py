@@ -188,7 +188,7 @@ def _latex_part(part: Part) -> str:
 
 def _comparison(order: Decision | None, losses: Losses | None, study: Study | None) -> str:
     """Return what was compared, on which data and by which design."""
-    names = order.by_preference if order else losses.algorithms  # type: ignore[union-attr]
+    names = order.by_preference if order else losses.learners  # type: ignore[union-attr]
     learners = f"{counted(len(names), order.noun if order else 'learner')} ({_shortened(names)})"
     if losses is None:
         return f"We compared {learners}."

@@ -132,7 +132,7 @@ def _several_datasets(_: Decision, losses: Losses) -> bool:
 
 
 def _few_means(order: Decision, losses: Losses) -> bool:
-    few = len(losses.datasets) * len(losses.algorithms) <= MAX_MEANS
+    few = len(losses.datasets) * len(losses.learners) <= MAX_MEANS
     return few and len(order.evidence) > 0 and _is_complete(order)
 
 

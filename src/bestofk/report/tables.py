@@ -502,7 +502,7 @@ def datasets_table(losses: Losses) -> OutputTable | None:
             Column("dataset", "Data set", "name", losses.datasets),
             *(
                 Column(name, name, "number", losses.metric.shown(row).tolist())
-                for name, row in zip(losses.algorithms, means, strict=True)
+                for name, row in zip(losses.learners, means, strict=True)
             ),
         ),
     )
@@ -580,7 +580,7 @@ def html_of(value: Presented) -> str:
 
 def _names(value: Presented) -> tuple[object, ...]:
     if isinstance(value, Study):
-        return value.losses.algorithms
+        return value.losses.learners
     if isinstance(value, Decision):
         return value.by_preference
     return ()

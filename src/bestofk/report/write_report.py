@@ -221,7 +221,7 @@ def _slices(slices: Slices | None) -> list[OutputTable]:
 def _names(order: Decision | None, study: Study | None) -> set[object]:
     names: set[object] = set() if order is None else set(order.by_preference)
     if study is not None:
-        names |= {*study.costs, *study.left_out, *study.losses.algorithms, *study.losses.datasets}
+        names |= {*study.costs, *study.left_out, *study.losses.learners, *study.losses.datasets}
     elif order is not None and order.problem is not None and order.problem.losses is not None:
         names |= set(order.problem.losses.datasets)
     return names
@@ -230,7 +230,7 @@ def _names(order: Decision | None, study: Study | None) -> set[object]:
 def _title(
     order: Decision | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
 ) -> str:
-    learners = len(order.by_preference) if order is not None else len(losses.algorithms)  # type: ignore[union-attr]
+    learners = len(order.by_preference) if order is not None else len(losses.learners)  # type: ignore[union-attr]
     if study is not None:
         learners += len(study.left_out)
     noun = "learner" if order is None else order.noun
@@ -309,7 +309,7 @@ def _tables(
         tables.append(costs_table(costs))
     if order is not None and len(order.evidence):
         tables.append(_pairs(order))
-    few = losses is not None and len(losses.datasets) * len(losses.algorithms) <= MAX_LISTED_MEANS
+    few = losses is not None and len(losses.datasets) * len(losses.learners) <= MAX_LISTED_MEANS
     by_dataset = datasets_table(losses) if losses is not None and few else None
     return tables if by_dataset is None else [*tables, by_dataset]
 

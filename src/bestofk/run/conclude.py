@@ -55,7 +55,7 @@ def complete_part(
     losses = Losses(
         values,
         dims=DIMS,
-        algorithms=names,
+        learners=names,
         datasets=[one.name for one in spec.datasets],
         design=design.with_(repetitions=spec.repetitions, nested_runs=nested_runs),
         loss_name=loss_shown(spec.loss),
@@ -220,11 +220,11 @@ def other_metric(
     if losses is None:
         return OtherMetric(**facts, undecided="no learner has a value in every fold.")
     facts["means"] = {name: float(metric.shown(mean)) for name, mean in losses.means().items()}
-    if len(losses.algorithms) < 2:
+    if len(losses.learners) < 2:
         return OtherMetric(**facts, undecided="fewer than two learners have values.")
     try:
         without_margin = settings.changed(margin=None, rope=None)
-        preferred = without_margin.settled(losses.algorithms, costs)
+        preferred = without_margin.settled(losses.learners, costs)
         would_be = decide(losses, preferred).recommended
     except BestOfKError as refusal:
         return OtherMetric(**facts, undecided=str(refusal))
@@ -271,7 +271,7 @@ def conclude(
     why_not = "fewer than two learners have losses."
     if len(compared) > 1:
         try:
-            decision = decide(losses, settings.settled(losses.algorithms, costs))
+            decision = decide(losses, settings.settled(losses.learners, costs))
         except BestOfKError as refusal:
             # keep the losses: the complete plan could have decided
             if not (left_out or dropped):

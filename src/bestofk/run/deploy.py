@@ -52,7 +52,7 @@ def refit(
 def _names(study: Study) -> list[str]:
     if study.spec is not None:
         return [learner.name for learner in study.spec.learners]
-    return list(study.losses.algorithms)
+    return list(study.losses.learners)
 
 
 def _dataset_of(experiment: Experiment, data: Any, target: Any) -> int:

@@ -369,8 +369,8 @@ def held_out_losses(
     grouped = rows.groups is not None or units < len(rows.truth)
     return Losses(
         table[:, np.newaxis, np.newaxis],
-        dims=("algorithm", "dataset", "run", "fold", "repetition"),
-        algorithms=list(predictions),
+        dims=("learner", "dataset", "run", "fold", "repetition"),
+        learners=list(predictions),
         datasets=[dataset],
         design=Design(
             kind=kind,
@@ -686,8 +686,8 @@ def _fold_losses(
     metrics = [metric_of_rows(loss, rows, one)[0] for (one,) in predictions.values()]
     return Losses(
         [[metric(test) for test in tested] for metric in metrics],
-        dims=("algorithm", "fold"),
-        algorithms=list(predictions),
+        dims=("learner", "fold"),
+        learners=list(predictions),
         design=design,
         loss_name=loss_shown(loss.name),
         account=account,

@@ -684,7 +684,7 @@ def _losses(outcome: RaceOutcome, spec: StudySpec) -> Losses:
     return Losses(
         values,
         dims=DIMS,
-        algorithms=[spec.learners[learner].name for learner in learners],
+        learners=[spec.learners[learner].name for learner in learners],
         datasets=[one.name for one in spec.datasets],
         design=design.with_(repetitions=spec.repetitions),
         loss_name=loss_shown(spec.loss),

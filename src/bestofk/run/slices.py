@@ -88,7 +88,7 @@ def study_slices(
             losses = instance_losses(experiment, results, learners, chosen) or losses
         if losses is None:
             raise DesignError("No fold was finished by all learners.")
-        preferred = replace(settings.settled(losses.algorithms, study.costs), alpha=alpha)
+        preferred = replace(settings.settled(losses.learners, study.costs), alpha=alpha)
         return decide(losses, preferred)
 
     return order_slices(whole, names, decide_in, by=by)

@@ -255,7 +255,7 @@ class Study(Stated, Reported):
                 "ranking": [],
                 "table": [],
                 "pairs": None,
-                "by_preference": list(self.losses.algorithms),
+                "by_preference": list(self.losses.learners),
                 "edges": [],
                 "version": __version__,
             }

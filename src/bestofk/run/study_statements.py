@@ -112,7 +112,7 @@ def _left_out(study: Study) -> tuple[Statement, ...]:
     """Say what failed, and what was compared."""
     sentences = []
     if study.left_out:
-        compared, failed = len(study.losses.algorithms), len(study.left_out)
+        compared, failed = len(study.losses.learners), len(study.left_out)
         rest = "1 is left" if compared == 1 else f"{compared} were compared"
         sentences.append(
             f"Of the {compared + failed} learners given {failed} failed "

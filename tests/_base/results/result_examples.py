@@ -50,7 +50,7 @@ def table(K: int = 4, n: int = 8, seed: int = 3) -> np.ndarray:
 
 def scores() -> bk.Losses:
     """Accuracies of four learners in 10 folds."""
-    return bk.Losses(1.0 - table(n=10), algorithms=NAMES, higher_is_better=True,
+    return bk.Losses(1.0 - table(n=10), learners=NAMES, higher_is_better=True,
                      loss_name="accuracy")  # fmt: skip
 
 

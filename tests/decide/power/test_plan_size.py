@@ -21,7 +21,7 @@ def folds(K=3, runs=10, k=10, gap=0.02, seed=0, rows=300):
     values = rng.normal(0.2, 0.05, (1, runs, k)) + rng.normal(0.0, 0.04, (K, runs, k))
     values += gap * np.arange(K)[:, None, None]
     design = bk.Design(kind="cv", runs=runs, folds=k, n_train=rows - rows // k, n_test=rows // k)
-    return bk.Losses(values, algorithms=["nn", "c4.5", "nmc", "svm", "nb"][:K], design=design)
+    return bk.Losses(values, learners=["nn", "c4.5", "nmc", "svm", "nb"][:K], design=design)
 
 
 def data_sets(n=12, K=3, gap=0.02, seed=1):
@@ -29,13 +29,13 @@ def data_sets(n=12, K=3, gap=0.02, seed=1):
     values = (
         rng.normal(0.2, 0.1, (1, n)) + rng.normal(0, 0.03, (K, n)) + gap * np.arange(K)[:, None]
     )
-    return bk.Losses(values, dims=("algorithm", "dataset"))
+    return bk.Losses(values, dims=("learner", "dataset"))
 
 
 def answers(n=200, K=2, seed=2):
     rng = np.random.default_rng(seed)
     rates = 0.2 + 0.05 * np.arange(K)[:, None]
-    return bk.Losses((rng.random((K, n)) < rates).astype(float), dims=("algorithm", "instance"))
+    return bk.Losses((rng.random((K, n)) < rates).astype(float), dims=("learner", "instance"))
 
 
 # --- from numbers ---------------------------------------------------------------------------
@@ -202,7 +202,7 @@ def test_a_wild_data_set_does_not_hide_what_wilcoxon_sees():
     losses = data_sets(n=20, K=2, gap=0.05)
     values = losses.values[:, :, 0, 0, 0].copy()
     values[1, 3] += 5.0
-    wild = bk.Losses(values, dims=("algorithm", "dataset"))
+    wild = bk.Losses(values, dims=("learner", "dataset"))
     tame, shaken = (one(bk.plan_size(x, test="wilcoxon")) for x in (losses, wild))
     assert shaken.smallest_difference < 1.5 * tame.smallest_difference
     assert shaken.difference < 1.5 * tame.difference
@@ -327,7 +327,7 @@ def test_learners_without_spread_give_no_nan_and_no_warning(kind, shape):
     values = np.stack([base + shift * k for k in range(3)])
     tables = [values]
     if len(shape) == 2:
-        tables.append(bk.Losses(values, dims=("algorithm", "dataset")))
+        tables.append(bk.Losses(values, dims=("learner", "dataset")))
     for table in tables:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -363,7 +363,7 @@ def test_numbers_are_rounded_for_reading():
 def test_the_unit_of_the_loss_does_not_matter(scale, kind):
     losses = folds(gap=0.01) if kind == "folds" else data_sets(gap=0.01)
     bigger = bk.Losses(
-        losses.values * scale, dims=losses.dims, algorithms=losses.algorithms, design=losses.design
+        losses.values * scale, dims=losses.dims, learners=losses.learners, design=losses.design
     )
     a, b = bk.plan_size(losses), bk.plan_size(bigger)
     for x, y in zip(a.pairs, b.pairs, strict=True):

@@ -51,7 +51,7 @@ def test_too_few_instances(learners):
     def table(n):
         wrong = np.zeros((learners, n))
         wrong[0] = 1
-        return bk.Losses(wrong, dims=("algorithm", "instance"))
+        return bk.Losses(wrong, dims=("learner", "instance"))
 
     # exact: two in 2^n patterns of signs, times K - 1
     needed = next(n for n in range(2, 20) if (learners - 1) * 2 / 2**n <= 0.05)

@@ -38,7 +38,7 @@ def planned(K, correction=None):
 
 def by_plan(losses, correction=None, *, stated=True):
     table = bk.Losses(
-        losses, dims=("algorithm", "run", "fold"), algorithms=list("abcde"[: len(losses)])
+        losses, dims=("learner", "run", "fold"), learners=list("abcde"[: len(losses)])
     )
     more = {} if correction is None else {"family": "all", "correction": correction}
     result = bk.order(

@@ -32,7 +32,7 @@ def nested(folds=(0, 1), name=lambda who, fold: f"run {who}{fold}", **columns):
 
 def test_parents_are_learners_and_children_folds():
     losses = bk.read_losses(nested(**{"params.fold": str}))
-    assert losses.algorithms == ("learner a", "learner b")
+    assert losses.learners == ("learner a", "learner b")
     assert losses.values.reshape(2, 2) == pytest.approx(np.array([[0.1, 0.11], [0.2, 0.21]]))
     account = " ".join(losses.account)
     assert "parent runs are learners, their child runs folds" in account
@@ -71,10 +71,10 @@ def test_flat_runs_go_by_a_parameter_that_is_called_so_or_by_yours():
     ]  # fmt: skip
     with pytest.raises(bk.TableError, match=r"say what distinguishes the learners \('params.lr'"):
         bk.read_losses(runs(*flat))
-    assert bk.read_losses(runs(*flat), algorithm="lr").algorithms == ("a", "b")
+    assert bk.read_losses(runs(*flat), learner="lr").learners == ("a", "b")
     named = runs(*flat).rename(columns={"params.lr": "params.model"})
     losses = bk.read_losses(named)
-    assert losses.algorithms == ("a", "b")
+    assert losses.learners == ("a", "b")
     assert any("the learners are named by 'params.model'" in s for s in losses.account)
 
 
@@ -127,4 +127,4 @@ def test_names_are_data():
     frame = nested(**{"params.fold": str})
     hostile = "=cmd\x1b[2J<script>"
     frame["tags.mlflow.runName"] = frame["tags.mlflow.runName"].str.replace("learner a", hostile)
-    assert bk.read_losses(frame).algorithms[0] == hostile
+    assert bk.read_losses(frame).learners[0] == hostile

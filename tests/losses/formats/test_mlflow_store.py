@@ -13,7 +13,7 @@ def test_the_folder_and_the_frame_say_the_same(mlruns, golden):
     for path in (mlruns, mlruns.parent, golden("mlflow/mlflow.db")):
         losses = bk.read_losses(path)
         assert losses.means() == pytest.approx(frame.means())
-    assert sorted(losses.algorithms) == ["bayes", "majority", "tree"]
+    assert sorted(losses.learners) == ["bayes", "majority", "tree"]
 
 
 def children(mlruns):

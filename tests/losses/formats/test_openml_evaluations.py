@@ -27,7 +27,7 @@ def test_setups_of_a_flow_are_learners_of_their_own(golden):
     frame = listing(golden, "evaluations.csv")
     frame["flow_name"] = "one"
     losses = bk.read_losses(frame)
-    assert sorted(losses.algorithms) == ["one (setup 10)", "one (setup 20)", "one (setup 30)"]
+    assert sorted(losses.learners) == ["one (setup 10)", "one (setup 20)", "one (setup 30)"]
 
 
 def test_a_measure_that_falls(golden):

@@ -18,7 +18,7 @@ def test_two_runs_of_the_server_by_fold(golden, tmp_path):
     with pytest.raises(bk.TableError, match="metric='predictive_accuracy'"):
         bk.read_losses(tmp_path)
     losses = bk.read_losses(tmp_path, metric="root_mean_squared_error")
-    assert losses.algorithms == ("one", "two")
+    assert losses.learners == ("one", "two")
     assert losses.datasets == ("optdigits",)
     assert losses.means()["one"] == pytest.approx(0.117387, rel=0.01)
     assert not losses.metric.higher_is_better

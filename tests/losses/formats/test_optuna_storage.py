@@ -40,7 +40,7 @@ def test_several_studies_must_be_chosen(golden, tmp_path):
     )  # fmt: skip
     with pytest.raises(bk.TableError, match=r"2 studies \(trees and other\).*'study_name'"):
         bk.read_losses(path)
-    assert len(bk.read_losses(path, where={"study_name": "trees"}).algorithms) == 5
+    assert len(bk.read_losses(path, where={"study_name": "trees"}).learners) == 5
 
 
 def test_no_trials(golden, tmp_path):

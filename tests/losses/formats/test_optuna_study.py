@@ -13,7 +13,7 @@ def test_splits_in_user_attributes_make_folds(golden):
     frame = pd.read_csv(golden("optuna/trials.csv"), engine="python")
     done = frame[frame["state"] == "COMPLETE"]
     assert [1 - mean for mean in losses.means().values()] == pytest.approx(done["value"].tolist())
-    assert "criterion=gini, max_depth=1 (trial 2)" in losses.algorithms
+    assert "criterion=gini, max_depth=1 (trial 2)" in losses.learners
     account = " ".join(losses.account)
     assert "1 trial (1 pruned)" in account
     assert "each of 5 trials is a learner, named by its parameters" in account
@@ -40,12 +40,12 @@ def test_reported_values_are_folds_when_you_say_so(golden):
 
 def test_trials_of_one_learner_are_no_folds(golden):
     with pytest.raises(bk.TableError, match=r"4 trials have criterion='gini'.*not folds"):
-        bk.read_losses(golden("optuna/trials.csv"), algorithm="criterion", higher_is_better=True)
+        bk.read_losses(golden("optuna/trials.csv"), learner="criterion", higher_is_better=True)
     frame = pd.DataFrame({
         "number": range(4), "value": [0.1, 0.2, 0.3, 0.4], "state": "COMPLETE",
         "params_model": ["svm", "svm", "tree", "tree"], "user_attrs_fold": [0, 1, 0, 1],
     })  # fmt: skip
-    losses = bk.read_losses(frame, algorithm="params_model", higher_is_better=False)
+    losses = bk.read_losses(frame, learner="params_model", higher_is_better=False)
     assert losses.means() == pytest.approx({"svm": 0.15, "tree": 0.35})
 
 
@@ -55,8 +55,8 @@ def test_several_objectives_must_be_chosen():
         "params_model": ["svm", "tree"],
     })  # fmt: skip
     with pytest.raises(bk.TableError, match=r"2 metrics \(0 and 1\)"):
-        bk.read_losses(frame, algorithm="model", higher_is_better=False)
-    losses = bk.read_losses(frame, algorithm="model", metric="1", higher_is_better=False)
+        bk.read_losses(frame, learner="model", higher_is_better=False)
+    losses = bk.read_losses(frame, learner="model", metric="1", higher_is_better=False)
     assert losses.means() == {"svm": 5.0, "tree": 6.0}
 
 

@@ -63,7 +63,7 @@ def test_a_table_of_the_real_tool_is_found_and_named(tool, name, how, means, sha
     assert forced.metric.higher_is_better
     if means is not None:
         shown = forced.metric.shown(forced.values).mean(axis=(1, 2, 3, 4))
-        assert dict(zip(forced.algorithms, shown, strict=True)) == pytest.approx(means, abs=2e-6)
+        assert dict(zip(forced.learners, shown, strict=True)) == pytest.approx(means, abs=2e-6)
     if LOSS_FORMATS[tool].recognise:
         losses = bk.read_losses(path, **how)
         assert np.array_equal(losses.values, forced.values)

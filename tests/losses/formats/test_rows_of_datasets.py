@@ -14,7 +14,7 @@ def test_the_ranks_are_those_that_autorank_found(golden):
     assert (len(losses.datasets), losses.design.kind) == (12, "scores")
     expected = json.loads(golden("autorank/meanrank.json").read_text())
     ranks = losses.values[:, :, 0, 0, 0].argsort(axis=0).argsort(axis=0).mean(axis=1) + 1
-    assert dict(zip(losses.algorithms, ranks, strict=True)) == pytest.approx(expected)
+    assert dict(zip(losses.learners, ranks, strict=True)) == pytest.approx(expected)
 
 
 def test_row_names_of_r_are_data_sets(golden):
@@ -24,7 +24,7 @@ def test_row_names_of_r_are_data_sets(golden):
     losses = bk.read_losses(
         golden("scmamp/data_gh_2008.csv"), format="scmamp", higher_is_better=True
     )
-    assert losses.algorithms == ("C4.5", "k-NN(k=1)", "NaiveBayes", "Kernel", "CN2")
+    assert losses.learners == ("C4.5", "k-NN(k=1)", "NaiveBayes", "Kernel", "CN2")
     assert losses.datasets[:2] == ("Abalone*", "Adult*")
     ranks = rankdata(losses.values[:, :, 0, 0, 0], axis=0).mean(axis=1)
     assert ranks == pytest.approx([2.1, 3.25, 2.2, 4.3333, 3.1167], abs=1e-4)

@@ -43,7 +43,7 @@ def test_an_experiment_is_read_as_it_stands(tmp_path, name, text):
     path = tmp_path / name
     path.write_text(text())
     table = bk.read_losses(path)
-    assert table.algorithms == ("ZeroR", "J48 -C 0.25 -M 2", "J48 -U -M 2")
+    assert table.learners == ("ZeroR", "J48 -C 0.25 -M 2", "J48 -U -M 2")
     assert table.datasets == ("iris", "glass")
     assert (table.design.runs, table.design.folds) == (2, 3)
     assert table.metric.higher_is_better
@@ -67,14 +67,14 @@ def test_schemes_of_the_same_last_name_keep_their_whole_names():
         "Key_Scheme": ["a.Tree", "b.Tree"] * 2, "Percent_correct": [50.0, 60.0, 51.0, 61.0],
     }  # fmt: skip
     table = bk.read_losses(columns)
-    assert table.algorithms == ("a.Tree", "b.Tree")
+    assert table.learners == ("a.Tree", "b.Tree")
 
 
 @pytest.mark.parametrize("name", ["experiment.csv", "experiment.arff"])
 def test_files_of_weka_itself(golden, name):
     """Means of Percent_correct over the runs and folds of Weka 3.6.14, taken from its CSV."""
     table = bk.read_losses(golden(f"weka/{name}"))
-    assert table.algorithms == ("ZeroR", "NaiveBayes", "J48 -C 0.25 -M 2", "J48 -U -M 2")
+    assert table.learners == ("ZeroR", "NaiveBayes", "J48 -C 0.25 -M 2", "J48 -U -M 2")
     assert table.datasets == ("contact-lenses", "labor-neg-data")
     shown = table.metric.shown(table.values).mean(axis=(2, 3, 4))
     assert shown[0] == pytest.approx([62.5, 64.912], abs=1e-3)

@@ -125,7 +125,7 @@ def repeated():
     values[1, :, 0] += 0.5
     values[0] += 0.04
     return bk.Losses(
-        values, dims=("algorithm", "dataset", "repetition"), algorithms=["steady", "trapped"],
+        values, dims=("learner", "dataset", "repetition"), learners=["steady", "trapped"],
         datasets=[f"set {d}" for d in range(8)],
     )  # fmt: skip
 

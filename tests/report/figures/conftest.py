@@ -53,8 +53,8 @@ def losses_of_many(n, *, runs=3, folds=4, datasets=1, seed=0, spread=0.03):
     noise = spread * rng.standard_normal((n, datasets, runs, folds, 1))
     return bk.Losses(
         mean + common + noise,
-        dims=("algorithm", "dataset", "run", "fold", "repetition"),
-        algorithms=names_of(n),
+        dims=("learner", "dataset", "run", "fold", "repetition"),
+        learners=names_of(n),
         datasets=[f"set {d}" for d in range(datasets)] if datasets > 1 else None,
     )
 
@@ -110,21 +110,21 @@ def over_datasets(n):
 def repeated(losses):
     """Return losses with three repetitions instead of runs."""
     values = losses.values[:, 0, :, :, 0].transpose(0, 2, 1)
-    dims = ("algorithm", "fold", "repetition")
-    return bk.Losses(values, dims=dims, algorithms=losses.algorithms)
+    dims = ("learner", "fold", "repetition")
+    return bk.Losses(values, dims=dims, learners=losses.learners)
 
 
 def study_of_many(losses):
     """Return a study as `compare` does, with costs that span four powers of ten."""
     from bestofk.run.study import Cost, Study
 
-    costs = np.logspace(-4, 0.5, len(losses.algorithms))
+    costs = np.logspace(-4, 0.5, len(losses.learners))
     return Study(
         decision=bk.order(losses),
         losses=losses,
         costs={
             name: Cost(fit_time=cost, predict_time=cost / 10, size=1e6 * cost)
-            for name, cost in zip(losses.algorithms, costs.tolist(), strict=True)
+            for name, cost in zip(losses.learners, costs.tolist(), strict=True)
         },
         failures=(), left_out={}, plan="", loss="zero-one", random_state=0, setting=(),
     )  # fmt: skip
@@ -135,7 +135,7 @@ def values_of(n):
     losses = losses_of_many(n)
     order = bk.order(losses, prefer="listed")
     flat = losses.by_fold().reshape(n, -1)
-    named = {"names": losses.algorithms}
+    named = {"names": losses.learners}
     rng = np.random.default_rng(n)
     truth = rng.random(120) < 0.4
     scores = truth * (0.3 + 2 * rng.random((n, 1))) + rng.standard_normal((n, 120))
@@ -156,10 +156,10 @@ def values_of(n):
         "rank-intervals": (order, {}),
         "letters": (multiple.nemenyi(flat), named),
         "underlines": (paper_tests.newman_keuls(flat), named),
-        "intervals": (paper_tests.bootstrap_b(intervals=intervals, names=losses.algorithms), {}),
+        "intervals": (paper_tests.bootstrap_b(intervals=intervals, names=losses.learners), {}),
         "repetitions": (repeated(losses), {}),
         "rates": (rates_of_many(n), {}),
-        "roc": (roc_hull(np.round(scores, 1), truth, names=losses.algorithms), {}),
+        "roc": (roc_hull(np.round(scores, 1), truth, names=losses.learners), {}),
         "race": (race_of_many(n), {}),
         "frontier": (study_of_many(losses), {}),
         "heatmap": (over_datasets(n), {}),

@@ -92,7 +92,7 @@ def test_strange_numbers_do_not_overlap(overlaps, boxes, name):
     scale = float(np.abs(values).max()) or 1.0
     drawn = 0
     for losses in (
-        bk.Losses(values, dims=("algorithm", "dataset")), bk.Losses(values.reshape(6, 5, 4)),
+        bk.Losses(values, dims=("learner", "dataset")), bk.Losses(values.reshape(6, 5, 4)),
     ):  # fmt: skip
         order = bk.order(losses, prefer="listed", rope=0.02 * scale, margin=0.03 * scale)
         for kind in figure_kinds(order):

@@ -104,7 +104,7 @@ SPREAD = bk.Losses(
         0.40 + 0.60 * np.cos(2.7 * np.arange(12)),
         0.25 + 0.01 * np.cos(np.arange(12)),
     ]),
-    dims=("algorithm", "dataset"), algorithms=["A", "B", "C"],
+    dims=("learner", "dataset"), learners=["A", "B", "C"],
 )  # fmt: skip
 
 
@@ -188,7 +188,7 @@ def test_ordinals():
 
 
 def test_densities_integrate_to_one_and_follow_the_preference():
-    losses = bk.Losses(np.random.default_rng(2).random((3, 4, 25)), algorithms=["a", "b", "c"])
+    losses = bk.Losses(np.random.default_rng(2).random((3, 4, 25)), learners=["a", "b", "c"])
     order = bk.order(losses, prefer=["c", "a", "b"])
     grid, densities, means = densities_of(order)
     assert densities.sum(axis=1) * (grid[1] - grid[0]) == pytest.approx(1.0, abs=0.12)
@@ -198,7 +198,7 @@ def test_densities_integrate_to_one_and_follow_the_preference():
 
 
 def test_every_fold_is_a_point_and_runs_are_apart():
-    losses = bk.Losses(np.random.default_rng(3).random((3, 4, 5)), algorithms=["a", "b", "c"])
+    losses = bk.Losses(np.random.default_rng(3).random((3, 4, 5)), learners=["a", "b", "c"])
     points = dots(layout_losses(losses), 2.1)
     assert len(points) == 60
     assert len({point.y for point in points[:20]}) == 4
@@ -223,7 +223,7 @@ def test_matrix_shows_the_better_learner_in_either_direction(scores):
     rng = np.random.default_rng(1)
     values = np.array([0.1, 0.3, 0.1])[:, None, None] + 0.01 * rng.random((3, 3, 4))
     values = 1 - values if scores else values
-    losses = bk.Losses(values, algorithms=["good", "bad", "other"], higher_is_better=scores)
+    losses = bk.Losses(values, learners=["good", "bad", "other"], higher_is_better=scores)
     order = bk.order(losses, prefer="listed")
     assert order.edges == (("bad", "other"),)
     picture = layout_matrix(order)
@@ -240,7 +240,7 @@ def test_matrix_shows_the_better_learner_by_the_test_and_not_by_the_mean():
     a = np.full(20, 0.30) + 0.001 * np.arange(20)
     b = a - 0.01 - 0.0001 * np.arange(20)
     b[0] += 0.9
-    losses = bk.Losses([a, b], dims=("algorithm", "dataset"), algorithms=["a", "b"])
+    losses = bk.Losses([a, b], dims=("learner", "dataset"), learners=["a", "b"])
     order = bk.order(losses, test="wilcoxon")
     assert order.smallest_mean == "a"
     assert order.claims == (("b", "a"),)
@@ -256,8 +256,8 @@ def test_comparisons_are_the_evidence_in_the_users_metric(scores):
     names = ["a", "b", "c", "d"]
     losses = bk.Losses(
         values,
-        dims=("algorithm", "dataset"),
-        algorithms=names,
+        dims=("learner", "dataset"),
+        learners=names,
         higher_is_better=scores,
         loss_name="accuracy" if scores else "loss",
     )
@@ -283,7 +283,7 @@ def test_comparisons_are_the_evidence_in_the_users_metric(scores):
 def test_the_better_side_is_right_for_scores():
     rng = np.random.default_rng(4)
     values = np.array([0.9, 0.7, 0.8])[:, None] + 0.01 * rng.random((3, 12))
-    losses = bk.Losses(values, dims=("algorithm", "fold"), algorithms=["x", "y", "z"],
+    losses = bk.Losses(values, dims=("learner", "fold"), learners=["x", "y", "z"],
                        design="kfold:12", higher_is_better=True, loss_name="AUC")  # fmt: skip
     order = bk.order(losses)
     picture = layout_critical_difference(order)
@@ -305,7 +305,7 @@ def test_points_are_the_losses_behind_the_decision():
     rng = np.random.default_rng(6)
     values = rng.random((3, 4, 5))
     values[1, 2, 3] = np.nan
-    losses = bk.Losses(values, missing="allow", algorithms=["a", "b", "c"])
+    losses = bk.Losses(values, missing="allow", learners=["a", "b", "c"])
     order = bk.order(losses, missing="drop", prefer="listed")
     assert len(dots(layout_losses(order, losses=losses), 2.1)) == 45
     measured = measured_losses(order, losses)
@@ -461,7 +461,7 @@ def test_roc_hull_and_slopes():
 def test_graph_in_text():
     losses = bk.Losses(
         [[0.41, 0.52, 0.43], [0.12, 0.21, 0.11], [0.40, 0.51, 0.44]],
-        algorithms=["max", "nmc", "<b>x</b>\n\u202e"],
+        learners=["max", "nmc", "<b>x</b>\n\u202e"],
     )
     order = bk.order(losses, prefer="listed", test="kfold-t")
     assert text_graph(order).split("\n") == [
@@ -477,7 +477,7 @@ def test_graph_in_text_fits_the_terminal():
     rng = np.random.default_rng(0)
     values = np.linspace(0.5, 0.1, 70)[:, None, None] + 0.01 * rng.random((70, 3, 4))
     names = [f"learner {k} " + "x" * 90 for k in range(70)]
-    order = bk.order(bk.Losses(values, algorithms=names), prefer="listed")
+    order = bk.order(bk.Losses(values, learners=names), prefer="listed")
     rows = text_graph(order, width=72).split("\n")
     assert max(map(len, rows[:40])) <= 72
     assert "recommended" not in "".join(rows[:40])  # it is the last of 70
@@ -490,7 +490,7 @@ def test_the_diagram_of_ranks_is_that_of_nemenyi():
     decision = bk.order(losses, alpha=0.1)
     drawn = picture_of(decision, "critical-difference-ranks")
     result = multiple.nemenyi(losses.by_dataset(), 0.1)
-    expected = layout_critical_difference(result, names=losses.algorithms)
+    expected = layout_critical_difference(result, names=losses.learners)
     assert (drawn.shapes, drawn.x_scale) == (expected.shapes, expected.x_scale)
     assert expected.note.replace("12 blocks", "12 data sets") == drawn.note
     assert f"critical difference {result.critical_difference:.3g}" in texts(drawn)
@@ -502,14 +502,14 @@ def test_the_diagram_of_ranks_is_that_of_nemenyi():
 def losses_of_datasets():
     values = np.random.default_rng(2).uniform(0.1, 0.2, (4, 12))
     values += np.array([[0.0], [0.02], [0.05], [0.1]])
-    return bk.Losses(values, dims=("algorithm", "dataset"), algorithms=list("abcd"))
+    return bk.Losses(values, dims=("learner", "dataset"), learners=list("abcd"))
 
 
 def test_a_long_name_is_whole_if_the_paper_has_no_width():
     name = "sklearn.ensemble.RandomForestClassifier(n_estimators=500)"[:45]
     losses = losses_of_datasets()
-    named = bk.Losses(losses.by_dataset(), dims=("algorithm", "dataset"),
-                      algorithms=["a", name, "c", "d"])  # fmt: skip
+    named = bk.Losses(losses.by_dataset(), dims=("learner", "dataset"),
+                      learners=["a", name, "c", "d"])  # fmt: skip
     order = bk.order(named, prefer="listed")
     for kind in ("forest", "losses", "critical-difference", "rank-intervals", "ranks", "densities"):
         assert name in texts(picture_of(order, kind)), kind

@@ -44,7 +44,7 @@ def test_an_exported_study_keeps_all_bits(store, experiment, evaluated, table):
     store.put(results)
     assert export_study(store, number, table) == experiment.n_cells
     losses = bk.read_losses(table)
-    assert losses.algorithms == tuple(learner.name for learner in experiment.learners)
+    assert losses.learners == tuple(learner.name for learner in experiment.learners)
     assert losses.datasets == tuple(data.name for data in experiment.datasets)
     assert losses.loss_name == "zero-one"
     assert losses.values.tobytes() == grid(experiment, results).tobytes()
@@ -133,4 +133,4 @@ def test_characters_that_tables_cannot_contain_are_replaced(memory, experiment, 
     number = memory.register(spec)
     memory.put(evaluated())
     export_study(memory, number, table)
-    assert bk.read_losses(table).algorithms[1] == "half ? and \ufffd nothing"
+    assert bk.read_losses(table).learners[1] == "half ? and \ufffd nothing"

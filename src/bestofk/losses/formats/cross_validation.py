@@ -30,7 +30,7 @@ def is_cv_results(table: Table) -> bool:
 
 def cv_results_columns(table: Table, options: ReadOptions) -> ToolColumns:
     """Read one learner per row and one column per split, without means and ranks."""
-    if options.algorithm is not None:
+    if options.learner is not None:
         return ToolColumns(table=table, layout=options.layout)
     noted_table = noted(
         table, "scikit-learn's cv_results_: each row is a learner, named by its parameters."
@@ -54,7 +54,7 @@ def cross_validate_columns(table: Table, options: ReadOptions) -> ToolColumns:
     loss = chosen_metric(table, _scores(table), options, _TEST, "the results of cross_validate")
     return ToolColumns(
         table=table,
-        roles={"algorithm": _LEARNER, "fold": _FOLD, "loss": loss},
+        roles={"learner": _LEARNER, "fold": _FOLD, "loss": loss},
         layout="long",
         loss_name=loss.removeprefix(_TEST),
         higher_is_better=True,

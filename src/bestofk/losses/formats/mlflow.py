@@ -74,7 +74,7 @@ def mlflow_columns(table: Table, options: ReadOptions) -> ToolColumns:
     leaf = np.array([row not in parents for row in range(table.n_rows)], dtype=np.bool_)
     nested = any(at is not None for at in runs.parent)
     ended = np.array([state in (None, "FINISHED") for state in texts(table, "status")], np.bool_)
-    if nested and options.algorithm is None:
+    if nested and options.learner is None:
         children = np.array([at is not None for at in runs.parent], dtype=np.bool_)
         keep = children & leaf
     else:
@@ -86,9 +86,9 @@ def mlflow_columns(table: Table, options: ReadOptions) -> ToolColumns:
     columns = _metrics(table.take(keep))
     loss = chosen_metric(table, columns, options, METRIC, "the runs of MLflow")
     roles = {"loss": loss} | _other_roles(runs, keep, options)
-    if options.algorithm is not None:
-        learners = _asked_learners(runs, options.algorithm)
-        notes.append(f"The learners are named by {options.algorithm!r}.")
+    if options.learner is not None:
+        learners = _asked_learners(runs, options.learner)
+        notes.append(f"The learners are named by {options.learner!r}.")
     elif nested:
         _refuse_search(runs, keep, loss, roles)
         learners = _parents(runs)
@@ -99,12 +99,12 @@ def mlflow_columns(table: Table, options: ReadOptions) -> ToolColumns:
         notes.append(f"MLflow runs without parents: the learners are named by {column!r}.")
     names = np.array([name or "" for name in learners])
     selected = _with_roles(runs, roles)
-    selected, roles["algorithm"] = with_column(selected, "learner", names.tolist())
+    selected, roles["learner"] = with_column(selected, "learner", names.tolist())
     nameless = np.flatnonzero(keep & (names == ""))
     if len(nameless):
         row = int(nameless[0])
         raise TableError(f"{table.location(row)}: the run {runs.name[row]!r} names no learner.")
-    if nested and options.algorithm is None:
+    if nested and options.learner is None:
         selected, roles = _numbered(runs, selected, roles, keep, options)
     elif options.fold == _START:
         selected, roles = _by_start(selected, roles, keep)
@@ -187,7 +187,7 @@ def _parents(runs: _Runs) -> list[str | None]:
 
 def _flat_learner(runs: _Runs, keep: np.ndarray) -> str:
     """Return the parameter or tag with the name of a learner column; else raise an error."""
-    column = role_columns(runs.table.take(keep), (PARAM, TAG)).get("algorithm")
+    column = role_columns(runs.table.take(keep), (PARAM, TAG)).get("learner")
     if column is not None:
         return column
     table = runs.table.take(keep)
@@ -205,7 +205,7 @@ def _flat_learner(runs: _Runs, keep: np.ndarray) -> str:
     raise TableError(
         f"{runs.table.source}: no run has child runs, and no parameter names the learners: say "
         f"what distinguishes the learners{choose} with ",
-        use(algorithm=example),
+        use(learner=example),
         ".",
     )
 
@@ -233,7 +233,7 @@ def _refuse_search(runs: _Runs, keep: np.ndarray, loss: str, roles: dict[str, st
                 "be settings of a search instead of folds: if that column numbers the folds, pass ",
                 use(fold=column),
                 ", else say what distinguishes the learners with ",
-                use(algorithm=...),
+                use(learner=...),
             )
 
 
@@ -326,7 +326,7 @@ def _latest(
     if "fold" not in roles or _START not in table:
         return table, keep
     cells = [
-        texts(table, roles[role]) for role in ("algorithm", "dataset", "run", "fold", "repetition")
+        texts(table, roles[role]) for role in ("learner", "dataset", "run", "fold", "repetition")
         if role in roles
     ]  # fmt: skip
     starts = texts(table, _START)
@@ -338,7 +338,7 @@ def _latest(
         return table, keep
     groups: dict[tuple[str | None, ...], set[int]] = defaultdict(set)
     sets = texts(table, roles["dataset"]) if "dataset" in roles else [None] * table.n_rows
-    who = texts(table, roles["algorithm"])
+    who = texts(table, roles["learner"])
     for row in np.flatnonzero(keep):
         at = runs.parent[row]
         if at is not None and at in several:

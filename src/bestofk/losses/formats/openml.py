@@ -70,13 +70,13 @@ def openml_columns(table: Table, options: ReadOptions) -> ToolColumns:
         if max(map(len, folds)) == 1:
             del columns["fold"]
     result = Table.from_columns(columns, source=table.source)
-    roles = {"algorithm": "learner", "dataset": "task", "loss": function}
+    roles = {"learner": "learner", "dataset": "task", "loss": function}
     roles |= {role: column for role, column in (("run", "repeat"), ("fold", "fold"))
               if column in columns}  # fmt: skip
-    if options.algorithm is not None:
+    if options.learner is not None:
         raise TableError(
-            f"{table.source}: algorithm does not apply to OpenML evaluations; got "
-            f"{options.algorithm!r}."
+            f"{table.source}: learner does not apply to OpenML evaluations; got "
+            f"{options.learner!r}."
         )
     return ToolColumns(
         table=noted(result, *notes), roles=roles, layout="long", loss_name=function,

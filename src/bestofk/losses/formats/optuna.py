@@ -62,7 +62,7 @@ def _values(table: Table) -> list[str]:
 def optuna_columns(table: Table, options: ReadOptions) -> ToolColumns:
     """Return the columns of Optuna trials."""
     table = _completed(table)
-    if STUDY in table and options.algorithm is None:
+    if STUDY in table and options.learner is None:
         names = table.levels(STUDY).names
         if len(names) > 1:
             raise TableError(
@@ -70,10 +70,10 @@ def optuna_columns(table: Table, options: ReadOptions) -> ToolColumns:
                 "select one with ",
                 use(where={STUDY: names[0]}),
                 ", or pass ",
-                use(algorithm=STUDY),
+                use(learner=STUDY),
                 " if every study is a learner.",
             )
-    if options.algorithm is not None:
+    if options.learner is not None:
         return _named_learners(table, options)
     if options.fold == _REPORTED:
         return _trials(table, _steps(table), options, "values that trials reported")
@@ -138,7 +138,7 @@ def _trials(table: Table, splits: dict[str, str], options: ReadOptions, what: st
         f"An Optuna study: each of {counted(len(learners), 'trial')} is a learner, named by its "
         f"parameters; the folds are the {what} {shortened(list(splits.values()), 3)}.",
     )
-    trial_roles = {"algorithm": learner}
+    trial_roles = {"learner": learner}
     if "dataset" in roles:
         trial_roles["dataset"] = roles["dataset"]
     return ToolColumns(
@@ -192,7 +192,7 @@ def _direction(
 def _named_learners(table: Table, options: ReadOptions) -> ToolColumns:
     """Read learners from a column that the user named; other columns distinguish the trials."""
     prefixes = (PARAM, ATTRIBUTE)
-    algorithm = named_column(table, str(options.algorithm), prefixes)
+    learner = named_column(table, str(options.learner), prefixes)
     guesses = role_columns(table, (ATTRIBUTE, PARAM))
     roles = {role: column for role, column in guesses.items() if role in _ROLES}
     for role in _ROLES:
@@ -200,13 +200,13 @@ def _named_learners(table: Table, options: ReadOptions) -> ToolColumns:
         if column is not None:
             roles[role] = named_column(table, column, prefixes)
     loss = chosen_metric(table, _values(table), options, "values_", "the trials")
-    roles |= {"algorithm": algorithm, "loss": loss}
+    roles |= {"learner": learner, "loss": loss}
     keys = [texts(table, column) for role, column in roles.items() if role != "loss"]
     count = Counter(zip(*keys, strict=True))
     key, most = count.most_common(1)[0]
     if most > 1:
         raise TableError(
-            f"{table.source}: {most} trials have {options.algorithm}={key[-1]!r}"
+            f"{table.source}: {most} trials have {options.learner}={key[-1]!r}"
             f"{' and the same fold' if len(keys) > 1 else ''}; trials are settings, not folds: "
             "name the column that numbers the folds with ",
             use(fold=...),
@@ -215,7 +215,7 @@ def _named_learners(table: Table, options: ReadOptions) -> ToolColumns:
         )
     higher, direction_source = _direction(table, {}, options)
     table = only_columns(table, roles.values())
-    table = noted(table, f"An Optuna study: the learners are named by {algorithm!r}.")
+    table = noted(table, f"An Optuna study: the learners are named by {learner!r}.")
     return ToolColumns(
         table=table, roles=roles, layout="long", loss_name=loss, higher_is_better=higher,
         direction_source=direction_source,
@@ -236,7 +236,7 @@ def _no_learners(table: Table) -> TableError:
         advice += [
             f", or name the learner ({shortened(list(map(repr, params)), 6)}) and the column that "
             "numbers the folds, such as ",
-            use(algorithm=params[0]),
+            use(learner=params[0]),
             ", ",
             use(fold="user_attrs_fold"),
         ]

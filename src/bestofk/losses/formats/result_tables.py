@@ -24,7 +24,7 @@ Mask = npt.NDArray[np.bool_]
 class ReadOptions:
     """The user's options for reading a table; None if not stated."""
 
-    algorithm: str | None = None
+    learner: str | None = None
     dataset: str | None = None
     run: str | None = None
     fold: str | None = None
@@ -41,7 +41,7 @@ class ToolColumns:
     """A table in one of the three layouts, and the columns to read.
 
     - `table`: With the columns below.
-    - `roles`: The column of each role (algorithm, dataset, run, fold, repetition, instance, loss).
+    - `roles`: The column of each role (learner, dataset, run, fold, repetition, instance, loss).
     - `metric`: The metric to read if a column names several.
     - `layout`: ``"long"``, ``"wide"`` or ``"cv-results"``; None to detect it from the columns.
     - `loss_name`: The name of the numbers, if it is not that of their column.
@@ -222,9 +222,9 @@ def weka_columns(table: Table, options: ReadOptions) -> ToolColumns:
     common: dict[str, Any] = {
         "metric": metric, "higher_is_better": higher, "direction_source": f"{loss!r} of Weka",
     }  # fmt: skip
-    if options.algorithm is not None:
+    if options.learner is not None:
         return ToolColumns(table=table, roles=roles, **common)
-    table, roles["algorithm"] = with_column(table, "learner", _learners(table, by_name))
+    table, roles["learner"] = with_column(table, "learner", _learners(table, by_name))
     note = "An experiment of Weka: learners are schemes"
     note += " with their options." if "key_scheme_options" in by_name else "."
     return ToolColumns(table=noted(table, note), roles=roles, **common)

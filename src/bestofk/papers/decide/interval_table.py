@@ -117,7 +117,7 @@ def repetition_table(losses: Losses, interval: Any = "central") -> IntervalTable
     --------
     >>> import bestofk as bk
     >>> table = np.arange(24.0).reshape(2, 3, 4)
-    >>> losses = bk.Losses(table, dims=("algorithm", "fold", "repetition"), algorithms=["a", "b"])
+    >>> losses = bk.Losses(table, dims=("learner", "fold", "repetition"), learners=["a", "b"])
     >>> repetition_table(losses, "interquartile").ends[:, 0].tolist()
     [[0.75, 4.75, 8.75], [2.25, 6.25, 10.25]]
     """
@@ -140,7 +140,7 @@ def repetition_table(losses: Losses, interval: Any = "central") -> IntervalTable
     else:
         units, ends = list(losses.datasets), ends.mean(axis=3)
     return IntervalTable(
-        learners=losses.algorithms, units=tuple(units), ends=ends, metric=losses.metric,
+        learners=losses.learners, units=tuple(units), ends=ends, metric=losses.metric,
         notes=tuple(notes),
     )  # fmt: skip
 

@@ -22,7 +22,7 @@ FIGURES = (
         summary="learners by mean loss, with a line under those not shown to differ",
         code=f"{DATASETS}from bestofk.papers.stats import newman_keuls\n"
         "result = newman_keuls(losses.by_dataset())\n"
-        "bk.figure(result, 'underlines', names=losses.algorithms)",
+        "bk.figure(result, 'underlines', names=losses.learners)",
     ),
     FigureEntry(
         name="intervals",
@@ -53,7 +53,7 @@ import bestofk as bk
 rng = np.random.default_rng(1)
 trapped = rng.random((1, 10, 10)) < [[[0.0]], [[0.2]]]
 errors = rng.normal(0.2, 0.01, (2, 10, 10)) + 0.04 * ([[[1]], [[0]]] + 5 * trapped)
-losses = bk.Losses(errors, dims=("algorithm", "fold", "repetition"), algorithms=["steady", "bold"])
+losses = bk.Losses(errors, dims=("learner", "fold", "repetition"), learners=["steady", "bold"])
 bk.figure(losses, 'repetitions')""",
     ),
     FigureEntry(

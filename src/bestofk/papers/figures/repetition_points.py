@@ -51,15 +51,15 @@ def layout_repetitions(
     if table is None or table.values.shape[-1] < 2:
         raise ArgumentError("figure 'repetitions' needs at least two repetitions per split.")
     metric = table.metric
-    means = np.nanmean(table.values.reshape(len(table.algorithms), -1), axis=1)
-    best = [table.algorithms[k] for k in np.argsort(means, kind="stable")[:2]]
+    means = np.nanmean(table.values.reshape(len(table.learners), -1), axis=1)
+    best = [table.learners[k] for k in np.argsort(means, kind="stable")[:2]]
     names = list(learners) if learners is not None else best
     for name in names:
-        if name not in table.algorithms:
-            raise UnknownNameError("learner", name, list(table.algorithms))
+        if name not in table.learners:
+            raise UnknownNameError("learner", name, list(table.learners))
     if len(names) != 2:
         raise ArgumentError(f"figure 'repetitions' draws two learners; got {len(names)}.")
-    rows = [table.algorithms.index(name) for name in names]
+    rows = [table.learners.index(name) for name in names]
     repetitions = table.values.shape[-1]
     cells = table.values[rows].reshape(2, -1, repetitions)
     cells = cells[:, np.isfinite(cells).all(axis=(0, 2))]

@@ -36,7 +36,7 @@ def stochastic_pair(seed: int) -> Losses:
     base[0] += TRAP_COST * TRAPPED / 10
     base[1, :, :TRAPPED] += TRAP_COST
     return Losses(
-        base, dims=("algorithm", "fold", "repetition"), algorithms=("steady", "trapped"),
+        base, dims=("learner", "fold", "repetition"), learners=("steady", "trapped"),
         loss_name="error",
     )  # fmt: skip
 
@@ -62,7 +62,7 @@ def first_figure(seed: int) -> tuple[ComparedNumbers, dict[str, tuple[str, ...]]
         "ours are simulated.",
     )  # fmt: skip
     pictures = figure_variants(
-        lambda paper: layout_repetitions(losses, learners=losses.algorithms, paper=paper)
+        lambda paper: layout_repetitions(losses, learners=losses.learners, paper=paper)
     )
     return table, {"Fig. 1": pictures}
 

@@ -129,8 +129,8 @@ class Simulation(Presented):
         subset = self.subset_losses
         return Losses(
             self.losses[number, repeat],
-            dims=("algorithm", "dataset", "run", "fold", "repetition"),
-            algorithms=self.learners,
+            dims=("learner", "dataset", "run", "fold", "repetition"),
+            learners=self.learners,
             design=self.design,
             subset_values=None if subset is None else subset[number, repeat],
         )
@@ -146,7 +146,7 @@ class Simulation(Presented):
         return order_many(
             losses.reshape(-1, *losses.shape[2:]),
             design=self.design,
-            algorithms=self.learners,
+            learners=self.learners,
             subset_values=subset,
             **{"random_state": self.random_state, **options},
         )

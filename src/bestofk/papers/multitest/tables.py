@@ -248,9 +248,7 @@ def drawn(
 
 
 def _table(dataset: str, values: Floats) -> Losses:
-    return Losses(
-        values, dims=("algorithm", "run", "fold"), algorithms=LEARNERS, datasets=[dataset]
-    )
+    return Losses(values, dims=("learner", "run", "fold"), learners=LEARNERS, datasets=[dataset])
 
 
 def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers, ComparedNumbers]:
@@ -548,7 +546,7 @@ def sample_execution() -> tuple[ComparedWords, tuple[str, ...]]:
     # the fourth learner varies more, so it is not shown to be better than the second
     values = np.array([0.6, 0.4, 0.2, 0.3])[:, None, None] + noise * [[[1]], [[1]], [[1]], [[10]]]
     names = tuple(f"algorithm {k}" for k in range(1, 5))
-    table = Losses(values, dims=("algorithm", "run", "fold"), algorithms=names)
+    table = Losses(values, dims=("learner", "run", "fold"), learners=names)
     decision = order(table, prefer="listed", **AS_PUBLISHED)
     edges = " ".join(f"{str(i)[-1]}>{str(j)[-1]}" for i, j in decision.edges)
     ranking = " < ".join(str(name)[-1] for name in decision.ranking)

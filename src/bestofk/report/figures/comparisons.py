@@ -66,8 +66,8 @@ def losses_of(value: Any, losses: Any = None) -> Losses | None:
         return None
     if isinstance(problem.losses, Losses):
         return problem.losses
-    dims = ("algorithm", "dataset") if problem.n_datasets > 1 else ("algorithm", "run", "fold")
-    return Losses(problem.values, dims=dims, algorithms=problem.names)
+    dims = ("learner", "dataset") if problem.n_datasets > 1 else ("learner", "run", "fold")
+    return Losses(problem.values, dims=dims, learners=problem.names)
 
 
 def basis(order: Decision) -> str:

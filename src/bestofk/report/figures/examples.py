@@ -13,8 +13,8 @@ import bestofk as bk
 
 rng = np.random.default_rng(3)
 table = rng.uniform(0.05, 0.4, 15) + rng.normal([[0.05], [0.01], [0.03], [0.0]], 0.02, (4, 15))
-losses = bk.Losses(table, dims=("algorithm", "dataset"),
-                   algorithms=["naive-bayes", "forest", "svm", "boosting"],
+losses = bk.Losses(table, dims=("learner", "dataset"),
+                   learners=["naive-bayes", "forest", "svm", "boosting"],
                    datasets=[f"set {k}" for k in range(1, 16)])
 """
 _RACE = """

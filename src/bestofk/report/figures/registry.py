@@ -365,7 +365,7 @@ def figure(
     >>> import bestofk as bk
     >>> import matplotlib
     >>> matplotlib.use("Agg")
-    >>> losses = bk.Losses([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11]], algorithms=["max", "nmc"])
+    >>> losses = bk.Losses([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11]], learners=["max", "nmc"])
     >>> ax = figure(bk.order(losses, prefer="listed"), "graph")
     >>> {"max", "nmc"} <= {text.get_text() for text in ax.texts}
     True

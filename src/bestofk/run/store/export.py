@@ -18,7 +18,7 @@ from bestofk.run.store.stored_study import StudySpec
 
 Columns = dict[str, list[Any]]
 
-_TEXT = ("algorithm", "dataset", "design", "stratified", "loss_name", "failure", "reason")
+_TEXT = ("learner", "dataset", "design", "stratified", "loss_name", "failure", "reason")
 _WHOLE = ("run", "fold", "repetition", "n_train", "n_test", "size")
 
 
@@ -69,7 +69,7 @@ def study_columns(store: Store, spec: StudySpec) -> Columns:
         return [getattr(results[cell], name) if cell in results else None for cell in cells]
 
     columns: Columns = {
-        "algorithm": [spec.learners[learner].name for *_, learner in cells],
+        "learner": [spec.learners[learner].name for *_, learner in cells],
         "dataset": [spec.datasets[dataset].name for dataset, *_ in cells],
         "run": [run + 1 for _, run, *_ in cells],
         "fold": [fold + 1 for _, _, fold, *_ in cells],

@@ -47,7 +47,7 @@ def test_learners_of_a_study_by_what_they_cost(scores):
     rng = np.random.default_rng(0)
     values = np.array([0.3, 0.35, 0.1])[:, None, None] + 0.01 * rng.random((3, 5, 4))
     values = 1 - values if scores else values
-    losses = bk.Losses(values, algorithms=["a", "b", "c"], higher_is_better=scores)
+    losses = bk.Losses(values, learners=["a", "b", "c"], higher_is_better=scores)
     costs = {
         "a": Cost(fit_time=0.002, predict_time=0.001, size=None),
         "b": Cost(fit_time=0.004, predict_time=0.001, size=2e6),

@@ -24,7 +24,7 @@ def order():
     rng = np.random.default_rng(7)
     gaps = np.array([0.0, 0.002, 0.03, 0.08])[:, None, None]
     values = 0.2 + gaps + 0.02 * rng.standard_normal((4, 10, 10))
-    return bk.order(bk.Losses(values, algorithms=["a", "b", "c", "d"]), rope=0.01)
+    return bk.order(bk.Losses(values, learners=["a", "b", "c", "d"]), rope=0.01)
 
 
 def test_the_density_is_students_and_its_areas_are_the_probabilities():

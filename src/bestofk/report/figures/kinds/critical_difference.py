@@ -140,7 +140,7 @@ def layout_critical_difference_ranks(
         )
     alpha = getattr(getattr(value, "decision", value), "alpha", 0.05)
     result = nemenyi(table.by_dataset(), alpha)
-    pairs = two_sided_comparisons_of(result, names=table.algorithms)
+    pairs = two_sided_comparisons_of(result, names=table.learners)
     note = f"Nemenyi's test over {counted(result.blocks, 'data set')}, alpha = {alpha:g}."
     return layout_critical_difference(replace(pairs, note=note), paper=paper)
 

@@ -92,7 +92,7 @@ def dataset_means(value: Any, losses: Any, kind: str) -> DatasetMeans:
             f"figure {kind!r} needs two data sets with losses of all learners; there are fewer."
         )
     return DatasetMeans(
-        learners=table.algorithms,
+        learners=table.learners,
         datasets=tuple(table.datasets[d] for d in complete),
         losses=means[:, complete],
         metric=table.metric,
@@ -121,8 +121,8 @@ def layout_heatmap(
     Examples
     --------
     >>> import bestofk as bk
-    >>> losses = bk.Losses([[0.1, 0.4, 0.2], [0.2, 0.3, 0.2]], dims=("algorithm", "dataset"),
-    ...     algorithms=["nn", "nmc"], datasets=["iris", "wine", "zoo"])
+    >>> losses = bk.Losses([[0.1, 0.4, 0.2], [0.2, 0.3, 0.2]], dims=("learner", "dataset"),
+    ...     learners=["nn", "nmc"], datasets=["iris", "wine", "zoo"])
     >>> print(layout_heatmap(losses).alt)
     Map of 2 learners on 3 data sets; nn is the best on 2 of them, nn has the best mean.
     """

@@ -58,7 +58,7 @@ def layout_forest(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     --------
     >>> import bestofk as bk
     >>> losses = bk.Losses([[0.4, 0.5, 0.4, 0.5], [0.1, 0.2, 0.1, 0.2], [0.2, 0.1, 0.2, 0.3]],
-    ...     algorithms=["max", "nmc", "nn"])
+    ...     learners=["max", "nmc", "nn"])
     >>> print(layout_forest(bk.order(losses)).alt)
     How much worse than the best 3 learners are: 1 recommended, 1 may be the best, 1 ruled out.
     """

@@ -123,7 +123,7 @@ def measured_losses(value: Any, losses: Any = None) -> MeasuredLosses:
         several = len(table.datasets) > 1
         means = mean_losses(table, axes=(2, 3, 4) if several else (4,))
         return MeasuredLosses(
-            names=table.algorithms,
+            names=table.learners,
             metric=table.metric,
             cells=means[:, np.newaxis, :] if several else means[:, 0],
             design=table.design,
