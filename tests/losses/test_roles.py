@@ -1,7 +1,6 @@
 import pytest
 
-from bestofk.data.tables import Table
-from bestofk.losses.columns import assign_roles, direction_of, normal, role_of
+from bestofk.losses.columns import LOSS_ROLES, direction_of, find, normal, role_of
 
 
 @pytest.mark.parametrize(
@@ -16,9 +15,7 @@ from bestofk.losses.columns import assign_roles, direction_of, normal, role_of
     ],
 )  # fmt: skip
 def test_roles_by_name(name, role):
-    match = role_of(name)
-    assert match is not None
-    assert match[0] == role
+    assert role_of(name) == role
 
 
 @pytest.mark.parametrize("name", ["svm", "c4.5", "random forest", "accuracy", "foldable", ""])
@@ -51,14 +48,19 @@ def test_normal():
 
 
 def test_stated_roles_precede_the_most_reliable_names():
-    table = Table.from_columns({"model": ["a"], "learner": ["b"], "seed": [1], "run": [2]})
-    assert assign_roles(table, {}) == {"learner": "learner", "run": "run"}
-    assert assign_roles(table, {"learner": "model", "fold": "run"}) == {
+    columns = ["model", "learner", "seed", "run"]
+    assert find(columns, LOSS_ROLES) == {"learner": "learner", "run": "run"}
+    assert find(columns, LOSS_ROLES, {"learner": "model", "fold": "run"}) == {
         "learner": "model",
         "fold": "run",
         "run": "seed",
     }
     with pytest.raises(ValueError, match="learner and fold must be different columns; got 'run'"):
-        assign_roles(table, {"learner": "run", "fold": "run"})
-    with pytest.raises(LookupError, match="no column 'modle' in the table: did you mean 'model'"):
-        assign_roles(table, {"learner": "modle"})
+        find(columns, LOSS_ROLES, {"learner": "run", "fold": "run"})
+    with pytest.raises(LookupError, match="no column 'modle' in losses: did you mean 'model'"):
+        find(columns, LOSS_ROLES, {"learner": "modle"}, source="losses")
+
+
+def test_the_first_role_claims_a_column():
+    assert find(["problem"], ["dataset", "instance"]) == {"dataset": "problem"}
+    assert find(["sample", "sample_id"], ["instance"]) == {"instance": "sample"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -189,7 +189,7 @@ def splits_among(names: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
 
 Direction = Literal["loss", "score", "unknown"]
 
-ROLE_NAMES: dict[str, tuple[str, ...]] = {
+ROLES: dict[str, tuple[str, ...]] = {
     "learner": (
         "learner", "algorithm", "classifier", "estimator", "model", "method", "system", "algo",
         "regressor", "predictor", "scheme", "approach", "technique", "clf", "pipeline", "framework",
@@ -224,6 +224,9 @@ ROLE_NAMES: dict[str, tuple[str, ...]] = {
     "part_of_rows": ("part_of_rows",),
 }  # fmt: skip
 """The names of columns by role, the most reliable first."""
+
+LOSS_ROLES = tuple(ROLES)
+"""The roles of columns in a table of losses, in the order in which they claim a column."""
 
 _LOSS_WORDS = {
     "loss", "losses", "error", "errors", "err", "error_rate", "mse", "rmse", "mae", "mape",
@@ -265,16 +268,69 @@ def normal(name: str) -> str:
     return re.sub(r"[^0-9a-z]+", "_", spaced.lower()).strip("_")
 
 
-def role_of(name: str) -> tuple[str, int] | None:
-    """Return the role of a name and its rank (smaller is more reliable); None for other names."""
-    plain = normal(name)
+def role_of(name: str) -> str | None:
+    """Return the role of a column of losses by its name; None for other names."""
+    return next(iter(find([name], LOSS_ROLES)), None)
+
+
+def _without_affixes(plain: str) -> str:
+    """Return ``model`` for ``model_name``, ``model_id`` and ``key_model``."""
     stripped = re.sub(r"^key_(?=.)", "", plain)
-    stripped = re.sub(r"(?<=.)_(?:name|id|idx|index|no|nr|number|num)$", "", stripped)
-    for word in (plain, stripped):
-        for role, names in ROLE_NAMES.items():
-            if word in names:
-                return role, names.index(word)
-    return None
+    return re.sub(r"(?<=.)_(?:name|id|idx|index|no|nr|number|num)$", "", stripped)
+
+
+def find(
+    columns: Sequence[str],
+    roles: Iterable[str],
+    stated: Mapping[str, str] | None = None,
+    *,
+    source: str = "the table",
+) -> dict[str, str]:
+    """Return the column of each role: as stated, else by the names in `ROLES`.
+
+    Each column has at most one role. The first of `roles` chooses first, and chooses its most
+    reliable name. Roles without a column are absent.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        The columns of the table.
+    roles : iterable of str
+        The roles to look for.
+    stated : mapping of str to str, optional
+        The user's columns by role, which may include roles without names in `ROLES`.
+    source : str
+        The name of the table in errors.
+
+    Examples
+    --------
+    >>> find(["Model name", "fold", "accuracy"], ["learner", "dataset", "fold"])
+    {'learner': 'Model name', 'fold': 'fold'}
+    >>> find(["who", "fold", "accuracy"], ["learner", "fold"], {"learner": "who"})
+    {'learner': 'who', 'fold': 'fold'}
+    """
+    found: dict[str, str] = {}
+    for role, column in (stated or {}).items():
+        if column not in columns:
+            raise UnknownNameError("column", column, columns, source)
+        for other, name in found.items():
+            if name == column:
+                raise ArgumentError(
+                    f"{other} and {role} must be different columns; got {column!r} for both."
+                )
+        found[role] = column
+    by_word: dict[str, str] = {}
+    for spelling in (normal, lambda name: _without_affixes(normal(name))):
+        for column in columns:
+            if column not in found.values():
+                by_word.setdefault(spelling(column), column)
+    for role in roles:
+        if role not in found:
+            named = (by_word[word] for word in ROLES[role] if word in by_word)
+            column = next((name for name in named if name not in found.values()), None)
+            if column is not None:
+                found[role] = column
+    return found
 
 
 def is_seed_name(name: str) -> bool:
@@ -331,32 +387,6 @@ def direction_within(name: str) -> tuple[Direction, str] | None:
     if direction == "loss" and {"score", "scores"} & set(normal(name).split("_")):
         return None
     return None if direction is None else (direction, matches[0])
-
-
-def assign_roles(table: Table, stated: dict[str, str | None]) -> dict[str, str]:
-    """Return the column of each role: as stated, then by the names, each column once."""
-    roles: dict[str, str] = {}
-    for role, column in stated.items():
-        if column is None:
-            continue
-        if column not in table.columns:
-            raise UnknownNameError("column", column, table.columns, table.source)
-        others = [other for other, name in roles.items() if name == column]
-        if others:
-            raise ArgumentError(
-                f"{others[0]} and {role} must be different columns; got {column!r} for both."
-            )
-        roles[role] = column
-    surest: dict[str, tuple[int, str]] = {}
-    for column in table.columns:
-        match = role_of(column)
-        if match is None or column in roles.values() or match[0] in roles:
-            continue
-        role, rank = match
-        if role not in surest or rank < surest[role][0]:
-            surest[role] = (rank, column)
-    roles.update({role: column for role, (_, column) in surest.items()})
-    return roles
 
 
 # The column and the metric of the losses in a long table

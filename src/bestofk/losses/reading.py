@@ -20,10 +20,11 @@ from bestofk.data.tables.reading import FORMATS, read_table
 from bestofk.data.tables.table import Levels, Table
 from bestofk.losses import layouts
 from bestofk.losses.columns import (
+    LOSS_ROLES,
     Direction,
-    assign_roles,
     direction_of,
     direction_within,
+    find,
     is_seed_name,
     refuse_battles,
 )
@@ -461,14 +462,17 @@ def read_losses(
     table, splits, split_metric, scorer = layouts.rows_of_splits(table)
     if splits is not None and (fold or dataset or instance or learner) is None:
         fold = splits
-    roles = assign_roles(
-        table,
-        {
-            "learner": learner, "dataset": dataset, "run": run, "fold": fold,
-            "repetition": repetition, "instance": instance, "loss": loss,
-            "n_train": n_train, "n_test": n_test,
-        },
-    )  # fmt: skip
+    stated = {
+        "learner": learner, "dataset": dataset, "run": run, "fold": fold,
+        "repetition": repetition, "instance": instance, "loss": loss,
+        "n_train": n_train, "n_test": n_test,
+    }  # fmt: skip
+    roles = find(
+        table.columns,
+        LOSS_ROLES,
+        {role: column for role, column in stated.items() if column is not None},
+        source=table.source,
+    )
     if "fold" in roles and "instance" in roles and instance is None:
         roles.pop("instance")
     if "fold" in roles and "instance" in roles:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bestofk._base.errors import TableError, UnknownNameError, use
 from bestofk._base.formatting import shortened
 from bestofk.data.tables.table import Table
-from bestofk.losses.columns import normal, role_of
+from bestofk.losses.columns import LOSS_ROLES, find, normal, role_of
 
 Mask = npt.NDArray[np.bool_]
 
@@ -101,17 +101,17 @@ def named_column(table: Table, name: str, prefixes: Sequence[str]) -> str:
 
 
 def role_columns(table: Table, prefixes: Sequence[str]) -> dict[str, str]:
-    """Return, by role, the column whose name without prefix is most reliable for that role."""
-    surest: dict[str, tuple[int, int, str]] = {}
-    for at, prefix in enumerate(prefixes):
-        for column in table.columns:
-            if not column.startswith(prefix) or table.missing(column).all():
-                continue
-            match = role_of(column.removeprefix(prefix))
-            if match is not None:
-                role, rank = match
-                surest[role] = min(surest.get(role, (99, 99, "")), (at, rank, column))
-    return {role: column for role, (_, _, column) in surest.items()}
+    """Return the column of each role by its name without a prefix; the first prefix first."""
+    roles: dict[str, str] = {}
+    for prefix in prefixes:
+        named = {
+            column.removeprefix(prefix): column
+            for column in table.columns
+            if column.startswith(prefix) and not table.missing(column).all()
+        }
+        by_name = find(list(named), LOSS_ROLES)
+        roles = {role: named[name] for role, name in by_name.items()} | roles
+    return roles
 
 
 def chosen_metric(
@@ -172,7 +172,7 @@ def rows_are_datasets(table: Table, options: ReadOptions) -> ToolColumns:
     first = table.columns[0]
     named = options.dataset
     if named is None:
-        matches = [column for column in table.columns if (role_of(column) or ("",))[0] == "dataset"]
+        matches = [column for column in table.columns if role_of(column) == "dataset"]
         if matches:
             named = matches[0]
         elif normal(first) in _UNNAMED or not table.is_numeric(first):
