@@ -1,0 +1,290 @@
+"""The rule for the cells of a column: which are missing, and whether the others are numbers.
+
+The same rule holds for files and data frames, and for data sets and tables of scores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats
+
+MISSING_TEXTS = frozenset({
+    "", "?", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN",
+    "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+})  # fmt: skip
+"""Texts of missing cells: what pandas reads as missing, and the question mark."""
+MIN_SHARE_OF_NUMBERS = 0.9
+"""Read words as missing if at least this share of the known cells are numbers."""
+MAX_WORDS = 5
+"""Read at most this many different words of a column as missing."""
+
+_SAMPLE = 64
+_CURRENCY = "$€£¥₹"
+_DECORATED = re.compile(rf"([+-]?)\s*([{_CURRENCY}]?)\s*([^{_CURRENCY}%]*?)\s*([{_CURRENCY}%]?)")
+_DIGIT = re.compile(r"\d")
+_NUMERAL = re.compile(rf"[-+\d.,'’\s{_CURRENCY}%eE]+|[+-]?inf(?:inity)?", re.IGNORECASE)
+_EXPONENT = r"(?:[eE][+-]?\d+)?"
+_SPACES = {ord(space): " " for space in "\u00a0\u2007\u2009\u202f"} | {ord("’"): "'"}
+_POINT_MARKS = (("", "."), (",", "."), (" ", "."), ("'", "."))
+_COMMA_MARKS = (("", ","), (".", ","), (" ", ","))
+
+
+class CodedTexts(NamedTuple):
+    """A column as codes into its distinct texts; -1 is the code of a missing cell."""
+
+    codes: npt.NDArray[np.integer[Any]]
+    texts: list[str]
+
+
+class Numbers(NamedTuple):
+    """A column of numbers.
+
+    - `values`: The numbers; NaN for missing cells.
+    - `form`: How the numbers are written, for a note; empty if they are plain.
+    - `words`: The words that are read as missing, and the number of cells with each.
+    """
+
+    values: Floats
+    form: str = ""
+    words: Mapping[str, int] = {}
+
+
+def coded_texts(cells: Any) -> CodedTexts:
+    """Return the texts of a column without the spaces around them, each once.
+
+    Texts are in order of appearance; those of a categorical are in its order, and some may not
+    occur. Whole floats are written without decimals.
+
+    - `cells`: A pandas Series or anything that makes one.
+
+    Examples
+    --------
+    >>> coded_texts(["b", " a ", "NA", "b"])
+    CodedTexts(codes=array([ 0,  1, -1,  0]), texts=['b', 'a'])
+    """
+    import pandas as pd
+
+    cells = _series(cells)
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        codes, distinct = cells.cat.codes.to_numpy(), cells.cat.categories.tolist()
+    else:
+        if cells.dtype == object and pd.api.types.infer_dtype(cells, skipna=True) != "string":
+            # 1, 1.0 and True are equal, and lists have no hash
+            absent = _absent(cells)
+            texts = [None if no else text_of(cell) for cell, no in zip(cells, absent, strict=True)]
+            cells = pd.Series(texts, dtype=object)
+        codes, unique = pd.factorize(cells)
+        distinct = unique.tolist()
+    position: dict[str, int] = {}
+    new_codes = np.full(len(distinct) + 1, -1, dtype=np.intp)
+    for code, cell in enumerate(distinct):
+        text = cell.strip() if type(cell) is str else text_of(cell)
+        if text not in MISSING_TEXTS:
+            new_codes[code] = position.setdefault(text, len(position))
+    if len(position) < len(distinct):
+        codes = new_codes[codes]
+    return CodedTexts(codes, list(position))
+
+
+def text_of(cell: Any) -> str:
+    """Return the text of a cell that is not missing."""
+    if isinstance(cell, str):
+        return cell.strip()
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 2**53:
+        cell = int(cell)
+    return str(cell).strip()
+
+
+def read_numbers(
+    cells: Any, *, delimiter: str | None = None, allow_words: bool = True
+) -> Numbers | None:
+    """Return the numbers of a column, or None if it is not a column of numbers.
+
+    All known cells must be numbers, written in one way: with one thousands separator (comma,
+    point, space or apostrophe), one decimal mark, one currency sign, or a percent sign. If all
+    commas could separate thousands (``52,345``), they do, unless the delimiter of the file is a
+    semicolon. Percentages are read as fractions. Booleans and dates are not numbers.
+
+    Words are read as missing if at least nine of ten known cells are numbers and there are at most
+    five different words, none of which contains a digit.
+
+    - `cells`: A pandas Series or anything that makes one; text, numbers or Python objects.
+    - `delimiter`: The delimiter of the file if it is delimited text.
+    - `allow_words`: Whether some words may be read as missing.
+
+    Examples
+    --------
+    >>> read_numbers(["52,345", "1,204,000", "NA"])
+    Numbers(values=array([  52345., 1204000.,      nan]), form='thousands separators were removed',
+            words={})
+    >>> read_numbers(["1.5", "2"] * 9 + ["unknown"]).words
+    {'unknown': 1}
+    >>> read_numbers(["low", "high"])
+    """
+    import pandas as pd
+
+    cells = _series(cells)
+    if pd.api.types.is_bool_dtype(cells.dtype) or cells.dtype.kind in "mM":
+        return None
+    if pd.api.types.is_numeric_dtype(cells.dtype):
+        if cells.dtype.kind == "c":
+            return None
+        return Numbers(cells.to_numpy(dtype=np.float64, na_value=np.nan))
+    kind = ""
+    if cells.dtype == object:
+        kind = pd.api.types.infer_dtype(cells, skipna=True)
+        if kind in ("boolean", "date", "datetime", "time", "timedelta"):
+            return None
+        if kind in ("integer", "floating", "mixed-integer-float", "decimal"):
+            try:
+                return Numbers(cells.where(~_absent(cells), np.nan).to_numpy(dtype=np.float64))
+            except OverflowError:
+                return None
+    elif cells.dtype.kind == "O" and cells.dtype.name in ("str", "string"):
+        kind = "string"
+    if kind == "string":
+        if not _may_be_numbers(cells):
+            return None
+        values = _plain_numbers(cells)
+        if values is not None:
+            return Numbers(values)
+    codes, texts = coded_texts(cells)
+    words = _words(texts)
+    if words is None or (words and not allow_words):
+        return None
+    number_texts = [text for text in texts if text not in words] if words else texts
+    parsed = _parse(number_texts, semicolon=delimiter == ";")
+    if parsed is None:
+        return None
+    values = np.full(len(texts) + 1, np.nan)
+    is_number = np.array([text not in words for text in texts] + [False], dtype=np.bool_)
+    values[is_number] = parsed.values
+    counted: dict[str, int] = {}
+    if words:
+        counts = np.bincount(codes[codes >= 0], minlength=len(texts))
+        if counts[is_number[:-1]].sum() < MIN_SHARE_OF_NUMBERS * counts.sum():
+            return None
+        counted = {text: int(counts[i]) for i, text in enumerate(texts) if text in words}
+        counted = {text: count for text, count in counted.items() if count}
+    return Numbers(values[codes], parsed.form, counted)
+
+
+def _series(cells: Any) -> Any:
+    import pandas as pd
+
+    if isinstance(cells, pd.Series):
+        return cells.reset_index(drop=True)
+    if isinstance(cells, list | tuple):
+        return pd.Series(cells, dtype=object)
+    return pd.Series(cells)
+
+
+def _absent(cells: Any) -> npt.NDArray[np.bool_]:
+    return np.asarray(cells.isna().to_numpy(), dtype=np.bool_)
+
+
+def _may_be_numbers(cells: Any) -> bool:
+    """Return whether the first texts are numbers and few words; the others cost more time."""
+    texts = coded_texts(cells.iloc[:_SAMPLE]).texts
+    words = _words(texts)
+    return words is not None and all(text in words or _NUMERAL.fullmatch(text) for text in texts)
+
+
+def _plain_numbers(cells: Any) -> Floats | None:
+    """Parse texts that are all plain numbers or missing."""
+    missing = _absent(cells) | cells.isin(MISSING_TEXTS).to_numpy(dtype=np.bool_)
+    known = _floats(cells[~missing].tolist())
+    if known is None:
+        return None
+    values = np.full(len(cells), np.nan)
+    values[~missing] = known
+    return values
+
+
+def _words(texts: list[str]) -> set[str] | None:
+    """Return the texts without a digit that are not infinite; None if they are too many."""
+    words: set[str] = set()
+    for text in texts:
+        if not _DIGIT.search(text) and text.lstrip("+-").lower() not in ("inf", "infinity"):
+            words.add(text)
+            if len(words) > MAX_WORDS:
+                return None
+    return words
+
+
+def _parse(texts: list[str], *, semicolon: bool) -> Numbers | None:
+    """Parse distinct texts that must all be numbers of one form."""
+    plain = _floats(texts)
+    if plain is not None:
+        return Numbers(plain)
+    bare: list[str] = []
+    signs: set[str] = set()
+    for text in texts:
+        match = _DECORATED.fullmatch(text)
+        if match is None or (match[2] and match[4]):
+            return None
+        signs.add(match[2] or match[4])
+        bare.append(match[1] + match[3].translate(_SPACES))
+        if len(signs) > 1:
+            return None
+    sign = signs.pop()
+    scale = "e-2" if sign == "%" else ""
+    form = {"": "", "%": "percentages were read as fractions (12.3 % is 0.123)"}.get(
+        sign, "currency signs were removed"
+    )
+    marks = _COMMA_MARKS + _POINT_MARKS if semicolon else _POINT_MARKS + _COMMA_MARKS
+    for thousands, decimal in marks:
+        pattern = _pattern(thousands, decimal)
+        if not all(map(pattern.fullmatch, islice(bare, _SAMPLE))):
+            continue
+        if not all(map(pattern.fullmatch, bare)):
+            continue
+        if thousands:
+            bare = [text.replace(thousands, "") for text in bare]
+            form = f"{form}; thousands separators were removed".removeprefix("; ")
+        elif decimal == "," and not semicolon and all(map(_AMBIGUOUS.fullmatch, bare)):
+            continue
+        if decimal == ",":
+            bare = [text.replace(",", ".") for text in bare]
+            form = f"{form}; commas were read as decimal marks".removeprefix("; ")
+        values = _floats([text + scale for text in bare])
+        return None if values is None else Numbers(values, form)
+    return None
+
+
+_AMBIGUOUS = re.compile(r"[+-]?(?:\d+|[1-9]\d{0,2},\d{3})")
+"""Whole numbers, and numbers whose comma may separate thousands."""
+
+
+def _pattern(thousands: str, decimal: str) -> re.Pattern[str]:
+    """Return the pattern of numbers with the marks; numbers above 999 must be separated."""
+    mark = re.escape(decimal)
+    fraction = rf"(?:{mark}\d*)?{_EXPONENT}"
+    if not thousands:
+        return re.compile(rf"[+-]?(?:\d+{fraction}|{mark}\d+{_EXPONENT})")
+    separator = re.escape(thousands)
+    return re.compile(
+        rf"[+-]?(?:(?:\d{{1,3}}|[1-9]\d{{0,2}}(?:{separator}\d{{3}})+){fraction}"
+        rf"|{mark}\d+{_EXPONENT})"
+    )
+
+
+def _floats(texts: list[str]) -> Floats | None:
+    """Return the texts as floats, correctly rounded; None if one is no number."""
+    if any("_" in text for text in texts):
+        return None
+    try:
+        list(map(float, texts[:_SAMPLE]))
+        values: Floats = np.array(list(map(float, texts)), dtype=np.float64)
+    except ValueError:
+        return None
+    return None if np.isnan(values).any() else values
