@@ -3,7 +3,7 @@ import io
 import pytest
 
 from bestofk.run import progress
-from bestofk.run.progress import Bar, Lines, NotebookBar, Progress, TimeLeft, observer
+from bestofk.run.progress import Bar, Lines, Progress, TimeLeft, observer
 
 
 class Terminal(io.StringIO):
@@ -35,10 +35,7 @@ def test_lines_show_fits_rate_time_left_failures_and_learner(monkeypatch):
     printed = stream.getvalue().splitlines()
     assert printed[0] == "bestofk: 10 of 50 fits are already in the store"
     # a line every ten seconds, one cell per second
-    assert (
-        printed[1]
-        == "bestofk: 20 of 50 fits, 1 per second, about 30 s left, 1 failed, now nn on iris"
-    )
+    assert printed[1] == "bestofk: 20 of 50 fits, about 30 s left, 1 failed, nn on iris"
     assert len(printed) == 3
 
 
@@ -114,43 +111,46 @@ def test_a_bar_names_the_start_and_estimates():
         assert "starting" in stream.getvalue()
 
 
-class Display:
-    """A notebook that records what it shows."""
-
-    def __init__(self):
-        self.states = []
-
-    def __call__(self, shown, *, raw, display_id):
-        assert raw
-        assert display_id
-        self.states.append(shown)
-        return self
-
-    def update(self, shown, *, raw):
-        self.states.append(shown)
-
-
 def test_a_notebook_has_one_line_that_is_updated(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    display = Display()
-    with NotebookBar(display) as bar:
-        bar.expects({"<b>nn</b> on iris": 8})
-        bar.start(total=10, done=2)
+    stream = io.StringIO()
+    with Lines(stream, 0.25, end="\r") as lines:
+        lines.expects({"nn on iris": 8})
+        lines.start(total=10, done=2)
         for _ in range(8):
             now[0] += 1.0
-            bar.took(label="<b>nn</b> on iris", seconds=1.0)
-            bar.item(label="<b>nn</b> on iris", failed=False)
-    html = [state["text/html"] for state in display.states]
-    assert "2 of 10 fits starting" in html[0]
-    assert "about 3 s left, &lt;b&gt;nn&lt;/b&gt; on iris" in html[5]
-    assert "10 of 10 fits in 8 s" in html[-1]
-    assert not any("<b>" in state for state in html)
+            lines.took(label="nn on iris", seconds=1.0)
+            lines.item(label="nn on iris", failed=False)
+    shown = stream.getvalue().split("\r")
+    assert shown[0].startswith("bestofk: 2 of 10 fits, starting")
+    assert shown[5].rstrip() == "bestofk: 7 of 10 fits, about 3 s left, nn on iris"
+    assert len({len(line) for line in shown[:-1]}) == 1  # a shorter line covers a longer one
 
 
-def test_a_race_shows_its_standing():
+def test_a_long_run_announces_its_time_once(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    stream = io.StringIO()
+    lines = observer("log", stream, shorter="--budget 5m or --cv 5")
+    lines.expects({"a": 1000, "b": 1000})
+    lines.start(total=2000, done=0)
+    for _ in range(5):
+        for label in "ab":
+            now[0] += 5.0
+            lines.took(label=label, seconds=5.0)
+            lines.item(label=label, failed=False)
+    printed = stream.getvalue().splitlines()
+    # 2,000 fits of 5 s are 2.8 h
+    assert printed[0] == "bestofk: 2,000 fits, about 2.8 h; --budget 5m or --cv 5 is shorter"
+    assert [line for line in printed[1:] if "shorter" in line] == []
+
+
+def test_a_race_is_one_run_and_shows_its_standing(monkeypatch):
     from bestofk.run.race import RaceProgress
 
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
     race = RaceProgress(Lines(stream), total=60)
     for stored, new in ((0, 3), (2, 1)):
@@ -158,28 +158,9 @@ def test_a_race_shows_its_standing():
             race.start(total=stored + new, done=stored)
             for _ in range(new):
                 race.item(label="nn on iris", failed=False)
+        now[0] += 10.0
         race.standing(text="1 out, 2 left; open: nn against\nc4.5")
-    race.close()
     assert stream.getvalue().splitlines() == [
-        "bestofk: 3 of 60 fits: 1 out, 2 left; open: nn against c4.5",
-        "bestofk: 6 of 60 fits: 1 out, 2 left; open: nn against c4.5",
+        "bestofk: 3 of 60 fits, nn on iris, 1 out, 2 left; open: nn against c4.5",
+        "bestofk: 6 of 60 fits, nn on iris, 1 out, 2 left; open: nn against c4.5",
     ]
-
-
-def test_the_bar_shows_the_standing():
-    from bestofk.run.race import RaceProgress
-
-    stream = Terminal()
-    bar = Bar(stream)
-    race = RaceProgress(bar, total=6)
-    with race:
-        race.start(total=2, done=0)
-        race.item(label="nn", failed=False)
-    race.standing(text="1 out, 2 left; open: [nn] against c4.5")
-    bar.bar.refresh()
-    # on a separate line below the current learner
-    assert "\n1 out, 2 left; open: [nn] against c4.5" in stream.getvalue().replace("\r", "")
-    with race:
-        race.start(total=2, done=2)
-    assert (bar.bar.tasks[0].completed, bar.bar.tasks[0].total) == (3, 6)
-    race.close()

@@ -34,7 +34,7 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.outputs import file_options, planned_outputs
-from bestofk.cli.say import say
+from bestofk.cli.say import say, say_start
 
 _STOP_OPTIONS = {"stop_target": "--stop-target", "risk": "--risk"}
 PUBLISHED_LEARNERS = ("max", "nmc", "logistic", "c4.5", "nn")
@@ -219,6 +219,7 @@ def compare(
       bestofk compare iris --as-published
       bestofk compare breast-cancer --learner logistic --learner naive-bayes --procedure roc-hull
     """
+    say_start(quiet=quiet)
     outputs = planned_outputs(decision)
     # Checks that import neither pandas nor scikit-learn come first: a refusal should be quick.
     _check_data(data, target)

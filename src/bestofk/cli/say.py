@@ -51,6 +51,12 @@ def say(text: object = "", *, err: bool = False) -> None:
     click.echo(safe(str(text)), err=err)
 
 
+def say_start(*, quiet: bool) -> None:
+    """Show on a terminal that imports take a second; the next line overwrites this one."""
+    if sys.stderr.isatty() and not quiet:
+        click.echo("starting ...\r", nl=False, err=True)
+
+
 def say_name(name: object) -> None:
     """Print a name on one line."""
     click.echo(printable(" ".join(str(name).splitlines())))

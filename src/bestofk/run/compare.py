@@ -475,7 +475,7 @@ def _run(
                 cells,
                 engine=execution.runner(),
                 store=None if store is None else opened,
-                progress=observer(execution.progress),
+                progress=observer(execution.progress, shorter=_shorter(execution)),
                 deadline=deadline,
                 stop=None if stop is None else partial(stop, task),
                 retry_failed=execution.retry_failed,
@@ -488,6 +488,13 @@ def _run(
         notes += (budget_words(budget, len(results), len(cells)),)
         too_little = more_time(experiment, results, cut, budget)
     return outcome, results, notes, too_little, where
+
+
+def _shorter(execution: Execution) -> str:
+    """Return options that make a long run shorter, as they are typed."""
+    if execution.budget is not None:
+        return ""
+    return "--budget 5m or --cv 5" if execution.command else "budget=300 or cv=5"
 
 
 def deadline_of(budget: float | None) -> float | None:

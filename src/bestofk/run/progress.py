@@ -1,28 +1,30 @@
-"""Show the progress of a run: a bar on a terminal or in a notebook, lines in a pipe or log."""
+"""Show the progress of a run: a bar on a terminal, lines in a notebook, a pipe or a log."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TextIO
+from collections.abc import Mapping
+from typing import Any, Self, TextIO
 
 from bestofk._base.formatting import printable
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 LOG_LINE_SECONDS = 10.0
 """Time between two lines with ``progress="log"``."""
 PIPE_LINE_SECONDS = 30.0
 """Time between two lines in a pipe by default."""
+NOTEBOOK_LINE_SECONDS = 0.25
+"""Time between two updates of the line in a notebook."""
+BAR_SECONDS = 0.1
+"""Time between two updates of the bar."""
 MIN_ESTIMATE_SECONDS = 3.0
 """Time of work before the remaining time is estimated."""
 STARTING = "starting: importing packages, starting workers"
 """Text until the first fit is done."""
-NOTEBOOK_UPDATE_SECONDS = 0.25
-"""Time between two updates of a bar in a notebook."""
+LINE_WIDTH = 79
+"""Width of a line that replaces another one."""
+LONG_RUN_SECONDS = 120.0
+"""Announce the whole time of runs that take longer."""
 
 
 class TimeLeft:
@@ -42,38 +44,31 @@ class TimeLeft:
 
     def __init__(self, waiting: Mapping[str, int]) -> None:
         self.waiting = dict(waiting)
-        self.count: dict[str, int] = {}
-        self.spent: dict[str, float] = {}
-        self.first: dict[str, float] = {}
+        self.times: dict[str, list[float]] = {}
 
     def done(self, label: str, seconds: float | None) -> None:
         """Count a finished fit that took `seconds`; None if that is unknown."""
         self.waiting[label] = self.waiting.get(label, 0) - 1
         if seconds is not None:
-            self.first.setdefault(label, seconds)
-            self.count[label] = self.count.get(label, 0) + 1
-            self.spent[label] = self.spent.get(label, 0.0) + seconds
+            self.times.setdefault(label, []).append(seconds)
 
     def seconds(self, *, elapsed: float) -> float | None:
         """Return the estimate after `elapsed` seconds; None if there is too little data."""
-        total = sum(self.spent.values())
-        if elapsed < MIN_ESTIMATE_SECONDS or total <= 0:
+        total = sum(map(sum, self.times.values()))
+        remaining = {label: fits for label, fits in self.waiting.items() if fits > 0}
+        if (
+            elapsed < MIN_ESTIMATE_SECONDS
+            or total <= 0
+            or not remaining.keys() <= self.times.keys()
+        ):
             return None
         left = 0.0
-        for label, fits in self.waiting.items():
-            if fits > 0:
-                if label not in self.count:
-                    return None
-                left += fits * self._each(label)
+        for label, fits in remaining.items():
+            # the first fit includes imports
+            times = self.times[label][1:] or self.times[label]
+            left += fits * sum(times) / len(times)
         # accounts for parallel workers and for the time between fits
         return left * elapsed / total
-
-    def _each(self, label: str) -> float:
-        """Return the time of one fit, without the first one, which includes imports."""
-        others = self.count[label] - 1
-        if others < 1:
-            return self.spent[label]
-        return (self.spent[label] - self.first[label]) / others
 
 
 def _wait(seconds: float) -> str:
@@ -100,32 +95,33 @@ class Progress:
     def item(self, *, label: str, failed: bool) -> None:
         """Count a finished item."""
 
-    def waiting(self, *, count: int) -> None:
-        """Show that other processes work on the remaining `count` items."""
-
     def stored(self, *, count: int) -> None:
         """Count more items that the store already has."""
 
     def standing(self, *, text: str) -> None:
-        """Show which learners are out of a race and which pairs are open."""
+        """Show what the run waits for, or which learners are out of a race."""
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """End the display."""
 
 
-class _Estimated(Progress):
-    """A display with an estimate of the remaining time."""
+class Lines(Progress):
+    """A line at regular intervals; it replaces the last one if `end` is a carriage return."""
 
+    total = done = failed = 0
+    unit = "fits"
+    label = text = ""
+    announced = False
     time_left: TimeLeft | None = None
-    begin = 0.0
+
+    def __init__(
+        self, stream: TextIO, every: float = LOG_LINE_SECONDS, *, end: str = "\n", shorter: str = ""
+    ) -> None:
+        self.stream, self.every, self.end, self.shorter = stream, every, end, shorter
+        self.begin = self.last = time.monotonic()
 
     def expects(self, waiting: Mapping[str, int]) -> None:
         self.time_left = TimeLeft(waiting)
@@ -134,94 +130,72 @@ class _Estimated(Progress):
         if self.time_left is not None:
             self.time_left.done(label, seconds)
 
-    def left(self, now: float) -> str:
-        """Return a text such as ``about 2 min left``; empty without an estimate."""
-        if self.time_left is None:
-            return ""
-        seconds = self.time_left.seconds(elapsed=now - self.begin)
-        return "" if seconds is None else f"about {_wait(seconds)} left"
-
-
-class Lines(_Estimated):
-    """A line at regular intervals, for logs."""
-
-    def __init__(self, stream: TextIO, every: float = LOG_LINE_SECONDS) -> None:
-        self.stream, self.every = stream, every
-        self.total = self.done = self.failed = self.old = 0
-        self.unit = "fits"
-        self.waited = False
-        self.begin = self.last = time.monotonic()
-
     def start(self, *, total: int, done: int, unit: str = "fits") -> None:
-        self.total, self.done, self.old, self.unit = total, done, done, unit
+        self.total, self.done, self.unit = total, done, unit
         self.begin = self.last = time.monotonic()
-        if done:
-            self._write(f"{done} of {total} {unit} are already in the store")
+        if self.end == "\r":
+            self.show(STARTING)
+        elif done:
+            self.write(f"{done:,} of {total:,} {unit} are already in the store")
 
     def item(self, *, label: str, failed: bool) -> None:
         self.done += 1
         self.failed += failed
-        now = time.monotonic()
-        if now - self.last >= self.every:
-            self.last = now
-            rate = (self.done - self.old) / (now - self.begin)
-            left = self.left(now)
-            self._write(
-                f"{self.done} of {self.total} {self.unit}, {_rate(rate)} per second, "
-                f"{f'{left}, ' if left else ''}{self.failed} failed, now {label}"
-            )
-
-    def waiting(self, *, count: int) -> None:
-        now = time.monotonic()
-        if not self.waited or now - self.last >= LOG_LINE_SECONDS:
-            self.last, self.waited = now, True
-            self._write(waiting_text(count, self.unit))
+        self.label = label
+        self.refresh()
 
     def stored(self, *, count: int) -> None:
         self.done += count
-        self.old += count
 
     def standing(self, *, text: str) -> None:
-        now = time.monotonic()
-        if self.every > LOG_LINE_SECONDS and now - self.last < self.every:
-            return  # the default in a pipe
-        self.last = now
-        self._write(f"{self.done} of {self.total} {self.unit}: {text}")
+        self.text = text
+        self.refresh()
 
-    def _write(self, line: str) -> None:
-        self.stream.write(f"bestofk: {printable(' '.join(line.split()))}\n")
+    def refresh(self) -> None:
+        """Write a line if it is time."""
+        now = time.monotonic()
+        if now - self.last < self.every:
+            return
+        self.last = now
+        left = None
+        if self.time_left is not None:
+            left = self.time_left.seconds(elapsed=now - self.begin)
+        if left is not None and not self.announced:
+            self.announced = True
+            whole = now - self.begin + left
+            if whole >= LONG_RUN_SECONDS:
+                shorter = f"; {self.shorter} is shorter" if self.shorter else ""
+                self.write(f"{self.total:,} {self.unit}, about {_wait(whole)}{shorter}")
+        parts = (
+            "" if left is None else f"about {_wait(left)} left",
+            f"{self.failed} failed" if self.failed else "",
+            self.label,
+            self.text,
+        )
+        self.show(", ".join(filter(None, parts)))
+
+    def show(self, state: str) -> None:
+        """Show the current state."""
+        self.write(f"{self.done:,} of {self.total:,} {self.unit}, {state}", self.end)
+
+    def write(self, line: str, end: str = "\n") -> None:
+        """Write a line."""
+        text = f"bestofk: {printable(' '.join(line.split()))}"
+        self.stream.write((text if end == "\n" else text.ljust(LINE_WIDTH)) + end)
         self.stream.flush()
 
 
-class Bar(_Estimated):
-    """A live bar with the current learner and data set, the rate, time left and failures."""
+class Bar(Lines):
+    """A bar on a terminal."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, shorter: str = "") -> None:
         from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress as RichProgress,
-            TextColumn,
-        )
-        from rich.text import Text
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress as Bars, TextColumn
 
-        class WithStanding(RichProgress):
-            """A bar with an extra line for the standing of a race."""
-
-            def get_renderables(self) -> Iterable[RenderableType]:
-                yield from super().get_renderables()
-                for task in self.tasks:
-                    if task.fields["standing"]:
-                        yield Text(task.fields["standing"])
-
-        self.failed = 0
-        self.bar = WithStanding(
+        super().__init__(stream, BAR_SECONDS, shorter=shorter)
+        self.bar = Bars(
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
-            TextColumn("{task.fields[left]}"),
-            TextColumn("{task.fields[failures]}"),
             TextColumn("{task.description}", markup=False),
             console=Console(file=stream),
             transient=True,
@@ -230,106 +204,21 @@ class Bar(_Estimated):
         self.task: Any = None
 
     def start(self, *, total: int, done: int, unit: str = "fits") -> None:
-        self.begin, self.done, self.unit = time.monotonic(), 0, unit
+        self.total, self.done, self.unit = total, done, unit
+        self.begin, self.last = time.monotonic(), 0.0
         self.bar.start()
-        self.task = self.bar.add_task(
-            STARTING, total=total, completed=done, rate="", failures="", left="", standing=""
-        )
+        self.task = self.bar.add_task(STARTING, total=total, completed=done)
 
-    def item(self, *, label: str, failed: bool) -> None:
-        self.done += 1
-        self.failed += failed
-        now = time.monotonic()
-        spent = now - self.begin
-        self.bar.update(
-            self.task,
-            advance=1,
-            description=printable(label),
-            rate=f"{_rate(self.done / spent)} {self.unit}/s" if spent > 0 else "",
-            failures=f"{self.failed} failed" if self.failed else "",
-            left=self.left(now),
-        )
+    def show(self, state: str) -> None:
+        """Show the current state."""
+        self.bar.update(self.task, completed=self.done, description=printable(state))
 
-    def waiting(self, *, count: int) -> None:
-        self.bar.update(self.task, description=waiting_text(count, self.unit))
+    def write(self, line: str, end: str = "\n") -> None:
+        """Write a line above the bar."""
+        self.bar.console.print(printable(line), markup=False, end=end)
 
-    def stored(self, *, count: int) -> None:
-        self.bar.update(self.task, advance=count)
-
-    def standing(self, *, text: str) -> None:
-        self.bar.update(self.task, standing=printable(text))
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.bar.stop()
-
-
-def waiting_text(count: int, unit: str) -> str:
-    """Say that other processes work on the remaining items."""
-    return f"waiting for another process that works on {count} {unit}"
-
-
-class NotebookBar(_Estimated):
-    """A bar in a notebook: one line of HTML that is updated in place."""
-
-    def __init__(self, display: Any = None) -> None:
-        if display is None:
-            from IPython import display as notebook
-
-            display = notebook.display
-        self.display = display
-        self.handle: Any = None
-        self.total = self.done = self.failed = self.old = 0
-        self.unit, self.shown = "fits", 0.0
-
-    def start(self, *, total: int, done: int, unit: str = "fits") -> None:
-        self.total, self.done, self.old, self.unit = total, done, done, unit
-        self.begin = time.monotonic()
-        self._show(STARTING)
-
-    def item(self, *, label: str, failed: bool) -> None:
-        self.done += 1
-        self.failed += failed
-        now = time.monotonic()
-        if now - self.shown < NOTEBOOK_UPDATE_SECONDS:
-            return
-        self.shown = now
-        self._show(", ".join(part for part in (self.left(now), self._failures(), label) if part))
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        took = f"in {_wait(time.monotonic() - self.begin)}"
-        self._show(", ".join(part for part in (took, self._failures()) if part))
-
-    def stored(self, *, count: int) -> None:
-        self.done += count
-
-    def standing(self, *, text: str) -> None:
-        self._show(text)
-
-    def _failures(self) -> str:
-        return f"{self.failed} failed" if self.failed else ""
-
-    def _show(self, text: str) -> None:
-        from html import escape
-
-        state = (
-            f'<progress value="{self.done}" max="{max(self.total, 1)}"></progress> '
-            f"{self.done} of {self.total} {self.unit} {escape(printable(text))}"
-        )
-        shown = {"text/html": state, "text/plain": f"{self.done} of {self.total} {self.unit}"}
-        if self.handle is None:
-            self.handle = self.display(shown, raw=True, display_id=True)
-        else:
-            self.handle.update(shown, raw=True)
 
 
 def in_notebook() -> bool:
@@ -339,23 +228,23 @@ def in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
-def observer(progress: bool | str | Progress, stream: TextIO | None = None) -> Progress:
-    """Return a bar on a terminal or in a notebook, lines elsewhere, or an empty display.
+def observer(
+    progress: bool | str | Progress, stream: TextIO | None = None, *, shorter: str = ""
+) -> Progress:
+    """Return a bar on a terminal, lines elsewhere, or an empty display.
 
     Lines come every ten seconds with ``"log"``, and every half minute by default in a pipe.
+    `shorter` names options that make a long run shorter.
     """
     stream = sys.stderr if stream is None else stream
     if isinstance(progress, Progress):
         return progress
-    if progress == "log":
-        return Lines(stream)
     if not progress:
         return Progress()
+    if progress == "log":
+        return Lines(stream, shorter=shorter)
     if in_notebook():
-        return NotebookBar()
-    return Bar(stream) if stream.isatty() else Lines(stream, PIPE_LINE_SECONDS)
-
-
-def _rate(each_second: float) -> str:
-    """Return a rate such as ``1,254``, ``12.3`` or ``0.0123``."""
-    return f"{each_second:,.0f}" if each_second >= 100 else f"{each_second:.3g}"
+        return Lines(sys.stdout, NOTEBOOK_LINE_SECONDS, end="\r", shorter=shorter)
+    if stream.isatty():
+        return Bar(stream, shorter=shorter)
+    return Lines(stream, PIPE_LINE_SECONDS, shorter=shorter)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -430,44 +429,24 @@ class _Track:
 
 
 class RaceProgress(Progress):
-    """Report the rounds of a race to one observer as a single run."""
+    """Report the rounds of a race to one observer as a single run of `total` fits."""
 
     def __init__(self, inner: Progress, total: int) -> None:
-        self.inner, self.total, self.started = inner, total, False
+        self.inner = inner
+        inner.start(total=total, done=0)
 
     def start(self, *, total: int, done: int, unit: str = "fits") -> None:  # noqa: ARG002
-        if not self.started:
-            self.started = True
-            self.inner.__enter__()
-            self.inner.start(total=self.total, done=done, unit=unit)
-        elif done:
+        """Begin a round."""
+        if done:
             self.inner.stored(count=done)
 
     def item(self, *, label: str, failed: bool) -> None:
+        """Count a finished fit."""
         self.inner.item(label=label, failed=failed)
 
-    def waiting(self, *, count: int) -> None:
-        self.inner.waiting(count=count)
-
     def standing(self, *, text: str) -> None:
+        """Show which learners are out."""
         self.inner.standing(text=text)
-
-    def close(self) -> None:
-        """End the progress of the whole race."""
-        if self.started:
-            self.inner.__exit__(None, None, None)
-
-    def __enter__(self) -> Self:
-        # a round begins, not the race
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        raised: BaseException | None,
-        where: TracebackType | None,
-    ) -> None:
-        """Do nothing: a round ends, not the race."""
 
 
 def run_race(
@@ -488,8 +467,8 @@ def run_race(
     """
     task = ComparisonTask(experiment)
     total = planned.fits(len(experiment.learners), experiment.repetitions)
-    progress = RaceProgress(observer(execution.progress), total)
-    with open_store(execution.store) as opened:
+    with open_store(execution.store) as opened, observer(execution.progress) as shown:
+        progress = RaceProgress(shown, total)
         opened.register(spec)
 
         rounds = Rounds()
@@ -512,13 +491,10 @@ def run_race(
                 cut=cut,
             )
 
-        try:
-            with held_threads(task.threads), rounds:
-                outcome = race_cells(
-                    planned, spec, settings, fetch, lambda text: progress.standing(text=text)
-                )
-        finally:
-            progress.close()
+        with held_threads(task.threads), rounds:
+            outcome = race_cells(
+                planned, spec, settings, fetch, lambda text: progress.standing(text=text)
+            )
     return outcome, opened.shown_url
 
 

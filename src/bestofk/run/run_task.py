@@ -158,7 +158,8 @@ def _share_the_rest(
         if abandoned:
             evaluate(abandoned, shared)
         elif shared.elsewhere:
-            watcher.waiting(count=len(shared.elsewhere))
+            others = f"{len(shared.elsewhere)} {shared.task.unit}"
+            watcher.standing(text=f"waiting for another process that works on {others}")
             time.sleep(shared.poll_seconds)
 
 

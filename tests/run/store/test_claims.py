@@ -16,7 +16,7 @@ import sqlalchemy as sa
 import bestofk as bk
 from bestofk._base.errors import Interrupted
 from bestofk.run.engines.engine import Engine
-from bestofk.run.progress import Lines, Progress
+from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task
 from bestofk.run.store import claims as module
 from bestofk.run.store.claims import is_running, this_process
@@ -163,8 +163,8 @@ class Heard(Progress):
     def __init__(self):
         self.waits = []
 
-    def waiting(self, *, count):
-        self.waits.append(count)
+    def standing(self, *, text):
+        self.waits.append(text)
 
 
 SERIAL = Engine(name="serial")
@@ -181,7 +181,7 @@ def test_a_lease_without_heartbeat_expires(others, monkeypatch):
     assert time.monotonic() - begin > 2.0
     assert {item: result.value for item, result in results.items()} == {n: n * n for n in range(5)}
     assert task.seen == [0, 1, 4, 2, 3]  # free items come first
-    assert set(heard.waits) == {2}
+    assert set(heard.waits) == {"waiting for another process that works on 2 squares"}
     assert left_behind(store) == [0, 0]
 
 
@@ -285,19 +285,3 @@ def test_a_process_is_identified_by_more_than_its_pid():
         assert is_running(word) is None  # it may be continued, so its lease counts
         child.kill()
     assert is_running(word) is False
-
-
-def test_a_line_says_that_other_processes_work(monkeypatch):
-    import io
-
-    from bestofk.run import progress
-
-    now = [0.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
-    lines = Lines(io.StringIO())
-    lines.start(total=9, done=0)
-    for _ in range(12):
-        now[0] += 1.0
-        lines.waiting(count=3)
-    printed = lines.stream.getvalue().splitlines()
-    assert printed == ["bestofk: waiting for another process that works on 3 fits"] * 2
