@@ -84,12 +84,11 @@ def test_preparation_is_stated_for_every_learner(patients):
     frame, y = patients
     study = bk.compare(learners(), frame, y, cv="kfold:3", progress=False)
     line = next(line for line in study.explain().split("\n") if line.startswith("Preparation"))
-    # 4 nominal columns: smoker, ward, town, hospital; 2 missing numbers, 1 missing word
+    # 4 nominal columns: smoker, ward, town, hospital; 2 missing numbers
     assert line == (
         "Preparation inside the folds: "
-        "4 columns 1-of-n (1 missing cell as zeros), 2 missing cells filled by the training mean "
-        "for svm; "
-        "4 columns 1-of-n (1 missing cell as zeros), 2 missing cells filled by the training mean "
+        "4 columns 1-of-n, 2 missing cells filled by the training mean for svm; "
+        "4 columns 1-of-n, 2 missing cells filled by the training mean "
         "by logistic itself; none for hgb and tree."
     )
     assert study.to_dict()["preparation"]["data"]["svm"]["one_of_n"] == 4
@@ -125,14 +124,12 @@ def test_on_the_command_line_in_the_report_and_from_the_store(patients, run, tmp
     code, out, _ = run(
         *arguments, "--store", store, "--report", tmp_path / "report.html", "--explain"
     )
-    note = (
-        "Preparation inside the folds: 4 columns 1-of-n (1 missing cell as zeros), 2 missing cells"
-    )
+    note = "Preparation inside the folds: 4 columns 1-of-n, 2 missing cells"
     assert code == 0
     assert note in out
     assert out.count("converted to days since 1970-01-01") == 1
     page = (tmp_path / "report.html").read_text()
-    assert "4 columns 1-of-n (1 missing cell as zeros)" in page
+    assert "4 columns 1-of-n, 2 missing cells" in page
     assert "converted to days since 1970-01-01" in page
     assert note in bk.open_study(str(store)).explain()
     code, out, err = run(*arguments, "--prepare", "none")

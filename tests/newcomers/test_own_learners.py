@@ -4,7 +4,6 @@ import json
 import textwrap
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.model_selection import GridSearchCV
@@ -48,26 +47,20 @@ def net():
     return space["Net"]()
 
 
-@pytest.mark.parametrize("labels", ["codes", "words"])
-@pytest.mark.parametrize("form", ["array", "frame"])
-def test_float32_stays_and_labels_become_codes_where_needed(net, labels, form, by_hand):
+def test_arrays_of_float32_and_labels_stay_as_they_are(net, by_hand):
     X, y = load_iris(return_X_y=True)
     X = X.astype(np.float32)
-    given = y if labels == "codes" else np.array(["setosa", "versicolor", "virginica"])[y]
-    rows = X if form == "array" else pd.DataFrame(X, columns=list("abcd"))
     study = bk.compare(
         {"net": net, "most": "max"},
-        rows,
-        given,
+        X,
+        y,
         cv="2x3",
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
     assert study.left_out == {}
     np.testing.assert_array_equal(study.losses.values[0].ravel(), by_hand(lambda: net, X, y, "2x3"))
-    text = study.preparation["data"]["net"].explain()
-    expected = [form == "frame" and "rows as an array", labels == "words" and "labels as codes"]
-    assert text == (", ".join(filter(None, expected)) or "none")
+    assert study.preparation["data"]["net"].explain() == "none"
 
 
 def test_float64_is_not_converted_to_float32(net):

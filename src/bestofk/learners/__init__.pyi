@@ -1,8 +1,8 @@
 from .predict import predict_plan as predict_plan, predict_split_by_split as predict_split_by_split
+from .preparation import for_data as for_data
 from .registry import (
     LEARNERS as LEARNERS,
     Learner as Learner,
-    for_data as for_data,
     learner as learner,
 )
 from .specification import (

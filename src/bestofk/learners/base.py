@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -59,8 +59,8 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     schema_: Schema
     n_features_in_: int
     _declared: Codes
-    _own_preparation: ClassVar[frozenset[str]] = frozenset()
-    """Preparations that the learner does itself, as field names of `Preparation`."""
+    _own_preparation = False
+    """True if the learner itself makes 1-of-n inputs and fills missing numbers by the mean."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model to the rows of `X`, shape (n, d), and their labels `y`, shape (n,)."""

@@ -14,17 +14,14 @@ def fitted_complexity(estimator: Any, data: DataSet) -> int | None:
     """Return the complexity of the estimator, fitted to all rows; None if it cannot be counted."""
     from sklearn.base import clone
 
-    from bestofk.learners.preparation import steps_of
-    from bestofk.learners.registry import for_data
+    from bestofk.learners.preparation import for_data, last_step
 
     model = clone(estimator)
     if hasattr(model, "fit_encoded"):
         return int(model.fit_encoded(data.encoded()).complexity())
     if "random_state" in model.get_params(deep=False):
         model.set_params(random_state=0)
-    model = for_data(model, data.X).fit(data.X, data.y)
-    steps = steps_of(model)
-    return _counted(steps[-1][1] if steps else model)
+    return _counted(last_step(for_data(model, data.X).fit(data.X, data.y)))
 
 
 def _counted(model: Any) -> int | None:

@@ -248,7 +248,7 @@ class Logistic(ProbabilisticClassifier):
     [[0.5, 0.5]]
     """
 
-    _own_preparation = frozenset({"one_of_n", "filled", "zeros"})
+    _own_preparation = True
     coef_: Floats
     intercept_: Floats
 

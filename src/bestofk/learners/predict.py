@@ -133,7 +133,7 @@ def predict_plan(
     ----------
     estimator : scikit-learn estimator
         Not fitted, and not changed. If it needs numbers, nominal columns and missing cells are
-        prepared inside each split (see `bestofk.learners.registry`).
+        prepared inside each split (see `bestofk.learners.preparation`).
     data : DataSet
         The rows.
     splits : Splits
@@ -178,7 +178,7 @@ def predict_split_by_split(
     seeds: Sequence[int] | None = None,
 ) -> list[Codes]:
     """Return the same as `predict_plan` with one public fit and predict per split."""
-    from bestofk.learners.registry import for_data
+    from bestofk.learners.preparation import for_data
 
     estimator = for_data(estimator, data.X)
     classes = data.encoded().classes

@@ -1,18 +1,13 @@
-"""The registry of built-in learners, and the preparation of columns for other estimators."""
+"""The registry of built-in learners."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.registry import Registry, resolve
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bestofk.data.schema import Schema
 
 Task = Literal["classification", "regression"]
 
@@ -215,106 +210,6 @@ def panel(task: str) -> tuple[str, ...]:
     ('mean-baseline', 'ridge', 'regression-tree', 'regression-forest')
     """
     return tuple(name for name, entry in LEARNERS.items() if entry.in_panel and entry.task == task)
-
-
-def for_data(estimator: Any, X: pd.DataFrame, *, schema: Schema | None = None) -> Any:
-    """Return the estimator, in a pipeline that prepares the columns of `X` if it needs one.
-
-    Parameters
-    ----------
-    estimator : scikit-learn estimator or pipeline
-        Not changed.
-    X : DataFrame
-        The columns of a data set. Only their kinds, their declared values and whether any cell
-        is missing are read.
-    schema : Schema, optional
-        The columns of `X`, if known already.
-
-    Returns
-    -------
-    estimator
-        The same object if it accepts the columns as they are: a built-in learner, an estimator
-        that declares it, a pipeline with its own ``ColumnTransformer``, or any estimator on
-        numbers without missing cells. Otherwise a pipeline that is fitted as a whole to the
-        training rows of each split, so it never sees test rows.
-
-    Notes
-    -----
-    Nominal columns become 1-of-n inputs, one per declared value; a missing cell gives zeros.
-    Estimators that declare support for categories get the columns as they are. Missing numbers
-    take the mean of the training rows. Estimators that declare support for NaN get NaN.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X = pd.DataFrame({"size": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]})
-    >>> model = for_data(DecisionTreeClassifier(random_state=0), X).fit(X, ["a", "b", "a"])
-    >>> model.predict(X).tolist()
-    ['a', 'b', 'a']
-    """
-    from bestofk.learners.preparation import accepted_input
-
-    check_estimator_like(estimator, "learner")
-    if hasattr(estimator, "fit_encoded"):
-        return estimator
-    accepted = accepted_input(estimator)
-    if accepted.columns:
-        return estimator
-    from bestofk.data.schema import Schema, is_categorical
-
-    schema = Schema.of(X) if schema is None else schema
-    numeric = [column for column, kind in schema.kinds.items() if kind == "numeric"]
-    nominal = [column for column, kind in schema.kinds.items() if kind == "nominal"]
-    accepts_nominal = accepted.text or (
-        accepted.categories and all(is_categorical(X[column]) for column in nominal)
-    )
-    encode = bool(nominal) and not accepts_nominal
-    impute = not accepted.missing and bool(X[numeric].isna().to_numpy().any())
-    if not encode and not impute:
-        return estimator
-    return behind_columns(estimator, schema, encode=encode, impute=impute)
-
-
-def behind_columns(estimator: Any, schema: Schema, *, encode: bool, impute: bool) -> Any:
-    """Return a pipeline of 1-of-n inputs, training means or both, then the estimator."""
-    from sklearn.compose import ColumnTransformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import OneHotEncoder
-
-    from bestofk.learners.preparation import copy_of
-
-    numeric, nominal = (
-        [column for column, kind in schema.kinds.items() if kind == wanted_kind]
-        for wanted_kind in ("numeric", "nominal")
-    )
-    numbers: Any = "passthrough"
-    if impute:
-        numbers = SimpleImputer(strategy="mean", keep_empty_features=True)
-    categories: Any = "passthrough"
-    if encode:
-        declared = dict(zip(schema.columns, schema.categories, strict=True))
-        categories = OneHotEncoder(
-            categories=[_object_array(declared[column]) for column in nominal],
-            handle_unknown="ignore",
-            sparse_output=False,
-        )
-    parts = [("numeric", numbers, numeric), ("nominal", categories, nominal)]
-    preparation = ColumnTransformer(
-        [part for part in parts if part[2]], verbose_feature_names_out=encode
-    )
-    if nominal and not encode:  # categories stay categories
-        preparation.set_output(transform="pandas")
-    return Pipeline([("preparation", preparation), ("learner", copy_of(estimator))])
-
-
-def _object_array(values: Any) -> Any:
-    import numpy as np
-
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
 
 
 def check_estimator_like(value: Any, where: str) -> None:

@@ -15,7 +15,7 @@ from bestofk._base.errors import ArgumentError, BestOfKWarning
 from bestofk._base.results import Presented, json_ready
 from bestofk.data.dataset import DataSet
 from bestofk.learners.predict import predict_plan
-from bestofk.learners.registry import for_data
+from bestofk.learners.preparation import for_data
 from bestofk.learners.specification import named_learners
 from bestofk.papers.stats.estimates import (
     bootstrap_632,

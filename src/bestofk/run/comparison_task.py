@@ -9,11 +9,11 @@ from itertools import groupby, islice
 from typing import Any
 
 from bestofk._base.formatting import joined
+from bestofk.learners.preparation import is_trusted
 from bestofk.run.cells import CellResult, Digests, Failure
 from bestofk.run.evaluate import (
     ALL_FOLDS,
     Evaluator,
-    is_trusted,
     takes_whole_plans,
     works_in_threads,
 )

@@ -20,7 +20,7 @@ from bestofk.losses.losses import DIMS, Losses, Metric, metric_of
 from bestofk.run.cells import CellResult, Failure
 from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import loss_shown
-from bestofk.run.results import ResultTable, amended, as_table
+from bestofk.run.results import ResultTable, as_table, planned_preparation
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Cost, FailedCell, Study
 from bestofk.splits.design import Design
@@ -295,7 +295,7 @@ def conclude(
         undecided="" if decision is not None else why_not,
         data_account=(*spec.account, *spec.left_out),
         data_left_out=spec.left_out,
-        preparation=amended(spec, table),
+        preparation=planned_preparation(spec),
         spec=spec,
         store=store,
         settings=settings,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from sklearn.pipeline import Pipeline
 
 from bestofk._base.errors import ArgumentError, BestOfKError, RunError, UnknownNameError, use
 from bestofk.data.dataset import DataSet
-from bestofk.learners.preparation import ReadyLearner, alternatives, ready_learner
+from bestofk.learners.preparation import ReadyLearner, ready_learner
 from bestofk.learners.raw_columns import RawColumns
 from bestofk.run.evaluate import model_factory
 from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
@@ -138,23 +137,15 @@ def fitted_pipeline(name: str, estimator: Any, data: DataSet, seed: int) -> Pipe
     """Return a pipeline from raw rows to predictions, fitted on all rows of a data set."""
     if isinstance(estimator, UnavailableEstimator):
         raise RunError(f"{name} cannot be fitted: {estimator.reason}")
-    rows = Rows(data)
-    failure: Exception | None = None
-    for ready in _preparations(estimator, data):
-        try:
-            return _fit(estimator, ready, rows, seed)
-        except BestOfKError:
-            raise
-        except Exception as raised:  # any class may raise anything
-            failure = failure or raised
-    assert failure is not None
-    raise RunError(f"{name} failed on all rows of {data.name!r}: {sentence_of(failure)}")
-
-
-def _preparations(estimator: Any, data: DataSet) -> Iterator[ReadyLearner]:
-    """Yield the preparation of the comparison, then those that it tries after a failure."""
-    yield ready_learner(estimator, data, fill_always=True)
-    yield from alternatives(estimator, data)
+    try:
+        ready = ready_learner(estimator, data, fill_always=True)
+        return _fit(estimator, ready, Rows(data), seed)
+    except BestOfKError:
+        raise
+    except Exception as raised:  # any class may raise anything
+        raise RunError(
+            f"{name} failed on all rows of {data.name!r}: {sentence_of(raised)}"
+        ) from None
 
 
 def _fit(estimator: Any, ready: ReadyLearner, rows: Rows, seed: int) -> Pipeline:

@@ -18,7 +18,7 @@ import numpy as np
 from bestofk._base.errors import Interrupted
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.predict import predict_subsets, seed_names
-from bestofk.learners.preparation import declares
+from bestofk.learners.preparation import copy_of, is_trusted, ready_learner
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
 from bestofk.run.experiment import CellIndex, Experiment, NamedLearner, UnavailableEstimator
 from bestofk.run.judge import (
@@ -140,11 +140,9 @@ class _Runner:
     seeded: bool
     weights: str | None = None
     """The argument of `fit` that takes the weights of the rows."""
-    said: str = ""
-    """The form of the rows, if it is not the declared one."""
 
     @classmethod
-    def of(cls, learner: NamedLearner, ready: ReadyLearner, rows: Rows, said: str = "") -> _Runner:
+    def of(cls, learner: NamedLearner, ready: ReadyLearner, rows: Rows) -> _Runner:
         return cls(
             learner=learner,
             fresh=model_factory(ready.estimator),
@@ -154,17 +152,15 @@ class _Runner:
             weights=None
             if rows.weights is None
             else prepared_argument(ready.estimator, learner.estimator),
-            said=said,
         )
 
 
 @dataclass(slots=True)
 class _Shared:
-    """A model that serves the two folds of a nested run, and how it was made."""
+    """A model that serves the two folds of a nested run."""
 
     model: Any = None
     fit_time: float = 0.0
-    runner: _Runner | None = None
 
 
 class Evaluator(ItemEvaluator[CellIndex, CellResult]):
@@ -180,7 +176,6 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         self._trusts: dict[int, bool] = {}
         self._whole: dict[tuple[int, int], bool] = {}
         self._sizes: dict[tuple[int, int, int], int] = {}
-        self._others: dict[tuple[int, int], _Runner | None] = {}
 
     def prepare(self) -> None:
         """Make everything that is made once, so that no cell pays for it."""
@@ -260,33 +255,6 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             self._runners[at] = _Runner.of(named, ready, rows)
         return self._runners[at]
 
-    def _other_runner(self, dataset: int, learner: int) -> _Runner | None:
-        """Return another form of the rows for a learner that declares nothing and failed.
-
-        Try the forms on the first fold of the plan, so that all processes choose the same one.
-        Return None if the first form works there, or if none does.
-        """
-        at = (dataset, learner)
-        if at not in self._others:
-            from bestofk.learners.preparation import NOTE_PREFIX, alternatives
-
-            named, rows = self.experiment.learners[learner], self.rows(dataset)
-            cell = CellIndex(learner=learner, dataset=dataset, run=0, fold=0, repetition=0)
-            splits, key = self.experiment.splits[dataset], self.experiment.key(cell)
-            self._others[at] = None
-            for number, ready in enumerate((None, *alternatives(named.estimator, rows.data))):
-                runner = (
-                    self._runner(dataset, learner)
-                    if ready is None
-                    else _Runner.of(named, ready, rows, said=f"{NOTE_PREFIX}{ready.done.explain()}")
-                )
-                fold = Fold(rows, splits.train(0, 0), splits.test(0, 0))
-                with contextlib.suppress(Exception):
-                    self._fit(runner, key, fold, None)
-                    self._others[at] = runner if number else None
-                    break
-        return self._others[at]
-
     def _whole_plan(
         self, dataset: int, learner: int, group: Sequence[CellIndex]
     ) -> Iterator[CellResult]:
@@ -351,9 +319,9 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             try:
                 trusted = self._trusted(cell.learner)
                 with _NOTHING if trusted else restored_process_state(self._class_methods):
-                    (verdicts, spent), notes = self._fit_somehow(cell, key, fold, shared)
-                warnings = (*notes, *_said(caught))
-                return self._result(cell, verdicts, **known, **spent, warnings=warnings)
+                    runner = self._runner(cell.dataset, cell.learner)
+                    verdicts, spent = self._fit(runner, key, fold, shared)
+                return self._result(cell, verdicts, **known, **spent, warnings=_said(caught))
             except UnscoredError as unscored:
                 failure = unscored.failure
             except MemoryError as raised:
@@ -395,26 +363,6 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
                 self._trusts[learner] = False
         return self._trusts[learner]
 
-    def _fit_somehow(
-        self, cell: CellIndex, key: CellKey, fold: Fold, shared: _Shared | None
-    ) -> tuple[tuple[list[float | Failure], dict[str, Any]], tuple[str, ...]]:
-        """Fit, and return the losses with a note if the rows had another form than declared."""
-        runner = self._runner(cell.dataset, cell.learner)
-        if shared is not None and shared.runner is not None:
-            runner = shared.runner
-            return self._fit(runner, key, fold, shared), (runner.said,) if runner.said else ()
-        try:
-            return self._fit(runner, key, fold, shared), ()
-        except (UnscoredError, MemoryError):
-            raise
-        except Exception:
-            if declares(runner.learner.estimator):
-                raise
-            other = self._other_runner(cell.dataset, cell.learner)
-            if other is None:
-                raise
-        return self._fit(other, key, fold, shared), (other.said,)
-
     def _fit(
         self, runner: _Runner, key: CellKey, fold: Fold, shared: _Shared | None
     ) -> tuple[list[float | Failure], dict[str, Any]]:
@@ -435,7 +383,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             else:
                 model.fit(X_train, y_train)
             if shared is not None:
-                shared.model, shared.runner = model, runner
+                shared.model = model
                 shared.fit_time = time.perf_counter() - begin
         fitted = time.perf_counter()
         if runner.form == "encoded":
@@ -484,8 +432,6 @@ def _ready(estimator: Any, rows: Rows) -> ReadyLearner:
     """Return the estimator as it can take these rows, and in which form."""
     if isinstance(estimator, UnavailableEstimator):
         raise UnscoredError(estimator.kind, estimator.reason)
-    from bestofk.learners.preparation import ready_learner
-
     return ready_learner(estimator, rows.data)
 
 
@@ -501,8 +447,6 @@ def _hears_the_user() -> bool:
     return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
 
 
-TRUSTED = ("sklearn", "bestofk")
-"""Packages whose learners may run in this process and share rows."""
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
@@ -513,8 +457,6 @@ def model_factory(estimator: Any) -> Callable[[int], Any]:
     estimators whose settings are plain values are made by their constructor, which is what
     scikit-learn's `clone` comes to but many times faster.
     """
-    from bestofk.learners.preparation import copy_of
-
     kind = type(estimator)
     seeds = seed_names(estimator)
     if not hasattr(estimator, "get_params"):
@@ -546,26 +488,9 @@ def _cloned_by_itself(estimator: Any) -> bool:
     return own is not inherited or hasattr(estimator, "_metadata_request")
 
 
-def is_trusted(estimator: Any) -> bool:
-    """Return whether the estimator and its parts belong to scikit-learn or bestofk."""
-    parts = [estimator]
-    if hasattr(estimator, "get_params"):
-        parts += [
-            value
-            for value in estimator.get_params(deep=True).values()
-            if hasattr(value, "fit") or callable(value)
-        ]
-    return all(_package(part) in TRUSTED for part in parts)
-
-
 def works_in_threads(estimator: Any) -> bool:
     """Return whether it is ours and works in compiled kernels."""
     return is_trusted(estimator) and getattr(estimator, "_in_threads", False) is True
-
-
-def _package(part: Any) -> str:
-    module = part.__module__ if callable(part) and hasattr(part, "__module__") else None
-    return (module or type(part).__module__).partition(".")[0]
 
 
 def may_write(estimator: Any) -> bool:

@@ -125,14 +125,11 @@ def _as_learners(learners: Any) -> Any:
 
 
 def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
-    """Refuse a regressor for labels, a classifier for numbers, and impossible early stopping."""
-    from bestofk.learners.preparation import refuse_without_validation
-
+    """Refuse a regressor for labels and a classifier for numbers."""
     data = datasets[0]
     for learner in learners:
         if isinstance(learner.estimator, UnavailableEstimator):
             continue
-        refuse_without_validation(learner.name, learner.estimator)
         if _is_for(learner, _OTHER_TASK[data.task]):
             raise _wrong_kind(learner.name, data)
         _refuse_text_vectorizer(learner.name, learner.estimator, data)

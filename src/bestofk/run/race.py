@@ -45,7 +45,7 @@ from bestofk.run.execution import Execution
 from bestofk.run.experiment import CellIndex, Experiment
 from bestofk.run.metrics import loss_shown
 from bestofk.run.progress import Progress, observer
-from bestofk.run.results import amended, as_table
+from bestofk.run.results import as_table, planned_preparation
 from bestofk.run.run_task import run_task
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import StudySpec
@@ -535,7 +535,7 @@ def conclude_race(
         assumed=spec.taken,
         data_account=(*spec.account, *spec.left_out),
         data_left_out=spec.left_out,
-        preparation=amended(spec, table),
+        preparation=planned_preparation(spec),
         notes=(*notes, *spec.notes),
         spec=spec,
         store=store,

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, Ints
-from bestofk.learners.preparation import NOTE_PREFIX, Preparation, ready_learner
+from bestofk.learners.preparation import Preparation, ready_learner
 from bestofk.losses.losses import Losses
 from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
 from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
@@ -211,10 +211,6 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         part = self._columns[name][before[0] * each : before[-1] * each]
         return part.reshape(-1, self._repetitions, self._learners)
 
-    def warned(self) -> Iterator[tuple[CellIndex, tuple[str, ...]]]:
-        """Return the cells whose fits raised warnings, with the warnings."""
-        return ((self.cell(index), texts) for index, texts in sorted(self._warnings.items()))
-
     def there(self, dataset: int) -> np.ndarray:
         """Return which results are present, in the shape of `column`."""
         before = self._before[dataset]
@@ -411,15 +407,9 @@ def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]
     return by_data
 
 
-def amended(spec: StudySpec, results: ResultTable) -> ByLearner:
-    """Return the planned preparation, corrected by the notes of the fits."""
-    by_data = {
+def planned_preparation(spec: StudySpec) -> ByLearner:
+    """Return the preparation by data set and learner, as values."""
+    return {
         data: {learner: Preparation.from_dict(done) for learner, done in by_learner.items()}
         for data, by_learner in spec.preparation.items()
     }
-    for cell, warned in results.warned():
-        note = next((line for line in warned if line.startswith(NOTE_PREFIX)), None)
-        if note is not None:
-            data, learner = spec.datasets[cell.dataset].name, spec.learners[cell.learner].name
-            by_data.setdefault(data, {})[learner] = Preparation(form=note.removeprefix(NOTE_PREFIX))
-    return by_data

@@ -16,10 +16,10 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, BestOfKError
+from bestofk.learners.preparation import is_trusted
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engines import engine as engines
 from bestofk.run.engines.engine import Engine
-from bestofk.run.evaluate import is_trusted
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange

@@ -11,7 +11,7 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.registry import resolve
 from bestofk.data.dataset import DataSet
 from bestofk.decide.registry import PROCEDURES
-from bestofk.learners.registry import for_data
+from bestofk.learners.preparation import for_data
 from bestofk.papers.decide.procedures.multinomial_selection import (
     MultinomialSelection,
     multinomial_selection,

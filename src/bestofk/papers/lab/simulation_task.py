@@ -24,11 +24,12 @@ from bestofk.learners.predict import (
     predict_subsets,
     seed_names,
 )
+from bestofk.learners.preparation import is_trusted
 from bestofk.papers.array_task import ArrayEvaluator, KeptArrays
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, dataset_of
 from bestofk.papers.lab.problems.given_rows import Degraded
-from bestofk.run.evaluate import Evaluator, is_trusted
+from bestofk.run.evaluate import Evaluator
 from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.metrics import Loss
 from bestofk.run.process_state import caught_warnings

@@ -65,7 +65,6 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
     ['not']
     """
 
-    _own_preparation = frozenset({"modes"})
     parent_: Codes
     prior_: Floats
     tables_: Floats

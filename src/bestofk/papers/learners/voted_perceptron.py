@@ -60,7 +60,7 @@ class VotedPerceptron(EncodedClassifier):
     ['low', 'high']
     """
 
-    _own_preparation = frozenset({"one_of_n", "filled", "modes"})
+    _own_preparation = True
     vectors_: Floats
     signs_: Floats
     votes_: Codes
