@@ -21,7 +21,7 @@ def test_a_loss_is_the_mean_of_its_instances(name):
         truth, predicted = rng.integers(0, 3, (2, 37)).astype(float)
     each = np.asarray(loss.each(truth, predicted), dtype=float)
     assert each.shape == (37,)
-    assert loss.of(truth, predicted) == pytest.approx(each.mean(), rel=1e-15)
+    assert loss.value(truth, predicted) == pytest.approx(each.mean(), rel=1e-15)
 
 
 def test_the_instances_of_one_split_have_the_means_of_the_run():

@@ -140,7 +140,7 @@ def test_the_command_line(tmp_path, capsys):
     held = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in held["metrics"]] == ["cost", "accuracy"]
     assert main(["compare", "iris", "--cv", "5x2", "--scoring", "f1"]) == 2
-    assert "--scoring f1_macro takes the mean over the classes" in capsys.readouterr().err
+    assert "use --scoring f1_macro." in capsys.readouterr().err
     page = tmp_path / "r.html"
     assert main([*words[:-1], "--scoring", "accuracy,f1_macro", "--report", str(page)]) == 0
     assert "Mean f1 macro" in page.read_text()

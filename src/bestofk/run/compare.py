@@ -38,7 +38,7 @@ from bestofk.run.inputs import (
     with_task_of_learners,
 )
 from bestofk.run.judge import refuse_unscorable, weight_notes
-from bestofk.run.metrics import as_losses, check_losses, check_test_rows
+from bestofk.run.metrics import as_losses, check_loss
 from bestofk.run.progress import Progress, observer
 from bestofk.run.results import has_instances, instance_losses, preparation_of
 from bestofk.run.run_task import run_task
@@ -312,10 +312,9 @@ def _experiment(
         scoring = "squared" if classes is None else "zero-one"
     splits = splits_for(plan, datasets)
     loss, *others = as_losses(scoring, classes=classes)
-    for data in datasets:
-        check_losses((loss, *others), data, classes)
     for data, of_data in zip(datasets, splits, strict=True):
-        check_test_rows(loss, data, of_data)
+        for one in (loss, *others):
+            check_loss(one, data, of_data, classes)
     return Experiment(
         learners=learners,
         datasets=datasets,

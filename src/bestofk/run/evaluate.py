@@ -31,7 +31,6 @@ from bestofk.run.judge import (
     first_line,
     prepared_argument,
     sentence_of,
-    weighted,
 )
 from bestofk.run.process_state import (
     Caught,
@@ -289,7 +288,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             yield self._result(
                 cell,
                 [
-                    weighted(loss, rows.y[test], labels, weights=parts.weights(test))
+                    loss.value(rows.y[test], labels, weights=parts.weights(test))
                     for loss in experiment.losses
                 ],
                 fit_time=model.fit_time,

@@ -252,7 +252,9 @@ def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
         labels = sorted({type(label).__name__ for label in data.labels()[1].tolist()})
     plain = not data.whole and set(data.kinds.values()) == {"numeric"} and not data.n_missing
     prepared = () if plain else (ready_learner,)
-    identity = identify(loss.of, loss.needs, kinds, labels, Judge, checked_predictions, *prepared)
+    identity = identify(
+        loss.each, loss.of, loss.needs, kinds, labels, Judge, checked_predictions, *prepared
+    )
     return Identity(digest=text_digest(f"{identity.digest} {threads}"), unknown=identity.unknown)
 
 

@@ -202,30 +202,6 @@ def prepared_argument(prepared: Any, original: Any) -> str | None:
     return argument
 
 
-def loss_takes_weights(loss: Loss) -> bool:
-    """Return whether the loss is a weighted mean if rows have weights."""
-    return loss.each is not None or _has_weights(loss.of)
-
-
-def _has_weights(function: Any) -> bool:
-    try:
-        return WEIGHT in signature(function).parameters
-    except (TypeError, ValueError):
-        return False
-
-
-def weighted(loss: Loss, *given: Any, weights: Floats | None) -> float:
-    """Return the loss of one fold, weighted if there are weights and the loss accepts them."""
-    if weights is None or not loss_takes_weights(loss):
-        return loss.of(*given)
-    if not weights.any():
-        raise ArgumentError("all test rows have the weight 0.")
-    if _has_weights(loss.of):
-        return loss.of(*given, sample_weight=weights)
-    assert loss.each is not None
-    return float(np.average(loss.each(*given), weights=weights))
-
-
 def weight_notes(learners: Mapping[str, Any], loss: Loss) -> Sequence[str]:
     """Return sentences that name the learners and losses that use the weights of the rows."""
     taking = {name: weight_argument(estimator) is not None for name, estimator in learners.items()}
@@ -242,7 +218,7 @@ def weight_notes(learners: Mapping[str, Any], loss: Loss) -> Sequence[str]:
             f"{joined(some)} {'is' if len(some) == 1 else 'are'} fitted with the weights of the "
             f"rows; {joined(without)} {accepts} none and {are} fitted without weights."
         )
-    if loss_takes_weights(loss):
+    if loss.takes_weights:
         words.append("The loss of a fold is the weighted mean over its test rows.")
     else:
         words.append(f"The metric {loss.name!r} accepts no weights: all test rows count equally.")
@@ -382,19 +358,19 @@ class Judge:
         fold, codes = self.fold, self.fold.rows.codes
         weights = fold.weights(fold.test)
         if loss.needs == "costs":
-            return loss.of(*self.seconds)
+            return loss.value(*self.seconds)
         if loss.needs == "labels":
-            return weighted(loss, fold.y_test, self.predicted, weights=weights)
+            return loss.value(fold.y_test, self.predicted, weights=weights)
         if loss.needs == "probabilities":
-            return weighted(loss, codes[fold.test], self.probabilities(loss), weights=weights)
+            return loss.value(codes[fold.test], self.probabilities(loss), weights=weights)
         if loss.needs == "ranking":
             if self._ranking is None:
                 self._ranking = self._ranked(loss)
-            return weighted(loss, codes[fold.test] == 1, self._ranking, weights=weights)
+            return loss.value(codes[fold.test] == 1, self._ranking, weights=weights)
         if self._answers is None:
             self._answers = self._asked()
         answers = self._answers
-        return weighted(loss, answers, answers._X, fold.y_test, weights=weights)
+        return loss.value(answers, answers._X, fold.y_test, weights=weights)
 
     def _ranked(self, loss: Loss) -> Floats:
         scores = self.decision_values()

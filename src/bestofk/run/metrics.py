@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,12 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, refuse
-from bestofk._base.errors import (
-    ArgumentError,
-    Part,
-    UnknownNameError,
-    use,
-)
+from bestofk._base.errors import ArgumentError, UnknownNameError, use
+from bestofk._base.formatting import counted
 from bestofk._base.registry import Registry
 from bestofk.learners.specification import find
 
@@ -35,7 +31,7 @@ Needs = Literal["labels", "probabilities", "ranking", "model", "costs"]
 class Loss:
     """A loss and the inputs that it needs.
 
-    `needs` determines the arguments of `of`:
+    `needs` determines the arguments of `of` and `each`:
 
     - ``"labels"``: y_true, y_pred
     - ``"probabilities"``: codes of the true classes, probabilities (n, C)
@@ -48,9 +44,10 @@ class Loss:
     summary: str
     task: Task | None
     needs: Needs
-    of: Callable[..., float]
-    each: Callable[..., Floats] | None = None
-    """For a mean over the test rows: the loss of each row, with the arguments of `of`."""
+    each: Callable[..., Any] | None = None
+    """The loss of each test row, if the loss is their mean."""
+    of: Callable[..., float] | None = None
+    """The loss of all test rows, by default the mean of `each`."""
     shown: str = ""
     """Column heading of its values, such as ``1 - AUC``; its own name by default."""
     span: float | None = None
@@ -59,6 +56,33 @@ class Loss:
     """Methods of a model, of which it needs one; none if `needs` says it all."""
     reads_model: bool = False
     """True if it may read more of a fitted model and its rows than predictions."""
+
+    @property
+    def takes_weights(self) -> bool:
+        """True if the loss is a weighted mean if rows have weights."""
+        return self.each is not None or has_argument(self.of, "sample_weight")
+
+    def value(self, *given: Any, weights: Floats | None = None) -> float:
+        """Return the loss of one fold, weighted if there are weights and the loss accepts them."""
+        if weights is not None and self.takes_weights:
+            if not weights.any():
+                raise ArgumentError("all test rows have the weight 0.")
+            if self.each is None:
+                assert self.of is not None
+                return self.of(*given, sample_weight=weights)
+            return float(np.average(self.each(*given), weights=weights))
+        if self.of is not None:
+            return self.of(*given)
+        assert self.each is not None
+        return float(np.mean(self.each(*given)))
+
+
+def has_argument(function: Any, name: str) -> bool:
+    """Return whether a function has an argument called `name`."""
+    try:
+        return name in signature(function).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def loss_shown(name: str) -> str:
@@ -97,29 +121,14 @@ def listed_metric(name: str) -> dict[str, Any]:
     return {"shown": metric.name, "higher_is_better": metric.higher_is_better}
 
 
-def zero_one(y_true: Labels, y_pred: Labels) -> float:
-    """Return the share of wrong labels, as wrong / n."""
-    return int(np.count_nonzero(wrong(y_true, y_pred))) / len(y_true)
-
-
-def one_minus_accuracy(y_true: Labels, y_pred: Labels) -> float:
-    """Return 1 minus the share of right labels."""
-    return 1.0 - float(np.mean(y_true == y_pred))
-
-
-def squared(y_true: Floats, y_pred: Floats) -> float:
-    """Return the mean squared error."""
-    return float(np.mean(squared_errors(y_true, y_pred)))
-
-
-def absolute(y_true: Floats, y_pred: Floats) -> float:
-    """Return the mean absolute error."""
-    return float(np.mean(absolute_errors(y_true, y_pred)))
-
-
 def wrong(y_true: Labels, y_pred: Labels) -> Any:
     """Return whether each label is wrong."""
     return y_true != y_pred
+
+
+def one_minus_accuracy(y_true: Labels, y_pred: Labels) -> float:
+    """Return 1 minus the share of right labels, whose last digit may differ from `wrong` / n."""
+    return 1.0 - float(np.mean(y_true == y_pred))
 
 
 def squared_errors(y_true: Floats, y_pred: Floats) -> Floats:
@@ -132,13 +141,6 @@ def absolute_errors(y_true: Floats, y_pred: Floats) -> Floats:
     return np.abs(y_true - y_pred)
 
 
-def log_loss(
-    codes: npt.NDArray[np.int64], probabilities: Floats, sample_weight: Floats | None = None
-) -> float:
-    """Return the mean of -log of the true class's probability, clipped away from 0."""
-    return float(np.average(log_losses(codes, probabilities), weights=sample_weight))
-
-
 def log_losses(codes: npt.NDArray[np.int64], probabilities: Floats) -> Floats:
     """Return -log of the true class's probability of each row, clipped away from 0."""
     true = probabilities[np.arange(len(codes)), codes]
@@ -146,15 +148,8 @@ def log_losses(codes: npt.NDArray[np.int64], probabilities: Floats) -> Floats:
     return logs
 
 
-def brier(
-    codes: npt.NDArray[np.int64], probabilities: Floats, sample_weight: Floats | None = None
-) -> float:
-    """Return the mean squared distance between the probabilities and the true class (0 to 2)."""
-    return float(np.average(brier_scores(codes, probabilities), weights=sample_weight))
-
-
 def brier_scores(codes: npt.NDArray[np.int64], probabilities: Floats) -> Floats:
-    """Return the squared distance between probabilities and truth of each row."""
+    """Return the squared distance between probabilities and truth of each row (0 to 2)."""
     target = np.zeros_like(probabilities)
     target[np.arange(len(codes)), codes] = 1.0
     scores: Floats = np.square(probabilities - target).sum(axis=1)
@@ -169,23 +164,7 @@ def one_minus_auc(
     This is the share of (positive, negative) pairs that the scores put in the wrong order. If rows
     have weights, the weight of a pair is their product.
     """
-    if sample_weight is not None:
-        return _one_minus_weighted_auc(positive, scores, sample_weight)
-    n_positive = int(np.count_nonzero(positive))
-    n_negative = len(positive) - n_positive
-    if not (n_positive and n_negative):
-        raise ArgumentError("The AUC needs both classes among the test rows; got one.")
-    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    above = np.cumsum(counts)
-    midranks = above - (counts - 1) / 2
-    rank_sum = float(midranks[place][positive].sum())
-    area = (rank_sum - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative)
-    return 1.0 - area
-
-
-def _one_minus_weighted_auc(
-    positive: npt.NDArray[np.bool_], scores: Floats, weights: Floats
-) -> float:
+    weights = np.ones(len(scores)) if sample_weight is None else sample_weight
     levels, level = np.unique(scores, return_inverse=True)
     ups, downs = (
         np.bincount(level[side], weights=weights[side], minlength=len(levels))
@@ -199,24 +178,16 @@ def _one_minus_weighted_auc(
 
 def pinball(quantile: float) -> Loss:
     """Return the loss whose minimiser is the given quantile."""
-    if not 0 < quantile < 1:
-        raise refuse(
-            "scoring", "pinball:Q with Q strictly between 0 and 1", f"pinball:{quantile:g}"
-        )
 
     def each(y_true: Floats, y_pred: Floats) -> Floats:
         over = y_true - y_pred
         return np.maximum(quantile * over, (quantile - 1) * over)
-
-    def of(y_true: Floats, y_pred: Floats, sample_weight: Floats | None = None) -> float:
-        return float(np.average(each(y_true, y_pred), weights=sample_weight))
 
     return Loss(
         name=f"pinball:{_shortest(quantile)}",
         summary=f"pinball loss of the quantile {quantile:g}",
         task="regression",
         needs="labels",
-        of=of,
         each=each,
     )
 
@@ -241,16 +212,12 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
         columns = [code_of[label] for label in y_pred.tolist()]
         return matrix[rows, columns]
 
-    def of(y_true: Labels, y_pred: Labels, sample_weight: Floats | None = None) -> float:
-        return float(np.average(each(y_true, y_pred), weights=sample_weight))
-
     costs_shown = ",".join(map(_shortest, matrix.ravel().tolist()))
     return Loss(
         name=f"cost:{costs_shown}",
         summary="mean cost by a cost matrix",
         task="classification",
         needs="labels",
-        of=of,
         each=each,
     )
 
@@ -275,14 +242,6 @@ def _in_order(costs: Any, classes: Labels) -> Any:
     return costs.set_axis([str(name) for name in costs.columns], axis=1).loc[texts, texts]
 
 
-def _fit_seconds(fit: float, _: float) -> float:
-    return fit
-
-
-def _predict_seconds(_: float, predict: float) -> float:
-    return predict
-
-
 LOSSES: Registry[Loss] = Registry(
     "loss",
     Loss(
@@ -290,7 +249,6 @@ LOSSES: Registry[Loss] = Registry(
         summary="share of wrong labels",
         task="classification",
         needs="labels",
-        of=zero_one,
         each=wrong,
         span=1.0,
     ),
@@ -299,8 +257,8 @@ LOSSES: Registry[Loss] = Registry(
         summary="1 - share of right labels",
         task="classification",
         needs="labels",
-        of=one_minus_accuracy,
         each=wrong,
+        of=one_minus_accuracy,
         shown="1 - accuracy",
         span=1.0,
     ),
@@ -309,7 +267,6 @@ LOSSES: Registry[Loss] = Registry(
         summary="mean -log probability of the true class",
         task="classification",
         needs="probabilities",
-        of=log_loss,
         each=log_losses,
     ),
     Loss(
@@ -317,7 +274,6 @@ LOSSES: Registry[Loss] = Registry(
         summary="mean squared distance of the probabilities from the truth",
         task="classification",
         needs="probabilities",
-        of=brier,
         each=brier_scores,
         shown="Brier score",
         span=2.0,
@@ -336,7 +292,6 @@ LOSSES: Registry[Loss] = Registry(
         summary="mean squared error",
         task="regression",
         needs="labels",
-        of=squared,
         each=squared_errors,
         shown="squared error",
     ),
@@ -345,7 +300,6 @@ LOSSES: Registry[Loss] = Registry(
         summary="mean absolute error",
         task="regression",
         needs="labels",
-        of=absolute,
         each=absolute_errors,
         shown="absolute error",
     ),
@@ -354,7 +308,7 @@ LOSSES: Registry[Loss] = Registry(
         summary="seconds of a fit",
         task=None,
         needs="costs",
-        of=_fit_seconds,
+        of=lambda fit, _: fit,
         shown="fit time in s",
     ),
     Loss(
@@ -362,7 +316,7 @@ LOSSES: Registry[Loss] = Registry(
         summary="seconds of the predictions of a fold",
         task=None,
         needs="costs",
-        of=_predict_seconds,
+        of=lambda _, predict: predict,
         shown="predict time in s",
     ),
 )
@@ -425,12 +379,10 @@ def _by_name(name: str, classes: Labels | None) -> Loss:
         if known in LOSSES:
             return LOSSES[known]
     if name.startswith("pinball:"):
-        try:
-            return pinball(float(name.removeprefix("pinball:")))
-        except ValueError as wrong:
-            if isinstance(wrong, ArgumentError):
-                raise
-            raise refuse("scoring", "pinball:Q with Q strictly between 0 and 1", name) from None
+        quantile = re.sub(r"^pinball:(0?\.\d+)$", r"\1", name)
+        if quantile == name or not float(quantile):
+            raise refuse("scoring", "pinball:Q with Q strictly between 0 and 1", name)
+        return pinball(float(quantile))
     return scorer_loss(plain, classes, [*LOSSES, "pinball:Q"])
 
 
@@ -484,9 +436,6 @@ FALLING = frozenset({"max_error"})
 """Negated losses whose names do not start with ``neg_``."""
 _POSITIVE = {"1", "true", "yes", "y", "t", "pos", "positive", "+", "+1", "1.0"}
 _NEGATIVE = {"0", "-1", "false", "no", "n", "f", "neg", "negative", "-", "0.0", "-1.0"}
-TRIAL_ROWS = 50
-"""Maximum rows of each class for the trial of a loss before the first fit."""
-MAX_TRIAL_ROWS = 5000
 
 
 def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
@@ -501,22 +450,26 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
         raise UnknownNameError("loss", name, [*known, *scorers])
     scorer = get_scorer(scorer_name)
     full = scorer_name
-    if classes is not None and _has_positive(scorer) and (label or len(classes) == 2):
+    two = classes is not None and len(classes) == 2
+    parameter = None if classes is None else _positive_parameter(scorer)
+    if parameter is not None and parameter.default == 1 and (label or two):
+        assert classes is not None
         positive = _positive_class(scorer_name, label, classes)
         scorer = _with_positive(scorer, positive)
         full = f"{scorer_name}:{positive}"
-    elif classes is not None and len(classes) == 2 and not label and _either_class(scorer):
+    elif parameter is not None and parameter.default is None and two and not label:
         scorer = _with_positive(scorer, np.asarray(classes).tolist()[1])
     elif label:
         raise ArgumentError(
             f"metric {scorer_name!r} takes no class; got {name!r}: omit ':{label}'."
         )
     offset = 0.0 if scorer_name.startswith("neg_") or scorer_name in RISING | FALLING else 1.0
-    return _loss(
+    return Loss(
+        task=None,
         name=full,
         summary=f"{'1 - ' if offset else '-'}scikit-learn's {scorer_name}",
         needs="model",
-        of=_turned(scorer, offset),
+        of=_number_of(scorer, offset=offset),
         span=span_of(full),
         methods=_methods(scorer),
     )
@@ -557,11 +510,12 @@ def metric(function: Callable[..., float], *, higher_is_better: bool) -> Loss:
             f"{_called(function)} is a scorer, for which higher is always better: pass it to "
             "scoring without metric()."
         )
-    return _loss(
+    return Loss(
+        task=None,
         name=f"{'score' if higher_is_better else 'callable'}:{identity_of(function)}",
         summary="given by the caller",
         needs="labels",
-        of=_turned(function, 0.0) if higher_is_better else _as_float(function),
+        of=_number_of(function, offset=0.0 if higher_is_better else None),
     )
 
 
@@ -574,11 +528,12 @@ def callable_loss(function: Any, classes: Labels | None) -> Loss:
     if not _is_scorer(function) and (_of_sklearn(function) or _positional(function) != 3):
         raise _without_direction(function, classes)
     is_score = not _is_scorer(function) or function._sign > 0
-    return _loss(
+    return Loss(
         name=f"{'score' if is_score else 'callable'}:{identity_of(function)}",
         summary="given by the caller",
+        task=None,
         needs="model",
-        of=_turned(function, 0.0),
+        of=_number_of(function, offset=0.0),
         methods=_methods(function),
         reads_model=not _is_scorer(function),
     )
@@ -600,45 +555,28 @@ def _methods(scorer: Any) -> tuple[str, ...]:
     return (method,) if isinstance(method, str) else tuple(method or ())
 
 
-_NAMES_OF_FUNCTIONS = {"zero_one_loss": "zero-one"}
-"""Metrics that functions of scikit-learn without a scorer compute."""
-
-
 def _without_direction(function: Any, classes: Labels | None) -> ArgumentError:
     """Return the error about a plain function, with the line that works."""
     name = str(getattr(function, "__name__", type(function).__name__))
     if name == "<lambda>":
         name = "lambda y_true, y_pred: ..."
-    if _of_sklearn(function):
-        scorer = _scorer_of(function, classes)
-        if scorer is not None:
-            return ArgumentError(f"{name} is a function, not a scorer: use ", use(scoring=scorer),
-                                 ".")  # fmt: skip
-        # scikit-learn: functions that end with _score are to be maximised, others minimised
-        directed = _with_direction(name, name.endswith("_score"))
-        return ArgumentError(f"{name} is a function, not a scorer: use ", directed, ".")
+    if _of_sklearn(function) and (scorer := _scorer_of(function, classes)):
+        return ArgumentError(f"{name} is a function, not a scorer: use ", use(scoring=scorer), ".")
+    higher = not name.endswith(("_loss", "_error"))
     return ArgumentError(
         f"{name} is a function of the targets and the predictions, and nothing says whether higher "
-        "is better: use ",
-        _with_direction(name, True),
-        ", or False for a loss.",
+        f"is better: use scoring=bk.metric({name}, higher_is_better={higher}), or {not higher}."
     )
-
-
-def _with_direction(name: str, higher_is_better: bool) -> str:
-    return f"scoring=bk.metric({name}, higher_is_better={higher_is_better})"
 
 
 def _scorer_of(function: Any, classes: Labels | None) -> str | None:
     """Return the name of the scorer that is made of a function of scikit-learn."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
-    if function.__name__ in _NAMES_OF_FUNCTIONS:
-        return _NAMES_OF_FUNCTIONS[function.__name__]
     names = [name for name in get_scorer_names() if get_scorer(name)._score_func is function]
     several = classes is not None and len(classes) > 2
-    preferred = [name for name in names if name.endswith(("_macro", "_ovr")) == several]
-    return min(preferred or names, key=len, default=None)
+    names.sort(key=lambda name: (name.endswith(("_macro", "_ovr")) != several, len(name)))
+    return names[0] if names else None
 
 
 def identity_of(scorer: Any) -> str:
@@ -670,62 +608,27 @@ def _positional(function: Any) -> int:
     return must
 
 
-def _loss(**fields: Any) -> Loss:
-    return Loss(task=None, **fields)
+def _number_of(function: Callable[..., Any], *, offset: float | None) -> Callable[..., float]:
+    """Return the function, or `offset` minus its value; with weights if it takes them."""
 
+    def number(value: Any) -> float:
+        if np.ndim(value):
+            raise TypeError(f"it gave an array of shape {np.shape(value)}, not one number")
+        return float(value) if offset is None else offset - float(value)
 
-def _turned(scorer: Callable[..., Any], offset: float) -> Callable[..., float]:
-    """Return the negated scorer, with weights if it takes them."""
-    if not _takes_weights(scorer):
-        return lambda *given: offset - _number(scorer(*given))
-
-    def of(*given: Any, sample_weight: Floats | None = None) -> float:
-        if sample_weight is None:
-            return offset - _number(scorer(*given))
-        return offset - _number(scorer(*given, sample_weight=sample_weight))
-
-    return of
-
-
-def _as_float(function: Callable[..., Any]) -> Callable[..., float]:
-    if not _takes_weights(function):
-        return lambda *given: _number(function(*given))
+    if not has_argument(getattr(function, "_score_func", function), "sample_weight"):
+        return lambda *given: number(function(*given))
 
     def of(*given: Any, sample_weight: Floats | None = None) -> float:
         if sample_weight is None:
-            return _number(function(*given))
-        return _number(function(*given, sample_weight=sample_weight))
+            return number(function(*given))
+        return number(function(*given, sample_weight=sample_weight))
 
     return of
-
-
-def _number(value: Any) -> float:
-    if np.ndim(value):
-        raise TypeError(f"it gave an array of shape {np.shape(value)}, not one number")
-    return float(value)
-
-
-def _takes_weights(function: Any) -> bool:
-    try:
-        parameters = signature(getattr(function, "_score_func", function)).parameters
-    except (TypeError, ValueError):
-        return False
-    return "sample_weight" in parameters
-
-
-def _has_positive(scorer: Any) -> bool:
-    """Return whether the scorer has a positive class, by default the label 1."""
-    parameter = _positive_parameter(scorer)
-    return parameter is not None and parameter.default == 1
-
-
-def _either_class(scorer: Any) -> bool:
-    """Return whether the scorer asks for a positive class without depending on it."""
-    parameter = _positive_parameter(scorer)
-    return parameter is not None and parameter.default is None
 
 
 def _positive_parameter(scorer: Any) -> Parameter | None:
+    """Return the argument for the positive class: 1 by default, or None if either will do."""
     function = getattr(scorer, "_score_func", None)
     if function is None or "pos_label" in scorer._kwargs:
         return None
@@ -764,124 +667,77 @@ def _with_positive(scorer: Any, label: Any) -> Any:
     )
 
 
-def check_losses(losses: Sequence[Loss], data: DataSet, classes: Labels | None) -> None:
-    """Check before the first fit that every loss can score the data."""
-    for loss in losses:
-        by_class = loss.name.startswith("cost:") or (":" in loss.name and loss.needs == "model")
-        if by_class and classes is not None and {*classes.tolist()} != {*data.classes.tolist()}:
-            raise ArgumentError(
-                f"metric {loss.name!r} is for the classes {', '.join(map(str, classes))}, but "
-                f"{data.name!r} has others: compare such data sets one by one."
-            )
-        try_loss(loss, data)
+def check_loss(loss: Loss, data: DataSet, splits: Splits, classes: Labels | None) -> None:
+    """Refuse before the first fit a loss that cannot score the test rows of some split.
 
-
-def try_loss(loss: Loss, data: DataSet) -> None:
-    """Try a scorer or a callable on a few rows, before the first fit.
-
-    A scorer that is a plain function is not tried, because it may read anything of a fitted model.
+    A mean over rows always can. Other losses score the predictions of a dummy model, for each set
+    of classes in a test set. A scorer that is a plain function is not tried, because it may read
+    anything of a fitted model.
     """
-    if not _can_be_tried(loss):
+    by_class = loss.name.startswith("cost:") or (":" in loss.name and loss.needs == "model")
+    if by_class and classes is not None and {*classes.tolist()} != {*data.classes.tolist()}:
+        raise ArgumentError(
+            f"metric {loss.name!r} is for the classes {', '.join(map(str, classes))}, but "
+            f"{data.name!r} has others: compare such data sets one by one."
+        )
+    if loss.each is not None or loss.needs == "costs" or loss.reads_model:
         return
-    if data.task == "classification":
-        codes, _ = data.labels()
-        order = np.argsort(codes, kind="stable")
-        first = np.searchsorted(codes[order], codes[order])
-        rows = order[np.arange(len(order)) - first < TRIAL_ROWS][:MAX_TRIAL_ROWS]
-    else:
-        rows = np.arange(min(data.n, MAX_TRIAL_ROWS))
-    try:
-        value = _tried(loss, data, rows, rows)
-    except Exception as raised:
-        raise _refusal(loss, data, raised) from None
-    if not isinstance(value, float):
-        raise ArgumentError(f"metric {loss.name!r} must return one number; got {value!r:.80}.")
+    tried = set()
+    for run, fold in splits.run_folds():
+        rows = splits.test(run, fold)
+        different = np.unique(data.labels()[0][rows]) if classes is not None else rows[:2]
+        kind = (*different.tolist(),) if classes is not None else len(different)
+        if kind in tried:
+            continue
+        tried.add(kind)
+        try:
+            value = _tried(loss, data, rows)
+        except Exception as raised:
+            reason = f"{type(raised).__name__}: {' '.join(str(raised).split())[:200].rstrip('.')}"
+        else:
+            if np.isfinite(value):
+                continue
+            reason = f"it is {value}"
+        raise _refusal(loss, data, rows, reason)
 
 
-def _can_be_tried(loss: Loss) -> bool:
-    if loss.needs == "model" and loss.name.startswith("score:") and "sklearn" not in loss.name:
-        return False
-    return loss.needs == "model" or loss.name.startswith(("callable:", "score:"))
-
-
-def _tried(loss: Loss, data: DataSet, fitted: Labels, tested: Labels) -> Any:
-    """Return the loss of a dummy model that is fitted on some rows and tested on others."""
+def _tried(loss: Loss, data: DataSet, rows: npt.NDArray[np.int64]) -> float:
+    """Return the loss of a dummy model on some rows."""
     from sklearn.dummy import DummyClassifier, DummyRegressor
 
     if data.task == "classification":
         codes, declared = data.labels()
         target: Labels = np.asarray(declared.tolist())[codes]
+        _, fitted = np.unique(codes, return_index=True)
         model: Any = DummyClassifier(strategy="prior")
     else:
         target, model = data.y.to_numpy(dtype=np.float64), DummyRegressor()
-    truth = target[tested]
+        fitted = rows
+    truth = target[rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if loss.needs != "model":
-            return loss.of(truth, np.roll(truth, 1))
+        if loss.needs == "ranking":
+            return loss.value(data.labels()[0][rows] == 1, np.zeros(len(rows)))
+        if loss.needs == "labels":
+            return loss.value(truth, np.roll(truth, 1))
         model.fit(np.zeros((len(fitted), 1)), target[fitted])
-        return loss.of(model, np.zeros((len(tested), 1)), truth)
+        return loss.value(model, np.zeros((len(rows), 1)), truth)
 
 
-def check_test_rows(loss: Loss, data: DataSet, splits: Splits) -> None:
-    """Refuse before the first fit a metric that cannot be computed on the test rows of a split.
-
-    A mean over rows always can. Other metrics may need several rows, or rows of every class.
-    """
-    if loss.each is not None or not (loss.needs == "ranking" or _can_be_tried(loss)):
-        return
-    classes = data.task == "classification"
-    target = data.labels()[0] if classes else data.y.to_numpy(dtype=np.float64)
-    every, tried = len(np.unique(target)) if classes else 2, set()
-    for run, fold in splits.run_folds():
-        rows = splits.test(run, fold)
-        different = np.unique(target[rows])
-        kind = (*different.tolist(),) if classes else len(different)
-        if len(different) >= every or kind in tried:
-            continue
-        tried.add(kind)
-        try:
-            computed = loss.needs != "ranking" and bool(
-                np.isfinite(_tried(loss, data, np.arange(data.n), rows))
-            )
-        except Exception:
-            computed = False
-        if not computed:
-            raise _not_on_these_rows(loss, data, len(rows), target)
-
-
-def _not_on_these_rows(loss: Loss, data: DataSet, rows: int, target: Labels) -> ArgumentError:
-    classes = data.task == "classification"
-    lack = f"which lack{'s' if rows == 1 else ''} some class" if classes else "which do not vary"
-    folds = min(10, int(np.unique(target, return_counts=True)[1].min()) if classes else data.n // 2)
-    larger: tuple[Part, ...] = (use(cv=f"10x{folds}"), " has larger test sets, ")
-    by_row = "zero-one" if classes else "squared"
-    return ArgumentError(
-        f"metric {loss.name!r} cannot be computed for a split of {data.name!r} with "
-        f"{rows} test row{'' if rows == 1 else 's'}, {lack}: ",
-        *(larger if folds > 1 else ()),
-        use(scoring=by_row),
-        " is a mean over rows.",
-    )
-
-
-def _refusal(loss: Loss, data: DataSet, raised: Exception) -> ArgumentError:
+def _refusal(loss: Loss, data: DataSet, rows: npt.NDArray[np.int64], reason: str) -> ArgumentError:
+    """Return the error about a loss that cannot score some rows, with another metric."""
     from sklearn.metrics import get_scorer_names
 
-    reason = " ".join(str(raised).split())[:200].rstrip(".")
-    plain = loss.name.partition(":")[0]
-    macro = f"{plain}_macro"
-    several = data.task == "classification" and len(data.classes) > 2
-    offer: tuple[Part, ...] = ()
-    if several and macro in get_scorer_names():
-        offer = ("; ", use(scoring=macro), " takes the mean over the classes")
-    elif several and plain == "roc_auc":
-        offer = ("; ", use(scoring="roc_auc_ovr"), " averages one against the rest")
-    target = f"the {len(data.classes)} classes" if data.task == "classification" else "the numbers"
+    plain, by_row = loss.name.partition(":")[0], "squared"
+    if data.task == "classification":
+        by_row = "zero-one"
+        if len(np.unique(data.labels()[0][rows])) == len(data.classes) > 2:
+            others = (f"{plain}_macro", f"{plain}_ovr")
+            by_row = next((name for name in others if name in get_scorer_names()), by_row)
     return ArgumentError(
-        f"metric {loss.name!r} cannot score {target} of {data.name!r} ({type(raised).__name__}: "
-        f"{reason})",
-        *offer,
+        f"metric {loss.name!r} cannot score {counted(len(rows), 'test row')} of {data.name!r} "
+        f"({reason}): use ",
+        use(scoring=by_row),
         ".",
     )
 

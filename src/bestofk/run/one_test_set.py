@@ -282,8 +282,6 @@ def metric_of_rows(
     loss: Loss, rows: HeldOutRows, predictions: ModelPredictions
 ) -> tuple[Callable[[npt.NDArray[np.intp]], float], Callable[[], set[str]]]:
     """Return a function of row numbers that gives the metric, and the answers that it used."""
-    from bestofk.run.judge import weighted
-
     model = StoredModel(predictions, rows.classes)
 
     def metric(chosen: npt.NDArray[np.intp]) -> float:
@@ -303,7 +301,7 @@ def metric_of_rows(
             # an empty class gives a precision of 0, with a warning
             warnings.simplefilter("ignore")
             try:
-                return weighted(loss, *arguments, weights=weights)
+                return loss.value(*arguments, weights=weights)
             except BestOfKError:
                 raise
             except Exception as raised:  # a user's metric may raise anything

@@ -177,7 +177,6 @@ def test_a_function_without_a_direction_is_refused():
         (sklearn.metrics.log_loss, "scoring='neg_log_loss'"),
         (sklearn.metrics.accuracy_score, "scoring='accuracy'"),
         (sklearn.metrics.f1_score, "scoring='f1_macro'"),
-        (sklearn.metrics.zero_one_loss, "scoring='zero-one'"),
         (
             sklearn.metrics.cohen_kappa_score,
             "scoring=bk.metric(cohen_kappa_score, higher_is_better=True)",
@@ -188,7 +187,7 @@ def test_a_function_without_a_direction_is_refused():
 def test_functions_of_scikit_learn_are_refused_with_the_line_that_works(function, advice):
     with pytest.raises(ArgumentError) as caught:
         bk.compare("max,logistic", "iris", scoring=function, **QUICK)
-    assert f"use {advice}." in str(caught.value)
+    assert f"use {advice}" in str(caught.value)
     names = {"bk": bk, function.__name__: function}
     scoring = eval(advice.removeprefix("scoring="), names)
     assert bk.compare("max,logistic", "iris", scoring=scoring, **QUICK).recommended == "logistic"
@@ -197,9 +196,12 @@ def test_functions_of_scikit_learn_are_refused_with_the_line_that_works(function
 @pytest.mark.parametrize(
     ("loss", "sentence"),
     [
-        ("f1", "cannot score the 3 classes of 'iris'.*scoring='f1_macro' takes the mean"),
-        ("roc_auc", "scoring='roc_auc_ovr' averages one against the rest"),
-        ("neg_mean_squared_log_error", "cannot score the 3 classes of 'iris'"),
+        ("f1", "cannot score 50 test rows of 'iris'.*use scoring='f1_macro'"),
+        ("roc_auc", "use scoring='roc_auc_ovr'"),
+        (
+            "neg_mean_squared_log_error",
+            "cannot score 50 test rows of 'iris'.*use scoring='zero-one'",
+        ),
         (lambda y_true: 0.0, r"must take \(y_true, y_pred\), or \(estimator, X, y\).*takes 1"),
         (
             bk.metric(lambda y_true, y_pred: y_true == y_pred, higher_is_better=True),
@@ -264,7 +266,7 @@ def test_a_cost_matrix_by_names_in_any_order():
     # a benign case taken for malignant costs 1, a malignant one taken for benign 5
     truth = np.array(["benign", "malignant", "malignant", "benign"])
     said = np.array(["malignant", "benign", "malignant", "benign"])
-    assert one.of(truth, said) == (1 + 5) / 4
+    assert one.value(truth, said) == (1 + 5) / 4
     with pytest.raises(ArgumentError, match=r"must name the classes benign, malignant in its rows"):
         as_loss(costs.rename(index={"benign": "begnin"}), classes=classes)
     assert len(as_losses([costs, "accuracy"], classes=classes)) == 2
@@ -288,8 +290,7 @@ def test_a_metric_that_no_split_can_show_is_refused_before_the_fits(data, cv, sc
         raise AssertionError("fitted")
 
     monkeypatch.setattr(module, "_run", no_run)
-    with pytest.raises(bk.BestOfKError, match="cannot be computed for a split") as refused:
+    with pytest.raises(bk.BestOfKError, match=r"cannot score \d test rows? of .*: use scoring='"):
         bk.compare(None, data, cv=cv, scoring=scoring)
-    assert "cv='10x10' has larger test sets" in str(refused.value)
     with pytest.raises(AssertionError, match="fitted"):
         bk.compare(None, data, cv="10x10", scoring=scoring)

@@ -28,7 +28,7 @@ from sklearn.utils.validation import has_fit_parameter
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk.learners import learner
-from bestofk.run.judge import WEIGHT, loss_takes_weights, weight_argument, weighted
+from bestofk.run.judge import WEIGHT, weight_argument
 from bestofk.run.metrics import LOSSES, as_loss
 
 QUICK = {"cv": "kfold:3", "progress": False, "execution": bk.Execution(engine="serial")}
@@ -149,13 +149,13 @@ def test_whole_weights_are_rows_that_are_there_as_often():
     for loss in losses:
         if loss.needs == "costs":
             continue  # seconds of a fit have no rows
-        assert loss_takes_weights(loss)
+        assert loss.takes_weights
         values = given[loss.needs]
         often = tuple(np.repeat(one, w, axis=0) for one in values)
-        got = weighted(loss, *values, weights=w.astype(float))
-        assert got == pytest.approx(loss.of(*often), rel=1e-12), loss.name
-        ones = weighted(loss, *values, weights=np.ones(40))
-        assert ones == pytest.approx(loss.of(*values), rel=1e-12)
+        got = loss.value(*values, weights=w.astype(float))
+        assert got == pytest.approx(loss.value(*often), rel=1e-12), loss.name
+        ones = loss.value(*values, weights=np.ones(40))
+        assert ones == pytest.approx(loss.value(*values), rel=1e-12)
 
 
 def test_callables_and_scorers_take_weights_where_they_can():

@@ -75,7 +75,9 @@ class SimulationTask(KeptArrays[SplitSet]):
     @cached_property
     def _code(self) -> Identity:
         """The code that draws, splits and scores."""
-        return identify(type(self.plan), SetEvaluator, self.loss.of, self.loss.needs)
+        return identify(
+            type(self.plan), SetEvaluator, self.loss.each, self.loss.of, self.loss.needs
+        )
 
     @cached_property
     def _inputs(self) -> str:
