@@ -128,7 +128,7 @@ def test_groups_are_the_units(answers):
         ([0, 1] * 9, {"a": [0.1] * 18, "b": [0.4] * 17}, {"scoring": "auc"}, "each of the 18 rows"),
         ([0, 1] * 9, {"a": [0.1] * 18}, {"scoring": "auc"}, "at least 2 models"),
         ([1] * 18, {"a": [1] * 18, "b": [1] * 18}, {"task": "classification"}, "two classes"),
-        ([0, None] * 9, {"a": [1] * 18, "b": [1] * 18}, {}, "missing one in row 2"),
+        ([0, None] * 9, {"a": [1] * 18, "b": [1] * 18}, {}, "got none in row 2"),
         ([0, 1] * 9, {"a": [0, 1] * 9, "b": [np.nan, 1] * 9}, {}, "got none in row 1"),
         ([0, 1] * 9, {"a": [0, 1] * 9, "b": [0, 2] * 9, "c": ["x"] * 18}, {}, "none of"),
         ("y", {"a": [1, 2], "b": [2, 1]}, {}, "no column 'y'"),

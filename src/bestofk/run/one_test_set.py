@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -474,24 +474,28 @@ def order_predictions(
         predictions,
         {"y_true": y_true, "folds": folds, "groups": groups, "sample_weight": sample_weight},
     )
-    if folds is None:
-        _refuse_column_of_folds(columns, models)
+    for name, cells in columns.items():
+        is_fold = name.strip().lower() == "fold" and len(set(cells)) > 1
+        if is_fold and folds is None and name not in (models or ()):
+            raise ArgumentError(
+                f"predictions hold a column {name!r}, so several models of each learner made them: "
+                "pass ",
+                use(folds=name),
+                ".",
+            )
     for name in models or ():
         if name not in columns:
             raise UnknownNameError("model", name, list(columns))
     if models is None:
         models = model_columns(columns)
     unused = [name for name in columns if name not in models]
-    columns = {name: columns[name] for name in models}
-    truth = _one_axis(row_values["y_true"], "y_true")
+    truth = _values(row_values["y_true"], "y_true")
     n = len(truth)
     classification = infer_target(truth, task, "y_true").task == "classification"
-    arrays = {name: _array_of(name, values, n) for name, values in columns.items()}
-    classes = _classes(truth, arrays) if classification else None
-    loss = _loss_for(scoring, classes, arrays)
+    arrays = {name: _values(columns[name], name, n, axes=(1, 2)) for name in models}
+    classes = _classes(truth, arrays.values()) if classification else None
+    loss = _loss_for(scoring, classes)
     read = {name: [_read_predictions(name, array, loss, classes)] for name, array in arrays.items()}
-    if loss.needs != "labels":
-        _refuse_other_scales(read)
     rows = _test_rows(truth, classes, row_values)
     fold_of = row_values["folds"]
     return _decide(
@@ -525,34 +529,6 @@ def order_predictions_by(
 
     whole = order_predictions(y_true, columns, **arguments)
     return whole, order_slices(whole, tuple(dict.fromkeys(labels)), decide, by=by)
-
-
-def _refuse_column_of_folds(columns: Mapping[str, Any], models: Sequence[str] | None) -> None:
-    """Raise an error for predictions of a cross-validation whose folds are not stated."""
-    for name, cells in columns.items():
-        if name.strip().lower() == "fold" and name not in (models or ()) and len(set(cells)) > 1:
-            raise ArgumentError(
-                f"predictions hold a column {name!r}, so several models of each learner made them: "
-                "pass ",
-                use(folds=name),
-                ".",
-            )
-
-
-def _refuse_other_scales(read: Mapping[str, Sequence[ModelPredictions]]) -> None:
-    """Refuse whole numbers among probabilities, which are rather ages or groups than scores."""
-    probable = [name for name, (one,) in read.items() if one.probabilities is not None]
-    for name, (one,) in read.items():
-        scores = one.scores
-        if not probable or one.probabilities is not None or scores is None:
-            continue
-        if (scores == np.round(scores)).all():
-            raise ArgumentError(
-                f"{name} holds whole numbers and {probable[0]} probabilities: name the models "
-                "with ",
-                use(models=probable),
-                ".",
-            )
 
 
 def compare_fitted(
@@ -600,37 +576,25 @@ def compare_fitted(
     >>> decision.recommended, decision.test
     ('bayes', 'delong')
     """
-    if isinstance(y_test, str):
-        if not hasattr(X_test, "columns"):
-            raise ArgumentError(
-                f"y_test is the name of a column, {y_test!r}, so X_test must be a data frame; got "
-                f"{type(X_test).__name__}."
-            )
-        if y_test not in X_test.columns:
-            raise UnknownNameError("column", y_test, [str(one) for one in X_test.columns])
-        X_test, y_test = X_test.drop(columns=[y_test]), X_test[y_test]
     row_values = {"y_true": y_test, "groups": groups, "sample_weight": sample_weight}
-    for role in ("groups", "sample_weight"):
-        name = row_values[role]
+    for role, name in row_values.items():
         if isinstance(name, str):
-            if not hasattr(X_test, "columns") or name not in X_test.columns:
+            if name not in getattr(X_test, "columns", ()):
                 raise ArgumentError(f"{role} names {name!r}, which is no column of X_test.")
-            row_values[role] = X_test[name]
-            X_test = X_test.drop(columns=[name])
+            row_values[role], X_test = X_test[name], X_test.drop(columns=[name])
     named = _named_models(models)
-    truth = _one_axis(row_values["y_true"], "y_test")
-    n = len(truth)
-    predictions = {name: _predictions_of(name, model, X_test, n) for name, model in named.items()}
-    is_classifier = any(one.classes is not None for one in predictions.values())
+    truth = _values(row_values["y_true"], "y_test")
+    known = [model.classes_ for model in named.values() if hasattr(model, "classes_")]
     classes = None
-    if is_classifier or infer_target(truth, "auto").task == "classification":
-        known = [one.classes for one in predictions.values() if one.classes is not None]
-        classes = _classes(truth, {name: one.labels for name, one in predictions.items()}, known)
-    loss = as_loss(scoring or ("squared" if classes is None else "zero-one"), classes=classes)
-    read = {name: [one.aligned(classes)] for name, one in predictions.items()}
-    rows = _test_rows(truth, classes, row_values)
+    if known or infer_target(truth, "auto").task == "classification":
+        classes = _classes(truth, (), known)
+    predictions = {
+        name: [_predictions_of(name, model, X_test, len(truth), classes)]
+        for name, model in named.items()
+    }
     return _decide(
-        loss, rows, read, settings=settings, prefer=prefer, margin=margin, alpha=alpha, test=test,
+        _loss_for(scoring, classes), _test_rows(truth, classes, row_values), predictions,
+        settings=settings, prefer=prefer, margin=margin, alpha=alpha, test=test,
         random_state=random_state,
     )  # fmt: skip
 
@@ -715,88 +679,51 @@ def _columns(predictions: Any, roles: dict[str, Any]) -> tuple[dict[str, Any], d
         }
     if hasattr(predictions, "to_pandas"):
         predictions = predictions.to_pandas()
-    if hasattr(predictions, "columns"):
-        columns = {str(name): predictions[name] for name in predictions.columns}
-    elif isinstance(predictions, Mapping):
-        columns = {str(name): values for name, values in predictions.items()}
-    elif isinstance(predictions, list | tuple) and all(
-        isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
-        for pair in predictions
-    ):
-        columns = dict(predictions)
-    else:
+    if not (hasattr(predictions, "columns") or isinstance(predictions, Mapping)):
         raise ArgumentError(
             "predictions must be a mapping of model to predictions, a data frame with one column "
             f"per model, or a file; got {type(predictions).__name__}."
         )
-    values = dict(roles)
-    for role, named in roles.items():
-        if not isinstance(named, str):
-            continue
-        if named not in columns:
-            raise UnknownNameError("column", named, list(columns))
-        values[role] = columns[named]
-    for named in roles.values():
-        if isinstance(named, str):
-            columns.pop(named, None)
-    return columns, values
+    columns = {str(name): values for name, values in predictions.items()}
+    named = {role: name for role, name in roles.items() if isinstance(name, str)}
+    for name in named.values():
+        if name not in columns:
+            raise UnknownNameError("column", name, list(columns))
+    values = {**roles, **{role: columns[name] for role, name in named.items()}}
+    return {name: columns[name] for name in columns if name not in named.values()}, values
 
 
-def _one_axis(values: Any, role: str) -> Labels:
-    """Return values of one axis; refuse missing ones."""
+def _values(
+    values: Any, what: str, n: int | None = None, axes: tuple[int, ...] = (1,)
+) -> npt.NDArray[Any]:
+    """Return values of `n` rows as an array; refuse missing ones and infinities."""
     import pandas as pd
 
     array = np.asarray(values)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
-    if array.ndim != 1 or not len(array):
-        raise ArgumentError(f"{role} must hold one value per row; got shape {array.shape}.")
+    if array.ndim not in axes or not len(array) or (n is not None and len(array) != n):
+        rows = "each row" if n is None else f"each of the {n} rows"
+        raise ArgumentError(f"{what} must hold a value for {rows}; got shape {array.shape}.")
     missing = np.asarray(pd.isna(array))
-    if missing.any():
-        raise ArgumentError(
-            f"{role} must hold a value in every row; got a missing one in row "
-            f"{int(np.flatnonzero(missing)[0]) + 1}."
-        )
-    if array.dtype.kind == "O":
-        array = np.asarray(array.tolist())
-    return array
-
-
-def _array_of(name: str, values: Any, n: int) -> npt.NDArray[Any]:
-    import pandas as pd
-
-    array = np.asarray(values)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim not in (1, 2) or len(array) != n:
-        raise ArgumentError(
-            f"{name} must hold one prediction for each of the {n} rows; got shape {array.shape}."
-        )
-    missing = np.asarray(pd.isna(array))
+    if array.dtype.kind == "f":
+        missing = ~np.isfinite(array)
     if missing.any():
         row = int(np.argwhere(missing)[0][0]) + 1
-        raise ArgumentError(f"{name} must hold a prediction in every row; got none in row {row}.")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ArgumentError(f"{name} must hold finite numbers.")
-    if array.dtype.kind == "O":
-        array = np.asarray(array.tolist())
-    return array
+        raise ArgumentError(f"{what} must hold a value in every row; got none in row {row}.")
+    return np.asarray(array.tolist()) if array.dtype.kind == "O" else array
 
 
-def _classes(truth: Labels, arrays: Mapping[str, Any], known: Sequence[Labels] = ()) -> Labels:
+def _classes(truth: Labels, arrays: Iterable[Labels], known: Sequence[Labels] = ()) -> Labels:
     """Return all classes: of the truth, and of predictions that are labels like it."""
     if is_categorical(truth):
         return encode_labels(truth)[1]
-    labels = set(truth.tolist())
+    labels = set(truth.tolist()).union(*(np.asarray(classes).tolist() for classes in known))
     few = len(labels)
-    for classes in known:
-        labels |= set(classes.tolist())
-    for array in arrays.values():
-        if array is None or array.ndim != 1 or not _are_labels(array, labels):
-            continue
-        predicted = set(array.tolist())
+    for array in arrays:
+        predicted = set(array.tolist()) if array.ndim == 1 else set()
         # a model may know classes that the test set lacks; identifiers have too many values
-        if predicted & labels and len(predicted - labels) <= few:
+        if _are_labels(array, labels) and predicted & labels and len(predicted - labels) <= few:
             labels |= predicted
     if len(labels) < 2:
         raise ArgumentError(
@@ -808,110 +735,66 @@ def _classes(truth: Labels, arrays: Mapping[str, Any], known: Sequence[Labels] =
 def _are_labels(array: Any, classes: set[Any]) -> bool:
     """Return whether predictions are labels: text or whole numbers as the classes, or classes."""
     text = any(isinstance(one, str) for one in classes)
-    if array.dtype.kind in "US" or array.dtype.kind in "biu":
+    if array.dtype.kind in "USbiu":
         return text == (array.dtype.kind in "US")
-    return bool(set(array.tolist()) <= classes)
+    return array.ndim == 1 and set(array.tolist()) <= classes
 
 
-def _loss_for(scoring: Any, classes: Labels | None, arrays: Mapping[str, Any]) -> Loss:
-    if scoring is None and classes is not None:
-        known = set(classes.tolist())
-        for name, array in arrays.items():
-            if array.ndim == 2 or (array.dtype.kind == "f" and not _are_labels(array, known)):
-                raise ArgumentError(
-                    f"{name} holds numbers, not the classes of y_true: say ",
-                    use(scoring="roc_auc"),
-                    " or ",
-                    use(scoring="log-loss"),
-                    " to score them as probabilities.",
-                )
-    return as_loss(
-        scoring if scoring is not None else "squared" if classes is None else "zero-one",
-        classes=classes,
-    )
+def _loss_for(scoring: Any, classes: Labels | None) -> Loss:
+    if scoring is None:
+        scoring = "squared" if classes is None else "zero-one"
+    return as_loss(scoring, classes=classes)
 
 
 def _read_predictions(
     name: str, array: npt.NDArray[Any], loss: Loss, classes: Labels | None
 ) -> ModelPredictions:
     """Return predictions as labels, probabilities or scores, whichever they are."""
+    is_number = array.dtype.kind in "iufb"
     if classes is None:
-        if array.ndim != 1 or array.dtype.kind not in "iufb":
+        if array.ndim != 1 or not is_number:
             raise ArgumentError(f"{name} must hold one number per row, as y_true does.")
         return ModelPredictions(labels=array.astype(np.float64))
     if array.ndim == 2:
-        if array.shape[1] != len(classes) or array.dtype.kind not in "iuf":
+        if array.shape[1] != len(classes) or not is_number or not _are_probabilities(array):
             raise ArgumentError(
-                f"{name} must hold one probability per class ({', '.join(map(str, classes))}); "
-                f"got shape {array.shape}."
+                f"{name} must hold the probabilities of the classes "
+                f"{', '.join(map(str, classes))}, which add up to 1 in every row; got shape "
+                f"{array.shape}."
             )
         labels = classes[array.argmax(axis=1)]
-        return ModelPredictions(labels=labels, probabilities=_probabilities(name, array))
-    wants_numbers = loss.needs in ("ranking", "probabilities") or _asks_for_numbers(loss)
-    if not wants_numbers:
-        strange = set(array.tolist()) - set(classes.tolist())
+        return ModelPredictions(labels=labels, probabilities=array.astype(np.float64))
+    strange = set(array.tolist()) - set(classes.tolist())
+    if loss.needs not in ("ranking", "probabilities") and "predict" in (loss.methods or "predict"):
         if strange:
+            numbers = array.dtype.kind == "f" and len(classes) == 2
             raise ArgumentError(
                 f"{name} predicts {min(map(str, strange))}, which is none of the classes "
-                f"{', '.join(map(str, classes))}: metric {loss.name!r} needs labels; ",
-                use(models=...),
-                " names the columns of the models.",
+                f"{', '.join(map(str, classes))}: use ",
+                use(scoring="roc_auc") if numbers else use(models=...),
+                " to score probabilities." if numbers else " to name the columns of the models.",
             )
         return ModelPredictions(labels=array.astype(classes.dtype))
-    if array.dtype.kind not in "iufb":
-        raise ArgumentError(f"{name} holds labels; metric {loss.name!r} needs probabilities.")
-    if len(classes) != 2:
+    if not is_number or not strange or len(classes) != 2:
         raise ArgumentError(
-            f"{name} holds one number per row; metric {loss.name!r} needs the probabilities of "
-            f"all {len(classes)} classes."
+            f"{name} holds {'numbers' if strange else 'labels'}; metric {loss.name!r} needs "
+            f"{'the probabilities of all classes' if strange else 'probabilities'}."
         )
-    numbers = array.astype(np.float64)
-    if set(numbers.tolist()) == {float(one) for one in classes.tolist() if _is_number(one)}:
-        raise ArgumentError(
-            f"{name} holds labels; metric {loss.name!r} needs probabilities or scores, of which "
-            "labels keep too little."
-        )
-    if not _are_probabilities(numbers):
-        return ModelPredictions(scores=numbers)
-    return ModelPredictions(
-        scores=numbers, probabilities=np.stack([1.0 - numbers, numbers], axis=1)
-    )
+    scores = array.astype(np.float64)
+    both = np.stack([1.0 - scores, scores], axis=1)
+    return ModelPredictions(scores=scores, probabilities=both if _are_probabilities(both) else None)
 
 
-def _asks_for_numbers(loss: Loss) -> bool:
-    """Return whether a scorer uses probabilities or decision values instead of labels."""
-    from sklearn.metrics import get_scorer, get_scorer_names
-
-    name = loss.name.partition(":")[0]
-    scorer = get_scorer(name) if name in get_scorer_names() else None
-    return getattr(scorer, "_response_method", "predict") != "predict"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float)
-
-
-def _are_probabilities(numbers: Floats) -> bool:
-    return bool((numbers >= 0.0).all() and (numbers <= 1.0).all())
-
-
-def _probabilities(name: str, array: npt.NDArray[Any]) -> Floats:
-    numbers = array.astype(np.float64)
-    if not _are_probabilities(numbers) or not np.allclose(numbers.sum(axis=1), 1.0, atol=1e-3):
-        raise ArgumentError(f"{name} must hold probabilities that add up to 1 in every row.")
-    return numbers
+def _are_probabilities(numbers: npt.NDArray[Any]) -> bool:
+    within = (numbers >= 0.0).all() and (numbers <= 1.0).all()
+    return bool(within and np.allclose(numbers.sum(axis=1), 1.0, atol=1e-3))
 
 
 def _test_rows(truth: Labels, classes: Labels | None, row_values: Mapping[str, Any]) -> HeldOutRows:
-    n = len(truth)
     groups, weights = (
-        None if row_values[role] is None else _one_axis(row_values[role], role)
+        None if row_values[role] is None else _values(row_values[role], role, len(truth))
         for role in ("groups", "sample_weight")
     )
-    for values, role in ((groups, "groups"), (weights, "sample_weight")):
-        if values is not None and len(values) != n:
-            raise ArgumentError(f"{role} must hold one value for each of the {n} rows; got "
-                                f"{len(values)}.")  # fmt: skip
     if weights is not None:
         if weights.dtype.kind not in "iufb" or (weights < 0).any() or not weights.any():
             raise ArgumentError("sample_weight must hold numbers from 0, at least one above 0.")
@@ -921,82 +804,48 @@ def _test_rows(truth: Labels, classes: Labels | None, row_values: Mapping[str, A
     return HeldOutRows(truth=truth, classes=classes, weights=weights, groups=groups)
 
 
-# Fitted models
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Answered:
-    """The predictions of a fitted model, in the order of its own classes."""
-
-    labels: Labels
-    probabilities: Floats | None
-    scores: Floats | None
-    classes: Labels | None
-
-    def aligned(self, classes: Labels | None) -> ModelPredictions:
-        """Return the predictions in the order of all classes."""
-        if classes is None or self.classes is None:
-            return ModelPredictions(labels=self.labels)
-        scores, full = self.scores, None
-        if self.probabilities is not None:
-            full = np.zeros((len(self.labels), len(classes)))
-            full[:, codes_in(self.classes, classes)] = self.probabilities
-        return ModelPredictions(labels=self.labels, probabilities=full, scores=scores)
-
-
-def _predictions_of(name: str, model: Any, X: Any, n: int) -> _Answered:
+def _predictions_of(
+    name: str, model: Any, X: Any, n: int, classes: Labels | None
+) -> ModelPredictions:
+    """Return the predictions of a fitted model, in the order of all classes."""
     from sklearn.exceptions import NotFittedError
 
     try:
-        labels = np.asarray(model.predict(X))
+        labels = _values(model.predict(X), name, n)
     except NotFittedError:
         raise ArgumentError(
             f"{name} is not fitted: compare_fitted takes fitted models, and compare(models, X, y) "
             "fits and compares learners."
         ) from None
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.shape != (n,):
-        raise ArgumentError(
-            f"{name} predicted an array of shape {labels.shape} for {n} rows of y_test."
-        )
-    if labels.dtype.kind == "O":
-        labels = np.asarray(labels.tolist())
-    classes = getattr(model, "classes_", None)
-    if classes is None:
-        return _Answered(labels=labels, probabilities=None, scores=None, classes=None)
-    probabilities = model.predict_proba(X) if hasattr(model, "predict_proba") else None
-    scores = None
+    if classes is None or not hasattr(model, "classes_"):
+        return ModelPredictions(labels=labels)
+    probabilities = scores = None
+    if hasattr(model, "predict_proba"):
+        probabilities = np.zeros((n, len(classes)))
+        probabilities[:, codes_in(np.asarray(model.classes_), classes)] = model.predict_proba(X)
     if hasattr(model, "decision_function"):
         decided = np.asarray(model.decision_function(X), dtype=np.float64)
         scores = decided if decided.ndim == 1 else None
-    return _Answered(
-        labels=labels,
-        probabilities=None if probabilities is None else np.asarray(probabilities, dtype=float),
-        scores=scores,
-        classes=np.asarray(np.asarray(classes).tolist()),
-    )
+    return ModelPredictions(labels=labels, probabilities=probabilities, scores=scores)
 
 
 def _named_models(models: Any) -> dict[str, Any]:
     """Return models by name; classes name the models of a plain list."""
-    if isinstance(models, Mapping):
-        named = [(str(name), model) for name, model in models.items()]
-    elif isinstance(models, list | tuple):
-        named = [
-            (str(one[0]), one[1]) if isinstance(one, tuple) else (type(one).__name__, one)
-            for one in models
-        ]
-    else:
+    if not isinstance(models, Mapping | list | tuple):
         raise ArgumentError(
             "models must be a mapping of name to fitted model, or a list; got "
             f"{type(models).__name__}."
         )
-    names = [name for name, _ in named]
-    for name in names:
-        if names.count(name) > 1:
+    pairs = (
+        models.items()
+        if isinstance(models, Mapping)
+        else (one if isinstance(one, tuple) else (type(one).__name__, one) for one in models)
+    )
+    named: dict[str, Any] = {}
+    for name, model in pairs:
+        if str(name) in named:
             raise ArgumentError(f"models must have names of their own; got {name!r} twice.")
-    for name, model in named:
         if not hasattr(model, "predict") or isinstance(model, type):
             raise ArgumentError(f"{name} must be a fitted model with predict.")
-    return dict(named)
+        named[str(name)] = model
+    return named
