@@ -140,68 +140,6 @@ def data_csv(folder: Path) -> Path:
     return path
 
 
-def optuna_db(folder: Path) -> Path:
-    path = folder / "optuna.db"
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.executescript(
-            """
-            CREATE TABLE studies (study_id INTEGER PRIMARY KEY, study_name TEXT);
-            CREATE TABLE study_directions (study_id INTEGER, objective INTEGER, direction TEXT);
-            CREATE TABLE trials (trial_id INTEGER PRIMARY KEY, number INTEGER, study_id INTEGER,
-                                 state TEXT);
-            CREATE TABLE trial_values (trial_id INTEGER, objective INTEGER, value FLOAT);
-            CREATE TABLE trial_params (trial_id INTEGER, param_name TEXT, param_value FLOAT,
-                                       distribution_json TEXT);
-            CREATE TABLE trial_user_attributes (trial_id INTEGER, key TEXT, value_json TEXT);
-            CREATE TABLE trial_intermediate_values (trial_id INTEGER, step INTEGER,
-                                                    intermediate_value FLOAT);
-            INSERT INTO studies VALUES (1, 'one');
-            INSERT INTO study_directions VALUES (1, 0, 'MAXIMIZE');
-            """
-        )
-        for trial in range(3):
-            db.execute("INSERT INTO trials VALUES (?, ?, 1, 'COMPLETE')", (trial, trial))
-            db.execute("INSERT INTO trial_values VALUES (?, 0, ?)", (trial, trial / 3))
-            choices = '{"name": "CategoricalDistribution", "attributes": {"choices": ["a", "b"]}}'
-            db.execute("INSERT INTO trial_params VALUES (?, 'kernel', ?, ?)",
-                       (trial, trial % 2, choices))  # fmt: skip
-            whole = '{"name": "IntDistribution", "attributes": {"low": 1}}'
-            db.execute("INSERT INTO trial_params VALUES (?, 'depth', 3.0, ?)", (trial, whole))
-            for fold in range(3):
-                db.execute("INSERT INTO trial_user_attributes VALUES (?, ?, ?)",
-                           (trial, f"split{fold}_test_score", str(fold / 9)))  # fmt: skip
-                db.execute("INSERT INTO trial_intermediate_values VALUES (?, ?, ?)",
-                           (trial, fold, fold / 9))  # fmt: skip
-        db.commit()
-    return path
-
-
-def mlflow_db(folder: Path) -> Path:
-    path = folder / "mlflow.db"
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.executescript(
-            """
-            CREATE TABLE experiments (experiment_id INTEGER, name TEXT);
-            CREATE TABLE runs (run_uuid TEXT, name TEXT, experiment_id INTEGER, status TEXT,
-                               start_time INTEGER, end_time INTEGER, lifecycle_stage TEXT);
-            CREATE TABLE latest_metrics (key TEXT, value FLOAT, is_nan INTEGER, step INTEGER,
-                                         run_uuid TEXT);
-            CREATE TABLE params (key TEXT, value TEXT, run_uuid TEXT);
-            CREATE TABLE tags (key TEXT, value TEXT, run_uuid TEXT);
-            INSERT INTO experiments VALUES (0, 'Default');
-            """
-        )
-        for run in range(6):
-            db.execute("INSERT INTO runs VALUES (?, ?, 0, 'FINISHED', ?, ?, 'active')",
-                       (f"r{run}", f"name {run}", run, run + 1))  # fmt: skip
-            db.execute("INSERT INTO latest_metrics VALUES ('error', ?, 0, 0, ?)",
-                       (run / 7, f"r{run}"))  # fmt: skip
-            db.execute("INSERT INTO params VALUES ('model', ?, ?)", ("ab"[run % 2], f"r{run}"))
-            db.execute("INSERT INTO params VALUES ('fold', ?, ?)", (str(run // 2), f"r{run}"))
-        db.commit()
-    return path
-
-
 def store_db(folder: Path) -> Path:
     import bestofk as bk
 
@@ -224,7 +162,7 @@ MADE: tuple[tuple[str, Callable[[Path], Path | None]], ...] = (
     ("losses", losses_csv), ("losses", losses_gz), ("losses", losses_jsonl),
     ("losses", losses_json), ("losses", losses_parquet), ("losses", losses_xlsx),
     ("dataset", data_arff), ("dataset", data_csv), ("dataset", losses_parquet),
-    ("losses", optuna_db), ("losses", mlflow_db), ("store", store_db), ("store", store_db),
+    ("store", store_db), ("store", store_db),
     ("calibration", calibration),
 )  # fmt: skip
 

@@ -1,12 +1,13 @@
 """Make the golden tables of tests/losses/golden with the tools that write them.
 
-Needs, in an environment of its own: ``pip install mlflow optuna optuna-integration openml autorank
+Needs, in an environment of its own: ``pip install mlflow optuna openml skore autorank
 scikit-learn pandas``. Nothing leaves the machine.
 
     python studies/make_golden_tables.py mlflow tests/losses/golden/mlflow
     python studies/make_golden_tables.py optuna tests/losses/golden/optuna
     python studies/make_golden_tables.py openml tests/losses/golden/openml
     python studies/make_golden_tables.py scikit-learn tests/losses/golden/scikit-learn
+    python studies/make_golden_tables.py skore tests/losses/golden/skore
     python studies/make_golden_tables.py autorank tests/losses/golden/autorank
 """
 
@@ -14,9 +15,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import shutil
-import sqlite3
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -67,68 +65,33 @@ def make_scikit_learn(folder: Path) -> None:
 
 
 def make_mlflow(folder: Path) -> None:
-    """Write parent and child runs: a folder mlruns, a database, and the frame of search_runs."""
-    os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
+    """Write parent and child runs as ``search_runs`` returns them."""
     import mlflow
 
     results = cross_validated(scoring=("accuracy",))
     with tempfile.TemporaryDirectory() as temporary:
-        os.chdir(temporary)
-        for uri in (f"file:{temporary}/mlruns", f"sqlite:///{temporary}/mlflow.db"):
-            mlflow.set_tracking_uri(uri)
-            mlflow.create_experiment("iris", artifact_location="artifacts")
-            mlflow.set_experiment("iris")
-            for name, one in results.items():
-                with mlflow.start_run(run_name=name):
-                    mlflow.log_param("learner", name)
-                    for fold in range(FOLDS):
-                        with mlflow.start_run(run_name=f"{name} {fold}", nested=True):
-                            mlflow.log_param("fold", fold)
-                            mlflow.log_metric("accuracy", one["test_accuracy"][fold])
-            try:
-                with mlflow.start_run(run_name="broken"):
-                    raise KeyboardInterrupt
-            except KeyboardInterrupt:
-                pass
-            frame = mlflow.search_runs()
-            frame["artifact_uri"] = frame["artifact_uri"].str.replace(temporary, "")
-            frame.to_csv(folder / "search_runs.csv", index=False)
-        for path in Path(temporary, "mlruns").rglob("meta.yaml"):
-            path.write_text(path.read_text().replace(temporary, ""))
-        shutil.make_archive(str(folder / "mlruns"), "zip", temporary, "mlruns")
-        _keep_tables(
-            Path(temporary, "mlflow.db"), folder / "mlflow.db",
-            ("experiments", "runs", "metrics", "latest_metrics", "params", "tags"),
-        )  # fmt: skip
-
-
-def _keep_tables(old: Path, new: Path, names: tuple[str, ...]) -> None:
-    """Copy some tables of a database, without indexes."""
-    new.unlink(missing_ok=True)
-    with sqlite3.connect(old) as source, sqlite3.connect(new) as target:
-        target.execute("PRAGMA page_size = 1024")
-        for name, text in source.execute(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
-        ).fetchall():
-            if name not in names:
-                continue
-            target.execute(text)
-            rows = [
-                tuple(
-                    one.replace(str(old.parent), "") if isinstance(one, str) else one for one in row
-                )
-                for row in source.execute(f"SELECT * FROM {name}")
-            ]
-            if rows:
-                marks = ", ".join("?" * len(rows[0]))
-                target.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
-        target.commit()
-        target.execute("VACUUM")
-    target.close()
+        mlflow.set_tracking_uri(f"sqlite:///{temporary}/mlflow.db")
+        mlflow.create_experiment("iris", artifact_location="artifacts")
+        mlflow.set_experiment("iris")
+        for name, one in results.items():
+            with mlflow.start_run(run_name=name):
+                mlflow.log_param("learner", name)
+                for fold in range(FOLDS):
+                    with mlflow.start_run(run_name=f"{name} {fold}", nested=True):
+                        mlflow.log_param("fold", fold)
+                        mlflow.log_metric("accuracy", one["test_accuracy"][fold])
+        try:
+            with mlflow.start_run(run_name="broken"):
+                raise KeyboardInterrupt
+        except KeyboardInterrupt:
+            pass
+        frame = mlflow.search_runs()
+        frame["artifact_uri"] = frame["artifact_uri"].str.replace(temporary, "")
+        frame.to_csv(folder / "search_runs.csv", index=False)
 
 
 def make_optuna(folder: Path) -> None:
-    """Write a study whose trials store fold scores, one that reports them, and a plain one."""
+    """Write the trials of a study that store the scores of their folds, and only their values."""
     import optuna
     from sklearn.datasets import load_iris
     from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -147,39 +110,24 @@ def make_optuna(folder: Path) -> None:
         scores = cross_val_score(learner, rows, labels, cv=folds)
         for fold, score in enumerate(scores):
             trial.set_user_attr(f"split{fold}_test_score", float(score))
-            trial.report(float(score), fold)
         return float(scores.mean())
 
-    with tempfile.TemporaryDirectory() as temporary:
-        study = optuna.create_study(
-            direction="maximize", study_name="trees", storage=f"sqlite:///{temporary}/optuna.db",
-            sampler=optuna.samplers.RandomSampler(seed=2),
-        )  # fmt: skip
-        study.optimize(objective, n_trials=6)
-        study.trials_dataframe().to_csv(folder / "trials.csv", index=False)
-        attrs = ("number", "value", "params", "state", "intermediate_values")
-        study.trials_dataframe(attrs=attrs).to_csv(folder / "reported.csv", index=False)
-        attrs = ("number", "value", "params", "state")
-        study.trials_dataframe(attrs=attrs).to_csv(folder / "values.csv", index=False)
-        _keep_tables(
-            Path(temporary, "optuna.db"), folder / "optuna.db",
-            ("studies", "study_directions", "trials", "trial_params", "trial_values",
-             "trial_user_attributes", "trial_intermediate_values"),
-        )  # fmt: skip
+    sampler = optuna.samplers.RandomSampler(seed=2)
+    study = optuna.create_study(direction="maximize", sampler=sampler)
+    study.optimize(objective, n_trials=6)
+    study.trials_dataframe().to_csv(folder / "trials.csv", index=False)
+    attrs = ("number", "value", "params", "state")
+    study.trials_dataframe(attrs=attrs).to_csv(folder / "values.csv", index=False)
 
 
 def make_openml(folder: Path) -> None:
-    """Write listings as openml-python parses them, and predictions of runs as it writes them.
+    """Write listings as openml-python parses them.
 
-    The answer of the server is made up in the format of its API; the runs of `runs` are real
-    predictions of iris in the files that ``OpenMLRun.to_filesystem`` writes.
+    The answer of the server is made up in the format of its API.
     """
-    from types import SimpleNamespace
     from unittest.mock import patch
 
     import openml
-    from sklearn.datasets import load_iris
-    from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     results = cross_validated(scoring=("accuracy",))
     evaluations = []
@@ -205,33 +153,6 @@ def make_openml(folder: Path) -> None:
             )  # fmt: skip
         name = "evaluations_per_fold.csv" if per_fold else "evaluations.csv"
         frame.to_csv(folder / name, index=False)
-    rows, labels = load_iris(return_X_y=True)
-    words = ["setosa", "versicolor", "virginica"]
-    task = openml.tasks.OpenMLClassificationTask(
-        task_id=59, task_type_id=openml.tasks.TaskType.SUPERVISED_CLASSIFICATION,
-        task_type="Supervised Classification", data_set_id=61, target_name="class",
-        class_labels=words,
-    )  # fmt: skip
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=1)
-    for flow, (name, learner) in enumerate(estimators().items(), start=1):
-        predicted = cross_val_predict(learner, rows, labels, cv=folds)
-        content = [
-            openml.runs.functions.format_prediction(
-                task, 0, fold, int(i), words[predicted[i]], words[labels[i]],
-                proba={word: float(word == words[predicted[i]]) for word in words},
-            )
-            for fold, (_, test) in enumerate(folds.split(rows, labels))
-            for i in test[::3]
-        ]  # fmt: skip
-        run = openml.runs.OpenMLRun(
-            task_id=59, flow_id=flow, dataset_id=61, setup_string=name, data_content=content,
-            model=learner, flow=SimpleNamespace(flow_id=flow), flow_name=name,
-            parameter_settings=[],
-        )  # fmt: skip
-        target = folder / "runs" / name
-        shutil.rmtree(target, ignore_errors=True)
-        with patch("openml.runs.run.get_task", return_value=task):
-            run.to_filesystem(target, store_model=False)
 
 
 def _listing(evaluations: list[tuple[Any, ...]], *, per_fold: bool) -> str:
@@ -256,6 +177,23 @@ def _listing(evaluations: list[tuple[Any, ...]], *, per_fold: bool) -> str:
     return f"<oml:evaluations {space}>{''.join(parts)}</oml:evaluations>"
 
 
+def make_skore(folder: Path) -> None:
+    """Write the summary of the metrics of a ComparisonReport."""
+    from sklearn.datasets import load_iris
+    from sklearn.model_selection import StratifiedKFold
+    from skore import ComparisonReport, CrossValidationReport
+
+    rows, labels = load_iris(return_X_y=True)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=1)
+    reports = {
+        name: CrossValidationReport(learner, rows, labels, splitter=folds)
+        for name, learner in estimators().items()
+    }
+    metrics = ["default_score", "precision", "log_loss"]
+    summary = ComparisonReport(reports).metrics.summarize(metric=metrics).summary
+    summary.to_csv(folder / "summary.csv", index=False)
+
+
 def make_autorank(folder: Path) -> None:
     """Write a frame that autorank accepts, and its mean ranks."""
     import warnings
@@ -278,6 +216,7 @@ MAKERS = {
     "optuna": make_optuna,
     "openml": make_openml,
     "scikit-learn": make_scikit_learn,
+    "skore": make_skore,
     "autorank": make_autorank,
 }
 

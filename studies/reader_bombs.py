@@ -36,7 +36,7 @@ import json, os, resource, sys, time
 import pandas, pyarrow.parquet, pyarrow.csv, sklearn.svm
 from bestofk.cli import main
 import bestofk.run.compare, bestofk.losses, bestofk.data, bestofk.evals.reading
-import bestofk.losses.formats.mlflow, bestofk.run.open_study, bestofk.cli.evals
+import bestofk.losses.formats.tracked_runs, bestofk.run.open_study, bestofk.cli.evals
 for line in sys.stdin:
     read, write = os.pipe()
     child = os.fork()
@@ -289,71 +289,6 @@ def zip_of_one_long_member(folder: Path) -> list[Any]:
     return ["evals", folder / "j.eval"]
 
 
-def database(path: Path, script: str) -> sqlite3.Connection:
-    """Create a database."""
-    connection = sqlite3.connect(path)
-    connection.executescript(script)
-    return connection
-
-
-MLFLOW = """
-CREATE TABLE runs (run_uuid TEXT, name TEXT, experiment_id INTEGER, status TEXT,
-                   start_time INTEGER, end_time INTEGER, lifecycle_stage TEXT);
-CREATE TABLE latest_metrics (key TEXT, value FLOAT, is_nan INTEGER, step INTEGER, run_uuid TEXT);
-CREATE TABLE params (key TEXT, value TEXT, run_uuid TEXT);
-CREATE TABLE tags (key TEXT, value TEXT, run_uuid TEXT);
-"""
-OPTUNA = """
-CREATE TABLE studies (study_id INTEGER, study_name TEXT);
-CREATE TABLE trials (trial_id INTEGER, number INTEGER, study_id INTEGER, state TEXT);
-CREATE TABLE trial_values (trial_id INTEGER, objective INTEGER, value FLOAT);
-CREATE TABLE trial_params (trial_id INTEGER, param_name TEXT, param_value FLOAT,
-                           distribution_json TEXT);
-"""
-
-
-def mlflow_names(folder: Path) -> list[Any]:
-    path = folder / "mlflow.db"
-    with contextlib.closing(database(path, MLFLOW)) as db:
-        for n in range(5_000):
-            db.execute("INSERT INTO runs VALUES (?, 'n', 0, 'FINISHED', 1, 2, 'active')", (str(n),))
-            db.execute("INSERT INTO params VALUES (?, '1', ?)", (str(n), str(n)))
-        db.commit()
-    return ["order", path]
-
-
-def mlflow_blob(folder: Path) -> list[Any]:
-    path = folder / "mlflow.db"
-    with contextlib.closing(database(path, MLFLOW)) as db:
-        db.execute("INSERT INTO runs VALUES ('a', 'n', 0, 'FINISHED', 1, 2, 'active')")
-        db.execute("INSERT INTO params VALUES ('k', zeroblob(20000000), 'a')")
-        db.commit()
-    return ["order", path]
-
-
-def optuna_names(folder: Path) -> list[Any]:
-    path = folder / "optuna.db"
-    with contextlib.closing(database(path, OPTUNA)) as db:
-        db.execute("INSERT INTO studies VALUES (1, 's')")
-        for n in range(5_000):
-            db.execute("INSERT INTO trials VALUES (?, ?, 1, 'COMPLETE')", (n, n))
-            db.execute("INSERT INTO trial_values VALUES (?, 0, 0.5)", (n,))
-            db.execute("INSERT INTO trial_params VALUES (?, ?, 1.0, '{}')", (n, str(n)))
-        db.commit()
-    return ["order", path]
-
-
-def optuna_view(folder: Path) -> list[Any]:
-    path = folder / "optuna.db"
-    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
-    script = OPTUNA.replace("CREATE TABLE trials (trial_id INTEGER, number INTEGER, study_id "
-                            "INTEGER, state TEXT);", "")  # fmt: skip
-    columns = "i AS trial_id, i AS number, 1 AS study_id, 'C' AS state"
-    view = f"CREATE VIEW trials AS SELECT {columns} FROM ({endless});"
-    database(path, script + view).close()
-    return ["order", path]
-
-
 def store(folder: Path) -> Path:
     """Write a small store."""
     import bestofk as bk
@@ -410,14 +345,6 @@ def calibration_of_lists(folder: Path) -> list[Any]:
     return ["order", "breast-cancer-10x10", "--df", folder / "df.json"]
 
 
-def xml_entities(folder: Path) -> list[Any]:
-    entities = "".join(
-        f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "x" * 100}">' for n in range(9)
-    )
-    (folder / "run.xml").write_text(f"<!DOCTYPE r [{entities}]><r>&e8;</r>")
-    return ["order", folder / "run.xml"]
-
-
 BOMBS: tuple[Callable[[Path], list[Any]], ...] = (
     gzip_of_zeros, gzip_of_rows, gzip_of_empty_objects, gzip_of_gzip, gzip_of_arff,
     parquet_of_one_number, parquet_of_one_long_word, parquet_of_one_long_plain_word, commas,
@@ -426,10 +353,9 @@ BOMBS: tuple[Callable[[Path], list[Any]], ...] = (
     deep_calibration, endless_plan, endless_digits, endless_repetitions, inspect_header_of_lists,
     inspect_summary_of_lists, inspect_many_summaries, inspect_sample_of_objects,
     inspect_planned_samples, inspect_json_of_lists, promptfoo_of_lists, harness_line_of_lists,
-    evals_without_common_items, zip_of_members, zip_of_one_long_member, mlflow_names, mlflow_blob,
-    optuna_names, optuna_view, store_of_many_runs, store_of_many_folds, store_of_many_repetitions,
-    workbook_of_shared_text,
-    workbook_dimension, calibration_of_lists, xml_entities,
+    evals_without_common_items, zip_of_members, zip_of_one_long_member,
+    store_of_many_runs, store_of_many_folds, store_of_many_repetitions, workbook_of_shared_text,
+    workbook_dimension, calibration_of_lists,
 )  # fmt: skip
 
 

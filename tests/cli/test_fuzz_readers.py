@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import sqlite3
 import zipfile
 from pathlib import Path
 
@@ -48,24 +47,6 @@ def test_a_whole_number_that_no_float_can_represent(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     losses = bk.read_losses(path, higher_is_better=False, design="cv")
     assert losses.values.max() == float(2**62 + 1)  # rounded, as Python rounds
-
-
-@pytest.mark.parametrize("text", ["5", "[1]", '"a"', "null", "{", "1e999"])
-def test_a_distribution_of_optuna_that_is_not_an_object(text: str, tmp_path: Path) -> None:
-    path = fuzz_readers.optuna_db(tmp_path)
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE trial_params SET distribution_json = ?", (text,))
-        db.commit()
-    assert reads_or_refuses(bk.read_losses, path)
-
-
-@pytest.mark.parametrize("number", [2**62, -(2**62), 1e308, -1])
-def test_a_parameter_of_optuna_that_is_no_choice(number: float, tmp_path: Path) -> None:
-    path = fuzz_readers.optuna_db(tmp_path)
-    with contextlib.closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE trial_params SET param_value = ?", (number,))
-        db.commit()
-    assert reads_or_refuses(bk.read_losses, path)
 
 
 @pytest.mark.parametrize("name", ["log.eval", "table.xlsx"])

@@ -155,10 +155,8 @@ def test_the_help_names_every_format_of_a_table(run):
 @pytest.mark.parametrize(
     ("arguments", "order"),
     [
-        (("mlflow/mlflow.db", "--metric", "accuracy"), "bayes\ntree\nmajority\n"),
         (("mlflow/search_runs.csv", "--format", "mlflow"), "bayes\ntree\nmajority\n"),
         (("openml/evaluations_per_fold.csv",), "bayes\ntree\nmajority\n"),
-        (("scikit-learn/cross_validate.json", "--metric", "accuracy"), "bayes\ntree\nmajority\n"),
         (("autorank/populations.csv", "--format", "autorank", "--higher-is-better"),
          "tree\nbayes\nmajority\n"),
         (("weka/experiment.arff", "--where", "Key_Dataset=contact-lenses", "--metric",
@@ -175,9 +173,7 @@ def test_tables_of_other_tools(run, arguments, order):
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("optuna/values.csv", "--learner-column params_criterion, --fold-column user_attrs_fold"),
-        ("optuna/reported.csv", "pass --fold-column intermediate_values if"),
-        ("scikit-learn/cross_validate.json", "choose one with --metric accuracy"),
+        ("optuna/values.csv", "trial.set_user_attr"),
         ("weka", "is a folder"),
     ],
 )

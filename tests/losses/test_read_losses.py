@@ -350,7 +350,7 @@ class TestCvResults:
         losses = read_losses(self.RESULTS)
         assert losses.learners == ("{'C': 1.0}", "{'C': 10.0}")
         assert losses.by_fold()[:, 0].tolist() == [[0.25, 0.5, 0.0, 1.0], [0.5, 0.0, 0.875, 0.75]]
-        assert "Higher is better, as for all scikit-learn scorers." in losses.account
+        assert "Higher is better, as the format says." in losses.account
         assert read_losses(pd.DataFrame(self.RESULTS)) == losses
 
     def test_without_params_the_settings_name_the_learners(self):

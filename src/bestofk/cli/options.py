@@ -121,9 +121,10 @@ column_options = option_group(
     ),
     click.option(
         "--format", "format_", metavar="NAME",
-        help="Source of the table: cv-results, cross-validate, weka, automl-benchmark, openml, "
-        "mlflow, optuna; autorank and scmamp if the rows of a wide table are data sets; or the "
-        "file type: csv, tsv, xlsx, parquet, jsonl, json, arff. By default the content decides.",
+        help="Source of the table: cv-results, cross-validate, skore, autogluon, tabarena, "
+        "automl-benchmark, weka, openml, mlflow, optuna; autorank if the rows of a wide table are "
+        "data sets; or the file type: csv, tsv, xlsx, parquet, jsonl, json, arff. By default the "
+        "content decides.",
     ),
     click.option(
         "--where", metavar="COL=VALUE", multiple=True, callback=_where,

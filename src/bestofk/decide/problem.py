@@ -450,9 +450,10 @@ def is_named(losses: Any) -> bool:
 
 
 def _is_table(value: Any) -> bool:
-    """Return whether it is a path or has columns."""
+    """Return whether it is a path, has columns, or is a report of skore."""
     return (
         isinstance(value, str | Mapping)
         or hasattr(value, "__fspath__")
         or hasattr(value, "columns")
+        or hasattr(value, "metrics")
     )

@@ -36,8 +36,7 @@ from bestofk.losses.doubts import (
     refuse_negative_losses,
     refuse_phases,
 )
-from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat
-from bestofk.losses.formats.result_tables import ReadOptions, ToolColumns
+from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat, ToolColumns
 from bestofk.losses.layouts import (
     Cells,
     fill_grid,
@@ -335,8 +334,6 @@ def example_losses(name: str) -> Losses:
 # Reading
 
 
-_NESTED = ("params", "values", "parameters", "array_data")
-"""Columns of other tools that may contain dictionaries or lists."""
 LAYOUTS = ("long", "wide", "cv-results", "learners-in-rows")
 READING = (
     "higher_is_better", "learner", "dataset", "run", "fold", "repetition", "instance", "loss",
@@ -440,39 +437,32 @@ def read_losses(
     missing = missing_word(missing)
     if not (higher_is_better is None or isinstance(higher_is_better, bool | np.bool_)):
         raise refuse("higher_is_better", "True, False or None", higher_is_better)
-    options = ReadOptions(
-        learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition,
-        instance=instance, loss=loss, metric=metric, layout=layout,
-        higher_is_better=None if higher_is_better is None else bool(higher_is_better),
-    )  # fmt: skip
-    table, tool = _of_tool(source, format, where, options, delimiter=delimiter, encoding=encoding)
+    by_role = {
+        "learner": learner, "dataset": dataset, "run": run, "fold": fold,
+        "repetition": repetition, "instance": instance, "loss": loss,
+        "n_train": n_train, "n_test": n_test,
+    }  # fmt: skip
+    stated = {role: column for role, column in by_role.items() if column is not None}
+    table, tool = _of_tool(
+        source, format, where, stated, metric, delimiter=delimiter, encoding=encoding
+    )
     if tool is not None:
-        table, metric, layout = tool.table, tool.metric, tool.layout or layout
+        table, metric, layout = tool.table, tool.metric, tool.layout
         loss_name = loss_name or tool.loss_name
-        learner, dataset, run, fold, repetition, instance, loss = (
-            tool.roles.get(role)
-            or (column if (column := getattr(options, role)) in table else None)
-            for role in ("learner", "dataset", "run", "fold", "repetition", "instance", "loss")
-        )
+        dataset = tool.roles.get("dataset")
     else:
         if learners is None and layout is None:
             refuse_battles(table)
         refuse_markup(table)
         table = plain_cells(table)
-    table, splits, split_metric, scorer = layouts.rows_of_splits(table)
-    if splits is not None and (fold or dataset or instance or learner) is None:
-        fold = splits
-    stated = {
-        "learner": learner, "dataset": dataset, "run": run, "fold": fold,
-        "repetition": repetition, "instance": instance, "loss": loss,
-        "n_train": n_train, "n_test": n_test,
-    }  # fmt: skip
-    roles = find(
-        table.columns,
-        LOSS_ROLES,
-        {role: column for role, column in stated.items() if column is not None},
-        source=table.source,
-    )
+    split_metric, scorer = "", False
+    if tool is not None:
+        roles = dict(tool.roles)
+    else:
+        table, splits, split_metric, scorer = layouts.rows_of_splits(table)
+        if splits is not None and (fold or dataset or instance or learner) is None:
+            stated["fold"] = fold = splits
+        roles = find(table.columns, LOSS_ROLES, stated, source=table.source)
     if "fold" in roles and "instance" in roles and instance is None:
         roles.pop("instance")
     if "fold" in roles and "instance" in roles:
@@ -496,9 +486,9 @@ def read_losses(
     one_of(layout, "layout", LAYOUTS)
     if guessed and layout == "wide":
         refuse_predictions(table, [name for name in table.columns if name not in roles.values()])
-    if layout == "long" and run is None:
+    if layout == "long" and run is None and tool is None:
         layouts.forget_seeds(table, roles)
-    if layout in ("long", "wide"):
+    if layout in ("long", "wide") and tool is None:
         _find_time(table, roles, learners, design, named=layout == "wide" and dataset is not None)
     notes: tuple[str, ...] = ()
     direction: Direction
@@ -540,9 +530,7 @@ def read_losses(
     account += layouts.form_sentences(table, cells, roles)
     if tool is not None and tool.higher_is_better is not None and higher_is_better is None:
         flip = tool.higher_is_better
-        account.append(
-            f"{'Higher' if flip else 'Lower'} is better, as {tool.direction_source} says."
-        )
+        account.append(f"{'Higher' if flip else 'Lower'} is better, as the format says.")
     else:
         scorers = layout == "cv-results" and direction == "score"
         if higher_is_better is None and direction == "loss" and "loss_name" not in roles:
@@ -610,32 +598,30 @@ def _of_tool(
     source: Any,
     format: str | None,
     where: Mapping[str, str] | None,
-    options: ReadOptions,
+    stated: Mapping[str, str],
+    metric: str | None,
     **how: Any,
 ) -> tuple[Table, ToolColumns | None]:
     """Return the table, and the columns to read if a known tool wrote it."""
-    named = None
+    entry = None
     if format is not None and format not in FORMATS:
         if format not in LOSS_FORMATS:
             raise UnknownNameError("format", format, [*FORMATS, *LOSS_FORMATS])
-        named = LOSS_FORMATS[format]
-    entry, table = named, source if isinstance(source, Table) else None
-    if table is None and format not in FORMATS:
-        for candidate in LOSS_FORMATS.values() if named is None else [named]:
-            table = resolve(candidate.opens)(source) if candidate.opens else None
+        entry = LOSS_FORMATS[format]
+    if format not in FORMATS:
+        for each in LOSS_FORMATS.values() if entry is None else [entry]:
+            table = resolve(each.opens)(source) if each.opens else None
             if table is not None:
-                entry = candidate
-                break
-    if table is None:
-        table = _as_table(source, format=None if named else format, **how)
-    table = _only_rows(table, where)
+                return table, resolve(each.columns)(_only_rows(table, where), stated, metric)
+    if not isinstance(source, Table):
+        source = _as_table(source, format=None if entry else format, **how)
+    table = _only_rows(source, where)
     if entry is None:
-        entry = next(
-            (e for e in LOSS_FORMATS.values() if e.recognise and resolve(e.recognise)(table)), None
-        )
-    elif entry.recognise and not resolve(entry.recognise)(table):
+        matching = (each for each in LOSS_FORMATS.values() if each.requires and each.matches(table))
+        entry = next(matching, None)
+    elif entry.opens or not entry.matches(table):
         raise _not_of_tool(table, entry)
-    return table, None if entry is None else resolve(entry.columns)(table, options)
+    return table, None if entry is None else resolve(entry.columns)(table, stated, metric)
 
 
 def _not_of_tool(table: Table, entry: LossFormat) -> TableError:
@@ -652,23 +638,33 @@ def _as_table(source: Any, **how: Any) -> Table:
             return read_table(example_path(source), **how)
         if Path(source).is_dir():
             raise TableError(
-                f"{os.fspath(source)} is a folder, but contains no MLflow or OpenML runs: name the "
-                "file; for LLM evaluation logs use 'bestofk evals' (bestofk.read_evals)."
+                f"{os.fspath(source)} is a folder: name the file; for LLM evaluation logs use "
+                "'bestofk evals' (bestofk.read_evals)."
             )
         return read_table(source, **how)
     if isinstance(source, Mapping):
         return Table.from_columns(
             {
-                str(name): list(map(_one_cell, values)) if name in _NESTED else values
+                str(name): list(map(_one_cell, values)) if isinstance(values, list) else values
                 for name, values in source.items()
             }
         )
     source = as_pandas(source, "source")
     if hasattr(source, "columns") and hasattr(source, "iloc"):
-        source = _one_level(source)
-        nested = {name: source[name].map(_one_cell) for name in _NESTED if name in source.columns}
-        return Table.from_frame(source.assign(**nested) if nested else source)
+        return Table.from_frame(_plain_cells(_one_level(source)))
     raise refuse("source", "a path, a data frame, a Table or a mapping of columns", source)
+
+
+def _plain_cells(frame: Any) -> Any:
+    """Replace dictionaries and lists in cells by their text, as in a file."""
+    from pandas.api.types import infer_dtype
+
+    nested = {
+        name: cells.map(_one_cell)
+        for name, cells in frame.items()
+        if cells.dtype == object and infer_dtype(cells, skipna=True) == "mixed"
+    }
+    return frame.assign(**nested) if nested and frame.columns.is_unique else frame
 
 
 def _one_level(frame: Any) -> Any:

@@ -2,24 +2,49 @@
 
 The contract of an entry
 ------------------------
-`recognise` names a function that receives a `bestofk.data.tables.table.Table` and returns whether
-the tool wrote it. `columns` names a function ``columns(table, options)`` that returns a
-`bestofk.losses.formats.result_tables.ToolColumns`: a table in one of the three layouts and the
-columns to read. `options` (`ReadOptions`, in the same module) holds the user's options. The
-function must not guess silently what a learner is: the account says it, or the function raises a
-`TableError` that lists the choices.
+`requires` lists the columns by which the table is recognised: all of them must be there. `*` stands
+for any text, and upper and lower case are equal. A format with neither `requires` nor `opens` is
+used only if the user names it.
 
-`opens` optionally names a function that receives the source of `bestofk.read_losses` (a path to a
-file or a folder, or a mapping) and returns a table, or None if this tool did not write it.
+`columns` names a function ``columns(table, stated, metric)`` that returns a `ToolColumns`. `table`
+is a `bestofk.data.tables.table.Table`, `stated` the user's columns by role, and `metric` the user's
+metric or None. The function must not guess what a learner is: if the table does not say it, the
+function raises a `TableError` that says how to name the column.
+
+`opens` optionally names a function that receives the source of `bestofk.read_losses` and returns a
+table, or None if the source is something else. It serves objects that are no tables.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from bestofk._base.registry import Registry
+from bestofk.data.tables.table import Table
 
 _FORMATS = "bestofk.losses.formats"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ToolColumns:
+    """A table and the columns to read.
+
+    - `table`: With the columns below.
+    - `roles`: The column of each role (learner, dataset, run, fold, loss, ...).
+    - `layout`: ``"long"`` or ``"wide"``.
+    - `metric`: The metric to read if a column names several.
+    - `loss_name`: The name of the numbers, if it is not that of their column.
+    - `higher_is_better`: The direction of the numbers according to the tool, if it says so.
+    """
+
+    table: Table
+    roles: Mapping[str, str]
+    layout: str = "long"
+    metric: str | None = None
+    loss_name: str | None = None
+    higher_is_better: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +67,15 @@ class LossFormat:
     """One line: which parts become the learner, the data set and the fold."""
     columns: str
     """``package.module:name`` of the function that returns the columns to read."""
-    recognise: str = ""
-    """``package.module:name`` of the function that recognises a table; empty if only the user can
-    name the format."""
+    requires: tuple[str, ...] = ()
+    """The columns that the table must have; ``*`` stands for any text."""
     opens: str = ""
-    """``package.module:name`` of the function that opens sources that are no tables."""
+    """``package.module:name`` of the function that opens objects that are no tables."""
+
+    def matches(self, table: Table) -> bool:
+        """Return whether the table has all required columns."""
+        names = [name.lower() for name in table.columns]
+        return all(any(fnmatchcase(name, pattern) for name in names) for pattern in self.requires)
 
 
 LOSS_FORMATS: Registry[LossFormat] = Registry(
@@ -56,73 +85,86 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         called="scikit-learn's cv_results_",
         summary="`cv_results_` of a search, as a dictionary, a frame or a file",
         reads="one learner per row, named by its parameters; `split0_test_score`, ... are folds",
-        recognise=f"{_FORMATS}.cross_validation:is_cv_results",
-        columns=f"{_FORMATS}.cross_validation:cv_results_columns",
+        requires=("params", "split0_test_*", "mean_test_*"),
+        columns=f"{_FORMATS}.scikit_learn:cv_results_columns",
     ),
     LossFormat(
         name="cross-validate",
         called="scikit-learn's cross_validate",
-        summary="a dictionary of the results of `cross_validate` by learner; also as JSON",
+        summary="a dictionary of the results of `cross_validate` by learner",
         reads="the keys of the dictionary are learners, the entries of `test_...` folds",
-        recognise=f"{_FORMATS}.cross_validation:is_cross_validate",
-        columns=f"{_FORMATS}.cross_validation:cross_validate_columns",
-        opens=f"{_FORMATS}.cross_validation:open_cross_validate",
+        columns=f"{_FORMATS}.scikit_learn:cross_validate_columns",
+        opens=f"{_FORMATS}.scikit_learn:open_cross_validate",
     ),
     LossFormat(
-        name="weka",
-        called="Weka's Experimenter",
-        summary="results of an experiment as ARFF or CSV",
-        reads="schemes with their options are learners; data sets, runs and folds by the keys",
-        recognise=f"{_FORMATS}.result_tables:is_weka",
-        columns=f"{_FORMATS}.result_tables:weka_columns",
+        name="skore",
+        called="skore",
+        summary="a `ComparisonReport` or `CrossValidationReport`, or a dictionary of the latter",
+        reads="estimators are learners, splits folds; `default_score` unless you name a metric",
+        columns=f"{_FORMATS}.scikit_learn:skore_columns",
+        opens=f"{_FORMATS}.scikit_learn:open_skore",
+    ),
+    LossFormat(
+        name="autogluon",
+        called="AutoGluon",
+        summary="`leaderboard()` frames, concatenated with a column `fold` or `dataset`",
+        reads="models are learners; `score_test`, or else `score_val`",
+        requires=("model", "score_val", "fit_time_marginal", "fit_order"),
+        columns=f"{_FORMATS}.result_tables:autogluon_columns",
+    ),
+    LossFormat(
+        name="tabarena",
+        called="TabArena",
+        summary="results for bencheval, with `method`, `task` or `dataset`, and `metric_error`",
+        reads="methods are learners, tasks data sets; folds or seeds if they are listed",
+        requires=("method", "metric_error"),
+        columns=f"{_FORMATS}.result_tables:tabarena_columns",
     ),
     LossFormat(
         name="automl-benchmark",
         called="the AutoML benchmark",
         summary="`results.csv`",
         reads="frameworks are learners, tasks data sets; choose a constraint with `--where`",
-        recognise=f"{_FORMATS}.result_tables:is_automl_benchmark",
+        requires=("task", "framework", "fold", "result", "metric", "constraint"),
         columns=f"{_FORMATS}.result_tables:automl_benchmark_columns",
+    ),
+    LossFormat(
+        name="weka",
+        called="Weka's Experimenter",
+        summary="results of an experiment as ARFF or CSV",
+        reads="schemes with their options are learners; data sets, runs and folds by the keys",
+        requires=("key_dataset", "key_run", "key_scheme"),
+        columns=f"{_FORMATS}.result_tables:weka_columns",
     ),
     LossFormat(
         name="openml",
         called="OpenML",
-        summary="`list_evaluations` as a frame or a file; a run's `description.xml` or "
-        "`predictions.arff`, or a folder of runs",
+        summary='`list_evaluations(..., output_format="dataframe")`, as a frame or a file',
         reads="flows with their setups are learners, tasks data sets; folds if they are listed",
-        recognise=f"{_FORMATS}.openml:is_openml",
-        columns=f"{_FORMATS}.openml:openml_columns",
-        opens=f"{_FORMATS}.openml:open_openml",
+        requires=("run_id", "task_id", "flow_name", "function", "value*"),
+        columns=f"{_FORMATS}.result_tables:openml_columns",
     ),
     LossFormat(
         name="mlflow",
         called="MLflow",
-        summary="the frame of `mlflow.search_runs`, a folder `mlruns`, or `mlflow.db`",
-        reads="parent runs are learners, their child runs folds; for flat runs name the learner",
-        recognise=f"{_FORMATS}.mlflow:is_mlflow",
-        columns=f"{_FORMATS}.mlflow:mlflow_columns",
-        opens=f"{_FORMATS}.mlflow:open_mlflow",
+        summary="`mlflow.search_runs()`, as a frame or a file",
+        reads="parent runs are learners, child runs with a parameter `fold` folds; "
+        "for flat runs name the learner",
+        requires=("run_id", "experiment_id", "status", "metrics.*"),
+        columns=f"{_FORMATS}.tracked_runs:mlflow_columns",
     ),
     LossFormat(
         name="optuna",
         called="Optuna",
-        summary="`study.trials_dataframe()` as a frame or a file, or an SQLite storage",
+        summary="`study.trials_dataframe()`, as a frame or a file",
         reads="trials with the score of each split are learners; otherwise name the learner",
-        recognise=f"{_FORMATS}.optuna:is_optuna",
-        columns=f"{_FORMATS}.optuna:optuna_columns",
-        opens=f"{_FORMATS}.optuna:open_optuna",
+        requires=("number", "value*", "params_*", "state"),
+        columns=f"{_FORMATS}.tracked_runs:optuna_columns",
     ),
     LossFormat(
         name="autorank",
-        called="autorank",
+        called="autorank and scmamp",
         summary="a wide table; `--format autorank` says that its rows are data sets",
-        reads="one column per learner, one row per data set, named or not",
-        columns=f"{_FORMATS}.result_tables:rows_are_datasets",
-    ),
-    LossFormat(
-        name="scmamp",
-        called="scmamp",
-        summary="a wide table; `--format scmamp` says that its rows are data sets",
         reads="one column per learner, one row per data set, named or not",
         columns=f"{_FORMATS}.result_tables:rows_are_datasets",
     ),

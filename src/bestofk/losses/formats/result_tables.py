@@ -1,89 +1,32 @@
-"""The interface of the formats, and formats of plain tables: amlb, autorank, scmamp and Weka."""
+"""Tables of results: AutoGluon, TabArena, the AutoML benchmark, Weka, OpenML and autorank."""
 
 from __future__ import annotations
 
-import os
+import json
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bestofk._base.errors import TableError, UnknownNameError, use
-from bestofk._base.formatting import shortened
+from bestofk._base.formatting import counted, shortened
 from bestofk.data.tables.table import Table
-from bestofk.losses.columns import LOSS_ROLES, find, normal, role_of
+from bestofk.losses.columns import direction_of, find, normal, one_metric
+from bestofk.losses.formats.registry import ToolColumns
 
-Mask = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadOptions:
-    """The user's options for reading a table; None if not stated."""
-
-    learner: str | None = None
-    dataset: str | None = None
-    run: str | None = None
-    fold: str | None = None
-    repetition: str | None = None
-    instance: str | None = None
-    loss: str | None = None
-    metric: str | None = None
-    layout: str | None = None
-    higher_is_better: bool | None = None
+PLACES = ("dataset", "run", "fold")
+"""The roles that a tool leaves to the names of its columns."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ToolColumns:
-    """A table in one of the three layouts, and the columns to read.
-
-    - `table`: With the columns below.
-    - `roles`: The column of each role (learner, dataset, run, fold, repetition, instance, loss).
-    - `metric`: The metric to read if a column names several.
-    - `layout`: ``"long"``, ``"wide"`` or ``"cv-results"``; None to detect it from the columns.
-    - `loss_name`: The name of the numbers, if it is not that of their column.
-    - `higher_is_better`: The direction of the numbers according to the tool.
-    - `direction_source`: What states the direction, such as "the study".
-    """
-
-    table: Table
-    roles: dict[str, str] = field(default_factory=dict)
-    metric: str | None = None
-    layout: str | None = None
-    loss_name: str | None = None
-    higher_is_better: bool | None = None
-    direction_source: str = ""
-
-
-def existing_path(source: Any) -> Path | None:
-    """Return the source as a path if it is an existing file or folder."""
-    if not isinstance(source, str | os.PathLike):
-        return None
-    try:
-        return Path(source) if Path(source).exists() else None
-    except (OSError, ValueError):  # not a valid path
-        return None
-
-
-def with_column(table: Table, name: str, values: Sequence[Any]) -> tuple[Table, str]:
-    """Add a column under a name that is not in use; return the table and the name."""
-    while name in table:
-        name += "_"
-    added = Table.from_columns({name: list(values)}, source=table.source)
-    return replace(table, cells={**table.cells, **added.cells}), name
-
-
-def only_columns(table: Table, names: Iterable[str]) -> Table:
-    """Select some of the columns."""
-    return replace(table, cells={name: table.cells[name] for name in dict.fromkeys(names)})
-
-
-def noted(table: Table, *sentences: str) -> Table:
-    """Add sentences to the account of a table."""
-    return replace(table, account=(*table.account, *sentences))
+def with_columns(table: Table, columns: Mapping[str, Sequence[Any]], *notes: str) -> Table:
+    """Add columns, and sentences to the account."""
+    added = Table.from_columns(columns, source=table.source)
+    return replace(
+        table, cells={**table.cells, **added.cells}, account=(*table.account, *notes)
+    )  # fmt: skip
 
 
 def texts(table: Table, column: str) -> list[str | None]:
@@ -92,169 +35,236 @@ def texts(table: Table, column: str) -> list[str | None]:
     return cells
 
 
-def named_column(table: Table, name: str, prefixes: Sequence[str]) -> str:
-    """Return the column that a user names, with or without the prefixes of the tool."""
-    for prefix in ("", *prefixes):
-        if prefix + name in table:
-            return prefix + name
-    raise UnknownNameError("column", name, table.columns, table.source)
-
-
-def role_columns(table: Table, prefixes: Sequence[str]) -> dict[str, str]:
-    """Return the column of each role by its name without a prefix; the first prefix first."""
-    roles: dict[str, str] = {}
-    for prefix in prefixes:
-        named = {
-            column.removeprefix(prefix): column
-            for column in table.columns
-            if column.startswith(prefix) and not table.missing(column).all()
-        }
-        by_name = find(list(named), LOSS_ROLES)
-        roles = {role: named[name] for role, name in by_name.items()} | roles
-    return roles
-
-
-def chosen_metric(
-    table: Table, known: Sequence[str], options: ReadOptions, prefix: str, what: str
-) -> str:
-    """Return the column of the metric: the stated one, or the only one."""
-    if options.loss is not None:
-        return named_column(table, options.loss, (prefix,))
-    if options.metric is not None:
-        if options.metric in known:
-            return options.metric
-        if prefix + options.metric in known:
-            return prefix + options.metric
-        raise UnknownNameError(
-            "metric", options.metric, [name.removeprefix(prefix) for name in known], table.source
-        )
-    if len(known) == 1:
-        return known[0]
+def choose_metric(table: Table, known: Sequence[str], metric: str | None) -> str:
+    """Return the stated metric, or the only one."""
+    if metric is not None:
+        if metric not in known:
+            raise UnknownNameError("metric", metric, known, table.source)
+        return metric
     if not known:
-        raise TableError(f"{table.source}: {what} have no metric.")
-    names = [name.removeprefix(prefix) for name in known]
-    raise TableError(
-        f"{table.source}: {what} have {len(names)} metrics ({shortened(names, 12)}): choose one "
-        "with ",
-        use(metric=names[0]),
-        ".",
+        raise TableError(f"{table.source}: there is no metric.")
+    if len(known) > 1:
+        raise TableError(
+            f"{table.source}: there are {len(known)} metrics ({shortened(known, 12)}): choose one "
+            "with ",
+            use(metric=known[0]),
+            ".",
+        )
+    return known[0]
+
+
+def row_per_fold(
+    table: Table,
+    keys: Mapping[str, Sequence[Any]],
+    scores: Sequence[Sequence[float]],
+    name: str,
+    stated: Mapping[str, str],
+    note: str,
+) -> ToolColumns:
+    """Return a long table with the keys of each row, the numbers of its folds and its scores.
+
+    The user's columns precede the keys.
+    """
+    keys = {**keys, **{role: texts(table, column) for role, column in stated.items()}}
+    columns = {
+        key: [cell for cell, row in zip(cells, scores, strict=True) for _ in row]
+        for key, cells in keys.items()
+    }
+    columns["fold"] = [fold + 1 for row in scores for fold in range(len(row))]
+    columns[name] = [score for row in scores for score in row]
+    long = Table.from_columns(columns, source=table.source)
+    return ToolColumns(
+        table=replace(long, account=(*table.account, note)),
+        roles={**{key: key for key in keys}, "fold": "fold", "loss": name},
     )
 
 
-# The AutoML benchmark (amlb): task, framework, fold, metric and result
+def autogluon_columns(table: Table, stated: Mapping[str, str], metric: str | None) -> ToolColumns:
+    """Read the test scores of a leaderboard, or else its validation scores; higher is better."""
+    score = "score_test" if "score_test" in table else "score_val"
+    name = metric or score
+    if "eval_metric" in table and metric is None:
+        # scores of losses are negative, so they keep the name of their column
+        measures = table.levels("eval_metric").names
+        if len(measures) == 1 and direction_of(measures[0]) == "score":
+            name = measures[0]
+    roles = {"learner": "model", "loss": metric or score, **stated}
+    return ToolColumns(
+        table=with_columns(table, {}, f"A leaderboard of AutoGluon: {score!r} of each model."),
+        roles=find(table.columns, PLACES, roles, source=table.source),
+        loss_name=name,
+        higher_is_better=True,
+    )
 
 
-_COLUMNS = {"task", "framework", "fold", "result", "metric"}
+def tabarena_columns(table: Table, stated: Mapping[str, str], metric: str | None) -> ToolColumns:
+    """Read the errors of methods; each task has its own metric, and all are errors."""
+    if metric is not None:
+        keep, _ = one_metric(table, "metric", metric)
+        table = table if keep is None else table.take(keep)
+    roles = {"learner": "method", "loss": "metric_error", **stated}
+    return ToolColumns(
+        table=with_columns(table, {}, "TabArena results: methods are learners."),
+        roles=find(table.columns, PLACES, roles, source=table.source),
+        loss_name=metric and f"{metric} error",
+        higher_is_better=False,
+    )
 
 
-def is_automl_benchmark(table: Table) -> bool:
-    """Return whether the table has the columns of the AutoML benchmark."""
-    return set(table.columns) >= _COLUMNS and "constraint" in table
-
-
-def automl_benchmark_columns(table: Table, options: ReadOptions) -> ToolColumns:
-    """Read the column `result`; other columns are recognised by their names."""
+def automl_benchmark_columns(
+    table: Table, stated: Mapping[str, str], metric: str | None
+) -> ToolColumns:
+    """Read frameworks as learners, tasks as data sets, and `result` in the metric of the task."""
+    roles = {"learner": "framework", "dataset": "task", "fold": "fold", "metric": "metric"}
     note = "Results of the AutoML benchmark: frameworks are learners, tasks are data sets."
-    if options.loss is not None:
-        return ToolColumns(table=noted(table, note), metric=options.metric)
-    return ToolColumns(table=noted(table, note), roles={"loss": "result"}, metric=options.metric)
+    return ToolColumns(
+        table=with_columns(table, {}, note),
+        roles={**roles, "loss": "result", **stated},
+        metric=metric,
+    )
 
 
-# autorank and scmamp: wide tables with one column per learner and one row per data set
-
-
-_UNNAMED = {"column_1", "unnamed_0", ""}
-"""Names of the first column if row names have no title, as R and pandas write them."""
-
-
-def rows_are_datasets(table: Table, options: ReadOptions) -> ToolColumns:
-    """Read every row as a data set, named by the first column or numbered."""
+def rows_are_datasets(table: Table, stated: Mapping[str, str], metric: str | None) -> ToolColumns:
+    """Read every row as a data set, named by a column of names or numbered."""
+    named = find(table.columns, ["dataset"], stated, source=table.source).get("dataset")
     first = table.columns[0]
-    named = options.dataset
+    # R and pandas write row names without a title
+    if named is None and (
+        normal(first) in ("column_1", "unnamed_0", "") or not table.is_numeric(first)
+    ):
+        named = first
+    numbers: dict[str, list[str]] = {}
     if named is None:
-        matches = [column for column in table.columns if role_of(column) == "dataset"]
-        if matches:
-            named = matches[0]
-        elif normal(first) in _UNNAMED or not table.is_numeric(first):
-            named = first
-    if named is None:
-        table, named = with_column(
-            table, "dataset", [str(row) for row in range(1, table.n_rows + 1)]
-        )
+        named, numbers["dataset"] = "dataset", [str(row + 1) for row in range(table.n_rows)]
     note = "One column per learner, one row per data set, as the format says."
-    return ToolColumns(table=noted(table, note), roles={"dataset": named}, layout="wide")
+    return ToolColumns(
+        table=with_columns(table, numbers, note),
+        roles={**stated, "dataset": named},
+        layout="wide",
+        metric=metric,
+    )
 
 
 # Weka's Experimenter
 
-
-_KEYS = ("key_dataset", "key_run", "key_scheme")
-_LOSSES = ("percent_correct", "root_mean_squared_error")
-"""The default losses for classification and regression."""
-
-_HIGHER = re.compile(r"_correct|kappa|ir_|f_measure|area_under|true_|num_true", re.IGNORECASE)
-_LOWER = re.compile(r"_incorrect|_unclassified|error|false_|num_false|_time_", re.IGNORECASE)
-"""Patterns of Weka's measures by direction."""
+_WEKA_ROLES = {
+    "dataset": "key_dataset", "run": "key_run", "fold": "key_fold",
+    "n_train": "number_of_training_instances", "n_test": "number_of_testing_instances",
+}  # fmt: skip
+_HIGHER = re.compile(r"_correct|kappa|ir_|f_measure|area_under|true_")
+_LOWER = re.compile(r"_incorrect|_unclassified|error|false_|_time_")
 
 
-def is_weka(table: Table) -> bool:
-    """Return whether the table has the keys of an experiment."""
-    names = {name.lower() for name in table.columns}
-    return all(key in names for key in _KEYS)
+def weka_columns(table: Table, stated: Mapping[str, str], metric: str | None) -> ToolColumns:
+    """Read schemes with their options as learners, and one of the measures.
 
-
-def weka_columns(table: Table, options: ReadOptions) -> ToolColumns:
-    """Return the columns of an experiment.
-
-    An experiment has the columns Key_Dataset, Key_Run, Key_Scheme, Key_Scheme_options and, with
-    cross-validation, Key_Fold. A scheme with several sets of options counts as several learners.
+    The default measure is Percent_correct, for regression Root_mean_squared_error.
     """
-    by_name = {name.lower(): name for name in table.columns}
-    loss, metric = options.loss, options.metric
-    if loss is None and metric is not None and metric.lower() in by_name:
-        loss, metric = by_name[metric.lower()], None
-    if loss is None and metric is None:
-        loss = next((by_name[name] for name in _LOSSES if name in by_name), None)
-    roles = {} if loss is None else {"loss": loss}
-    higher = None
-    if loss is not None and (_LOWER.search(loss) or _HIGHER.search(loss)):
-        higher = _LOWER.search(loss) is None
-    common: dict[str, Any] = {
-        "metric": metric, "higher_is_better": higher, "direction_source": f"{loss!r} of Weka",
-    }  # fmt: skip
-    if options.learner is not None:
-        return ToolColumns(table=table, roles=roles, **common)
-    table, roles["learner"] = with_column(table, "learner", _learners(table, by_name))
-    note = "An experiment of Weka: learners are schemes"
-    note += " with their options." if "key_scheme_options" in by_name else "."
-    return ToolColumns(table=noted(table, note), roles=roles, **common)
+    names = {name.lower(): name for name in table.columns}
+    measures = [name for name in names if not name.startswith("key_")]
+    default = "percent_correct" if "percent_correct" in names else "root_mean_squared_error"
+    loss = choose_metric(table, measures, (metric or default).lower())
+    table = with_columns(
+        table,
+        {"learner": _weka_learners(table, names)},
+        "An experiment of Weka: learners are schemes with their options.",
+    )
+    roles = {role: names[name] for role, name in _WEKA_ROLES.items() if name in names}
+    return ToolColumns(
+        table=table,
+        roles={**roles, "learner": "learner", "loss": names[loss], **stated},
+        higher_is_better=False if _LOWER.search(loss) else True if _HIGHER.search(loss) else None,
+    )
 
 
-def _learners(table: Table, by_name: dict[str, str]) -> list[str]:
-    """Name the learner of each row by the shortest distinct scheme name and its options."""
-    schemes = [str(cell).strip(" '\"") for cell in table.text(by_name["key_scheme"])]
+def _weka_learners(table: Table, names: Mapping[str, str]) -> list[str]:
+    """Name each learner by its scheme, and by its options if the scheme has several."""
+    schemes = [str(cell).strip(" '\"") for cell in texts(table, names["key_scheme"])]
     options = [""] * len(schemes)
-    if "key_scheme_options" in by_name:
-        options = [
-            " ".join(str(cell or "").strip(" '\"").split())
-            for cell in table.text(by_name["key_scheme_options"])
-        ]
-    whole: dict[str, list[str]] = {}
-    for scheme in dict.fromkeys(schemes):
-        whole.setdefault(scheme.rpartition(".")[2], []).append(scheme)
-    called = {
-        scheme: short if len(full) == 1 else scheme
-        for short, full in whole.items()
-        for scheme in full
-    }
-    pairs = dict.fromkeys(zip(schemes, options, strict=True))
-    several = {
-        scheme for scheme in called if sum(cell == scheme for cell, _ in pairs) > 1
-    }  # fmt: skip
-    names = {
-        (scheme, option): f"{called[scheme]} {option}".strip()
-        if scheme in several
-        else called[scheme]
-        for scheme, option in pairs
-    }
-    return [names[pair] for pair in zip(schemes, options, strict=True)]
+    if "key_scheme_options" in names:
+        cells = texts(table, names["key_scheme_options"])
+        options = [" ".join(str(cell or "").strip(" '\"").split()) for cell in cells]
+    whole: dict[str, set[str]] = defaultdict(set)
+    variants: dict[str, set[str]] = defaultdict(set)
+    for scheme, option in zip(schemes, options, strict=True):
+        whole[scheme.rpartition(".")[2]].add(scheme)
+        variants[scheme].add(option)
+    short = {scheme: scheme.rpartition(".")[2] for scheme in schemes}
+    return [
+        (short[scheme] if len(whole[short[scheme]]) == 1 else scheme)
+        + (f" {option}" if option and len(variants[scheme]) > 1 else "")
+        for scheme, option in zip(schemes, options, strict=True)
+    ]
+
+
+# OpenML evaluations
+
+_LOWER_MEASURES = re.compile(r"error|cost|time|ram_hours|entropy$")
+
+
+def openml_columns(table: Table, stated: Mapping[str, str], metric: str | None) -> ToolColumns:
+    """Read flows as learners, with their setups if they differ, and tasks as data sets."""
+    keep, measure = one_metric(table, "function", metric)
+    table = _latest_runs(table if keep is None else table.take(keep))
+    flows = texts(table, "flow_name")
+    if None in flows:
+        where = table.location(flows.index(None), "flow_name")
+        raise TableError(f"{where} must name the flow; the cell is empty.")
+    setups = texts(table, "setup_id") if "setup_id" in table else flows
+    data = texts(table, "data_name") if "data_name" in table else flows
+    tasks = texts(table, "task_id")
+    tool = row_per_fold(
+        table,
+        {
+            "learner": _distinct(flows, setups, "setup"),
+            "dataset": _distinct(data, tasks, "task"),
+        },
+        _openml_scores(table),
+        measure,
+        stated,
+        "OpenML evaluations: flows are learners, tasks are data sets.",
+    )
+    return replace(tool, higher_is_better=_LOWER_MEASURES.search(measure) is None)
+
+
+def _distinct(names: Sequence[str | None], ids: Sequence[str | None], word: str) -> list[str]:
+    """Add the id to a name that has several."""
+    by_name: dict[str | None, set[str | None]] = defaultdict(set)
+    for name, number in zip(names, ids, strict=True):
+        by_name[name].add(number)
+    return [
+        str(name) if len(by_name[name]) == 1 else f"{name} ({word} {number})"
+        for name, number in zip(names, ids, strict=True)
+    ]
+
+
+def _latest_runs(table: Table) -> Table:
+    """Keep the latest of several runs with the same flow, setup and task."""
+    columns = [name for name in ("flow_name", "setup_id", "task_id") if name in table]
+    keys = list(zip(*(texts(table, name) for name in columns), strict=True))
+    runs = table.numbers("run_id")
+    last: dict[tuple[str | None, ...], float] = {}
+    for key, run in zip(keys, runs, strict=True):
+        last[key] = max(last.get(key, run), run)
+    keep = np.array([last[key] == run for key, run in zip(keys, runs, strict=True)], dtype=np.bool_)
+    if keep.all():
+        return table
+    left_out = counted(len(set(runs[~keep])), "run")
+    note = f"{left_out} left out: a later run has the same flow, setup and task."
+    return with_columns(table.take(keep), {}, note)
+
+
+def _openml_scores(table: Table) -> list[list[float]]:
+    """Return the values of each run by fold if listed (per_fold=True), else its mean."""
+    if "values" not in table or table.missing("values").all():
+        return [[float(value)] for value in table.numbers("value")]
+    scores = []
+    for row, cell in enumerate(texts(table, "values")):
+        try:
+            scores.append([float(value) for value in json.loads(cell or "")])
+        except (TypeError, ValueError, OverflowError, RecursionError):
+            raise TableError(
+                f"{table.location(row, 'values')} must be an array with a number per fold; got "
+                f"{str(cell)[:60]!r}."
+            ) from None
+    return scores
