@@ -250,7 +250,7 @@ def test_what_is_written_as_literals_is_read_back(values, argument) -> None:
     "text",
     [
         "nmc(scale=" + "[" * 5000 + "]" * 5000 + ")",
-        "nmc(scale=" + "[" * 40 + "]" * 40 + ")",
+        "nmc(scale=" + "[" * 300 + "]" * 300 + ")",
         "nmc(scale=" + "1" * 5000 + ")",
         "nmc(scale=" + "-" * 4000 + "1)",
         "nmc(scale=" + "- " * 4000 + "1)",

@@ -2,6 +2,9 @@
 
 import pytest
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError
@@ -23,14 +26,14 @@ from bestofk.learners import named_learners, parse_learner
             "RandomForestClassifier(n_estimators=200)",
             "RandomForestClassifier(n_estimators=200)",
         ),
-        ("s=sklearn.svm:SVC(C=2e1, gamma='auto', class_weight={'a': 1, 'b': -2})", "s", None),
+        ("s=sklearn.svm:SVC(C=2e1, gamma='auto', class_weight={'a': 1, -1: -2})", "s", None),
     ],
 )
 def test_descriptions(text: str, name: str, shown: str | None) -> None:
     learners, estimator = parse_learner(text)
     assert learners == name
     if shown is None:
-        assert estimator.get_params()["class_weight"] == {"a": 1, "b": -2}
+        assert estimator.get_params()["class_weight"] == {"a": 1, -1: -2}
         assert estimator.C == 20.0
     else:
         assert repr(estimator) == shown
@@ -43,7 +46,7 @@ def test_descriptions(text: str, name: str, shown: str | None) -> None:
         ("nmc(", "name or an import path"),
         ("nmc(scale=)", "must be written as name=value"),
         ("nmc('std')", "must be written as name=value; got \"'std'\""),
-        ("nmc(**{'scale': 'std'})", "got '**'"),
+        ("nmc(**{'scale': 'std'})", "must be a literal"),
         ("nmc(scale=print('x'))", "must be a literal"),
         ("nmc(scale=__import__('os').getcwd())", "must be a literal"),
         ("nmc(scale='std')(1)", "must be written as name=value"),
@@ -61,7 +64,7 @@ def test_descriptions(text: str, name: str, shown: str | None) -> None:
         ("sklearn.preprocessing:StandardScaler", "has no predict"),
         ("collections:OrderedDict", "standard library"),
         ("numpy:ndarray", "has no fit, so bestofk does not call it"),
-        ("numpy:pi", "is not one"),
+        ("numpy:pi", "has no fit"),
         ("numpy:load(file='x')", "is a function, so bestofk does not call it"),
         ("=nmc", "label=specification"),
         ("nmc(scale=1, scale=2)", "'scale' must be given once"),
@@ -101,10 +104,25 @@ def test_lists_and_mappings_of_learners() -> None:
     learners = named_learners({"first": "max", "second": SVC()})
     assert list(learners) == ["first", "second"]
     assert list(named_learners([SVC(), SVC(C=2)])) == ["SVC(C=1.0)", "SVC(C=2)"]
-    with pytest.raises(ArgumentError, match="Two learners are called 'SVC'"):
-        named_learners([SVC(), SVC()])
+    with pytest.raises(ArgumentError, match="Two learners are called 'max'"):
+        named_learners(["max", "max"])
     assert list(named_learners("max, nmc(scale='std')")) == ["max", "nmc(scale='std')"]
     with pytest.raises(ArgumentError, match="at least one learner"):
         named_learners([])
     with pytest.raises(ArgumentError, match=r"learner 'x' must be .* write SVC\(\)"):
         named_learners({"x": SVC})
+
+
+@pytest.mark.parametrize(
+    ("learners", "names"),
+    [
+        ([make_pipeline(StandardScaler(), SVC()), "max"], ["SVC", "max"]),
+        ([make_pipeline(SVC(C=1)), make_pipeline(SVC(C=2))], ["SVC(C=1)", "SVC(C=2)"]),
+        ([SVC(), make_pipeline(StandardScaler(), SVC())], ["SVC", "StandardScaler+SVC"]),
+        ([SVC(), SVC()], ["SVC 1", "SVC 2"]),
+        (["SVC", make_pipeline(StandardScaler(), SVC())], ["SVC", "StandardScaler+SVC"]),
+        ([make_pipeline("passthrough", SVC()), GaussianNB()], ["SVC", "GaussianNB"]),
+    ],
+)
+def test_a_pipeline_is_named_after_its_last_step(learners, names) -> None:
+    assert list(named_learners(learners)) == names

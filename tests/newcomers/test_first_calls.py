@@ -326,14 +326,14 @@ def test_equal_rows_of_coarse_values_are_no_copies():
         (["logistic,nmc", "max"], ["logistic", "nmc", "max"]),
         (["GaussianNB", "DummyClassifier()"], ["GaussianNB", "DummyClassifier()"]),
         (GaussianNB(), ["GaussianNB", "baseline"]),
-        (make_pipeline(StandardScaler(), GaussianNB()), ["Pipeline", "baseline"]),
+        (make_pipeline(StandardScaler(), GaussianNB()), ["GaussianNB", "baseline"]),
         (
             [DecisionTreeClassifier(max_depth=1), DecisionTreeClassifier(max_depth=3)],
             ["DecisionTreeClassifier(max_depth=1)", "DecisionTreeClassifier(max_depth=3)"],
         ),
         (
             [make_pipeline(StandardScaler(), GaussianNB()), make_pipeline(GaussianNB())],
-            ["Pipeline(steps=StandardScaler+GaussianNB)", "Pipeline(steps=GaussianNB)"],
+            ["StandardScaler+GaussianNB", "GaussianNB"],
         ),
         ("make_pipeline(StandardScaler(), GaussianNB()),max", None),
         ([GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-2]}, cv=2), "max"], None),

@@ -109,7 +109,7 @@ learners = {LEARNERS}
     ("written", "names"),
     [
         ("{'a': scaled, 'b': GaussianNB, 'c': small()}", ["a", "b", "c"]),
-        ("[scaled, GaussianNB(), 'max']", ["Pipeline", "GaussianNB", "max"]),
+        ("[scaled, GaussianNB(), 'max']", ["StandardScaler+GaussianNB", "GaussianNB", "max"]),
     ],
 )
 def test_a_file_of_models(run, tmp_path, written, names):

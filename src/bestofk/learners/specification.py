@@ -1,9 +1,9 @@
 """Learners from text and from Python files.
 
 A specification is ``name``, ``name(param=value)`` or ``package.module:Class(...)``, with an
-optional ``label=``. A name is that of a built-in learner or of a class of scikit-learn. A
-specification is parsed into names and literals, never evaluated as code. Only classes and functions
-that can create a learner are called.
+optional ``label=``. A name is that of a built-in learner or of a class of scikit-learn. A value is
+a literal of Python, or a specification. Specifications are parsed, never evaluated as code. Only
+classes and functions that can create a learner are called.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import ast
 import os
 import re
 import sys
+import traceback
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -25,15 +27,19 @@ from bestofk.learners.class_names import MODULE_OF, suggestion
 from bestofk.learners.registry import LEARNERS, check_estimator_like, learner
 
 MAX_SPECIFICATION_LENGTH = 10_000
-MAX_NESTED_BRACKETS = 30
 MAX_QUOTED_LENGTH = 200
 """Characters of a specification that messages quote."""
 LEARNERS_VARIABLE = "learners"
 """The name of the mapping or list of learners in a Python file."""
-_STRING = r"""[rRbBuUfF]{0,2}(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")"""
-_MODULE = r"""[^\s,:=()\[\]{}'"]+"""
-_TARGET = rf"(?<![\w.'\"]){_MODULE}:[A-Za-z_]\w*"
-_STRINGS_AND_TARGETS = re.compile(rf"(?P<string>{_STRING})|(?P<target>{_TARGET})")
+
+
+# Parse
+
+
+_TOKEN = re.compile(
+    r"""(?P<string>[rRbBuUfF]{0,2}(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"))"""
+    r"""|(?P<target>[^\s,:=()\[\]{}'"]+:[A-Za-z_]\w*)|(?P<word>[^\s,:=()\[\]{}'"]+)|(?P<sign>\S)"""
+)
 
 
 class Call(NamedTuple):
@@ -44,16 +50,17 @@ class Call(NamedTuple):
     settings: dict[str, Any] = {}  # noqa: RUF012
 
 
-def parse_call(text: str, kind: str, *, names: Iterable[str] = ()) -> Call:
+def parse_call(text: str, kind: str, *, names: Collection[str] | None = None) -> Call:
     """Parse the call that `text` describes; messages call it `kind`.
 
-    Values are Python literals, or calls of a ``module:name`` or of one of `names`.
+    Values are Python literals. With `names`, they can also be calls of a ``module:name`` or of one
+    of these names.
 
     Examples
     --------
     >>> parse_call("nmc(scale='std')", "learner")
     Call(target='nmc', arguments=(), settings={'scale': 'std'})
-    >>> parse_call("a.b:c(d:e, [1])", "learner").arguments
+    >>> parse_call("a.b:c(d:e, [1])", "learner", names=()).arguments
     (Call(target='d:e', arguments=(), settings={}), [1])
     """
     if len(text) > MAX_SPECIFICATION_LENGTH:
@@ -71,139 +78,204 @@ def parse_call(text: str, kind: str, *, names: Iterable[str] = ()) -> Call:
         )
     if not bracket:
         return Call(target)
-    return _Arguments(rest[:-1], text, kind, names).call(target)
-
-
-def without_modules(text: str) -> str:
-    """Replace every ``module:name`` in the text by ``name``.
-
-    Examples
-    --------
-    >>> without_modules("a.b:f(c:g('d:e'))")
-    "f(g('d:e'))"
-    """
-    return _STRINGS_AND_TARGETS.sub(
-        lambda match: match["string"] or match["target"].rpartition(":")[2], text
-    )
+    return _Arguments(rest[:-1], f"{kind} {_short(text)}", names).call(target)
 
 
 class _Arguments:
-    """Parse the arguments of a call as Python, with placeholders for learners and classes."""
+    """Arguments parsed as Python, with placeholders for the names of classes and learners."""
 
-    def __init__(self, arguments: str, text: str, kind: str, names: Iterable[str]) -> None:
-        self.arguments, self.text, self.kind = arguments, text, kind
+    def __init__(self, text: str, subject: str, names: Collection[str] | None) -> None:
+        self.text, self.subject, self.allows_calls = text, subject, names is not None
         self.targets: dict[str, str] = {}
-        known = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-        # a name before "=" is a parameter name
-        bare = rf"|(?P<name>(?<![\w.'\"-])(?:{known})(?![\w.'\":-])(?!\s*=))" if known else ""
-        pattern = re.compile(_STRINGS_AND_TARGETS.pattern + bare)
-        stem = "_target"
-        while stem in arguments:
+        stem = "_"
+        while stem in text:
             stem += "_"
 
-        def placeholder(match: re.Match[str]) -> str:
-            if match["string"] is not None:
-                return match["string"]
-            name = f"{stem}{len(self.targets)}"
-            self.targets[name] = match[0]
-            return name
+        def python(match: re.Match[str]) -> str:
+            # a name before "=" is a parameter name
+            named = match["word"] in (names or ()) and text[match.end() :].lstrip()[:1] != "="
+            if names is None or not (match["target"] or named):
+                return match[0]
+            self.targets[f"{stem}{len(self.targets)}"] = match[0]
+            return f"{stem}{len(self.targets) - 1}"
 
-        self.python = pattern.sub(placeholder, arguments)
+        self.python = _TOKEN.sub(python, text)
 
     def call(self, target: str) -> Call:
-        tree = None
-        if _depth(_STRINGS_AND_TARGETS.sub("", self.arguments)) <= MAX_NESTED_BRACKETS:
-            try:
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # odd escapes and calls are refused below
-                    tree = ast.parse(f"f({self.python})", mode="eval").body
-            except (SyntaxError, ValueError, RecursionError, MemoryError):
-                tree = None
-        if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
-            raise ArgumentError(
-                f"The parameters of {self.kind} {_short(self.text)} must be written as "
-                f"name=value, separated by commas; got {_short(self.arguments)}."
-            )
-        return self._call(target, tree)
+        """Return the call of `target` with these arguments."""
+        tree: Any = None
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # odd escapes and calls are refused below
+                tree = ast.parse(f"f({self.python})", mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            pass
+        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
+            return self._call(target, tree)
+        raise ArgumentError(
+            f"The parameters of {self.subject} must be written as name=value, separated by "
+            f"commas; got {_short(self.text)}."
+        )
 
     def _call(self, target: str, tree: ast.Call) -> Call:
-        arguments = []
-        for node in tree.args:
-            if isinstance(node, ast.Starred):
-                raise self._refused("must be written as name=value; got '*'.")
-            arguments.append(self._value(node, "A parameter"))
         settings: dict[str, Any] = {}
         for keyword in tree.keywords:
-            if keyword.arg is None:
-                raise self._refused("must be written as name=value; got '**'.")
-            if keyword.arg in settings:
+            name = keyword.arg or "**"
+            if name in settings:
                 raise ArgumentError(
-                    f"Parameter {keyword.arg!r} must be given once; {self.kind} "
-                    f"{_short(self.text)} has it twice."
+                    f"Parameter {name!r} must be given once; {self.subject} has it twice."
                 )
-            settings[keyword.arg] = self._value(keyword.value, f"Parameter {keyword.arg!r}")
-        return Call(target, tuple(arguments), settings)
+            settings[name] = self._value(keyword.value if keyword.arg else keyword)
+        return Call(target, tuple(map(self._value, tree.args)), settings)
 
-    def _refused(self, why: str) -> ArgumentError:
-        return ArgumentError(f"The parameters of {self.kind} {_short(self.text)} {why}")
-
-    def _value(self, node: ast.expr, what: str) -> Any:
-        value: Callable[[ast.expr], Any] = lambda inner: self._value(inner, what)  # noqa: E731
-        if isinstance(node, ast.Name) and node.id in self.targets:
-            return Call(self.targets[node.id])
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in self.targets
-        ):
-            return self._call(self.targets[node.func.id], node)
-        if isinstance(node, ast.List):
-            return [value(inner) for inner in node.elts]
-        if isinstance(node, ast.Tuple):
-            return tuple(value(inner) for inner in node.elts)
-        if isinstance(node, ast.Dict) and all(node.keys):
-            keys = [self._literal(key, what) for key in node.keys if key is not None]
-            try:
-                return dict(zip(keys, map(value, node.values), strict=True))
-            except TypeError:
-                pass  # an unhashable key
-        return self._literal(node, what)
-
-    def _literal(self, node: ast.expr, what: str) -> Any:
-        try:
-            return ast.literal_eval(node)
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            try:
-                written = ast.unparse(node)
-            except RecursionError:
-                written = self.arguments
-            for name, target in self.targets.items():
-                written = written.replace(name, target)
-            raise ArgumentError(
-                f"{what} of {self.kind} {_short(self.text)} must be a literal (a number, quoted "
-                "text, True, False, None, or a list, tuple or dictionary of literals)"
-                f"{' or package.module:Class(...)' if self.kind == 'learner' else ''}; got "
-                f"{_short(written)}."
-            ) from None
+    def _value(self, node: Any) -> Any:
+        match node:
+            case ast.Name(id=name) if name in self.targets:
+                return Call(self.targets[name])
+            case ast.Call(func=ast.Name(id=name)) if name in self.targets:
+                return self._call(self.targets[name], node)
+            case ast.List():
+                return list(map(self._value, node.elts))
+            case ast.Tuple():
+                return tuple(map(self._value, node.elts))
+            case ast.Dict() if None not in node.keys:
+                with suppress(TypeError):  # an unhashable key
+                    return dict(
+                        zip(map(self._value, node.keys), map(self._value, node.values), strict=True)
+                    )
+            case ast.Constant() | ast.UnaryOp(operand=ast.Constant()):
+                with suppress(ValueError):
+                    return ast.literal_eval(node)
+        written = str(ast.get_source_segment(f"f({self.python})", node))
+        for name, target in self.targets.items():
+            written = written.replace(name, target)
+        raise ArgumentError(
+            f"A parameter of {self.subject} must be a literal (a number, quoted text, True, False, "
+            "None, or a list, tuple or dictionary of literals)"
+            f"{' or package.module:Class(...)' * self.allows_calls}; got {_short(written)}."
+        )
 
 
-def _depth(text: str) -> int:
-    """Return the nesting depth of the brackets in `text`."""
-    deepest = depth = 0
-    for character in text:
-        if character in "([{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character in ")]}":
-            depth -= 1
-    # a sequence of signs nests without brackets
-    signs = max((len(run) for run in re.findall(r"[-+~]+", text.replace(" ", ""))), default=0)
-    return max(deepest, signs)
+def split_specifications(text: str) -> list[str]:
+    """Split a text at the commas between specifications, not at those inside them.
+
+    Examples
+    --------
+    >>> split_specifications("logistic, c4.5,svm=sklearn.svm:SVC(C=2, kernel='a,b')")
+    ['logistic', 'c4.5', "svm=sklearn.svm:SVC(C=2, kernel='a,b')"]
+    """
+    parts, depth, start = [], 0, 0
+    for match in _TOKEN.finditer(text):
+        depth += (match[0] in "([{") - (match[0] in ")]}")
+        if match[0] == "," and depth == 0:
+            parts.append(text[start : match.start()].strip())
+            start = match.end()
+    parts.append(text[start:].strip())
+    return [part for part in parts if part] or [text]
+
+
+def _label(text: str) -> tuple[str | None, str]:
+    """Separate the label before the first equals sign, if there is one."""
+    before, equals, after = text.partition("=")
+    if not equals or "(" in before or ":" in before:
+        return None, text
+    if not before.strip() or not after.strip():
+        raise ArgumentError(
+            f"A learner with a label must be written as label=specification; got {text!r:.200}."
+        )
+    return before.strip(), after
 
 
 def _short(text: str) -> str:
     limit = MAX_QUOTED_LENGTH
     return repr(text if len(text) <= limit else text[: limit - 3] + "...")
+
+
+def _described(text: str) -> tuple[str | None, str, Call]:
+    """Return the label, the rest of a specification, and its call, whose name is known."""
+    label, rest = _label(text)
+    names = {*LEARNERS, *MODULE_OF}
+    call = parse_call(rest, "learner", names=names)
+    if ":" not in call.target and call.target not in names:
+        raise _unknown(call.target)
+    return label, rest.strip(), call
+
+
+def check_specifications(specifications: Iterable[str]) -> None:
+    """Raise if a specification has no valid form or an unknown name, without imports of learners.
+
+    Examples
+    --------
+    >>> check_specifications(["logistic,c4.5", "RandomForestClassifier(n_estimators=9)"])
+    >>> check_specifications(["lgistic"])
+    Traceback (most recent call last):
+    bestofk._base.errors.UnknownNameError: There is no learner 'lgistic': did you mean 'logistic'?
+    """
+    for text in specifications:
+        for part in split_specifications(text):
+            _described(part)
+
+
+def parse_learner(text: str) -> tuple[str, Any]:
+    """Return the name and the estimator that `text` describes.
+
+    Parameters
+    ----------
+    text : str
+        The name of a built-in learner, of a class of scikit-learn, XGBoost, LightGBM or CatBoost,
+        or an import path ``package.module:Class``, with optional parameters in parentheses and an
+        optional ``label=`` before it.
+
+    Returns
+    -------
+    name : str
+        The label; without a label, the text without module names.
+    estimator
+        Not fitted.
+
+    Examples
+    --------
+    >>> parse_learner("nmc(scale='range')")
+    ("nmc(scale='range')", NearestMean(scale='range'))
+    >>> parse_learner("forest=sklearn.ensemble:RandomForestClassifier(n_estimators=200)")
+    ('forest', RandomForestClassifier(n_estimators=200))
+    >>> parse_learner("sklearn.linear_model:Ridge(alpha=2.0)")
+    ('Ridge(alpha=2.0)', Ridge(alpha=2.0))
+    """
+    if not isinstance(text, str) or not text.strip():
+        raise ArgumentError(
+            f"A learner must be described by text such as 'c4.5' or "
+            f"'sklearn.svm:SVC(C=2.0)'; got {text!r}."
+        )
+    label, text, call = _described(text)
+    estimator = _make(call, _short(text))
+    if call.target not in LEARNERS:
+        check_estimator_like(estimator, f"Learner {_short(text)}")
+    name = _TOKEN.sub(lambda m: m[0].rpartition(":")[2] if m["target"] else m[0], text)
+    return label or name, estimator
+
+
+def _unknown(name: str) -> ArgumentError | UnknownNameError:
+    """Return the error about a name that is no learner, with the line that works."""
+    if name.endswith(".py"):
+        path = name if name.startswith((".", "/")) else f"./{name}"
+        return ArgumentError(
+            f"Learner {name!r:.200} is a Python file: name the class or estimator in it, as in "
+            f"'{path}:NAME'."
+        )
+    module, dot, kind = name.rpartition(".")
+    if dot and kind.isidentifier() and all(word.isidentifier() for word in module.split(".")):
+        return ArgumentError(
+            f"There is no learner {name!r:.200}; to import a class, write a colon before its "
+            f"name: '{module}:{kind}'."
+        )
+    unknown = UnknownNameError("learner", name, LEARNERS)
+    meant = suggestion(name)
+    is_class_name = meant.startswith("did you mean") or name != name.lower()
+    if meant and (is_class_name or not unknown.near):
+        end = "" if meant.endswith("?") else "."
+        return ArgumentError(f"There is no learner {name!r:.120}: {meant}{end}")
+    return unknown
 
 
 # Create learners from calls
@@ -217,7 +289,8 @@ _FACTORIES = {
     ("imblearn.pipeline", "make_pipeline"),
 }
 """Functions of other packages that combine learners: (module, name)."""
-_PART_METHODS = (("fit", "predict"), ("fit", "transform"), ("fit", "fit_resample"),
+_LEARNER_METHODS = (("fit", "predict"),)
+_PART_METHODS = (*_LEARNER_METHODS, ("fit", "transform"), ("fit", "fit_resample"),
           ("get_params", "set_params"), ("split", "get_n_splits"))  # fmt: skip
 """Methods of the possible parts of a learner: learners, transformers, kernels, splitters."""
 
@@ -242,227 +315,155 @@ def learner_factory(function: Function) -> Function:
     return function
 
 
-def make(call: Call, text: str, *, part: bool = False) -> Any:
-    """Create what `call` describes.
+def _make(value: Any, text: str, *, part: bool = True) -> Any:
+    """Create what the calls in a value describe; other values stay as they are.
 
     `part` is for parts of another specification, which need not predict.
     """
-    if ":" not in call.target and call.target not in LEARNERS:
-        if call.target not in MODULE_OF:
-            raise _unknown(call.target)
-        call = call._replace(target=f"{MODULE_OF[call.target]}:{call.target}")
-    settings = {name: _with_made_parts(value, text) for name, value in call.settings.items()}
-    arguments = [_with_made_parts(value, text) for value in call.arguments]
-    if ":" not in call.target:
-        if arguments:
-            raise _unnamed(call, text)
-        return _built_in(call.target, **settings)
-    target = find(call.target, text)
-    if isinstance(target, type):
-        _check_class(target, call, text, part=part)
-        if arguments:
-            raise _unnamed(call, text)
-        return _called(target, (), settings, text)
-    if isinstance(target, FunctionType):
-        if not _is_factory(target):
+    if isinstance(value, list | tuple) and not isinstance(value, Call):
+        return type(value)(_make(one, text) for one in value)
+    if isinstance(value, dict):
+        return {key: _make(one, text) for key, one in value.items()}
+    if not isinstance(value, Call):
+        return value
+    name = value.target
+    arguments = [_make(one, text) for one in value.arguments]
+    settings = _make(value.settings, text)
+    if name in LEARNERS:
+        maker: Any = lambda **params: learner(name, **params)  # noqa: E731
+    else:
+        maker = _maker(name if ":" in name else f"{MODULE_OF[name]}:{name}", text, part=part)
+    if (arguments and not isinstance(maker, FunctionType)) or (arguments and name in LEARNERS):
+        raise ArgumentError(
+            f"Every parameter of learner {text} must be written as name=value; got "
+            f"{_short(repr(arguments[0]))}."
+        )
+    if not isinstance(maker, type | FunctionType):
+        if settings:
             raise ArgumentError(
-                f"Learner {text!r} must name a class with fit and predict; {call.target!r} is a "
-                "function, so bestofk does not call it (mark your own functions with "
-                "@bestofk.learners.learner_factory)."
+                f"Learner {text} takes no parameters: {name!r} is already an estimator, not a "
+                "class."
             )
-        return _called(target, arguments, settings, text)
-    if not _has_methods(type(target), part=part):
-        raise ArgumentError(
-            f"Learner {text!r} must name a class with fit and predict; {call.target!r} is not one."
-        )
-    if arguments or settings:
-        raise ArgumentError(
-            f"Learner {text!r} takes no parameters: {call.target!r} is already an estimator, not "
-            "a class."
-        )
-    return target
+        return maker
+    try:
+        return maker(*arguments, **settings)
+    except ArgumentError:
+        raise
+    except (Exception, SystemExit) as raised:
+        # any class may raise anything in its constructor
+        why = str(raised) if isinstance(raised, TypeError) else _describe(raised)
+        raise ArgumentError(f"Learner {text} cannot be created: {why}.") from None
 
 
-def _unknown(name: str) -> ArgumentError | UnknownNameError:
-    """Return the error about a name that is no learner, with the line that works."""
-    if name.endswith(".py"):
-        path = name if name.startswith((".", "/")) else f"./{name}"
-        return ArgumentError(
-            f"Learner {name!r:.200} is a Python file: name the class or estimator in it, as in "
-            f"'{path}:NAME'."
+def _maker(name: str, text: str, *, part: bool) -> Any:
+    """Return the class, marked function or estimator ``module:name``; refuse everything else."""
+    target = find(name, text)
+    if isinstance(target, FunctionType):
+        known = (target.__module__, target.__qualname__) in _FACTORIES
+        if known or target.__dict__.get(_FACTORY_MARK) is True:
+            return target
+        raise ArgumentError(
+            f"Learner {text} must name a class with fit and predict; {name!r} is a function, so "
+            "bestofk does not call it (mark your own functions with "
+            "@bestofk.learners.learner_factory)."
         )
-    module, dot, kind = name.rpartition(".")
-    if dot and kind.isidentifier() and all(word.isidentifier() for word in module.split(".")):
-        return ArgumentError(
-            f"There is no learner {name!r:.200}; to import a class, write a colon before its "
-            f"name: '{module}:{kind}'."
-        )
-    unknown = UnknownNameError("learner", name, LEARNERS)
-    meant = suggestion(name)
-    is_class_name = meant.startswith("did you mean") or name != name.lower()
-    if meant and (is_class_name or not unknown.near):
-        return ArgumentError(f"There is no learner {name!r:.120}: {meant.rstrip('?')}"
-                             f"{'?' if meant.endswith('?') else '.'}")  # fmt: skip
-    return unknown
+    kind = target if isinstance(target, type) else type(target)
+    # without running code of the class
+    there = {attribute for base in type.mro(kind) for attribute in vars(base)}
+    if any(there.issuperset(names) for names in (_PART_METHODS if part else _LEARNER_METHODS)):
+        return target
+    absent = "predict" if "fit" in there else "fit"
+    raise ArgumentError(
+        f"Learner {text} must be made of classes with fit and predict"
+        f"{' or transform' if part else ''}; {name!r} has no {absent}, so bestofk does not call it."
+    )
 
 
 def find(target: str, text: str) -> Any:
-    """Import the object ``module:name`` or ``file.py:name`` without calling it."""
+    """Import the object ``module:name`` or ``file.py:name`` without calling it.
+
+    Messages call the specification `text`.
+    """
     module_name, _, name = (word.strip() for word in target.partition(":"))
     is_path = module_name.endswith(".py") or module_name.startswith(("./", "../"))
     if not name.isidentifier() or not (
         is_path or all(word.isidentifier() for word in module_name.split("."))
     ):
         raise ArgumentError(
-            f"Learner {text!r} must name a module and a class, as in "
+            f"Learner {text} must name a module and a class, as in "
             "'sklearn.ensemble:RandomForestClassifier'."
         )
     if is_path:
-        path = module_name if module_name.endswith(".py") else f"{module_name}.py"
-        module: Any = run_file(path)
+        module: Any = run_file(f"{module_name.removesuffix('.py')}.py")
     else:
         module = _import_module(module_name, name, text)
     try:
         return getattr(module, name)
     except AttributeError:
-        public = _public_names(module)
+        names = sorted(getattr(module, "__all__", None) or dir(module))
+        public = [one for one in names if not one.startswith("_")]
         raise UnknownNameError(f"name in the module {module_name}", name, public) from None
     except Exception as raised:
         # a module may compute its names
-        raise ArgumentError(f"Learner {text!r}: {_describe(raised)}.") from None
+        raise ArgumentError(f"Learner {text}: {_describe(raised)}.") from None
 
 
 def _import_module(module_name: str, name: str, text: str) -> Any:
     top = module_name.partition(".")[0]
     if any(word.startswith("__") for word in module_name.split(".")):
-        raise ArgumentError(f"Learner {text!r}: bestofk does not import {module_name!r}.")
+        raise ArgumentError(f"Learner {text}: bestofk does not import {module_name!r}.")
     if top in sys.stdlib_module_names or top == "test":
         raise ArgumentError(
-            f"Learner {text!r}: {top!r} belongs to Python's standard library, which has no "
+            f"Learner {text}: {top!r} belongs to Python's standard library, which has no "
             "learners; nothing was imported."
         )
-    _refuse_working_folder(top, module_name, name, text)
+    if top not in sys.modules and _is_in_working_folder(top):
+        file = f"{module_name.replace('.', '/')}.py"
+        hint = (
+            f"write './{file}:{name}' to run it"
+            if Path(file).exists()
+            else f"set PYTHONPATH={Path.cwd()} to allow it"
+        )
+        raise ArgumentError(
+            f"Learner {text}: {top!r} is in the working folder, from which bestofk does not "
+            f"import modules: {hint}."
+        )
     try:
         return import_module(module_name)
     except ModuleNotFoundError as error:
         raise ArgumentError(
-            f"Learner {text!r}: there is no module {error.name!r:.200}; is its package installed?"
+            f"Learner {text}: there is no module {error.name!r:.200}; is its package installed?"
         ) from None
     except (Exception, SystemExit) as raised:
         # any module may raise anything while it is imported
         raise ArgumentError(
-            f"Learner {text!r}: the module {module_name!r} cannot be imported: {_describe(raised)}."
+            f"Learner {text}: the module {module_name!r} cannot be imported: {_describe(raised)}."
         ) from None
 
 
-def _refuse_working_folder(top: str, module_name: str, name: str, text: str) -> None:
-    """Raise an error if the module would be imported from the working folder by accident."""
-    if top in sys.modules:
-        return
+def _is_in_working_folder(top: str) -> bool:
+    """Return whether a package would come from the working folder without the user's consent.
+
+    The user consents by PYTHONPATH or an installation.
+    """
     here = Path.cwd()
-    file = f"{module_name.replace('.', '/')}.py"
     try:
         spec = find_spec(top)
-    except (ImportError, ValueError, OSError):
-        spec = None
-    origin = spec.origin or "" if spec is not None else ""
-    paths = [origin, *(spec.submodule_search_locations or ())] if spec is not None else []
-    inside = any(Path(path).parent in (here, here / top) for path in paths if os.sep in path)
-    only_here = spec is None and (_exists(here / f"{top}.py") or _exists(here / top))
-    if only_here or (inside and not _on_python_path(here)):
-        hint = (
-            f"write './{file}:{name}' to run it"
-            if _exists(here / file)
-            else f"set PYTHONPATH={here} to allow it"
-        )
-        raise ArgumentError(
-            f"Learner {text!r}: {top!r} is in the working folder, from which bestofk does not "
-            f"import modules: {hint}."
-        )
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # the name may be too long
+        only_here = spec is None and ((here / f"{top}.py").exists() or (here / top).exists())
+    except (ImportError, ValueError, OSError):  # the name may be too long
         return False
-
-
-def _on_python_path(folder: Path) -> bool:
-    """Return whether the user put the folder on the path, by PYTHONPATH or an installation."""
-    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if spec is None:
+        return only_here
+    paths = [Path(path) for path in (spec.origin, *(spec.submodule_search_locations or ())) if path]
     # the first entry of sys.path is the folder of the script or the working folder
-    return any(Path(path).resolve() == folder.resolve() for path in (*paths, *sys.path[1:]) if path)
-
-
-def _check_class(kind: type, call: Call, text: str, *, part: bool) -> None:
-    if _has_methods(kind, part=part):
-        return
-    absent = "fit" if not _has(kind, "fit") else "predict"
-    subject = f"A part of learner {text!r}" if part else f"Learner {text!r}"
-    raise ArgumentError(
-        f"{subject} must be a class with fit and predict{' or transform' if part else ''}; "
-        f"{call.target!r} has no {absent}, so bestofk does not call it."
+    allowed = (*os.environ.get("PYTHONPATH", "").split(os.pathsep), *sys.path[1:])
+    return any(path.parent in (here, here / top) for path in paths) and not any(
+        Path(path).resolve() == here.resolve() for path in allowed if path
     )
-
-
-def _has_methods(kind: type, *, part: bool) -> bool:
-    sets = _PART_METHODS if part else _PART_METHODS[:1]
-    return any(all(_has(kind, name) for name in names) for names in sets)
-
-
-def _has(kind: type, name: str) -> bool:
-    """Return whether the class has the attribute, without running code of the class."""
-    return any(name in vars(base) for base in type.mro(kind))
-
-
-def _is_factory(function: FunctionType) -> bool:
-    known = (function.__module__, function.__qualname__) in _FACTORIES
-    return known or function.__dict__.get(_FACTORY_MARK) is True
-
-
-def _with_made_parts(value: Any, text: str) -> Any:
-    """Replace the calls in a value by what they describe."""
-    if isinstance(value, Call):
-        return make(value, text, part=True)
-    if isinstance(value, list | tuple):
-        return type(value)(_with_made_parts(part, text) for part in value)
-    if isinstance(value, dict):
-        return {key: _with_made_parts(part, text) for key, part in value.items()}
-    return value
-
-
-def _called(maker: Any, arguments: Any, settings: dict[str, Any], text: str) -> Any:
-    try:
-        return maker(*arguments, **settings)
-    except (Exception, SystemExit) as raised:
-        # any class may raise anything in its constructor
-        why = str(raised) if isinstance(raised, TypeError) else _describe(raised)
-        raise ArgumentError(f"Learner {text!r} cannot be created: {why}.") from None
-
-
-def _unnamed(call: Call, text: str) -> ArgumentError:
-    return ArgumentError(
-        f"Every parameter of learner {text!r} must be written as name=value; got "
-        f"{_quoted(call.arguments[0])}."
-    )
-
-
-def _quoted(value: Any) -> str:
-    return repr(value.target if isinstance(value, Call) else repr(value))
 
 
 def _describe(raised: BaseException) -> str:
-    return f"{type(raised).__name__}: {_one_line(raised)[:300]}".rstrip(": .")
-
-
-def _one_line(raised: BaseException) -> str:
-    return " ".join(str(raised).split())
-
-
-def _public_names(module: Any) -> list[str]:
-    names: list[str] = list(getattr(module, "__all__", None) or dir(module))
-    return sorted(name for name in names if not name.startswith("_"))
+    return f"{type(raised).__name__}: {' '.join(str(raised).split())[:300]}".rstrip(": .")
 
 
 # Learners from the user's Python files
@@ -473,8 +474,7 @@ _modules_run: dict[tuple[str, int, int], ModuleType] = {}
 
 def learners_of_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Run a Python file and return the learners of its mapping or list ``learners``, by name."""
-    module = run_file(path)
-    learners = getattr(module, LEARNERS_VARIABLE, None)
+    learners = getattr(run_file(path), LEARNERS_VARIABLE, None)
     if isinstance(learners, str) or not isinstance(learners, Mapping | Sequence) or not learners:
         raise ArgumentError(
             f"{os.fspath(path)}: must define a mapping or a list {LEARNERS_VARIABLE!r} with "
@@ -483,23 +483,6 @@ def learners_of_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     if isinstance(learners, Mapping):
         return {str(name): _from_class(value, str(name)) for name, value in learners.items()}
     return named_learners([_from_class(value, "a learner") for value in learners])
-
-
-def check_specifications(specifications: Iterable[str]) -> None:
-    """Raise if a specification has no valid form or an unknown name, without imports of learners.
-
-    Examples
-    --------
-    >>> check_specifications(["logistic,c4.5", "RandomForestClassifier(n_estimators=9)"])
-    >>> check_specifications(["lgistic"])
-    Traceback (most recent call last):
-    bestofk._base.errors.UnknownNameError: There is no learner 'lgistic': did you mean 'logistic'?
-    """
-    for text in specifications:
-        for part in split_specifications(text):
-            call = parse_call(_label(part)[1], "learner", names=(*LEARNERS, *MODULE_OF))
-            if ":" not in call.target and call.target not in (*LEARNERS, *MODULE_OF):
-                raise _unknown(call.target)
 
 
 def chosen_learners(specifications: Sequence[str], files: Sequence[str]) -> Any:
@@ -534,24 +517,21 @@ def run_file(path: str | os.PathLike[str]) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
-    folder = str(file.parent)
-    if folder not in sys.path:
-        sys.path.append(folder)  # last, so that files next to it hide no installed package
+    if str(file.parent) not in sys.path:
+        sys.path.append(str(file.parent))  # last, so that files next to it hide no package
     before = sys.modules.get(name)
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as raised:
         # the file may raise anything
-        if before is None:
-            del sys.modules[name]
-        else:
+        del sys.modules[name]
+        if before is not None:
             sys.modules[name] = before
-        message = _one_line(raised)[:300].rstrip(".")
-        line = _line_in(raised, str(file))
-        raise ArgumentError(
-            f"{os.fspath(path)} cannot be run: {type(raised).__name__}: {message}{line}."
-        ) from None
+        frames = traceback.extract_tb(raised.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == str(file)]
+        at = f" (line {lines[-1]})" if lines else ""
+        raise ArgumentError(f"{os.fspath(path)} cannot be run: {_describe(raised)}{at}.") from None
     import cloudpickle
 
     cloudpickle.register_pickle_by_value(module)  # workers need not find the file
@@ -570,128 +550,19 @@ def _free_name(file: Path) -> str:
     return f"learners_{sha256(str(file).encode()).hexdigest()[:12]}"
 
 
-def _line_in(raised: BaseException, file: str) -> str:
-    if isinstance(raised, SyntaxError):
-        return ""
-    trace, line = raised.__traceback__, None
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return "" if line is None else f" (line {line})"
-
-
 def _from_class(value: Any, where: str) -> Any:
     """Create an estimator with default parameters from a class; return other values unchanged."""
-    if not isinstance(value, type):
-        return value
     try:
-        return value()
+        return value() if isinstance(value, type) else value
     except Exception as raised:
         # any class may raise anything in its constructor
         raise ArgumentError(
             f"{where}: {value.__name__} cannot be created with default parameters "
-            f"({type(raised).__name__}: {_one_line(raised)[:200]})."
+            f"({_describe(raised)})."
         ) from None
 
 
 # Named learners
-
-
-def parse_learner(text: str) -> tuple[str, Any]:
-    """Return the name and the estimator that `text` describes.
-
-    Parameters
-    ----------
-    text : str
-        The name of a built-in learner, of a class of scikit-learn, XGBoost, LightGBM or CatBoost,
-        or an import path ``package.module:Class``, with optional parameters in parentheses and an
-        optional ``label=`` before it.
-
-    Returns
-    -------
-    name : str
-        The label; without a label, the text without module names.
-    estimator
-        Not fitted.
-
-    Examples
-    --------
-    >>> parse_learner("nmc(scale='range')")
-    ("nmc(scale='range')", NearestMean(scale='range'))
-    >>> parse_learner("forest=sklearn.ensemble:RandomForestClassifier(n_estimators=200)")
-    ('forest', RandomForestClassifier(n_estimators=200))
-    >>> parse_learner("Ridge(alpha=2.0)")
-    ('Ridge(alpha=2.0)', Ridge(alpha=2.0))
-    """
-    if not isinstance(text, str) or not text.strip():
-        raise ArgumentError(
-            f"A learner must be described by text such as 'c4.5' or "
-            f"'sklearn.svm:SVC(C=2.0)'; got {text!r}."
-        )
-    label, text = _label(text)
-    call = parse_call(text, "learner", names=(*LEARNERS, *MODULE_OF))
-    quoted = text.strip()
-    if len(text) > MAX_QUOTED_LENGTH:
-        quoted = f"{quoted[:MAX_QUOTED_LENGTH]}..."
-    estimator = make(call, quoted)
-    if call.target not in LEARNERS:
-        check_estimator_like(estimator, f"Learner {quoted!r}")
-    return label or without_modules(text.strip()), estimator
-
-
-def _check_params(estimator: Any, name: str) -> None:
-    """Raise an error if the parameters, which identify a learner, cannot be read."""
-    try:
-        estimator.get_params(deep=False)
-    except Exception as raised:
-        # any class may raise anything
-        message = _one_line(raised)[:200].rstrip(".")
-        raise ArgumentError(
-            f"Learner {name!r} cannot be used: its get_params raises {type(raised).__name__}: "
-            f"{message}."
-        ) from None
-
-
-def _label(text: str) -> tuple[str | None, str]:
-    """Separate the label before the first equals sign, if there is one."""
-    before, equals, after = text.partition("=")
-    if not equals or "(" in before or ":" in before:
-        return None, text
-    if not before.strip() or not after.strip():
-        raise ArgumentError(
-            f"A learner with a label must be written as label=specification; got {text!r:.200}."
-        )
-    return before.strip(), after
-
-
-def _built_in(name: str, **params: Any) -> Any:
-    try:
-        return learner(name, **params)
-    except (TypeError, ValueError) as raised:
-        if isinstance(raised, ArgumentError):
-            raise
-        raise ArgumentError(f"Learner {name!r} cannot be created: {raised}.") from None
-
-
-def split_specifications(text: str) -> list[str]:
-    """Split a text at the commas between specifications, not at those inside them.
-
-    Examples
-    --------
-    >>> split_specifications("logistic, c4.5,svm=sklearn.svm:SVC(C=2, kernel='a,b')")
-    ['logistic', 'c4.5', "svm=sklearn.svm:SVC(C=2, kernel='a,b')"]
-    """
-    # hide quoted text and brackets, so that only the other commas remain
-    plain = re.sub(_STRING, lambda match: " " * len(match[0]), text)
-    depth, starts = 0, [0]
-    for position, character in enumerate(plain):
-        depth += (character in "([{") - (character in ")]}")
-        if character == "," and depth == 0:
-            starts.append(position + 1)
-    ends = [*(start - 1 for start in starts[1:]), len(text)]
-    parts = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
-    return [part for part in parts if part] or [text]
 
 
 def named_learners(learners: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
@@ -701,21 +572,34 @@ def named_learners(learners: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any
     ----------
     learners : mapping, iterable or str
         Specifications and estimators; ``(name, learner)`` pairs; a mapping of name to either; or a
-        text of specifications with commas between them. Estimators of the same class get names
-        with the parameters in which they differ.
+        text of specifications with commas between them. An estimator is named after its class, and
+        a pipeline after its last step. Parameters or steps that differ tell the same names apart.
 
     Examples
     --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
     >>> from sklearn.svm import SVC
     >>> list(named_learners(["max", SVC(), "log=logistic", ("tree", "c4.5")]))
     ['max', 'SVC', 'log', 'tree']
     >>> list(named_learners([SVC(C=1), SVC(C=10)]))
     ['SVC(C=1)', 'SVC(C=10)']
+    >>> list(named_learners([SVC(), make_pipeline(StandardScaler(), SVC())]))
+    ['SVC', 'StandardScaler+SVC']
     """
-    by_name: dict[str, Any] = {}
     pairs = [_named(label, value) for label, value in _labelled(learners)]
-    for name, estimator in _told_apart(pairs):
-        _check_params(estimator, name)
+    names = _told_apart([estimator for name, estimator in pairs if name is None],
+                        {name for name, _ in pairs if name is not None})  # fmt: skip
+    by_name: dict[str, Any] = {}
+    for label, estimator in pairs:
+        name = names.pop(0) if label is None else label
+        try:
+            estimator.get_params(deep=False)  # they identify a learner
+        except Exception as raised:
+            # any class may raise anything
+            raise ArgumentError(
+                f"Learner {name!r} cannot be used: its get_params raises {_describe(raised)}."
+            ) from None
         if name in by_name:
             raise ArgumentError(
                 f"Two learners are called {name!r}; give them different names, with labels such "
@@ -753,56 +637,54 @@ def _named(label: str | None, value: Any) -> tuple[str | None, Any]:
     return label, value
 
 
-def _told_apart(pairs: Sequence[tuple[str | None, Any]]) -> list[tuple[str, Any]]:
-    """Name each unnamed estimator after its class, with the parameters that tell it apart."""
-    taken = {name for name, _ in pairs if name is not None}
-    by_class: dict[str, list[Any]] = {}
-    for name, estimator in pairs:
-        if name is None:
-            by_class.setdefault(type(estimator).__name__, []).append(estimator)
-    names = {}
-    for kind, estimators in by_class.items():
-        if len(estimators) == 1 and kind not in taken:
-            names[id(estimators[0])] = kind
-            continue
-        for estimator, words in zip(estimators, differing_parameters(estimators), strict=True):
-            names[id(estimator)] = f"{kind}({words})" if words else kind
-    return [
-        (names[id(estimator)] if name is None else name, estimator) for name, estimator in pairs
-    ]
-
-
 MAX_NAMED_PARAMETERS = 3
 MAX_VALUE_LENGTH = 40
 
 
-def differing_parameters(estimators: Sequence[Any]) -> list[str]:
-    """Return the parameters in which estimators of one class differ, as text for each.
+def _told_apart(estimators: Sequence[Any], taken: Collection[str]) -> list[str]:
+    """Name each estimator after its class or last step, and tell the same names apart."""
+    chains = [_chain(estimator) for estimator in estimators]
+    kinds = [type(chain[-1]).__name__ for chain in chains]
+    names = list(kinds)
+    for kind in dict.fromkeys(kinds):
+        same = [number for number, one in enumerate(kinds) if one == kind]
+        if len(same) == 1 and kind not in taken:
+            continue
+        steps = ["+".join(type(step).__name__ for step in chains[number]) for number in same]
+        words = _differing_parameters([chains[number][-1] for number in same])
+        by_parameters = [f"{kind}({word})" if word else kind for word in words]
+        if len(set(steps)) == len(steps):
+            told_apart = steps
+        elif len(set(words)) == len(words):
+            told_apart = by_parameters
+        else:
+            told_apart = [f"{kind} {number}" for number in range(1, len(same) + 1)]
+        for number, name in zip(same, told_apart, strict=True):
+            names[number] = name
+    return names
 
-    Examples
-    --------
-    >>> from sklearn.svm import SVC
-    >>> differing_parameters([SVC(), SVC(C=2.0), SVC(kernel="linear")])
-    ["C=1.0, kernel='rbf'", "C=2.0, kernel='rbf'", "C=1.0, kernel='linear'"]
-    """
+
+def _chain(estimator: Any) -> list[Any]:
+    """Return the steps of a pipeline that do something; other learners alone."""
+    steps = getattr(estimator, "steps", None)
+    real = [step for _, step in steps if hasattr(step, "fit")] if isinstance(steps, list) else []
+    return real or [estimator]
+
+
+def _differing_parameters(estimators: Sequence[Any]) -> list[str]:
+    """Return the parameters in which estimators of one class differ, as text for each."""
+    words: list[str] = []
     for deep in (False, True):
         texts = [_parameter_texts(estimator, deep=deep) for estimator in estimators]
         names = dict.fromkeys(name for by_name in texts for name in by_name)
         differ = [name for name in names if len({by_name.get(name) for by_name in texts}) > 1]
-        words = [
-            ", ".join(f"{name}={by_name[name]}" for name in differ if name in by_name)
-            for by_name in texts
-        ]
-        if len(set(words)) == len(words):
-            few = [
-                ", ".join(
-                    f"{name}={by_name[name]}"
-                    for name in differ[:MAX_NAMED_PARAMETERS]
-                    if name in by_name
-                )
+        for shown in (differ[:MAX_NAMED_PARAMETERS], differ):
+            words = [
+                ", ".join(f"{name}={by_name[name]}" for name in shown if name in by_name)
                 for by_name in texts
             ]
-            return few if len(set(few)) == len(few) else words
+            if len(set(words)) == len(words):
+                return words
     return words
 
 
@@ -812,42 +694,12 @@ def _parameter_texts(estimator: Any, *, deep: bool) -> dict[str, str]:
     except Exception:
         # any class may raise anything
         return {}
-    return {name: _value_text(value) for name, value in parameters.items()}
-
-
-def _value_text(value: Any) -> str:
-    """Return a short text; the class names of estimators and of the steps of a pipeline."""
-    if hasattr(value, "get_params"):
-        return type(value).__name__
-    if isinstance(value, list | tuple) and value:
-        parts = [one[1] if isinstance(one, tuple) and len(one) > 1 else one for one in value]
-        if all(hasattr(part, "get_params") for part in parts):
-            return "+".join(type(part).__name__ for part in parts)
-    text = " ".join(repr(value).split())
-    return text if len(text) <= MAX_VALUE_LENGTH else f"{text[: MAX_VALUE_LENGTH - 3]}..."
-
-
-def problem_call(text: str) -> tuple[str, dict[str, Any]]:
-    """Return name and parameters of the problem ``name(param=value)``.
-
-    Examples
-    --------
-    >>> problem_call("gaussian(bayes_error=0.1)")
-    ('gaussian', {'bayes_error': 0.1})
-    """
-    call = parse_call(text, "problem")
-    if call.arguments:
-        raise ArgumentError(
-            f"Every parameter of problem {text!r:.200} must be written as name=value; got "
-            f"{call.arguments[0]!r:.80}."
-        )
-    if any(map(_contains_call, call.settings.values())):
-        raise ArgumentError(f"The parameters of problem {text!r:.200} must be literals.")
-    return call.target, call.settings
-
-
-def _contains_call(value: Any) -> bool:
-    if isinstance(value, Call):
-        return True
-    parts = value.values() if isinstance(value, dict) else value
-    return isinstance(value, list | tuple | dict) and any(map(_contains_call, parts))
+    texts = {}
+    for name, value in parameters.items():
+        text = " ".join(repr(value).split())
+        if hasattr(value, "get_params"):
+            text = type(value).__name__
+        elif len(text) > MAX_VALUE_LENGTH:
+            text = f"{text[: MAX_VALUE_LENGTH - 3]}..."
+        texts[name] = text
+    return texts

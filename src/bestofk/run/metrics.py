@@ -388,7 +388,7 @@ def _by_name(name: str, classes: Labels | None) -> Loss:
 
 def _of_file(name: str, classes: Labels | None) -> Loss:
     """Return the metric ``models.py:name``; a function needs a direction there, too."""
-    metric_or_scorer = find(name, name)
+    metric_or_scorer = find(name, repr(name))
     is_function = callable(metric_or_scorer) and not _is_scorer(metric_or_scorer)
     if is_function and _positional(metric_or_scorer) != 3:
         file, _, called = name.rpartition(":")

@@ -110,9 +110,14 @@ def problem(text: str, **settings: Any) -> Problem:
     Traceback (most recent call last):
     bestofk._base.errors.UnknownNameError: There is no problem 'binery': did you mean 'binary'?
     """
-    from bestofk.learners.specification import problem_call
+    from bestofk.learners.specification import parse_call
 
-    name, text_settings = problem_call(text)
+    name, arguments, text_settings = parse_call(text, "problem")
+    if arguments:
+        raise ArgumentError(
+            f"Every parameter of problem {text!r:.200} must be written as name=value; got "
+            f"{arguments[0]!r:.80}."
+        )
     maker = PROBLEMS[name].load()
     settings = {**text_settings, **settings}
     parameters = inspect.signature(maker).parameters
