@@ -123,6 +123,11 @@ class Registry(Mapping[str, EntryT], Generic[EntryT]):
             raise ArgumentError(f"{self.kind} {name!r} is part of bestofk and cannot be removed.")
         del self._entries[self[name].name]
 
+    @property
+    def shipped(self) -> list[EntryT]:
+        """The entries of the library, without those of plugins."""
+        return [entry for name, entry in self._entries.items() if name in self._shipped]
+
     def __getitem__(self, name: str) -> EntryT:
         if name not in self:
             raise UnknownNameError(self.kind, name, self._entries)

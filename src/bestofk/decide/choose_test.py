@@ -283,8 +283,8 @@ def _sizes_needed(problem: Problem) -> DesignError:
 
 
 def automatic_tests(situation: str) -> list[PairwiseTest]:
-    """Return the automatic tests of a situation, the first choice first."""
-    return [entry for entry in PAIRWISE_TESTS.values() if situation in entry.automatic]
+    """Return the automatic tests of a situation, the first choice first; none is of a plugin."""
+    return [entry for entry in PAIRWISE_TESTS.shipped if situation in entry.automatic]
 
 
 def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:

@@ -35,7 +35,7 @@ def left_out_of(
     sentences: list[str] = []
     if study is not None:
         sentences += [one.text for one in study.select("left out")]
-        sentences += study.data_left_out
+        sentences += study.spec.left_out
     elif order is not None:
         sentences += [one.text for one in order.select("left out")]
     if models is not None:
@@ -202,8 +202,6 @@ _COMPARE_SETTINGS = ("prefer", "margin", "alpha", "test")
 
 def _compare_call(order: Decision | None, study: Study) -> str:
     spec = study.spec
-    if spec is None:
-        return _call("study = bk.compare", [f"cv={study.plan!r}"])
     learners = ", ".join(f"{learner.name!r}: ..." for learner in spec.learners)
     arguments = [
         f"{{{learners}}}",
@@ -235,9 +233,9 @@ def _compare_call(order: Decision | None, study: Study) -> str:
 
 def origin_tables(study: Study | None) -> list[OutputTable]:
     """Return the tables of fingerprints and settings of learners and data sets."""
-    spec = None if study is None else study.spec
-    if spec is None:
+    if study is None:
         return []
+    spec = study.spec
     learners, datasets = spec.learners[:MAX_FINGERPRINTS], spec.datasets[:MAX_FINGERPRINTS]
     return [
         OutputTable(

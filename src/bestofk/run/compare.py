@@ -251,7 +251,7 @@ def compare(
                 raise
             return None
         cut = other.race is not None and not other.race.settled
-        cut = cut or other.spec is None or other.spec.decisions[-1].fits is not None
+        cut = cut or other.spec.decisions[-1].fits is not None
         return None if cut else other
 
     study = replicated(study, repeat, execution.replicate)

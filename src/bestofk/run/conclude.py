@@ -11,7 +11,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import BestOfKError, RunError
-from bestofk._base.formatting import joined, number, shortened
+from bestofk._base.formatting import number, shortened
 from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import decide
@@ -285,16 +285,9 @@ def conclude(
         costs=costs,
         failures=failures,
         left_out=left_out,
-        plan=spec.plan,
-        loss=spec.loss,
-        random_state=spec.random_state,
-        setting=setting_of(spec),
-        assumed=spec.taken,
         notes=(*notes, *spec.notes),
         dropped=dropped,
         undecided="" if decision is not None else why_not,
-        data_account=(*spec.account, *spec.left_out),
-        data_left_out=spec.left_out,
         preparation=planned_preparation(spec),
         spec=spec,
         store=store,
@@ -391,24 +384,3 @@ def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell], too_li
     if failures:
         return f"No fold was finished by all learners; {failures[0].learner}: {failures[0].reason}"
     return "No fold was finished by all learners."
-
-
-def setting_of(spec: StudySpec) -> tuple[str, ...]:
-    """Return how the study was run, for a paper."""
-    sizes = [f"{data.name} ({data.rows} rows)" for data in spec.datasets[:3]]
-    more = f" and {len(spec.datasets) - 3} more" if len(spec.datasets) > 3 else ""
-    again = f", {spec.repetitions} repetitions" if spec.repetitions > 1 else ""
-    return (
-        f"Run with bestofk {spec.versions['bestofk']}: {', '.join(sizes)}{more}, plan "
-        f"{spec.plan}{again}, {_judged_by(spec)}, random state {spec.random_state}.",
-    )
-
-
-def _judged_by(spec: StudySpec) -> str:
-    """Return ``loss zero-one``, ``metric accuracy (higher is better)``, ..."""
-    metric = metric_of(loss_shown(spec.loss))
-    words = f"metric {metric.name} ({metric.direction})"
-    if not metric.higher_is_better:
-        words = f"loss {loss_shown(spec.loss) if ':' in spec.loss else spec.loss}"
-    more = [metric_of(loss_shown(name)).name for name in spec.also]
-    return f"{words}, also {joined(more)}" if more else words

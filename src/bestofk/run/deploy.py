@@ -31,7 +31,7 @@ def refit(
     task: str = "auto",
 ) -> Pipeline:
     """Fit the learner `name` of a study on all rows; see `Study.refit`."""
-    names = _names(study)
+    names = [one.name for one in study.spec.learners]
     if name not in names:
         raise UnknownNameError("learner", name, names)
     if study.experiment is not None:
@@ -46,12 +46,6 @@ def refit(
         return fitted_pipeline(name, estimator, experiment.datasets[dataset], seed)
     columns = {"groups": groups, "sample_weight": sample_weight}
     return _refit_stored(study, name, data, target, learner, task, columns)
-
-
-def _names(study: Study) -> list[str]:
-    if study.spec is not None:
-        return [learner.name for learner in study.spec.learners]
-    return list(study.losses.learners)
 
 
 def _dataset_of(experiment: Experiment, data: Any, target: Any) -> int:
@@ -89,7 +83,6 @@ def _refit_stored(
     from bestofk.run.inputs import as_datasets, named_estimators
 
     spec = study.spec
-    assert spec is not None
     stored = spec.datasets[0]
     if data is None and len(spec.datasets) == 1 and stored.name in DATASETS:
         data = stored.name

@@ -572,11 +572,9 @@ def default_plan(
     >>> default_plan(rows=150), default_plan(rows=50_000), default_plan(rows=150, datasets=3)
     ('10x5+nested', '3x5+nested', '10x10')
     """
-    known = isinstance(test, str) and test in PAIRWISE_TESTS
-    uses_nested = (isinstance(test, str) and test == "auto") or (
-        known and PAIRWISE_TESTS[test].nested
-    )
-    uses_nested = uses_nested and PROCEDURES[procedure].takes_test
+    uses_nested = PROCEDURES[procedure].takes_test and isinstance(test, str)
+    if uses_nested and test != "auto":
+        uses_nested = test in PAIRWISE_TESTS and PAIRWISE_TESTS[test].nested
     enough = (rows if groups is None else groups) >= MIN_ROWS
     if datasets == 1 and uses_nested and enough and (budget is None or stops):
         runs = next((runs for most, runs in RUNS_UP_TO_ROWS.items() if rows <= most), RUNS_ABOVE)

@@ -38,7 +38,7 @@ from bestofk.decide.stopping.rule import StopRule
 from bestofk.losses.losses import DIMS, Losses, Metric
 from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.conclude import cost_table, failed_cell, left_out_learners, setting_of
+from bestofk.run.conclude import cost_table, failed_cell, left_out_learners
 from bestofk.run.engines.engine import Rounds
 from bestofk.run.engines.threads import held_threads
 from bestofk.run.execution import Execution
@@ -528,13 +528,6 @@ def conclude_race(
             for index in sorted(table.failures)
         ),
         left_out=left_out_learners(spec, table),
-        plan=spec.plan,
-        loss=spec.loss,
-        random_state=spec.random_state,
-        setting=setting_of(spec),
-        assumed=spec.taken,
-        data_account=(*spec.account, *spec.left_out),
-        data_left_out=spec.left_out,
         preparation=planned_preparation(spec),
         notes=(*notes, *spec.notes),
         spec=spec,

@@ -66,7 +66,7 @@ def study_slices(
 ) -> Slices | None:
     """Return the verdicts by slice of a study; None if it has no decision."""
     spec, whole = study.spec, study.decision
-    if spec is None or whole is None:
+    if whole is None:
         return None
     labels, by = _names(experiment.datasets)
     names = _distinct(labels)

@@ -11,7 +11,6 @@ from bestofk._base.formatting import duration, joined
 from bestofk._base.results import Presented, Reported, present
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import Stated, Statement
-from bestofk.run.study_statements import study_statements
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -89,20 +88,15 @@ class Study(Stated, Reported):
         Learners that could not be decided about.
     notes : tuple of str
         What a reader must know besides.
-    plan, loss, random_state
-        How it was run.
-    spec : StudySpec or None
-        The specification: fingerprints, versions and the command line, if there was one.
+    spec : StudySpec
+        What was run: plan, loss, random state, fingerprints, versions and the command line, if
+        there was one.
     store : str
         Where the cells are, without a password.
     replication : Replication or None
         How often other random splits gave the same decision, if requested.
     settings : Settings or None
         The settings of the decision.
-    data_account : tuple of str
-        Notes on the data: the target, dates, columns left out.
-    data_left_out : tuple of str
-        The notes that name unused columns.
     preparation : mapping of data set to mapping of learner to Preparation
         How the rows were prepared inside the folds.
     """
@@ -112,18 +106,12 @@ class Study(Stated, Reported):
     costs: Mapping[str, Cost]
     failures: tuple[FailedCell, ...]
     left_out: Mapping[str, str]
-    plan: str
-    loss: str
-    random_state: int
-    setting: tuple[str, ...]
-    assumed: tuple[str, ...] = ()
-    """What bestofk assumed about the target, if its values do not make that evident."""
+    spec: StudySpec
     notes: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     """Runs or folds that do not count because not all learners finished them."""
     undecided: str = ""
     """Why there is no decision; empty if there is one."""
-    spec: StudySpec | None = None
     store: str = "memory"
     replication: Replication | None = None
     settings: Settings | None = None
@@ -131,13 +119,36 @@ class Study(Stated, Reported):
     """Results of the same models under other metrics."""
     slices: Slices | None = None
     """Verdicts by slice, if `by` was given."""
-    data_account: tuple[str, ...] = ()
-    data_left_out: tuple[str, ...] = ()
     preparation: Mapping[str, Mapping[str, Preparation]] = field(default_factory=dict)
     race: Race | None = None
     """How far every learner ran, if the comparison stopped early."""
     experiment: Experiment | None = field(default=None, repr=False)
     """The learners and data that were run, for refits; None if opened from a store."""
+
+    @property
+    def plan(self) -> str:
+        """The plan of the splits."""
+        return self.spec.plan
+
+    @property
+    def loss(self) -> str:
+        """The loss that decides."""
+        return self.spec.loss
+
+    @property
+    def random_state(self) -> int:
+        """The seed of splits and learners."""
+        return self.spec.random_state
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What bestofk assumed about the target, if its values do not make that evident."""
+        return self.spec.taken
+
+    @property
+    def data_account(self) -> tuple[str, ...]:
+        """Notes on the data: the target, dates, columns left out."""
+        return (*self.spec.account, *self.spec.left_out)
 
     @property
     def ranking(self) -> tuple[str, ...]:
@@ -225,6 +236,8 @@ class Study(Stated, Reported):
     @property
     def statements(self) -> tuple[Statement, ...]:
         """Everything there is to say, the verdict first."""
+        from bestofk.run.study_statements import study_statements
+
         return study_statements(self)
 
     def explain(self) -> str:
@@ -268,7 +281,7 @@ class Study(Stated, Reported):
             "data": list(self.data_account),
             "datasets": [
                 {"name": one.name, "rows": one.rows, "fingerprint": one.fingerprint}
-                for one in (() if self.spec is None else self.spec.datasets)
+                for one in self.spec.datasets
             ],
             "preparation": {
                 data: {learner: done.to_dict() for learner, done in by_learner.items()}

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from bestofk._base.errors import use
 from bestofk._base.formatting import in_words, joined, shortened
 from bestofk.decide.statements import Statement, in_order, statements, with_advice
+from bestofk.losses.losses import metric_of
+from bestofk.run.metrics import loss_shown
 
 if TYPE_CHECKING:
+    from bestofk.run.store.stored_study import StudySpec
     from bestofk.run.study import Study
 
 MIN_SECONDS = 0.05
@@ -42,7 +45,7 @@ def study_statements(study: Study) -> tuple[Statement, ...]:
                 [
                     *_failures(study),
                     *sentences(study.preparation),
-                    " ".join(study.setting),
+                    _setting(study.spec),
                     " ".join(study.data_account),
                 ],
             ),
@@ -73,8 +76,7 @@ def _baseline(study: Study) -> tuple[Statement, ...]:
 
 def _baselines(study: Study) -> list[str]:
     """Return the learners that ignore the columns."""
-    learners = () if study.spec is None else study.spec.learners
-    return [one.name for one in learners if one.settings.startswith(BASELINES)]
+    return [one.name for one in study.spec.learners if one.settings.startswith(BASELINES)]
 
 
 def _speed_hint(study: Study) -> tuple[Statement, ...]:
@@ -146,3 +148,24 @@ def _whole_plan(study: Study) -> tuple[Statement, ...]:
     if race is None or race.fits < race.planned_fits:
         return ()
     return statements("reason", [race.state()])
+
+
+def _setting(spec: StudySpec) -> str:
+    """Return how the study was run, for a paper."""
+    sizes = [f"{data.name} ({data.rows} rows)" for data in spec.datasets[:3]]
+    more = f" and {len(spec.datasets) - 3} more" if len(spec.datasets) > 3 else ""
+    again = f", {spec.repetitions} repetitions" if spec.repetitions > 1 else ""
+    return (
+        f"Run with bestofk {spec.versions['bestofk']}: {', '.join(sizes)}{more}, plan "
+        f"{spec.plan}{again}, {_judged_by(spec)}, random state {spec.random_state}."
+    )
+
+
+def _judged_by(spec: StudySpec) -> str:
+    """Return ``loss zero-one``, ``metric accuracy (higher is better)``, ..."""
+    metric = metric_of(loss_shown(spec.loss))
+    words = f"metric {metric.name} ({metric.direction})"
+    if not metric.higher_is_better:
+        words = f"loss {loss_shown(spec.loss) if ':' in spec.loss else spec.loss}"
+    more = [metric_of(loss_shown(name)).name for name in spec.also]
+    return f"{words}, also {joined(more)}" if more else words

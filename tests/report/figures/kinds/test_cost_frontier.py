@@ -9,7 +9,7 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk.report.figures import figure_kinds, picture_of
 from bestofk.report.figures.kinds.cost_frontier import known_cost, layout_frontier
-from bestofk.run.study import Cost, Study
+from bestofk.run.study import Cost
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ def test_learners_of_a_study_by_what_they_cost(scores):
         "b": Cost(fit_time=0.004, predict_time=0.001, size=2e6),
         "c": Cost(fit_time=0.5, predict_time=0.002, size=9e6),
     }
-    study = Study(decision=bk.order(losses), losses=losses, costs=costs, failures=(), left_out={},
-                  plan="", loss="", random_state=0, setting=())  # fmt: skip
+    small = bk.compare(["max", "nmc"], "iris", cv="5x2", progress=False)
+    study = replace(small, decision=bk.order(losses), losses=losses, costs=costs)
     picture = layout_frontier(study)
     assert "on the frontier: a, c." in picture.alt
     points = [shape for shape in picture.shapes if getattr(shape, "radius", 0) == 3.4]
