@@ -1,6 +1,16 @@
 import pytest
 
-from bestofk.losses.columns import LOSS_ROLES, direction_of, find, normal, role_of
+from bestofk.losses.columns import (
+    BATTLE_ROLES,
+    EVAL_ROLES,
+    LOSS_ROLES,
+    PREDICTION_ROLES,
+    PRINTED_ROLES,
+    direction_of,
+    find,
+    normal,
+    role_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -64,3 +74,22 @@ def test_stated_roles_precede_the_most_reliable_names():
 def test_the_first_role_claims_a_column():
     assert find(["problem"], ["dataset", "instance"]) == {"dataset": "problem"}
     assert find(["sample", "sample_id"], ["instance"]) == {"instance": "sample"}
+
+
+@pytest.mark.parametrize(
+    ("roles", "columns", "expected"),
+    [
+        (LOSS_ROLES, "Model name, task_id, Fold, score", "learner dataset fold -"),
+        (EVAL_ROLES, "model, task_id, sample_id, is_correct, run_id", "learner item epoch score -"),
+        (EVAL_ROLES, "pipeline, question, answer, score, evaluator", "learner item - score metric"),
+        (EVAL_ROLES, "score_id, result_id, item", "- - item"),
+        (BATTLE_ROLES, "id, model_1, model_2, g1_winner, g2_winner", "- model_a model_b winner -"),
+        (BATTLE_ROLES, "generator_2, generator_1, preference", "model_b model_a winner"),
+        (PRINTED_ROLES, "Name, Top-1 error, Standard deviation", "learner - sd"),
+        (PREDICTION_ROLES, "y-true, pred_a, label", "truth - label"),
+    ],
+)
+def test_each_kind_of_table_has_its_roles(roles, columns, expected):
+    columns = columns.split(", ")
+    pairs = zip(expected.split(), columns, strict=True)
+    assert find(columns, roles) == {role: column for role, column in pairs if role != "-"}

@@ -17,7 +17,7 @@ from bestofk.data.tables.reading import as_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.from_pairs import StatedDecision, decide_from_pairs
 from bestofk.decide.statements import Statement, statements
-from bestofk.losses.columns import BATTLE_COLUMNS, battle_columns
+from bestofk.losses.columns import BATTLE_ROLES, DEPENDENT_BATTLES, battle_columns, normal
 from bestofk.losses.losses import Metric
 from bestofk.stats.battles import bradley_terry, outcome_counts, unbeaten_group, wins_of
 from bestofk.stats.pairwise.result import PairwiseResult
@@ -33,8 +33,6 @@ MAX_NAMED = 5
 MIN_DF = 0.5
 MIN_ERROR = 1e-7
 """A smaller standard error (log odds) is a rounding error: the battles do not vary."""
-CLUSTER_COLUMNS = ("question_id", "prompt", "prompt_id", "conversation_id", "judge", "user")
-"""Columns whose repeated values suggest clusters."""
 WORDS = {
     "model_a": 2, "model_1": 2, "left": 2, "a": 2, "1": 2, "1.0": 2,
     "model_b": 0, "model_2": 0, "right": 0, "b": 0, "0": 0, "0.0": 0,
@@ -282,16 +280,17 @@ def order_battles(
 def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse") -> Battles:
     """Read a table of battles; see `order_battles`."""
     table = as_table(source, "one row per battle")
-    columns = battle_columns(table.columns)
-    if columns is None:
+    roles = battle_columns(table.columns)
+    if roles is None:
         raise TableError(
-            f"{table.source}: a table of battles needs the columns "
-            f"{joined(list(BATTLE_COLUMNS[0]))}; got {', '.join(table.columns[:12])}."
+            f"{table.source}: a table of battles needs the columns {joined(list(BATTLE_ROLES))}; "
+            f"got {', '.join(table.columns[:12])}."
         )
+    columns = tuple(roles.values())
     if cluster is not None and cluster not in table:
         raise UnknownNameError("column", cluster, table.columns, table.source)
-    if columns[2].lower() == "g1_winner":
-        columns += tuple(name for name in table.columns if name.lower() == "g2_winner")
+    if normal(columns[2]) == "g1_winner":
+        columns += tuple(name for name in table.columns if normal(name) == "g2_winner")
     notes = []
     used = columns if cluster is None else (*columns, cluster)
     empty = np.array([table.levels(column).codes < 0 for column in used])
@@ -320,7 +319,7 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
             f"{table.location(row)}: {models[first[row]]} cannot battle against itself; remove "
             "such rows."
         )
-    if columns[2].lower() == "preference":
+    if normal(columns[2]) == "preference":
         outcome = _preferred(table, columns[2])
     else:
         outcome, *others = (_outcomes(table, name, index, first, second) for name in columns[2:])
@@ -336,7 +335,8 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
     elif repeated := [
         column
         for column in table.columns
-        if column.lower() in CLUSTER_COLUMNS and 1 < len(table.levels(column).names) < table.n_rows
+        if normal(column) in DEPENDENT_BATTLES
+        and 1 < len(table.levels(column).names) < table.n_rows
     ]:
         notes.append(
             f"Caution: battles with the same {repeated[0]} may depend on each other, but count as "

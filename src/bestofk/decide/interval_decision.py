@@ -19,8 +19,6 @@ from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.pairwise.result import Interval, PairwiseResult
 
-LEARNER_COLUMNS = ("learner", "algorithm", "model", "classifier", "method")
-
 
 def interval_words(p: Floats) -> str:
     """Return text such as ``p = 0.012``, or ``p from 0.0032 to 0.0050``."""

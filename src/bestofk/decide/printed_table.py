@@ -17,12 +17,12 @@ from bestofk._base.formatting import joined, number
 from bestofk.data.tables.reading import as_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.interval_decision import (
-    LEARNER_COLUMNS,
     IntervalDecision,
     interval_decision,
     judged_intervals,
 )
 from bestofk.decide.preference import PreferenceLike, arrange
+from bestofk.losses.columns import PRINTED_ROLES, direction_of, direction_within, find
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.printed import (
@@ -33,8 +33,6 @@ from bestofk.stats.printed import (
     wrong_counts,
 )
 
-DEVIATION_COLUMNS = ("sd", "std", "standard deviation", "standard_deviation")
-LOSS_WORDS = ("error", "loss")
 MAX_MODELS = 200
 _MAX_DECIMALS = 6
 
@@ -76,7 +74,7 @@ def order_printed(
     alpha : float
         Chance that the statement is wrong.
     higher_is_better : bool, optional
-        By default True, unless the name of the column contains ``error`` or ``loss``.
+        By default True, unless the name of the column is that of a loss, such as ``error``.
 
     Returns
     -------
@@ -149,13 +147,11 @@ def _counts(printed: _Printed, n: int) -> list[Ints]:
 
 
 def _read(table: Table, higher_is_better: bool | None) -> _Printed:
-    named = [name for name in table.columns if name.lower() in (*LEARNER_COLUMNS, "name")]
+    roles = find(table.columns, PRINTED_ROLES)
     texts = [name for name in table.columns if not table.is_numeric(name)]
-    names = named[0] if named else texts[0] if texts else None
-    others = [name for name in table.columns if name != names]
-    spread = [name for name in others if name.lower() in DEVIATION_COLUMNS]
-    scores = [name for name in others if name not in spread]
-    if names is None or len(scores) != 1 or len(spread) > 1:
+    names, spread = roles.get("learner") or next(iter(texts), None), roles.get("sd")
+    scores = [name for name in table.columns if name not in (names, spread)]
+    if names is None or len(scores) != 1:
         raise TableError(
             f"{table.source}: with items, a table needs one column of model names, one of scores, "
             f"and at most one of standard deviations (sd); got {', '.join(table.columns)}."
@@ -177,9 +173,10 @@ def _read(table: Table, higher_is_better: bool | None) -> _Printed:
         missing = models[int(np.isnan(values).argmax())]
         raise TableError(f"{table.source}: {missing} has no {scores[0]}.")
     unit = _unit(table, scores[0])
-    deviations = np.asarray(table.numbers(spread[0]), dtype=float) if spread else None
+    deviations = np.asarray(table.numbers(spread), dtype=float) if spread else None
     if higher_is_better is None:
-        higher_is_better = not any(word in scores[0].lower() for word in LOSS_WORDS)
+        direction, _ = direction_within(scores[0]) or (direction_of(scores[0]), "")
+        higher_is_better = direction != "loss"
     if deviations is None and values.max() > 1.0:
         values, unit = values / 100.0, unit / 100.0
     if deviations is None and (values.min() < 0.0 or values.max() > 1.0):
@@ -188,13 +185,13 @@ def _read(table: Table, higher_is_better: bool | None) -> _Printed:
             "other scores add their standard deviation over the items as column sd."
         )
     if deviations is not None and not (deviations >= 0).all():
-        raise TableError(f"{table.source}: {spread[0]} must hold numbers of 0 or more.")
+        raise TableError(f"{table.source}: {spread} must hold numbers of 0 or more.")
     return _Printed(
         models=models,
         scores=values,
         half_unit=unit / 2,
         deviations=deviations,
-        deviation_half_unit=0.0 if deviations is None else _unit(table, spread[0]) / 2,
+        deviation_half_unit=0.0 if spread is None else _unit(table, spread) / 2,
         metric=Metric(name=scores[0], higher_is_better=higher_is_better),
     )
 

@@ -20,48 +20,28 @@ class IntervalColumnsError(TableError):
     """The table holds intervals of losses, in the columns low and high."""
 
 
-BATTLE_COLUMNS = (
-    ("model_a", "model_b", "winner"),
-    ("generator_1", "generator_2", "preference"),  # AlpacaEval
-    ("model_1", "model_2", "g1_winner"),  # MT-bench, with g2_winner
-    ("model_1", "model_2", "winner"),
-    ("left", "right", "winner"),
-)
-"""Columns of a table of battles between pairs of models."""
-
-
 class BattleColumnsError(TableError):
     """The table holds battles between pairs of models."""
 
 
-def battle_columns(columns: Sequence[str]) -> tuple[str, ...] | None:
-    """Return the columns of battles as they are written; None if one is absent."""
-    written = {name.strip().lower(): name for name in columns}
-    for names in BATTLE_COLUMNS:
-        if written.keys() >= set(names):
-            return tuple(written[name] for name in names)
-    return None
+def battle_columns(columns: Sequence[str]) -> dict[str, str] | None:
+    """Return the columns of a table of battles by role; None if one is absent."""
+    roles = find(columns, BATTLE_ROLES)
+    return roles if len(roles) == len(BATTLE_ROLES) else None
 
 
 def refuse_battles(table: Table) -> None:
     """Raise an error if the table holds battles, which have no losses.
 
-    Fractions in the columns of the models are scores of learners with these names.
+    Fractions in the first column are scores of a learner with its name.
     """
-    columns = battle_columns(table.columns)
-    if columns is None:
-        absent = set(BATTLE_COLUMNS[0]) - {name.strip().lower() for name in table.columns}
-        if len(absent) == 1 and absent <= {"model_a", "model_b"}:
-            raise TableError(
-                f"{table.source}: a table of battles needs the columns "
-                f"{joined(list(BATTLE_COLUMNS[0]))}; there is no {absent.pop()}."
-            )
+    roles = battle_columns(table.columns)
+    if roles is None:
         return
-    if not all(
-        table.is_numeric(name) and (table.numbers(name) % 1 > 0).any() for name in columns[:2]
-    ):
+    first = roles["model_a"]
+    if not (table.is_numeric(first) and (table.numbers(first) % 1 > 0).any()):
         raise BattleColumnsError(
-            f"{table.source}: the columns {joined(list(columns))} hold battles: use "
+            f"{table.source}: the columns {joined(list(roles.values()))} hold battles: use "
             "bestofk.decide.order_battles, or bestofk order on the command line."
         )
 
@@ -228,6 +208,70 @@ ROLES: dict[str, tuple[str, ...]] = {
 LOSS_ROLES = tuple(ROLES)
 """The roles of columns in a table of losses, in the order in which they claim a column."""
 
+EVAL_ROLES: dict[str, tuple[str, ...]] = {
+    "learner": (
+        *ROLES["learner"], "model_name", "model_id", "agent", "provider", "variant", "llm",
+        "engine", "hyperparameters_model", "metadata_model", "experiment_name",
+    ),
+    "item": (
+        "item", "item_id", "question_id", "instance_id", "doc_id", "example_id", "problem_id",
+        "case_id", "test_id", "prompt_id", "query_id", "input_id", "dataset_item_id",
+        "dataset_record_id", "experiment_item_id", "trace_id", "question", "instance", "example",
+        "problem", "case", "prompt", "query", "task_id", "sample_id", "sample", "id", "idx",
+        "index", "input", "inputs", "user_input", "request",
+    ),
+    "score": (
+        "score", "correct", "is_correct", "accuracy", "acc", "passed", "pass", "success",
+        "resolved", "exact_match", "value", "result", "reward", "grade", "rating",
+    ),
+    "task": (
+        "task", "task_name", "dataset", "benchmark", "subset", "subject", "category", "task_id",
+        "doc_task_name",
+    ),
+    "epoch": (
+        "epoch", "trial", "attempt", "repeat", "repetition", "rep", "run", "seed", "sample_index",
+        "sample_idx", "sample_number", "sample_no", "sample_num", "generation", "generation_id",
+        "completion_id", "attempt_id", "trial_id", "sample_id", "sample",
+    ),
+    "metric": (*ROLES["metric"], "metric_name", "evaluator", "name"),
+    "cluster": (
+        "cluster", "cluster_id", "passage", "passage_id", "group", "repo", "repository", "template",
+    ),
+    "cost": ("cost", "cost_usd", "price", "total_cost", "usd", "token_cost"),
+    "latency": (
+        "latency", "latency_s", "seconds", "duration", "time", "working_time", "execution_time",
+        "completion_time",
+    ),
+    "status": ("status", "outcome"),
+    "tokens_in": ("tokens_in", "input_tokens", "prompt_tokens"),
+    "tokens_out": ("tokens_out", "output_tokens", "completion_tokens"),
+}  # fmt: skip
+"""The columns of a table of evaluations."""
+BATTLE_ROLES: dict[str, tuple[str, ...]] = {
+    "model_a": ("model_a", "generator_1", "model_1", "left"),
+    "model_b": ("model_b", "generator_2", "model_2", "right"),
+    "winner": ("g1_winner", "winner", "preference"),
+}
+"""The columns of battles between pairs of models; AlpacaEval, MT-bench and evalica have their own
+names."""
+DEPENDENT_BATTLES = ("question_id", "prompt", "prompt_id", "conversation_id", "judge", "user")
+"""Columns of battles whose repeated values suggest clusters."""
+PRINTED_ROLES: dict[str, tuple[str, ...]] = {
+    "learner": (*ROLES["learner"], "name"),
+    "sd": ("sd", "std", "standard_deviation"),
+}
+"""The columns of a printed table beside the scores."""
+PREDICTION_ROLES: dict[str, tuple[str, ...]] = {
+    "truth": (
+        "y_true", "ytrue", "y_test", "truth", "true_label", "true_value", "ground_truth",
+        "groundtruth", "gold_label", "target", "actual",
+    ),
+    "label": ("label", "labels", "y", "true", "gold", "class"),
+}  # fmt: skip
+"""The columns of true values, which no learner is called, and those that may hold them."""
+PREDICTED = ("pred", "prob", "yhat", "y_hat", "y_pred", "score_", "forecast")
+"""Beginnings of the names of columns that hold predictions."""
+
 _LOSS_WORDS = {
     "loss", "losses", "error", "errors", "err", "error_rate", "mse", "rmse", "mae", "mape",
     "log_loss", "logloss", "cross_entropy", "brier", "perplexity", "ppl", "wer", "cer", "nll",
@@ -273,15 +317,15 @@ def role_of(name: str) -> str | None:
     return next(iter(find([name], LOSS_ROLES)), None)
 
 
-def _without_affixes(plain: str) -> str:
-    """Return ``model`` for ``model_name``, ``model_id`` and ``key_model``."""
-    stripped = re.sub(r"^key_(?=.)", "", plain)
+def _stem(name: str) -> str:
+    """Return ``model`` for ``Model name``, ``model_id`` and ``key_model``."""
+    stripped = re.sub(r"^key_(?=.)", "", normal(name))
     return re.sub(r"(?<=.)_(?:name|id|idx|index|no|nr|number|num)$", "", stripped)
 
 
 def find(
     columns: Sequence[str],
-    roles: Iterable[str],
+    roles: Iterable[str] | Mapping[str, Sequence[str]],
     stated: Mapping[str, str] | None = None,
     *,
     source: str = "the table",
@@ -295,8 +339,9 @@ def find(
     ----------
     columns : sequence of str
         The columns of the table.
-    roles : iterable of str
-        The roles to look for.
+    roles : iterable of str, or mapping of str to sequence of str
+        The roles to look for. The names of a mapping, such as `EVAL_ROLES`, must match as they
+        are; those in `ROLES` match ends such as ``_id``, too.
     stated : mapping of str to str, optional
         The user's columns by role, which may include roles without names in `ROLES`.
     source : str
@@ -319,17 +364,18 @@ def find(
                     f"{other} and {role} must be different columns; got {column!r} for both."
                 )
         found[role] = column
+    words = roles if isinstance(roles, Mapping) else {role: ROLES[role] for role in roles}
     by_word: dict[str, str] = {}
-    for spelling in (normal, lambda name: _without_affixes(normal(name))):
+    for spelling in (normal,) if words is roles else (normal, _stem):
         for column in columns:
             if column not in found.values():
                 by_word.setdefault(spelling(column), column)
-    for role in roles:
+    for role, names in words.items():
         if role not in found:
-            named = (by_word[word] for word in ROLES[role] if word in by_word)
-            column = next((name for name in named if name not in found.values()), None)
-            if column is not None:
-                found[role] = column
+            named = (by_word[name] for name in names if name in by_word)
+            free = next((column for column in named if column not in found.values()), None)
+            if free is not None:
+                found[role] = free
     return found
 
 

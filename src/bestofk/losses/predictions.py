@@ -10,27 +10,14 @@ import numpy as np
 
 from bestofk._base.errors import TableError, use
 from bestofk.data.tables.table import Table
-
-CERTAIN_NAMES = frozenset({
-    "y_true", "ytrue", "y_test", "truth", "true_label", "true_value", "ground_truth", "groundtruth",
-    "gold_label", "label", "labels", "target", "actual",
-})  # fmt: skip
-"""Names of columns that hold true values and never a learner, in lower case with underscores."""
-POSSIBLE_NAMES = frozenset({"y", "true", "gold", "expected", "reference", "class", "outcome"})
-"""Names of columns that hold true values if the other columns hold predictions."""
-_PREDICTED = ("pred", "proba", "prob", "yhat", "y_hat", "y_pred", "score_", "forecast")
-"""Beginnings of the names of columns that hold predictions."""
-
-_IDENTIFIERS = frozenset(
-    {"", "id", "item", "index", "row", "instance", "example", "sample", "uuid"}
-)
+from bestofk.losses.columns import PREDICTED, PREDICTION_ROLES, find, normal, role_of
 
 
 def truth_column(columns: Mapping[str, Any]) -> str | None:
     """Return the column of true values if a table holds predictions; None if it does not.
 
-    A column such as ``y_true`` or ``label`` holds the truth. One such as ``y`` or ``class`` holds
-    it if the other columns hold predictions: the same labels, or names such as ``pred_a``.
+    A column such as ``y_true`` holds the truth. One such as ``label`` or ``y`` holds it if its
+    values repeat, or if another column has a name such as ``pred_a``.
 
     - `columns`: The columns of the table.
 
@@ -38,22 +25,16 @@ def truth_column(columns: Mapping[str, Any]) -> str | None:
     --------
     >>> truth_column({"y_true": ["a", "b", "a"], "m1": ["a", "a", "a"], "m2": ["b", "b", "a"]})
     'y_true'
-    >>> truth_column({"label": [0, 1, 1], "pred_a": [0.2, 0.9, 0.4], "pred_b": [0.1, 0.7, 0.8]})
+    >>> truth_column({"label": [0, 1, 1], "m1": [0.2, 0.9, 0.4], "m2": [0.1, 0.7, 0.8]})
     'label'
-    >>> truth_column({"reference": [0.31, 0.29], "forest": [0.21, 0.20]}) is None
+    >>> truth_column({"class": ["setosa", "other"], "forest": [0.21, 0.20]}) is None
     True
     """
-    for name, values in columns.items():
-        others = {other: cells for other, cells in columns.items() if other != name}
-        if _plain(name) in CERTAIN_NAMES and others:
-            return name
-        if _plain(name) not in POSSIBLE_NAMES:
-            continue
-        truth = _values(values)
-        named = [cells for other, cells in others.items() if _plain(other).startswith(_PREDICTED)]
-        if named or sum(_are_labels_of(truth, _values(cells)) for cells in others.values()) >= 2:
-            return name
-    return None
+    roles = find(list(columns), PREDICTION_ROLES)
+    if "truth" in roles or "label" not in roles:
+        return roles.get("truth")
+    name = roles["label"]
+    return name if not _are_distinct(columns[name]) or any(map(_is_predicted, columns)) else None
 
 
 def model_columns(columns: Mapping[str, Any]) -> list[str]:
@@ -69,23 +50,31 @@ def model_columns(columns: Mapping[str, Any]) -> list[str]:
     >>> model_columns({"pred_a": [0, 1], "pred_b": [1, 1], "age": [31, 44]})
     ['pred_a', 'pred_b']
     """
-    named = [name for name in columns if _plain(name).startswith(_PREDICTED)]
+    named = [name for name in columns if _is_predicted(name)]
     if len(named) > 1:
         return named
     return [name for name, cells in columns.items() if not _is_identifier(name, cells)]
 
 
+def _is_predicted(name: str) -> bool:
+    return normal(name).startswith(PREDICTED)
+
+
 def _is_identifier(name: str, cells: Any) -> bool:
     """Return whether a column is named like an identifier and differs in every row."""
-    plain = _plain(name)
-    if not (plain in _IDENTIFIERS or plain.endswith("_id") or plain.startswith("unnamed")):
-        return False
-    return len(_values(cells)) == len(np.asarray(cells, dtype=object))
+    plain = normal(name)
+    named = plain in ("", "index", "uuid", "unnamed_0") or plain.endswith("_id")
+    return (named or role_of(name) == "instance") and _are_distinct(cells)
+
+
+def _are_distinct(cells: Any) -> bool:
+    values = np.asarray(cells, dtype=object).tolist()
+    return len(set(map(str, values))) == len(values)
 
 
 def refuse_predictions(table: Table, columns: Sequence[str]) -> None:
     """Raise an error if these columns of a table hold predictions and true values, not losses."""
-    if not any(_plain(name) in CERTAIN_NAMES | POSSIBLE_NAMES for name in columns):
+    if not find(columns, PREDICTION_ROLES):
         return
     truth = truth_column({name: table.text(name) for name in columns})
     if truth is None:
@@ -100,23 +89,3 @@ def refuse_predictions(table: Table, columns: Sequence[str]) -> None:
         use(learners=[name for name in columns if name != truth][:2]),
         " if they hold losses.",
     )
-
-
-def _plain(name: object) -> str:
-    return str(name).strip().lower().replace(" ", "_").replace("-", "_")
-
-
-def _values(cells: Any) -> set[str]:
-    """Return the distinct cells as text; whole numbers without a fraction."""
-    return {_text(value) for value in np.asarray(cells, dtype=object).tolist()}
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value).strip()
-
-
-def _are_labels_of(truth: set[str], predicted: set[str]) -> bool:
-    """Return whether a column holds some of the true labels and nothing else."""
-    return len(truth) > 1 and predicted <= truth

@@ -74,7 +74,7 @@ def test_other_tables_are_left_to_others_and_wrong_ones_are_refused(frame):
         read_interval_table(frame.iloc[1:])
     with pytest.raises(TableError, match="low must not be above high"):
         read_interval_table(frame.assign(high=0.0))
-    with pytest.raises(TableError, match="needs a learner column"):
+    with pytest.raises(TableError, match="needs a column named learner"):
         read_interval_table(frame.rename(columns={"model": "thing"}))
 
 

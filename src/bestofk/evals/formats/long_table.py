@@ -37,39 +37,9 @@ from bestofk.data.tables.table import Levels, Table
 from bestofk.evals.query import LogQuery, pick_name, unknown_name
 from bestofk.evals.rows import NAN, STATUSES, EvalRows, all_different, matches, number_of
 from bestofk.evals.sources import Source, without_copies
-from bestofk.losses.columns import direction_of, normal
+from bestofk.losses.columns import EVAL_ROLES, direction_of, find, normal
 from bestofk.losses.doubts import plain_cells
 
-ROLES: dict[str, tuple[str, ...]] = {
-    "learner": ("learner", "model", "model_name", "model_id", "agent", "system", "provider",
-                "algorithm", "variant", "method", "llm", "engine", "hyperparameters_model",
-                "metadata_model", "experiment_name"),
-    "item": ("item", "item_id", "question_id", "instance_id", "doc_id", "example_id",
-             "problem_id", "case_id", "test_id", "prompt_id", "query_id", "input_id",
-             "dataset_item_id", "dataset_record_id",
-             "experiment_item_id", "trace_id", "question", "instance", "example",
-             "problem", "case", "prompt", "query", "task_id", "sample_id", "sample", "id", "idx",
-             "index", "input", "inputs", "user_input", "request"),
-    "score": ("score", "correct", "is_correct", "accuracy", "acc", "passed", "pass", "success",
-              "resolved", "exact_match", "value", "result", "reward", "grade", "rating"),
-    "task": ("task", "task_name", "dataset", "benchmark", "subset", "subject", "category",
-             "task_id", "doc_task_name"),
-    "epoch": ("epoch", "trial", "attempt", "repeat", "repetition", "rep", "run", "seed",
-              "sample_index", "sample_idx", "sample_number", "sample_no", "sample_num",
-              "generation", "generation_id", "completion_id", "attempt_id", "trial_id", "sample_id",
-              "sample"),
-    "metric": ("metric", "metric_name", "score_name", "scorer", "evaluator", "measure",
-               "criterion", "name"),
-    "cluster": ("cluster", "cluster_id", "passage", "passage_id", "group", "repo", "repository",
-                "template"),
-    "cost": ("cost", "cost_usd", "price", "total_cost", "usd", "token_cost"),
-    "latency": ("latency", "latency_s", "seconds", "duration", "time", "working_time",
-                "execution_time", "completion_time"),
-    "status": ("status", "outcome"),
-    "tokens_in": ("tokens_in", "input_tokens", "prompt_tokens"),
-    "tokens_out": ("tokens_out", "output_tokens", "completion_tokens"),
-}  # fmt: skip
-"""Column names of each role, the most specific first."""
 _SAMPLES = ("sample", "sample_id", "sample_index", "sample_idx", "sample_number", "sample_no",
             "sample_num")  # fmt: skip
 """Names of columns that hold items, or the answers to an item if another column names items."""
@@ -171,20 +141,18 @@ def _field_names(fields: Any, before: str = "") -> list[str]:
 
 def _roles(columns: Sequence[str], named: dict[str, str]) -> dict[str, str]:
     """Return the column of each role, those that the user named first."""
-    roles = dict(named)
-    plain = {normal(column): column for column in reversed(columns)}
     objects = _objects_of(columns)
-    for role, names in ROLES.items():
-        if role in roles:
-            continue
-        for name in names:
-            column = plain.get(name)
-            if column is None or column in roles.values():
-                continue
-            # the text of an object can name an item
-            if role == "item" or column not in objects:
-                roles[role] = column
-                break
+    free = [
+        column
+        for column in columns
+        # the text of an object can name an item
+        if (column not in objects or normal(column) in EVAL_ROLES["item"])
+        and column not in named.values()
+    ]
+    roles = {
+        **named,
+        **find(free, {role: names for role, names in EVAL_ROLES.items() if role not in named}),
+    }
     if "metric" not in named and normal(roles.get("score", "")) not in _METRIC_VALUES:
         # a column of metrics belongs to a column of numbers without a name of its own
         roles.pop("metric", None)
@@ -341,7 +309,7 @@ def _item_columns(columns: Sequence[str], query: LogQuery) -> list[str]:
     """Return the columns that may name the items, the first by name first."""
     plain = {normal(column): column for column in reversed(columns)}
     used = {*query.columns.values(), query.cluster, *query.metric}
-    return [plain[name] for name in ROLES["item"] if name in plain and plain[name] not in used]
+    return [plain[name] for name in EVAL_ROLES["item"] if name in plain and plain[name] not in used]
 
 
 def _item_table(source: Source, query: LogQuery) -> Table:
@@ -602,7 +570,7 @@ def _unclear_direction(scores: Floats, metric: str) -> bool:
     if direction_of(metric) in ("loss", "score") or normal(metric) in ("score", *_JUDGED):
         return False
     known = scores[np.isfinite(scores)]
-    return normal(metric) not in ROLES["score"] or not np.isin(known, (0.0, 1.0)).all()
+    return normal(metric) not in EVAL_ROLES["score"] or not np.isin(known, (0.0, 1.0)).all()
 
 
 def _masked(mask: Any, values: Floats) -> Floats:
@@ -639,8 +607,10 @@ def _checked_roles(
     named: dict[str, str] = {}
     metrics = _metric_columns(columns)
     for role, column in query.columns.items():
-        if role not in ROLES:
-            raise UnknownNameError("role of a column", role, [public_role(name) for name in ROLES])
+        if role not in EVAL_ROLES:
+            raise UnknownNameError(
+                "role of a column", role, [public_role(name) for name in EVAL_ROLES]
+            )
         if column not in columns:
             raise UnknownNameError("column", column, columns, source)
         named[role] = column

@@ -16,13 +16,13 @@ from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, us
 from bestofk._base.formatting import number
 from bestofk.data.tables.reading import as_table
 from bestofk.decide.interval_decision import (
-    LEARNER_COLUMNS,
     IntervalDecision,
     TestedIntervals,
     interval_decision,
     judged_intervals,
 )
 from bestofk.decide.preference import PreferenceLike, arrange
+from bestofk.losses.columns import find
 from bestofk.losses.losses import Losses, Metric
 from bestofk.papers.stats.interval_bootstrap import (
     BootstrapBResult,
@@ -73,14 +73,14 @@ def read_interval_table(
     table = as_table(source)
     if not {"low", "high"} <= set(table.columns):
         return None
-    named = [name for name in LEARNER_COLUMNS if name in table.columns]
-    if not named:
+    learner = find(table.columns, ["learner"]).get("learner")
+    if learner is None:
         raise TableError(
-            f"{table.source}: a table of intervals needs a learner column, named "
-            f"{', '.join(LEARNER_COLUMNS)}; got {', '.join(table.columns)}."
+            f"{table.source}: a table of intervals needs a column named learner; got "
+            f"{', '.join(table.columns)}."
         )
-    learners = table.levels(named[0])
-    others = [c for c in table.columns if c not in (named[0], "low", "high")]
+    learners = table.levels(learner)
+    others = [name for name in table.columns if name not in (learner, "low", "high")]
     keys = list(zip(*(table.levels(column).codes for column in others), strict=True))
     units = {key: k for k, key in enumerate(dict.fromkeys(keys))}
     ends = np.full((2, len(learners.names), max(len(units), 1)), np.nan)
