@@ -272,6 +272,7 @@ SINGLE = {"fit_time": [0.0, 0.0], "test_score": [0.5, 0.75]}
         ("optuna/values.csv", {}, "store the score of every fold in the trial"),
         (pd.read_csv(GOLDEN / "openml/evaluations_per_fold.csv").assign(values="[1, 2"), {},
          "row 2, column 'values' must be an array with a number per fold; got '[1, 2'"),
+        (pd.DataFrame({"learner": ["a", "b"], "metrics": [0.1, 0.2]}), {}, "cannot tell whether"),
         ({"colour": ["red"], "size": [1]}, {"format": "mlflow"}, "was not written by MLflow"),
         ({"colour": ["red"], "size": [1]}, {"format": "skore"}, "was not written by skore"),
         ({"a": [1]}, {"format": "mlflw"}, "did you mean 'mlflow'"),

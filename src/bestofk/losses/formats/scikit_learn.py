@@ -145,7 +145,7 @@ def _split_columns(
 def open_skore(source: Any) -> Table | None:
     """Return the metrics of a report of cross-validations, or of a dictionary of reports."""
     named = source if isinstance(source, Mapping) else {"": source}
-    if not named or not all(hasattr(report, "metrics") for report in named.values()):
+    if not named or not all(map(_is_report, named.values())):
         return None
     import pandas as pd
 
@@ -175,6 +175,10 @@ def open_skore(source: Any) -> Table | None:
         **{key: [cells[split] for split in at] for key, cells in splits.items()},
     }  # fmt: skip
     return Table.from_columns(columns, source="the report")
+
+
+def _is_report(value: Any) -> bool:
+    return callable(getattr(getattr(value, "metrics", None), "summarize", None))
 
 
 def skore_columns(table: Table, stated: Mapping[str, str], metric: str | None) -> ToolColumns:
