@@ -22,6 +22,7 @@ from bestofk.decide.preference import PreferenceLike
 from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slices, order_slices, slice_names
+from bestofk.losses.columns import find
 from bestofk.losses.losses import Losses
 from bestofk.losses.predictions import model_columns
 from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, loss_shown
@@ -474,15 +475,14 @@ def order_predictions(
         predictions,
         {"y_true": y_true, "folds": folds, "groups": groups, "sample_weight": sample_weight},
     )
-    for name, cells in columns.items():
-        is_fold = name.strip().lower() == "fold" and len(set(cells)) > 1
-        if is_fold and folds is None and name not in (models or ()):
-            raise ArgumentError(
-                f"predictions hold a column {name!r}, so several models of each learner made them: "
-                "pass ",
-                use(folds=name),
-                ".",
-            )
+    fold = find(list(columns), ["fold"]).get("fold")
+    if fold and folds is None and fold not in (models or ()) and len(set(columns[fold])) > 1:
+        raise ArgumentError(
+            f"predictions hold a column {fold!r}, so several models of each learner made them: "
+            "pass ",
+            use(folds=fold),
+            ".",
+        )
     for name in models or ():
         if name not in columns:
             raise UnknownNameError("model", name, list(columns))
