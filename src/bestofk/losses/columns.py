@@ -289,6 +289,9 @@ _SCORE_WORDS = {
     "area_under_roc", "gini", "top_1", "top1", "top_5", "top5", "chrf", "win_rate", "pass",
     "f2", "fbeta", "tpr", "tnr", "g_mean", "gmean", "correlation", "pearson", "spearman",
     "rewards", "accuracies", "accuracy_score", "success", "success_rate", "wins",
+    "answer_correctness", "answer_relevancy", "answer_relevance", "context_precision",
+    "context_recall", "correctness", "factual_correctness", "factuality", "faithfulness",
+    "groundedness", "helpfulness", "relevance", "relevancy", "similarity",
 }  # fmt: skip
 _OPEN_WORDS = {
     "value", "values", "result", "results", "performance", "metric_value", "metric", "measure",

@@ -51,10 +51,6 @@ _ANSWERS = ("answer", "response", "output", "outputs", "completion", "prediction
 """Columns of a table about one model, whose columns of numbers are metrics."""
 _CONTAINERS = ("scores", "feedback", "metrics_data", "evaluations", "score", "metric", "metrics")
 """Objects that hold scores by the name of the metric, the most specific first."""
-_JUDGED = ("answer_correctness", "answer_relevancy", "answer_relevance", "context_precision",
-           "context_recall", "correctness", "factual_correctness", "factuality", "faithfulness",
-           "groundedness", "helpfulness", "relevance", "relevancy", "similarity")  # fmt: skip
-"""Metrics of judges whose scores are better if higher."""
 _SURE_SCORES = ("score", "correct", "is_correct", "accuracy", "acc", "passed", "pass", "success",
                 "exact_match", "f1")  # fmt: skip
 """Columns that are scores, if a table has several of them."""
@@ -567,7 +563,7 @@ def _one_metric(table: Table, roles: dict[str, str], query: LogQuery) -> tuple[T
 def _unclear_direction(scores: Floats, metric: str) -> bool:
     """Return whether only the user can know the direction: an unknown name, or graded values."""
     metric = metric.rpartition(".")[2]
-    if direction_of(metric) in ("loss", "score") or normal(metric) in ("score", *_JUDGED):
+    if direction_of(metric) in ("loss", "score") or normal(metric) == "score":
         return False
     known = scores[np.isfinite(scores)]
     return normal(metric) not in EVAL_ROLES["score"] or not np.isin(known, (0.0, 1.0)).all()
@@ -674,7 +670,7 @@ def _is_one_model(table: Table, numbers: Sequence[str]) -> bool:
     """Return whether columns of numbers are metrics of one model, not models."""
     others = {normal(column) for column in table.columns}
     return bool(others & set(_ANSWERS)) or any(
-        direction_of(column) is not None or normal(column) in _JUDGED for column in numbers
+        direction_of(column) is not None for column in numbers
     )
 
 
