@@ -35,6 +35,7 @@ from pathlib import Path
 from typing import Any
 
 CELLS = 120
+METRICS = ["zero-one"]
 KINDS = ("exit-before", "exit-after", "kill", "ioerr", "full", "busy", "file-limit", "flip")
 
 
@@ -98,9 +99,9 @@ def cell(number: int) -> Any:
     """Return the cell of a number."""
     from bestofk.run.cells import CellKey, CellResult
 
-    key = CellKey(dataset="d" * 64, learner="abc", splits="0:1", loss="zero-one",
-                  run=number // 10, fold=number % 10, repetition=0)  # fmt: skip
-    return CellResult(key=key, loss=number / 7, fit_time=number / 3, size=number, n_train=9,
+    key = CellKey(dataset="d" * 64, learner="abc", splits="0:1", run=number // 10,
+                  fold=number % 10, repetition=0)  # fmt: skip
+    return CellResult(key=key, scores=(number / 7,), fit_time=number / 3, size=number, n_train=9,
                       n_test=1, warnings=(f"warning {number}",),
                       predictions=bytes([number % 251]) * (number * 29 % 700))  # fmt: skip
 
@@ -125,7 +126,7 @@ def write(url: str, fault: Fault, report: int, rng: random.Random) -> None:
         with open_store(url, busy_timeout=0.2) as store:
             while number < CELLS:
                 batch = list(range(number, min(number + rng.choice([1, 3, 10, 25]), CELLS)))
-                store.put([cell(each) for each in batch])
+                store.put([cell(each) for each in batch], METRICS)
                 store.flush()
                 os.write(report, bytes(batch))
                 number += len(batch)
@@ -142,15 +143,15 @@ def check(url: str, path: Path, reported: set[int], *, flipped: bool) -> None:
     cells = {number: cell(number) for number in range(CELLS)}
     try:
         with open_store(url) as store:
-            results = store.get([each.key for each in cells.values()])
+            results = store.get([each.key for each in cells.values()], METRICS)
             for number, expected in cells.items():
                 result = results.get(expected.key.digest)
                 if not flipped:
                     assert result is not None or number not in reported, f"cell {number} is lost"
                 assert result in (None, expected), f"cell {number} is {result}"
-            store.put(cells.values())
+            store.put(cells.values(), METRICS)
             store.flush()
-            again = store.get([each.key for each in cells.values()])
+            again = store.get([each.key for each in cells.values()], METRICS)
             assert flipped or len(again) == CELLS, f"{len(again)} cells after writing again"
     except StoreError:
         assert flipped, "the store cannot be opened"
@@ -209,7 +210,7 @@ def main() -> int:
     parser.add_argument("--faults", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    import bestofk.run.store.database_store  # noqa: F401  (before the forks)
+    import bestofk.run.store.store  # noqa: F401  (before the forks)
 
     outcomes: Counter[str] = Counter()
     failed, begin, case, struck = 0, time.monotonic(), 0, 0

@@ -27,7 +27,7 @@ from pathlib import Path
 PRELOADED = (
     "pandas", "pyarrow", "scipy.stats", "sklearn.dummy", "sklearn.linear_model", "sklearn.tree",
     "sqlalchemy", "bestofk.cli.compare", "bestofk.papers.lab", "bestofk.run.compare",
-    "bestofk.run.store.cells",
+    "bestofk.run.store.store",
 )  # fmt: skip
 """Modules that nearly every command imports."""
 

@@ -152,21 +152,23 @@ def lasting_url(request, tmp_path):
     return request.getfixturevalue("postgresql").emptied()
 
 
+METRICS = ("zero-one",)
+
+
 @pytest.fixture
 def make_cell():
-    """Make a cell by its number: `make_cell(7, loss=0.25)`."""
+    """Make a cell by its number: `make_cell(7, 0.25)`, or with a `Failure` in its place."""
 
-    def make(number, loss=0.25, *, dataset="d" * 64, learner="a1b2", loss_name="zero-one", **more):
+    def make(number, *scores, dataset="d" * 64, learner="a1b2", **more):
         key = CellKey(
             dataset=dataset,
             learner=learner,
             splits="5:c0ffee",
-            loss=loss_name,
             run=number // 10,
             fold=number % 10,
             repetition=0,
         )
-        return CellResult(key=key, loss=None if "failure" in more else loss, **more)
+        return CellResult(key=key, scores=scores or (0.25,), **more)
 
     return make
 
@@ -213,7 +215,7 @@ def evaluated(experiment):
             splits = experiment.splits[cell.dataset]
             results[key.digest] = CellResult(
                 key=key,
-                loss=int(key.digest[:8], 16) / 2**33 / 3,
+                scores=(int(key.digest[:8], 16) / 2**33 / 3,),
                 fit_time=0.25,
                 predict_time=0.125,
                 size=100 + cell.run,

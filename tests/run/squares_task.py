@@ -3,7 +3,6 @@
 import time
 from dataclasses import dataclass
 
-from bestofk.run.store.payloads import Payload
 from bestofk.run.task import ItemEvaluator, Shipment, Task
 
 
@@ -50,13 +49,13 @@ class Squares(Task):
         return Squared(self.key(item), None)
 
     def find(self, store, items):
-        results = store.get_payloads(list(items), name="square")
+        results = store.get_payloads(list(items))
         return {key: Squared(key, int(data)) for key, data in results.items()}
 
     def keep(self, store, result):
         if result.value is not None:
             data = str(result.value).encode()
-            store.put_payloads([Payload(digest=result.key, name="square", kind="toy", data=data)])
+            store.put_payload(result.key, data, kind="toy")
 
     def label(self, item):
         return f"square of {item}"

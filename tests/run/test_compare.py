@@ -430,7 +430,7 @@ def test_a_target_that_differs_in_every_row_is_refused(tmp_path, capsys):
 def test_stored_cells_without_predictions_are_evaluated_again_where_those_are_needed(tmp_path):
     import sqlite3
 
-    from bestofk.run.store.schema import cells
+    from bestofk.run.store.database import cells
 
     store = tmp_path / "study.db"
     arguments = {"data": "iris", **QUICK, "cv": "holdout:0.33", "store": store}

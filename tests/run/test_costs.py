@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import bestofk as bk
-from bestofk.run.store.schema import cells
+from bestofk.run.store.database import cells
 
 LEARNERS = {"nmc": "nmc", "nn": "nn", "nb": GaussianNB(), "knn": KNeighborsClassifier()}
 

@@ -15,7 +15,7 @@ import bestofk as bk
 from bestofk.cli import main
 from bestofk.decide import Settings
 from bestofk.report.write_report import render_report
-from bestofk.run.store.schema import studies as studies_table
+from bestofk.run.store.database import studies as studies_table
 from bestofk.run.store.store import open_store
 
 QUICK = {"progress": False, "execution": bk.Execution(engine="serial")}

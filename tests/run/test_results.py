@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bestofk.run import comparison_task
-from bestofk.run.cells import CellBatch, CellResult, Failure
+from bestofk.run.cells import CellResult, Failure
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.experiment import AllCells
 from bestofk.run.results import ResultTable, as_table
@@ -23,7 +23,7 @@ def some(experiment, evaluated):
         result = by_digest[experiment.key(place).digest]
         if number % 5 == 1:
             why = Failure(kind="raised", reason=f"reason {number % 2}")
-            result = CellResult(key=result.key, loss=None, failure=why, n_train=7)
+            result = CellResult(key=result.key, scores=(why,), n_train=7)
         elif number % 5 == 2:
             result = replace(result, warnings=("w",), predictions=b"p", size=None)
         if number % 7:
@@ -67,14 +67,6 @@ def test_columns_have_the_numbers_of_the_cells(experiment, some):
                 np.testing.assert_array_equal(losses[at], expected)
 
 
-def test_a_batch_gives_its_cells_back(some):
-    results = list(some.values())
-    batch = CellBatch.of(results)
-    for row, result in enumerate(results):
-        assert batch.key(row, result.key.loss) == result.key
-        assert batch.result(row, result.key) == result
-
-
 @pytest.mark.parametrize("least", [0, 10**9])
 @pytest.mark.parametrize("retried", [False, True])
 def test_a_task_begins_with_what_a_store_holds(
@@ -84,10 +76,10 @@ def test_a_task_begins_with_what_a_store_holds(
     monkeypatch.setattr(comparison_task, "MIN_CELLS_FOR_SCAN", least)
     results = evaluated()
     why = Failure(kind="killed", reason="it was killed.")
-    results[3] = CellResult(key=results[3].key, loss=None, failure=why)
+    results[3] = CellResult(key=results[3].key, scores=(why,))
     kept = results[: len(results) // 2]
     with open_store(store_url) as store:
-        store.put(kept)
+        store.put(kept, experiment.metrics)
         lookup = ComparisonTask(experiment).look_up(
             store,
             AllCells(experiment),

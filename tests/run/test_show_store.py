@@ -10,9 +10,10 @@ import bestofk as bk
 from bestofk._base.errors import TableError, UnknownNameError
 from bestofk.cli.show import show
 from bestofk.run.cells import CellResult, Failure
-from bestofk.run.store.payloads import Payload
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import study_of
+
+METRICS = ["zero-one"]
 
 
 @pytest.fixture
@@ -27,9 +28,9 @@ def filled(lasting_url, experiment, evaluated):
         for place, result in enumerate(results):
             if result.key.learner == failing and result.key.repetition == 1:
                 why = Failure(kind="timeout", reason="longer than 60 s\nin fit")
-                results[place] = CellResult(key=result.key, loss=None, failure=why)
+                results[place] = CellResult(key=result.key, scores=(why,))
         lone = next(r for r in results if r.key.learner == experiment.learners[2].fingerprint)
-        store.put(result for result in results if result is not lone)
+        store.put([result for result in results if result is not lone], experiment.metrics)
     failed = sum(result.failure is not None for result in results)
     return lasting_url, experiment, failed
 
@@ -139,7 +140,7 @@ def test_what_is_no_store(tmp_path):
 def test_showing_changes_nothing(tmp_path, make_cell):
     path = tmp_path / "study.db"
     with open_store(path) as store:
-        store.put([make_cell(1)])
+        store.put([make_cell(1)], METRICS)
     before = path.read_bytes()
     call(path)
     assert path.read_bytes() == before
@@ -149,10 +150,10 @@ def test_showing_changes_nothing(tmp_path, make_cell):
 def test_a_store_in_use_can_be_shown(tmp_path, make_cell):
     path = tmp_path / "study.db"
     with open_store(path) as store:
-        store.put([make_cell(1)])
+        store.put([make_cell(1)], METRICS)
         store.flush()
         assert call(path).stdout.startswith(f"{path}: 0 studies, 1 fit.")
-        store.put([make_cell(2)])
+        store.put([make_cell(2)], METRICS)
         store.flush()
         assert call(path).stdout.startswith(f"{path}: 0 studies, 2 fits.")
 
@@ -174,6 +175,7 @@ def test_a_study_of_very_many_names_stays_short(tmp_path, experiment):
 
 def test_results_that_are_no_fits_are_counted(lasting_url):
     with open_store(lasting_url) as store:
-        store.put_payloads([Payload(digest=d, name="n", kind="lab", data=b"x") for d in "ab"])
+        for digest in "ab":
+            store.put_payload(digest, b"x", kind="lab")
     assert "0 studies, 0 fits, 2 results of simulations and papers." in call(lasting_url).output
     assert json.loads(call(lasting_url, "--json").output)["payloads"] == 2

@@ -12,27 +12,27 @@ from contextlib import closing
 import pytest
 
 from bestofk._base.errors import StoreError
-from bestofk.run.cells import Failure
 from bestofk.run.store import database
 from bestofk.run.store.buffer import Buffer
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import study_of
 
+METRICS = ["zero-one"]
 WRITERS = """
 import os, random, signal, sys, time
-from bestofk.run.cells import CellKey, CellResult, Failure
-from bestofk.run.store.store import open_store
-import bestofk.run.store.database  # before the forks, so that none is killed in an import
+from bestofk.run.cells import CellKey, CellResult
+from bestofk.run.store.store import open_store  # before the forks: none is killed in an import
+METRICS = ["zero-one"]
 
 url = sys.argv[1]
 
 def cell(number):
     key = CellKey(
-        dataset="d" * 64, learner="abc", splits="0:1", loss="zero-one",
-        run=number // 10, fold=number % 10, repetition=0,
+        dataset="d" * 64, learner="abc", splits="0:1", run=number // 10,
+        fold=number % 10, repetition=0,
     )
     return CellResult(
-        key=key, loss=number / 7, fit_time=number / 3, size=number, n_train=9, n_test=1,
+        key=key, scores=(number / 7,), fit_time=number / 3, size=number, n_train=9, n_test=1,
         warnings=(f"warning {number}",), predictions=bytes([number % 251]) * (number % 3000),
     )
 
@@ -56,7 +56,7 @@ def write_on(start, told):
     store = open_store(url)
     number = start
     while True:
-        store.put([cell(number)])
+        store.put([cell(number)], METRICS)
         number += 1
         if number % 37 == 0:
             store.flush()
@@ -79,7 +79,7 @@ for kill in range(40):
         promised = int(lines[-1])
     with open_store(url) as store:
         kept = store.n_cells()
-        found = store.get([cell(number).key for number in range(kept)])
+        found = store.get([cell(number).key for number in range(kept)], METRICS)
     # whole batches in order: no cell is incomplete, and none is missing before another
     for number in range(kept):
         assert found[cell(number).key.digest] == cell(number), number
@@ -107,7 +107,7 @@ for start in (0, 1000, 2000, 3000, 4000):
 found = [name for name in os.listdir(folder) if name.endswith(".db")]
 for name in found:
     with open_store(f"{folder}/{name}") as store:
-        store.put([cell(1)])
+        store.put([cell(1)], METRICS)
         assert store.n_cells() == 1
 print(len(found))
 """
@@ -119,7 +119,7 @@ TOGETHER = (
 def fill(numbers):
     store = open_store(url)
     for number in numbers:
-        store.put([cell(number)])
+        store.put([cell(number)], METRICS)
         if number % 97 == 0:
             store.flush()
     store.close()
@@ -134,7 +134,7 @@ children = [fork(lambda order=order: wait_and_fill(order)) for order in orders]
 assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
 with open_store(url) as store:
     assert store.n_cells() == n
-    found = store.get([cell(number).key for number in range(n)])
+    found = store.get([cell(number).key for number in range(n)], METRICS)
     assert all(found[cell(number).key.digest] == cell(number) for number in range(n))
 print("equal")
 """
@@ -181,7 +181,7 @@ os._exit(0)
 def test_an_interrupted_transaction_is_rolled_back(tmp_path, make_cell, run):
     path = tmp_path / "store.db"
     with open_store(str(path)) as store:
-        store.put([make_cell(1)])
+        store.put([make_cell(1)], METRICS)
     with closing(sqlite3.connect(path)) as connection:
         # as during the creation of a store, before the write-ahead log
         assert connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
@@ -191,7 +191,7 @@ def test_an_interrupted_transaction_is_rolled_back(tmp_path, make_cell, run):
     run(HALFWAY, path)
     assert path.with_name("store.db-journal").exists()
     with open_store(str(path)) as store:
-        assert store.get([make_cell(1).key]) == {make_cell(1).key.digest: make_cell(1)}
+        assert store.get([make_cell(1).key], METRICS) == {make_cell(1).key.digest: make_cell(1)}
 
 
 @forks
@@ -242,18 +242,18 @@ def small_disk(tmp_path):
 def test_a_full_disk_keeps_what_was_committed(small_disk, make_cell):
     path = small_disk / "study.db"
     store = open_store(path)
-    store.put([make_cell(1)])
+    store.put([make_cell(1)], METRICS)
     store.flush()
     (small_disk / "filler").write_bytes(b"x" * 400_000)
     big = [make_cell(number, predictions=os.urandom(20_000)) for number in range(2, 30)]
-    store.put(big)
+    store.put(big, METRICS)
     with pytest.raises(StoreError, match=r"study\.db: the disk (is|failed or is) full") as error:
         store.flush()
     assert "committed results are safe" in str(error.value)
     assert "\n" not in str(error.value)
     (small_disk / "filler").unlink()
     with open_store(path, read_only=True) as reader:
-        assert set(reader.get([cell.key for cell in (make_cell(1), *big)])) == {
+        assert set(reader.get([cell.key for cell in (make_cell(1), *big)], METRICS)) == {
             make_cell(1).key.digest
         }
     subprocess.run(["mount", "-o", "remount,size=20M", str(small_disk)], check=True)
@@ -262,21 +262,23 @@ def test_a_full_disk_keeps_what_was_committed(small_disk, make_cell):
         assert store.n_cells() == 29
 
 
+def limit_pages(store, number):
+    """Limit the pages of the file; SQLite allows at least those that it has."""
+    pragma = f"PRAGMA max_page_count = {number}"
+    store._database.commit(lambda connection: connection.exec_driver_sql(pragma))
+
+
 def test_a_store_at_its_page_limit_is_full(tmp_path, make_cell):
     store = open_store(tmp_path / "study.db")
-    store.put([make_cell(1)])
+    store.put([make_cell(1)], METRICS)
     store.flush()
-    with store._database.writing() as connection:
-        connection.exec_driver_sql(
-            "PRAGMA max_page_count = 1"
-        )  # SQLite uses the current number of pages
-    store.put([make_cell(number, predictions=bytes(9000)) for number in range(2, 40)])
+    limit_pages(store, 1)
+    store.put([make_cell(number, predictions=bytes(9000)) for number in range(2, 40)], METRICS)
     with pytest.raises(StoreError, match="the disk is full: committed results are safe"):
         store.flush()
     with open_store(tmp_path / "study.db") as other:
         assert other.n_cells() == 1
-    with store._database.writing() as connection:
-        connection.exec_driver_sql("PRAGMA max_page_count = 100000")
+    limit_pages(store, 100000)
     store.close()
     with open_store(tmp_path / "study.db") as other:
         assert other.n_cells() == 39
@@ -284,27 +286,29 @@ def test_a_store_at_its_page_limit_is_full(tmp_path, make_cell):
 
 def test_an_error_in_the_background_is_raised_at_the_next_call(tmp_path, make_cell):
     store = open_store(tmp_path / "study.db")
-    with store._database.writing() as connection:
-        connection.exec_driver_sql("PRAGMA max_page_count = 1")
-    store.put([make_cell(number, predictions=bytes(9000)) for number in range(40)])
+    limit_pages(store, 1)
+    store.put([make_cell(number, predictions=bytes(9000)) for number in range(40)], METRICS)
     with pytest.raises(StoreError, match="the disk is full"):  # noqa: PT012
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
             time.sleep(0.05)
-            store.put([])
-    with store._database.writing() as connection:
-        connection.exec_driver_sql("PRAGMA max_page_count = 100000")
+            store.put([], METRICS)
+    limit_pages(store, 100000)
     store.flush()
-    store.put([make_cell(40)])
+    store.put([make_cell(40)], METRICS)
     assert store.n_cells() == 41
     store.close()
 
 
-def test_an_interrupted_notification_does_not_keep_a_store_open(make_cell):
+def newer(old, new):
+    return new
+
+
+def test_an_interrupted_notification_does_not_keep_a_store_open():
     """A signal can interrupt ``Condition.notify`` between the release and the removal."""
     written = []
-    buffer = Buffer(written.extend, max_seconds=0.0)
-    buffer.add([make_cell(1)])
+    buffer = Buffer(written.extend, newer, max_seconds=0.0)
+    buffer.add([{"digest": "1"}])
 
     def wait_for(waits):
         deadline = time.monotonic() + 60
@@ -325,9 +329,8 @@ def test_an_interrupted_notification_does_not_keep_a_store_open(make_cell):
 
 def test_a_full_disk_does_not_hide_the_error_of_the_run(tmp_path, make_cell):
     with pytest.raises(ZeroDivisionError), open_store(tmp_path / "study.db") as store:  # noqa: PT012
-        with store._database.writing() as connection:
-            connection.exec_driver_sql("PRAGMA max_page_count = 1")
-        store.put([make_cell(number, predictions=bytes(9000)) for number in range(40)])
+        limit_pages(store, 1)
+        store.put([make_cell(number, predictions=bytes(9000)) for number in range(40)], METRICS)
         raise ZeroDivisionError
 
 
@@ -351,16 +354,16 @@ def read_only_folder(tmp_path):
 def test_a_read_only_folder(read_only_folder, make_cell):
     folder, fix = read_only_folder
     with open_store(folder / "study.db") as store:
-        store.put([make_cell(1)])
+        store.put([make_cell(1)], METRICS)
     fix()
     with pytest.raises(StoreError, match=r"new\.db: the store cannot be"):
         open_store(folder / "new.db")
     with open_store(folder / "study.db", read_only=True) as store:
-        assert store.get([make_cell(1).key]) == {make_cell(1).key.digest: make_cell(1)}
+        assert store.get([make_cell(1).key], METRICS) == {make_cell(1).key.digest: make_cell(1)}
     store = None
     with pytest.raises(StoreError, match=r"study\.db: the store cannot be"):  # noqa: PT012
         store = open_store(folder / "study.db")
-        store.put([make_cell(2)])
+        store.put([make_cell(2)], METRICS)
         store.flush()
     if store is not None:
         with pytest.raises(StoreError, match="the store cannot be"):
@@ -385,11 +388,11 @@ def test_a_read_only_store_is_not_created_or_written(lasting_url, tmp_path, make
         open_store(lasting_url, create=False)
     assert list(tmp_path.iterdir()) == []
     with open_store(lasting_url) as store:
-        store.put([make_cell(1)])
+        store.put([make_cell(1)], METRICS)
     with open_store(lasting_url, read_only=True) as store:
         assert store.n_cells() == 1
         with pytest.raises(StoreError, match="opened for reading only"):
-            store.put([make_cell(2)])
+            store.put([make_cell(2)], METRICS)
         with pytest.raises(StoreError, match="opened for reading only"):
             store.register(study_of(experiment))
 
@@ -397,12 +400,12 @@ def test_a_read_only_store_is_not_created_or_written(lasting_url, tmp_path, make
 def test_a_long_lock_loses_nothing(tmp_path, make_cell):
     path = tmp_path / "study.db"
     store = open_store(path, busy_timeout=0.2)
-    store.put([make_cell(1)])
+    store.put([make_cell(1)], METRICS)
     store.flush()
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        store.put([make_cell(2)])
-        with pytest.raises(StoreError, match=r"has kept the store locked for 0\.2 s"):
+        store.put([make_cell(2)], METRICS)
+        with pytest.raises(StoreError, match="another process keeps the store locked"):
             store.flush()
         assert len(store._buffer) == 1
         other.execute("ROLLBACK")
@@ -416,7 +419,7 @@ def test_a_short_lock_is_waited_for(tmp_path, make_cell):
     with open_store(path, busy_timeout=20) as store:
         with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
             other.execute("BEGIN IMMEDIATE")
-            store.put([make_cell(2)])
+            store.put([make_cell(2)], METRICS)
             release = threading.Timer(0.4, other.execute, ["ROLLBACK"])
             release.start()
             store.flush()
@@ -429,11 +432,11 @@ def test_a_long_table_lock_on_a_server(postgresql, make_cell):
 
     url = postgresql.emptied()
     store = open_store(url, busy_timeout=0.2)
-    store.put([make_cell(1)])
+    store.put([make_cell(1)], METRICS)
     store.flush()
     with psycopg.connect(url.replace("+psycopg", "")) as other:
         other.execute("LOCK TABLE bestofk_cells IN EXCLUSIVE MODE")
-        store.put([make_cell(2)])
+        store.put([make_cell(2)], METRICS)
         with pytest.raises(StoreError, match="another process keeps the store locked"):
             store.flush()
     store.close()
@@ -444,11 +447,11 @@ def test_a_long_table_lock_on_a_server(postgresql, make_cell):
 def test_a_server_that_stops_loses_nothing(postgresql, make_cell):
     url = postgresql.emptied()
     store = open_store(url, patience=0)
-    store.put([make_cell(1)])
+    store.put([make_cell(1)], METRICS)
     store.flush()
     postgresql.down()
     try:
-        store.put([make_cell(2)])
+        store.put([make_cell(2)], METRICS)
         with pytest.raises(StoreError) as error:
             store.flush()
         with pytest.raises(StoreError) as refused:
@@ -467,26 +470,26 @@ def test_a_server_that_stops_loses_nothing(postgresql, make_cell):
 def test_a_server_that_restarts_is_waited_for(postgresql, make_cell):
     url = postgresql.emptied()
     with open_store(url) as store:
-        store.put([make_cell(0)])
+        store.put([make_cell(0)], METRICS)
         store.flush()
         for number in (1, 2):
             postgresql.down()  # immediately, like a crash
-            store.put([make_cell(number)])
+            store.put([make_cell(number)], METRICS)
             again = threading.Timer(1.0, postgresql.up)
             again.start()
             store.flush()
-            results = store.get([make_cell(each).key for each in range(number + 1)])
+            results = store.get([make_cell(each).key for each in range(number + 1)], METRICS)
             again.join()
             assert len(results) == number + 1
 
 
 def test_a_server_that_stays_away_is_waited_for_once(postgresql, make_cell):
     store = open_store(postgresql.emptied(), patience=1.0)
-    store.put([make_cell(1)])
+    store.put([make_cell(1)], METRICS)
     store.flush()
     postgresql.down()
     try:
-        store.put([make_cell(2)])
+        store.put([make_cell(2)], METRICS)
         begin = time.monotonic()
         with pytest.raises(StoreError):
             store.flush()
@@ -505,7 +508,7 @@ def test_a_server_that_stays_away_is_waited_for_once(postgresql, make_cell):
 def test_a_file_that_is_deleted_in_use_is_an_error(tmp_path, make_cell, how):
     path = tmp_path / "study.db"
     store = open_store(path)
-    store.put([make_cell(1)])
+    store.put([make_cell(1)], METRICS)
     store.flush()
     if how == "moved away":
         path.rename(tmp_path / "elsewhere.db")
@@ -514,7 +517,7 @@ def test_a_file_that_is_deleted_in_use_is_an_error(tmp_path, make_cell, how):
     if how == "replaced":
         open_store(tmp_path / "new.db").close()
         (tmp_path / "new.db").rename(path)
-    store.put([make_cell(2)])
+    store.put([make_cell(2)], METRICS)
     with pytest.raises(StoreError, match="the store was deleted, moved or replaced during the run"):
         store.flush()
     with pytest.raises(StoreError, match="deleted, moved or replaced"):
@@ -523,13 +526,13 @@ def test_a_file_that_is_deleted_in_use_is_an_error(tmp_path, make_cell, how):
 
 def test_connections_that_the_server_drops_are_made_again(postgresql, make_cell):
     with open_store(postgresql.emptied()) as store:
-        store.put([make_cell(1)])
+        store.put([make_cell(1)], METRICS)
         store.flush()
         postgresql.sql(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
         )
-        store.put([make_cell(2)])
+        store.put([make_cell(2)], METRICS)
         store.flush()
         assert store.n_cells() == 2
 
@@ -542,11 +545,11 @@ def test_a_full_disk_of_a_server(postgresql, tmp_path, make_cell):
         postgresql.sql(f"CREATE TABLESPACE small LOCATION '{folder}'")
         url = postgresql.database("TABLESPACE small")
         store = open_store(url)
-        store.put([make_cell(1)])
+        store.put([make_cell(1)], METRICS)
         store.flush()
         with pytest.raises(StoreError, match="the server's disk is full: committed"):  # noqa: PT012
             for number in range(2, 30):
-                store.put([make_cell(number, predictions=os.urandom(1_000_000))])
+                store.put([make_cell(number, predictions=os.urandom(1_000_000))], METRICS)
                 store.flush()
         stored = postgresql.sql("SELECT count(*) FROM bestofk_cells", url.rpartition("/")[2])[0][0]
         assert 1 <= stored < 29
@@ -562,7 +565,7 @@ def test_a_jumping_clock_does_not_delay_results(tmp_path, make_cell, monkeypatch
     jumps = iter(range(10**6))
     monkeypatch.setattr(time, "time", lambda: 1e9 - 86_400.0 * next(jumps))
     with open_store(tmp_path / "study.db") as store, open_store(tmp_path / "study.db") as reader:
-        store.put([make_cell(1)])
+        store.put([make_cell(1)], METRICS)
         deadline = time.monotonic() + 10
         while reader.n_cells() < 1 and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -582,55 +585,53 @@ class Sink:
         self.batches.append(list(results))
 
 
-def test_a_buffer_writes_when_it_is_full(make_cell):
+def rows(*numbers, size=0):
+    return [{"digest": str(number), "predictions": bytes(size)} for number in numbers]
+
+
+def test_a_buffer_writes_when_it_is_full():
     sink = Sink()
-    buffer = Buffer(sink, max_waiting=3, max_seconds=60.0)
+    buffer = Buffer(sink, newer, max_waiting=3, max_seconds=60.0)
     for number in range(7):
-        buffer.add([make_cell(number)])
+        buffer.add(rows(number))
     assert [len(batch) for batch in sink.batches] == [3, 3]
     assert len(buffer) == 1
+    for number in range(7, 10):
+        buffer.add(rows(number, size=7 << 20))  # more than 16 MiB with the third
+    assert [len(batch) for batch in sink.batches] == [3, 3, 3]
     buffer.close()
-    assert [len(batch) for batch in sink.batches] == [3, 3, 1]
+    assert [len(batch) for batch in sink.batches] == [3, 3, 3, 1]
 
 
-def test_a_buffer_writes_when_predictions_are_large(make_cell):
+def test_a_buffer_keeps_unwritten_rows_and_later_ones():
     sink = Sink()
-    buffer = Buffer(sink, max_waiting=100, max_seconds=60.0)
-    for number in range(5):
-        buffer.add([make_cell(number, predictions=bytes(7 << 20))])
-    assert [len(batch) for batch in sink.batches] == [3]
-    buffer.close()
-    assert [len(batch) for batch in sink.batches] == [3, 2]
-
-
-def test_a_buffer_keeps_unwritten_results_and_later_ones(make_cell):
-    sink = Sink()
-    buffer = Buffer(sink, max_waiting=100, max_seconds=60.0)
-    buffer.add([make_cell(1, failure=Failure(kind="timeout", reason="slow")), make_cell(2, 0.5)])
+    buffer = Buffer(sink, lambda old, new: {**old, **new}, max_waiting=100, max_seconds=60.0)
+    buffer.add([{"digest": "1", "a": 1}, {"digest": "2", "a": 2}])
     sink.broken = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         buffer.flush()
     sink.broken = None
-    buffer.add([make_cell(1, 0.75), make_cell(2, 0.25), make_cell(3)])
+    buffer.add([{"digest": "1", "b": 3}, {"digest": "3"}])
     buffer.close()
-    assert [[cell.loss for cell in batch] for batch in sink.batches] == [[0.75, 0.5, 0.25]]
+    merged = {"digest": "1", "a": 1, "b": 3}
+    assert sink.batches == [[merged, {"digest": "2", "a": 2}, {"digest": "3"}]]
 
 
-def test_a_buffer_retries_in_the_background(make_cell):
+def test_a_buffer_retries_in_the_background():
     sink = Sink()
     sink.broken = StoreError("no room")
-    buffer = Buffer(sink, max_waiting=100, max_seconds=0.02)
-    buffer.add([make_cell(1)])
-    deadline = time.monotonic() + 10
+    buffer = Buffer(sink, newer, max_waiting=100, max_seconds=0.02)
+    buffer.add(rows(1))
+    deadline = time.monotonic() + 60
     while buffer._failure is None and time.monotonic() < deadline:
         time.sleep(0.01)
     with pytest.raises(StoreError, match="no room"):
-        buffer.add([make_cell(2)])
+        buffer.add(rows(2))
     sink.broken = None
     while not sink.batches and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert sorted(cell.key.fold for cell in sink.batches[0]) == [1, 2]
-    buffer.add([make_cell(3)])
+    assert [row["digest"] for row in sink.batches[0]] == ["1", "2"]
+    buffer.add(rows(3))
     buffer.close()
 
 
@@ -649,16 +650,7 @@ def test_a_server_without_a_free_connection_is_waited_for(postgresql, make_cell)
     release = threading.Timer(1.0, lambda: [each.close() for each in others])
     release.start()
     with open_store(url, patience=30.0) as store:
-        store.put([make_cell(1)])
+        store.put([make_cell(1)], METRICS)
         store.flush()
         assert store.n_cells() == 1
     release.join()
-
-
-@pytest.mark.parametrize("stored", ["a\\x", "\\N{", "\\", "\u00e9\\x41", "\\U99999999"])
-def test_a_stored_text_that_bestofk_did_not_write(stored):
-    from bestofk.run.store.schema import escaped, unescaped
-
-    assert unescaped(stored) == stored
-    for text in ("\ud800", "\0", "é\\x41", stored):
-        assert unescaped(escaped(text)) == text

@@ -12,7 +12,7 @@ import bestofk as bk
 from bestofk.run.compare import budget_words
 from bestofk.run.replicate import Replication
 from bestofk.run.run_task import interruption_message
-from bestofk.run.store.schema import cells
+from bestofk.run.store.database import cells
 from bestofk.run.store.store import open_store
 
 QUICK = {"progress": False, "execution": bk.Execution(engine="serial")}

@@ -59,7 +59,7 @@ def show(store: str, study: int | None, export: str | None, watch: bool, as_json
             raise click.UsageError(f"--watch prints text; omit {other}, or omit --watch.")
         _watch(store, study)
         return
-    from bestofk.run.store.export import export_study
+    from bestofk.run.export_study import export_study
     from bestofk.run.store.store import open_store
 
     with open_store(store, read_only=True) as opened:
@@ -69,7 +69,7 @@ def show(store: str, study: int | None, export: str | None, watch: bool, as_json
             if len(shown) != 1:
                 raise click.UsageError(_which_study(shown))
             rows = export_study(opened, shown[0].id, export)
-        tallies = [opened.tally(each.spec) for each in shown]
+        tallies = [_tally(opened, each) for each in shown]
         if as_json:
             contents = _as_json(opened, shown, tallies)
             exported = {} if export is None else {"export": export, "rows": rows}
@@ -95,7 +95,7 @@ def _watch(store: str, study: int | None) -> None:
         while True:
             with open_store(store, read_only=True) as opened:
                 shown = opened.studies() if study is None else (opened.study(study),)
-                tallies = [opened.tally(each.spec) for each in shown]
+                tallies = [_tally(opened, each) for each in shown]
                 state = tuple(
                     (each.id, len(each.spec.decisions), tally.done, tally.failed)
                     for each, tally in zip(shown, tallies, strict=True)
@@ -111,6 +111,13 @@ def _watch(store: str, study: int | None) -> None:
         raise  # a signal, not Ctrl-C
     except KeyboardInterrupt:
         return
+
+
+def _tally(store: Store, study: StoredStudy) -> Tally:
+    from bestofk.run.open_study import study_results
+    from bestofk.run.results import tally
+
+    return tally(study.spec, study_results(store, study.spec))
 
 
 def _decided(store: Store, study: StoredStudy, shown: int) -> Study | str | None:

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,15 +21,15 @@ from bestofk.run.cells import Failure
 from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task
-from bestofk.run.store.payloads import Payload
-from bestofk.run.store.store import Store, open_store
+from bestofk.run.store import opened
 from bestofk.run.task import Block, BlockSizer, ItemEvaluator, Task, sendable_error
+
+if TYPE_CHECKING:
+    from bestofk.run.store.store import Store
 
 Array = npt.NDArray[Any]
 ArgumentT = TypeVar("ArgumentT")
 ItemT = TypeVar("ItemT", bound=Hashable)
-
-PAYLOAD = "array"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,14 +74,12 @@ class KeptArrays(Task[ItemT, ArrayResult]):
         return ArrayResult(key=self.key(item), array=None, raised=RunError(reason))
 
     def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ArrayResult]:
-        payloads = store.get_payloads(list(items), name=PAYLOAD)
+        payloads = store.get_payloads(list(items))
         return {key: ArrayResult(key=key, array=_unpack(data)) for key, data in payloads.items()}
 
     def keep(self, store: Store, result: ArrayResult) -> None:
         if result.array is not None:
-            data = _pack(result.array)
-            payload = Payload(digest=result.key, name=PAYLOAD, kind=self.kind, data=data)
-            store.put_payloads([payload])
+            store.put_payload(result.key, _pack(result.array), kind=self.kind)
 
     def failed(self, result: ArrayResult) -> bool:
         return result.raised is not None
@@ -96,12 +94,12 @@ class KeptArrays(Task[ItemT, ArrayResult]):
 
         The first exception of an item ends the work.
         """
-        with open_store(store) as opened:
+        with opened(store) as kept:
             results = run_task(
                 self,
                 items,
                 engine=engine,
-                store=None if store is None else opened,
+                store=kept,
                 progress=progress,
                 stop=lambda _, result: result.raised,
             )

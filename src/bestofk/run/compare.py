@@ -22,7 +22,7 @@ from bestofk.decide.settings import Settings
 from bestofk.learners.preparation import refuse_preparation
 from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.conclude import OtherLoss, conclude
+from bestofk.run.conclude import conclude
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import AllCells, CellIndex, Experiment, NamedLearner
 from bestofk.run.inputs import (
@@ -42,12 +42,14 @@ from bestofk.run.metrics import as_losses, check_loss
 from bestofk.run.progress import Progress, observer
 from bestofk.run.results import has_instances, instance_losses, preparation_of
 from bestofk.run.run_task import run_task
+from bestofk.run.store import opened
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
 from bestofk.run.study import Study
 from bestofk.splits.plans import Plan, plan as make_plan
 
 if TYPE_CHECKING:
     from bestofk.decide.stopping.rule import StopRule
+    from bestofk.losses.losses import Losses
     from bestofk.run.race import PlannedRace, RaceOutcome
 
 ValueT = TypeVar("ValueT", Settings, Execution)
@@ -387,15 +389,18 @@ def run_comparison(
         spec = record(spec, execution, notes=notes, fits=partial_fits)
 
     def whole_plan() -> Study:
-        by_instance = partial(instance_losses, experiment, results)
+        def by_instance(metric: int, learners: Sequence[int]) -> Losses | None:
+            if not has_instances(experiment, metric):
+                return None
+            return instance_losses(experiment, results, learners, metric=metric)
+
         return conclude(
             spec,
             results,
             design=experiment.splits[0].design,
             settings=settings,
             notes=notes,
-            by_instance=by_instance if has_instances(experiment) else None,
-            others=_other_losses(experiment, results),
+            by_instance=by_instance,
             too_little=too_little,
             store=where,
         )
@@ -413,26 +418,11 @@ def run_comparison(
     return replace(study, experiment=experiment), spec
 
 
-def _other_losses(
-    experiment: Experiment, results: Mapping[CellIndex, CellResult]
-) -> dict[str, OtherLoss]:
-    """Return the results of the same models under the other losses."""
-    others = {}
-    for number, other in enumerate(experiment.others):
-        others[other.loss.name] = OtherLoss(
-            results={cell: result.also[number] for cell, result in results.items() if result.also},
-            by_instance=partial(instance_losses, other, results) if has_instances(other) else None,
-        )
-    return others
-
-
 def record(spec: StudySpec, execution: Execution, **facts: Any) -> StudySpec:
     """Add facts about the last decision to the specification and to the store."""
-    from bestofk.run.store.store import open_store
-
     spec = replace(spec, decisions=(replace(spec.decisions[-1], **facts),))
-    if execution.store is not None:
-        with open_store(execution.store) as store:
+    with opened(execution.store) as store:
+        if store is not None:
             store.register(spec)
     return spec
 
@@ -449,9 +439,8 @@ def _run(
 
     Return the race's outcome, the results, notes, the budget that would be enough, and the store.
     """
-    from bestofk.run.store.store import open_store
-
     task = ComparisonTask(experiment)
+    where = "memory"
     store, budget = execution.store, execution.budget
     cells = AllCells(experiment)
     cut: dict[CellIndex, float] = {}
@@ -467,20 +456,21 @@ def _run(
         )
         results = outcome.results
     else:
-        with open_store(store) as opened:
-            opened.register(spec)
+        with opened(store) as kept:
+            if kept is not None:
+                kept.register(spec)
+                where = kept.shown_url
             results = run_task(
                 task,
                 cells,
                 engine=execution.runner(),
-                store=None if store is None else opened,
+                store=kept,
                 progress=observer(execution.progress, shorter=_shorter(execution)),
                 deadline=deadline,
                 stop=None if stop is None else partial(stop, task),
                 retry_failed=execution.retry_failed,
                 cut=cut,
             )
-        where = opened.shown_url
     too_little = ""
     unfinished = len(results) < len(cells) if outcome is None else outcome.cut and outcome.whole
     if budget is not None and unfinished:

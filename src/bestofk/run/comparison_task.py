@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import groupby, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bestofk._base.formatting import joined
 from bestofk.learners.preparation import is_trusted
@@ -26,10 +26,12 @@ from bestofk.run.experiment import (
 )
 from bestofk.run.metrics import LOSSES
 from bestofk.run.pace import Pace
-from bestofk.run.results import ResultTable
-from bestofk.run.store.store import Store
+from bestofk.run.results import ResultTable, read_cells
 from bestofk.run.store.stored_study import study_of
 from bestofk.run.task import Block, BlockSizer, Shipment, StoreLookup, Task, describe_error, pack
+
+if TYPE_CHECKING:
+    from bestofk.run.store.store import Store
 
 WHOLE_PLAN_RUNS = 25
 """Maximum number of runs per block."""
@@ -202,7 +204,8 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         return Evaluator(self.experiment)
 
     def lost(self, item: CellIndex, failure: Failure) -> CellResult:
-        return CellResult(key=self.experiment.key(item), loss=None, failure=failure)
+        scores = (failure,) * len(self.experiment.losses)
+        return CellResult(key=self.experiment.key(item), scores=scores)
 
     def look_up(
         self,
@@ -212,9 +215,6 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         is_stale: Callable[[CellResult], bool] | None = None,
     ) -> StoreLookup[CellIndex, CellResult]:
         experiment = self.experiment
-        if experiment.also:
-            # a table has one loss
-            return super().look_up(store, items, is_stale=is_stale)
         # look up cells in batches and create no results, so that a million take little memory
         table = ResultTable.of_experiment(experiment)
         rest: Iterable[CellIndex] = items
@@ -226,7 +226,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
             and store.n_cells() <= MAX_SCAN_RATIO * len(items)
         ):
             # most of the store is needed, so read all of it
-            self._scan(table, store, is_stale)
+            read_cells(store, study_of(experiment), table, is_stale)
             rest, store = table.absent(), None
         missing: dict[str, list[CellIndex]] = {}
         remaining = iter(rest)
@@ -241,7 +241,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
     def _digests(self, cells: list[CellIndex]) -> dict[str, list[CellIndex]]:
         """Return the cells by their digests."""
         experiment = self.experiment
-        digests = Digests(experiment.loss.name)
+        digests = Digests()
         datasets = [data.fingerprint for data in experiment.datasets]
         learners = [learner.fingerprint for learner in experiment.learners]
         by_digest: dict[str, list[CellIndex]] = {}
@@ -256,20 +256,6 @@ class ComparisonTask(Task[CellIndex, CellResult]):
                 vars(experiment.key(cell))["digest"] = digest
         return by_digest
 
-    def _scan(
-        self, table: ResultTable, store: Store, is_stale: Callable[[CellResult], bool] | None
-    ) -> None:
-        """Read all cells of the store into the table."""
-        loss = self.experiment.loss.name
-        for batch, matches in store.batches_of(study_of(self.experiment)):
-            left_out = {
-                row
-                for row in batch.failures
-                if is_stale is not None and is_stale(batch.result(row, batch.key(row, loss)))
-            }
-            wanted = [one for one in matches if one[0] not in left_out] if left_out else matches
-            table.add_found(batch, wanted)
-
     def _fill(
         self,
         table: ResultTable,
@@ -280,11 +266,11 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         """Move the cells that the store holds from `keys` to the table."""
         experiment = self.experiment
         with_predictions = experiment.keep_predictions or experiment.keep_first
-        for batch in store.batches(list(keys), predictions=with_predictions):
+        for batch in store.batches(list(keys), experiment.metrics, predictions=with_predictions):
             rows: list[int] = []
             indices: list[int] = []
             for row, digest in enumerate(batch.digest):
-                if with_predictions or row in batch.failures:
+                if with_predictions or isinstance(batch.scores[0][row], Failure):
                     result = batch.result(row, experiment.key(keys[digest][0]))
                     if not experiment.serves(result) or (is_stale is not None and is_stale(result)):
                         continue
@@ -299,25 +285,12 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         keys = [experiment.key(cell) for cell in items.values()]
         for key, digest in zip(keys, items, strict=True):
             vars(key)["digest"] = digest  # known already, and hashing is slow
-        stored = store.get(keys, predictions=experiment.keep_predictions or experiment.keep_first)
-        served = {key: result for key, result in stored.items() if experiment.serves(result)}
-        return self._with_others(store, items, served) if experiment.also else served
-
-    def _with_others(
-        self, store: Store, items: Mapping[str, CellIndex], served: Mapping[str, CellResult]
-    ) -> dict[str, CellResult]:
-        """Return the cells that the store has under every loss; the others are refitted."""
-        others = self.experiment.others
-        keys = {key: [other.key(items[key]) for other in others] for key in served}
-        stored = store.get([one for own in keys.values() for one in own], predictions=False)
-        return {
-            key: replace(served[key], also=tuple(stored[one.digest] for one in own))
-            for key, own in keys.items()
-            if all(one.digest in stored for one in own)
-        }
+        with_predictions = experiment.keep_predictions or experiment.keep_first
+        stored = store.get(keys, experiment.metrics, predictions=with_predictions)
+        return {key: result for key, result in stored.items() if experiment.serves(result)}
 
     def keep(self, store: Store, result: CellResult) -> None:
-        store.put([replace(result, also=()), *result.also] if result.also else [result])
+        store.put([result], self.experiment.metrics)
 
     def label(self, item: CellIndex) -> str:
         learner, dataset = self.names(item)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -233,6 +234,9 @@ def other_metric(
     return OtherMetric(**facts, recommended=str(would_be), agrees=str(would_be) == recommended)
 
 
+ByInstance = Callable[[int, Sequence[int]], Losses | None]
+
+
 def conclude(
     spec: StudySpec,
     results: Mapping[CellIndex, CellResult],
@@ -240,16 +244,15 @@ def conclude(
     design: Design,
     settings: Settings,
     notes: tuple[str, ...] = (),
-    by_instance: Callable[[Sequence[int]], Losses | None] | None = None,
+    by_instance: ByInstance | None = None,
     too_little: str = "",
-    others: Mapping[str, OtherLoss] | None = None,
     store: str = "memory",
 ) -> Study:
     """Return the study of `spec` from the results of its cells, decided by `settings`.
 
-    `design` is that of the first data set's splits. With a single split, `by_instance` may return
-    losses by test instance of the compared learners instead of one number each. `others` holds
-    the results under other losses. `too_little` advises on a budget that ended too early.
+    `design` is that of the first data set's splits. With a single split,
+    ``by_instance(metric, learners)`` may return losses by test instance of the compared learners
+    instead of one number each. `too_little` advises on a budget that ended too early.
     """
     # results arrive in arbitrary order; the table fixes it
     table = as_table(spec, results)
@@ -264,7 +267,7 @@ def conclude(
     costs = cost_table(spec, table)
     losses, dropped = complete_part(spec, table, compared, design)
     if losses is not None and by_instance is not None and is_one_split(losses):
-        losses = by_instance(compared) or losses
+        losses = by_instance(0, compared) or losses
     if losses is None:
         raise RunError(_nothing(left_out, failures, too_little if compared else ""))
     decision: Decision | None = None
@@ -293,8 +296,17 @@ def conclude(
         store=store,
         settings=settings,
         others=tuple(
-            _other_metric(spec, name, other, compared, design, settings, costs, decision)
-            for name, other in (others or {}).items()
+            _other_metric(
+                replace(spec, loss=name),
+                table.by_metric(metric),
+                compared,
+                design,
+                settings,
+                costs,
+                decision,
+                None if by_instance is None else partial(by_instance, metric),
+            )
+            for metric, name in enumerate(spec.also, start=1)
         ),
     )
 
@@ -304,38 +316,28 @@ def is_one_split(losses: Losses) -> bool:
     return losses.design.runs * losses.design.folds == 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OtherLoss:
-    """The results of a study under another loss; `by_instance` as for `conclude`."""
-
-    results: Mapping[CellIndex, CellResult]
-    by_instance: Callable[[Sequence[int]], Losses | None] | None = None
-
-
 def _other_metric(
     spec: StudySpec,
-    loss: str,
-    other: OtherLoss,
+    table: ResultTable,
     compared: Sequence[int],
     design: Design,
     settings: Settings,
     costs: Mapping[str, Cost],
     decision: Decision | None,
+    by_instance: Callable[[Sequence[int]], Losses | None] | None,
 ) -> OtherMetric:
-    """Decide by another loss about the compared learners that have values."""
-    other_spec = replace(spec, loss=loss)
-    table = as_table(other_spec, other.results)
-    left_out = left_out_learners(other_spec, table)
+    """Decide by another metric about the compared learners that have values."""
+    left_out = left_out_learners(spec, table)
     learners = [index for index in compared if spec.learners[index].name not in left_out]
-    losses, _ = complete_part(other_spec, table, learners, design)
-    if losses is not None and other.by_instance is not None and is_one_split(losses):
-        losses = other.by_instance(learners) or losses
+    losses, _ = complete_part(spec, table, learners, design)
+    if losses is not None and by_instance is not None and is_one_split(losses):
+        losses = by_instance(learners) or losses
     recommended = None
     if decision is not None and decision.recommended is not None:
         recommended = str(decision.recommended)
-    metric = metric_of(loss_shown(loss))
+    metric = metric_of(loss_shown(spec.loss))
     lacking = [spec.learners[index].name for index in compared if index not in learners]
-    return other_metric(loss, losses, settings, costs, recommended, metric, lacking)
+    return other_metric(spec.loss, losses, settings, costs, recommended, metric, lacking)
 
 
 def failed_cell(spec: StudySpec, cell: CellIndex, failure: Failure) -> FailedCell:

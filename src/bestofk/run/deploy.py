@@ -114,7 +114,7 @@ def _refit_stored(
         )
     key = CellKey(
         dataset=stored.fingerprint, learner=entry.fingerprint, splits=_first_split(stored),
-        loss=spec.loss, run=0, fold=0, repetition=0,
+        run=0, fold=0, repetition=0,
     )  # fmt: skip
     return fitted_pipeline(name, named.estimator, rows, key.seed(spec.random_state))
 

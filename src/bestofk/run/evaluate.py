@@ -117,8 +117,8 @@ ALL_FOLDS = -1
 WARNINGS_KEPT = 3
 
 
-_OF_FAILURES = ("n_train", "n_test", "warnings", "also")
-"""Fields of a cell without a loss."""
+_OF_FAILURES = ("n_train", "n_test", "warnings")
+"""Fields of a cell without any score."""
 FIRST = (0, 0, 0)
 """The run, fold and repetition whose model size is measured."""
 _NOTHING = contextlib.nullcontext()
@@ -341,13 +341,10 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
     def _result(
         self, cell: CellIndex, verdicts: Sequence[float | Failure], **known: Any
     ) -> CellResult:
-        """Return the result of a cell under every loss."""
-        experiment = self.experiment
-        also = tuple(
-            _judged(other.key(cell), verdict, **{**known, "predictions": None})
-            for other, verdict in zip(experiment.others, verdicts[1:], strict=True)
-        )
-        return _judged(experiment.key(cell), verdicts[0], **known, also=also)
+        """Return the result of a cell."""
+        if all(isinstance(verdict, Failure) for verdict in verdicts):
+            known = {name: value for name, value in known.items() if name in _OF_FAILURES}
+        return CellResult(key=self.experiment.key(cell), scores=tuple(verdicts), **known)
 
     @cached_property
     def _class_methods(self) -> ClassMethods:
@@ -418,13 +415,6 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
 def evaluate(experiment: Experiment, cells: Iterable[CellIndex]) -> Iterator[CellResult]:
     """Yield the result of each cell."""
     return Evaluator(experiment).evaluate(cells)
-
-
-def _judged(key: CellKey, verdict: float | Failure, **known: Any) -> CellResult:
-    if isinstance(verdict, Failure):
-        known = {name: value for name, value in known.items() if name in _OF_FAILURES}
-        return CellResult(key=key, loss=None, failure=verdict, **known)
-    return CellResult(key=key, loss=verdict, **known)
 
 
 def _ready(estimator: Any, rows: Rows) -> ReadyLearner:

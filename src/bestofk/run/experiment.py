@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -125,30 +125,20 @@ class Experiment:
             dataset=self.datasets[cell.dataset].fingerprint,
             learner=self.learners[cell.learner].fingerprint,
             splits=self.splits_key(cell.dataset, cell.run, cell.fold),
-            loss=self.loss.name,
             run=cell.run,
             fold=cell.fold,
             repetition=cell.repetition,
-        )
-
-    @cached_property
-    def others(self) -> tuple[Experiment, ...]:
-        """The same experiment under each of the other losses, whose cells have their own keys."""
-        return tuple(
-            replace(
-                self,
-                loss=loss,
-                also=(),
-                keep_predictions=False,
-                keep_first=False,
-            )
-            for loss in self.also
         )
 
     @property
     def losses(self) -> tuple[Loss, ...]:
         """All losses, the one that decides first."""
         return (self.loss, *self.also)
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """The names of the scores by all losses in a store: the name of a loss and its code."""
+        return tuple(f"{loss.name} {metric_identity(loss).digest}" for loss in self.losses)
 
     def splits_key(self, dataset: int, run: int, fold: int) -> str:
         """Return the seed, the digest of the rows of a split, and the digest of the evaluation.
@@ -163,10 +153,9 @@ class Experiment:
         return self._splits_keys[at]
 
     def way(self, dataset: int) -> Identity:
-        """Return the identity of how the cells of a data set are evaluated and scored."""
+        """Return the identity of how the cells of a data set are evaluated."""
         if dataset not in self._ways:
-            data = self.datasets[dataset]
-            self._ways[dataset] = way_of_evaluation(self.loss, data, self.threads)
+            self._ways[dataset] = way_of_evaluation(self.datasets[dataset], self.threads)
         return self._ways[dataset]
 
     @property
@@ -175,8 +164,8 @@ class Experiment:
         reasons = [
             f"{learner.name}: {learner.unknown}" for learner in self.learners if learner.unknown
         ]
-        judged = self.way(0).unknown
-        return (*reasons, f"the loss: {judged}") if judged else tuple(reasons)
+        judged = [metric_identity(loss).unknown for loss in self.losses]
+        return (*reasons, *(f"the loss: {reason}" for reason in judged if reason))
 
     def keeps_predictions(self, at: CellIndex | CellKey) -> bool:
         """Return whether the predictions of a cell are kept."""
@@ -237,14 +226,21 @@ def learner_fingerprint(estimator: Any) -> Identity:
     return Identity(digest=f"{settings}-{code.digest}", unknown=code.unknown)
 
 
-def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
-    """Return the identity of how predictions on a data set are computed and scored.
+def metric_identity(loss: Loss) -> Identity:
+    """Return the identity of how predictions are scored: the code of the loss and the scorer."""
+    from bestofk.run.judge import Judge
 
-    It covers the code of the loss and of the scorer, the types of columns and labels, the
-    preparation of columns for learners that need numbers without gaps, and the threads of a fit.
+    return identify(loss.each, loss.of, loss.needs, Judge)
+
+
+def way_of_evaluation(data: DataSet, threads: int) -> Identity:
+    """Return the identity of how predictions on a data set are computed.
+
+    It covers the types of columns and labels, the preparation of columns for learners that need
+    numbers without gaps, and the threads of a fit.
     """
     from bestofk.learners.preparation import ready_learner
-    from bestofk.run.judge import Judge, checked_predictions
+    from bestofk.run.judge import checked_predictions
 
     kinds = [type(data.X).__name__] if data.whole else [str(kind) for kind in data.X.dtypes]
     labels = [str(data.y.dtype)]
@@ -252,9 +248,7 @@ def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
         labels = sorted({type(label).__name__ for label in data.labels()[1].tolist()})
     plain = not data.whole and set(data.kinds.values()) == {"numeric"} and not data.n_missing
     prepared = () if plain else (ready_learner,)
-    identity = identify(
-        loss.each, loss.of, loss.needs, kinds, labels, Judge, checked_predictions, *prepared
-    )
+    identity = identify(kinds, labels, checked_predictions, *prepared)
     return Identity(digest=text_digest(f"{identity.digest} {threads}"), unknown=identity.unknown)
 
 

@@ -26,12 +26,12 @@ from bestofk.data.tables.limits import check_cells
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.decide.stopping.rule import StopRule
 from bestofk.run.cells import CellResult
-from bestofk.run.conclude import OtherLoss, conclude
+from bestofk.run.conclude import conclude
 from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import span_of
 from bestofk.run.race import conclude_race, planned_race, race_cells
 from bestofk.run.replicate import Replication
-from bestofk.run.results import COLUMNS, ResultTable
+from bestofk.run.results import COLUMNS, ResultTable, read_cells
 from bestofk.run.store.store import Store, open_store
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, nested_runs_of
 from bestofk.run.store.url import parse_address
@@ -239,7 +239,7 @@ def _reopened(
     race: Mapping[str, Any] | None,
 ) -> Study:
     where = store.shown_url
-    results = _results(store, spec)
+    results = study_results(store, spec)
     if not results:
         raise StoreError(f"{where}: nothing of {spec.title!r} was evaluated yet.")
     if spec.kind == "holdout" and len(spec.datasets) == 1:
@@ -256,9 +256,6 @@ def _reopened(
             design=design,
             settings=settings,
             notes=_notes(spec, record, len(results)),
-            others={
-                loss: OtherLoss(results=_results(store, spec.by_loss(loss))) for loss in spec.also
-            },
             store=where,
         )
 
@@ -271,18 +268,17 @@ def _reopened(
     return replace(study, replication=replication)
 
 
-def _results(store: Store, spec: StudySpec) -> ResultTable:
-    """Read the results of a study."""
+def study_results(store: Store, spec: StudySpec) -> ResultTable:
+    """Return the stored results of a study."""
     check_cells(
         store.shown_url,
         file_size=_BYTES_PER_STORED_CELL * store.n_cells(),
         rows=spec.n_cells,
-        columns=len(COLUMNS),
+        columns=len(COLUMNS) + len(spec.metrics),
         bytes_per_cell=8,
     )
     table = ResultTable.of_study(spec)
-    for batch, matches in store.batches_of(spec):
-        table.add_found(batch, matches)
+    read_cells(store, spec, table)
     return table
 
 

@@ -47,7 +47,7 @@ from bestofk.run.metrics import loss_shown
 from bestofk.run.progress import Progress, observer
 from bestofk.run.results import as_table, planned_preparation
 from bestofk.run.run_task import run_task
-from bestofk.run.store.store import open_store
+from bestofk.run.store import opened
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
@@ -467,10 +467,12 @@ def run_race(
     """
     task = ComparisonTask(experiment)
     total = planned.fits(len(experiment.learners), experiment.repetitions)
-    with open_store(execution.store) as opened, observer(execution.progress) as shown:
+    where = "memory"
+    with opened(execution.store) as store, observer(execution.progress) as shown:
         progress = RaceProgress(shown, total)
-        opened.register(spec)
-
+        if store is not None:
+            store.register(spec)
+            where = store.shown_url
         rounds = Rounds()
         engine = replace(execution.runner(), rounds=rounds)
 
@@ -483,7 +485,7 @@ def run_race(
                 task,
                 cells,
                 engine=engine,
-                store=None if execution.store is None else opened,
+                store=store,
                 progress=progress,
                 deadline=deadline,
                 stop=None if stop is None else lambda cell, result: stop(task, cell, result),
@@ -495,7 +497,7 @@ def run_race(
             outcome = race_cells(
                 planned, spec, settings, fetch, lambda text: progress.standing(text=text)
             )
-    return outcome, opened.shown_url
+    return outcome, where
 
 
 # The study

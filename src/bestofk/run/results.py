@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import io
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from itertools import accumulate, chain
-from typing import Any, Self
+from copy import copy
+from itertools import accumulate, chain, repeat
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.checks import Floats, Ints
+from bestofk._base.checks import Floats
 from bestofk.learners.preparation import Preparation, ready_learner
 from bestofk.losses.losses import Losses
-from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
+from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure, Score
 from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
 from bestofk.run.one_test_set import (
     HeldOutRows,
@@ -23,7 +25,16 @@ from bestofk.run.one_test_set import (
     held_out_losses,
     n_units,
 )
-from bestofk.run.store.stored_study import StudySpec, nested_runs_of
+from bestofk.run.store.stored_study import (
+    FailureCount,
+    StudySpec,
+    Tally,
+    nested_runs_of,
+    splits_of,
+)
+
+if TYPE_CHECKING:
+    from bestofk.run.store.store import Store
 
 
 def pack(
@@ -57,7 +68,7 @@ def unpack(packed: bytes) -> tuple[npt.NDArray[Any], Floats | None, Floats | Non
 # Results of a study in columns, in the order of cells: a million take 60 megabytes.
 
 
-COLUMNS = ("loss", "fit_time", "predict_time", "size", "n_train", "n_test")
+COLUMNS = ("fit_time", "predict_time", "size", "n_train", "n_test")
 _WHOLE = ("size", "n_train", "n_test")
 
 
@@ -65,6 +76,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
     """Results by cell, stored in columns; a `CellResult` is built on access.
 
     - `folds`: For every data set the number of folds of each of its runs.
+    - `metrics`: The number of metrics.
     - `key`: ``key(cell)`` returns the key of a cell.
     """
 
@@ -74,6 +86,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         *,
         learners: int,
         repetitions: int,
+        metrics: int,
         key: Callable[[CellIndex], CellKey],
     ) -> None:
         self._learners, self._repetitions, self._key = learners, repetitions, key
@@ -84,10 +97,11 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
             self._before.append(list(accumulate(runs, initial=before)))
             before = self._before[-1][-1]
         n = before * learners * repetitions
+        self._metric = 0
         self._columns = {name: np.full(n, np.nan) for name in COLUMNS}
+        self._scores = np.full((metrics, n), np.nan)
+        self._failures: list[dict[int, Failure]] = [{} for _ in range(metrics)]
         self._there = np.zeros(n, dtype=bool)
-        self._count = 0
-        self.failures: dict[int, Failure] = {}
         self._warnings: dict[int, tuple[str, ...]] = {}
         self._predictions: dict[int, bytes] = {}
 
@@ -101,6 +115,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
             ],
             learners=len(experiment.learners),
             repetitions=experiment.repetitions,
+            metrics=len(experiment.losses),
             key=experiment.key,
         )
 
@@ -114,20 +129,28 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
             [[data.folds] * data.runs + on_parts for data in spec.datasets],
             learners=len(spec.learners),
             repetitions=spec.repetitions,
+            metrics=len(spec.metrics),
             key=_keys_of(spec),
         )
         for cell, result in (results or {}).items():
             table[cell] = result
         return table
 
+    def by_metric(self, metric: int) -> Self:
+        """Return the same results with the losses and failures of another metric."""
+        other = copy(self)
+        other._metric = metric
+        return other
+
+    @property
+    def failures(self) -> Mapping[int, Failure]:
+        """The failures by row of the table."""
+        return self._failures[self._metric]
+
     def index(self, cell: CellIndex) -> int:
         """Return the row of a cell, in the order data set, run, fold, repetition, learner."""
-        return self.index_of(cell.dataset, cell.run, cell.fold, cell.repetition, cell.learner)
-
-    def index_of(self, dataset: int, run: int, fold: int, repetition: int, learner: int) -> int:
-        """Return the row of a cell by its five numbers."""
-        split = self._before[dataset][run] + fold
-        return (split * self._repetitions + repetition) * self._learners + learner
+        split = self._before[cell.dataset][cell.run] + cell.fold
+        return (split * self._repetitions + cell.repetition) * self._learners + cell.learner
 
     def cell(self, index: int) -> CellIndex:
         """Return the cell of a row."""
@@ -141,44 +164,35 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
             repetition=repetition,
         )  # fmt: skip
 
-    def add(
-        self, batch: CellBatch, indices: Sequence[int], rows: Sequence[int] | Ints | None = None
-    ) -> None:
-        """Copy `rows` of a batch (default: all) to the rows `indices` of the table."""
-        at = np.array(indices, dtype=np.intp)
+    def add(self, batch: CellBatch, indices: Sequence[int], rows: Sequence[int]) -> None:
+        """Copy `rows` of a batch to the rows `indices` of the table."""
+        at, chosen = np.array(indices, dtype=np.intp), np.array(rows, dtype=np.intp)
         for name, column in self._columns.items():
-            values = np.array(getattr(batch, name), dtype=np.float64)
-            column[at] = values if rows is None else values[rows]
-        self._count += int(len(at) - np.count_nonzero(self._there[at]))
+            column[at] = np.array(getattr(batch, name), dtype=np.float64)[chosen]
+        for values, scores, failures in zip(
+            self._scores, batch.scores, self._failures, strict=True
+        ):
+            if set(map(type, scores)) <= {float}:
+                values[at] = np.array(scores, dtype=np.float64)[chosen]
+            else:
+                for row, index in zip(rows, indices, strict=True):
+                    _set_score(values, failures, index, scores[row])
         self._there[at] = True
-        if batch.failures or batch.warnings or batch.predictions:
-            for row, index in zip(range(len(at)) if rows is None else rows, indices, strict=True):
-                self._keep(
-                    index,
-                    batch.failures.get(row),
-                    batch.warnings.get(row, ()),
-                    batch.predictions.get(row),
-                )
+        if batch.warnings or batch.predictions:
+            for row, index in zip(rows, indices, strict=True):
+                self._keep(index, batch.warnings.get(row, ()), batch.predictions.get(row))
 
-    def _keep(
-        self,
-        index: int,
-        failure: Failure | None,
-        warnings: tuple[str, ...],
-        predictions: bytes | None,
-    ) -> None:
+    def _keep(self, index: int, warnings: tuple[str, ...], predictions: bytes | None) -> None:
         """Store the fields that few cells have."""
-        for column in (self.failures, self._warnings, self._predictions):
-            column.pop(index, None)
-        if failure is not None:
-            self.failures[index] = failure
+        self._warnings.pop(index, None)
+        self._predictions.pop(index, None)
         if warnings:
             self._warnings[index] = warnings
         if predictions is not None:
             self._predictions[index] = predictions
 
     def add_found(self, batch: CellBatch, matches: Sequence[tuple[int, int, int]]) -> None:
-        """Store the matches of `Store.batches_of`: (row, data set, learner).
+        """Store matches of a study: (row of the batch, data set, learner).
 
         Ignore cells that the plan does not have.
         """
@@ -198,7 +212,7 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
             splits[own] = np.where(split < before[run + 1], split, -1)
         planned = (splits >= 0) & (repetitions >= 0) & (repetitions < self._repetitions)
         at = (splits * self._repetitions + repetitions) * self._learners + learners
-        self.add(batch, at[planned].tolist(), rows[planned])
+        self.add(batch, at[planned].tolist(), rows[planned].tolist())
 
     def absent(self) -> Iterator[CellIndex]:
         """Return the cells without a result."""
@@ -206,16 +220,17 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
 
     def column(self, name: str, dataset: int) -> Floats:
         """Return one column of a data set, (splits, repetitions, learners); NaN if unknown."""
-        before = self._before[dataset]
-        each = self._repetitions * self._learners
-        part = self._columns[name][before[0] * each : before[-1] * each]
-        return part.reshape(-1, self._repetitions, self._learners)
+        column = self._scores[self._metric] if name == "loss" else self._columns[name]
+        return self._part(column, dataset)
 
     def there(self, dataset: int) -> np.ndarray:
         """Return which results are present, in the shape of `column`."""
+        return self._part(self._there, dataset)
+
+    def _part(self, column: np.ndarray, dataset: int) -> np.ndarray:
         before = self._before[dataset]
         each = self._repetitions * self._learners
-        part = self._there[before[0] * each : before[-1] * each]
+        part = column[before[0] * each : before[-1] * each]
         return part.reshape(-1, self._repetitions, self._learners)
 
     def split_of(self, dataset: int, run: int) -> int:
@@ -230,11 +245,15 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
             known = False
         if not known:
             raise KeyError(cell)
-        numbers: dict[str, Any] = {name: _number(name, column[index])
-                                   for name, column in self._columns.items()}  # fmt: skip
+        numbers: dict[str, Any] = {
+            name: _number(name, column[index]) for name, column in self._columns.items()
+        }
         return CellResult(
             key=self._key(cell),
-            failure=self.failures.get(index),
+            scores=tuple(
+                failures.get(index) or float(values[index])
+                for values, failures in zip(self._scores, self._failures, strict=True)
+            ),
             warnings=self._warnings.get(index, ()),
             predictions=self._predictions.get(index),
             **numbers,
@@ -245,9 +264,12 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         for name, column in self._columns.items():
             value = getattr(result, name)
             column[index] = np.nan if value is None else value
-        self._count += not self._there[index]
+        for values, failures, score in zip(
+            self._scores, self._failures, result.scores, strict=True
+        ):
+            _set_score(values, failures, index, score)
         self._there[index] = True
-        self._keep(index, result.failure, result.warnings, result.predictions)
+        self._keep(index, result.warnings, result.predictions)
 
     def __delitem__(self, cell: CellIndex) -> None:
         raise TypeError("results cannot be deleted")
@@ -256,7 +278,85 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         return (self.cell(int(index)) for index in np.flatnonzero(self._there))
 
     def __len__(self) -> int:
-        return self._count
+        return int(np.count_nonzero(self._there))
+
+
+def _set_score(values: Floats, failures: dict[int, Failure], index: int, score: Score) -> None:
+    failures.pop(index, None)
+    values[index] = np.nan
+    if isinstance(score, Failure):
+        failures[index] = score
+    else:
+        values[index] = score
+
+
+def read_cells(
+    store: Store,
+    spec: StudySpec,
+    table: ResultTable,
+    is_stale: Callable[[CellResult], bool] | None = None,
+) -> None:
+    """Read the cells of a study from a store, except failures that are stale."""
+    datasets = splits_of(spec)
+    learners: dict[str, list[int]] = {}
+    for index, learner in enumerate(spec.learners):
+        learners.setdefault(learner.fingerprint, []).append(index)
+    for batch in store.scan(spec):
+        names = batch.dataset, batch.splits, batch.run
+        of_rows = [datasets.get(key, ()) for key in zip(*names, repeat(None), strict=False)]
+        if () in of_rows:  # some plans name every fold
+            by_fold = (datasets.get(key, ()) for key in zip(*names, batch.fold, strict=True))
+            of_rows = [either or other for either, other in zip(of_rows, by_fold, strict=True)]
+        matches = [
+            (row, dataset, each)
+            for row, (sets, learner) in enumerate(zip(of_rows, batch.learner, strict=True))
+            for dataset in sets
+            for each in learners[learner]
+        ]
+        if is_stale is not None:
+            stale = {
+                row
+                for row, score in enumerate(batch.scores[0])
+                if isinstance(score, Failure) and is_stale(batch.result(row, _key(batch, row)))
+            }
+            matches = [match for match in matches if match[0] not in stale]
+        table.add_found(batch, matches)
+
+
+def _key(batch: CellBatch, row: int) -> CellKey:
+    return CellKey(
+        dataset=batch.dataset[row],
+        learner=batch.learner[row],
+        splits=batch.splits[row],
+        run=batch.run[row],
+        fold=batch.fold[row],
+        repetition=batch.repetition[row],
+    )
+
+
+def tally(spec: StudySpec, table: ResultTable) -> Tally:
+    """Count the finished and failed cells of a study."""
+    failed: Counter[tuple[str, str, str]] = Counter()
+    for index, failure in table.failures.items():
+        learner = spec.learners[table.cell(index).learner].name
+        failed[learner, failure.kind, failure.reason] += 1
+    seconds = sum(
+        float(np.nansum(table.column(name, dataset)))
+        for name in ("fit_time", "predict_time")
+        for dataset in range(len(spec.datasets))
+    )
+    return Tally(
+        cells=spec.n_cells,
+        done=len(table) - len(table.failures),
+        failed=len(table.failures),
+        seconds=seconds,
+        failures=tuple(
+            FailureCount(learner=learner, kind=kind, reason=reason, count=count)
+            for (learner, kind, reason), count in sorted(
+                failed.items(), key=lambda item: (-item[1], item[0])
+            )
+        ),
+    )
 
 
 def as_table(spec: StudySpec, results: Mapping[CellIndex, CellResult]) -> ResultTable:
@@ -284,7 +384,6 @@ def _keys_of(spec: StudySpec) -> Callable[[CellIndex], CellKey]:
             dataset=spec.datasets[cell.dataset].fingerprint,
             learner=spec.learners[cell.learner].fingerprint,
             splits=name,
-            loss=spec.loss,
             run=cell.run,
             fold=cell.fold,
             repetition=cell.repetition,
@@ -298,16 +397,16 @@ def is_one_test_set(experiment: Experiment) -> bool:
     return has_instances(experiment) and experiment.splits[0].runs * experiment.splits[0].folds == 1
 
 
-def has_instances(experiment: Experiment) -> bool:
+def has_instances(experiment: Experiment, metric: int = 0) -> bool:
     """Return whether there is one data set and a metric that can be tested on a single split."""
-    return len(experiment.datasets) == 1 and instance_design(experiment) is not None
+    return len(experiment.datasets) == 1 and instance_design(experiment, metric) is not None
 
 
-def instance_design(experiment: Experiment) -> str | None:
-    """Return the kind of design of the metric on one test set; None if it has none."""
+def instance_design(experiment: Experiment, metric: int = 0) -> str | None:
+    """Return the kind of design of a metric on one test set; None if it has none."""
     data = experiment.datasets[0]
     classes = data.classes if data.task == "classification" else None
-    return design_kind(experiment.loss, classes)
+    return design_kind(experiment.losses[metric], classes)
 
 
 def instance_losses(
@@ -315,8 +414,11 @@ def instance_losses(
     results: Mapping[CellIndex, CellResult],
     learners: Sequence[int],
     chosen: npt.NDArray[np.bool_] | None = None,
+    *,
+    metric: int = 0,
 ) -> Losses | None:
     """Return losses of the kept learners on the (chosen) instances of the one test set."""
+    loss = experiment.losses[metric]
     data, splits = experiment.datasets[0], experiment.splits[0]
     rows = held_out_rows(experiment)
     if chosen is not None:
@@ -333,10 +435,10 @@ def instance_losses(
             if chosen is not None:
                 predictions_of_rows = predictions_of_rows.only(chosen)
             repeated.append(predictions_of_rows)
-    units = n_units(experiment.loss, rows)
+    units = n_units(loss, rows)
     in_groups = f" in {units} groups" if data.groups is not None else ""
     return held_out_losses(
-        experiment.loss,
+        loss,
         rows,
         predictions,
         dataset=data.name,

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from bestofk._base.errors import Interrupted, StoreError
 from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Progress
-from bestofk.run.store.store import Store
 from bestofk.run.task import ItemT, ResultT, Task
 
 if TYPE_CHECKING:
     from bestofk.run.shared_work import SharedWork
+    from bestofk.run.store.store import Store
 
 
 def run_task(

@@ -118,17 +118,15 @@ class SharedWork(Generic[ItemT, ResultT]):
 
     def _claim(self, items: Mapping[str, ItemT]) -> set[str]:
         """Claim the free items and return the keys of those that must be evaluated."""
-        outcome = self.claims.claim(list(items))
-        self.elsewhere.update(
-            (key, item) for key, item in items.items() if key not in outcome.claimed
-        )
-        if not outcome.stored:
-            return set(outcome.claimed)
-        results = self._valid_results({key: items[key] for key in outcome.stored})
+        claimed, stored = self.claims.claim(list(items))
+        self.elsewhere.update((key, item) for key, item in items.items() if key not in claimed)
+        if not stored:
+            return claimed
+        results = self._valid_results({key: items[key] for key in stored})
         for key, result in results.items():
             self.settle(key, result)
         self.claims.release(results)
-        return set(outcome.claimed) - set(results)
+        return claimed - set(results)
 
     def _valid_results(self, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
         """Return the stored results that are not stale."""

@@ -174,5 +174,6 @@ def _results_by_slice(
             except BestOfKError as problem:
                 problems[name] = problem
                 continue
-            tables[name][cell] = replace(result, loss=loss, predictions=None, also=())
+            scores = (loss, *result.scores[1:])
+            tables[name][cell] = replace(result, scores=scores, predictions=None)
     return tables, problems

@@ -20,8 +20,7 @@ from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task
 from bestofk.run.store import claims as module
 from bestofk.run.store.claims import is_running, this_process
-from bestofk.run.store.payloads import Payload
-from bestofk.run.store.schema import claimers, claims
+from bestofk.run.store.database import claimers, claims
 from bestofk.run.store.store import open_store
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -193,14 +192,10 @@ def test_a_renewed_lease_is_respected_and_its_results_are_read(others, monkeypat
     def work():
         for _ in range(8):
             time.sleep(0.2)
-            with store._database.writing() as connection:
-                connection.execute(sa.update(claimers).values(beat=claimers.c.beat + 1))
-        store.put_payloads(
-            [
-                Payload(digest=str(n), name="square", kind="toy", data=b"%d" % (n * n))
-                for n in (2, 3)
-            ]
-        )
+            beat = sa.update(claimers).values(beat=claimers.c.beat + 1)
+            store._database.commit(lambda connection: connection.execute(beat))  # noqa: B023
+        for n in (2, 3):
+            store.put_payload(str(n), b"%d" % (n * n), kind="toy")
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -246,15 +241,14 @@ def test_results_are_committed_before_their_claims_are_released(lasting_url):
 def test_only_one_of_two_processes_gets_a_claim(lasting_url):
     with open_store(lasting_url) as first, open_store(lasting_url) as second:
         with first.claims() as ours, second.claims() as theirs:
-            assert ours.claim(["a", "b"]).claimed == {"a", "b"}
-            assert ours.claim(["a", "b"]).claimed == {"a", "b"}
-            assert theirs.claim(["b", "c"]).claimed == {"c"}
-            first.put_payloads([Payload(digest="b", name="n", kind="k", data=b"x")])
+            assert ours.claim(["a", "b"]) == ({"a", "b"}, set())
+            assert ours.claim(["a", "b"]) == ({"a", "b"}, set())
+            assert theirs.claim(["b", "c"]) == ({"c"}, set())
+            first.put_payload("b", b"x", kind="k")
             first.flush()
-            outcome = theirs.claim(["a", "b"])
-            assert (outcome.claimed, outcome.stored) == ({"b"}, {"b"})
+            assert theirs.claim(["a", "b"]) == ({"b"}, {"b"})
             ours.release(["a"])
-            assert theirs.claim(["a", "d"]).claimed == {"a", "d"}
+            assert theirs.claim(["a", "d"]) == ({"a", "d"}, set())
         assert left_behind(first) == [0, 0]
 
 

@@ -8,9 +8,11 @@ import sqlalchemy as sa
 
 from bestofk._base.errors import StoreError
 from bestofk.run.cells import Failure
-from bestofk.run.store.schema import SCHEMA_VERSION
+from bestofk.run.store.database import SCHEMA_VERSION
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import study_of
+
+METRICS = ["zero-one"]
 
 
 @pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
@@ -18,7 +20,8 @@ def test_a_store_of_another_version_is_refused(tmp_path, version):
     path = tmp_path / "other.db"
     open_store(path).close()
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute(f"UPDATE bestofk_meta SET value = '{version}'")
+        connection.commit()
     refused(path, f"schema version {version}, but this bestofk needs version {SCHEMA_VERSION}")
 
 
@@ -37,7 +40,7 @@ def test_other_tables_of_a_server_are_not_changed(postgresql, make_cell):
     postgresql.sql("CREATE TABLE cells (x int)", name)
     postgresql.sql("INSERT INTO cells VALUES (7)", name)
     with open_store(url) as store:
-        store.put([make_cell(1)])
+        store.put([make_cell(1)], METRICS)
     assert postgresql.sql("SELECT x FROM cells", name) == [(7,)]
 
 
@@ -51,14 +54,11 @@ def test_foreign_tables_with_the_same_names_are_refused(postgresql):
 
 def test_a_server_with_a_small_character_set(postgresql, make_cell, experiment):
     url = postgresql.database("ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
-    failed = make_cell(
-        1, loss_name="\u540d", failure=Failure(kind="raised", reason="\u540d\0\ud800"),
-        warnings=("\U0001f333",),
-    )  # fmt: skip
+    failed = make_cell(1, Failure(kind="raised", reason="\u540d\0\ud800"), warnings=("\U0001f333",))
     with open_store(url) as store:
         number = store.register(study_of(experiment, title="\u540d"))
-        store.put([failed])
-        assert store.get([failed.key])[failed.key.digest] == failed
+        store.put([failed], METRICS)
+        assert store.get([failed.key], METRICS)[failed.key.digest] == failed
         assert store.study(number).spec.title == "\u540d"
 
 
@@ -106,7 +106,7 @@ def test_a_database_of_another_program_is_not_changed(tmp_path, journal):
 def filled(tmp_path, make_cell):
     path = tmp_path / "study.db"
     with open_store(path) as store:
-        store.put([make_cell(number, predictions=bytes(500)) for number in range(400)])
+        store.put([make_cell(number, predictions=bytes(500)) for number in range(400)], METRICS)
     return path
 
 
@@ -121,11 +121,11 @@ def test_a_damaged_store_is_one_error_message(filled):
 def test_an_empty_file_becomes_a_store_only_with_create(tmp_path, make_cell):
     path = tmp_path / "made.db"
     path.touch()
-    with pytest.raises(StoreError, match="not a bestofk store but an empty file"):
+    with pytest.raises(StoreError, match="this is not a bestofk store"):
         open_store(path, create=False)
     assert path.read_bytes() == b""
     with open_store(path) as store:
-        store.put([make_cell(1)])
+        store.put([make_cell(1)], METRICS)
     with open_store(path) as store:
         assert store.n_cells() == 1
 
@@ -136,8 +136,10 @@ def test_the_header_of_a_new_file(tmp_path):
         # the offsets are those of the SQLite file format, section 1.3
         header = path.read_bytes()[:100]
         assert header[68:72] == b"BOFK"
-        assert int.from_bytes(header[60:64]) == SCHEMA_VERSION
-        with store._database.reading() as connection:
-            mode = connection.execute(sa.text("PRAGMA journal_mode")).scalar_one()
-            durable = connection.execute(sa.text("PRAGMA synchronous")).scalar_one()
-    assert (mode, durable) == ("wal", 2)
+
+        def pragmas(connection):
+            names = ("journal_mode", "synchronous")
+            return [connection.execute(sa.text(f"PRAGMA {name}")).scalar_one() for name in names]
+
+        assert store._database.commit(pragmas) == ["wal", 2]
+        assert store._database.commit(pragmas, lightly=True) == ["wal", 1]

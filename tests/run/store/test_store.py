@@ -1,20 +1,29 @@
 """The same tests for stores in memory, SQLite and PostgreSQL."""
 
 import dataclasses
+import json
 import math
+import sqlite3
 import struct
 import threading
 import time
+from contextlib import closing
+from zlib import crc32
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+import bestofk as bk
 from bestofk._base.errors import ArgumentError, StoreError, UnknownNameError
 from bestofk.run.cells import FAILURE_KINDS, CellResult, Failure
 from bestofk.run.experiment import NamedLearner
+from bestofk.run.open_study import study_results
+from bestofk.run.results import tally
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import study_of
 
+METRICS = ["zero-one"]
 HARD_FLOATS = [
     0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0.1, 1.0, -1.0,
     1 / 3, 2.0**53 + 2, 9007199254740993.0, 1e300, 123456789012345678.0, math.inf, -math.inf,
@@ -31,33 +40,29 @@ def bits(value):
     return struct.pack("<d", value)
 
 
-def stored(store, result):
-    return store.get([result.key])[result.key.digest]
+def stored(store, result, metrics=METRICS):
+    return store.get([result.key], metrics)[result.key.digest]
 
 
 def test_a_new_store_is_empty(store, make_cell):
-    assert store.get([make_cell(1).key]) == {}
-    assert store.get([]) == {}
-    assert store.n_cells() == 0
+    assert store.get([make_cell(1).key], METRICS) == {}
+    assert store.get([], METRICS) == {}
+    assert store.n_cells() == store.n_payloads() == 0
     assert store.studies() == ()
     with pytest.raises(StoreError, match="has no studies"):
         store.study(1)
+    assert repr(store) == f"Store({store.shown_url!r})"
 
 
 def test_floats_keep_all_bits(lasting_url, make_cell):
-    written = [
-        make_cell(number, value, fit_time=value, predict_time=-value)
-        for number, value in enumerate(HARD_FLOATS)
-    ]
+    written = [make_cell(number, value) for number, value in enumerate(HARD_FLOATS)]
     with open_store(lasting_url) as store:
-        store.put(written)
+        store.put(written, METRICS)
     with open_store(lasting_url) as store:
-        results = store.get([result.key for result in written])
-    for result in written:
-        back = results[result.key.digest]
-        for name in ("loss", "fit_time", "predict_time"):
-            assert type(getattr(back, name)) is float
-            assert bits(getattr(back, name)) == bits(getattr(result, name)), name
+        for result in written:
+            back = stored(store, result).loss
+            assert type(back) is float
+            assert bits(back) == bits(result.loss)
 
 
 @settings(
@@ -72,199 +77,193 @@ def test_floats_keep_all_bits(lasting_url, make_cell):
     n_train=st.none() | st.integers(0, 2**63 - 1),
     warnings=st.lists(st.text(), max_size=3).map(tuple),
     predictions=st.none() | st.binary(max_size=50),
-    loss_name=st.text(max_size=20),
+    metric=st.text(max_size=20),
     reason=st.none() | st.text(st.characters(), max_size=30),
-    kind=st.sampled_from(FAILURE_KINDS),
+    kind=st.sampled_from([kind for kind in FAILURE_KINDS if kind != "timeout"]),
 )
-def test_every_field_is_kept(store, make_cell, loss, reason, kind, loss_name, **fields):
-    failed = {} if reason is None else {"failure": Failure(kind=kind, reason=reason)}
-    result = make_cell(store.n_cells(), loss, loss_name=loss_name, **failed, **fields)
-    if store.get([result.key]):
-        return
-    store.put([result])
-    back = stored(store, result)
-    assert back == result
-    if reason is None:
-        assert bits(back.loss) == bits(loss)
+def test_every_field_is_kept(store, make_cell, loss, reason, kind, metric, **fields):
+    failure = Failure(kind=kind, reason=reason or "", detail="numpy")
+    score = loss if reason is None else failure
+    result = make_cell(store.n_cells(), score, failure, **fields)
+    store.put([result], [metric, f"{metric}2"])
+    assert stored(store, result, [metric, f"{metric}2"]) == result
 
 
 @pytest.mark.parametrize("text", HARD_TEXTS, ids=range(len(HARD_TEXTS)))
 def test_any_text_is_kept(store, make_cell, text):
-    failed = make_cell(
-        1, loss_name=text, failure=Failure(kind="raised", reason=text), warnings=(text, "second")
-    )
-    store.put([failed])
-    assert stored(store, failed) == failed
+    failed = make_cell(1, Failure(kind="raised", reason=text), warnings=(text, "second"))
+    store.put([failed], [text])
+    assert stored(store, failed, [text]) == failed
 
 
 def test_missing_values_are_none_and_not_zero(store, make_cell):
-    bare = make_cell(3)
-    store.put([bare])
+    bare, empty = make_cell(3), make_cell(4, predictions=b"")
+    store.put([bare, empty], METRICS)
     back = stored(store, bare)
     assert back == bare
     for name in ("failure", "fit_time", "predict_time", "size", "n_train", "n_test", "predictions"):
         assert getattr(back, name) is None
-    assert back.warnings == ()
-
-
-def test_empty_predictions_are_not_missing_ones(store, make_cell):
-    empty = make_cell(3, predictions=b"")
-    store.put([empty])
     assert stored(store, empty).predictions == b""
 
 
-def test_predictions_are_optional(lasting_url, make_cell):
-    result = make_cell(3, predictions=bytes(range(256)))
-    with open_store(lasting_url) as store:
-        store.put([result])
-        assert stored(store, result) == result
-        without = store.get([result.key], predictions=False)[result.key.digest]
-        assert without == dataclasses.replace(result, predictions=None)
-
-
-def test_only_requested_cells_are_returned(store, make_cell):
-    store.put([make_cell(number) for number in range(5)])
+def test_only_requested_cells_and_predictions_are_returned(store, make_cell):
+    store.put([make_cell(number, predictions=b"p") for number in range(5)], METRICS)
     keys = [make_cell(number).key for number in (3, 4, 5, 3)]
-    assert set(store.get(keys)) == {make_cell(3).key.digest, make_cell(4).key.digest}
+    results = store.get(keys, METRICS, predictions=False)
+    assert results == {make_cell(number).key.digest: make_cell(number) for number in (3, 4)}
+    for changes in (
+        {"dataset": "e" * 64}, {"learner": "a1b3"}, {"splits": "6:c0ffee"}, {"run": 1},
+        {"fold": 4}, {"repetition": 1},
+    ):  # fmt: skip
+        other = dataclasses.replace(make_cell(2).key, **changes)
+        assert other.digest != make_cell(2).key.digest
+    assert store.get([dataclasses.replace(keys[0], splits="6:c0ffee")], METRICS) == {}
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"dataset": "e" * 64},
-        {"learner": "a1b3"},
-        {"splits": "6:c0ffee"},
-        {"loss": "brier"},
-        {"run": 1},
-        {"fold": 4},
-        {"repetition": 1},
-    ],
-    ids=lambda changes: next(iter(changes)),
-)
-def test_cells_with_other_keys_are_never_returned(store, make_cell, changes):
-    store.put([make_cell(3)])
-    other = dataclasses.replace(make_cell(3).key, **changes)
-    assert store.get([other]) == {}
-
-
-def test_a_loss_never_changes(store, make_cell):
-    store.put([make_cell(3, 0.25)])
-    store.flush()
-    store.put([make_cell(3, 0.5), make_cell(3, failure=Failure(kind="raised", reason="no"))])
-    assert stored(store, make_cell(3)).loss == 0.25
-    assert store.n_cells() == 1
+FAILED = Failure(kind="timeout", reason="60 s", detail="60.0")
+# what is stored one after the other, by metric, and what is kept in the end
+CHANGES = {
+    "a score never changes": ([{"a": 0.25}, {"a": 0.5}, {"a": FAILED}], {"a": 0.25}),
+    "a later result replaces a failure": ([{"a": FAILED}, {"a": 0.125}], {"a": 0.125}),
+    "other metrics are added": ([{"a": 0.25}, {"a": 0.5, "b": 1.5}], {"a": 0.25, "b": 1.5}),
+    "so are their failures": ([{"a": 0.25}, {"b": FAILED}], {"a": 0.25, "b": FAILED}),
+    "which are replaced": ([{"a": 0.25, "b": FAILED}, {"b": 2.0}], {"a": 0.25, "b": 2.0}),
+}
 
 
 @pytest.mark.parametrize("flush", [True, False], ids=["stored", "waiting"])
-def test_a_later_result_replaces_a_failure(store, make_cell, flush):
-    first = make_cell(3, failure=Failure(kind="timeout", reason="60 s"))
-    second = make_cell(3, failure=Failure(kind="memory", reason="8 GB"))
-    last = make_cell(3, 0.125, fit_time=2.0)
-    for result in (first, second, last):
-        store.put([result])
+@pytest.mark.parametrize(("steps", "kept"), CHANGES.values(), ids=CHANGES)
+def test_one_row_has_the_scores_by_all_metrics(store, make_cell, steps, kept, flush):
+    for scores in steps:
+        store.put([make_cell(3, *scores.values())], list(scores))
         if flush:
             store.flush()
-            assert stored(store, result) == result
-    assert stored(store, last) == last
+    assert stored(store, make_cell(3), list(kept)) == make_cell(3, *kept.values())
+    assert store.get([make_cell(3).key], [*kept, "c"]) == {}
     assert store.n_cells() == 1
 
 
 @pytest.mark.parametrize("flush", [True, False], ids=["stored", "waiting"])
-def test_predictions_are_added_to_a_loss_that_had_none(store, make_cell, flush):
-    store.put([make_cell(3, 0.25)])
-    if flush:
-        store.flush()
-    richer = make_cell(3, 0.25, predictions=b"abc")
-    store.put([richer])
-    if flush:
-        store.flush()
-    store.put([make_cell(3, 0.25, predictions=b"later"), make_cell(3, 0.25)])
-    assert stored(store, richer) == richer
+def test_predictions_are_added_to_a_result_that_had_none(store, make_cell, flush):
+    for more in ({"fit_time": 2.0}, {"predictions": b"abc"}, {"predictions": b"later"}, {}):
+        store.put([make_cell(3, **more)], METRICS)
+        if flush:
+            store.flush()
+    assert stored(store, make_cell(3)) == make_cell(3, fit_time=2.0, predictions=b"abc")
 
 
-def test_values_that_are_not_cells_are_refused(store, make_cell):
-    with pytest.raises(ArgumentError, match="the loss of a cell must be a number, or a failure"):
-        store.put([make_cell(1), make_cell(2, math.nan)])
-    with pytest.raises(ArgumentError, match="results must be cells; got 0"):
-        store.put([0])
+def test_payloads_are_kept_and_never_change(store):
+    values = {str(number): bytes(range(256)) * number for number in range(5)}
+    for digest, data in values.items():
+        store.put_payload(digest, data, kind="test")
+    store.flush()
+    for _ in range(2):
+        store.put_payload("4", b"later", kind="test")
+        store.put_payload("5", b"first", kind="test")
+    expected = {**{digest: values[digest] for digest in "403"}, "5": b"first"}
+    assert store.get_payloads(["4", "0", "3", "9", "5"]) == expected
+    assert (store.n_payloads(), store.n_cells()) == (6, 0)
+
+
+def test_a_score_that_is_not_a_number_is_refused(store, make_cell):
+    with pytest.raises(ArgumentError, match="the score of a cell must be a number, or a failure"):
+        store.put([make_cell(1), make_cell(2, math.nan)], METRICS)
     assert store.n_cells() == 0
-
-
-def test_results_may_come_from_a_generator(store, make_cell):
-    results = [make_cell(number) for number in range(3)]
-    before = list(results)
-    store.put(result for result in results)
-    assert results == before
-    assert store.n_cells() == 3
 
 
 def test_a_closed_store_raises(store_url, make_cell):
     store = open_store(store_url)
-    store.put([make_cell(1)])
+    store.put([make_cell(1)], METRICS)
     store.close()
     store.close()
-    for use in (lambda: store.put([make_cell(2)]), store.flush, lambda: store.get([])):
+    for use in (
+        lambda: store.put([make_cell(2)], METRICS),
+        lambda: store.put_payload("1", b"", kind="k"),
+        store.flush,
+        lambda: store.get([], METRICS),
+    ):
         with pytest.raises(StoreError, match="The store is closed"):
             use()
 
 
-def test_many_cells_at_once(lasting_url, make_cell):
+def test_many_and_large_cells(lasting_url, make_cell):
     cells = [make_cell(number, number / 7) for number in range(9_000)]
+    large = [make_cell(n, predictions=bytes([n % 251]) * (6 << 20)) for n in range(9_000, 9_004)]
     with open_store(lasting_url) as store:
-        store.put(cells)
-        results = store.get([cell.key for cell in cells])
-    assert len(results) == 9_000
-    assert all(results[cell.key.digest].loss == cell.loss for cell in cells)
-
-
-def test_large_predictions_are_written_in_portions(lasting_url, make_cell):
-    cells = [make_cell(number, predictions=bytes([number]) * (6 << 20)) for number in range(7)]
+        store.put(cells + large, METRICS)
+        store.put_payload("x", bytes(20 << 20), kind="k")
     with open_store(lasting_url) as store:
-        store.put(cells)
-        results = store.get([cell.key for cell in cells])
-    assert [results[cell.key.digest] for cell in cells] == cells
+        results = store.get([cell.key for cell in cells + large], METRICS)
+        assert [results[cell.key.digest] for cell in cells + large] == cells + large
+        assert len(store.get_payloads(["x"])["x"]) == 20 << 20
 
 
-def test_a_result_is_committed_within_a_second_without_another_call(lasting_url, make_cell):
+def test_a_result_is_committed_without_another_call(lasting_url, make_cell):
     with open_store(lasting_url) as writer, open_store(lasting_url) as reader:
         for number in range(3):
-            writer.put([make_cell(number)])
-        deadline = time.monotonic() + 10
+            writer.put([make_cell(number)], METRICS)
+        writer.put_payload("1", b"data", kind="k")
+        deadline = time.monotonic() + 60
         while reader.n_cells() < 3 and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert reader.n_cells() == 3
+        assert (reader.n_cells(), reader.n_payloads()) == (3, 1)
 
 
 def test_results_before_an_exception_are_kept(lasting_url, make_cell):
     with pytest.raises(ZeroDivisionError), open_store(lasting_url) as store:  # noqa: PT012
-        store.put([make_cell(1)])
+        store.put([make_cell(1)], METRICS)
         raise ZeroDivisionError
     with open_store(lasting_url) as store:
         assert store.n_cells() == 1
 
 
-def test_a_store_that_nobody_closes_writes_at_the_end(tmp_path, fork_server):
-    path = tmp_path / "study.db"
-    script = """
-import sys, warnings
+CELL = """
+import os, sys, warnings
 warnings.simplefilter("error")
+from bestofk._base.errors import StoreError
 from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.experiment import NamedLearner
 from bestofk.run.store.store import open_store
-key = CellKey(dataset="d", learner="l", splits="s", loss="x", run=0, fold=0, repetition=0)
+
+def cell(fold):
+    key = CellKey(dataset="d", learner="l", splits="s", run=0, fold=fold, repetition=0)
+    return CellResult(key=key, scores=(0.5,))
+
 store = open_store(sys.argv[1])
-store.put([CellResult(key=key, loss=0.5)])
+store.put([cell(0)], ["zero-one"])
 """
-    done = fork_server.run(["-c", script, path])
+FORK = """
+if os.fork() == 0:
+    try:
+        store.put([cell(1)], ["zero-one"])
+    except StoreError as said:
+        print(said)
+    sys.exit(0)
+os.wait()
+store.put([cell(2)], ["zero-one"])
+store.close()
+"""
+
+
+def test_a_store_that_nobody_closes_writes_at_the_end(tmp_path, fork_server):
+    done = fork_server.run(["-c", CELL, tmp_path / "study.db"])
     assert (done.returncode, done.stderr) == (0, "")
-    with open_store(path) as store:
+    with open_store(tmp_path / "study.db") as store:
         assert store.n_cells() == 1
+
+
+@pytest.mark.needs("posix", "it tests a fork")
+def test_a_fork_leaves_the_store_of_its_parent_alone(lasting_url, fork_server):
+    done = fork_server.run(["-c", CELL + FORK, lasting_url])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "A store cannot be used in a fork of the process that opened it.\n"
+    with open_store(lasting_url) as store:
+        assert store.n_cells() == 2
 
 
 def test_several_threads_fill_one_store(store, make_cell):
     def fill(start):
         for number in range(start, 900, 3):
-            store.put([make_cell(number)])
+            store.put([make_cell(number)], METRICS)
 
     threads = [threading.Thread(target=fill, args=(start,)) for start in range(3)]
     for thread in threads:
@@ -274,36 +273,7 @@ def test_several_threads_fill_one_store(store, make_cell):
     assert store.n_cells() == 900
 
 
-@pytest.mark.needs("posix", "it tests a fork")
-def test_a_fork_leaves_the_store_of_its_parent_alone(lasting_url, fork_server):
-    script = """
-import os, sys
-from bestofk._base.errors import StoreError
-from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.experiment import NamedLearner
-from bestofk.run.store.store import open_store
-
-def cell(fold):
-    key = CellKey(dataset="d", learner="l", splits="s", loss="x", run=0, fold=fold, repetition=0)
-    return CellResult(key=key, loss=0.5)
-
-store = open_store(sys.argv[1])
-store.put([cell(0)])
-if os.fork() == 0:
-    try:
-        store.put([cell(1)])
-    except StoreError as said:
-        print(said)
-    sys.exit(0)
-os.wait()
-store.put([cell(2)])
-store.close()
-"""
-    done = fork_server.run(["-c", script, lasting_url])
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "A store cannot be used in a fork of the process that opened it.\n"
-    with open_store(lasting_url) as store:
-        assert store.n_cells() == 2
+# studies
 
 
 def test_a_study_keeps_its_number(store, experiment):
@@ -357,9 +327,6 @@ def test_a_study_is_kept_completely(lasting_url, experiment):
         study = store.study(number)
     assert study.spec == spec
     assert study.created.endswith("+00:00")
-    assert [learner.name for learner in study.spec.learners] == [
-        learner.name for learner in experiment.learners
-    ]
     assert study.spec.versions["numpy"]
     assert study.spec.learners[1].settings == "DecisionTreeClassifier(max_depth=1)"
     assert [(data.rows, data.columns) for data in study.spec.datasets] == [(30, 3), (20, 3)]
@@ -367,9 +334,8 @@ def test_a_study_is_kept_completely(lasting_url, experiment):
 
 def test_the_tally_of_a_study_counts_every_name(store, experiment, evaluated):
     spec = study_of(experiment)
-    store.register(spec)
     assert spec.n_cells == experiment.n_cells
-    assert store.tally(spec).missing == experiment.n_cells
+    assert tally(spec, study_results(store, spec)).missing == experiment.n_cells
     results = evaluated()
     # two of the four learners are equal, so a quarter of the names share their cells
     assert len(results) == experiment.n_cells * 3 // 4
@@ -378,63 +344,121 @@ def test_the_tally_of_a_study_counts_every_name(store, experiment, evaluated):
     for result in results:
         if result.key.learner == lone and result.key.repetition == 1:
             reason = "fold 0" if result.key.fold == 0 else "other fold"
-            failed.append(
-                CellResult(key=result.key, loss=None, failure=Failure(kind="raised", reason=reason))
-            )
+            why = Failure(kind="raised", reason=reason)
+            failed.append(CellResult(key=result.key, scores=(why,)))
         else:
             done.append(result)
-    store.put(done[1:])
-    store.put(failed)
-    tally = store.tally(spec)
+    store.put(done[1:] + failed, experiment.metrics)
+    counted = tally(spec, study_results(store, spec))
     shared = 2 if done[0].key.learner == experiment.learners[0].fingerprint else 1
-    names = {experiment.learners[1].name}
-    assert tally.cells == experiment.n_cells
-    assert tally.failed == len(failed)
-    assert tally.missing == shared
-    assert tally.done == experiment.n_cells - len(failed) - shared
-    assert tally.seconds == pytest.approx(0.375 * tally.done)
-    assert {failure.learner for failure in tally.failures} == names
+    assert counted.cells == experiment.n_cells
+    assert (counted.failed, counted.missing) == (len(failed), shared)
+    assert counted.done == experiment.n_cells - len(failed) - shared
+    assert counted.seconds == pytest.approx(0.375 * counted.done)
+    assert {failure.learner for failure in counted.failures} == {experiment.learners[1].name}
     first_folds = sum(result.key.fold == 0 for result in failed)
-    counts = {failure.reason: failure.count for failure in tally.failures}
+    counts = {failure.reason: failure.count for failure in counted.failures}
     assert counts == {"fold 0": first_folds, "other fold": len(failed) - first_folds}
-    assert tally.failures[0].count >= tally.failures[1].count
-    sentence = tally.explain()
-    assert f"{tally.done} of {tally.cells} fits have a loss, {len(failed)} failed" in sentence
+    assert counted.failures[0].count >= counted.failures[1].count
+    sentence = counted.explain()
+    assert f"{counted.done} of {counted.cells} fits have a loss, {len(failed)} failed" in sentence
 
 
-def test_cells_of_other_studies_are_not_counted(store, experiment, evaluated, make_cell):
-    spec = study_of(experiment)
-    store.put(evaluated())
-    full = store.tally(spec)
-    assert (full.done, full.failed, full.missing) == (spec.n_cells, 0, 0)
-    fewer = dataclasses.replace(spec, repetitions=1, learners=spec.learners[1:3])
-    assert store.tally(fewer).done == fewer.n_cells
-    first_run = tuple(
-        dataclasses.replace(
-            data, splits=data.splits[:1], folds=data.folds if spec.kind == "cv" else 1, runs=1
-        )
-        for data in spec.datasets
-    )
-    assert store.tally(dataclasses.replace(spec, datasets=first_run)).missing == 0
-    assert store.tally(dataclasses.replace(spec, loss="brier")).done == 0
-    store.put([make_cell(number) for number in range(30)])
-    assert store.tally(spec) == full
-
-
-def test_cells_of_a_study_are_found_by_index(store, experiment, evaluated):
+def test_the_cells_of_a_study_are_found(store, experiment, evaluated, make_cell):
     spec = study_of(experiment)
     results = {result.key.digest: result for result in evaluated()}
-    store.put(results.values())
-    cells = {}
-    for batch, indices in store.batches_of(spec):
-        for row, dataset, learner in indices:
-            key = batch.key(row, spec.loss)
-            cells[learner, dataset, key.run, key.fold, key.repetition] = batch.result(row, key)
-    assert len(cells) == experiment.n_cells
-    for cell in experiment.cells():
-        indices = (cell.learner, cell.dataset, cell.run, cell.fold, cell.repetition)
-        assert cells[indices] == results[experiment.key(cell).digest]
+    store.put(results.values(), experiment.metrics)
+    store.put([make_cell(number) for number in range(30)], experiment.metrics)
+    expected = {cell: results[experiment.key(cell).digest] for cell in experiment.cells()}
+    assert dict(study_results(store, spec)) == expected
+    fewer = dataclasses.replace(spec, repetitions=1, learners=spec.learners[1:3])
+    assert len(study_results(store, fewer)) == fewer.n_cells
+    other = dataclasses.replace(spec, metrics=("brier",))
+    assert len(study_results(store, other)) == 0
 
 
-def test_the_repr_names_the_store(store):
-    assert repr(store).endswith(f"({store.shown_url!r})")
+# damage
+
+X = np.random.default_rng(2).normal(size=(48, 3))
+Y = np.tile(["a", "b", "c"], 16)
+OPTIONS = {"cv": "2x3", "progress": False, "execution": bk.Execution(engine="serial")}
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory):
+    path = tmp_path_factory.mktemp("damage") / "s.db"
+    bk.compare(["nmc", "max"], X, Y, store=path, **OPTIONS)
+    return path
+
+
+def changed(compared, folder, statement, *values):
+    path = folder / "s.db"
+    path.write_bytes(compared.read_bytes())
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement, values)
+        connection.commit()
+    return path
+
+
+SOUND = {"scores": {"zero-one": 0.25}}
+FORGED = [
+    3, [], {}, {"scores": 1}, {"scores": {"zero-one": "0.25"}}, {"scores": {"zero-one": True}},
+    {"scores": {"zero-one": ["raised"]}}, {"scores": {"zero-one": ["raised", 7, ""]}},
+    {"scores": {"zero-one": ["timeout", "slow", "soon"]}}, {**SOUND, "warnings": 3},
+    {**SOUND, "warnings": [3]}, {**SOUND, "fit_time": "soon"}, {**SOUND, "predict_time": 3},
+    {**SOUND, "size": 0.5}, {**SOUND, "n_train": "x"}, {**SOUND, "n_test": True},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "assignment",
+    [f"{name} = x'ff'" for name in ("dataset", "learner", "splits", "payload")]
+    + [f"{name} = 'x'" for name in ("run", "fold", "repetition")]
+    + ["run = x'00'", "payload = '{'", "payload = replace(payload, '0.', '1.')", "checksum = 1"],
+)
+def test_a_damaged_cell_is_one_error_message(compared, tmp_path, assignment):
+    path = changed(compared, tmp_path, f"UPDATE bestofk_cells SET {assignment}")
+    with pytest.raises(StoreError, match=r"s\.db: a stored result is damaged: restore a copy"):
+        bk.compare(["nmc", "max"], X, Y, store=path, **OPTIONS)
+    if not assignment.startswith(("dataset", "learner")):  # it would belong to no study
+        with pytest.raises(StoreError, match="a stored result is damaged"):
+            bk.open_study(path)
+
+
+@pytest.mark.parametrize("payload", FORGED, ids=map(str, FORGED))
+def test_a_forged_payload_is_one_error_message(tmp_path, make_cell, payload):
+    path = tmp_path / "s.db"
+    with open_store(path) as store:
+        store.put([make_cell(1)], METRICS)
+    text = json.dumps(payload)
+    changed(path, tmp_path, "UPDATE bestofk_cells SET payload = ?, checksum = ?",
+            text, crc32(text.encode()))  # fmt: skip
+    with open_store(path) as store, pytest.raises(StoreError, match="stored result is damaged"):
+        store.get([make_cell(1).key], METRICS)
+
+
+def test_damaged_predictions_and_payloads_are_one_error_message(tmp_path, make_cell):
+    path = tmp_path / "s.db"
+    with open_store(path) as store:
+        store.put([make_cell(1, predictions=b"abc")], METRICS)
+        store.put_payload("a", b"xyz", kind="k")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE bestofk_cells SET predictions = x'61'")
+        connection.execute("UPDATE bestofk_payloads SET data = 'text'")
+        connection.commit()
+    with open_store(path) as store:
+        assert store.get([make_cell(1).key], METRICS, predictions=False)
+        for use in (lambda: stored(store, make_cell(1)), lambda: store.get_payloads(["a"])):
+            with pytest.raises(StoreError, match="a stored result is damaged"):
+                use()
+
+
+@pytest.mark.parametrize(
+    "assignment",
+    [f"specification = {value}" for value in ("'{'", "'[]'", "'null'", "x'00'", "'{\"a\": 3}'")]
+    + ["created = x'00'"],
+)
+def test_a_damaged_study_is_one_error_message(compared, tmp_path, assignment):
+    path = changed(compared, tmp_path, f"UPDATE bestofk_studies SET {assignment}")
+    with pytest.raises(StoreError, match="study 1 is damaged"):
+        bk.open_study(path)

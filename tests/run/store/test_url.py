@@ -153,11 +153,11 @@ except ImportError as said:
     assert done.stdout.strip() == f"MissingExtraError {expected}"
 
 
-def test_memory_needs_no_database_library():
+def test_a_run_without_a_store_needs_no_database_library():
     script = """
 import sys
-from bestofk.run.store.store import open_store
-open_store()
+import bestofk as bk
+bk.compare(["max", "nmc"], "iris", cv="kfold:2", progress=False)
 assert "sqlalchemy" not in sys.modules
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -1,53 +1,45 @@
-"""Collect results and write them to a database in batches."""
+"""Collect rows and write them to a database in batches."""
 
 from __future__ import annotations
 
 import os
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from bestofk._base.errors import StoreError
-from bestofk.run.cells import CellResult, supersedes
-from bestofk.run.store.payloads import Payload
-
-EntryT = TypeVar("EntryT", bound=CellResult | Payload)
 
 MAX_WAITING = 1000
-"""Number of results that are written without waiting longer."""
+"""Number of rows that are written without waiting longer."""
 MAX_WAITING_BYTES = 1 << 24
 """The same in bytes of predictions or payloads."""
 MAX_WAIT_SECONDS = 0.5
-"""Maximum time that a result waits, on a monotonic clock."""
+"""Maximum time that a row waits, on a monotonic clock."""
+
+Row = dict[str, Any]
+"""The columns of a row by name, among them the digest."""
 
 
-def _key(entry: CellResult | Payload) -> Hashable:
-    return entry.key.digest if isinstance(entry, CellResult) else entry.key
+class Buffer:
+    """Collect rows and pass them to `write` in batches, if necessary from its own thread.
 
-
-def _size(entry: CellResult | Payload) -> int:
-    return len(entry.predictions or b"") if isinstance(entry, CellResult) else len(entry.data)
-
-
-class Buffer(Generic[EntryT]):
-    """Collect results and pass them to `write` in batches, if necessary from its own thread.
-
-    Results that could not be written stay in the buffer for the next attempt. `add` and `flush`
-    raise the error of an attempt in the background.
+    Rows that could not be written stay in the buffer for the next attempt. `add` and `flush` raise
+    the error of an attempt in the background. ``merge(old, new)`` gives the row to write if two
+    have the same digest.
     """
 
     def __init__(
         self,
-        write: Callable[[list[EntryT]], None],
+        write: Callable[[list[Row]], None],
+        merge: Callable[[Row, Row], Row],
         *,
         max_waiting: int = MAX_WAITING,
         max_seconds: float = MAX_WAIT_SECONDS,
     ) -> None:
-        self._write = write
-        self._max_waiting = max_waiting
-        self._max_seconds = max_seconds
-        self._waiting: dict[Hashable, EntryT] = {}
+        self._write, self._merge = write, merge
+        self._max_waiting, self._max_seconds = max_waiting, max_seconds
+        self._waiting: dict[str, Row] = {}
         self._bytes = 0
         self._since = 0.0
         self._failure: Exception | None = None
@@ -60,15 +52,14 @@ class Buffer(Generic[EntryT]):
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, results: Iterable[EntryT]) -> None:
-        """Add results, and write them if there are many."""
-        self._check()
+    def add(self, rows: Iterable[Row]) -> None:
+        """Add rows, and write them if there are many."""
+        self.check()
         with self._changed:
             if not self._waiting:
                 self._since = time.monotonic()
                 self._wake()  # only now, because waking the thread for each cell is slow
-            for result in results:
-                self._insert(result)
+            self._insert(rows)
             full = len(self._waiting) >= self._max_waiting or self._bytes >= MAX_WAITING_BYTES
             failure = self._failure
             if self._waiting and self._thread is None:
@@ -82,8 +73,8 @@ class Buffer(Generic[EntryT]):
             self.flush()
 
     def flush(self) -> None:
-        """Write all waiting results."""
-        self._check()
+        """Write all waiting rows."""
+        self.check()
         with self._writing:
             with self._changed:
                 batch, self._waiting, self._bytes = self._waiting, {}, 0
@@ -92,13 +83,16 @@ class Buffer(Generic[EntryT]):
             try:
                 self._write(list(batch.values()))
             except BaseException:
-                self._put_back(batch)
+                with self._changed:
+                    later, self._waiting = self._waiting, batch
+                    self._insert(later.values())
+                    self._since = time.monotonic()
                 raise
             with self._changed:
                 self._failure = None
 
     def close(self) -> None:
-        """Write all waiting results and stop."""
+        """Write all waiting rows and stop."""
         if self._closed or os.getpid() != self._process:
             return
         try:
@@ -110,6 +104,13 @@ class Buffer(Generic[EntryT]):
             if self._thread is not None:
                 self._thread.join()
 
+    def check(self) -> None:
+        """Raise if the store is closed, or belongs to another process."""
+        if self._closed:
+            raise StoreError("The store is closed.")
+        if os.getpid() != self._process:
+            raise StoreError("A store cannot be used in a fork of the process that opened it.")
+
     def _wake(self) -> None:
         """Wake the thread.
 
@@ -118,29 +119,11 @@ class Buffer(Generic[EntryT]):
         """
         self._changed.notify_all()
 
-    def _check(self) -> None:
-        if self._closed:
-            raise StoreError("The store is closed.")
-        if os.getpid() != self._process:
-            raise StoreError("A store cannot be used in a fork of the process that opened it.")
-
-    def _insert(self, result: EntryT) -> None:
-        key = _key(result)
-        known = self._waiting.get(key)
-        if isinstance(result, CellResult) and isinstance(known, CellResult):
-            replaces = supersedes(result, known)
-        else:
-            replaces = known is None  # a payload never changes
-        if replaces:
-            self._waiting[key] = result
-            self._bytes += _size(result)
-
-    def _put_back(self, batch: dict[Hashable, EntryT]) -> None:
-        with self._changed:
-            later, self._waiting = self._waiting, batch
-            for result in later.values():
-                self._insert(result)
-            self._since = time.monotonic()
+    def _insert(self, rows: Iterable[Row]) -> None:
+        for row in rows:
+            old = self._waiting.get(row["digest"])
+            self._waiting[row["digest"]] = row if old is None else self._merge(old, row)
+            self._bytes += len(row.get("predictions") or row.get("data") or b"")
 
     def _write_regularly(self) -> None:
         while True:

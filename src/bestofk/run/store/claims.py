@@ -14,22 +14,27 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
 import sqlalchemy as sa
 
 from bestofk._base.errors import StoreError
 from bestofk.run.engines.process_cleanup import stat_fields
-from bestofk.run.store.cells import digest_parameters, digest_selection
-from bestofk.run.store.schema import APPLICATION_ID, cells, claimers, claims, payloads
-
-if TYPE_CHECKING:
-    from bestofk.run.store.database import Database
+from bestofk.run.store.database import (
+    APPLICATION_ID,
+    Database,
+    cells,
+    claimers,
+    claims,
+    delete_rows,
+    insert_rows,
+    payloads,
+    rows_with,
+)
 
 HEARTBEAT_SECONDS = 3.0
 """Time between two heartbeats."""
@@ -41,16 +46,6 @@ _START = 19
 """Field of a process that holds its start, in clock ticks since the boot."""
 MAX_CLAIMS = 5000
 """Maximum number of claims in one transaction."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClaimOutcome:
-    """Outcome of an attempt to claim keys."""
-
-    claimed: frozenset[str]
-    """Keys that this process has claimed."""
-    stored: frozenset[str]
-    """The claims for which the store has a result."""
 
 
 class Claims:
@@ -85,94 +80,63 @@ class Claims:
             # if the store cannot be reached, the lease expires
             self._database.commit(self._release_all, lightly=True)
 
-    def claim(self, digests: Sequence[str]) -> ClaimOutcome:
-        """Claim the keys that no other process works on."""
-        parts = [
-            self._database.commit(
-                partial(self._claim_part, digests=sorted(digests[start : start + MAX_CLAIMS])),
-                lightly=True,
-            )
-            for start in range(0, len(digests), MAX_CLAIMS)
-        ]
-        return ClaimOutcome(
-            claimed=frozenset().union(*(part.claimed for part in parts)),
-            stored=frozenset().union(*(part.stored for part in parts)),
-        )
+    def claim(self, digests: Sequence[str]) -> tuple[set[str], set[str]]:
+        """Claim the keys that no other process works on.
+
+        Return the keys that this process has claimed, and those of them that have a stored result.
+        """
+        claimed, stored = set[str](), set[str]()
+        for start in range(0, len(digests), MAX_CLAIMS):
+            part = sorted(digests[start : start + MAX_CLAIMS])
+            ours, done = self._database.commit(partial(self._claim, digests=part), lightly=True)
+            claimed |= ours
+            stored |= done
+        return claimed, stored
 
     def release(self, digests: Iterable[str]) -> None:
         """Release claims, so that other processes can claim them."""
-        released = sorted(digests)
+        released = list(digests)
         if released:
-            self._database.commit(
-                lambda connection: drop_claims(connection, released), lightly=True
-            )
+            self._database.commit(partial(_delete_claims, digests=released), lightly=True)
 
     def _register(self, connection: sa.Connection) -> None:
         _lock(connection)
-        self._remove_dead(connection)
+        self._living(connection, set(connection.execute(sa.select(claimers.c.name)).scalars()))
+        living = sa.select(claimers.c.name)
+        connection.execute(sa.delete(claims).where(claims.c.claimer.not_in(living)))
         connection.execute(
             sa.insert(claimers), {"name": self._name, "process": this_process(), "beat": 0}
         )
 
-    def _remove_dead(self, connection: sa.Connection) -> None:
-        """Delete dead processes and their claims."""
-        names = set(connection.execute(sa.select(claimers.c.name)).scalars())
-        self._delete_dead(connection, names)
-        living = sa.select(claimers.c.name)
-        connection.execute(sa.delete(claims).where(claims.c.claimer.not_in(living)))
-
-    def _claim_part(self, connection: sa.Connection, digests: list[str]) -> ClaimOutcome:
+    def _claim(self, connection: sa.Connection, digests: list[str]) -> tuple[set[str], set[str]]:
         _lock(connection)
-        self._insert(connection, digests)
-        claimed, others = self._owners(connection, digests)
-        if others and self._delete_dead(connection, set(others.values())):
-            self._insert(connection, sorted(others))
-            claimed, _ = self._owners(connection, digests)
-        stored = frozenset(
+        rows = [{"digest": digest, "claimer": self._name} for digest in digests]
+        insert_rows(connection, claims, rows)
+        owners = dict(rows_with(connection, claims, ("digest", "claimer"), digests))
+        living = self._living(connection, set(owners.values()) - {self._name})
+        free = [digest for digest, owner in owners.items() if owner not in {*living, self._name}]
+        if free:
+            delete_rows(connection, claims, free)
+            insert_rows(connection, claims, [row for row in rows if row["digest"] in set(free)])
+        claimed = {digest for digest, owner in owners.items() if owner not in living}
+        stored = {
             digest
             for table in (cells, payloads)
-            for (digest,) in _rows(connection, sa.select(table.c.digest), sorted(claimed))
-        )
-        return ClaimOutcome(claimed=frozenset(claimed), stored=stored)
+            for (digest,) in rows_with(connection, table, ("digest",), sorted(claimed))
+        }
+        return claimed, stored
 
-    def _insert(self, connection: sa.Connection, digests: list[str]) -> None:
-        """Claim the keys that are unclaimed, or claimed by a process that was deleted."""
-        if connection.dialect.name == "postgresql":
-            connection.exec_driver_sql(
-                _CLAIM.format(source="SELECT unnest(%(digests)s::TEXT[]), %(name)s"),
-                {"digests": digests, "name": self._name},
-            )
-        else:
-            connection.exec_driver_sql(
-                _CLAIM.format(source="SELECT ?, ? WHERE true"),
-                [(digest, self._name) for digest in digests],
-            )
-
-    def _owners(
-        self, connection: sa.Connection, digests: list[str]
-    ) -> tuple[set[str], dict[str, str]]:
-        """Return the keys that this process has claimed, and the owners of the others."""
-        claimed: set[str] = set()
-        others: dict[str, str] = {}
-        for digest, name in _rows(
-            connection, sa.select(claims.c.digest, claims.c.claimer), digests
-        ):
-            if name == self._name:
-                claimed.add(digest)
-            else:
-                others[digest] = name
-        return claimed, others
-
-    def _delete_dead(self, connection: sa.Connection, names: set[str]) -> bool:
-        """Delete the dead among the named processes; return whether any is gone now."""
+    def _living(self, connection: sa.Connection, names: set[str]) -> set[str]:
+        """Return the living among the named processes, and delete the others."""
+        if not names:
+            return set()
         query = sa.select(claimers).where(claimers.c.name.in_(sorted(names)))
-        known = connection.execute(query).all()
-        dead = [row for row in known if self._is_dead(*row)]
-        for name, _, beat in dead:
-            connection.execute(
-                sa.delete(claimers).where(claimers.c.name == name, claimers.c.beat == beat)
-            )
-        return bool(dead) or len(known) < len(names)
+        for name, process, beat in connection.execute(query).all():
+            if self._is_dead(name, process, beat):
+                # unless there was another heartbeat meanwhile
+                same = (claimers.c.name == name, claimers.c.beat == beat)
+                connection.execute(sa.delete(claimers).where(*same))
+        return {row.name for row in connection.execute(query)}
 
     def _is_dead(self, name: str, process: str, beat: int) -> bool:
         alive = is_running(process)
@@ -205,34 +169,8 @@ class Claims:
         connection.execute(sa.delete(claimers).where(claimers.c.name == self._name))
 
 
-_CLAIM = """
-INSERT INTO bestofk_claims (digest, claimer) {source}
-ON CONFLICT (digest) DO UPDATE SET claimer = excluded.claimer
-WHERE NOT EXISTS (SELECT 1 FROM bestofk_claimers WHERE name = bestofk_claims.claimer)
-"""
-
-
-def drop_claims(connection: sa.Connection, digests: Sequence[str]) -> None:
-    """Delete the claims on `digests`."""
-    ordered = sorted(digests)
-    if connection.dialect.name == "postgresql":
-        connection.exec_driver_sql(
-            "DELETE FROM bestofk_claims WHERE digest = ANY(%(digests)s)", {"digests": ordered}
-        )
-    else:
-        connection.exec_driver_sql(
-            "DELETE FROM bestofk_claims WHERE digest = ?", [(digest,) for digest in ordered]
-        )
-
-
-def _rows(connection: sa.Connection, statement: Any, digests: list[str]) -> Iterable[Any]:
-    """Yield the rows of a statement whose first column is one of `digests`."""
-    column = next(iter(statement.selected_columns))
-    text = str(
-        statement.where(column.in_(digest_selection(connection.dialect))).compile(connection)
-    )
-    for parameters in digest_parameters(connection.dialect, digests):
-        yield from connection.exec_driver_sql(text, parameters).all()
+def _delete_claims(connection: sa.Connection, digests: list[str]) -> None:
+    delete_rows(connection, claims, digests)
 
 
 def _lock(connection: sa.Connection) -> None:

@@ -1,33 +1,99 @@
-"""Open SQLite files and PostgreSQL databases, and turn their errors into sentences."""
+"""The tables of a store, connections to them, and their errors in sentences."""
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
+import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 
 from bestofk._base.errors import MissingExtraError, StoreError
-from bestofk.run.store import schema
 from bestofk.run.store.url import Address
 
 ValueT = TypeVar("ValueT")
 
+APPLICATION_ID = 0x424F464B
+"""The letters BOFK, in the header of an SQLite file."""
+SCHEMA_VERSION = 4
 FIRST_PAUSE_SECONDS = 0.05
 MAX_PAUSE_SECONDS = 2.0
 """Time between two attempts to reach a server again."""
 MAX_DEADLOCKS = 5
 """Times to repeat a transaction that the server aborted because of a deadlock."""
 
+metadata = sa.MetaData()
+
+
+def _table(name: str, *columns: Any, **options: Any) -> sa.Table:
+    return sa.Table(f"bestofk_{name}", metadata, *columns, **options)
+
+
+def _text(name: str, **options: Any) -> sa.Column[str]:
+    return sa.Column(name, sa.Text, nullable=False, **options)
+
+
+meta = _table("meta", _text("name", primary_key=True), _text("value"))
+
+studies = _table(
+    "studies",
+    sa.Column("id", sa.Integer, primary_key=True),
+    _text("digest", unique=True),
+    _text("created"),
+    _text("specification"),
+)
+
+cells = _table(
+    "cells",
+    _text("digest", primary_key=True),
+    _text("dataset"),
+    _text("learner"),
+    _text("splits"),
+    sa.Column("run", sa.Integer, nullable=False),
+    sa.Column("fold", sa.Integer, nullable=False),
+    sa.Column("repetition", sa.Integer, nullable=False),
+    _text("payload"),
+    sa.Column("checksum", sa.BigInteger, nullable=False),
+    _text("written"),
+    sa.Column("predictions_checksum", sa.BigInteger),
+    sa.Column("predictions", sa.LargeBinary),
+)
+"""One row per fit; the payload has scores by metric, times, sizes and warnings in ASCII JSON."""
+
+payloads = _table(
+    "payloads",
+    _text("digest", primary_key=True),
+    _text("kind"),
+    _text("written"),
+    sa.Column("checksum", sa.BigInteger, nullable=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+)
+"""Results of simulations and reproductions."""
+
+claims = _table(
+    "claims", _text("digest", primary_key=True), _text("claimer"), sqlite_with_rowid=False
+)
+"""Cells and payloads that processes work on."""
+
+claimers = _table(
+    "claimers",
+    _text("name", primary_key=True),
+    _text("process"),
+    sa.Column("beat", sa.BigInteger, nullable=False),
+)
+"""Processes at work, with their heartbeat counts."""
+
 
 class Database:
-    """A database whose errors are sentences, shared by a store, its buffers and its claims.
+    """A database whose errors are sentences, shared by a store and its claims.
 
     If the server goes away (a restart, a broken connection), calls wait for it, up to `patience`
     seconds for each time it goes. After that every call fails immediately until the server is back.
@@ -36,45 +102,57 @@ class Database:
     def __init__(
         self, address: Address, *, read_only: bool, busy_timeout: float, patience: float
     ) -> None:
-        self.address = address
-        self.read_only = read_only
-        self.patience = patience
+        self.address, self.read_only, self.patience = address, read_only, patience
         self._busy_timeout = busy_timeout
         self._process = os.getpid()
         self._connected = False
         self._gone_since: float | None = None
         self._file: tuple[int, int] | None = None
-        if address.path is None:
-            self._engine = self._light_engine = _postgresql_engine(address, busy_timeout)
+        # the threads of this process share the one connection to memory
+        self._turn: AbstractContextManager[Any] = nullcontext()
+        if address.kind == "memory":
+            self._turn = threading.RLock()
+        if address.kind == "postgresql":
+            self._engine = _postgresql_engine(address, busy_timeout)
         else:
-            engine = partial(
-                _sqlite_engine, address.path, read_only=read_only, busy_timeout=busy_timeout
+            self._engine = _sqlite_engine(address.path, read_only, busy_timeout)
+
+    def prepare(self, *, create: bool) -> None:
+        """Check the schema version, and create the tables if there are none."""
+        path = self.address.path
+        if path is not None:
+            _check_file(path, self.address.shown, create=create)
+        version = self.read(_schema_version)
+        self._connected = True
+        if version is None:
+            if not create:
+                raise StoreError(f"{self.address.shown}: there is no bestofk store here.")
+            version = self.commit(_create_tables)
+            if path is not None:
+                with self.sentences():
+                    _use_write_ahead_log(self._engine, self._busy_timeout)
+        if version != str(SCHEMA_VERSION):
+            raise StoreError(
+                f"{self.address.shown}: the store has schema version {version}, but this bestofk "
+                f"needs version {SCHEMA_VERSION}: use another store, or the bestofk that wrote it; "
+                f"{UNCHANGED}."
             )
-            self._engine = engine()
-            # for writes that need not survive a power failure
-            self._light_engine = engine(durable=False)
+        self._file = None if path is None else _file_identity(path)
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """Open a connection that sees one state of the store."""
-        with self._sentences(), self._engine.connect() as connection:
+        with self.sentences(), self._turn, self._engine.connect() as connection:
             yield connection
 
     def read(self, query: Callable[[sa.Connection], ValueT]) -> ValueT:
         """Return ``query(connection)``, repeated if the server was away."""
 
         def attempt() -> ValueT:
-            with self._engine.connect() as connection:
+            with self._turn, self._engine.connect() as connection:
                 return query(connection)
 
         return self._with_patience(attempt)
-
-    @contextmanager
-    def writing(self) -> Iterator[sa.Connection]:
-        """Open a transaction."""
-        self.check_writable()
-        with self._sentences(), self._engine.execution_options(writes=True).begin() as connection:
-            yield connection
 
     def commit(self, write: Callable[[sa.Connection], ValueT], *, lightly: bool = False) -> ValueT:
         """Run ``write(connection)`` in a transaction, repeated if the server was away.
@@ -82,40 +160,22 @@ class Database:
         Writing `lightly` is faster, but a power failure may lose the transaction.
         """
         self.check_writable()
+        engine = self._engine.execution_options(durable=not lightly)
 
         def attempt() -> ValueT:
-            engine = self._light_engine if lightly else self._engine
-            with engine.execution_options(writes=True).begin() as connection:
+            with self._turn, engine.begin() as connection:
                 if lightly and connection.dialect.name == "postgresql":
                     connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
                 value = write(connection)
-            self._check_file()
+            self._check_identity()
             return value
 
         return self._with_patience(attempt)
-
-    def prepare(self, *, create: bool) -> None:
-        """Check the tables, and create them if there are none."""
-        version = self.read(_schema_version)
-        self._connected = True
-        if version is None:
-            if self.read_only:
-                raise StoreError(f"{self.address.shown}: there is no bestofk store here.")
-            with self.writing() as connection:
-                _create_tables(connection, self.address.shown, create=create)
-            if self.address.path is not None:
-                with self._sentences():
-                    _use_write_ahead_log(self._engine, self._busy_timeout)
-        else:
-            check_version(version, self.address.shown)
-        if self.address.path is not None:
-            self._file = _file_identity(self.address.path)
 
     def dispose(self) -> None:
         """Close all connections, except in a fork, whose connections belong to the parent."""
         if os.getpid() == self._process:
             with suppress(sa.exc.SQLAlchemyError):
-                self._light_engine.dispose()
                 self._engine.dispose()
 
     def check_writable(self) -> None:
@@ -123,7 +183,7 @@ class Database:
         if self.read_only:
             raise StoreError(f"{self.address.shown}: the store was opened for reading only.")
 
-    def _check_file(self) -> None:
+    def _check_identity(self) -> None:
         """Raise if the file was deleted or replaced, because new results would be lost."""
         path = self.address.path
         if path is not None and self._file is not None and _file_identity(path) != self._file:
@@ -132,20 +192,24 @@ class Database:
                 "and results since then are lost: start the run again."
             )
 
-    def _sentences(self) -> Any:
-        return one_sentence(self.address, busy_timeout=self._busy_timeout)
+    @contextmanager
+    def sentences(self) -> Iterator[None]:
+        """Turn driver errors into a StoreError that never shows the password."""
+        try:
+            yield
+        except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+            sentence = _sentence(getattr(error, "orig", None) or error, self.address)
+            raise StoreError(f"{self.address.shown}: {sentence}.") from None
 
     def _with_patience(self, attempt: Callable[[], ValueT]) -> ValueT:
-        deadlocks, pause, attempts = 0, FIRST_PAUSE_SECONDS, 0
+        pause, attempts = FIRST_PAUSE_SECONDS, 0
         while True:
-            with self._sentences():
+            with self.sentences():
                 try:
                     value = attempt()
                 except sa.exc.DBAPIError as error:
                     attempts += 1
-                    if is_deadlock(error) and deadlocks < MAX_DEADLOCKS:
-                        deadlocks += 1
-                    elif not self._may_return(error, attempts):
+                    if not self._may_pass(error, attempts):
                         raise
                 else:
                     self._gone_since = None
@@ -154,11 +218,21 @@ class Database:
                 time.sleep(pause)
                 pause = min(2 * pause, MAX_PAUSE_SECONDS)
 
-    def _may_return(self, error: sa.exc.DBAPIError, attempts: int) -> bool:
-        """Return whether to wait for a server that went away, or that is not ready yet."""
-        if self.address.path is not None:
+    def _may_pass(self, error: sa.exc.DBAPIError, attempts: int) -> bool:
+        """Return whether to try again: after a deadlock, or while a server is away or busy."""
+        if self.address.kind != "postgresql":
             return False
-        if not (is_server_busy(error) or (self._connected and is_server_gone(error))):
+        state = str(getattr(error.orig, "sqlstate", None) or "")
+        if state in ("40001", "40P01"):
+            return attempts <= MAX_DEADLOCKS
+        # an error before the connection is established has no state
+        busy = state in ("53300", "57P03") or any(one in str(error.orig) for one in _BUSY_WORDS)
+        gone = (
+            error.connection_invalidated
+            or state.startswith(("08", "57P"))
+            or (not state and isinstance(error, sa.exc.OperationalError))
+        )
+        if not (busy or (gone and self._connected)):
             return False
         if self._gone_since is None:
             self._gone_since = time.monotonic()
@@ -174,66 +248,98 @@ def _file_identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-# Schema version and tables
-
-UNKNOWN_VERSION = -1
-"""Schema version of tables that do not state it."""
-
-
-def check_version(version: int, shown: str) -> None:
-    """Refuse a store of another schema version."""
-    if version == UNKNOWN_VERSION:
-        raise StoreError(f"{shown}: the store does not state its schema version; {UNCHANGED}.")
-    if version != schema.SCHEMA_VERSION:
-        raise StoreError(
-            f"{shown}: the store has schema version {version}, but this bestofk needs version "
-            f"{schema.SCHEMA_VERSION}: use another store, or the bestofk that wrote it; "
-            f"{UNCHANGED}."
-        )
-
-
-def _schema_version(connection: sa.Connection) -> int | None:
+def _schema_version(connection: sa.Connection) -> str | None:
     """Return the schema version of the tables; None if there are none."""
-    if not sa.inspect(connection).has_table(schema.meta.name):
+    if not sa.inspect(connection).has_table(meta.name):
         return None
-    if connection.dialect.name == "sqlite":
-        return int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
-    query = sa.select(schema.meta.c.value).where(schema.meta.c.name == "schema_version")
-    text = connection.execute(query).scalar_one_or_none()
-    return int(text) if text is not None and text.isdecimal() else UNKNOWN_VERSION
+    query = sa.select(meta.c.value).where(meta.c.name == "schema_version")
+    return str(connection.execute(query).scalar_one_or_none())
 
 
-def _create_tables(connection: sa.Connection, shown: str, *, create: bool) -> None:
-    """Create the tables in an open transaction, unless another process did so meanwhile."""
+def _create_tables(connection: sa.Connection) -> str:
+    """Create the tables, unless another process did so meanwhile; return the schema version."""
     if connection.dialect.name == "postgresql":
-        lock = sa.text("SELECT pg_advisory_xact_lock(:id)")
-        connection.execute(lock, {"id": schema.APPLICATION_ID})
+        connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({APPLICATION_ID})")
     version = _schema_version(connection)
     if version is not None:
-        check_version(version, shown)
-        return
-    if not create:
-        raise StoreError(f"{shown}: there is no bestofk store here.")
-    schema.metadata.create_all(connection, checkfirst=False)
-    connection.execute(
-        sa.insert(schema.meta),
-        [{"name": "application_id", "value": str(schema.APPLICATION_ID)},
-         {"name": "schema_version", "value": str(schema.SCHEMA_VERSION)}],
-    )  # fmt: skip
+        return version
+    metadata.create_all(connection, checkfirst=False)
+    connection.execute(sa.insert(meta), {"name": "schema_version", "value": str(SCHEMA_VERSION)})
     if connection.dialect.name == "sqlite":
-        # in the file header, so that `check_file` can read it without opening the database
-        connection.exec_driver_sql(f"PRAGMA application_id = {schema.APPLICATION_ID}")
-        connection.exec_driver_sql(f"PRAGMA user_version = {schema.SCHEMA_VERSION}")
+        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+    return str(SCHEMA_VERSION)
 
 
-# SQLite files
+# Statements, compiled once because drivers take plain text several times faster
+
+
+def listed(dialect: sa.Dialect, name: str) -> Any:
+    """Return a selection of the texts in the parameter `name`; see `as_parameter`."""
+    if dialect.name == "postgresql":
+        each: Any = sa.func.unnest(sa.bindparam(name, type_=postgresql.ARRAY(sa.Text)))
+        return sa.select(each)
+    return sa.select(sa.func.json_each(sa.bindparam(name)).table_valued("value").c.value)
+
+
+def as_parameter(dialect: sa.Dialect, texts: Sequence[str]) -> Any:
+    """Return texts as the value of a parameter of `listed`."""
+    return list(texts) if dialect.name == "postgresql" else json.dumps(list(texts))
+
+
+@lru_cache(maxsize=64)
+def _selection(dialect: sa.Dialect, table: sa.Table, columns: Sequence[str], lock: bool) -> str:
+    chosen = sa.select(*(table.c[name] for name in columns))
+    statement = chosen.where(table.c.digest.in_(listed(dialect, "digests")))
+    return str((statement.with_for_update() if lock else statement).compile(dialect=dialect))
+
+
+def rows_with(
+    connection: sa.Connection,
+    table: sa.Table,
+    columns: Sequence[str],
+    digests: Sequence[str],
+    *,
+    lock: bool = False,
+) -> list[Any]:
+    """Return some columns of the rows with these digests, as the driver gives them."""
+    text = _selection(connection.dialect, table, tuple(columns), lock)
+    parameters = {"digests": as_parameter(connection.dialect, digests)}
+    return list(connection.exec_driver_sql(text, parameters).all())
+
+
+@lru_cache(maxsize=64)
+def _deletion(dialect: sa.Dialect, table: sa.Table) -> str:
+    statement = sa.delete(table).where(table.c.digest.in_(listed(dialect, "digests")))
+    return str(statement.compile(dialect=dialect))
+
+
+def delete_rows(connection: sa.Connection, table: sa.Table, digests: Sequence[str]) -> None:
+    """Delete the rows with these digests."""
+    parameters = {"digests": as_parameter(connection.dialect, sorted(digests))}
+    connection.exec_driver_sql(_deletion(connection.dialect, table), parameters)
+
+
+@lru_cache(maxsize=64)
+def _insertion(dialect: sa.Dialect, table: sa.Table, columns: tuple[str, ...]) -> str:
+    insert = (postgresql if dialect.name == "postgresql" else sqlite).insert(table)
+    statement = insert.on_conflict_do_nothing()
+    return str(statement.compile(dialect=dialect, column_keys=list(columns)))
+
+
+def insert_rows(connection: sa.Connection, table: sa.Table, rows: list[dict[str, Any]]) -> int:
+    """Insert the rows that are not there yet, and return their number."""
+    text = _insertion(connection.dialect, table, tuple(sorted(rows[0])))
+    return connection.exec_driver_sql(text, rows).rowcount
+
+
+# SQLite
 
 _MAGIC = b"SQLite format 3\0"
 _HEADER_BYTES = 100
 
 
-def check_file(path: Path, shown: str, *, create: bool) -> None:
-    """Refuse a file that is not a store, without writing to it."""
+def _check_file(path: Path, shown: str, *, create: bool) -> None:
+    """Refuse a file that is not a store, without opening it as a database."""
     try:
         if path.is_dir():
             raise StoreError(f"{shown}: a store is a file; this is a directory.")
@@ -251,48 +357,47 @@ def check_file(path: Path, shown: str, *, create: bool) -> None:
             header = file.read(_HEADER_BYTES)
     except OSError as error:
         raise StoreError(f"{shown}: the store cannot be read: {error.strerror}.") from None
-    if not header:
-        if not create:
-            raise StoreError(f"{shown}: this is not a bestofk store but an empty file.")
+    if not header and create:
         return
     if len(header) < _HEADER_BYTES or not header.startswith(_MAGIC):
         raise StoreError(f"{shown}: this is not a bestofk store; {UNCHANGED}.")
-    if int.from_bytes(header[68:72]) != schema.APPLICATION_ID:
+    if int.from_bytes(header[68:72]) != APPLICATION_ID:
         raise StoreError(
             f"{shown}: this is an SQLite file of another program, not a bestofk store; {UNCHANGED}."
         )
-    check_version(int.from_bytes(header[60:64]), shown)
 
 
-def _sqlite_engine(
-    path: Path, *, read_only: bool, busy_timeout: float, durable: bool = True
-) -> sa.Engine:
-    """Return an engine for one file, with explicit transactions."""
-    mode = "rwc" if durable else "rw"
+def _sqlite_engine(path: Path | None, read_only: bool, busy_timeout: float) -> sa.Engine:
+    """Return an engine for one file or, without a path, for memory."""
+    mode = "rwc"
 
     def connect() -> sqlite3.Connection:
+        nonlocal mode
+        if path is None:
+            return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         if read_only:
             return _connect_to_read(path, busy_timeout)
-        nonlocal mode
-        connection = _connect(path, mode, timeout=busy_timeout)
+        connection = _connect(path, mode, busy_timeout)
         mode = "rw"  # do not create a file that was deleted meanwhile
-        # committed cells survive a power failure
-        connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         # checkpoint every 16 MB, because digests are scattered over their index
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
         return connection
 
-    engine = sa.create_engine(
-        sa.URL.create("sqlite", database=str(path)), creator=connect, poolclass=sa.pool.QueuePool
-    )
+    pool = sa.pool.StaticPool if path is None else sa.pool.QueuePool
+    engine = sa.create_engine("sqlite://", creator=connect, poolclass=pool, paramstyle="named")
     sa.event.listen(engine, "begin", _begin)
     return engine
 
 
 def _begin(connection: sa.Connection) -> None:
-    # A writing transaction takes its lock first, because SQLite may refuse to upgrade a read lock.
-    writes = connection.get_execution_options().get("writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    durable = connection.get_execution_options().get("durable")
+    if durable is None:
+        connection.exec_driver_sql("BEGIN")
+        return
+    # committed cells survive a power failure
+    connection.exec_driver_sql(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+    # take the lock first, because SQLite may refuse to upgrade a read lock
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def _use_write_ahead_log(engine: sa.Engine, busy_timeout: float) -> None:
@@ -311,10 +416,9 @@ def _use_write_ahead_log(engine: sa.Engine, busy_timeout: float) -> None:
         time.sleep(FIRST_PAUSE_SECONDS)
 
 
-def _connect(path: Path, mode: str, *, timeout: float, **options: Any) -> sqlite3.Connection:
-    query = "&".join(f"{name}={value}" for name, value in {"mode": mode, **options}.items())
+def _connect(path: Path, mode: str, timeout: float) -> sqlite3.Connection:
     return sqlite3.connect(
-        f"{path.absolute().as_uri()}?{query}",
+        f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
         timeout=timeout,
         isolation_level=None,
@@ -325,7 +429,7 @@ def _connect(path: Path, mode: str, *, timeout: float, **options: Any) -> sqlite
 def _connect_to_read(path: Path, busy_timeout: float) -> sqlite3.Connection:
     """Connect for reading, also if the directory is read-only."""
     # in mode "rw" SQLite removes its log files at the end
-    connection = _connect(path, "rw", timeout=busy_timeout)
+    connection = _connect(path, "rw", busy_timeout)
     try:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -333,7 +437,7 @@ def _connect_to_read(path: Path, busy_timeout: float) -> sqlite3.Connection:
         connection.close()
         if Path(f"{path}-wal").exists():
             raise
-        return _connect(path, "ro", timeout=busy_timeout, immutable=1)
+        return _connect(path, "ro&immutable=1", busy_timeout)
     return connection
 
 
@@ -356,69 +460,37 @@ def _postgresql_engine(address: Address, busy_timeout: float) -> sa.Engine:
     return engine
 
 
-# Database errors as sentences
+# Errors
 
 SAFE = "committed results are safe, and the same command resumes from there"
 UNCHANGED = "it was not changed"
 _BUSY_WORDS = ("too many clients", "connection slots", "too many connections", "is starting up")
+_UNWRITABLE = f"the store cannot be written: {SAFE}, once it is writable"
+_FOREIGN = "the tables are not those of a bestofk store; they were not changed"
+_LOCKED = f"another process keeps the store locked: try again when it has finished; {SAFE}"
 
-# by primary SQLite result code (the low byte of the extended one)
-_SQLITE_SENTENCES = {
+_SENTENCES: dict[int | str, str] = {
+    # primary result codes of SQLite
+    sqlite3.SQLITE_BUSY: _LOCKED,
+    sqlite3.SQLITE_LOCKED: _LOCKED,
     sqlite3.SQLITE_FULL: f"the disk is full: {SAFE}, once there is space",
-    sqlite3.SQLITE_READONLY: f"the store cannot be written: {SAFE}, once it is writable",
-    sqlite3.SQLITE_PERM: f"the store cannot be written: {SAFE}, once it is writable",
+    sqlite3.SQLITE_READONLY: _UNWRITABLE,
+    sqlite3.SQLITE_PERM: _UNWRITABLE,
     sqlite3.SQLITE_CANTOPEN: "the store cannot be opened: its directory must exist and be writable",
     sqlite3.SQLITE_IOERR: f"the disk failed or is full: {SAFE}",
     sqlite3.SQLITE_CORRUPT: "the store is damaged: restore a copy, or use a new file",
     sqlite3.SQLITE_NOTADB: f"this is not a bestofk store; {UNCHANGED}",
-}
-# by beginning of the PostgreSQL SQLSTATE; the longest match counts
-_POSTGRESQL_SENTENCES = {
+    # states of PostgreSQL, or their first three characters
     "53100": f"the server's disk is full: {SAFE}, once there is space",
     "53300": f"the server has no free connection: {SAFE}, once there is one",
-    "55P03": f"another process keeps the store locked: try again when it has finished; {SAFE}",
+    "55P03": _LOCKED,
     "57P": f"the server has closed the connection: {SAFE}",
-    "25006": f"the store cannot be written: {SAFE}, once it is writable",
+    "25006": _UNWRITABLE,
     "42501": "the user is not allowed to use these tables",
     "3D000": "there is no such database",
-    "42703": "the tables are not those of a bestofk store; they were not changed",
-    "42P01": "the tables are not those of a bestofk store; they were not changed",
+    "42703": _FOREIGN,
+    "42P01": _FOREIGN,
 }
-
-
-@contextmanager
-def one_sentence(address: Address, *, busy_timeout: float) -> Iterator[None]:
-    """Turn driver errors into a StoreError that never shows the password."""
-    try:
-        yield
-    except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
-        cause = getattr(error, "orig", None) or error
-        sentence = _sentence(cause, address, busy_timeout)
-        raise StoreError(f"{address.shown}: {sentence}.") from None
-
-
-def is_server_gone(error: sa.exc.DBAPIError) -> bool:
-    """Return whether the server went away or is starting, so that it may be back soon."""
-    if error.connection_invalidated:
-        return True
-    state = getattr(error.orig, "sqlstate", None)
-    if state is None:  # there was no server to report one
-        return isinstance(error, sa.exc.OperationalError)
-    return str(state).startswith(("08", "57P"))
-
-
-def is_server_busy(error: sa.exc.DBAPIError) -> bool:
-    """Return whether the server has no free connection, or is starting."""
-    state = getattr(error.orig, "sqlstate", None)
-    if state is not None:
-        return str(state) in ("53300", "57P03")
-    # an error before the connection is established has no state
-    return any(words in str(error.orig) for words in _BUSY_WORDS)
-
-
-def is_deadlock(error: sa.exc.DBAPIError) -> bool:
-    """Return whether two transactions waited for each other, so that one must be repeated."""
-    return getattr(error.orig, "sqlstate", None) in ("40001", "40P01")
 
 
 def _is_locked(error: BaseException) -> bool:
@@ -426,22 +498,11 @@ def _is_locked(error: BaseException) -> bool:
     return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def _sentence(cause: BaseException, address: Address, busy_timeout: float) -> str:
-    code = getattr(cause, "sqlite_errorcode", None)
-    if code is not None:
-        primary = code & 0xFF
-        if _is_locked(cause):
-            return (
-                f"another process has kept the store locked for {busy_timeout:g} s: try again when "
-                f"it has finished; {SAFE}"
-            )
-        if primary in _SQLITE_SENTENCES:
-            return _SQLITE_SENTENCES[primary]
+def _sentence(cause: BaseException, address: Address) -> str:
     state = getattr(cause, "sqlstate", None) or ""
-    for prefix in sorted(_POSTGRESQL_SENTENCES, key=len, reverse=True):
-        if state.startswith(prefix):
-            return _POSTGRESQL_SENTENCES[prefix]
+    for code in (getattr(cause, "sqlite_errorcode", 0) & 0xFF, state, state[:3]):
+        if code in _SENTENCES:
+            return _SENTENCES[code]
     details = " ".join(str(cause).split()).rstrip(". ")
-    if len(details) > 200:
-        details = details[:197] + "..."
-    return f"the database failed: {address.without_secrets(details)}"
+    shown = details if len(details) <= 200 else f"{details[:197]}..."
+    return f"the database failed: {address.without_secrets(shown)}"

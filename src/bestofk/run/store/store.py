@@ -1,45 +1,58 @@
-"""Stores of cells and payloads, so that nothing is computed twice.
+"""A store of cells, payloads and studies in a database, so that nothing is computed twice.
 
-Every store keeps the same promises. A cell is found by its key alone, keeps all its bits, and is
-shared by all studies that need it. A committed result survives the end of the process, and results
-wait at most half a second for their commit. Several processes can fill one store at the same time.
-A later result replaces a failure, but a loss never changes. Results other than cells (of
-simulations and reproductions) are stored as payloads.
+A cell is found by its key alone, keeps all its bits, and is shared by all studies that need it.
+Its row has a score by every metric that was asked for so far. A committed result survives the end
+of the process, and results wait at most half a second for their commit. Several processes can fill
+one store at the same time. A later score replaces a failure, but a score never changes. Results
+other than cells (of simulations and reproductions) are stored as payloads.
 """
 
 from __future__ import annotations
 
-import math
+import json
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import repeat
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import compress
+from math import isnan
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+from zlib import crc32
+
+import sqlalchemy as sa
 
 from bestofk._base.checks import positive, refuse
 from bestofk._base.errors import StoreError, UnknownNameError
-from bestofk.run.cells import CellBatch, CellKey, CellResult
-from bestofk.run.store.stored_study import (
-    CellGroup,
-    StoredStudy,
-    StudySpec,
-    Tally,
-    splits_of,
-    tally,
+from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
+from bestofk.run.store.buffer import Buffer, Row
+from bestofk.run.store.claims import Claims
+from bestofk.run.store.database import (
+    Database,
+    as_parameter,
+    cells,
+    claims,
+    delete_rows,
+    insert_rows,
+    listed,
+    payloads,
+    rows_with,
+    studies,
 )
+from bestofk.run.store.stored_study import StoredStudy, StudySpec, now
 from bestofk.run.store.url import parse_address
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from bestofk.run.store.claims import Claims
-    from bestofk.run.store.payloads import Payload
+ValueT = TypeVar("ValueT")
 
 BUSY_TIMEOUT = 30.0
 """Seconds to wait for a lock of another process."""
 PATIENCE = 60.0
 """Seconds to wait for a server that went away."""
+MAX_QUERIED_ROWS = 2_000
+"""Rows read in one query or batch."""
 
 
 def open_store(
@@ -72,129 +85,219 @@ def open_store(
 
     Examples
     --------
-    >>> from bestofk.run.cells import CellBatch, CellKey, CellResult
-    >>> key = CellKey(
-    ...     dataset="d0", learner="a1", splits="0:s", loss="zero-one", run=0, fold=3, repetition=0
-    ... )
+    >>> from bestofk.run.cells import CellKey, CellResult
+    >>> key = CellKey(dataset="d0", learner="a1", splits="0:s", run=0, fold=3, repetition=0)
     >>> with open_store() as store:
-    ...     store.put([CellResult(key=key, loss=0.25)])
-    ...     store.get([key])[key.digest].loss
+    ...     store.put([CellResult(key=key, scores=(0.25,))], ["zero-one"])
+    ...     store.get([key], ["zero-one"])[key.digest].loss
     0.25
     """
     address = parse_address(store)
     positive(busy_timeout, "busy_timeout")
     if not isinstance(patience, int | float) or not patience >= 0:
         raise refuse("patience", "a number of seconds, at least 0", patience)
-    if address.kind == "memory":
-        from bestofk.run.store.memory import MemoryStore
-
-        return MemoryStore()
-    from bestofk.run.store.database_store import open_database
-
-    return open_database(
+    database = Database(
         address,
-        create=create and not read_only,
         read_only=read_only,
         busy_timeout=float(busy_timeout),
         patience=float(patience),
     )
+    try:
+        database.prepare(create=create and not read_only)
+    except BaseException:
+        database.dispose()
+        raise
+    return Store(database)
 
 
-class Store(ABC):
-    """Cells, payloads and studies; see the module for the promises of every store."""
+class Store:
+    """Cells, payloads and studies in a database; see the module for the promises."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._writer = _Writer(database)
+        self._buffer = Buffer(self._writer.write, _merged)
+        self._finalizer = weakref.finalize(self, _finalize, self._buffer, database)
 
     @property
-    @abstractmethod
     def shown_url(self) -> str:
         """The address of the store without its password."""
+        return self._database.address.shown
 
-    @abstractmethod
-    def get(self, keys: Sequence[CellKey], *, predictions: bool = True) -> dict[str, CellResult]:
-        """Return the stored results of `keys` by digest, with or without their predictions."""
+    # cells
 
-    @abstractmethod
-    def batches(self, digests: Sequence[str], *, predictions: bool) -> Iterator[CellBatch]:
-        """Yield stored cells in columns; damaged cells are omitted with a warning."""
+    def put(self, results: Iterable[CellResult], metrics: Sequence[str]) -> None:
+        """Store results whose scores are by `metrics`; they are committed within half a second."""
+        self._database.check_writable()
+        written = now()
+        self._buffer.add([_row(result, metrics, written) for result in results])
 
-    @abstractmethod
-    def put(self, results: Iterable[CellResult]) -> None:
-        """Store `results`; they are committed within half a second."""
+    def get(
+        self, keys: Iterable[CellKey], metrics: Sequence[str], *, predictions: bool = True
+    ) -> dict[str, CellResult]:
+        """Return the stored results that have scores by all `metrics`, by digest."""
+        by_digest = {key.digest: key for key in keys}
+        return {
+            digest: batch.result(row, by_digest[digest])
+            for batch in self.batches(list(by_digest), metrics, predictions=predictions)
+            for row, digest in enumerate(batch.digest)
+        }
 
-    @abstractmethod
-    def get_payloads(self, digests: Sequence[str], *, name: str) -> dict[str, bytes]:
-        """Return the data called `name` by digest."""
+    def batches(
+        self, digests: Sequence[str], metrics: Sequence[str], *, predictions: bool
+    ) -> Iterator[CellBatch]:
+        """Yield the stored cells that have scores by all `metrics`, in columns."""
+        self.flush()
+        columns = _COLUMNS if predictions else _COLUMNS[:-2]
+        for rows in self._rows_with(cells, columns, digests):
+            yield _batch(rows, metrics, self.shown_url)
 
-    @abstractmethod
-    def put_payloads(self, payloads: Iterable[Payload]) -> None:
-        """Store `payloads`; they are committed within half a second and never change."""
+    def scan(self, spec: StudySpec) -> Iterator[CellBatch]:
+        """Yield the cells of a study's learners and data sets in columns, for all splits."""
+        self.flush()
+        with self._database.reading() as connection:
+            dialect = connection.dialect
+            statement = sa.select(*(cells.c[name] for name in _COLUMNS[:-2])).where(
+                cells.c.dataset.in_(listed(dialect, "datasets")),
+                cells.c.learner.in_(listed(dialect, "learners")),
+            )
+            names = {
+                "datasets": sorted({data.fingerprint for data in spec.datasets}),
+                "learners": sorted({learner.fingerprint for learner in spec.learners}),
+            }
+            # unread rows stay on the server
+            streaming = connection.execution_options(yield_per=MAX_QUERIED_ROWS)
+            result = streaming.exec_driver_sql(
+                str(statement.compile(dialect=dialect)),
+                {name: as_parameter(dialect, texts) for name, texts in names.items()},
+            )
+            for rows in result.partitions():
+                yield _batch(rows, spec.metrics, self.shown_url)
 
-    @abstractmethod
+    def n_cells(self) -> int:
+        """Return the number of cells of all studies."""
+        return self._count(cells)
+
+    # payloads
+
+    def put_payload(self, digest: str, data: bytes, *, kind: str) -> None:
+        """Store the result of some work, which never changes, by the digest of what it depends on.
+
+        `kind` names the kind of work for people who inspect the store.
+        """
+        self._database.check_writable()
+        row = {"digest": digest, "kind": kind, "written": now(), "data": data}
+        self._buffer.add([{**row, "checksum": crc32(data)}])
+
+    def get_payloads(self, digests: Sequence[str]) -> dict[str, bytes]:
+        """Return payloads by digest."""
+        self.flush()
+        data: dict[str, bytes] = {}
+        for rows in self._rows_with(payloads, ("digest", "checksum", "data"), digests):
+            for digest, checksum, value in rows:
+                if not isinstance(value, bytes) or crc32(value) != checksum:
+                    raise _damaged(self.shown_url)
+                data[digest] = value
+        return data
+
     def n_payloads(self) -> int:
         """Return the number of payloads."""
+        return self._count(payloads)
 
-    @abstractmethod
-    def flush(self) -> None:
-        """Commit all waiting results."""
+    # studies
 
-    @abstractmethod
-    def close(self) -> None:
-        """Commit all waiting results and close the store."""
-
-    @abstractmethod
     def register(self, spec: StudySpec) -> int:
         """Store a study, or merge it with a study of the same work, and return its number."""
 
-    @abstractmethod
+        def write(connection: sa.Connection) -> int:
+            known = sa.select(studies.c.id, studies.c.specification).where(
+                studies.c.digest == spec.digest
+            )
+            # another process may register the same work at the same time
+            row = connection.execute(known.with_for_update()).one_or_none()
+            if row is None:
+                text = spec.as_json()
+                new = {"digest": spec.digest, "created": now(), "specification": text}
+                insert_rows(connection, studies, [new])
+                row = connection.execute(known.with_for_update()).one()
+            stored = self._sound(row.id, StudySpec.from_json, row.specification)
+            merged = spec.merged_into(stored)
+            if merged != stored:
+                connection.execute(
+                    sa.update(studies)
+                    .where(studies.c.id == row.id)
+                    .values(specification=merged.as_json())
+                )
+            return int(row.id)
+
+        return self._database.commit(write)
+
     def studies(self) -> tuple[StoredStudy, ...]:
         """Return all studies, oldest first."""
-
-    @abstractmethod
-    def n_cells(self) -> int:
-        """Return the number of cells of all studies."""
-
-    @abstractmethod
-    def _groups(self, spec: StudySpec) -> list[CellGroup]:
-        """Count the cells of a study's learners and data sets."""
-
-    @abstractmethod
-    def _batches_of(self, spec: StudySpec) -> Iterator[CellBatch]:
-        """Yield the cells of a study's learners and data sets in columns, for all splits."""
-
-    def claims(self) -> Claims | None:
-        """Return the claims of this process; None if no other process can use the store."""
-        return None
+        statement = sa.select(studies).order_by(studies.c.id)
+        rows = self._database.read(lambda connection: connection.execute(statement).all())
+        return tuple(
+            StoredStudy(
+                id=row.id,
+                created=self._sound(row.id, _text, row.created),
+                spec=self._sound(row.id, StudySpec.from_json, row.specification),
+            )
+            for row in rows
+        )
 
     def study(self, number: int) -> StoredStudy:
         """Return a study by its number."""
-        for study in self.studies():
-            if study.id == number:
-                return study
-        known = [str(study.id) for study in self.studies()]
+        known = {study.id: study for study in self.studies()}
         if not known:
             raise StoreError(f"{self.shown_url}: the store has no studies.")
-        raise UnknownNameError("study", str(number), known)
+        if number not in known:
+            raise UnknownNameError("study", str(number), list(map(str, known)))
+        return known[number]
 
-    def tally(self, spec: StudySpec) -> Tally:
-        """Count the finished and failed cells of a study."""
-        return tally(spec, self._groups(spec))
+    def _sound(self, study: int, read: Callable[[Any], ValueT], value: Any) -> ValueT:
+        """Return ``read(value)`` of a field of a study."""
+        try:
+            return read(value)
+        except _DAMAGED:
+            raise StoreError(
+                f"{self.shown_url}: the specification of study {study} is damaged; its fits are "
+                "safe, and the command that computed them finds them."
+            ) from None
 
-    def batches_of(self, spec: StudySpec) -> Iterator[tuple[CellBatch, list[tuple[int, int, int]]]]:
-        """Yield batches of cells, with (row, data set, learner) indices for the study's cells."""
-        datasets, learners = splits_of(spec), _learner_indices(spec)
-        for batch in self._batches_of(spec):
-            names = batch.dataset, batch.splits, batch.run
-            of_rows = [datasets.get(key, ()) for key in zip(*names, repeat(None), strict=False)]
-            if () in of_rows:  # some plans name every fold
-                by_fold = (datasets.get(key, ()) for key in zip(*names, batch.fold, strict=True))
-                of_rows = [either or other for either, other in zip(of_rows, by_fold, strict=True)]
-            yield (
-                batch,
-                [
-                    (row, dataset, each)
-                    for row, (sets, learner) in enumerate(zip(of_rows, batch.learner, strict=True))
-                    for dataset in sets
-                    for each in learners[learner]
-                ],
+    # the rest
+
+    def flush(self) -> None:
+        """Commit all waiting results."""
+        self._buffer.flush()
+
+    def claims(self) -> Claims | None:
+        """Return the claims of this process; None if no other process can use the store."""
+        if self._database.read_only or self._database.address.kind == "memory":
+            return None
+        self._writer.claiming = True
+        return Claims(self._database)
+
+    def close(self) -> None:
+        """Commit all waiting results and close the store."""
+        try:
+            self._buffer.close()
+        finally:
+            self._finalizer.detach()
+            self._database.dispose()
+
+    def _count(self, table: sa.Table) -> int:
+        self.flush()
+        counted = sa.select(sa.func.count()).select_from(table)
+        return self._database.read(lambda connection: int(connection.execute(counted).scalar_one()))
+
+    def _rows_with(
+        self, table: sa.Table, columns: Sequence[str], digests: Sequence[str]
+    ) -> Iterator[Sequence[Any]]:
+        """Yield some columns of the stored rows of `digests`, in batches."""
+        for start in range(0, len(digests), MAX_QUERIED_ROWS):
+            part = list(digests[start : start + MAX_QUERIED_ROWS])
+            yield self._database.read(
+                lambda connection: rows_with(connection, table, columns, part)  # noqa: B023
             )
 
     def __enter__(self) -> Self:
@@ -217,21 +320,181 @@ class Store(ABC):
         return f"{type(self).__name__}({self.shown_url!r})"
 
 
-def _learner_indices(spec: StudySpec) -> dict[str, list[int]]:
-    """Return the indices of the learners of a study by fingerprint."""
-    indices: dict[str, list[int]] = {}
-    for index, learner in enumerate(spec.learners):
-        indices.setdefault(learner.fingerprint, []).append(index)
-    return indices
+def _finalize(buffer: Buffer, database: Database) -> None:
+    """Write the waiting results of a store that was not closed."""
+    with suppress(StoreError):
+        buffer.close()
+    database.dispose()
 
 
-def check_results(results: Iterable[CellResult]) -> list[CellResult]:
-    """Return `results` as a list; refuse values that are not cells and losses that are NaN."""
-    checked = list(results)
-    for result in checked:
-        if not isinstance(result, CellResult):
-            raise refuse("results", "cells", result)
-        loss: Any = result.loss
-        if loss is not None and math.isnan(loss):
-            raise refuse("the loss of a cell", "a number, or a failure in its place", loss)
-    return checked
+class _Writer:
+    """Commit the rows of a store and release their claims."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.claiming = False
+
+    def write(self, rows: list[Row]) -> None:
+        """Commit a batch of rows."""
+        self._database.commit(lambda connection: self._write(connection, rows))
+
+    def _write(self, connection: sa.Connection, rows: list[Row]) -> None:
+        # sorted, so that two writers never wait for each other
+        ordered = sorted(rows, key=lambda row: str(row["digest"]))
+        for table, own in ((cells, "payload"), (payloads, "data")):
+            new = [row for row in ordered if own in row]
+            if new and insert_rows(connection, table, new) != len(new) and table is cells:
+                self._merge(connection, {row["digest"]: row for row in new})
+        if self.claiming:
+            delete_rows(connection, claims, [row["digest"] for row in rows])
+
+    def _merge(self, connection: sa.Connection, new: dict[str, Row]) -> None:
+        """Add new scores to the cells that are stored already."""
+        names = [column.name for column in cells.c]
+        changed = []
+        for values in rows_with(connection, cells, names, list(new), lock=True):
+            old = dict(zip(names, values, strict=True))
+            try:
+                row = _merged(old, new[old["digest"]])
+            except _DAMAGED:
+                raise _damaged(self._database.address.shown) from None
+            if row != old:
+                changed.append(row)
+        if changed:
+            delete_rows(connection, cells, [row["digest"] for row in changed])
+            insert_rows(connection, cells, changed)
+
+
+# Cells as rows and back
+
+_COLUMNS = (
+    "digest", "dataset", "learner", "splits", "run", "fold", "repetition", "payload", "checksum",
+    "predictions_checksum", "predictions",
+)  # fmt: skip
+_NUMBERS = ("fit_time", "predict_time", "size", "n_train", "n_test")
+_TYPES: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("digest", "dataset", "learner", "splits", "payload"), (str,)),
+    **dict.fromkeys(("run", "fold", "repetition", "checksum"), (int,)),
+    **dict.fromkeys(("fit_time", "predict_time"), (float, type(None))),
+    **dict.fromkeys(("size", "n_train", "n_test", "predictions_checksum"), (int, type(None))),
+    "predictions": (bytes, type(None)),
+}
+_DAMAGED = (TypeError, ValueError, KeyError, AttributeError, RecursionError)
+"""Errors of reading values that a store did not write."""
+
+
+def _damaged(shown: str) -> StoreError:
+    return StoreError(
+        f"{shown}: a stored result is damaged: restore a copy of the store, or use a new one."
+    )
+
+
+def _row(result: CellResult, metrics: Sequence[str], written: str) -> Row:
+    """Return a result as a row of the table."""
+    key = result.key
+    scores: dict[str, Any] = {}
+    for metric, score in zip(metrics, result.scores, strict=True):
+        if isinstance(score, Failure):
+            scores[metric] = [score.kind, score.reason, score.detail]
+        elif isnan(score):
+            raise refuse("the score of a cell", "a number, or a failure in its place", score)
+        else:
+            scores[metric] = float(score)
+    payload: dict[str, Any] = {"scores": scores}
+    for name in _NUMBERS:
+        value = getattr(result, name)
+        if value is not None:
+            payload[name] = _TYPES[name][0](value)
+    if result.warnings:
+        payload["warnings"] = result.warnings
+    predictions = result.predictions
+    return {
+        "digest": key.digest,
+        "dataset": key.dataset,
+        "learner": key.learner,
+        "splits": key.splits,
+        "run": key.run,
+        "fold": key.fold,
+        "repetition": key.repetition,
+        "written": written,
+        "predictions": predictions,
+        "predictions_checksum": None if predictions is None else crc32(predictions),
+        **_sealed(payload),
+    }
+
+
+def _sealed(payload: dict[str, Any]) -> Row:
+    text = json.dumps(payload)
+    return {"payload": text, "checksum": crc32(text.encode())}
+
+
+def _merged(old: Row, new: Row) -> Row:
+    """Return what to store of two results of a cell.
+
+    A score never changes, but replaces a failure. Other scores and missing predictions are added.
+    """
+    if "payload" not in old:
+        return old
+    before, after = json.loads(old["payload"]), json.loads(new["payload"])
+    kept = {metric: one for metric, one in before["scores"].items() if isinstance(one, float)}
+    row, payload = (old, before) if kept else (new, after)
+    payload = {**payload, "scores": {**before["scores"], **after["scores"], **kept}}
+    predicted = new if old["predictions"] is None else old
+    columns = ("predictions", "predictions_checksum")
+    return {**row, **{name: predicted[name] for name in columns}, **_sealed(payload)}
+
+
+def _batch(rows: Sequence[Any], metrics: Sequence[str], shown: str) -> CellBatch:
+    """Return the rows with scores by all `metrics` as a batch; refuse damaged rows."""
+    # the predictions may not have been read
+    columns: dict[str, Sequence[Any]] = dict.fromkeys(_COLUMNS, ())
+    columns |= zip(_COLUMNS, zip(*rows, strict=True), strict=False)
+    try:
+        texts = columns["payload"]
+        if list(map(crc32, map(str.encode, texts))) != list(columns["checksum"]):
+            raise ValueError("checksum")
+        found = json.loads(f"[{','.join(texts)}]")
+        columns |= {name: [one.get(name) for one in found] for name in _NUMBERS}
+        for name, allowed in _TYPES.items():
+            if not set(map(type, columns[name])).issubset(allowed):
+                raise TypeError(name)
+        scores = [[one["scores"].get(metric) for one in found] for metric in metrics]
+        if any(None in column for column in scores):
+            complete = [None not in each for each in zip(*scores, strict=True)]
+            return _batch(list(compress(rows, complete)), metrics, shown)
+        predictions = {
+            row: data for row, data in enumerate(columns["predictions"]) if data is not None
+        }
+        for row, data in predictions.items():
+            if crc32(data) != columns["predictions_checksum"][row]:
+                raise ValueError("checksum")
+        return CellBatch(
+            **{name: columns[name] for name in (*_COLUMNS[:-4], *_NUMBERS)},
+            scores=[_scores(column) for column in scores],
+            warnings={
+                row: tuple(map(_text, one["warnings"]))
+                for row, one in enumerate(found)
+                if "warnings" in one
+            },
+            predictions=predictions,
+        )
+    except _DAMAGED:
+        raise _damaged(shown) from None
+
+
+def _scores(column: list[Any]) -> list[float | Failure]:
+    if set(map(type, column)) <= {float}:
+        return column
+    return [one if isinstance(one, float) else _failure(*one) for one in column]
+
+
+def _failure(kind: Any, reason: Any, detail: Any) -> Failure:
+    if kind == "timeout" and detail:
+        float(detail)
+    return Failure(kind=_text(kind), reason=_text(reason), detail=_text(detail))
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value

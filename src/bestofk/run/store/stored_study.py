@@ -88,12 +88,12 @@ class StudySpec:
     stratified: bool | None
     loss: str
     """The metric of the decision."""
+    metrics: tuple[str, ...]
+    """The names of the scores by all these metrics in a store, in this order."""
     repetitions: int
     random_state: int
     also: tuple[str, ...] = ()
     """Other metrics of the same models."""
-    also_ways: tuple[tuple[str, ...], ...] = ()
-    """For each of them and each data set, the digest of how its cells were evaluated."""
     versions: dict[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     """Arguments of the command line, if there was one, with passwords hidden."""
@@ -129,26 +129,6 @@ class StudySpec:
         for learner in work["learners"]:
             del learner["settings"]  # the fingerprint covers them, without memory addresses
         return hashlib.sha256(_dump(work).encode()).hexdigest()[:32]
-
-    def by_loss(self, loss: str) -> StudySpec:
-        """Return the study with one of the other metrics, whose split names differ."""
-        digests = self.also_ways[self.also.index(loss)]
-        return replace(
-            self,
-            loss=loss,
-            also=(),
-            also_ways=(),
-            datasets=tuple(
-                replace(
-                    data,
-                    splits=tuple(
-                        (run, fold, f"{name.rpartition(':')[0]}:{digest}")
-                        for run, fold, name in data.splits
-                    ),
-                )
-                for data, digest in zip(self.datasets, digests, strict=True)
-            ),
-        )
 
     @property
     def n_cells(self) -> int:
@@ -207,8 +187,8 @@ def _check_spec(spec: StudySpec) -> None:
         raise ValueError("a study has splits")
     if "bestofk" not in spec.versions:
         raise ValueError("the version is unknown")
-    if [len(ways) for ways in spec.also_ways] != [len(spec.datasets)] * len(spec.also):
-        raise ValueError("the other metrics do not match the data sets")
+    if len(spec.metrics) != 1 + len(spec.also):
+        raise ValueError("every metric has a name in the store")
     for data in spec.datasets:
         # every run, or every fold of every run, has a fingerprint
         if data.runs > len(data.splits) or data.folds > max(data.rows, 1):
@@ -291,21 +271,6 @@ class Tally:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellGroup:
-    """A count of cells with the same learner, data set, splits and outcome."""
-
-    dataset: str
-    learner: str
-    splits: str
-    run: int
-    fold: int | None
-    kind: str | None
-    reason: str | None
-    count: int
-    seconds: float
-
-
 def study_of(
     experiment: Experiment, *, title: str = "", plan: str | None = None, command: Sequence[str] = ()
 ) -> StudySpec:
@@ -340,10 +305,7 @@ def study_of(
         stratified=designs[0].stratified,
         loss=experiment.loss.name,
         also=tuple(loss.name for loss in experiment.also),
-        also_ways=tuple(
-            tuple(other.way(index).digest for index in range(len(experiment.datasets)))
-            for other in experiment.others
-        ),
+        metrics=experiment.metrics,
         repetitions=experiment.repetitions,
         random_state=experiment.random_state,
         versions=dict(_versions()),
@@ -377,37 +339,6 @@ def _left_out(experiment: Experiment) -> tuple[str, ...]:
         f"{data.name}: {sentence}" if several else sentence
         for data in experiment.datasets
         for sentence in data.left_out
-    )
-
-
-def tally(spec: StudySpec, groups: Sequence[CellGroup]) -> Tally:
-    """Count the cells of a study; a cell that two learners or data sets share counts for both."""
-    learners: dict[str, list[str]] = {}
-    for learner in spec.learners:
-        learners.setdefault(learner.fingerprint, []).append(learner.name)
-    datasets = splits_of(spec)
-    done, seconds = 0, 0.0
-    failed: dict[tuple[str, str, str], int] = {}
-    for group in groups:
-        times = len(datasets.get((group.dataset, group.splits, group.run, group.fold), ()))
-        for name in learners.get(group.learner, ()):
-            seconds += group.seconds * times
-            if group.kind is None:
-                done += group.count * times
-            elif times:
-                reason = (name, group.kind.partition(":")[0], group.reason or "")
-                failed[reason] = failed.get(reason, 0) + group.count * times
-    return Tally(
-        cells=spec.n_cells,
-        done=done,
-        failed=sum(failed.values()),
-        seconds=seconds,
-        failures=tuple(
-            FailureCount(learner=learner, kind=kind, reason=reason, count=count)
-            for (learner, kind, reason), count in sorted(
-                failed.items(), key=lambda item: (-item[1], item[0])
-            )
-        ),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, StoreError
 from bestofk.run.cells import CellResult, Failure
-from bestofk.run.store.export import export_study
+from bestofk.run.export_study import export_study
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import study_of
 
@@ -41,7 +41,7 @@ def grid(experiment, results):
 def test_an_exported_study_keeps_all_bits(store, experiment, evaluated, table):
     number = store.register(study_of(experiment))
     results = evaluated()
-    store.put(results)
+    store.put(results, experiment.metrics)
     assert export_study(store, number, table) == experiment.n_cells
     losses = bk.read_losses(table)
     assert losses.learners == tuple(learner.name for learner in experiment.learners)
@@ -58,10 +58,10 @@ def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, tabl
     reason = 'no, "really",\nnot; \u540d'
     for index in (3, 10):
         results[index] = CellResult(
-            key=results[index].key, loss=None, failure=Failure(kind="raised", reason=reason)
+            key=results[index].key, scores=(Failure(kind="raised", reason=reason),)
         )
     del results[7]
-    store.put(results)
+    store.put(results, experiment.metrics)
     assert export_study(store, number, table) == experiment.n_cells
     losses = bk.read_losses(table, missing="allow")
     expected = grid(experiment, results)
@@ -81,7 +81,7 @@ def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, tabl
 
 def test_a_table_has_times_and_sizes(store, experiment, evaluated, tmp_path):
     number = store.register(study_of(experiment))
-    store.put(evaluated())
+    store.put(evaluated(), experiment.metrics)
     export_study(store, number, tmp_path / "cells.csv")
     with (tmp_path / "cells.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -97,8 +97,11 @@ def test_floats_in_a_table(memory, experiment, evaluated, table):
     hard = [5e-324, 1.7976931348623157e308, 1 / 3, 0.1 + 0.2, -0.1, 1e-300]
     number = memory.register(study_of(experiment))
     memory.put(
-        CellResult(key=result.key, loss=hard[index % len(hard)])
-        for index, result in enumerate(evaluated())
+        [
+            CellResult(key=result.key, scores=(hard[index % len(hard)],))
+            for index, result in enumerate(evaluated())
+        ],
+        experiment.metrics,
     )
     export_study(memory, number, table)
     losses = bk.read_losses(table)
@@ -128,9 +131,9 @@ def test_characters_that_tables_cannot_contain_are_replaced(memory, experiment, 
     import dataclasses
 
     spec = study_of(experiment)
-    learner = dataclasses.replace(spec.learners[1], name="half \ud800 and \0 nothing")
+    learner = dataclasses.replace(spec.learners[1], name="half and \0 nothing")
     spec = dataclasses.replace(spec, learners=(spec.learners[0], learner))
     number = memory.register(spec)
-    memory.put(evaluated())
+    memory.put(evaluated(), experiment.metrics)
     export_study(memory, number, table)
-    assert bk.read_losses(table).learners[1] == "half ? and \ufffd nothing"
+    assert bk.read_losses(table).learners[1] == "half and \ufffd nothing"
