@@ -66,6 +66,7 @@ def study() -> StudySpec:
         kind="cv",
         stratified=True,
         loss="zero-one",
+        metrics=("zero-one",),
         repetitions=1,
         random_state=0,
         versions={"bestofk": "benchmark"},
@@ -81,14 +82,15 @@ def fill(path: Path) -> None:
     wrong = rng.binomial(20, np.broadcast_to(rate, (LEARNERS, DATASETS, FOLDS)))
     with open_store(path) as store:
         store.register(study())
-        store.put(
+        results = (
             CellResult(
-                key=CellKey(dataset=f"d{d}", learner=f"l{k}", splits=f"s{d}", loss="zero-one",
-                            run=0, fold=f, repetition=0),
-                loss=float(wrong[k, d, f]) / 20, n_train=180, n_test=20, fit_time=0.01,
+                key=CellKey(dataset=f"d{d}", learner=f"l{k}", splits=f"s{d}", run=0, fold=f,
+                            repetition=0),
+                scores=(float(wrong[k, d, f]) / 20,), n_train=180, n_test=20, fit_time=0.01,
             )
             for k, d, f in np.ndindex(wrong.shape)
         )  # fmt: skip
+        store.put(results, ["zero-one"])
 
 
 def small_report() -> Row:

@@ -47,6 +47,7 @@ from bestofk.run.store.store import open_store
 from timing import Row
 
 CELLS, ROUNDS = 1000, 100
+METRICS = ["zero-one"]
 WORK = 0.03
 PUT_LIMIT, GET_LIMIT = 0.03, 2.0
 WRITE_LIMIT = 30e-6
@@ -64,12 +65,11 @@ def cells(first: int, n: int) -> list[CellResult]:
                 dataset=f"{number % 7:064x}",
                 learner=f"{number % 11:016x}",
                 splits=f"0:{number // 100:016x}",
-                loss="zero-one",
                 run=number // 100,
                 fold=number % 10,
                 repetition=number,
             ),
-            loss=number / 7,
+            scores=(number / 7,),
             fit_time=number / 3,
             predict_time=number / 13,
             size=number,
@@ -101,11 +101,11 @@ def single_cells() -> Iterator[Row]:
             keys += [result.key for result in results]
             begin = time.perf_counter()
             for result in results:
-                store.put([result])
+                store.put([result], METRICS)
             store.flush()
             spent.append(time.perf_counter() - begin)
         begin = time.perf_counter()
-        stored = store.get(keys)
+        stored = store.get(keys, METRICS)
         get = time.perf_counter() - begin
         assert len(stored) == CELLS * ROUNDS
     put = statistics.median(spent)
@@ -139,7 +139,6 @@ def fill(path: Path, stored: int) -> float:
     """Fill the store of the comparison with made-up losses; return the seconds of a cell."""
     from bestofk.run.compare import _experiment
     from bestofk.run.inputs import named_estimators
-    from bestofk.run.store import cells as store_cells
     from bestofk.run.store.stored_study import study_of
 
     options = arguments(stored)
@@ -155,12 +154,13 @@ def fill(path: Path, stored: int) -> float:
         for number, cell in enumerate(experiment.cells(), start=1):
             loss = 0.25 + 0.01 * cell.learner + 0.25 * rng.integers(3)
             batch.append(
-                CellResult(key=experiment.key(cell), loss=float(loss), fit_time=1e-3,
+                CellResult(key=experiment.key(cell), scores=(float(loss),), fit_time=1e-3,
                            predict_time=1e-4, size=500 + cell.learner, n_train=36, n_test=4)
             )  # fmt: skip
             if len(batch) == BATCH or number == experiment.n_cells:
                 begin = time.process_time()
-                store._database.commit(lambda each: store_cells.write(each, batch), lightly=True)  # noqa: B023
+                store.put(batch, experiment.metrics)
+                store.flush()
                 spent += time.process_time() - begin
                 batch = []
     return spent / experiment.n_cells
@@ -168,10 +168,7 @@ def fill(path: Path, stored: int) -> float:
 
 def select_seconds(path: Path) -> float:
     """Return the seconds of a SELECT of all columns of a cell."""
-    columns = (
-        "digest, dataset, learner, splits, loss_name, run, fold, repetition, loss, fit_time, "
-        "predict_time, size, n_train, n_test, failure_kind, failure_reason, warnings, checksum"
-    )
+    columns = "digest, dataset, learner, splits, run, fold, repetition, payload, checksum"
     best = float("inf")
     for _ in range(2):
         with closing(sqlite3.connect(path)) as connection:

@@ -128,7 +128,7 @@ def test_a_killed_reproduction_resumes_where_it_stopped(tmp_path, fork_server):
             for draw in range(n)
         ]
         task = ArrayTask(run_piece)
-        stored = set(opened.get_payloads([task.key(piece) for piece in pieces], name="array"))
+        stored = set(opened.get_payloads([task.key(piece) for piece in pieces]))
     assert 3 <= len(stored) < n
     progress = []
     arrays = obtain(pieces, run_piece, request=Request(store=str(store)), say=progress.append)

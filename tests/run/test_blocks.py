@@ -58,7 +58,7 @@ def paced(experiment, seconds, workers=2):
         blocks.append(block)
         for cell in block.items:
             key, spent = experiment.key(cell), seconds[cell.learner]
-            sizer.observe(CellResult(key=key, loss=0.0, fit_time=spent, predict_time=0.0))
+            sizer.observe(CellResult(key=key, scores=(0.0,), fit_time=spent, predict_time=0.0))
     return blocks
 
 

@@ -109,7 +109,7 @@ def test_a_killed_simulation_resumes_where_it_stopped(tmp_path, counted, fork_se
     with open_store(store) as stored:
         sets = stored.n_payloads() + 25
         items = {task.key(SplitSet(number, 0)): number for number in range(sets)}
-        contents = {items[key] for key in stored.get_payloads(list(items), name="array")}
+        contents = {items[key] for key in stored.get_payloads(list(items))}
     assert 20 <= len(contents) < sets
     how = {"sets": sets, "random_state": 4, "engine": "serial"}
     result = lab.simulate(PAIR, SMALL, "2x4", store=store, **how)
