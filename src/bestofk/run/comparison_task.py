@@ -36,10 +36,7 @@ if TYPE_CHECKING:
 WHOLE_PLAN_RUNS = 25
 """Maximum number of runs per block."""
 WHOLE_PLAN_ROWS = 250_000
-"""Maximum rows times splits per block.
-
-Does not apply to learners whose splits share most of the work, because each block would repeat it.
-"""
+"""Maximum rows times splits per block."""
 
 
 def blocks_of(
@@ -52,113 +49,54 @@ def blocks_of(
     time, so the caller can stop early.
 
     If `hurried`, all learners finish a fold as early as possible: each learner of a fold gets its
-    own block, and so does each run of a whole plan after the first run. With several `workers`,
-    a block of a whole plan takes at most half of the remaining runs, so that all have work until
-    the end.
+    own block, and so does each run of a whole plan after the first run.
     """
-    plans = _WholePlans(experiment, runs_at_once=1 if hurried else WHOLE_PLAN_RUNS, workers=workers)
+    whole: dict[tuple[int, int], list[CellIndex]] = {}
+    takes_whole, size = cache(partial(takes_whole_plans, experiment)), cache(_whole_plan_size)
 
     def same_block(cell: CellIndex) -> tuple[int, int, int]:
         shares = experiment.splits[cell.dataset].shares_models(cell.run)
         return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
 
+    def taken(full: Iterable[tuple[int, int]]) -> Iterator[Block[CellIndex]]:
+        return (Block(items=tuple(whole.pop(at)), as_one=True) for at in list(full))
+
     for (dataset, _, which), group in groupby(cells, key=same_block):
         fold: list[CellIndex] = []
         # evaluate folds that share a model one after the other
-        members = list(group)
-        if which == ALL_FOLDS:
-            members.sort(key=_model)
-        yield from plans.rest(but_of=dataset)
-        for cell in members:
-            if plans.take(dataset, cell.learner) and not (hurried and cell.run == 0):
-                plans.add(cell)
+        for cell in sorted(group, key=_model) if which == ALL_FOLDS else group:
+            at = dataset, cell.learner
+            if takes_whole(*at) and not (hurried and cell.run == 0):
+                whole.setdefault(at, []).append(cell)
             else:
                 fold.append(cell)
-        yield from plans.ready()
+        yield from taken(
+            at
+            for at, waiting in whole.items()
+            if at[0] != dataset or len(waiting) >= size(experiment, *at, hurried, workers)
+        )
         if fold and not hurried:
             yield Block(items=tuple(fold))
         elif fold:
             for _, own in groupby(fold, key=lambda cell: (cell.repetition, cell.learner)):
                 yield Block(items=tuple(own), apart=True)
-    yield from plans.rest()
+    yield from taken(whole)
 
 
-class _WholePlans:
-    """Collect cells until there are enough for a block of runs of one learner."""
+def _whole_plan_size(
+    experiment: Experiment, dataset: int, learner: int, hurried: bool, workers: int
+) -> int:
+    """Return the number of cells of a block of a learner that evaluates whole plans.
 
-    def __init__(self, experiment: Experiment, *, runs_at_once: int, workers: int) -> None:
-        self.experiment, self.runs_at_once, self.workers = experiment, runs_at_once, workers
-        self.waiting: dict[tuple[int, int], list[CellIndex]] = {}
-        self.started: set[tuple[int, int]] = set()
-        self.postponed: list[Block[CellIndex]] = []
-        self.take = cache(partial(takes_whole_plans, experiment))
-        self.block_size = cache(self._block_size)
-
-    def add(self, cell: CellIndex) -> None:
-        """Keep a cell until its block is full."""
-        self.waiting.setdefault((cell.dataset, cell.learner), []).append(cell)
-
-    def ready(self) -> Iterator[Block[CellIndex]]:
-        """Yield the blocks that are full.
-
-        A learner whose splits share most of the work comes as one long block of all its runs. With
-        several workers, later blocks of the other learners are postponed until then.
-        """
-        full = [
-            at
-            for at, cells in self.waiting.items()
-            if len(cells) >= self.block_size(*at, cells[0].run)
-        ]
-        long = [at for at in full if self._shares_most(at)]
-        postpone = self.workers > 1 and any(map(self._shares_most, self.waiting.keys() - long))
-        for at in long:
-            yield self._block(at)
-        if not postpone:
-            yield from self._take_postponed()
-        for at in full:
-            if at in long:
-                continue
-            block = self._block(at)
-            if postpone and at in self.started:
-                self.postponed.append(block)
-            else:
-                yield block
-            self.started.add(at)
-
-    def rest(self, *, but_of: int | None = None) -> Iterator[Block[CellIndex]]:
-        """Yield the remaining blocks, except those of one data set."""
-        left = [at for at in self.waiting if at[0] != but_of]
-        left.sort(key=self._shares_most, reverse=True)
-        if left:
-            for at in left:
-                if self._shares_most(at):
-                    yield self._block(at)
-            yield from self._take_postponed()
-        for at in left:
-            if at in self.waiting:
-                yield self._block(at)
-
-    def _take_postponed(self) -> list[Block[CellIndex]]:
-        blocks, self.postponed = self.postponed, []
-        return blocks
-
-    def _block(self, at: tuple[int, int]) -> Block[CellIndex]:
-        return Block(items=tuple(self.waiting.pop(at)), as_one=True)
-
-    def _shares_most(self, at: tuple[int, int]) -> bool:
-        estimator = self.experiment.learners[at[1]].estimator
-        return bool(getattr(estimator, "_splits_share_most", False))
-
-    def _block_size(self, dataset: int, learner: int, first_run: int) -> int:
-        """Return the number of cells of a block that starts with this run."""
-        splits = self.experiment.splits[dataset]
-        left = max(1, splits.runs + splits.subset_runs - first_run)
-        runs = min(self.runs_at_once, left)
-        if not self._shares_most((dataset, learner)):
-            runs = min(runs, max(1, WHOLE_PLAN_ROWS // (splits.n * splits.folds)))
-            if self.workers > 1:
-                runs = min(runs, (left + 1) // 2)
-        return runs * splits.folds * self.experiment.repetitions
+    Each worker gets two blocks at least, unless the splits share most of the work.
+    """
+    splits = experiment.splits[dataset]
+    runs = 1 if hurried else WHOLE_PLAN_RUNS
+    if not getattr(experiment.learners[learner].estimator, "_splits_share_most", False):
+        runs = min(runs, max(1, WHOLE_PLAN_ROWS // (splits.n * splits.folds)))
+        if workers > 1:
+            runs = min(runs, -(-(splits.runs + splits.subset_runs) // (2 * workers)))
+    return runs * splits.folds * experiment.repetitions
 
 
 def _model(cell: CellIndex) -> tuple[int, int, int]:
