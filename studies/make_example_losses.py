@@ -57,13 +57,24 @@ def error_rates(X: np.ndarray, y: np.ndarray, runs: int, folds: int, name: str) 
     )
 
 
+def write(losses: Losses, name: str) -> None:
+    frame, design = losses.to_frame(), losses.design
+    split = (frame["run"] - 1) * design.folds + frame["fold"] - 1
+    frame["design"] = design.kind
+    frame["n_train"] = np.array(design.n_train)[split]
+    frame["n_test"] = np.array(design.n_test)[split]
+    frame["stratified"] = "true"
+    frame["loss_name"] = losses.loss_name
+    frame.to_csv(HERE / name, index=False)
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
     HERE.mkdir(exist_ok=True)
     cancer = load_breast_cancer(return_X_y=True)
     digits = load_digits(return_X_y=True)
-    error_rates(*cancer, 10, 10, "breast-cancer").to_csv(HERE / "breast-cancer-10x10.csv")
-    error_rates(*digits, 5, 2, "digits").to_csv(HERE / "digits-5x2.csv")
+    write(error_rates(*cancer, 10, 10, "breast-cancer"), "breast-cancer-10x10.csv")
+    write(error_rates(*digits, 5, 2, "digits"), "digits-5x2.csv")
 
 
 if __name__ == "__main__":

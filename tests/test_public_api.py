@@ -57,7 +57,7 @@ OPTIONS = {
     "--verbose --config --nominal --numeric --ignore --sample-weight",
     "order": "--prefer --procedure --test --df --alpha --correction --random-state --report "
     "--figure --latex --csv --json --pairs --explain --quiet --verbose --config "
-    "--higher-is-better --learner-column --dataset-column --run-column --fold-column",
+    "--higher-is-better --column --metric --layout --where",
     "test": "--test --json",
     "report": "--output --json",
     "show": "--json",

@@ -91,7 +91,7 @@ def test_examples_of_the_help_texts_work_as_printed(run, arguments, tmp_path, mo
         (["order", "{scores}", "--df", "many"], "--df must be a number, 'calibrated' or a file"),
         (["order", "{scores}", "--correction", "sidak"], "correction must be one of"),
         (["order", "{scores}", "--nonsense"], "There is no option --nonsense"),
-        (["order", "{scores}", "--learner-column", "nobody"], "nobody"),
+        (["order", "{scores}", "--column", "learner=nobody"], "nobody"),
         (["order"], "Missing argument"),
         (["test", "{scores}"], "Missing option '--test'"),
         (["test", "{scores}", "--test", "frieman"], "did you mean 'friedman'"),

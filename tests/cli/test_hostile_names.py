@@ -40,13 +40,9 @@ def table(tmp_path_factory):
     values = np.random.default_rng(3).random((len(NAMES), 6))
     values += np.linspace(0, 1, len(NAMES))[:, None]
     path = tmp_path_factory.mktemp("names") / "t.jsonl"
-    Losses(
-        values,
-        dims=("learner", "dataset"),
-        learners=NAMES,
-        datasets=NAMES[6:12],
-        loss_name="[/x]\x1b[2J=loss",
-    ).to_jsonl(path)
+    table = Losses(values, dims=("learner", "dataset"), learners=NAMES, datasets=NAMES[6:12])
+    frame = table.to_frame().assign(loss_name="[/x]\x1b[2J=loss")
+    frame.to_json(path, orient="records", lines=True, double_precision=15)
     return str(path)
 
 

@@ -48,7 +48,7 @@ def test_order_takes_roles_direction_and_preference(run, scores, tmp_path):
     path = tmp_path / "odd.csv"
     text = Path(scores).read_text()
     path.write_text(text.replace("learner", "who").replace("error", "points"))
-    arguments = ["order", str(path), "--learner-column", "who", "--loss-column", "points"]
+    arguments = ["order", str(path), "--column", "learner=who", "--column", "score=points"]
     code, out, err = run(*arguments, "--higher-is-better", "--quiet")
     assert (code, out, err) == (0, "small\nlarge\n", "")
     _, out, _ = run(*arguments, "--lower-is-better", "--prefer", "small, large", "--json")

@@ -80,7 +80,7 @@ def test_error_rates_family_and_control(capsys, scores):
         (["--design", "group-10x10", "--sd", "1"], "count groups as rows"),
         (["--datasets", "9", "--sd", "1", "--control", "a"], "--control a needs LOSSES"),
         (["--datasets", "9", "--sd", "1", "--higher-is-better"], "needs LOSSES"),
-        (["--datasets", "9", "--sd", "1", "--loss-column", "x"], "--loss-column x needs LOSSES"),
+        (["--datasets", "9", "--sd", "1", "--column", "score=x"], "--column score=x needs LOSSES"),
         (["--datasets", "x"], "'x' is not a valid integer"),
     ],
 )

@@ -151,7 +151,7 @@ def test_unknown_procedure_offers_the_nearest(cross_validated):
 @pytest.mark.parametrize("prefer", [None, "listed", ["c"]])
 def test_a_file_or_a_frame_will_do(tmp_path, cross_validated, prefer):
     table = cross_validated()
-    table.to_csv(tmp_path / "losses.csv")
+    table.to_frame().to_csv(tmp_path / "losses.csv", index=False)
     expected = bk.order(table, prefer=prefer)
     for same in (tmp_path / "losses.csv", str(tmp_path / "losses.csv"), table.to_frame()):
         found = bk.order(same, prefer=prefer)

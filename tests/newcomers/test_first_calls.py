@@ -512,8 +512,6 @@ def test_words_for_order_read_losses_and_choose_model():
     ]:  # fmt: skip
         with pytest.raises(bk.ArgumentError, match=re.escape(f"write {keyword}=....")):
             bk.order(table, **{word: 0.1})
-    with pytest.raises(bk.ArgumentError, match="write delimiter="):
-        bk.read_losses("f.csv", sep=";")
     evals = bk.evals.example_evals("inspect-sums")
     with pytest.raises(bk.ArgumentError, match="write random_state="):
         bk.choose_model(evals, seed=1)

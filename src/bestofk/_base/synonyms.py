@@ -31,7 +31,6 @@ SYNONYMS = {
     "budget": ("time-limit", "budget-time"),
     "store": ("storage", "db", "cache"),
     "progress": ("verbose",),
-    "delimiter": ("sep",),
     "report": ("html", "output"),
     "output": ("html", "out", "to"),
     "figure": ("plot", "pdf", "png"),

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
 
-ROLES = ("learner", "dataset", "run", "fold", "repetition", "instance", "loss")
-
 
 def option_group(*decorators: Decorator) -> Decorator:
     """Return one decorator for several options, which appear in this order."""
@@ -47,14 +45,14 @@ def names_in(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
-def _where(_: click.Context, __: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
-    """Return the columns and values in ``COL=VALUE``."""
+def pairs_in(_: click.Context, option: click.Parameter, texts: tuple[str, ...]) -> dict[str, str]:
+    """Return the names and values in ``NAME=VALUE``."""
     values = {}
     for text in texts:
-        column, equals, value = text.partition("=")
-        if not equals or not column.strip():
-            raise click.UsageError(f"--where must be COL=VALUE; got {text!r}.")
-        values[column.strip()] = value.strip()
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise click.UsageError(f"{option.opts[0]} must be {option.metavar}; got {text!r}.")
+        values[name.strip()] = value.strip()
     return values
 
 
@@ -106,18 +104,16 @@ column_options = option_group(
         "--higher-is-better/--lower-is-better", default=None,
         help="The numbers are scores or losses. By default the metric's name decides.",
     ),
-    *(
-        click.option(
-            f"--{role}-column", metavar="COL",
-            help=f"Column of the {role}; by default found by its name.",
-        )
-        for role in ROLES
+    click.option(
+        "--column", "columns", metavar="ROLE=COL", multiple=True, callback=pairs_in,
+        help="Column of the learner, dataset, run, fold, repetition, instance, score, metric or "
+        "time, if its name does not say so: learner=who; repeatable.",
     ),
     click.option("--metric", metavar="NAME", help="Which metric, if the table has several."),
     click.option(
-        "--layout", type=click.Choice(["long", "wide", "cv-results", "learners-in-rows"]),
-        help="One row per loss, one column per learner, one column per split, or one row per "
-        "learner and one column per data set.",
+        "--layout", type=click.Choice(["long", "wide", "learners-in-rows"]),
+        help="One row per loss, one column per learner, or one row per learner and one column per "
+        "data set or fold.",
     ),
     click.option(
         "--format", "format_", metavar="NAME",
@@ -127,7 +123,7 @@ column_options = option_group(
         "content decides.",
     ),
     click.option(
-        "--where", metavar="COL=VALUE", multiple=True, callback=_where,
+        "--where", metavar="COL=VALUE", multiple=True, callback=pairs_in,
         help="Use only rows with VALUE in COL; repeatable.",
     ),
 )  # fmt: skip
@@ -243,9 +239,8 @@ def refuse_options(subject: str, names: Collection[str]) -> None:
 
 def reading_options(options: dict[str, Any]) -> dict[str, Any]:
     """Remove the options of `bestofk.read_losses` from `options`, and return those that are set."""
-    reading = {role: options.pop(f"{role}_column", None) for role in ROLES}
-    for name in ("metric", "layout", "design", "where", "higher_is_better"):
-        reading[name] = options.pop(name, None)
+    names = ("columns", "metric", "layout", "design", "where", "higher_is_better")
+    reading = {name: options.pop(name, None) for name in names}
     reading["format"] = options.pop("format_", None)
     reading["learners"] = names_in(options.pop("learners", None)) or None
     return {name: value for name, value in reading.items() if value not in (None, {})}
@@ -482,5 +477,5 @@ def _option(verb: str, keyword: str) -> click.Option | None:
         if isinstance(parameter, click.Option)
         for text in parameter.opts
     }
-    texts = [f"--{name.replace('_', '-')}{end}" for name in names for end in ("", "-column")]
+    texts = [f"--{name.replace('_', '-')}" for name in names]
     return next((options[text] for text in texts if text in options), None)

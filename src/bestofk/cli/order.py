@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bestofk._base.errors import Advice
 from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.config import config_option
@@ -24,6 +25,7 @@ from bestofk.cli.options import (
     reading_options,
     refuse_options,
     table_options,
+    typed,
     verbosity_options,
     warnings_as_lines,
 )
@@ -211,8 +213,8 @@ def _decide_by_battles(
     from bestofk.decide.battles import order_battles
 
     refuse_options("battles", (*ONLY_FOR_LOSSES, *NOT_FOR_BATTLES))
-    for name in reading:
-        raise click.UsageError(f"--{name.replace('_', '-')} does not apply to battles.")
+    for name, value in reading.items():
+        raise click.UsageError(f"{typed(Advice(name, value), 'order')} does not apply to battles.")
     return order_battles(path, cluster=cluster, alpha=alpha, missing=missing)
 
 
@@ -302,9 +304,9 @@ def _predictions(
     from bestofk.run.one_test_set import order_predictions, order_predictions_by
 
     models = reading.pop("learners", None)
-    for name in reading:
+    for name, value in reading.items():
         raise click.UsageError(
-            f"--{name.replace('_', '-')} does not apply to predictions (--truth)."
+            f"{typed(Advice(name, value), 'order')} does not apply to predictions (--truth)."
         )
     options: dict[str, Any] = {
         "models": models,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field, replace
+from math import isqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,8 @@ class Subject:
     clustered: bool = True
 
 
+MAX_PAIRS = 2_000_000
+"""Pairs of learners that a decision may compare; each needs about 100 bytes."""
 BOTH_PARTS = -1
 """Asks `Problem.sample` for all runs, then those on parts of the rows, in one axis."""
 
@@ -249,6 +252,12 @@ def problem_from_losses(
         raise ArgumentError(
             f"losses must hold at least 2 learners to compare; got {len(names)} ({names[0]!r})."
         )
+    n_pairs = len(names) * (len(names) - 1) // 2
+    if n_pairs > MAX_PAIRS:
+        raise ArgumentError(
+            f"{len(names)} learners have {n_pairs} pairs, more than the limit of {MAX_PAIRS}: "
+            f"compare at most {isqrt(2 * MAX_PAIRS)} learners."
+        )
     units = _Common(losses.values, losses.design)
     same_gaps = not losses.complete and _same_gaps(losses)
     if not (losses.complete or same_gaps or _unpaired(losses)):
@@ -433,14 +442,7 @@ def reading_arguments(arguments: MutableMapping[str, Any]) -> dict[str, Any]:
     """Remove the arguments of `read_losses` from those of the test, and return those given."""
     from bestofk.losses.reading import READING
 
-    # a test may take the sizes of the splits, which are numbers; a column has a name
-    names = [
-        name
-        for name in READING
-        if name in arguments
-        and (name not in ("n_train", "n_test") or isinstance(arguments[name], str))
-    ]
-    values = {name: arguments.pop(name) for name in names}
+    values = {name: arguments.pop(name) for name in READING if name in arguments}
     return {name: value for name, value in values.items() if value is not None}
 
 

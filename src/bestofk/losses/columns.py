@@ -197,16 +197,28 @@ ROLES: dict[str, tuple[str, ...]] = {
         "n_test", "test_size", "n_testing", "number_of_testing_instances", "ntest",
         "testing_size", "size_test",
     ),
+    "time": (
+        "date", "datetime", "date_time", "timestamp", "ds", "year", "quarter", "month", "week",
+        "day", "hour", "period", "t", "cutoff", "origin", "forecast_origin", "year_month",
+    ),
+    "index": (
+        "column_1", "unnamed_0", "", "#", "index", "idx", "level_0", "no", "nr", "step", "epoch",
+    ),
     "design": ("design", "design_kind"),
     "stratified": ("stratified",),
     "n_groups": ("n_groups",),
     "loss_name": ("loss_name",),
-    "part_of_rows": ("part_of_rows",),
 }  # fmt: skip
 """The names of columns by role, the most reliable first."""
 
 LOSS_ROLES = tuple(ROLES)
 """The roles of columns in a table of losses, in the order in which they claim a column."""
+
+STATED_ROLES = (
+    "learner", "dataset", "run", "fold", "repetition", "instance", "score", "metric", "time",
+    "n_train", "n_test",
+)  # fmt: skip
+"""The roles that a user can give to the columns of a table of losses."""
 
 EVAL_ROLES: dict[str, tuple[str, ...]] = {
     "learner": (
@@ -312,7 +324,8 @@ _SUFFIX = re.compile(r"(?<=.)_(?:mean|avg|average|test|val|value|score|rate|name
 def normal(name: str) -> str:
     """Return a column name in lower case with underscores: "Error rate" is error_rate."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", name.strip())
-    return re.sub(r"[^0-9a-z]+", "_", spaced.lower()).strip("_")
+    # a name in other letters stays as it is
+    return re.sub(r"[^0-9a-z]+", "_", spaced.lower()).strip("_") or spaced.lower()
 
 
 def role_of(name: str) -> str | None:
@@ -441,10 +454,19 @@ def direction_within(name: str) -> tuple[Direction, str] | None:
 # The column and the metric of the losses in a long table
 
 
-_ASIDE = re.compile(
-    r"(?:^|_)(?:time|std|stddev|stdev|rank|train|training|size|seconds|memory|ram|count|start|end)"
-    r"(?:_|$)"
-)
+_ASIDE = re.compile(r"(?:^|_)(?:time|std|rank|train|training|size|seconds|memory|count)(?:_|$)")
+_ISO_DATE = re.compile(r"\d{4}-(?:\d{2}|[QW]\d{1,2})(?:-\d{2}(?:[T ]\d{2}:\d{2}.*)?)?")
+
+
+def is_iso_date(text: str) -> bool:
+    """Return whether a cell is a date such as 2024-01, 2024-01-31 or 2024-Q1.
+
+    Examples
+    --------
+    >>> is_iso_date("2024-01-31"), is_iso_date("2024-01"), is_iso_date("iris-2024")
+    (True, True, False)
+    """
+    return bool(_ISO_DATE.fullmatch(text.strip()))
 
 
 def listed(names: Iterable[str]) -> str:
@@ -458,14 +480,13 @@ def metrics_by_dataset(table: Table, roles: dict[str, str]) -> dict[str, Directi
         return {}
     metrics, sets = table.levels(roles["metric"]), table.levels(roles["dataset"])
     pairs = {*zip(sets.codes.tolist(), metrics.codes.tolist(), strict=True)}
+    directions = {name: direction_of(name) for name in metrics.names}
     if len(metrics.names) < 2 or len(pairs) != len(sets.names):
         return {}
-    directions = {name: direction_of(name) for name in metrics.names}
-    return {
-        name: direction
-        for name, direction in directions.items()
-        if direction in ("loss", "score") and None not in directions.values()
+    known: dict[str, Direction] = {
+        name: direction for name, direction in directions.items() if direction in ("loss", "score")
     }
+    return known if len(known) == len(directions) else {}
 
 
 def all_as_losses(
@@ -488,10 +509,7 @@ def one_metric(table: Table, column: str, metric: str | None) -> tuple[np.ndarra
     levels = table.levels(column)
     if metric is not None:
         if metric not in levels.names:
-            raise TableError(
-                f"{table.source}: metric must be one of {listed(levels.names)} (column "
-                f"{column!r}); got {metric!r}."
-            )
+            raise UnknownNameError("metric", metric, levels.names, table.source)
         return levels.codes == levels.names.index(metric), metric
     if len(levels.names) > 1:
         row = int((levels.codes == 1).argmax())
@@ -505,41 +523,37 @@ def one_metric(table: Table, column: str, metric: str | None) -> tuple[np.ndarra
     return None, levels.names[0] if levels.names else column
 
 
-def value_column(table: Table, roles: dict[str, str]) -> str:
-    """Return the column of the losses in a long table."""
+def score_column(table: Table, roles: dict[str, str]) -> str:
+    """Return the column of the losses or scores in a long table."""
     free = [column for column in table.columns if column not in roles.values()]
     named = [column for column in free if direction_of(column) is not None]
-    tested = [column for column in named if not _ASIDE.search(normal(column))]
-    candidates = tested or named
+    candidates = [column for column in named if not _ASIDE.search(normal(column))] or named
     if "metric" in roles:
         # if a column names the metric, its values are in a column that is no metric by name
         candidates = [c for c in candidates if direction_of(c) == "unknown"] or candidates
-    exact = [column for column in candidates if normal(column) == "loss"]
-    if len(exact) == 1 and not any(
-        direction_of(column) == "score" and table.is_numeric(column) for column in candidates
-    ):
-        return exact[0]
     if not candidates:
         candidates = [
             column
             for column in free
             if table.is_numeric(column) and not _ASIDE.search(normal(column))
         ]
-    if len(candidates) == 1:
-        return candidates[0]
-    if not candidates:
-        raise TableError(
-            f"{table.source}: no column holds the losses (columns: {listed(table.columns[:12])}): "
-            "name it with ",
-            use(loss=...),
-        )
     if set(candidates) == {"low", "high"}:
         raise IntervalColumnsError(
             f"{table.source}: the columns 'low' and 'high' hold intervals of losses: use "
             "bestofk.papers.decide.order_intervals, or bestofk order on the command line."
         )
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
+        raise TableError(
+            f"{table.source}: no column holds the scores (columns: {listed(table.columns[:12])}): "
+            "name it with ",
+            use(columns={"score": "NAME"}),
+            ".",
+        )
     raise TableError(
-        f"{table.source}: the columns {listed(candidates)} could each hold the losses: name one "
-        "with ",
-        use(loss=...),
+        f"{table.source}: the columns {listed(candidates[:12])} could each hold the scores: name "
+        "one with ",
+        use(columns={"score": candidates[0]}),
+        ".",
     )

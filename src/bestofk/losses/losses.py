@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -294,7 +293,6 @@ if TYPE_CHECKING:
 Number = TypeVar("Number", float, Floats)
 _DISPLAY_NAMES = {"zero-one": "error", "r2": "R²"}
 Mask = npt.NDArray[np.bool_]
-PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -716,36 +714,6 @@ class Losses:
                 "loss": self.values.ravel(),
             }
         )
-
-    def to_csv(self, path: PathLike, *, layout: str = "long") -> None:
-        """Write comma-separated text; see `bestofk.losses.writing`."""
-        from bestofk.losses.writing import write_delimited
-
-        write_delimited(self, path, layout=layout, delimiter=",")
-
-    def to_tsv(self, path: PathLike, *, layout: str = "long") -> None:
-        """Write tab-separated text; see `bestofk.losses.writing`."""
-        from bestofk.losses.writing import write_delimited
-
-        write_delimited(self, path, layout=layout, delimiter="\t")
-
-    def to_parquet(self, path: PathLike, *, layout: str = "long") -> None:
-        """Write Parquet; see `bestofk.losses.writing`."""
-        from bestofk.losses.writing import write_parquet
-
-        write_parquet(self, path, layout=layout)
-
-    def to_jsonl(self, path: PathLike, *, layout: str = "long") -> None:
-        """Write one JSON object per line; see `bestofk.losses.writing`."""
-        from bestofk.losses.writing import write_jsonl
-
-        write_jsonl(self, path, layout=layout)
-
-    def to_arff(self, path: PathLike, *, layout: str = "long") -> None:
-        """Write ARFF; see `bestofk.losses.writing`."""
-        from bestofk.losses.writing import write_arff
-
-        write_arff(self, path, layout=layout)
 
 
 def _again(

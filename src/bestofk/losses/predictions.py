@@ -72,8 +72,12 @@ def _are_distinct(cells: Any) -> bool:
     return len(set(map(str, values))) == len(values)
 
 
-def refuse_predictions(table: Table, columns: Sequence[str]) -> None:
-    """Raise an error if these columns of a table hold predictions and true values, not losses."""
+def refuse_predictions(table: Table, columns: Sequence[str], fold: str | None) -> None:
+    """Raise an error if these columns of a table hold predictions and true values, not losses.
+
+    - `fold`: The column of folds, if there is one: then each row was predicted by the models of
+      its fold, as by scikit-learn's ``cross_val_predict``.
+    """
     if not find(columns, PREDICTION_ROLES):
         return
     truth = truth_column({name: table.text(name) for name in columns})
@@ -84,8 +88,7 @@ def refuse_predictions(table: Table, columns: Sequence[str]) -> None:
     raise TableError(
         f"{table.source}: the column {truth!r} looks like true values and the others like "
         f"predictions: 'bestofk order {file} --truth {shlex.quote(truth)}' or "
-        f"bk.order_predictions({truth!r}, {frame}) compares them; name the columns of the "
-        "learners with ",
-        use(learners=[name for name in columns if name != truth][:2]),
-        " if they hold losses.",
+        f"bk.order_predictions({truth!r}, {frame}) compares them, with ",
+        use(folds=fold or "COLUMN"),
+        " if they come from cross_val_predict.",
     )

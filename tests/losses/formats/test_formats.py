@@ -223,26 +223,27 @@ def test_flat_runs_of_mlflow_need_a_learner():
     with pytest.raises(bk.TableError, match="no parameter names the learners: name the column"):
         bk.read_losses(flat)
     for losses in (
-        bk.read_losses(flat, learner="params.lr"),
+        bk.read_losses(flat, columns={"learner": "params.lr"}),
         bk.read_losses(flat.rename(columns={"params.lr": "params.model"})),
         bk.read_losses(
-            flat.drop(columns="params.fold"), learner="params.lr", fold="tags.mlflow.runName"
+            flat.drop(columns="params.fold"),
+            columns={"learner": "params.lr", "fold": "tags.mlflow.runName"},
         ),
     ):
         assert losses.means() == {"b": 0.625, "a": 0.375}
 
 
 def test_runs_and_trials_that_nothing_numbers_are_no_folds():
-    with pytest.raises(bk.TableError, match=r"nothing numbers the 2 runs of learner 'b'.*fold="):
-        bk.read_losses(mlflow().drop(columns="params.fold"), learner="params.lr")
+    with pytest.raises(bk.TableError, match=r"nothing numbers the 2 runs of learner 'b'.*'fold': "):
+        bk.read_losses(mlflow().drop(columns="params.fold"), columns={"learner": "params.lr"})
     trials = GOLDEN / "optuna/trials.csv"
     with pytest.raises(bk.TableError, match=r"nothing numbers the 4 trials of learner 'gini'"):
-        bk.read_losses(trials, learner="params_criterion", higher_is_better=True)
+        bk.read_losses(trials, columns={"learner": "params_criterion"}, higher_is_better=True)
     numbered = pd.DataFrame({
         "number": range(4), "value": [0.1, 0.2, 0.3, 0.4], "state": "COMPLETE",
         "params_model": ["svm", "svm", "tree", "tree"], "user_attrs_fold": [0, 1, 0, 1],
     })  # fmt: skip
-    losses = bk.read_losses(numbered, learner="params_model", higher_is_better=False)
+    losses = bk.read_losses(numbered, columns={"learner": "params_model"}, higher_is_better=False)
     assert losses.means() == pytest.approx({"svm": 0.15, "tree": 0.35})
 
 

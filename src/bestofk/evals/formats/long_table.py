@@ -38,7 +38,6 @@ from bestofk.evals.query import LogQuery, pick_name, unknown_name
 from bestofk.evals.rows import NAN, STATUSES, EvalRows, all_different, matches, number_of
 from bestofk.evals.sources import Source, without_copies
 from bestofk.losses.columns import EVAL_ROLES, direction_of, find, normal
-from bestofk.losses.doubts import plain_cells
 
 _SAMPLES = ("sample", "sample_id", "sample_index", "sample_idx", "sample_number", "sample_no",
             "sample_num")  # fmt: skip
@@ -214,7 +213,7 @@ def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) 
         except BestOfKError:
             # read again with the slower reader, whose errors name the line
             pass
-        table = plain_cells(read_table(source.path, nested=True))
+        table = read_table(source.path, nested=True)
         _read(table, query, rows, tasks, whole=True, name=name)
     rows.model = None
     # pyarrow keeps the memory of tables that are not used any more
@@ -236,7 +235,7 @@ def read_frames(frames: Mapping[str, Any], query: LogQuery, rows: EvalRows) -> N
         table = Table.from_frame(frame, source=f"the data frame of {model!r}" if model else
                                  "the data frame")  # fmt: skip
         rows.model = model or None
-        _read(plain_cells(table), query, rows, set(), whole=True)
+        _read(table, query, rows, set(), whole=True)
     rows.model = None
 
 

@@ -32,7 +32,7 @@ class ToolColumns:
     """A table and the columns to read.
 
     - `table`: With the columns below.
-    - `roles`: The column of each role (learner, dataset, run, fold, loss, ...).
+    - `roles`: The column of each role (learner, dataset, run, fold, score, ...).
     - `layout`: ``"long"`` or ``"wide"``.
     - `metric`: The metric to read if a column names several.
     - `loss_name`: The name of the numbers, if it is not that of their column.

@@ -75,7 +75,7 @@ def row_per_fold(
     long = Table.from_columns(columns, source=table.source)
     return ToolColumns(
         table=replace(long, account=(*table.account, note)),
-        roles={**{key: key for key in keys}, "fold": "fold", "loss": name},
+        roles={**{key: key for key in keys}, "fold": "fold", "score": name},
     )
 
 
@@ -88,7 +88,7 @@ def autogluon_columns(table: Table, stated: Mapping[str, str], metric: str | Non
         measures = table.levels("eval_metric").names
         if len(measures) == 1 and direction_of(measures[0]) == "score":
             name = measures[0]
-    roles = {"learner": "model", "loss": metric or score, **stated}
+    roles = {"learner": "model", "score": metric or score, **stated}
     return ToolColumns(
         table=with_columns(table, {}, f"A leaderboard of AutoGluon: {score!r} of each model."),
         roles=find(table.columns, PLACES, roles, source=table.source),
@@ -102,7 +102,7 @@ def tabarena_columns(table: Table, stated: Mapping[str, str], metric: str | None
     if metric is not None:
         keep, _ = one_metric(table, "metric", metric)
         table = table if keep is None else table.take(keep)
-    roles = {"learner": "method", "loss": "metric_error", **stated}
+    roles = {"learner": "method", "score": "metric_error", **stated}
     return ToolColumns(
         table=with_columns(table, {}, "TabArena results: methods are learners."),
         roles=find(table.columns, PLACES, roles, source=table.source),
@@ -119,7 +119,7 @@ def automl_benchmark_columns(
     note = "Results of the AutoML benchmark: frameworks are learners, tasks are data sets."
     return ToolColumns(
         table=with_columns(table, {}, note),
-        roles={**roles, "loss": "result", **stated},
+        roles={**roles, "score": "result", **stated},
         metric=metric,
     )
 
@@ -172,7 +172,7 @@ def weka_columns(table: Table, stated: Mapping[str, str], metric: str | None) ->
     roles = {role: names[name] for role, name in _WEKA_ROLES.items() if name in names}
     return ToolColumns(
         table=table,
-        roles={**roles, "learner": "learner", "loss": names[loss], **stated},
+        roles={**roles, "learner": "learner", "score": names[loss], **stated},
         higher_is_better=False if _LOWER.search(loss) else True if _HIGHER.search(loss) else None,
     )
 

@@ -52,7 +52,7 @@ def cross_validate_columns(
     roles = {role: role for role in ("learner", *_OF_SPLITS) if role in table}
     return ToolColumns(
         table=table,
-        roles={**roles, "loss": f"test_{name}", **stated},
+        roles={**roles, "score": f"test_{name}", **stated},
         loss_name=name,
         higher_is_better=True,
     )
@@ -191,7 +191,7 @@ def skore_columns(table: Table, stated: Mapping[str, str], metric: str | None) -
     roles = {role: role for role in _OF_SPLITS if role in table}
     return ToolColumns(
         table=with_columns(table, {}, note),
-        roles={"fold": "split", **roles, "learner": "estimator", "loss": "score", **stated},
+        roles={"fold": "split", **roles, "learner": "estimator", "score": "score", **stated},
         loss_name=name,
         higher_is_better=table.levels("greater_is_better").names == ("True",),
     )

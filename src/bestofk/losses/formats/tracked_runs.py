@@ -72,14 +72,14 @@ def mlflow_columns(table: Table, stated: Mapping[str, str], metric: str | None) 
         for column in table.columns
         if column.startswith("metrics.") and not table.missing(column).all()
     ]
-    score = choose_metric(table, known, metric) if "loss" not in stated else stated["loss"]
-    roles.setdefault("loss", f"metrics.{score}")
+    score = choose_metric(table, known, metric) if "score" not in stated else stated["score"]
+    roles.setdefault("score", f"metrics.{score}")
     roles = _find(table, ("params.", "tags."), ("learner", *PLACES), roles)
     if "learner" not in roles:
         raise TableError(
             f"{table.source}: no run has child runs, and no parameter names the learners: name the "
             "column that does with ",
-            use(learner=_NAME),
+            use(columns={"learner": _NAME}),
             ".",
         )
     _refuse_repeated(table, roles, "runs", "mlflow.log_param('fold', 0)")
@@ -96,7 +96,8 @@ def _refuse_repeated(table: Table, roles: Mapping[str, str], what: str, call: st
         raise TableError(
             f"{table.source}: nothing numbers the {count} {what} of learner {key[0]!r}: store the "
             f"fold in each ({call}), or name the column that numbers the folds with ",
-            use(fold=...),
+            use(columns={"fold": "NAME"}),
+            ".",
         )
 
 
@@ -112,8 +113,8 @@ def optuna_columns(table: Table, stated: Mapping[str, str], metric: str | None) 
     table = _finished(table, "state", "COMPLETE", "trial")
     if "learner" in stated:
         values = [name for name in table.columns if name == "value" or name.startswith("values_")]
-        loss = stated.get("loss") or choose_metric(table, values, metric)
-        roles = {**stated, "loss": loss}
+        loss = stated.get("score") or choose_metric(table, values, metric)
+        roles = {**stated, "score": loss}
         roles = _find(table, ("user_attrs_", "params_"), PLACES, roles)
         _refuse_repeated(table, roles, "trials", "trial.set_user_attr('fold', 0)")
         return ToolColumns(table=table, roles=roles)

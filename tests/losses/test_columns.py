@@ -7,9 +7,12 @@ from bestofk.losses.columns import (
     PREDICTION_ROLES,
     PRINTED_ROLES,
     direction_of,
+    direction_within,
     find,
     normal,
     role_of,
+    split_of,
+    splits_among,
 )
 
 
@@ -21,16 +24,13 @@ from bestofk.losses.columns import (
         ("Key_Run", "run"), ("seed", "run"), ("repeat", "run"), ("CV fold", "fold"),
         ("split", "fold"), ("fold_idx", "fold"), ("repetition", "repetition"), ("id", "instance"),
         ("question_id", "instance"), ("Number_of_training_instances", "n_train"),
-        ("n_test", "n_test"), ("metric", "metric"),
+        ("n_test", "n_test"), ("metric", "metric"), ("date", "time"), ("Unnamed: 0", "index"),
+        ("svm", None), ("c4.5", None), ("random forest", None), ("accuracy", None),
+        ("foldable", None), ("winner", None), ("best", None), ("Δ", None), ("#", "index"),
     ],
 )  # fmt: skip
 def test_roles_by_name(name, role):
     assert role_of(name) == role
-
-
-@pytest.mark.parametrize("name", ["svm", "c4.5", "random forest", "accuracy", "foldable", ""])
-def test_names_without_a_role(name):
-    assert role_of(name) is None
 
 
 @pytest.mark.parametrize(
@@ -50,6 +50,17 @@ def test_names_without_a_role(name):
 )  # fmt: skip
 def test_directions(name, direction):
     assert direction_of(name) == direction
+
+
+@pytest.mark.parametrize(
+    ("name", "direction"),
+    [
+        ("cifar10_AUC_results", "score"), ("errors", "loss"), ("log_loss", "loss"),
+        ("rmse-2024", "loss"), ("llm", None), ("map", None), ("error_scores", None),
+    ],
+)  # fmt: skip
+def test_directions_within_longer_names(name, direction):
+    assert (direction_within(name) or (None,))[0] == direction
 
 
 def test_normal():
@@ -93,3 +104,22 @@ def test_each_kind_of_table_has_its_roles(roles, columns, expected):
     columns = columns.split(", ")
     pairs = zip(expected.split(), columns, strict=True)
     assert find(columns, roles) == {role: column for role, column in pairs if role != "-"}
+
+
+@pytest.mark.parametrize(
+    ("name", "split"),
+    [
+        ("split12_test_roc_auc", (12, "roc_auc")), ("fold3", (3, "")), ("Fold 3", (3, "")),
+        ("cv_2", (2, "")), ("cv_fold_7", (7, "")), ("accuracy_fold1", (1, "accuracy")),
+        ("fold1_f1", (1, "f1")), ("split4", (4, "")), ("svm", None), ("fold", None),
+        ("folds5x", None), ("split0_train_score", None), ("manifold1x", None), ("5", None),
+    ],
+)  # fmt: skip
+def test_names_of_splits(name, split):
+    parsed = split_of(name)
+    assert (None if parsed is None else parsed[:2]) == split
+
+
+def test_a_single_column_is_no_row_of_splits():
+    assert splits_among(["fold1", "svm"]) == {}
+    assert splits_among(["fold1", "fold2", "fold 1"]) == {}
