@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, DesignError
@@ -162,25 +163,28 @@ def test_rope_reaches_a_bayesian_test():
     assert all(pair.pvalue == pytest.approx(1) for pair in decision.evidence)
 
 
-def test_a_callable_serves_as_a_test():
-    from scipy import stats
-
-    def paired_t(a, b, alternative):
-        class Result:
-            pass
-
-        result = Result()
-        a, b = (x.reshape(*x.shape[:-2], -1) for x in (a, b))
-        found = stats.ttest_rel(a, b, axis=-1, alternative=alternative)
-        result.statistic, result.pvalue = found.statistic, found.pvalue
-        result.estimate = (a - b).mean(axis=-1)
-        return result
-
+@pytest.mark.parametrize(
+    "function",
+    [
+        stats.ttest_rel,
+        lambda a, b: stats.ttest_rel(a, b),
+        lambda a, b: stats.ttest_rel(a, b).pvalue,
+        lambda a, b, alternative: stats.ttest_rel(a, b, alternative=alternative),
+    ],
+)
+def test_a_function_serves_as_a_test(function):
     losses = table(folds=9)
-    decision = bk.order(losses, test=paired_t)
-    assert decision.test == "paired_t"
-    kfold = bk.order(losses, test="kfold-t")
+    decision = bk.order(losses, test=function, procedure="multitest")
+    kfold = bk.order(losses, test="kfold-t", procedure="multitest")
     np.testing.assert_allclose(decision.evidence.pvalue, kfold.evidence.pvalue, rtol=1e-9)
+    assert decision.headline() == kfold.headline()
+
+
+def test_a_function_that_returns_no_pvalue_is_refused():
+    with pytest.raises(ArgumentError, match=r"must return one p-value .* got 'high'"):
+        bk.order(table(folds=9), test=lambda a, b: "high", procedure="multitest")
+    with pytest.raises(ArgumentError, match="between 0 and 1"):
+        bk.order(table(folds=9), test=lambda a, b: 7.0, procedure="multitest")
 
 
 @pytest.mark.parametrize("exact", ["auto", True, False])

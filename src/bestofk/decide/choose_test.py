@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 from warnings import warn
 
 import numpy as np
 
-from bestofk._base.checks import Floats, positive
+from bestofk._base.checks import Floats, positive, side
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
 from bestofk._base.registry import resolve
 from bestofk.decide.problem import BOTH_PARTS, Problem
 from bestofk.losses.split_design import design_advice, is_certain, unclear_design
 from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+from bestofk.stats.pairwise.result import PairwiseResult
 from bestofk.stats.pairwise.skew_corrected import unit_widening
 
 if TYPE_CHECKING:
@@ -86,6 +89,60 @@ class Choice:
         return self.function(a, b, alternative=alternative, **self.arguments)
 
 
+def _is_of_bestofk(function: Any) -> bool:
+    return str(getattr(function, "__module__", "")).startswith("bestofk.")
+
+
+def _caller_test(
+    function: Callable[..., Any],
+    name: str,
+    axes: int,
+    a: Floats,
+    b: Floats,
+    *,
+    alternative: str,
+    **arguments: Any,
+) -> PairwiseResult:
+    """Run a caller's function of the losses of two learners, pair by pair.
+
+    It gets arrays of shape (n,), or (runs, folds) if there are several runs. It returns a p-value,
+    or a result that has one, such as those of scipy.
+    """
+    parameters = signature(function).parameters.values()
+    if any(one.name == "alternative" or one.kind is Parameter.VAR_KEYWORD for one in parameters):
+        arguments = {**arguments, "alternative": alternative}
+    elif alternative != "two-sided":
+        raise ArgumentError(
+            f"The test {name!r} has no argument alternative, which one-sided decisions need: use ",
+            use(family="all"),
+            ".",
+        )
+    lead, units = a.shape[: a.ndim - axes], a.shape[a.ndim - axes :]
+    units = units[1:] if units[0] == 1 and axes == 2 else units
+    pairs = zip(a.reshape(-1, *units), b.reshape(-1, *units), strict=True)
+    results = [function(one, other, **arguments) for one, other in pairs]
+    try:
+        pvalues = np.array([float(getattr(one, "pvalue", one)) for one in results])
+        statistics = np.array([float(getattr(one, "statistic", np.nan)) for one in results])
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"The test {name!r} must return one p-value for losses of shape {units}, or a result "
+            f"with one as its attribute pvalue; got {results[0]!r:.80}."
+        ) from None
+    if not ((pvalues >= 0) & (pvalues <= 1)).all():
+        raise ArgumentError(f"The test {name!r} must return p-values between 0 and 1.")
+    across = tuple(range(a.ndim - axes, a.ndim))
+    return PairwiseResult(
+        test=name,
+        statistic=statistics.reshape(lead),
+        pvalue=pvalues.reshape(lead),
+        df=None,
+        estimate=np.asarray(a.mean(axis=across) - b.mean(axis=across)),
+        alternative=side(alternative),
+        losses=(a, b),
+    )
+
+
 def choose_test(
     problem: Problem,
     test: str | Callable[..., Any] = "auto",
@@ -110,7 +167,7 @@ def choose_test(
         axes = 1 if problem.values.ndim == 2 else 2
         return Choice(
             name=name,
-            function=test,
+            function=test if _is_of_bestofk(test) else partial(_caller_test, test, name, axes),
             axes=axes,
             arguments=arguments,
             chosen="given by the caller",

@@ -66,7 +66,8 @@ def order(
     procedure : str
         A name of ``bestofk list procedures``.
     test : str or callable
-        A pairwise test that covers the design; ``"auto"`` chooses one and says why.
+        A pairwise test that covers the design; ``"auto"`` chooses one and says why. Or a function
+        of the losses of two learners that returns a p-value or a result of scipy.
     df : float, "calibrated", Calibration or path, optional
         Degrees of freedom, for tests that take them; what ``bestofk calibrate`` measured, or
         the file that holds it.

@@ -18,6 +18,7 @@ from bestofk.losses.losses import Losses
 from bestofk.report.tables import Column, OutputTable
 from bestofk.run.store.url import hide_passwords
 from bestofk.run.study import Study
+from bestofk.splits.user_splits import YOUR_SPLITS
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.version import __version__
 
@@ -200,13 +201,17 @@ _COMPARE_SETTINGS = ("prefer", "margin", "alpha", "test")
 """Settings that `compare` has as keywords."""
 
 
+def _plan_argument(plan: str) -> str:
+    return "cv=..." if plan == YOUR_SPLITS else f"cv={plan!r}"
+
+
 def _compare_call(order: Decision | None, study: Study) -> str:
     spec = study.spec
     learners = ", ".join(f"{learner.name!r}: ..." for learner in spec.learners)
     arguments = [
         f"{{{learners}}}",
         f"data={[data.name for data in spec.datasets]!r}",
-        f"cv={spec.plan!r}",
+        _plan_argument(spec.plan),
         f"scoring={[spec.loss, *spec.also] if spec.also else spec.loss!r}",
         f"random_state={spec.random_state}",
     ]

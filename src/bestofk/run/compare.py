@@ -23,6 +23,7 @@ from bestofk.learners.preparation import refuse_preparation
 from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import conclude
+from bestofk.run.data_cautions import data_cautions
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import AllCells, CellIndex, Experiment, NamedLearner
 from bestofk.run.inputs import (
@@ -88,7 +89,7 @@ def compare(
         Built-in names, scikit-learn classes by name (``"RandomForestClassifier"``), specifications
         such as ``"sklearn.ensemble:RandomForestClassifier(n_estimators=200)"``, estimators, pairs
         of name and either, or a mapping of name to either. A text can hold several with commas
-        between them. Estimators of one class get names with the parameters that differ. A single
+        between them. A pipeline is named after its last step. A single
         learner is compared with a baseline. By default the built-in panel.
     data, target
         One of: features and target (``compare(learners, X, y)``); a data frame (pandas, polars,
@@ -201,8 +202,9 @@ def compare(
     sliced = datasets[0].by is not None
     if sliced:
         execution = replace(execution, keep_predictions=True)
-    notes += seed_notes(named)
-    experiment = replace(_experiment(named, datasets, plan, scoring, execution, seed), notes=notes)
+    experiment = _experiment(named, datasets, plan, scoring, execution, seed)
+    notes += (*seed_notes(named), *data_cautions(experiment))
+    experiment = replace(experiment, notes=notes)
     check_settings(experiment, settings)
     if sliced:
         from bestofk.run.slices import refuse_slices

@@ -25,6 +25,7 @@ from bestofk.run.results import ResultTable, as_table, planned_preparation
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Cost, FailedCell, Study
 from bestofk.splits.design import Design
+from bestofk.splits.user_splits import plan_words
 
 
 def complete_part(
@@ -60,7 +61,7 @@ def complete_part(
         datasets=[one.name for one in spec.datasets],
         design=design.with_(repetitions=spec.repetitions, nested_runs=nested_runs),
         loss_name=loss_shown(spec.loss),
-        account=(f"Measured by bestofk with the plan {spec.plan}.",),
+        account=(f"Measured by bestofk with {plan_words(spec.plan)}.",),
         subset_values=subset_values,
     )
     return losses, (*notes, *subset_notes)

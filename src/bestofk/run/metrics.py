@@ -339,10 +339,11 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
         raise refuse("scoring", "a name, a callable, a cost matrix or a list of them", loss)
     task: Task = "regression" if classes is None else "classification"
     if chosen.task is not None and chosen.task != task:
-        suitable = [name for name, entry in LOSSES.items() if entry.task == task]
         raise ArgumentError(
             f"metric {chosen.name!r} is for {chosen.task}, but the target makes this a {task} "
-            f"task: use {', '.join(suitable)}; 'bestofk list metrics' lists all."
+            "task: use ",
+            use(scoring="squared" if classes is None else "zero-one"),
+            ".",
         )
     if chosen.name == "auc" and classes is not None and len(classes) != 2:
         raise ArgumentError(
@@ -465,7 +466,7 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
         )
     offset = 0.0 if scorer_name.startswith("neg_") or scorer_name in RISING | FALLING else 1.0
     return Loss(
-        task=None,
+        task=_task_of(scorer),
         name=full,
         summary=f"{'1 - ' if offset else '-'}scikit-learn's {scorer_name}",
         needs="model",
@@ -473,6 +474,17 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
         span=span_of(full),
         methods=_methods(scorer),
     )
+
+
+def _task_of(scorer: Any) -> Task | None:
+    """Return the task of a scorer of scikit-learn; None for its other scorers."""
+    module = getattr(getattr(scorer, "_score_func", None), "__module__", "").rpartition(".")[2]
+    tasks: dict[str, Task] = {
+        "_regression": "regression",
+        "_classification": "classification",
+        "_ranking": "classification",
+    }
+    return tasks.get(module)
 
 
 def metric(function: Callable[..., float], *, higher_is_better: bool) -> Loss:

@@ -51,6 +51,7 @@ from bestofk.run.store import opened
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
+from bestofk.splits.user_splits import plan_words
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 from bestofk.stats.pairwise.resolution import resolution_of
@@ -659,6 +660,6 @@ def _losses(outcome: RaceOutcome, spec: StudySpec) -> Losses:
         datasets=[one.name for one in spec.datasets],
         design=design.with_(repetitions=spec.repetitions),
         loss_name=loss_shown(spec.loss),
-        account=(f"Measured by bestofk with the plan {spec.plan}, as far as it was needed.",),
+        account=(f"Measured by bestofk with {plan_words(spec.plan)}, as far as it was needed.",),
         missing="allow",
     )

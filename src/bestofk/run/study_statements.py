@@ -9,6 +9,7 @@ from bestofk._base.formatting import in_words, joined, shortened
 from bestofk.decide.statements import Statement, in_order, statements, with_advice
 from bestofk.losses.losses import metric_of
 from bestofk.run.metrics import loss_shown
+from bestofk.splits.user_splits import plan_words
 
 if TYPE_CHECKING:
     from bestofk.run.store.stored_study import StudySpec
@@ -156,8 +157,9 @@ def _setting(spec: StudySpec) -> str:
     more = f" and {len(spec.datasets) - 3} more" if len(spec.datasets) > 3 else ""
     again = f", {spec.repetitions} repetitions" if spec.repetitions > 1 else ""
     return (
-        f"Run with bestofk {spec.versions['bestofk']}: {', '.join(sizes)}{more}, plan "
-        f"{spec.plan}{again}, {_judged_by(spec)}, random state {spec.random_state}."
+        f"Run with bestofk {spec.versions['bestofk']}: {', '.join(sizes)}{more}, "
+        f"{plan_words(spec.plan).removeprefix('the ')}{again}, {_judged_by(spec)}, random state "
+        f"{spec.random_state}."
     )
 
 

@@ -24,8 +24,21 @@ MAX_SIZE_RATIO = 2.0
 """Maximum ratio of the sizes of splits that are recognised as random splits."""
 MAX_DEVIATIONS = 4.0
 """Standard deviations by which the overlap of test parts may exceed that of random splits."""
+YOUR_SPLITS = "your splits"
+"""The name of splits that a splitter or pairs of rows define."""
 _TRAINS = ("train", "training")
 _TESTS = ("test", "testing")
+
+
+def plan_words(spec: str) -> str:
+    """Return the words for a plan in a sentence.
+
+    Examples
+    --------
+    >>> plan_words("10x10"), plan_words(YOUR_SPLITS)
+    ('the plan 10x10', 'your splits')
+    """
+    return spec if spec == YOUR_SPLITS else f"the plan {spec}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,7 +52,7 @@ class SplitSource:
     @property
     def spec(self) -> str:
         """The specification before the rows are known."""
-        return f"predefined:{self.column}" if self.column else "own"
+        return f"predefined:{self.column}" if self.column else YOUR_SPLITS
 
     @property
     def is_random(self) -> bool:
@@ -176,21 +189,18 @@ def _sortable(value: Any) -> tuple[int, float, str]:
 
 
 def splits_of_pairs(
-    pairs: Sequence[Any], n: int, groups: Labelling | None, *, spec: str = "", notes: Sequence[str]
+    pairs: Sequence[Any],
+    n: int,
+    groups: Labelling | None,
+    *,
+    spec: str = YOUR_SPLITS,
+    notes: Sequence[str],
 ) -> Splits:
-    """Make splits of `n` rows from (train, test) pairs and detect their design.
-
-    Without `spec` the splits are named ``own:`` and the first digits of their fingerprint.
-    """
+    """Make splits of `n` rows from (train, test) pairs and detect their design."""
     clean = checked_pairs(pairs, n)
     if groups is not None:
         refuse_divided_groups(clean, groups)
     kind, marks, found = _structure(clean, n, groups)
-    if not spec:
-        runs = len(marks) if kind in ("cv", "loo") else 1
-        content = sha256(f"{kind} {runs} {marks.shape} ".encode())
-        content.update(np.ascontiguousarray(marks, dtype="<i4").tobytes())
-        spec = f"own:{content.hexdigest()[:12]}"
     return Splits.of(
         spec=spec, seed=0, kind=kind, marks=marks, notes=(*notes, *found), groups=groups
     )
