@@ -19,11 +19,11 @@ from bestofk.losses.columns import (
 @pytest.mark.parametrize(
     ("name", "role"),
     [
-        ("Algorithm", "learner"), ("learner_name", "learner"), ("Key_Scheme", "learner"),
+        ("Algorithm", "learner"), ("learner_name", "learner"),
         ("modelName", "learner"), ("Data Set", "dataset"), ("task_id", "dataset"),
-        ("Key_Run", "run"), ("seed", "run"), ("repeat", "run"), ("CV fold", "fold"),
+        ("seed", "run"), ("repeat", "run"), ("CV fold", "fold"),
         ("split", "fold"), ("fold_idx", "fold"), ("repetition", "repetition"), ("id", "instance"),
-        ("question_id", "instance"), ("Number_of_training_instances", "n_train"),
+        ("question_id", "instance"), ("train_size", "n_train"),
         ("n_test", "n_test"), ("metric", "metric"), ("date", "time"), ("Unnamed: 0", "index"),
         ("svm", None), ("c4.5", None), ("random forest", None), ("accuracy", None),
         ("foldable", None), ("winner", None), ("best", None), ("Δ", None), ("#", "index"),

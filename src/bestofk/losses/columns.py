@@ -190,12 +190,10 @@ ROLES: dict[str, tuple[str, ...]] = {
     ),
     "metric": ("metric", "measure", "scorer", "criterion", "score_name", "scoring"),
     "n_train": (
-        "n_train", "train_size", "n_training", "number_of_training_instances", "ntrain",
-        "training_size", "size_train",
+        "n_train", "train_size", "n_training", "ntrain", "training_size", "size_train",
     ),
     "n_test": (
-        "n_test", "test_size", "n_testing", "number_of_testing_instances", "ntest",
-        "testing_size", "size_test",
+        "n_test", "test_size", "n_testing", "ntest", "testing_size", "size_test",
     ),
     "time": (
         "date", "datetime", "date_time", "timestamp", "ds", "year", "quarter", "month", "week",
@@ -317,7 +315,7 @@ _SURE_WORDS = {
     "perplexity",
 }  # fmt: skip
 """Words that show the direction even as part of the name of a file or a learner's column."""
-_PREFIX = re.compile(r"^(?:test|mean|avg|average|median|cv|val|valid|validation|eval|key)_(?=.)")
+_PREFIX = re.compile(r"^(?:test|mean|avg|average|median|cv|val|valid|validation|eval)_(?=.)")
 _SUFFIX = re.compile(r"(?<=.)_(?:mean|avg|average|test|val|value|score|rate|name|id|pct|percent)$")
 
 
@@ -334,9 +332,8 @@ def role_of(name: str) -> str | None:
 
 
 def _stem(name: str) -> str:
-    """Return ``model`` for ``Model name``, ``model_id`` and ``key_model``."""
-    stripped = re.sub(r"^key_(?=.)", "", normal(name))
-    return re.sub(r"(?<=.)_(?:name|id|idx|index|no|nr|number|num)$", "", stripped)
+    """Return ``model`` for ``Model name`` and ``model_id``."""
+    return re.sub(r"(?<=.)_(?:name|id|idx|index|no|nr|number|num)$", "", normal(name))
 
 
 def find(

@@ -178,6 +178,22 @@ def test_weka_schemes_with_the_same_last_name_keep_their_whole_names():
     assert bk.read_losses(columns).learners == ("a.Tree", "b.Tree")
 
 
+@pytest.mark.parametrize(
+    ("metric", "sign", "means"),
+    # all are scores and become their negative; or logloss is a loss and auc becomes 1 - auc
+    [("neg_logloss", -1, [[-0.625, 0.625], [-0.1875, 0.1875]]),
+     ("logloss", 1, [[0.375, 0.625], [0.8125, 0.1875]])],
+)  # fmt: skip
+def test_tasks_of_the_automl_benchmark_have_their_own_metrics(metric, sign, means):
+    other = AMLB.assign(task="rent", metric=metric, result=sign * AMLB["result"])
+    losses = bk.read_losses(pd.concat([AMLB, other]))
+    assert losses.by_dataset().tolist() == means
+    again = pd.concat([AMLB, AMLB.assign(constraint="4h8c")])
+    with pytest.raises(bk.TableError, match=r"with where=\{'constraint': '1h8c'\}"):
+        bk.read_losses(again)
+    assert bk.read_losses(again, where={"constraint": "4h8c"}).values.shape == (2, 1, 1, 2, 1)
+
+
 def test_setups_of_a_flow_and_measures_of_openml():
     read = pd.read_csv(GOLDEN / "openml/evaluations.csv").assign(flow_name="one")
     losses = bk.read_losses(read.assign(function="root_mean_squared_error"))
