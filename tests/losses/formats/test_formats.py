@@ -218,6 +218,12 @@ def test_splits_of_known_rows_give_the_design():
         bk.read_losses({"a": result, "b": other})
 
 
+def test_columns_like_those_of_cross_validate_are_no_result_of_it():
+    columns = {"learner": ["a", "b"] * 2, "fold": [1, 1, 2, 2], "fit_time": [1.0] * 4,
+               "test_error": [0.25, 0.5, 0.75, 0.5]}  # fmt: skip
+    assert bk.read_losses(columns).means() == {"a": 0.5, "b": 0.5}
+
+
 def test_a_decision_from_a_report():
     assert bk.order(report()).headline().startswith("Use bayes")
 

@@ -35,6 +35,17 @@ def texts(table: Table, column: str) -> list[str | None]:
     return cells
 
 
+def distinct(names: Sequence[str | None], ids: Sequence[str | None], form: str) -> list[str]:
+    """Return the names; those with several ids in a form such as ``"{0} (task {1})"``."""
+    by_name: dict[str | None, set[str | None]] = defaultdict(set)
+    for name, number in zip(names, ids, strict=True):
+        by_name[name].add(number)
+    return [
+        str(name) if len(by_name[name]) == 1 else form.format(name, number).strip()
+        for name, number in zip(names, ids, strict=True)
+    ]
+
+
 def choose_metric(table: Table, known: Sequence[str], metric: str | None) -> str:
     """Return the stated metric, or the only one."""
     if metric is not None:
@@ -42,7 +53,7 @@ def choose_metric(table: Table, known: Sequence[str], metric: str | None) -> str
             raise UnknownNameError("metric", metric, known, table.source)
         return metric
     if not known:
-        raise TableError(f"{table.source}: there is no metric.")
+        raise TableError(f"{table.source}: there is no metric with a score for each split.")
     if len(known) > 1:
         raise TableError(
             f"{table.source}: there are {len(known)} metrics ({shortened(known, 12)}): choose one "
@@ -77,6 +88,29 @@ def row_per_fold(
         table=replace(long, account=(*table.account, note)),
         roles={**{key: key for key in keys}, "fold": "fold", "score": name},
     )
+
+
+def row_per_split(
+    table: Table,
+    pattern: str,
+    metric: str | None,
+    keys: Mapping[str, Sequence[Any]],
+    stated: Mapping[str, str],
+    note: str,
+) -> ToolColumns:
+    """Return a long table from the columns whose names hold the number and metric of a split.
+
+    In the names of scikit-learn, such as ``split0_test_score``, higher is better.
+    """
+    splits: dict[str, dict[int, str]] = defaultdict(dict)
+    for column in table.columns:
+        if match := re.fullmatch(pattern, column):
+            splits[match[2] or "score"][int(match[1])] = column
+    name = choose_metric(table, list(splits), metric)
+    folds = [column for _, column in sorted(splits[name].items())]
+    scores = np.transpose([table.numbers(column) for column in folds]).tolist()
+    tool = row_per_fold(table, keys, scores, name, stated, note)
+    return replace(tool, higher_is_better=True if "_test_" in folds[0] else None)
 
 
 def autogluon_columns(table: Table, stated: Mapping[str, str], metric: str | None) -> ToolColumns:
@@ -184,17 +218,8 @@ def _weka_learners(table: Table, names: Mapping[str, str]) -> list[str]:
     if "key_scheme_options" in names:
         cells = texts(table, names["key_scheme_options"])
         options = [" ".join(str(cell or "").strip(" '\"").split()) for cell in cells]
-    whole: dict[str, set[str]] = defaultdict(set)
-    variants: dict[str, set[str]] = defaultdict(set)
-    for scheme, option in zip(schemes, options, strict=True):
-        whole[scheme.rpartition(".")[2]].add(scheme)
-        variants[scheme].add(option)
-    short = {scheme: scheme.rpartition(".")[2] for scheme in schemes}
-    return [
-        (short[scheme] if len(whole[short[scheme]]) == 1 else scheme)
-        + (f" {option}" if option and len(variants[scheme]) > 1 else "")
-        for scheme, option in zip(schemes, options, strict=True)
-    ]
+    short = [scheme.rpartition(".")[2] for scheme in schemes]
+    return distinct(distinct(short, schemes, "{1}"), options, "{0} {1}")
 
 
 # OpenML evaluations
@@ -216,8 +241,8 @@ def openml_columns(table: Table, stated: Mapping[str, str], metric: str | None) 
     tool = row_per_fold(
         table,
         {
-            "learner": _distinct(flows, setups, "setup"),
-            "dataset": _distinct(data, tasks, "task"),
+            "learner": distinct(flows, setups, "{0} (setup {1})"),
+            "dataset": distinct(data, tasks, "{0} (task {1})"),
         },
         _openml_scores(table),
         measure,
@@ -225,17 +250,6 @@ def openml_columns(table: Table, stated: Mapping[str, str], metric: str | None) 
         "OpenML evaluations: flows are learners, tasks are data sets.",
     )
     return replace(tool, higher_is_better=_LOWER_MEASURES.search(measure) is None)
-
-
-def _distinct(names: Sequence[str | None], ids: Sequence[str | None], word: str) -> list[str]:
-    """Add the id to a name that has several."""
-    by_name: dict[str | None, set[str | None]] = defaultdict(set)
-    for name, number in zip(names, ids, strict=True):
-        by_name[name].add(number)
-    return [
-        str(name) if len(by_name[name]) == 1 else f"{name} ({word} {number})"
-        for name, number in zip(names, ids, strict=True)
-    ]
 
 
 def _latest_runs(table: Table) -> Table:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,32 +13,25 @@ from bestofk.losses.columns import find, one_metric
 from bestofk.losses.formats.registry import ToolColumns
 from bestofk.losses.formats.result_tables import (
     choose_metric,
-    row_per_fold,
+    row_per_split,
     with_columns,
 )
 
-_SPLIT = re.compile(r"split(\d+)_test_(.+)")
+_KEYS = ("fit_time", "score_time", "test_", "train_", "estimator", "indices")
+"""Beginnings of the keys that cross_validate returns."""
 _OF_SPLITS = ("fold", "run", "n_train", "n_test", "design")
 
 
 def cv_results_columns(table: Table, stated: Mapping[str, str], metric: str | None) -> ToolColumns:
     """Read one learner per row, named by its parameters, and one column per split."""
-    splits: dict[str, dict[int, str]] = {}
-    for column in table.columns:
-        if match := _SPLIT.fullmatch(column):
-            splits.setdefault(match[2], {})[int(match[1])] = column
-    name = choose_metric(table, list(splits), metric)
-    folds = [column for _, column in sorted(splits[name].items())]
-    roles = {"learner": "params", **stated}
-    tool = row_per_fold(
+    return row_per_split(
         table,
+        r"split(\d+)_test_(.+)",
+        metric,
         {},
-        np.transpose([table.numbers(column) for column in folds]).tolist(),
-        name,
-        find(table.columns, ["dataset"], roles, source=table.source),
+        find(table.columns, ["dataset"], {"learner": "params", **stated}, source=table.source),
         "scikit-learn's cv_results_: each row is a learner, named by its parameters.",
     )
-    return replace(tool, higher_is_better=True)
 
 
 def cross_validate_columns(
@@ -62,7 +53,7 @@ def open_cross_validate(source: Any) -> Table | None:
     """Return the table of ``{"svm": cross_validate(...), "tree": cross_validate(...)}``."""
     if not isinstance(source, Mapping) or not source:
         return None
-    if _is_result(source) and "params" not in source:
+    if _is_result(source):
         raise TableError(
             "the dictionary is the result of cross_validate for one learner: pass those of all "
             "learners by name, such as {'svm': ..., 'tree': ...}."
@@ -101,6 +92,7 @@ def _is_result(value: Any) -> bool:
         isinstance(value, Mapping)
         and "fit_time" in value
         and any(str(key).startswith("test_") for key in value)
+        and all(str(key).startswith(_KEYS) for key in value)
     )
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
@@ -17,7 +15,7 @@ from bestofk.losses.formats.registry import ToolColumns
 from bestofk.losses.formats.result_tables import (
     PLACES,
     choose_metric,
-    row_per_fold,
+    row_per_split,
     texts,
     with_columns,
 )
@@ -105,9 +103,6 @@ def _run_names(table: Table) -> list[str | None]:
     return texts(table, _NAME if _NAME in table else "run_id")
 
 
-_SPLIT = re.compile(r"(?:split|fold)_?(\d+)(?:_test)?_?(.*)")
-
-
 def optuna_columns(table: Table, stated: Mapping[str, str], metric: str | None) -> ToolColumns:
     """Read trials with the score of each split as learners, or the values of named learners."""
     table = _finished(table, "state", "COMPLETE", "trial")
@@ -118,28 +113,20 @@ def optuna_columns(table: Table, stated: Mapping[str, str], metric: str | None) 
         roles = _find(table, ("user_attrs_", "params_"), PLACES, roles)
         _refuse_repeated(table, roles, "trials", "trial.set_user_attr('fold', 0)")
         return ToolColumns(table=table, roles=roles)
-    splits: dict[str, dict[int, str]] = {}
-    for column in table.columns:
-        match = _SPLIT.fullmatch(column.removeprefix("user_attrs_"))
-        if match is not None and column.startswith("user_attrs_"):
-            splits.setdefault(match[2] or "score", {})[int(match[1])] = column
-    if not splits:
+    if not any(name.startswith(("user_attrs_split", "user_attrs_fold")) for name in table.columns):
         raise TableError(
             f"{table.source}: the trials have one value each, so nothing can be compared: store "
             "the score of every fold in the trial (trial.set_user_attr('split0_test_score', "
             "score))."
         )
-    name = choose_metric(table, list(splits), metric)
-    folds = [column for _, column in sorted(splits[name].items())]
-    tool = row_per_fold(
+    return row_per_split(
         table,
+        r"user_attrs_(?:split|fold)_?(\d+)(?:_test)?_?(.*)",
+        metric,
         {"learner": _trial_names(table)},
-        np.transpose([table.numbers(column) for column in folds]).tolist(),
-        name,
         stated,
-        f"Optuna trials: each is a learner, named by its parameters; {folds[0]!r}, ... are folds.",
+        "Optuna trials: each is a learner, named by its parameters, with the scores of its folds.",
     )
-    return replace(tool, higher_is_better=True if "_test_" in folds[0] else None)
 
 
 def _trial_names(table: Table) -> list[str]:
