@@ -109,15 +109,14 @@ def test_each_kind_of_table_has_its_roles(roles, columns, expected):
 @pytest.mark.parametrize(
     ("name", "split"),
     [
-        ("split12_test_roc_auc", (12, "roc_auc")), ("fold3", (3, "")), ("Fold 3", (3, "")),
+        ("split12_test_roc_auc", (12, "test_roc_auc")), ("fold3", (3, "")), ("Fold 3", (3, "")),
         ("cv_2", (2, "")), ("cv_fold_7", (7, "")), ("accuracy_fold1", (1, "accuracy")),
         ("fold1_f1", (1, "f1")), ("split4", (4, "")), ("svm", None), ("fold", None),
         ("folds5x", None), ("split0_train_score", None), ("manifold1x", None), ("5", None),
     ],
 )  # fmt: skip
 def test_names_of_splits(name, split):
-    parsed = split_of(name)
-    assert (None if parsed is None else parsed[:2]) == split
+    assert split_of(name) == split
 
 
 def test_a_single_column_is_no_row_of_splits():

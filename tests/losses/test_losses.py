@@ -114,7 +114,7 @@ def test_default_names():
         ({"higher_is_better": "yes"}, "higher_is_better must be True or False; got 'yes'."),
         ({"design": "6x1"}, "design must fit the 1 runs of 3 folds of values; got '6x1'."),
         ({"design": "folds"}, "design must be a Design, a form such as '10x10', 'kfold:10', "),
-        ({"design": "kfold:5"}, "design must fit the 3 splits of values; got 'kfold:5'."),
+        ({"design": "kfold:5"}, "design must fit the 1 runs of 3 folds of values; got 'kfold:5'."),
         ({"design": "resample:3"}, "design must be a Design, a form such as '10x10', 'kfold:10', "),
         (
             {"design": Design(kind="cv", runs=2, folds=3)},

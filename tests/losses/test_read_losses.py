@@ -140,6 +140,15 @@ class TestLong:
         columns = {"id": [1, 2, 3, 4], "model": list("aabb"), "error": [1.0, 2, 3, 4]}
         assert read_losses(columns).design == Design(kind="cv", folds=2)
 
+    def test_facts_of_an_exported_study(self):
+        columns = {
+            "model": list("aabb"), "fold": [1, 2, 1, 2], "loss": [1.0, 2, 3, 4], "n_groups": 7,
+            "design": "resample", "stratified": "true", "loss_name": "1 - AUC",
+        }  # fmt: skip
+        losses = read_losses(pd.DataFrame(columns))
+        assert losses.design == Design(kind="resample", folds=2, stratified=True, groups=7)
+        assert losses.metric.name == "AUC"
+
     def test_sizes_that_differ_between_data_sets_are_not_kept(self):
         columns = {
             "model": list("abab"),
@@ -323,10 +332,6 @@ def test_learners_in_rows(write):
          "line 3, column 'error' has no number (1 of 4): fill it or pass missing='drop', which "
          "leaves out what some learner lacks."),
         ("model,fold,error\na,1,\nb,1,\n", "the file contains no loss: every cell is empty."),
-        ("model,error,design\na,1,cv\nb,2,loo\n",
-         "line 3, column 'design' must be 'cv' as in the rows before; got 'loo'."),
-        ("model,error,stratified\na,1,perhaps\n",
-         "line 2, column 'stratified' must be true or false; got 'perhaps'."),
     ],
 )  # fmt: skip
 def test_broken_tables(write, text, message):

@@ -66,19 +66,11 @@ def clean_names(
             f"{where} must hold one name for each of the {count} {kind}s of values; got "
             f"{len(clean)}."
         )
-    together = "".join(clean)
-    if (
-        len({*clean, ""}) == count + 1
-        and clean == tuple(map(str.strip, clean))
-        and "\0" not in together
-        and _encodable(together)
-    ):
-        return clean
     seen: dict[str, int] = {}
     for position, name in enumerate(clean):
         if not name.strip():
             raise ArgumentError(f"{where} must not be empty; the name at position {position} is.")
-        if name != name.strip() or "\0" in name or not _encodable(name):
+        if name != name.strip() or _NOT_TEXT.search(name):
             raise ArgumentError(
                 f"{where} must be UTF-8 text without spaces around it; got {name!r} at position "
                 f"{position}."
@@ -91,19 +83,13 @@ def clean_names(
     return clean
 
 
-def _encodable(name: str) -> bool:
-    try:
-        name.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+_NOT_TEXT = re.compile("[\0\ud800-\udfff]")
 
 
 # Names of splits: split0_test_score, fold1, accuracy_fold_3, cv2
 
 
-_SCORER = re.compile(r"split(\d{1,6})_test_(.+)")
-_FOLD = re.compile(
+_SPLIT = re.compile(
     r"(?:(.+?)[ _.:-])?(?:cv[ _-]?)?(?:fold|split|cv)[ _.:-]?(\d{1,6})(?:[ _.:-](.+))?",
     re.IGNORECASE,
 )
@@ -111,13 +97,10 @@ _TRAINING = re.compile(r"(?:^|_)(?:train|training|time)(?:_|$)", re.IGNORECASE)
 
 
 class Split(NamedTuple):
-    """The number and the metric in the name of a split."""
+    """The number in the name of a split, and the metric, which is empty if the name has none."""
 
     number: int
     metric: str
-    """Empty if the name does not say."""
-    scorer: bool
-    """True if the name has the form of scikit-learn's scorers, for which higher is better."""
 
 
 def split_of(name: str) -> Split | None:
@@ -126,40 +109,31 @@ def split_of(name: str) -> Split | None:
     Examples
     --------
     >>> split_of("split0_test_f1")
-    Split(number=0, metric='f1', scorer=True)
+    Split(number=0, metric='test_f1')
     >>> split_of("Fold 3").number, split_of("accuracy_fold2").metric
     (3, 'accuracy')
     >>> split_of("svm"), split_of("split0_train_score"), split_of("folded1")
     (None, None, None)
     """
-    plain = name.strip()
-    scorer = _SCORER.fullmatch(plain)
-    if scorer:
-        return Split(int(scorer[1]), scorer[2], True)
-    match = _FOLD.fullmatch(plain)
-    if match is None:
+    match = _SPLIT.fullmatch(name.strip())
+    if match is None or (match[1] and match[3]):
         return None
-    metric = match[1] or match[3] or ""
-    metric = re.sub(r"^(?:test[ _-]|cv$)", "", metric)
-    if _TRAINING.search(metric) or (match[1] and match[3]):
-        return None
-    return Split(int(match[2]), metric, False)
+    metric = re.sub("^cv$", "", match[1] or match[3] or "")
+    return None if _TRAINING.search(metric) else Split(int(match[2]), metric)
 
 
 def splits_among(names: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
     """Return (number, name) by metric of the names of splits.
 
-    If there are names in scikit-learn's form, ignore all others. Return nothing if a metric has
-    only one split in another form, or two splits of the same number.
+    Return nothing if a metric has only one split, or two splits of the same number.
     """
-    known = [(name, split) for name in names if (split := split_of(name)) is not None]
-    scorers = [(name, split) for name, split in known if split.scorer]
     by_metric: dict[str, list[tuple[int, str]]] = {}
-    for name, split in scorers or known:
-        by_metric.setdefault(split.metric, []).append((split.number, name))
+    for name in names:
+        split = split_of(name)
+        if split is not None:
+            by_metric.setdefault(split.metric, []).append((split.number, name))
     for splits in by_metric.values():
-        numbers = {number for number, _ in splits}
-        if len(numbers) < len(splits) or (len(splits) < 2 and not scorers):
+        if len(splits) < 2 or len({number for number, _ in splits}) < len(splits):
             return {}
     return {metric: sorted(splits) for metric, splits in by_metric.items()}
 
@@ -307,8 +281,11 @@ _OPEN_WORDS = {
     "value", "values", "result", "results", "performance", "metric_value", "metric", "measure",
     "measurement", "estimate", "outcome", "y", "score", "scores",
 }  # fmt: skip
-_SCIKIT_LEARN = {"test_score", "mean_test_score"}
-"""Columns of scikit-learn, whose scorers are better if higher."""
+_SCORE_FORMS = re.compile(
+    r"neg_.+|(?:f1|precision|recall|accuracy|bleu|rouge|jaccard|auc|roc_auc)_.+|"
+    r"(?:hits|ndcg|precision|recall)_?\d+|(?:mean_)?test_score"
+)
+"""Scores in several words; ``test_score`` is scikit-learn's, whose scorers are better if higher."""
 _SURE_WORDS = {
     "accuracy", "accuracies", "acc", "auc", "auroc", "f1", "r2", "correct",
     "reward", "rewards", "error", "errors", "loss", "losses", "rmse", "mse", "mae", "logloss",
@@ -400,24 +377,13 @@ def is_seed_name(name: str) -> bool:
 def direction_of(name: str) -> Direction | None:
     """Return whether a name is a loss, a score, or may be either; None if it is no metric."""
     word = normal(name)
-    if word in _SCIKIT_LEARN:
-        return "score"
     while True:
-        if word.startswith("neg_"):
+        if word in _LOSS_WORDS:
+            return "loss"
+        if word in _SCORE_WORDS or _SCORE_FORMS.fullmatch(word):
             return "score"
-        for vocabulary, direction in ((_LOSS_WORDS, "loss"), (_SCORE_WORDS, "score")):
-            if word in vocabulary:
-                return "loss" if direction == "loss" else "score"
         if word in _OPEN_WORDS:
             return "unknown"
-        head = word.split("_", 1)[0]
-        if "_" in word and head in {"f1", "precision", "recall", "accuracy", "bleu", "rouge",
-                                    "jaccard", "auc"}:  # fmt: skip
-            return "score"
-        if word.startswith("roc_auc_") or re.fullmatch(
-            r"(?:hits|ndcg|precision|recall)_?\d+", word
-        ):
-            return "score"
         shorter = _PREFIX.sub("", word)
         if shorter == word:
             shorter = _SUFFIX.sub("", word)
@@ -436,15 +402,14 @@ def direction_within(name: str) -> tuple[Direction, str] | None:
     >>> direction_within("error_scores.csv") is None
     True
     """
-    matches = [word for word in normal(name).split("_") if word in _SURE_WORDS]
-    directions = {direction_of(word) for word in matches}
+    words = normal(name).split("_")
     if "log_loss" in normal(name):
         return "loss", "log_loss"
-    if len(directions) != 1:
+    matches = [word for word in words if word in _SURE_WORDS]
+    directions = {direction_of(word) for word in matches}
+    if len(directions) != 1 or (directions == {"loss"} and {"score", "scores"} & set(words)):
         return None
     direction = directions.pop()
-    if direction == "loss" and {"score", "scores"} & set(normal(name).split("_")):
-        return None
     return None if direction is None else (direction, matches[0])
 
 

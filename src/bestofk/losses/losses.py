@@ -17,6 +17,9 @@ from bestofk._base.results import json_ready, ready_to_print
 from bestofk.losses.columns import clean_names
 from bestofk.splits.design import KINDS, Design
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 DIMS = ("learner", "dataset", "run", "fold", "repetition")
 INSTANCE = "instance"
 
@@ -80,7 +83,7 @@ def known_dims(ndim: int, dims: Sequence[str] | None, *, named_datasets: bool) -
                 "got None."
             )
         return guess
-    known = (dims,) if isinstance(dims, str) else tuple(dims)
+    known = tuple(dims)
     if "fold" not in known:
         known = tuple("fold" if name == INSTANCE else name for name in known)
     wrong = [name for name in known if name not in DIMS]
@@ -93,16 +96,20 @@ def known_dims(ndim: int, dims: Sequence[str] | None, *, named_datasets: bool) -
     return known
 
 
-def by_instances(dims: Sequence[str] | None) -> bool:
-    """Return whether an axis holds the instances of one test set."""
-    return dims is not None and INSTANCE in ((dims,) if isinstance(dims, str) else tuple(dims))
-
-
 def spread(array: npt.NDArray[Any], known: tuple[str, ...]) -> npt.NDArray[Any]:
     """Return `array` with all five axes in order; absent axes have size 1."""
     order = sorted(range(len(known)), key=lambda axis: DIMS.index(known[axis]))
     turned = array.transpose(order)
     return turned.reshape(tuple(array.shape[known.index(n)] if n in known else 1 for n in DIMS))
+
+
+_DESIGN = re.compile(
+    r"(\d{1,9})x(\d{1,9})|(kfold|time|bootstrap|seeds):(\d{1,9})|resample:(\d{1,9}):(0?\.\d+)"
+)
+_ONE_RUN = (
+    "resample", "bootstrap", "time", "seeds", "test-set", "test-set-auc", "test-set-metric"
+)  # fmt: skip
+"""Kinds of designs whose splits are the folds of one run."""
 
 
 def settle_design(
@@ -113,12 +120,6 @@ def settle_design(
     `dims_stated` says that the user named the axes, which states one run of folds.
     """
     k, d, runs, folds, repetitions = array.shape
-    if design is None:
-        kind = "cv" if folds > 1 else "scores"
-        settled = Design(
-            kind=kind, runs=runs, folds=folds, repetitions=repetitions, assumed=not dims_stated
-        )
-        return array, absent, settled
     if isinstance(design, Design):
         if (design.runs, design.folds, design.repetitions) != (runs, folds, repetitions):
             raise ArgumentError(
@@ -126,61 +127,37 @@ def settle_design(
                 f"of values; got {design.runs}, {design.folds} and {design.repetitions}."
             )
         return array, absent, design
-    if isinstance(design, str):
-        grid = re.fullmatch(r"(\d+)x(\d+)", design)
-        if grid:
-            grid_shape = (int(grid[1]), int(grid[2]))
-            if grid_shape != (runs, folds):
-                if runs != 1 or grid_shape[0] * grid_shape[1] != folds:
-                    raise ArgumentError(
-                        f"design must fit the {runs} runs of {folds} folds of values; got "
-                        f"{design!r}."
-                    )
-                shape = (k, d, *grid_shape, repetitions)
-                array, absent = array.reshape(shape), absent.reshape(shape)
-                runs, folds = grid_shape
-            return (
-                array,
-                absent,
-                Design(kind="cv", runs=runs, folds=folds, repetitions=repetitions),
+    kind, grid, fraction = "cv" if folds > 1 else "scores", (runs, folds), None
+    if design is not None:
+        kind = str(design).strip().lower()
+        form = _DESIGN.fullmatch(kind)
+        if form is None:
+            grid = (1, runs * folds) if kind in _ONE_RUN else grid
+        elif form[1]:
+            kind, grid = "cv", (int(form[1]), int(form[2]))
+        else:
+            kind, grid = form[3] or "resample", (1, int(form[4] or form[5]))
+            fraction = float(form[6]) if form[6] else None
+        kind = "cv" if kind == "kfold" else kind
+        if kind not in KINDS:
+            raise refuse(
+                "design",
+                "a Design, a form such as '10x10', 'kfold:10', 'resample:30:0.2' or 'time:12', or "
+                f"one of {', '.join(KINDS)}",
+                design,
             )
-        stated = design.strip().lower()
-        count, fraction = _stated_splits(stated)
-        if count is not None and count != runs * folds:
+    if grid != (runs, folds):
+        if grid[0] * grid[1] != runs * folds or 1 not in (runs, grid[0]):
             raise ArgumentError(
-                f"design must fit the {runs * folds} splits of values; got {design!r}."
+                f"design must fit the {runs} runs of {folds} folds of values; got {design!r}."
             )
-        kind = {"kfold": "cv"}.get(head := stated.partition(":")[0], head)
-        if kind in KINDS and (count is not None or ":" not in stated):
-            one_run = kind in ("resample", "bootstrap", "time", "seeds")
-            if (one_run or kind.startswith("test-set") or count is not None) and runs > 1:
-                shape = (k, d, 1, runs * folds, repetitions)
-                array, absent = array.reshape(shape), absent.reshape(shape)
-                runs, folds = 1, runs * folds
-            return (
-                array,
-                absent,
-                Design(
-                    kind=kind, runs=runs, folds=folds, repetitions=repetitions,
-                    test_fraction=fraction,
-                ),
-            )  # fmt: skip
-    raise refuse(
-        "design",
-        "a Design, a form such as '10x10', 'kfold:10', 'resample:30:0.2' or 'time:12', or one of "
-        f"{', '.join(KINDS)}",
-        design,
-    )
-
-
-def _stated_splits(design: str) -> tuple[int | None, float | None]:
-    """Return the number of splits and the share of test rows in ``resample:30:0.2``."""
-    match = re.fullmatch(
-        r"(?:kfold|time|bootstrap|seeds):(\d{1,9})|resample:(\d{1,9}):(0?\.\d+)", design
-    )
-    if match is None:
-        return None, None
-    return int(match[1] or match[2]), None if match[3] is None else float(match[3])
+        shape = (k, d, *grid, repetitions)
+        array, absent = array.reshape(shape), absent.reshape(shape)
+    settled = Design(
+        kind=kind, runs=grid[0], folds=grid[1], repetitions=repetitions, test_fraction=fraction,
+        assumed=design is None and not dims_stated,
+    )  # fmt: skip
+    return array, absent, settled
 
 
 def as_subset_values(losses: Any, array: Floats, design: Design) -> Floats | None:
@@ -286,9 +263,6 @@ def summary(learners: Sequence[str], sets: Sequence[str], design: Design, absent
         f"{design.describe()}{end}."
     )
 
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Number = TypeVar("Number", float, Floats)
 _DISPLAY_NAMES = {"zero-one": "error", "r2": "R²"}
@@ -461,10 +435,11 @@ class Losses:
         (loss_name,) = clean_names([loss_name], 1, "loss_name", "name")
         raw = as_floats(values)
         mask = as_mask(raw, missing)
+        dims = (dims,) if isinstance(dims, str) else dims
         known = known_dims(raw.ndim, dims, named_datasets=datasets is not None)
         array = spread(raw, known)
         absent = spread(mask, known)
-        if design is None and by_instances(dims):
+        if design is None and INSTANCE in (dims or ()):
             design = "test-set"
         array, absent, settled = settle_design(array, absent, design, dims_stated=dims is not None)
         names = clean_names(learners, array.shape[0], "learners", "learner")
@@ -567,25 +542,16 @@ class Losses:
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _again, (
-            np.array(self.values),
-            self.learners,
-            self.datasets,
-            self.design,
-            self.loss_name,
-            self.account[:-1],
-            None if self.subset_values is None else np.array(self.subset_values),
-        )
+        return _part_of, (
+            np.array(self.values), self.learners, self.datasets, self.design, self.loss_name,
+            self.account[:-1], None if self.subset_values is None else np.array(self.subset_values),
+        )  # fmt: skip
 
     def _with(
-        self,
-        rows: list[int],
-        columns: list[int],
-        learners: tuple[str, ...],
-        sets: tuple[str, ...],
+        self, rows: list[int], columns: list[int], learners: tuple[str, ...], sets: tuple[str, ...]
     ) -> Losses:
         parts, values = self.subset_values, self.values[rows]
-        return _again(
+        return _part_of(
             Fresh(values if columns == list(range(values.shape[1])) else values[:, columns]),
             learners,
             sets,
@@ -716,27 +682,20 @@ class Losses:
         )
 
 
-def _again(
+def _part_of(
     values: Floats | Fresh,
     learners: tuple[str, ...],
     datasets: tuple[str, ...],
     design: Design,
     loss_name: str,
     account: tuple[str, ...],
-    subset_values: Floats | None = None,
+    subset_values: Floats | None,
 ) -> Losses:
     """Make a table from the parts of another, with a new last sentence of the account."""
     return Losses(
-        values,
-        dims=DIMS,
-        learners=learners,
-        datasets=datasets,
-        design=design,
-        missing="allow",
-        loss_name=loss_name,
-        account=account,
-        subset_values=subset_values,
-    )
+        values, dims=DIMS, learners=learners, datasets=datasets, design=design, missing="allow",
+        loss_name=loss_name, account=account, subset_values=subset_values,
+    )  # fmt: skip
 
 
 def _positions(

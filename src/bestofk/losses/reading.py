@@ -32,7 +32,6 @@ from bestofk.losses.columns import (
     one_metric,
     refuse_battles,
     score_column,
-    split_of,
     splits_among,
 )
 from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat, ToolColumns
@@ -461,9 +460,6 @@ def _read_rows(table: Table, roles: dict[str, str], metric: str | None) -> _Numb
     columns = [column for _, column in splits[name]] if splits else data_columns(table, roles)
     if not columns:
         raise TableError(f"{table.source}: no column holds the scores of a data set.")
-    first = split_of(columns[0])
-    if first is not None and first.scorer:
-        return _Numbers(row_cells(table, roles, columns), name, "score")
     cells = row_cells(table, roles, columns)
     return _Numbers(cells, name or "loss", direction_of(name) or "unknown")
 
@@ -582,106 +578,84 @@ def _direction_by_name(
 
 def _warn_unnamed_rows(source: str, design: Any, rows: int) -> None:
     """Warn that unnamed rows are read as folds, or raise, unless the design is stated."""
-    if design is None and not is_certain(rows):
-        raise TableError(
-            *unclear_design(
-                source,
-                rows,
-                "; ",
-                use(format="autorank"),
-                " if each row is a data set, ",
-                use(design="test-set"),
-                " if each row is an instance of one test set",
-            )
-        )
-    if design is None:
-        warnings.warn(
-            BestOfKWarning(
-                f"{source}: the rows have no names and are read as the folds of one run of "
-                "cross-validation: pass ",
-                use(design="cv"),
-                " if that is right, ",
-                use(design=f"resample:{rows}:0.2"),
-                " for random splits, ",
-                use(format="autorank"),
-                " for data sets or ",
-                use(design="test-set"),
-                " for the instances of one test set.",
-            ),
-            stacklevel=4,
-        )
+    if design is not None:
+        return
+    others = (
+        use(format="autorank"),
+        " if each row is a data set, ",
+        use(design="test-set"),
+        " if each row is an instance of one test set",
+    )
+    if not is_certain(rows):
+        raise TableError(*unclear_design(source, rows, "; ", *others))
+    warning = BestOfKWarning(
+        f"{source}: the rows have no names and are read as the folds of one run of "
+        "cross-validation: pass ",
+        use(design="cv"),
+        " if that is right, ",
+        *others,
+        ".",
+    )
+    warnings.warn(warning, stacklevel=4)
 
 
 def _design_of(
     cells: Cells, grid: Grid, design: Design | str | None, account: list[str]
 ) -> tuple[Floats, Design]:
     """Return the grid and its design: as stated, as the file says, or as its columns show."""
-    table, roles, values, sizes = cells.table, cells.roles, grid.values, grid.sizes
+    table, roles, values = cells.table, cells.roles, grid.values
     if isinstance(design, Design):
         return values, design
-    _, n_sets, runs, folds, repetitions = values.shape
-    kind: str | None = None
-    if "design" in roles:
-        kind = _only_value(table, roles["design"])
-        if kind not in KINDS:
-            raise TableError(
-                f"{table.location(0, roles['design'])} must be one of {', '.join(KINDS)}; "
-                f"got {kind!r}."
-            )
-    elif "instance" in roles and folds > 1:
-        kind = "test-set"
-    elif "time" in roles and folds > 1:
-        kind = "time"
-    known: dict[str, tuple[int, ...]] = {}
-    for role, by_set in sizes.items():
+    sizes = {}
+    for role, by_set in grid.sizes.items():
         first = by_set[0].ravel()
-        if (
-            np.isfinite(first).all()
-            and (by_set == by_set[:1]).all()
-            and (first >= 1).all()
-            and (first % 1 == 0).all()
-        ):
-            known[role] = tuple(int(n) for n in first)
-        elif n_sets > 1:
-            account.append(f"Not used: the column {roles[role]!r}, which differs by data set.")
+        if (by_set == by_set[:1]).all() and (first >= 1).all() and (first % 1 == 0).all():
+            sizes[role] = tuple(int(n) for n in first)
         else:
-            account.append(
-                f"Not used: the column {roles[role]!r}, which is incomplete or differs by learner."
+            why = (
+                "differs by data set" if len(by_set) > 1 else "is incomplete or differs by learner"
             )
-    if design is None and kind is None:
-        kind = "cv" if folds > 1 else "scores"
-        if folds == 1 and runs > 1 and n_sets == 1:
-            kind = "resample" if len(known) == 2 else _kind_of_runs(roles, account)
-        unclear = folds > 1 and runs == 1 and n_sets == 1 and not is_certain(folds)
-        if unclear and not _tests_each_row_once(known):
-            raise TableError(*unclear_design(table.source, folds))
-    stratified = None
-    if "stratified" in roles:
-        word = (_only_value(table, roles["stratified"]) or "").lower()
-        if word not in ("true", "false", "yes", "no", "1", "0", ""):
-            raise TableError(
-                f"{table.location(0, roles['stratified'])} must be true or false; got {word!r}."
-            )
-        stratified = None if word == "" else word in ("true", "yes", "1")
-    groups = _groups(table, roles)
-    if design is not None or "design" not in roles:
-        values, _, settled = settle_design(values, np.isnan(values), design or kind)
-        return values, settled.with_(stratified=stratified, groups=groups, **known)
-    return values, Design(
-        kind=kind or "scores",
-        runs=runs,
-        folds=folds,
-        repetitions=repetitions,
-        stratified=stratified,
-        n_train=known.get("n_train"),
-        n_test=known.get("n_test"),
-        groups=groups,
+            account.append(f"Not used: the column {roles[role]!r}, which {why}.")
+    in_file = {role: _only_value(table, roles.get(role)) for role in _FACTS}
+    stratified = {"true": True, "false": False}.get((in_file["stratified"] or "").lower())
+    groups = in_file["n_groups"] or ""
+    kind = design or in_file["design"]
+    if kind is None or (design is None and kind not in KINDS):
+        kind = _kind_by_columns(cells, grid, sizes, account)
+    values, _, settled = settle_design(values, np.isnan(values), kind)
+    return values, settled.with_(
+        stratified=stratified, groups=int(groups) if groups.isdecimal() else None, **sizes
     )
 
 
-def _kind_of_runs(roles: dict[str, str], account: list[str]) -> str:
-    """Return ``"seeds"`` if the runs are seeds, else ``"scores"``: they may be random splits."""
-    if is_seed_name(roles.get("run", "")):
+_FACTS = ("design", "stratified", "n_groups")
+"""Columns of exported studies that state the design."""
+
+
+def _only_value(table: Table, column: str | None) -> str | None:
+    """Return the value of a column that is the same in every row; else None."""
+    names = () if column is None else table.levels(column).names
+    return names[0] if len(names) == 1 else None
+
+
+def _kind_by_columns(
+    cells: Cells, grid: Grid, sizes: dict[str, tuple[int, ...]], account: list[str]
+) -> str:
+    """Return the kind of the design that the columns show."""
+    _, n_sets, runs, folds, _ = grid.values.shape
+    if folds > 1:
+        for role, kind in (("instance", "test-set"), ("time", "time")):
+            if role in cells.roles:
+                return kind
+        unclear = runs == n_sets == 1 and not is_certain(folds)
+        if unclear and not _tests_each_row_once(sizes):
+            raise TableError(*unclear_design(cells.table.source, folds))
+        return "cv"
+    if runs == 1 or n_sets > 1:
+        return "scores"
+    if len(sizes) == 2:
+        return "resample"
+    if is_seed_name(cells.roles.get("run", "")):
         account.append(
             "Each seed is read as a training run on one test set; state the design "
             "'resample:RUNS:SHARE' if each seed also made its own split."
@@ -694,50 +668,23 @@ def _kind_of_runs(roles: dict[str, str], account: list[str]) -> str:
     return "scores"
 
 
-def _has_unpaired_runs(cells: Cells, design: Any) -> bool:
-    """Return whether the runs are seeds on one test set, which learners need not share."""
-    if design != "seeds" and (design is not None or not is_seed_name(cells.roles.get("run", ""))):
-        return False
-    axes = set(cells.levels) - {"learner"}
-    if axes - {"dataset"} != {"run"} or (
-        "dataset" in axes and len(cells.levels["dataset"].names) > 1
-    ):
-        return False
-    group, size = cells.group(("learner", "run"))
-    return not (np.bincount(group, minlength=size) > 1).any()  # the grid reports repeated cells
-
-
 def _tests_each_row_once(sizes: dict[str, tuple[int, ...]]) -> bool:
     """Return whether the sizes are those of one run: together the splits test all rows."""
     if len(sizes) < 2:
         return False
-    tested = np.asarray(sizes["n_test"], dtype=float)
-    rows = tested + np.asarray(sizes["n_train"], dtype=float)
-    return bool((rows == rows[0]).all() and tested.sum() == rows[0])
+    rows = np.array(sizes["n_test"]) + np.array(sizes["n_train"])
+    return bool((rows == rows[0]).all() and sum(sizes["n_test"]) == rows[0])
 
 
-def _groups(table: Table, roles: dict[str, str]) -> int | None:
-    """Return the number of groups of rows, if the file says so."""
-    if "n_groups" not in roles:
-        return None
-    word = _only_value(table, roles["n_groups"]) or ""
-    if not word.isdecimal() or int(word) < 1:
-        raise TableError(
-            f"{table.location(0, roles['n_groups'])} must be a number of groups; got {word!r}."
-        )
-    return int(word)
-
-
-def _only_value(table: Table, column: str) -> str | None:
-    """Return the value of a column that must be the same in every row."""
-    levels = table.levels(column)
-    if len(levels.names) > 1:
-        row = int((levels.codes == 1).argmax())
-        raise TableError(
-            f"{table.location(row, column)} must be {levels.names[0]!r} as in the rows before; got "
-            f"{levels.names[1]!r}."
-        )
-    return levels.names[0] if levels.names else None
+def _has_unpaired_runs(cells: Cells, design: Any) -> bool:
+    """Return whether the runs are seeds on one test set, which learners need not share."""
+    if design != "seeds" and (design is not None or not is_seed_name(cells.roles.get("run", ""))):
+        return False
+    several = [axis for axis, levels in cells.levels.items() if len(levels.names) > 1]
+    if "run" not in cells.levels or set(several) - {"learner", "run"}:
+        return False
+    group, size = cells.group(("learner", "run"))
+    return not (np.bincount(group, minlength=size) > 1).any()  # the grid reports repeated cells
 
 
 # Embedded examples
