@@ -126,4 +126,4 @@ def test_numbers_and_words_are_unchanged(tmp_path, text) -> None:
     assert from_text_cell(text) == text
     path = tmp_path / "t.csv"
     path.write_text(f'a,b\n"{text}",1\n')
-    assert read_table(path).raw("a").to_pylist() == [text]
+    assert read_table(path).cells("a").tolist() == [text]

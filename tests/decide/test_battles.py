@@ -263,7 +263,7 @@ def test_bad_arguments_are_refused(tmp_path, capsys):
         order_battles(TABLE.assign(judge="j"), cluster="judge")
     with pytest.raises(BestOfKError, match="one cluster holds almost all battles"):
         order_battles(TABLE.assign(judge=["j"] + ["k"] * (len(TABLE) - 1)), cluster="judge")
-    with pytest.raises(BestOfKError, match="path or a data frame"):
+    with pytest.raises(BestOfKError, match="a path, a URL, a data frame"):
         order_battles([1, 2])
     with pytest.raises(BestOfKError, match=r"absent\.csv"):
         order_battles("absent.csv")

@@ -18,11 +18,11 @@ def test_every_sample_is_read(name, tmp_path):
 @pytest.mark.parametrize("rows", [["a,x,1", "b,x,0"], ["b,y,1", "a,x,0", "b,x,1", "a,y,0"]])
 def test_the_quick_way_through_a_long_table_says_the_same(rows, tmp_path, monkeypatch):
     """Codes that come in turn are taken as they are; others are put in order."""
-    from bestofk.data.tables import named_columns
+    from bestofk.data.tables import arrow_files
 
     path = tmp_path / "long.csv"
     path.write_text("model,item,score\n" + "".join(f"{row}\n" for row in rows), encoding="utf-8")
     slow = bk.read_evals(path)
-    monkeypatch.setattr(named_columns, "MIN_FILE_BYTES", 0)
+    monkeypatch.setattr(arrow_files, "MIN_FILE_BYTES", 0)
     quick = bk.read_evals(path)
     assert quick.to_frame().equals(slow.to_frame())

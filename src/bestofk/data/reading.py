@@ -30,7 +30,7 @@ from bestofk.data.row_columns import (
 )
 from bestofk.data.schema import TASK_OPTIONS, Target, infer_target
 from bestofk.data.tables import Table, read_table
-from bestofk.data.tables.values import describe_form, is_number
+from bestofk.data.tables.cells import read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -268,7 +268,7 @@ class _Features:
         if is_nominal:
             self.nominal.append(column)
         elif form := self.table.number_form(column):
-            self.notes.append(f"{column!r}: {describe_form(form)}.")
+            self.notes.append(f"{column!r}: {form}.")
 
     def fall_back_on_texts(self) -> None:
         """Use identifiers as features if there are no others: they may be texts to learn from."""
@@ -390,7 +390,7 @@ def _days(table: Table, column: str) -> pd.Series[Any] | None:
     if column in table.declared or table.is_typed_number(column):
         return None
     missing = table.missing(column)
-    if missing.all() or not looks_like_date(table.raw(column)[int(np.argmin(missing))].as_py()):
+    if missing.all() or not looks_like_date(table.text(column)[int(np.argmin(missing))]):
         return None
     levels = table.levels(column)
     codes = np.where(missing, -1, levels.codes)
@@ -408,10 +408,6 @@ def _is_numeric(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> bo
         return False
     if table.is_typed_number(column):
         return True
-    import pyarrow.types as kinds
-
-    if kinds.is_boolean(table.cells[column].type):
-        return False
     return bool(missing.all()) or table.is_numeric(column)
 
 
@@ -420,7 +416,7 @@ def _nearly_numeric(table: Table, column: str) -> list[str]:
     if column in table.declared:
         return []
     levels, known = table.levels(column), ~table.missing(column)
-    word_codes = [code for code, name in enumerate(levels.names) if not is_number(name)]
+    word_codes = [code for code, name in enumerate(levels.names) if read_numbers([name]) is None]
     odd = np.isin(levels.codes, word_codes) & known
     n_odd, n = int(odd.sum()), int(known.sum())
     if not 0 < n_odd <= _MAX_SHARE_OF_WORDS * n:

@@ -13,7 +13,7 @@ from bestofk._base.checks import Floats, Ints, one_of, significance_level
 from bestofk._base.errors import TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk._base.results import row_dicts
-from bestofk.data.tables.reading import as_table
+from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.from_pairs import StatedDecision, decide_from_pairs
 from bestofk.decide.statements import Statement, statements
@@ -279,7 +279,7 @@ def order_battles(
 
 def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse") -> Battles:
     """Read a table of battles; see `order_battles`."""
-    table = as_table(source, "one row per battle")
+    table = read_table(source)
     roles = battle_columns(table.columns)
     if roles is None:
         raise TableError(

@@ -14,7 +14,7 @@ import numpy as np
 from bestofk._base.checks import Floats, Ints, one_of, significance_level, whole
 from bestofk._base.errors import TableError
 from bestofk._base.formatting import joined, number
-from bestofk.data.tables.reading import as_table
+from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.interval_decision import (
     IntervalDecision,
@@ -92,7 +92,7 @@ def order_printed(
     n = whole(items, "items", at_least=2)
     one_of(correction, "correction", tuple(CORRECTIONS))
     alpha = significance_level(alpha)
-    printed = _read(as_table(table, "one row per model"), higher_is_better)
+    printed = _read(read_table(table), higher_is_better)
     metric, half = printed.metric, printed.half_unit
     losses = -printed.scores if metric.higher_is_better else printed.scores
     order, preference, _ = arrange(printed.models, prefer, losses)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bestofk._base.errors import BestOfKError, DesignError, UnknownNameError
 from bestofk._base.formatting import counted, shortened
 from bestofk._base.results import Presented
-from bestofk.data.tables.reading import as_table
+from bestofk.data.tables.reading import read_table
 from bestofk.decide.decision import RULED_OUT, Decision, Standing
 from bestofk.decide.order import order
 from bestofk.decide.preference import Name
@@ -169,7 +169,7 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
     >>> {one.name: one.decision.candidates for one in slices.slices}
     {'1': ('b',), '0': ('a',)}
     """
-    cells = as_table(source)
+    cells = read_table(source)
     if by not in cells.columns:
         raise UnknownNameError("column", by, list(cells.columns))
     where = arguments.pop("where", {})

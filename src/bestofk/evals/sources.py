@@ -18,12 +18,10 @@ from typing import IO, Any
 from bestofk._base.errors import ArgumentError, TableError
 from bestofk._base.missing_files import no_such_file
 from bestofk.data.tables.limits import (
-    EXPANDED,
     allowed_bytes,
     check_expansion,
     check_json,
     json_bytes,
-    too_large,
 )
 
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -97,7 +95,7 @@ def _opened(path: Path, where: str) -> Iterator[IO[bytes]]:
             return
         from io import BytesIO
 
-        from bestofk.data.tables.delimited import decompress
+        from bestofk.data.tables.limits import decompress
 
         yield BytesIO(decompress(file.read(), where))
 
@@ -133,7 +131,7 @@ class JsonParts:
         self._position = 0
         self._file_size = len(text) if file_size is None else file_size
         # one element at a time may be all right if the whole text is not
-        self._check_each = json_bytes(text) > allowed_bytes(self._file_size, EXPANDED)
+        self._check_each = json_bytes(text) > allowed_bytes(self._file_size)
 
     def __iter__(self) -> Iterator[tuple[tuple[str, ...], Any]]:
         self._position = 0
@@ -200,7 +198,7 @@ class JsonParts:
     def _check_element(self) -> None:
         """Refuse a long element whose values would need too much memory."""
         depth, needed = 0, 0
-        most = allowed_bytes(self._file_size, EXPANDED)
+        most = allowed_bytes(self._file_size)
         for token in _TOKEN.finditer(self._text, self._position):
             symbol = token[0]
             if symbol in ("{", "["):
@@ -311,14 +309,12 @@ class ZipMembers:
         if info.flag_bits & 1:
             raise TableError(f"{where} is encrypted.")
         self._unpacked += info.file_size
-        for needed, least in ((info.file_size, EXPANDED), (self._unpacked, 8 * EXPANDED)):
-            if needed > allowed_bytes(self._file_size, least):
-                raise too_large(
-                    self.source,
-                    file_size=self._file_size,
-                    needed=needed,
-                    what="unpacks to far more",
-                )
+        check_expansion(
+            self.source,
+            file_size=self._file_size,
+            needed=max(info.file_size, self._unpacked // 8),
+            what="unpacks to far more",
+        )
         try:
             data = self._unpack(info)
         except (OSError, ValueError, zlib.error, struct.error, EOFError):
@@ -454,7 +450,7 @@ class Source:
 
     def text(self) -> str:
         """Return the whole file as text."""
-        from bestofk.data.tables.delimited import decompress
+        from bestofk.data.tables.limits import decompress
 
         try:
             return decompress(self.path.read_bytes(), self.name).decode("utf-8-sig")

@@ -6,7 +6,7 @@ The same rule holds for files and data frames, and for data sets and tables of s
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ MIN_SHARE_OF_NUMBERS = 0.9
 MAX_WORDS = 5
 """Read at most this many different words of a column as missing."""
 
+_NONE: frozenset[str] = frozenset()
 _SAMPLE = 64
 _CURRENCY = "$€£¥₹"
 _DECORATED = re.compile(rf"([+-]?)\s*([{_CURRENCY}]?)\s*([^{_CURRENCY}%]*?)\s*([{_CURRENCY}%]?)")
@@ -59,34 +60,46 @@ class Numbers(NamedTuple):
 def coded_texts(cells: Any) -> CodedTexts:
     """Return the texts of a column without the spaces around them, each once.
 
-    Texts are in order of appearance; those of a categorical are in its order, and some may not
-    occur. Whole floats are written without decimals.
+    Texts are in order of appearance; those of a categorical are in its order, some may not occur,
+    and none is missing. Whole floats are written without decimals.
 
     - `cells`: A pandas Series or anything that makes one.
 
     Examples
     --------
     >>> coded_texts(["b", " a ", "NA", "b"])
-    CodedTexts(codes=array([ 0,  1, -1,  0]), texts=['b', 'a'])
+    CodedTexts(codes=array([ 0,  1, -1,  0], dtype=int32), texts=['b', 'a'])
     """
     import pandas as pd
 
     cells = _series(cells)
+    missing = MISSING_TEXTS
     if isinstance(cells.dtype, pd.CategoricalDtype):
-        codes, distinct = cells.cat.codes.to_numpy(), cells.cat.categories.tolist()
+        codes, distinct, missing = cells.cat.codes.to_numpy(), cells.cat.categories.tolist(), _NONE
     else:
         if cells.dtype == object and pd.api.types.infer_dtype(cells, skipna=True) != "string":
             # 1, 1.0 and True are equal, and lists have no hash
             absent = _absent(cells)
             texts = [None if no else text_of(cell) for cell, no in zip(cells, absent, strict=True)]
             cells = pd.Series(texts, dtype=object)
+        if cells.dtype.kind in "mM":
+            cells = cells.astype(str).where(cells.notna())
         codes, unique = pd.factorize(cells)
         distinct = unique.tolist()
+    return recode(codes, distinct, missing)
+
+
+def recode(
+    codes: npt.NDArray[np.integer[Any]],
+    distinct: Sequence[Any],
+    missing: frozenset[str] = MISSING_TEXTS,
+) -> CodedTexts:
+    """Return the texts of distinct cells, and the codes of a column into these texts."""
     position: dict[str, int] = {}
-    new_codes = np.full(len(distinct) + 1, -1, dtype=np.intp)
+    new_codes = np.full(len(distinct) + 1, -1, dtype=np.int32)
     for code, cell in enumerate(distinct):
         text = cell.strip() if type(cell) is str else text_of(cell)
-        if text not in MISSING_TEXTS:
+        if text not in missing:
             new_codes[code] = position.setdefault(text, len(position))
     if len(position) < len(distinct):
         codes = new_codes[codes]

@@ -1,230 +1,183 @@
-"""Decompress and decode files, and read delimited text (comma, semicolon, tab or pipe)."""
+"""Decode text files, and read delimited text (comma, semicolon, tab or pipe)."""
 
 from __future__ import annotations
 
 import codecs
 import csv
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator
+from functools import partial
 from io import BytesIO, TextIOWrapper
-from typing import Any, NamedTuple
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from bestofk._base.errors import TableError
-from bestofk.data.tables.limits import check_columns
+from bestofk.data.tables.limits import check_cells, check_columns, decompress, read_file
 from bestofk.data.tables.table import Table, size_words
-from bestofk.data.tables.values import is_number
-from bestofk.data.tables.workbooks import from_text_cell, unmarked
+from bestofk.data.tables.workbooks import from_text_cell
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1a\x1b\x1c\x1d\x1e\x1f")) + b"\x7f"
-
-_PIECE = 1 << 20
+_NOT_WINDOWS = re.compile(rb"[\x81\x8d\x8f\x90\x9d]")
+_CONTROL = re.compile("[\x01-\x08\x0e-\x1a]")
+_BEGINNING = 100_000
+_MAX_SNIFFED_ROWS = 100
+_BYTES_PER_CELL = 8
 
 
 class Text(NamedTuple):
-    """The content of a file and its encoding."""
+    """The content of a file as UTF-8, and its encoding."""
 
-    content: str
+    data: bytes
     encoding: str
 
 
-def decompress(data: bytes, source: str) -> bytes:
-    """Unpack `data` if it is gzip."""
-    if data[:2] != b"\x1f\x8b":
-        return data
-    import gzip
-    import zlib
-    from io import BytesIO
-
-    from bestofk.data.tables.limits import UNPACKED, allowed_bytes, too_large
-
-    most = allowed_bytes(len(data), UNPACKED)
-    pieces: list[bytes] = []
-    size = 0
-    try:
-        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
-            while piece := file.read(_PIECE):
-                pieces.append(piece)
-                size += len(piece)
-                if size > most:
-                    raise too_large(
-                        source, file_size=len(data), needed=size, what="unpacks to far more"
-                    )
-    except (OSError, EOFError, zlib.error):
-        raise TableError(f"{source}: the gzip data are damaged or cut off.") from None
-    return b"".join(pieces)
-
-
 def decode(data: bytes, source: str, *, encoding: str | None = None) -> Text:
-    """Decode `data` in the stated or detected encoding."""
-    if encoding is not None:
-        return _decode_as(data, source, encoding)
+    """Return the text in the stated or detected encoding."""
     for mark, name in _MARKS:
-        if data.startswith(mark):
-            return _decode_as(data[len(mark) :], source, name)
-    if b"\0" in data:
-        guess = _unmarked_utf16(data)
-        if guess is None:
-            raise _binary(source)
-        return _decode_as(data, source, guess)
+        if encoding is None and data.startswith(mark):
+            data, encoding = data[len(mark) :], name
     try:
-        content = data.decode("utf-8")
-    except UnicodeDecodeError:
-        content = None
-    sample = data[:65536]
-    most = 0.005 if content is None else 0.3  # binary data are hardly ever valid UTF-8
-    if sum(sample.count(byte) for byte in _CONTROLS) > most * len(sample):
-        raise _binary(source)
-    if content is not None:
-        return Text(content, "utf-8")
-    _refuse_mixture(data, source)
-    western = "cp1252" if any(0x80 <= byte < 0xA0 for byte in set(data)) else "latin-1"
-    try:
-        return Text(data.decode(western), western)
-    except UnicodeDecodeError:
-        raise _binary(source) from None
-
-
-def _decode_as(data: bytes, source: str, encoding: str) -> Text:
-    try:
-        content = data.decode(encoding)
+        content = data.decode(encoding or "utf-8")
     except LookupError:
         raise TableError(
             f"{source}: encoding must be the name of a text encoding such as 'utf-8' or "
             f"'latin-1'; got {encoding!r}."
         ) from None
     except UnicodeDecodeError as error:
-        line = data[: error.start].decode(encoding, errors="replace").count("\n") + 1
-        raise TableError(
-            f"{source}: line {line} is not {encoding} text (byte {data[error.start]:#04x})."
-        ) from None
-    return Text(content.removeprefix("\ufeff"), encoding)
-
-
-def _unmarked_utf16(data: bytes) -> str | None:
-    """Detect UTF-16 without a byte order mark by zeros in every other byte."""
-    sample = data[: 4096 - 4096 % 2]
-    even, odd = sample[::2].count(0), sample[1::2].count(0)
-    half = len(sample) / 2
-    if odd > 0.6 * half and even < 0.05 * half:
-        return "utf-16-le"
-    if even > 0.6 * half and odd < 0.05 * half:
-        return "utf-16-be"
-    return None
-
-
-def _refuse_mixture(data: bytes, source: str) -> None:
-    """Raise if some lines are UTF-8 beyond ASCII and others are not UTF-8."""
-    good = bad = None
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        if line.isascii():
-            continue
-        try:
-            line.decode("utf-8")
-        except UnicodeDecodeError:
-            bad = bad or number
-        else:
-            good = good or number
-        if good and bad:
+        # some lines are UTF-8 beyond ASCII, and others are not
+        mixed = encoding is None and not data.decode(errors="ignore").isascii()
+        if encoding is not None or mixed:
+            encoding = encoding or "utf-8"
+            line = data[: error.start].decode(encoding, errors="replace").count("\n") + 1
             raise TableError(
-                f"{source}: two encodings in one file: line {good} is utf-8, line {bad} is not; "
-                "save it in one encoding."
-            )
-
-
-def _binary(source: str) -> TableError:
-    return TableError(
-        f"{source}: not a table: the file contains binary data, not text, Parquet or gzip."
-    )
-
-
-# Delimited text
-
-
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
-_MAX_SNIFFED_ROWS = 100
-_MAX_SNIFFED_BYTES = 100_000
-_BLOCK = 1 << 24
-"""Bytes to split into cells at once; splitting needs memory besides the text and the cells."""
+                f"{source}: line {line} is not {encoding} text (byte {data[error.start]:#04x})."
+            ) from None
+        encoding = "latin-1"
+        # Windows has letters where latin-1 has control characters
+        content = data.decode("cp1252" if not _NOT_WINDOWS.search(data) else encoding)
+        if _CONTROL.search(content, 0, _BEGINNING):
+            content = "\0"
+    if "\0" in content:
+        raise TableError(f"{source}: not a table: the file contains binary data.")
+    if encoding in (None, "utf-8"):
+        return Text(data, "utf-8")
+    return Text(content.removeprefix("\ufeff").encode(errors="replace"), encoding)
 
 
 def read_delimited(
-    content: bytes,
-    source: str,
-    *,
-    delimiter: str | None,
-    encoding: str,
-    is_tsv: bool,
-    reread: Callable[[], bytes] | None = None,
+    text: Text, file: Path, *, delimiter: str | None, is_tsv: bool, file_size: int
 ) -> Table:
-    """Read a table from delimited UTF-8 text with a header; `encoding` is that of the file.
-
-    Pass `reread` for a large text: error messages then read the file again, and the text is freed.
-    """
-    import pyarrow as pa
-
-    if not content or content.isspace():
-        raise TableError(f"{source}: the file is empty.")
-    if content.count(b'"') % 2:
-        _refuse_open_quote(content, source)
+    """Read a table from delimited text with a header."""
+    source, data = file.name, text.data
     stated = delimiter is not None
     if delimiter is None:
-        delimiter = sniff(content, prefer="\t" if is_tsv else None)
-    header_line, header = next(_records(content, delimiter, source), (0, []))
+        delimiter = sniff(data, prefer="\t" if is_tsv else None)
+    header_line, header = next(_records(data, delimiter, source), (0, []))
     if not header:
         raise TableError(f"{source}: the file is empty.")
-    check_columns(source, len(header))
     header = [from_text_cell(name.strip()) for name in header]
     _refuse_numbers_as_header(header, source, header_line)
-    cells = _parse(content, source, delimiter, len(header))
-    names: list[str] = []
-    columns: dict[str, Any] = {}
-    dropped = 0
-    for position, (name, column) in enumerate(zip(header, cells, strict=True), start=1):
-        if not name:
-            name = f"column {position}"
-            if position == len(header) > 1 and not any(cell.as_py() for cell in column):
-                dropped += 1
-                continue
-        if name in columns:
-            first = names.index(name) + 1
-            raise TableError(
-                f"{source}: line {header_line}: columns {first} and {position} are both named "
-                f"{name!r}."
-            )
-        names.append(name)
-        columns[name] = column
-    rows = len(next(iter(columns.values())))
-    if not rows:
+    frame = split_cells(
+        data, source, delimiter=delimiter, width=len(header), file_size=file_size
+    ).iloc[1:]
+    if not len(frame):
         raise TableError(
             f"{source}: the file contains a header of {len(header)} column"
             f"{'' if len(header) == 1 else 's'} and no rows."
         )
-    word = DELIMITERS.get(delimiter, repr(delimiter))
-    how = "stated" if stated else "detected"
-    account = [
-        f"{source}: delimited text, {encoding}"
-        + (f", delimiter {word} ({how})" if len(header) > 1 else "")
-        + f", {size_words(rows, len(columns))}."
-    ]
-    if dropped:
+    account = []
+    if not header[-1] and len(header) > 1 and (frame.iloc[:, -1] == "").all():
+        frame = frame.iloc[:, :-1]
+        header = header[:-1]
         account.append("The last column has no name and no content and was left out.")
+    frame.columns = names_of(header, f"{source}: line {header_line}")
+    if b"'" in data:
+        frame = frame.map(from_text_cell)
+    how = f"{DELIMITERS.get(delimiter, repr(delimiter))} ({'stated' if stated else 'detected'})"
+    account.insert(
+        0,
+        f"{source}: delimited text, {text.encoding}"
+        + (f", delimiter {how}" if len(header) > 1 else "")
+        + f", {size_words(*frame.shape)}.",
+    )
     return Table(
         source=source,
-        cells={
-            name: unmarked(column.cast(pa.string()) if column.type != pa.string() else column)
-            for name, column in columns.items()
-        },
+        frame=frame.reset_index(drop=True),
         account=tuple(account),
         delimiter=delimiter,
-        locate=DelimitedLines(content=content if reread is None else reread, delimiter=delimiter),
+        locate=partial(_position, file, text.encoding, delimiter),
     )
+
+
+def split_cells(
+    data: bytes,
+    source: str,
+    *,
+    delimiter: str,
+    width: int,
+    file_size: int,
+    first_line: int = 1,
+    quote: str = '"',
+) -> pd.DataFrame:
+    """Return the cells of all lines that are not blank as text; raise if a line is ragged."""
+    import pandas as pd
+
+    check_columns(source, width)
+    rows = data.count(b"\n") + 1
+    check_cells(
+        source, file_size=file_size, rows=rows, columns=width, bytes_per_cell=_BYTES_PER_CELL
+    )
+    frame = None
+    try:
+        frame = pd.read_csv(
+            BytesIO(data), sep=delimiter, header=None, dtype=object, na_filter=False,
+            quotechar=quote, skipinitialspace=quote != '"', encoding="utf-8",
+        )  # fmt: skip
+    except pd.errors.EmptyDataError:
+        raise TableError(f"{source}: the file is empty.") from None
+    except pd.errors.ParserError:
+        pass
+    if frame is not None:
+        # pandas fills short lines, so count the delimiters between cells
+        delimiters = data.count(delimiter.encode())
+        if quote.encode() in data:
+            within = (frame[column].tolist() for column in frame.columns)
+            delimiters -= sum("".join(cells).count(delimiter) for cells in within)
+        if delimiters == (width - 1) * len(frame):
+            return frame
+    line = first_line
+    for start, record in _records(data, delimiter, source, quote=quote):
+        line = start + first_line - 1
+        if len(record) != width:
+            raise TableError(
+                f"{source}: line {line} has {len(record)} cell"
+                f"{'' if len(record) == 1 else 's'}, but the header has {width}."
+            )
+    if frame is None:
+        raise TableError(f"{source}: line {line} opens a quote that is never closed.")
+    return frame
+
+
+def names_of(header: list[str], where: str) -> list[str]:
+    """Return the names of the columns, numbered if they have none; raise if two are equal."""
+    names = [name or f"column {position}" for position, name in enumerate(header, start=1)]
+    if len(set(names)) < len(names):
+        first: dict[str, int] = {}
+        for position, name in enumerate(names, start=1):
+            if first.setdefault(name, position) < position:
+                raise TableError(
+                    f"{where}: columns {first[name]} and {position} are both named {name!r}."
+                )
+    return names
 
 
 def header_of(content: bytes, delimiter: str) -> tuple[str, ...] | None:
@@ -239,53 +192,43 @@ def header_of(content: bytes, delimiter: str) -> tuple[str, ...] | None:
     return names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DelimitedLines:
-    """The line of the n-th row below the header, computed only if an error needs it."""
-
-    content: bytes | Callable[[], bytes]
-    delimiter: str
-
-    def __call__(self, row: int) -> int:
-        content = self.content if isinstance(self.content, bytes) else self.content()
-        for index, (line, _) in enumerate(_records(content, self.delimiter, "")):
-            if index == row + 1:
-                return line
-        # the file has changed: assume no blank lines and no line breaks in cells
-        return row + 2
+def _position(file: Path, encoding: str, delimiter: str, row: int) -> str:
+    """Return the line of the n-th row below the header, for which the file is read again."""
+    try:
+        data = decompress(read_file(file), file.name)
+        records = _records(decode(data, file.name, encoding=encoding).data, delimiter, "")
+        return f"line {next(islice(records, row + 1, None))[0]}"
+    except (TableError, StopIteration):
+        return f"row {row + 1}"
 
 
 def sniff(content: bytes, *, prefer: str | None = None) -> str:
     """Return the delimiter that gives the header most columns and the rows as many."""
-    start = content[:_MAX_SNIFFED_BYTES]
+    start = content[:_BEGINNING]
     best, best_score = prefer or ",", (0.0, 0, 0, 0)
     for rank, candidate in enumerate((",", "|", ";", "\t")):
-        counts, broken = [], 0
-        for _, record in _records(start, candidate, ""):
-            counts.append(len(record))
-            broken += any(cell.count('"') % 2 for cell in record)
-            if len(counts) > _MAX_SNIFFED_ROWS:
-                break
-        if not counts or counts[0] < 2:
+        records = [
+            record for _, record in islice(_records(start, candidate, ""), _MAX_SNIFFED_ROWS)
+        ]
+        if not records or len(records[0]) < 2:
             continue
         if candidate == prefer:
             return candidate
-        rows = counts[1:]
-        agree = sum(count == counts[0] for count in rows) / len(rows) if rows else 1.0
-        if (score := (agree, -broken, counts[0], rank)) > best_score:
+        width = len(records[0])
+        agree = sum(len(record) == width for record in records) / len(records)
+        broken = sum(cell.count('"') % 2 for record in records for cell in record)
+        if (score := (agree, -broken, width, rank)) > best_score:
             best, best_score = candidate, score
     return best
 
 
-def _lines(content: bytes) -> TextIOWrapper:
-    """Iterate over the lines without copying the text."""
-    # a part of a text may end within a character
-    return TextIOWrapper(BytesIO(content), encoding="utf-8", errors="ignore", newline="")
-
-
-def _records(content: bytes, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
+def _records(
+    content: bytes, delimiter: str, source: str, *, quote: str = '"'
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the records that are not blank, each with the line on which it starts."""
-    reader = csv.reader(_lines(content), delimiter=delimiter)
+    # a part of a text may end within a character
+    lines = TextIOWrapper(BytesIO(content), encoding="utf-8", errors="ignore", newline="")
+    reader = csv.reader(lines, delimiter=delimiter, quotechar=quote)
     start = 1
     try:
         for record in reader:
@@ -299,84 +242,13 @@ def _records(content: bytes, delimiter: str, source: str) -> Iterator[tuple[int,
         ) from None
 
 
-def _parse(content: bytes, source: str, delimiter: str, width: int) -> list[Any]:
-    """Return the columns below the header as arrow arrays of strings."""
-    import pyarrow as pa
-    from pyarrow import csv as arrow_csv
-
-    ragged: list[int] = []
-
-    def on_ragged(row: Any) -> str:
-        if row.text.strip():
-            ragged.append(row.actual_columns)
-            return "error"
-        return "skip"
-
-    names = [str(i) for i in range(width)]
-    pool = pa.default_memory_pool()
-
-    def split(block_size: int) -> list[Any]:
-        table = arrow_csv.read_csv(
-            pa.BufferReader(content),
-            read_options=arrow_csv.ReadOptions(
-                use_threads=False, column_names=names, block_size=block_size
-            ),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=on_ragged
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
-            ),
-        )
-        columns: list[Any] = table.columns
-        del table
-        for index in range(width):
-            # copy one column at a time, to save memory
-            columns[index] = columns[index].combine_chunks()[1:]
-            pool.release_unused()
-        return columns
-
-    whole = max(1 << 16, min(len(content) + 1, 1 << 30))
-    try:
-        try:
-            return split(min(whole, _BLOCK))
-        except pa.ArrowInvalid:
-            if ragged or whole <= _BLOCK:
-                raise
-            # a row that is longer than a block
-            return split(whole)
-    except pa.ArrowInvalid as error:
-        _refuse_ragged(content, source, delimiter, width)
-        raise TableError(
-            f"{source}: the text cannot be split into cells: {str(error).splitlines()[0]}"
-        ) from None
-
-
-def _refuse_ragged(content: bytes, source: str, delimiter: str, width: int) -> None:
-    for line, record in _records(content, delimiter, source):
-        if len(record) != width:
-            raise TableError(
-                f"{source}: line {line} has {len(record)} cell"
-                f"{'' if len(record) == 1 else 's'}, but the header has {width}."
-            )
-
-
-def _refuse_open_quote(content: bytes, source: str) -> None:
-    """Raise if a quote is opened and never closed, which would hide the rows after it."""
-    delimiter = sniff(content)
-    last = 1
-    try:
-        reader = csv.reader(_lines(content), delimiter=delimiter, strict=True)
-        for _ in reader:
-            last = reader.line_num + 1
-    except csv.Error as error:
-        if "end of data" in str(error) or "limit" in str(error):
-            raise TableError(f"{source}: line {last} opens a quote that is never closed.") from None
-
-
 def _refuse_numbers_as_header(header: list[str], source: str, line: int) -> None:
     """Raise if the first line holds numbers with fractions; whole numbers may be names."""
-    if all(map(is_number, header)) and not all(cell.lstrip("+-").isdigit() for cell in header):
+    try:
+        fractions = not all(float(cell).is_integer() for cell in header)
+    except ValueError:
+        return
+    if fractions:
         raise TableError(
             f"{source}: line {line} must name the columns; got numbers ({', '.join(header[:3])})."
         )

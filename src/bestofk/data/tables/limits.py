@@ -1,4 +1,4 @@
-"""Limit the memory that a file may need; all readers share these limits.
+"""Read regular files only, and limit the memory that they may need; all readers share this.
 
 A reader calls one of the checks before it builds what the file declares. The error names the
 environment variable that allows more.
@@ -8,32 +8,83 @@ from __future__ import annotations
 
 import os
 import re
+import stat
+from io import BytesIO
+from pathlib import Path
 
 from bestofk._base.errors import ArgumentError, TableError
+from bestofk._base.missing_files import no_such_file
 
 VARIABLE = "BESTOFK_MAX_MEMORY"
 """The environment variable with the limit, such as 12G; it replaces the limits below."""
 MAX_RATIO = 20
 """Maximum ratio of the size in memory to the size of the file."""
-UNPACKED = 16 << 20
-"""Bytes of text that any compressed file may contain."""
-EXPANDED = 128 << 20
-"""Bytes of cells that any file may expand to."""
+EXPANDED = 64 << 20
+"""Bytes in memory that any file may expand to."""
 MAX_COLUMNS = 100_000
 BYTES_PER_CELL = 24
 """Memory of a cell in a list of Python objects that are shared or small."""
 BYTES_PER_OBJECT = 64
 """Memory of a small Python object, such as a number in a row of a database."""
+_PIECE = 1 << 20
 _LARGE_JSON = 1 << 20
 """Characters of JSON below which its memory is not estimated."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
-def allowed_bytes(file_size: int, at_least: int) -> int:
-    """Return how many bytes a file of `file_size` bytes may need, at least `at_least`."""
+def regular_size(path: Path) -> int:
+    """Return the size of a regular file, or raise an error that says why it is none."""
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise TableError(no_such_file(path)) from None
+    except (OSError, ValueError) as error:
+        raise TableError(f"{str(path)!r:.300} cannot be read: {error}.") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise TableError(f"{path} must be a file; it is a directory.")
+    if not stat.S_ISREG(status.st_mode):
+        raise TableError(f"{path} must be a regular file, not a device or a pipe.")
+    return status.st_size
+
+
+def read_file(path: Path) -> bytes:
+    """Read a regular file that is not empty, or raise an error that says why it cannot be read."""
+    try:
+        data = path.read_bytes() if regular_size(path) else b""
+    except PermissionError:
+        raise TableError(f"{path} cannot be read: permission denied.") from None
+    except (OSError, OverflowError) as error:
+        raise TableError(f"{str(path)!r} cannot be read: {error}.") from None
+    if not data:
+        raise TableError(f"{path.name}: the file is empty.")
+    return data
+
+
+def decompress(data: bytes, source: str) -> bytes:
+    """Unpack `data` if it is gzip."""
+    if data[:2] != b"\x1f\x8b":
+        return data
+    import gzip
+    import zlib
+
+    unpacked = bytearray()
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            while piece := file.read(_PIECE):
+                unpacked += piece
+                check_expansion(
+                    source, file_size=len(data), needed=len(unpacked), what="unpacks to far more"
+                )
+    except (OSError, EOFError, zlib.error):
+        raise TableError(f"{source}: the gzip data are damaged or cut off.") from None
+    return bytes(unpacked)
+
+
+def allowed_bytes(file_size: int) -> int:
+    """Return how many bytes in memory a file of `file_size` bytes may need."""
     stated = os.environ.get(VARIABLE, "").strip()
     if not stated:
-        return max(at_least, MAX_RATIO * file_size)
+        return max(EXPANDED, MAX_RATIO * file_size)
     size = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?", stated, re.IGNORECASE)
     if size is None:
         raise ArgumentError(f"{VARIABLE} must be a size such as 500M or 12G; got {stated!r:.40}.")
@@ -42,17 +93,12 @@ def allowed_bytes(file_size: int, at_least: int) -> int:
 
 def check_expansion(source: str, *, file_size: int, needed: int, what: str) -> None:
     """Raise if the cells of a file would need more than `allowed_bytes`."""
-    if needed > allowed_bytes(file_size, EXPANDED):
-        raise too_large(source, file_size=file_size, needed=needed, what=what)
-
-
-def too_large(source: str, *, file_size: int, needed: int, what: str) -> TableError:
-    """Return the error for a file that needs too much memory, with the setting that allows it."""
-    more = f"{-(-needed * 2 // (1 << 30))}G"
-    return TableError(
-        f"{source}: the file of {size_in_words(file_size)} {what}, {size_in_words(needed)} or more "
-        f"in memory; to allow that, set the environment variable {VARIABLE}={more}."
-    )
+    if needed > allowed_bytes(file_size):
+        more = f"{-(-needed * 2 // (1 << 30))}G"
+        raise TableError(
+            f"{source}: the file of {size_in_words(file_size)} {what}, {size_in_words(needed)} or "
+            f"more in memory; to allow that, set the environment variable {VARIABLE}={more}."
+        )
 
 
 def check_columns(source: str, count: int) -> None:
@@ -118,15 +164,12 @@ class RowBudget:
     """
 
     def __init__(self, source: str, *, file_size: int) -> None:
-        self._source, self._file_size = source, file_size
-        self._most = allowed_bytes(file_size, EXPANDED)
-        self._used = 0
+        self._source, self._file_size, self._used = source, file_size, 0
 
     def spend(self, rows: int, *, bytes_per_row: int) -> None:
         """Count rows that are about to be added; raise if there is no memory for them."""
         self._used += rows * bytes_per_row
-        if self._used > self._most:
-            raise too_large(
-                self._source, file_size=self._file_size, needed=self._used,
-                what="contains very many rows",
-            )  # fmt: skip
+        check_expansion(
+            self._source, file_size=self._file_size, needed=self._used,
+            what="contains very many rows",
+        )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,10 +11,13 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import TableError, UnknownNameError
-from bestofk.data.tables.values import DecimalMark, Form, Numbers, parse_numbers
+from bestofk.data.tables.cells import Numbers, coded_texts, read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Objects = npt.NDArray[np.object_]
+Codes = npt.NDArray[np.integer[Any]]
 
 
 def data_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
@@ -46,51 +48,11 @@ def _holds_words(cells: Any) -> bool:
     )
 
 
-MISSING_MARKERS = ("", "?", "na", "n/a", "nan", "null", "none")
-"""Texts of missing cells, in any case and with spaces around them."""
-
-Objects = npt.NDArray[np.object_]
-Codes = npt.NDArray[np.integer[Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class RowLocation:
-    """The location of a cell of a column in messages, by the row counted from 0."""
-
-    source: str
-    column: str
-
-    def __call__(self, row: int) -> str:
-        return f"{self.source}: row {row + 1}, column {self.column!r}"
-
-
-@dataclass(frozen=True, slots=True)
-class RowLines:
-    """The line of each row in the file, by the row counted from 0."""
-
-    lines: Sequence[int]
-
-    def __call__(self, row: int) -> int:
-        return self.lines[row]
-
-
 class Levels(NamedTuple):
-    """A column as codes into its distinct cells; -1 is the code of an empty cell."""
+    """A column as codes into its distinct cells; -1 is the code of a missing cell."""
 
     codes: Codes
     names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class KeptRows:
-    """The original locations of rows that were selected from a table."""
-
-    rows: npt.NDArray[np.int64]
-    locate: Callable[[int], int] | None
-
-    def __call__(self, row: int) -> int:
-        original = int(self.rows[row])
-        return original + 1 if self.locate is None else self.locate(original)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -101,17 +63,18 @@ class Table:
     ----------
     source : str
         The name of the table in errors: the name of the file, or "the data frame".
-    cells : mapping of str to pyarrow.Array
-        The columns in order: text if the format is text, typed if the format is typed.
+    frame : pandas.DataFrame
+        The columns: objects if the format is text, typed if the format is typed. The index is the
+        number of each row in the source, from 0.
     declared : mapping of str to tuple of str
-        The nominal values that the file declares for a column, in order.
+        The values that the source declares for a column, in order.
     account : tuple of str
         How the file was read, in sentences.
     delimiter : str or None
         The delimiter of a delimited text.
     locate : callable or None
-        Returns the line (from 1) of a row (from 0) in the file; None if rows have no lines, in
-        which case errors count the rows from 1.
+        Returns the position of a row (from 0) in the file, such as "line 7"; None if rows have no
+        lines, in which case errors count the rows from 1.
 
     Examples
     --------
@@ -123,45 +86,38 @@ class Table:
     """
 
     source: str
-    cells: Mapping[str, Any]
+    frame: pd.DataFrame
     declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     account: tuple[str, ...] = ()
     delimiter: str | None = None
-    locate: Callable[[int], int] | None = None
+    locate: Callable[[int], str] | None = None
     _levels: dict[str, Levels] = field(default_factory=dict, init=False)
-    _missing: dict[str, npt.NDArray[np.bool_]] = field(default_factory=dict, init=False)
-    _forms: dict[str, Numbers] = field(default_factory=dict, init=False)
-    """Per column: how its cells parse, without the numbers."""
+    _numbers: dict[str, Numbers | None] = field(default_factory=dict, init=False)
 
     @classmethod
     def from_columns(
         cls, columns: Mapping[str, Sequence[Any]], *, source: str = "the table"
     ) -> Table:
         """Make a table from sequences of equal length."""
-        from bestofk.data.tables.values import arrow_column
+        import pandas as pd
 
-        cells: dict[str, Any] = {}
-        for name, values in columns.items():
-            if str(name) in cells:
-                raise TableError(f"{source}: two columns are named {str(name)!r}.")
-            cells[str(name)] = arrow_column(
-                values, where=RowLocation(source, str(name)), name=str(name)
-            )
-        sizes = {name: len(column) for name, column in cells.items()}
-        if len(set(sizes.values())) > 1:
-            (first, n), *rest = sizes.items()
-            other, m = next(pair for pair in rest if pair[1] != n)
+        sizes = {len(values): name for name, values in columns.items()}
+        if len(sizes) > 1:
+            (n, first), (m, other), *_ = sizes.items()
             raise TableError(
                 f"{source}: columns must have the same length; got {n} rows in {first!r} and {m} "
                 f"in {other!r}."
             )
-        rows = next(iter(sizes.values()), 0)
-        return cls(
-            source=source, cells=cells, account=(f"{source}: {size_words(rows, len(cells))}.",)
+        frame = pd.DataFrame(
+            {
+                name: pd.Series(values, dtype=object if isinstance(values, list) else None)
+                for name, values in columns.items()
+            }
         )
+        return cls.from_frame(frame, source=source)
 
     @classmethod
-    def from_frame(cls, frame: Any, *, source: str = "the data frame") -> Table:
+    def from_frame(cls, frame: Any, *, source: str = "the data frame", account: str = "") -> Table:
         """Make a table from a pandas data frame; an index of names becomes its first columns."""
         import pandas as pd
 
@@ -177,12 +133,24 @@ class Table:
                 for i, level in enumerate(index.names)
             ]
             frame = frame.reset_index(names=names)
-        names = [str(name) for name in frame.columns]
-        twice = {name for name, count in Counter(names).items() if count > 1}
-        if twice:
-            raise TableError(f"{source}: two columns are named {sorted(twice)[0]!r}.")
-        columns = {name: frame.iloc[:, i].array for i, name in enumerate(names)}
-        return cls.from_columns(columns, source=source)
+        else:
+            frame = frame.reset_index(drop=True)
+        frame.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
+        if not frame.columns.is_unique:
+            twice = frame.columns[frame.columns.duplicated()][0]
+            raise TableError(f"{source}: two columns are named {twice!r}.")
+        declared = {
+            name: tuple(map(str, dtype.categories))
+            for name, dtype in frame.dtypes.items()
+            if isinstance(dtype, pd.CategoricalDtype)
+        }
+        size = size_words(*frame.shape)
+        return cls(
+            source=source,
+            frame=frame,
+            declared=declared,
+            account=(f"{source}: {account}{', ' if account else ''}{size}.",),
+        )
 
     @property
     def from_file(self) -> bool:
@@ -191,159 +159,105 @@ class Table:
 
     def take(self, keep: npt.NDArray[np.bool_]) -> Table:
         """Return the marked rows; errors still name their original lines."""
-        import pyarrow as pa
-
-        rows = np.flatnonzero(keep)
-        return replace(
-            self,
-            cells={name: column.filter(pa.array(keep)) for name, column in self.cells.items()},
-            locate=KeptRows(rows=rows, locate=self.locate),
-        )
+        return replace(self, frame=self.frame[keep])
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
-        return tuple(self.cells)
+        return tuple(self.frame.columns)
 
     @property
     def n_rows(self) -> int:
         """The number of rows below the header."""
-        return len(next(iter(self.cells.values()))) if self.cells else 0
+        return len(self.frame)
 
     def __repr__(self) -> str:
-        return f"Table({self.source!r}, {size_words(self.n_rows, len(self.cells))})"
+        return f"Table({self.source!r}, {size_words(*self.frame.shape)})"
 
     def __contains__(self, column: object) -> bool:
-        return column in self.cells
+        return column in self.frame.columns
 
     def location(self, row: int, column: str | None = None) -> str:
         """Return the location of a cell: file, line (or row, counted from 1) and column."""
-        locate = self.locate
-        if isinstance(locate, KeptRows) and locate.locate is None:
-            position = f"row {locate.rows[row] + 1}"
-        else:
-            position = f"row {row + 1}" if locate is None else f"line {locate(row)}"
+        original = int(self.frame.index[row])
+        position = f"row {original + 1}" if self.locate is None else self.locate(original)
         where = f"{self.source}: {position}"
         return where if column is None else f"{where}, column {column!r}"
 
-    def _column(self, column: str) -> Any:
-        try:
-            return self.cells[column]
-        except KeyError:
-            raise UnknownNameError("column", column, self.columns, self.source) from None
+    def cells(self, column: str) -> pd.Series[Any]:
+        """Return the cells of a column as they are in the source."""
+        if column not in self.frame.columns:
+            raise UnknownNameError("column", column, self.columns, self.source)
+        return self.frame[column]
 
     def is_typed_number(self, column: str) -> bool:
-        """Return whether the format declares the column to hold numbers."""
-        import pyarrow.types as kinds
+        """Return whether the source holds numbers in the column, not text."""
+        from pandas.api.types import infer_dtype
 
-        kind = self._column(column).type
-        return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
-
-    def raw(self, column: str) -> Any:
-        """Return the cells as text in an arrow array; null only if the format has no value."""
-        from bestofk.data.tables.values import as_text
-
-        return as_text(self._column(column))
+        kind = infer_dtype(self.cells(column), skipna=True)
+        return kind in ("integer", "floating", "mixed-integer-float", "decimal")
 
     def text(self, column: str) -> Objects:
         """Return the cells as str without surrounding spaces; None for missing cells."""
-        cells = self.raw(column).to_numpy(zero_copy_only=False)
-        out = np.array([None if v is None else v.strip() for v in cells], dtype=np.object_)
-        out[self.missing(column)] = None
-        return out
+        levels = self.levels(column)
+        return np.array([*levels.names, None], dtype=np.object_)[levels.codes]
 
     def missing(self, column: str) -> npt.NDArray[np.bool_]:
-        """Return which cells are empty or hold one of the `MISSING_MARKERS`."""
-        from bestofk.data.tables.values import is_missing
-
-        if column not in self._missing:
-            mask = is_missing(self._column(column), MISSING_MARKERS)
-            # most columns have no missing cell: then keep a view of one number
-            self._missing[column] = mask if mask.any() else np.broadcast_to(np.False_, len(mask))
-        return self._missing[column]
+        """Return which cells are empty or hold one of `cells.MISSING_TEXTS`."""
+        return self.levels(column).codes < 0
 
     def levels(self, column: str) -> Levels:
-        """Return the column as codes into its distinct cells, in order of appearance.
-
-        Spaces around a cell are dropped. Only an empty cell has the code -1, because a learner may
-        be called ``NA``.
-        """
+        """Return the column as codes into its distinct cells, in order of appearance."""
         if column not in self._levels:
-            self._levels[column] = self._find_levels(column)
+            import pandas as pd
+
+            cells = self.cells(column)
+            codes, texts = coded_texts(cells)
+            if isinstance(cells.dtype, pd.CategoricalDtype):
+                used = pd.unique(codes)
+                used = used[used >= 0]
+                if not np.array_equal(used, np.arange(len(texts))):
+                    new_codes = np.full(len(texts) + 1, -1, dtype=codes.dtype)
+                    new_codes[used] = np.arange(len(used))
+                    codes, texts = new_codes[codes], [texts[code] for code in used]
+            self._levels[column] = Levels(codes, tuple(texts))
         return self._levels[column]
-
-    def _find_levels(self, column: str) -> Levels:
-        import pyarrow.compute as pc
-        import pyarrow.types as kinds
-
-        from bestofk.data.tables.values import as_text, plain_numbers
-
-        stored = self._column(column)
-        encoded = stored if hasattr(stored, "dictionary") else stored.dictionary_encode()
-        written = as_text(encoded.dictionary).to_pylist()
-        if kinds.is_string(stored.type) and not encoded.null_count:
-            # in order of appearance, and mostly without spaces around: no loop is needed
-            cells = list(map(str.strip, written))
-            if cells == written and "" not in cells:
-                codes = plain_numbers(encoded.indices)
-                return Levels(codes.astype(np.int32, copy=False), tuple(cells))
-        cells = [(cell or "").strip() for cell in written]
-        names: dict[str, int] = {}
-        new_codes = np.full(len(cells) + 1, -1, dtype=np.int32)
-        for code in pc.unique(encoded.indices).drop_null().to_pylist():
-            if cells[code]:
-                new_codes[code] = names.setdefault(cells[code], len(names))
-        indices = encoded.indices.fill_null(-1) if encoded.null_count else encoded.indices
-        codes = plain_numbers(indices)
-        if not encoded.null_count and (new_codes[:-1] == np.arange(len(cells))).all():
-            return Levels(codes.astype(np.int32, copy=False), tuple(names))
-        return Levels(new_codes[codes], tuple(names))
 
     def numbers(self, column: str) -> Floats:
         """Return the cells as floats (NaN if missing); raise at the first that is no number."""
         parsed = self._parse(column)
-        if parsed.bad_row is not None:
-            cell = self.raw(column)[parsed.bad_row].as_py()
-            shown = repr(cell if len(cell) <= 60 else cell[:57] + "...")
+        if parsed is not None:
+            return parsed.values
+        names = self.levels(column).names
+        bad = next((k for k, name in enumerate(names) if read_numbers([name]) is None), None)
+        if bad is None:
             raise TableError(
-                f"{self.location(parsed.bad_row, column)} must be a number"
-                f"{parsed.reason}; got {shown}."
+                f"{self.source}: the numbers of column {column!r} must be written in one way; got "
+                f"{names[0]!r:.60} and {names[1]!r:.60}."
             )
-        return parsed.values
+        row = int((self.levels(column).codes == bad).argmax())
+        raise TableError(f"{self.location(row, column)} must be a number; got {names[bad]!r:.60}.")
 
     def is_numeric(self, column: str) -> bool:
         """Return whether every cell that is not missing is a number, and at least one is."""
-        return not self.missing(column).all() and self._form(column).bad_row is None
+        parsed = self._parse(column)
+        return parsed is not None and not np.isnan(parsed.values).all()
 
-    def numeric_share(self, column: str) -> float:
-        """Return the share of numbers among the cells that are not missing; 0 if all are."""
-        from bestofk.data.tables.values import count_numbers
+    def number_form(self, column: str) -> str:
+        """Return how the numbers of the column are written, for a note; empty if plain."""
+        parsed = self._parse(column)
+        return "" if parsed is None else parsed.form
 
-        present = int((~self.missing(column)).sum())
-        if not present:
-            return 0.0
-        if self.is_typed_number(column):
-            return 1.0
-        return count_numbers(self.raw(column)) / present
-
-    def decimal_mark(self, column: str) -> DecimalMark:
-        """Return the decimal mark of the column: a point or a comma."""
-        return self._form(column).mark
-
-    def number_form(self, column: str) -> Form:
-        """Return whether the numbers of the column are percentages, have a spread, and so on."""
-        return self._form(column).form
-
-    def _parse(self, column: str) -> Numbers:
-        parsed = parse_numbers(self._column(column), self.missing(column), delimiter=self.delimiter)
-        self._forms[column] = parsed._replace(values=np.empty(0))
-        return parsed
-
-    def _form(self, column: str) -> Numbers:
-        if column not in self._forms:
-            self._parse(column)
-        return self._forms[column]
+    def _parse(self, column: str) -> Numbers | None:
+        if column not in self._numbers:
+            parsed = read_numbers(self.cells(column), delimiter=self.delimiter, allow_words=False)
+            if parsed is not None:
+                parsed = parsed._replace(values=parsed.values.view())
+                parsed.values.flags.writeable = False
+            self._numbers[column] = parsed
+        return self._numbers[column]
 
 
 def size_words(rows: int, columns: int) -> str:
+    """Return the size of a table in words."""
     return f"{rows} row{'' if rows == 1 else 's'} of {columns} column{'' if columns == 1 else 's'}"

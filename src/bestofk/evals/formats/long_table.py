@@ -31,7 +31,7 @@ from bestofk._base.errors import (
     use,
 )
 from bestofk._base.formatting import joined, shortened
-from bestofk.data.tables.named_columns import ColumnSelection, read_named_columns
+from bestofk.data.tables.arrow_files import ColumnSelection, parquet_names, read_named_columns
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Levels, Table
 from bestofk.evals.query import LogQuery, pick_name, unknown_name
@@ -108,13 +108,7 @@ def public_role(role: str) -> str:
 
 def _columns(source: Source) -> Sequence[str]:
     if source.head[:4] == b"PAR1":
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        try:
-            return _field_names(pq.read_schema(source.path))
-        except (pa.ArrowException, OSError):
-            return []
+        return parquet_names(source.path)
     if source.head[:2] == b"\x1f\x8b":
         return read_table(source.path).columns
     if source.keys:
@@ -122,16 +116,6 @@ def _columns(source: Source) -> Sequence[str]:
     first = re.split(r"[\r\n]", source.text_head.lstrip(), maxsplit=1)[0]
     delimiter = max(",;\t|", key=first.count)
     return [cell.strip().strip('"') for cell in first.split(delimiter)]
-
-
-def _field_names(fields: Any, before: str = "") -> list[str]:
-    """Return the names of the columns of a schema, and dotted names of the fields of structs."""
-    names = []
-    for field in fields:
-        names.append(f"{before}{field.name}")
-        if str(field.type).startswith("struct"):
-            names += _field_names(field.type, f"{names[-1]}.")
-    return names
 
 
 def _roles(columns: Sequence[str], named: dict[str, str]) -> dict[str, str]:
@@ -197,8 +181,6 @@ def _metric_name(column: str, columns: Sequence[str]) -> str:
 
 def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> None:
     """Write the rows of tables."""
-    import pyarrow as pa
-
     sources = _without_copies(sources, query, rows)
     query = _with_shared_items(sources, query, rows)
     tasks: set[str] = set()
@@ -216,8 +198,6 @@ def read_long_table(sources: Sequence[Source], query: LogQuery, rows: EvalRows) 
         table = read_table(source.path, nested=True)
         _read(table, query, rows, tasks, whole=True, name=name)
     rows.model = None
-    # pyarrow keeps the memory of tables that are not used any more
-    pa.default_memory_pool().release_unused()
     if query.task and not len(rows):
         if not tasks:
             raise TableError(
@@ -435,9 +415,9 @@ def _without_means(table: Table, item: str, rows: EvalRows) -> Table:
 def _with_names(table: Table, roles: dict[str, str]) -> Table:
     """Skip rows without item and score, such as a summary, and rows of parts of an answer."""
     empty = (table.levels(roles["item"]).codes < 0) & table.missing(roles["score"])
-    if "is_root" in table and table.is_numeric("is_root"):
+    if "is_root" in table:
         # a trace has a root, which has the scores, and the spans below it
-        empty |= (table.numbers("is_root") == 0) & table.missing(roles["score"])
+        empty |= (table.text("is_root") == "False") & table.missing(roles["score"])
     return table.take(~empty) if empty.any() and not empty.all() else table
 
 
@@ -516,7 +496,10 @@ def _refuse_unclear_repeats(table: Table, roles: dict[str, str], *, whole: bool)
     if not whole:
         raise TableError("the other columns are needed")
     for column in table.columns:
-        if column in roles.values() or 2 * len(table.cells[column].unique()) > table.n_rows:
+        if (
+            column in roles.values()
+            or 2 * len(np.unique(table.levels(column).codes)) > table.n_rows
+        ):
             continue
         levels = table.levels(column)
         if not all_different([*columns, (levels.codes, len(levels.names))]):

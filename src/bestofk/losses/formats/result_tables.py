@@ -24,9 +24,8 @@ PLACES = ("dataset", "run", "fold")
 def with_columns(table: Table, columns: Mapping[str, Sequence[Any]], *notes: str) -> Table:
     """Add columns, and sentences to the account."""
     added = Table.from_columns(columns, source=table.source)
-    return replace(
-        table, cells={**table.cells, **added.cells}, account=(*table.account, *notes)
-    )  # fmt: skip
+    frame = table.frame.assign(**{name: added.frame[name].array for name in added.columns})
+    return replace(table, frame=frame, account=(*table.account, *notes))
 
 
 def texts(table: Table, column: str) -> list[str | None]:

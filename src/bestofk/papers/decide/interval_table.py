@@ -14,7 +14,7 @@ import numpy as np
 from bestofk._base.checks import Floats, one_of, significance_level
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
 from bestofk._base.formatting import number
-from bestofk.data.tables.reading import as_table
+from bestofk.data.tables.reading import read_table
 from bestofk.decide.interval_decision import (
     IntervalDecision,
     TestedIntervals,
@@ -70,7 +70,7 @@ def read_interval_table(
     >>> table.learners, table.ends.shape
     (('net', 'tree'), (2, 2, 2))
     """
-    table = as_table(source)
+    table = read_table(source)
     if not {"low", "high"} <= set(table.columns):
         return None
     learner = find(table.columns, ["learner"]).get("learner")

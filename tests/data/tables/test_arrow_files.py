@@ -6,7 +6,7 @@ import pytest
 
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
-from bestofk.data.tables import named_columns
+from bestofk.data.tables import arrow_files
 
 HEADER = "model,item,epoch,score,cost,notes\n"
 ROWS = [f"m{k},q{i},{e},{(i + k + e) % 2},{0.5 + k},x\n" for k in (1, 0) for i in range(5)
@@ -25,17 +25,17 @@ def both(tmp_path, monkeypatch):
             path.write_bytes(content if isinstance(content, bytes) else content.encode())
         seen = []
         for large in (0, 1 << 40):
-            monkeypatch.setattr(named_columns, "MIN_FILE_BYTES", large)
+            monkeypatch.setattr(arrow_files, "MIN_FILE_BYTES", large)
             try:
                 seen.append(bk.read_evals(path, **options))
             except BestOfKError as error:
                 seen.append(str(error))
-        monkeypatch.setattr(named_columns, "MIN_FILE_BYTES", 0)
+        monkeypatch.setattr(arrow_files, "MIN_FILE_BYTES", 0)
         from bestofk.evals.formats.long_table import _columns_to_read
         from bestofk.evals.query import LogQuery
 
         query = LogQuery(columns=options.get("columns", {}), cluster=options.get("cluster"))
-        quick = named_columns.read_named_columns(path, lambda c: _columns_to_read(c, query=query))
+        quick = arrow_files.read_named_columns(path, lambda c: _columns_to_read(c, query=query))
         return *seen, quick
 
     return read
@@ -120,8 +120,8 @@ def test_clusters_and_tasks(both):
 
 @pytest.mark.parametrize("kind", ["text", "category", "int32", "float64"])
 @pytest.mark.parametrize("score", ["int8", "bool", "float64"])
-def test_parquet_in_parts_equals_read_table(tmp_path, monkeypatch, kind, score):
-    """Parts that end within row groups, whose dictionaries differ; an empty score."""
+def test_parquet_of_row_groups_equals_read_table(tmp_path, monkeypatch, kind, score):
+    """Row groups whose dictionaries differ; an empty score."""
     frame = pd.DataFrame(
         [{"model": f"m{k}", "item": (7 * i) % 11, "score": (i + k) % 2}
          for k in (2, 0, 1) for i in range(11)]
@@ -133,7 +133,6 @@ def test_parquet_in_parts_equals_read_table(tmp_path, monkeypatch, kind, score):
     path = tmp_path / "t.parquet"
     frame.to_parquet(path, row_group_size=8)
     slow = bk.read_evals(path)
-    monkeypatch.setattr(named_columns, "MIN_FILE_BYTES", 0)
-    monkeypatch.setattr(named_columns, "_ROWS_AT_ONCE", 5)
+    monkeypatch.setattr(arrow_files, "MIN_FILE_BYTES", 0)
     same(slow, bk.read_evals(path))
     assert slow.items[:3] == ("0", "7", "3")
