@@ -70,7 +70,8 @@ def seconds_of_peer(make, data, splits, *, standardised: bool) -> float:
 
 def compare(name: str, make, *, standardised: bool) -> Row:
     from bestofk.data.dataset import forget
-    from bestofk.learners import learner, predict_plan
+    from bestofk.learners import learner
+    from bestofk.papers.whole_plans import predict_plan
     from bestofk.splits.plans import plan
 
     ours = peer = 0.0

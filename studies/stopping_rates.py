@@ -28,7 +28,7 @@ import bestofk as bk
 from bestofk.decide import order_many
 from bestofk.decide.evidence import Family
 from bestofk.decide.stopping import PlannedT, StopRule, replay
-from bestofk.learners.predict import predict_plan
+from bestofk.papers.whole_plans import predict_plan
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

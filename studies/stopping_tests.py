@@ -24,7 +24,7 @@ from bestofk.decide import order_many
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import PlannedT, StopRule, replay
 from bestofk.decide.stopping.rule import TARGETS
-from bestofk.learners.predict import predict_plan
+from bestofk.papers.whole_plans import predict_plan
 from bestofk.run.race import PlannedRace, planned_race
 from bestofk.splits.design import Design
 from stopping_rates import SETTINGS, views  # type: ignore[import-not-found]

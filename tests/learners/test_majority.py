@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from bestofk.data import as_dataset
-from bestofk.learners import learner, predict_plan
+from bestofk.learners import learner
+from bestofk.papers.whole_plans import predict_plan
 from bestofk.splits.plans import plan
 
 

@@ -12,7 +12,8 @@ from sklearn.preprocessing import StandardScaler
 
 from bestofk._base.errors import RunError
 from bestofk.data import as_dataset, load
-from bestofk.learners import learner, predict_plan, predict_split_by_split
+from bestofk.learners import learner
+from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
 from bestofk.splits.plans import plan
 
 

@@ -375,9 +375,7 @@ def test_words_for_learners_get_a_specification_that_works(word):
         assert name in message
         if MODULE_OF.get(name) in installed:
             pytest.importorskip(MODULE_OF[name], reason="not installed")
-        if name not in ("StackingClassifier", "StackingRegressor", "VotingClassifier",
-                        "VotingRegressor"):  # fmt: skip
-            assert hasattr(parse_learner(name)[1], "fit")
+        assert hasattr(parse_learner(name)[1], "fit")
 
 
 def test_misspelt_classes_get_a_suggestion():

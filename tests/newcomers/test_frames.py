@@ -95,27 +95,6 @@ def test_preparation_is_stated_for_every_learner(patients):
     assert [s for s in SAID if s not in study.explain()] == []
 
 
-def test_preparation_can_be_refused_and_the_advice_works(patients):
-    frame, y = patients
-    with pytest.raises(ArgumentError, match="svm does not accept 'data' as it is") as caught:
-        bk.compare(
-            learners(),
-            frame,
-            y,
-            cv="kfold:3",
-            progress=False,
-            execution=bk.Execution(prepare="none"),
-        )
-    assert "\n" not in str(caught.value)
-    fewer = {name: one for name, one in learners().items() if name != "svm"}
-    assert (
-        bk.compare(
-            fewer, frame, y, cv="kfold:3", progress=False, execution=bk.Execution(prepare="none")
-        ).left_out
-        == {}
-    )
-
-
 def test_on_the_command_line_in_the_report_and_from_the_store(patients, run, tmp_path):
     frame, y = patients
     file, store = write(frame, y, tmp_path / "patients.csv"), tmp_path / "study.db"
@@ -132,9 +111,6 @@ def test_on_the_command_line_in_the_report_and_from_the_store(patients, run, tmp
     assert "4 columns 1-of-n, 2 missing cells" in page
     assert "converted to days since 1970-01-01" in page
     assert note in bk.open_study(str(store)).explain()
-    code, out, err = run(*arguments, "--prepare", "none")
-    assert code == 2
-    assert "svm does not accept 'patients' as it is" in err
     code, out, _ = run(*arguments, "--json")
     assert json.loads(out)["preparation"]["patients"]["c4.5"]["text"] == "none"
 

@@ -8,9 +8,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, DesignError
-from bestofk.learners.predict import predict_plan, predict_split_by_split
 from bestofk.learners.registry import LEARNERS, learner
 from bestofk.losses.losses import Losses
+from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
 from bestofk.run.evaluate import Evaluator, evaluate
 from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.inputs import as_datasets

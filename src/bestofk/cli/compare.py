@@ -144,14 +144,6 @@ NOT_FOR_SCORES = (
 @click.option("--numeric", metavar="COLS", help="Numeric columns: a,b.")
 @click.option("--ignore", metavar="COLS", help="Columns to leave out: a,b.")
 @click.option("--keep", metavar="COLS", help="Columns to use even if they look like identifiers.")
-@click.option(
-    "--prepare",
-    type=click.Choice(["auto", "none"]),
-    default="auto",
-    show_default=True,
-    help="Inside the folds, encode columns and fill missing cells for learners that need it; or "
-    "refuse.",
-)
 @click.option("--task", type=click.Choice(["auto", "classification", "regression"]),
               default="auto", show_default=True,
               help="Predict labels or numbers. Auto decides and says which.")  # fmt: skip
@@ -192,7 +184,6 @@ def compare(
     ignore: str | None,
     keep: str | None,
     task: str,
-    prepare: str,
     by: str | None,
     as_published: bool,
     as_json: bool,
@@ -304,7 +295,6 @@ def compare(
                 retry_failed=retry_failed,
                 repetitions=repetitions,
                 replicate=replicate,
-                prepare=prepare,
                 command=command_line(),
             ),
         )

@@ -1,4 +1,3 @@
-from .predict import predict_plan as predict_plan, predict_split_by_split as predict_split_by_split
 from .preparation import for_data as for_data
 from .registry import (
     LEARNERS as LEARNERS,

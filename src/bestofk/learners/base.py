@@ -37,8 +37,8 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     never predicted.
 
     A subclass implements `_fit_encoded` and `_predict_encoded`. It may implement
-    `_proba_encoded`, which gives it `predict_proba`, and `_predict_plan` (see
-    `bestofk.learners.predict`).
+    `_proba_encoded`, which gives it `predict_proba`, and `_predict_plan`, which predicts all the
+    splits of a plan at once.
 
     Attributes
     ----------

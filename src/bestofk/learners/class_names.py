@@ -79,40 +79,26 @@ MODULE_OF: Mapping[str, str] = {
 """The module of each class, by its name."""
 
 _WORDS = {
-    "ada|adaboost|ada boost": ("AdaBoostClassifier", "AdaBoostRegressor"),
-    "bagging": ("BaggingClassifier", "BaggingRegressor"),
-    "bayes|naive bayes|gnb|gaussian naive bayes": ("naive-bayes",),
-    "catboost|cat boost|cb": ("CatBoostClassifier", "CatBoostRegressor"),
-    "dt|tree|decision tree|cart": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
-    "dummy|baseline|majority|most frequent|zero r": ("max", "DummyRegressor"),
-    "elastic net|enet|elastic": ("LogisticRegression", "ElasticNet"),
-    "et|extra trees|extremely randomized trees": ("ExtraTreesClassifier", "ExtraTreesRegressor"),
-    "gbm|gbt|gbc|gbdt|gradient boosting|boosting|boosted trees|hgb|hist gradient boosting|hgbt":
+    "bayes|naive bayes|gnb": ("naive-bayes",),
+    "dt|tree|cart": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
+    "dummy|majority": ("max", "DummyRegressor"),
+    "elastic net": ("LogisticRegression", "ElasticNet"),
+    "gbm|gbdt|gradient boosting|boosting|hgb":
         ("HistGradientBoostingClassifier", "HistGradientBoostingRegressor"),
-    "gp|gaussian process|gaussian processes": ("GaussianProcessClassifier",
-                                               "GaussianProcessRegressor"),
     "j48": ("c4.5",),
-    "knn|nearest neighbors|nearest neighbours|k neighbors|kneighbors|k nn|ibk|1 nn":
-        ("KNeighborsClassifier", "KNeighborsRegressor"),
+    "knn|nearest neighbors|nearest neighbours|ibk": ("KNeighborsClassifier", "KNeighborsRegressor"),
     "lasso": ("LogisticRegression", "Lasso"),
     "lda": ("LinearDiscriminantAnalysis",),
-    "lgbm|light gbm|lightgbm|lgb": ("LGBMClassifier", "LGBMRegressor"),
-    "linear|linear regression|ols|linreg|least squares": ("LogisticRegression", "LinearRegression"),
-    "logistic regression|logreg|lr|log reg|logit": ("LogisticRegression",),
-    "mean": ("max", "DummyRegressor"),
-    "mlp|neural net|neural network|neural networks|ann|dnn": ("MLPClassifier", "MLPRegressor"),
-    "nearest mean|nearest centroid": ("nmc",),
-    "perceptron": ("voted-perceptron",),
+    "light gbm|lightgbm|lgb": ("LGBMClassifier", "LGBMRegressor"),
+    "linear|linear regression|ols": ("LogisticRegression", "LinearRegression"),
+    "logistic regression|logreg|lr|logit": ("LogisticRegression",),
+    "neural net|neural network|ann": ("MLPClassifier", "MLPRegressor"),
     "qda": ("QuadraticDiscriminantAnalysis",),
     "ridge": ("RidgeClassifier", "Ridge"),
-    "rf|forest|random forest|randomforest|random forests":
-        ("RandomForestClassifier", "RandomForestRegressor"),
-    "sgd": ("SGDClassifier", "SGDRegressor"),
-    "stacking": ("StackingClassifier", "StackingRegressor"),
-    "svm|svc|svr|support vector machine|rbf svm": ("SVC", "SVR"),
+    "rf|forest": ("RandomForestClassifier", "RandomForestRegressor"),
+    "svm|svc|svr|support vector machine": ("SVC", "SVR"),
     "linear svm|linear svc": ("LinearSVC", "LinearSVR"),
-    "voting": ("VotingClassifier", "VotingRegressor"),
-    "xgboost|xgb|xg boost|xgbc": ("XGBClassifier", "XGBRegressor"),
+    "xgboost": ("XGBClassifier", "XGBRegressor"),
 }  # fmt: skip
 SPECIFICATIONS_OF: Mapping[str, tuple[str, ...]] = {
     word: names for words, names in _WORDS.items() for word in words.split("|")

@@ -1,4 +1,4 @@
-"""Predict all the splits of a plan, at once if the learner supports it, else split by split."""
+"""The rows of the splits of a plan, predictions of encoded rows, and the seeds of learners."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, signature
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.errors import RunError
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.kernels.splits import SplitMarks
 
 if TYPE_CHECKING:
     from bestofk.splits.splits import Splits
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 _MAX_BATCH_CELLS = 250_000
 """Limit on rows times splits of a batch, because a kernel call cannot be interrupted."""
 _SEED_NAMES = ("random_state", "random_seed")
-Wrong = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,54 +107,6 @@ def _columns(table: npt.NDArray[np.bool_]) -> Codes:
     return np.remainder(lines, table.shape[1], out=lines).astype(np.int64, copy=False)
 
 
-class LabelledData(Protocol):
-    """A data set with its rows, their labels, and both as codes."""
-
-    @property
-    def X(self) -> Any: ...  # noqa: N802
-    @property
-    def y(self) -> Any: ...
-    def encoded(self) -> Encoded: ...
-
-
-def predict_plan(
-    estimator: Any,
-    data: LabelledData,
-    splits: Splits,
-    *,
-    seeds: Sequence[int] | None = None,
-) -> list[Codes]:
-    """Predict class codes for every split, in the order (run, fold).
-
-    Parameters
-    ----------
-    estimator : scikit-learn estimator
-        Not fitted, and not changed. If it needs numbers, nominal columns and missing cells are
-        prepared inside each split (see `bestofk.learners.preparation`).
-    data : DataSet
-        The rows.
-    splits : Splits
-        The training and test rows of each split.
-    seeds : sequence of int, optional
-        One `random_state` per split, for estimators that have one.
-
-    Returns
-    -------
-    list of int64 arrays
-        Codes among ``data.encoded().classes``, aligned with ``splits.test(run, fold)``. They
-        equal those of `predict_split_by_split`.
-    """
-    seeded = seeds is not None and seed_names(estimator)
-    if hasattr(estimator, "_predict_plan") and not seeded and not splits.leaves_out:
-        encoded = data.encoded()
-        predictions: list[Codes] = estimator._predict_plan(encoded, splits.main)
-        subsets = list(range(splits.runs, splits.runs + splits.subset_runs))
-        return [*predictions, *predict_subsets(estimator, encoded, splits, subsets)]
-    if hasattr(estimator, "fit_encoded"):
-        return predict_encoded_splits(estimator, data.encoded(), splits, seeds=seeds)
-    return predict_split_by_split(estimator, data, splits, seeds=seeds)
-
-
 def predict_subsets(
     estimator: Any, encoded: Encoded, splits: Splits, runs: Sequence[int]
 ) -> Iterator[Codes]:
@@ -170,49 +119,20 @@ def predict_subsets(
         yield from (codes[tested == fold] for fold in range(splits.folds_in(run)))
 
 
-def predict_split_by_split(
-    estimator: Any,
-    data: LabelledData,
-    splits: Splits,
-    *,
-    seeds: Sequence[int] | None = None,
-) -> list[Codes]:
-    """Return the same as `predict_plan` with one public fit and predict per split."""
-    from bestofk.learners.preparation import for_data
-
-    estimator = for_data(estimator, data.X)
-    classes = data.encoded().classes
-    position = {label: code for code, label in enumerate(classes.tolist())}
-    predictions = []
-    for split, (_, _, train, test) in enumerate(splits):
-        model = _fresh(estimator, seeds, split)
-        model.fit(data.X.iloc[train], data.y.iloc[train])
-        labels = np.asarray(model.predict(data.X.iloc[test])).tolist()
-        try:
-            codes = [position[label] for label in labels]
-        except (KeyError, TypeError):
-            unknown = next(label for label in labels if label not in position)
-            raise RunError(
-                f"{type(estimator).__name__} predicted {unknown!r}, which is not one of the "
-                f"classes {list(position)}."
-            ) from None
-        predictions.append(np.array(codes, dtype=np.int64))
-    return predictions
-
-
 def predict_encoded_splits(
     estimator: Any, encoded: Encoded, splits: Splits, *, seeds: Sequence[int] | None = None
 ) -> list[Codes]:
-    """Return the same as `predict_plan` with one fit and predict per split on encoded rows."""
+    """Predict class codes with one fit per split of encoded rows, in the order (run, fold)."""
     return [
-        _fresh(estimator, seeds, split)
+        with_seed(estimator, seeds, split)
         .fit_encoded(encoded.take(train))
         .predict_encoded(encoded.values[test])
         for split, (_, _, train, test) in enumerate(splits)
     ]
 
 
-def _fresh(estimator: Any, seeds: Sequence[int] | None, split: int) -> Any:
+def with_seed(estimator: Any, seeds: Sequence[int] | None, split: int) -> Any:
+    """Return a copy of the estimator with the seed of a split."""
     from sklearn.base import clone
 
     model = clone(estimator)
@@ -271,52 +191,3 @@ def _arguments(kind: Any) -> Mapping[str, Parameter]:
         return signature(kind).parameters
     except (TypeError, ValueError):
         return {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanErrors:
-    """Wrong predictions of a plan in a table shaped like the marks (a line per run or split).
-
-    Cells of rows that a line does not test are False.
-    """
-
-    marks: SplitMarks
-    wrong: Wrong
-
-    def counts(self) -> Codes:
-        """Count the wrong predictions of every split, in the order (run, fold)."""
-        marks, n_marks = self.marks.marks, self.marks.n_marks
-        flat = (marks + n_marks * np.arange(len(marks))[:, np.newaxis])[self.wrong]
-        table = np.bincount(flat, minlength=len(marks) * n_marks).reshape(len(marks), n_marks)
-        counts: Codes = table[self.marks.wanted[:, 0], self.marks.wanted[:, 1]]
-        return counts
-
-
-def plan_errors(
-    estimator: Any, encoded: Encoded, splits: Splits, marks: SplitMarks
-) -> PlanErrors | None:
-    """Return the errors of a learner on a whole plan; None if it cannot evaluate whole plans."""
-    if hasattr(estimator, "_predict_marks"):
-        wrong = estimator._predict_marks(encoded, marks) != encoded.y
-        if splits.fold_of is None:
-            wrong &= marks.marks == 0
-        return PlanErrors(marks=marks, wrong=wrong)
-    if not hasattr(estimator, "_predict_plan"):
-        return None
-    return errors_of(estimator._predict_plan(encoded, splits), encoded.y, splits, marks)
-
-
-def errors_of(predicted: list[Codes], y: Codes, splits: Splits, marks: SplitMarks) -> PlanErrors:
-    """Return the errors of predictions listed split by split."""
-    wrong = np.zeros(marks.marks.shape, dtype=np.bool_)
-    if splits.fold_of is not None and (marks.marks >= 0).all():
-        # every row is tested once per run, and the splits of a run are consecutive
-        rows = np.argsort(splits.fold_of, axis=1, kind="stable")
-        flat = np.concatenate(predicted).reshape(rows.shape)
-        np.put_along_axis(wrong, rows, flat != y[rows], axis=1)
-        return PlanErrors(marks=marks, wrong=wrong)
-    for (_, _, _, test), codes, (line, _) in zip(
-        splits, predicted, marks.wanted.tolist(), strict=True
-    ):
-        wrong[line, test] = codes != y[test]
-    return PlanErrors(marks=marks, wrong=wrong)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +18,6 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
 from bestofk._base.checks import check_fields
-from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import joined
 from bestofk._base.results import Presented
 from bestofk.data.dataset import DataSet
@@ -28,8 +27,6 @@ from bestofk.learners.registry import check_estimator_like
 if TYPE_CHECKING:
     import pandas as pd
 
-PREPARE = ("auto", "none")
-"""Values of the setting `prepare`."""
 MAX_LISTED_DATASETS = 3
 """Describe the preparation of this many data sets."""
 
@@ -421,11 +418,6 @@ class Preparation(Presented):
     held_out: bool = False
     itself: bool = False
 
-    @property
-    def columns_changed(self) -> bool:
-        """True if bestofk changed columns or filled numbers."""
-        return not self.itself and bool(self.one_of_n or self.filled)
-
     def explain(self) -> str:
         """Describe the preparation briefly."""
         parts = {
@@ -572,21 +564,6 @@ def _are_codes(data: DataSet) -> bool:
     """Return whether the labels are already 0, 1, ..."""
     classes = np.asarray(data.classes.tolist())
     return classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes)))
-
-
-def refuse_preparation(learners: Mapping[str, Any], datasets: Sequence[DataSet]) -> None:
-    """Raise an error if a learner needs its columns prepared."""
-    for data in datasets:
-        for name, estimator in learners.items():
-            done = ready_learner(estimator, data).done
-            if done.columns_changed:
-                raise ArgumentError(
-                    f"prepare is 'none', but {name} does not accept {data.name!r} as it is "
-                    f"(it needs {done.explain()}): leave the learner out, prepare the columns in "
-                    "your own pipeline that starts with a ColumnTransformer, or set ",
-                    use(prepare="auto"),
-                    ".",
-                )
 
 
 def for_data(estimator: Any, X: pd.DataFrame) -> Any:

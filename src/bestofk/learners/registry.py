@@ -21,16 +21,6 @@ class Learner:
     """The class as ``package.module:name``, imported on use."""
     summary: str
     paper: str
-    numeric: bool = True
-    """True if it accepts numeric columns."""
-    nominal: bool = True
-    """True if it accepts nominal columns as they are."""
-    missing: bool = True
-    """True if it accepts missing cells."""
-    multiclass: bool = True
-    """True if it accepts more than two classes."""
-    whole_plan: bool = True
-    """True if it evaluates all the splits of a plan at once."""
     complexity: str = ""
     """Its number of parameters (c classes, d columns, n training rows)."""
     task: Task = "classification"
@@ -95,8 +85,6 @@ LEARNERS = Registry(
         estimator="sklearn.ensemble:RandomForestClassifier",
         summary="random forest of scikit-learn with 25 trees",
         paper="Breiman 2001, Random forests",
-        nominal=False,
-        whole_plan=False,
         in_panel=True,
         complexity="nodes of all trees",
         settings={"n_estimators": 25},
@@ -106,8 +94,6 @@ LEARNERS = Registry(
         estimator="sklearn.dummy:DummyRegressor",
         summary="the mean of the target, whatever the columns",
         paper="scikit-learn",
-        nominal=False,
-        whole_plan=False,
         in_panel=True,
         complexity="1",
         task="regression",
@@ -117,9 +103,6 @@ LEARNERS = Registry(
         estimator="sklearn.linear_model:Ridge",
         summary="ridge regression of scikit-learn: a linear model with an L2 penalty",
         paper="Hoerl and Kennard 1970, Ridge regression",
-        nominal=False,
-        missing=False,
-        whole_plan=False,
         in_panel=True,
         complexity="d + 1, nominal columns counted as 1-of-n",
         task="regression",
@@ -129,8 +112,6 @@ LEARNERS = Registry(
         estimator="sklearn.tree:DecisionTreeRegressor",
         summary="regression tree of scikit-learn",
         paper="Breiman, Friedman, Olshen and Stone 1984, Classification and regression trees",
-        nominal=False,
-        whole_plan=False,
         in_panel=True,
         complexity="nodes of the tree",
         task="regression",
@@ -140,8 +121,6 @@ LEARNERS = Registry(
         estimator="sklearn.ensemble:RandomForestRegressor",
         summary="random forest of scikit-learn with 25 regression trees",
         paper="Breiman 2001, Random forests",
-        nominal=False,
-        whole_plan=False,
         in_panel=True,
         complexity="nodes of all trees",
         task="regression",

@@ -14,7 +14,6 @@ from bestofk._base.checks import Floats, one_of, probability, whole
 from bestofk._base.errors import ArgumentError, BestOfKWarning
 from bestofk._base.results import Presented, json_ready
 from bestofk.data.dataset import DataSet
-from bestofk.learners.predict import predict_plan
 from bestofk.learners.preparation import for_data
 from bestofk.learners.specification import named_learners
 from bestofk.papers.stats.estimates import (
@@ -23,6 +22,7 @@ from bestofk.papers.stats.estimates import (
     leave_one_out_bootstrap_error,
     no_information_rate,
 )
+from bestofk.papers.whole_plans import predict_plan
 from bestofk.run.inputs import as_datasets
 from bestofk.splits.plans import plan
 from bestofk.stats.intervals import clopper_pearson, normal, test_set_bound

@@ -19,7 +19,6 @@ from bestofk.data.dataset import DataSet
 from bestofk.data.row_columns import list_names
 from bestofk.decide.preference import MeasuredCosts, PreferenceLike
 from bestofk.decide.settings import Settings
-from bestofk.learners.preparation import refuse_preparation
 from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import conclude
@@ -149,7 +148,7 @@ def compare(
     settings : Settings, optional
         Rare options of the decision: procedure, correction, family, control, df, rope.
     execution : Execution, optional
-        Rare options of the run: engine, threads, repetitions, replicate, prepare, task, ...
+        Rare options of the run: engine, threads, repetitions, replicate, task, ...
 
     Returns
     -------
@@ -191,8 +190,6 @@ def compare(
     check_task(named, datasets)
     names = tuple(learner.name for learner in named)
     settings.check_learners(names)
-    if execution.prepare == "none":
-        refuse_preparation({learner.name: learner.estimator for learner in named}, datasets)
     if plan is None:
         plan = _default_plan(datasets, settings, execution, rule)
     if execution.replicate:

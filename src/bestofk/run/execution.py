@@ -9,7 +9,6 @@ from typing import Any
 
 from bestofk._base.checks import one_of, positive, whole
 from bestofk._base.errors import ArgumentError
-from bestofk.learners.preparation import PREPARE
 from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Progress
 
@@ -53,10 +52,6 @@ class Execution:
     replicate : int
         Repeat the decision over this many other random splits of the same data, and report how
         often it came out the same.
-    prepare : {"auto", "none"}
-        ``"auto"`` one-hot encodes nominal columns and fills missing numbers with the mean for
-        learners that need it. Both are learnt from the training rows of each fold, and the study
-        says which learners were concerned. ``"none"`` refuses instead.
     task : {"auto", "classification", "regression"}
         Whether the target is a label or a number. ``"auto"``: text, booleans and categories are
         labels, numbers with fractions are numbers. Whole numbers are labels if there are two of
@@ -83,7 +78,6 @@ class Execution:
     keep_predictions: bool = False
     repetitions: int = 1
     replicate: int = 0
-    prepare: str = "auto"
     task: str = "auto"
     command: Sequence[str] = field(default=(), repr=False)
 
@@ -96,7 +90,6 @@ class Execution:
         for name, at_least in (("threads", 1), ("repetitions", 1), ("replicate", 0)):
             object.__setattr__(self, name, whole(getattr(self, name), name, at_least=at_least))
         one_of(self.on_failure, "on_failure", ON_FAILURE)
-        one_of(self.prepare, "prepare", PREPARE)
         one_of(self.task, "task", TASKS)
         object.__setattr__(self, "command", tuple(self.command))
         if self.budget is not None:

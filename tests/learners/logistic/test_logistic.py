@@ -8,8 +8,9 @@ from sklearn.preprocessing import StandardScaler
 
 from bestofk._base.errors import ArgumentError
 from bestofk.data import as_dataset, load
-from bestofk.learners import learner, predict_plan, predict_split_by_split
+from bestofk.learners import learner
 from bestofk.learners.logistic import TOLERANCE, inputs_of, solve_from_zero
+from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
 from bestofk.splits.plans import plan
 
 

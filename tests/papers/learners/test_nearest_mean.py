@@ -10,7 +10,8 @@ from sklearn.neighbors import NearestCentroid
 
 from bestofk._base.errors import ArgumentError
 from bestofk.data import as_dataset, load
-from bestofk.learners import learner, predict_plan
+from bestofk.learners import learner
+from bestofk.papers.whole_plans import predict_plan
 from bestofk.splits.plans import plan
 
 

@@ -526,8 +526,9 @@ def measured_task(task: LearnerTask) -> Floats:
     from threadpoolctl import threadpool_limits
 
     from bestofk.data.reading import read_dataset
-    from bestofk.learners.predict import predict_plan, seed_names
+    from bestofk.learners.predict import seed_names
     from bestofk.learners.specification import named_learners
+    from bestofk.papers.whole_plans import predict_plan
     from bestofk.splits.plans import plan
 
     data = read_dataset(task.path, target="class", name=task.name, task="classification")

@@ -16,19 +16,13 @@ from bestofk._base.errors import RunError
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded
 from bestofk.learners.kernels.splits import SplitMarks
-from bestofk.learners.predict import (
-    PlanErrors,
-    errors_of,
-    plan_errors,
-    predict_plan,
-    predict_subsets,
-    seed_names,
-)
+from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.learners.preparation import is_trusted
 from bestofk.papers.array_task import ArrayEvaluator, KeptArrays
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, dataset_of
 from bestofk.papers.lab.problems.given_rows import Degraded
+from bestofk.papers.whole_plans import PlanErrors, errors_of, plan_errors, predict_plan
 from bestofk.run.evaluate import Evaluator
 from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.metrics import Loss

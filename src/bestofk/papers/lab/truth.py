@@ -11,13 +11,14 @@ from bestofk._base.checks import Floats, probability, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.results import Presented
 from bestofk.learners.kernels.splits import SplitMarks
-from bestofk.learners.predict import errors_of, plan_errors, predict_plan, seed_names
+from bestofk.learners.predict import seed_names
 from bestofk.learners.specification import named_learners
 from bestofk.papers.lab.problems.classes import BinaryAttributes, ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
 from bestofk.papers.lab.problems.given_rows import Degraded, ShuffledLabels
 from bestofk.papers.lab.problems.networks import BayesianNetwork, draw_network
 from bestofk.papers.lab.simulation import Simulation
+from bestofk.papers.whole_plans import errors_of, plan_errors, predict_plan
 from bestofk.splits.splits import Splits
 
 TRAINING_SETS = 200

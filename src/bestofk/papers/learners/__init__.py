@@ -16,7 +16,6 @@ LEARNERS = (
         estimator="bestofk.papers.learners.tan:TreeAugmentedNaiveBayes",
         summary="tree-augmented naive Bayes",
         paper="Friedman, Geiger and Goldszmidt 1997, Bayesian network classifiers",
-        numeric=False,
         complexity="entries of the probability tables",
     ),
     Learner(
@@ -26,7 +25,6 @@ LEARNERS = (
         summary="voted perceptron, for two classes",
         paper="Freund and Schapire 1999, Large margin classification using the perceptron "
         "algorithm",
-        multiclass=False,
         complexity="vectors times their length",
     ),
     Learner(
@@ -34,7 +32,6 @@ LEARNERS = (
         estimator="bestofk.papers.learners.furia:Furia",
         summary="unordered fuzzy rules, grown as in RIPPER",
         paper="Huehn and Huellermeier 2009, FURIA: an algorithm for unordered fuzzy rule induction",
-        whole_plan=False,
         complexity="c and the antecedents of the rules",
     ),
 )

@@ -50,8 +50,8 @@ class SoundRun:
 def sound_errors(task: SoundRun) -> Counts:
     """Count wrong and tested rows of every fold, shape (10, 10, 2)."""
     from bestofk.data.reading import read_dataset
-    from bestofk.learners.predict import predict_plan
     from bestofk.learners.registry import learner
+    from bestofk.papers.whole_plans import predict_plan
     from bestofk.splits.plans import plan
 
     data = read_dataset(task.path, target="class", name=task.name, task="classification")
