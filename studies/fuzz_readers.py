@@ -181,7 +181,7 @@ def read(kind: str, path: Path) -> str:
                 bk.read_losses(path, higher_is_better=False)
             bk.read_losses(path)
         elif kind == "dataset":
-            bk.read_dataset(path).explain()
+            bk.as_dataset(path).explain()
         elif kind == "store":
             _read_store(path)
         else:

@@ -28,7 +28,7 @@ FUNCTIONS = {
     ordering: "multitest",
     intervals: "normal wilson clopper_pearson test_set_bound",
     lab: "type1_error power replicability calibrate",
-    bk: "compare diff open_study order read_losses read_dataset load learner plan figure Losses",
+    bk: "compare diff open_study order read_losses as_dataset load learner plan figure Losses",
 }
 TESTS = (
     "kfold-t resampled-t corrected-resampled-t corrected-repeated-kfold-t 5x2cv-t 5x2cv-f "
@@ -42,8 +42,8 @@ PROCEDURES = (
     "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"
 )
 COMPARE = (
-    "learners data target cv scoring groups sample_weight by prefer margin alpha test stop budget "
-    "timeout store n_jobs random_state progress settings execution"
+    "learners data target cv scoring groups sample_weight by columns prefer margin alpha test stop "
+    "budget timeout store n_jobs random_state progress settings execution"
 )
 COMMANDS = "compare order evals size report show diff list test calibrate measure reproduce fetch"
 JSON_KEYS = (
@@ -54,7 +54,7 @@ OPTIONS = {
     "compare": "--target --learner --cv --repetitions --scoring --prefer --procedure --test --df "
     "--alpha --correction --random-state --n-jobs --engine --scheduler --timeout --budget "
     "--on-failure --retry-failed --store --report --figure --latex --csv --json --explain --quiet "
-    "--verbose --config --nominal --numeric --ignore --sample-weight",
+    "--verbose --config --column --sample-weight",
     "order": "--prefer --procedure --test --df --alpha --correction --random-state --report "
     "--figure --latex --csv --json --pairs --explain --quiet --verbose --config "
     "--higher-is-better --column --metric --layout --where",
@@ -237,7 +237,7 @@ def test_intervals():
 def test_reading_a_data_set(tmp_path):
     path = tmp_path / "credit.csv"
     path.write_text("income,job,class\n1,a,yes\n2,b,no\n3,a,yes\n4,b,no\n")
-    data = bk.read_dataset(str(path), target="class")
+    data = bk.as_dataset(str(path), target="class")
     assert list(data.X) == ["income", "job"]
     assert data.kinds == {"income": "numeric", "job": "nominal"}
     assert list(data.y) == ["yes", "no", "yes", "no"]

@@ -77,7 +77,7 @@ def test_only_fetch_opens_connections_and_no_archive_is_extracted():
 def test_pickles_are_never_loaded(suffix, tmp_path, mark):
     path = tmp_path / f"file{suffix}"
     path.write_bytes(pickle.dumps(Bomb(mark)))
-    for read in (bk.read_losses, bk.read_dataset, bk.read_evals, bk.open_study):
+    for read in (bk.read_losses, bk.as_dataset, bk.read_evals, bk.open_study):
         with pytest.raises(BestOfKError):
             read(path)
     assert not mark.exists()
@@ -233,7 +233,7 @@ def test_texts_for_people_have_no_control_characters(tmp_path):
     decision = bk.order(table, design="cv", higher_is_better=False)
     losses = bk.Losses(list(table.values()), dims=("learner", "fold"), learners=list(table))
     (tmp_path / "d\x1b.csv").write_text("a\x1b[31m,class\n" + "x,y\nx\x1b,n\n" * 9)
-    data = bk.read_dataset(tmp_path / "d\x1b.csv")
+    data = bk.as_dataset(tmp_path / "d\x1b.csv")
     for text in (str(decision), repr(decision), decision.explain(), decision.headline(),
                  decision.statements[0].text, losses.explain(), data.explain()):  # fmt: skip
         assert not set("\x1b\u202e") & set(text)
@@ -280,7 +280,7 @@ def test_errors_have_no_control_characters():
     )
 
 
-@pytest.mark.parametrize("name", ["taken", "account", "left_out", "notes", "command"])
+@pytest.mark.parametrize("name", ["taken", "notes", "command"])
 def test_a_list_of_other_things_than_texts_is_damaged(name, stored):
     change_spec(stored, lambda spec: spec.update({name: [["no text"]]}))
     with pytest.raises(bk.StoreError, match="the specification of study 1 is damaged"):

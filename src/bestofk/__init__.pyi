@@ -10,9 +10,8 @@ from ._base.errors import (
     TableError as TableError,
     UnknownNameError as UnknownNameError,
 )
-from .data.conversion import as_dataset as as_dataset
 from .data.dataset import DataSet as DataSet
-from .data.reading import load as load, read_dataset as read_dataset
+from .data.reading import as_dataset as as_dataset, load as load
 from .decide import power as power
 from .decide.decision import Decision as Decision
 from .decide.order import order as order

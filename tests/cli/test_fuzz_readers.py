@@ -33,7 +33,7 @@ def test_half_of_a_surrogate_pair_in_a_cell(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="line 1, column 'learner' is not valid text"):
         bk.read_losses(path)
     with pytest.raises(TableError, match="is not valid text"):
-        bk.read_dataset(path)
+        bk.as_dataset(path)
 
 
 def test_half_of_a_surrogate_pair_in_a_label() -> None:
@@ -59,7 +59,7 @@ def test_a_zip_archive_of_an_unknown_version(name: str, tmp_path: Path) -> None:
     at = data.index(b"PK\x01\x02")
     data[at + 6] = 99  # the version needed to extract, in the table of contents
     path.write_bytes(data)
-    for read in (bk.read_evals, bk.read_losses, bk.read_dataset):
+    for read in (bk.read_evals, bk.read_losses, bk.as_dataset):
         with pytest.raises(BestOfKError):
             read(path)
 

@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bestofk._base.errors import ArgumentError, TableError, UnknownNameError
-from bestofk.data import as_dataset, load, read_dataset, with_row_columns
+from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk.data import as_dataset, load, with_row_columns
 
 FRAME = pd.DataFrame(
     {
@@ -24,7 +24,7 @@ def test_named_column_is_excluded_from_features():
     assert data.groups.tolist() == ["p", "p", "q", "q"]
     assert data.sample_weight.tolist() == [1.0, 2.0, 3.0, 0.0]
     assert (data.folds.name, data.folds.tolist()) == ("fold", [0, 1, 0, -1])
-    assert "2 groups (column 'patient', excluded from the features)" in data.explain()
+    assert data.predicted.endswith("from 1 column, 4 rows in 2 groups.")
     later = with_row_columns(as_dataset(FRAME, Y), groups="patient", sample_weight="share")
     assert list(later.X.columns) == ["size", "fold"]
     assert with_row_columns(later, groups="patient").groups is later.groups
@@ -79,14 +79,14 @@ def test_unknown_column_and_no_feature_left():
 def test_from_a_file_whose_last_column_holds_groups(tmp_path):
     file = tmp_path / "visits.csv"
     file.write_text("size,fold,ill,share,patient\n1,0,no,1,p\n2,1,yes,2,q\n3,1,no,1,7\n")
-    data = read_dataset(file, groups="patient", sample_weight="share", folds="fold")
+    data = as_dataset(file, groups="patient", sample_weight="share", folds="fold")
     assert data.y.name == "ill"  # the last column that is left
     assert list(data.X.columns) == ["size"]
     assert data.groups.tolist() == ["p", "q", "7"]
     with pytest.raises(ArgumentError, match="'ill' is the target and cannot hold groups"):
-        read_dataset(file, target="ill", groups="ill")
+        as_dataset(file, target="ill", groups="ill")
     with pytest.raises(LookupError, match="did you mean 'patient'"):
-        read_dataset(file, groups="patent")
+        as_dataset(file, groups="patent")
     file.write_text("size,ill,patient\n1,no,p\n2,yes,\n")
-    with pytest.raises(TableError, match=r"line 3, column 'patient' must hold groups"):
-        read_dataset(file, target="ill", groups="patient")
+    with pytest.raises(ArgumentError, match=r"groups must have no missing values; row 2 is"):
+        as_dataset(file, target="ill", groups="patient")

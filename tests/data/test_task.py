@@ -6,8 +6,8 @@ from hypothesis import given, strategies as st
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk.cli.app import run as main
-from bestofk.data.conversion import as_dataset
-from bestofk.data.schema import infer_target
+from bestofk.data.reading import as_dataset
+from bestofk.data.schema import infer_task
 
 
 @pytest.mark.parametrize(
@@ -26,20 +26,20 @@ from bestofk.data.schema import infer_target
         (np.array([1, "b"], dtype=object), "classification"),
     ],
 )
-def test_infer_target(y, task):
-    assert infer_target(y, "auto").task == task
+def test_infer_task(y, task):
+    assert infer_task(y, "auto")[0] == task
 
 
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=60))
-def test_few_whole_numbers_are_classes_with_a_note(values):
-    target = infer_target(values, "auto")
+def test_few_whole_numbers_are_classes(values):
+    task, guessed = infer_task(values, "auto")
     count = len(set(values))
     few = count <= 2 or (count <= 20 and 5 * count <= len(values))
-    assert target.task == ("classification" if few else "regression")
-    assert (f"({count} different values)" in target.note) == (count > 2)
-    # the type does not matter, and what is told holds
-    assert infer_target(np.array(values, dtype=float), "auto") == target
-    assert infer_target(values, "regression") == ("regression", "")
+    assert task == ("classification" if few else "regression")
+    assert guessed == (count > 2)
+    # the type does not matter, and what is stated holds
+    assert infer_task(np.array(values, dtype=float), "auto") == (task, guessed)
+    assert infer_task(values, "regression") == ("regression", False)
 
 
 @pytest.fixture
@@ -59,19 +59,18 @@ QUICK = {"cv": "5x2", "progress": False}
 
 def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsys):
     path, frame = whole
-    count = frame["y"].nunique()
-    note = f"read as numbers ({count} different values): regression"
     study = bk.compare(REGRESSORS, frame[["a", "b"]], frame["y"], **QUICK)
     assert study.recommended == "r"
-    predicted = "Predicting 'y' (a number) from 2 columns."
-    assert f"{predicted} y {note}" in study.explain()
+    low, high = frame["y"].min(), frame["y"].max()
+    kind = f"(a number, {low} to {high}; task='classification' predicts classes)"
+    rest = "from 2 columns, 60 rows."
+    assert study.explain().startswith(f"Predicting 'y' {kind} {rest}\n")
     learners = [word for spec in REGRESSORS for word in ("--learner", spec)]
     arguments = ["compare", str(path), "--cv", "5x2", "--engine", "serial", *learners]
     assert main(arguments) == 0
     output = capsys.readouterr().out
-    guess = "The target is the last column, 'y': name the target to choose another."
-    advice = "the task 'classification' reads them as classes."
-    assert f"\nNote: {predicted} {guess} 'y' {note}; {advice}" in output
+    kind = kind.replace("task='classification'", "--task classification")
+    assert " ".join(output.split()).startswith(f"Predicting 'y', the last column {kind}, {rest} ")
     # the advice works
     assert (
         main([*arguments[:6], "--task", "classification", "--learner", "max", "--learner", "nmc"])
@@ -91,9 +90,8 @@ def test_stated_task_of_a_study(whole, data):
     study = bk.compare(
         ["max", "nmc"], *given, **QUICK, execution=bk.Execution(task="classification")
     )
-    predicted = "Predicting 'y' (44 classes) from 2 columns."
-    guess = f"{predicted} The target is the last column, 'y': name the target to choose another."
-    assert study.assumed == (guess if data == "data" else predicted,)
+    choice = ", the last column (44 classes)," if data == "data" else " (44 classes)"
+    assert study.assumed == (f"Predicting 'y'{choice} from 2 columns, 60 rows.",)
     assert study.losses.metric.name == "error"
     with pytest.raises(ArgumentError, match="'iris' is a data set for classification; got task"):
         bk.compare(
@@ -124,11 +122,7 @@ def test_learners_of_the_other_kind_are_refused_before_the_first_fit(whole):
 def test_constructor_infers_the_task():
     X = pd.DataFrame({"x": np.arange(30.0)})
     data = bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)))
-    assert (data.task, data.target_note[:16]) == ("regression", "y read as number")
-    assert (
-        bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="classification").target_note
-        == ""
-    )
-    assert as_dataset(X, np.arange(30), task="regression").target_note == ""
+    assert (data.task, data.task_guessed) == ("regression", True)
+    assert not as_dataset(X, np.arange(30), task="regression").task_guessed
     with pytest.raises(ArgumentError, match="task must be one of 'auto', 'classification'"):
         bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="ranking")

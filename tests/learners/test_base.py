@@ -26,7 +26,7 @@ def test_data_frames_arrays_and_lists_are_the_same_rows() -> None:
 def test_objects_hold_numbers_or_words_by_column() -> None:
     X = np.array([[1, "red"], [2, "red"], [9, "blue"]], dtype=object)
     model = learner("nmc").fit(X, ["s", "s", "b"])
-    assert model.schema_.categories == (None, ("red", "blue"))
+    assert model.schema_.categories == (None, ("blue", "red"))
     assert model.predict(np.array([[8, "blue"]], dtype=object)).tolist() == ["b"]
 
 

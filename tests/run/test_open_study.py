@@ -330,7 +330,7 @@ def test_the_verbs_tell_the_same_story(run):
     assert {**told, "report": "a.html"} == held
     assert Path("a.html").read_text("utf-8") == Path("b.html").read_text("utf-8")
     shown = json.loads(run("show", "s.db", "--json").out)["studies"][0]
-    assert shown["explanation"].startswith(held["headline"])
+    assert shown["explanation"].split("\n")[:2] == [held["data"][0], held["headline"]]
     assert shown["recommended"] == held["recommended"]
     assert shown["decisions"][0]["options"]["prefer"] == "fit_time"
     lines = run("show", "s.db").out

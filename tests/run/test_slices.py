@@ -116,12 +116,12 @@ def test_command_json_report_and_an_ignored_column(frame, tmp_path, capsys):
     frame.to_csv(path, index=False)
     command = ["compare", path, "--target", "y", "--learner", "nmc", "--learner", "nn", "--cv",
                "5x2", "--engine", "serial", "--by", "part"]  # fmt: skip
-    assert main([*command, "--ignore", "part", "--report", str(page)]) == 0
+    assert main([*command, "--column", "part=ignore", "--report", str(page)]) == 0
     assert "Slices by part: " in capsys.readouterr().out
     assert "Slices by part" in page.read_text()
     assert main([*command, "--json"]) == 0
     stored = json.loads(capsys.readouterr().out)
     assert len(stored["slices"]["slices"]) == 4
-    assert "The rows are in 4 slices by 'part', which is also a feature." in stored["data"]
+    assert stored["data"] == ["Predicting 'y' (2 classes, 49 % yes) from 4 columns, 320 rows."]
     assert main([*command[:-1], "y"]) == 2
     assert "is the target and cannot hold slices" in capsys.readouterr().err

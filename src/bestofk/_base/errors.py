@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from ast import literal_eval
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +40,27 @@ def use(**argument: Any) -> Advice:
 
 Part = str | Advice
 """A part of a message."""
+_WRITTEN = re.compile(r"(?<!\w)(columns|task)=(\{.*?\}|'\w+')")
+
+
+def parts_of(text: str) -> tuple[Part, ...]:
+    """Return the parts of a note that was stored as text, with its advice about the data.
+
+    Examples
+    --------
+    >>> parts_of("'id' is left out (columns={'id': 'number'} keeps it).")[1]
+    Advice(keyword='columns', value={'id': 'number'})
+    """
+    parts: list[Part] = []
+    end = 0
+    for match in _WRITTEN.finditer(text):
+        try:
+            advice = Advice(match[1], literal_eval(match[2]))
+        except (SyntaxError, ValueError):  # a name that looks like it
+            continue
+        parts += [text[end : match.start()], advice]
+        end = match.end()
+    return (*parts, text[end:])
 
 
 class _Message(BaseException):

@@ -25,6 +25,7 @@ from bestofk.cli.options import (
     echo_explanation,
     jobs_option,
     names_in,
+    pairs_in,
     preference,
     progress_of,
     published_settings,
@@ -34,7 +35,7 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.outputs import file_options, planned_outputs
-from bestofk.cli.say import say, say_start
+from bestofk.cli.say import say_start
 
 _STOP_OPTIONS = {"stop_target": "--stop-target", "risk": "--risk"}
 PUBLISHED_LEARNERS = ("max", "nmc", "logistic", "c4.5", "nn")
@@ -140,10 +141,14 @@ NOT_FOR_SCORES = (
 @click.option("--store", metavar="URL", help="Save fits in a file or database, and resume from it.")
 @click.option("--replicate", metavar="N", type=click.IntRange(min=0, max=10_000), default=0,
               help="Repeat the decision with N other choices of splits.")  # fmt: skip
-@click.option("--nominal", metavar="COLS", help="Nominal columns: a,b.")
-@click.option("--numeric", metavar="COLS", help="Numeric columns: a,b.")
-@click.option("--ignore", metavar="COLS", help="Columns to leave out: a,b.")
-@click.option("--keep", metavar="COLS", help="Columns to use even if they look like identifiers.")
+@click.option(
+    "--column",
+    "columns",
+    metavar="COL=KIND",
+    multiple=True,
+    callback=pairs_in,
+    help="What a column is: category, number or ignore. Repeatable.",
+)
 @click.option("--task", type=click.Choice(["auto", "classification", "regression"]),
               default="auto", show_default=True,
               help="Predict labels or numbers. Auto decides and says which.")  # fmt: skip
@@ -179,10 +184,7 @@ def compare(
     retry_failed: bool,
     store: str | None,
     replicate: int,
-    nominal: str | None,
-    numeric: str | None,
-    ignore: str | None,
-    keep: str | None,
+    columns: dict[str, str],
     task: str,
     by: str | None,
     as_published: bool,
@@ -219,17 +221,11 @@ def compare(
     check_specifications(learners)
     options: dict[str, Any] = {
         "target": target,
-        "nominal": names_in(nominal),
-        "numeric": names_in(numeric),
-        "ignore": names_in(ignore),
-        "keep": names_in(keep),
+        "columns": columns,
         "groups": groups,
         "sample_weight": sample_weight,
         "by": by,
-        "folds": _column_of_folds(cv),
     }
-    if task != "auto":
-        options["task"] = task
     arguments = decision_arguments(decision)
     if as_published:
         arguments = published_settings(arguments)
@@ -251,16 +247,15 @@ def compare(
     from bestofk.learners.specification import chosen_learners
     from bestofk.run.compare import compare as run_comparison
     from bestofk.run.execution import Execution
-    from bestofk.run.inputs import dataset_of
+    from bestofk.run.inputs import as_datasets
 
     # Learners may print; keep that out of the answer.
     if procedure.takes == "scores":
         refuse_options(f"the procedure {procedure.name}", NOT_FOR_SCORES)
         with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
-            datasets = [dataset_of(source, **options) for source in data]
             selected = resolve(procedure.on_data)(
                 chosen_learners(learners, learner_files),
-                datasets,
+                as_datasets(list(data), task=task, **options),
                 procedure=procedure.name,
                 cv=cv or "kfold:10",
                 alpha=arguments["alpha"],
@@ -271,13 +266,10 @@ def compare(
         echo_explanation(selected, as_json=as_json, more=written)
         return
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
-        datasets = [dataset_of(source, **options) for source in data]
-        if verbose:
-            for each in datasets:
-                say(" ".join(each.account), err=True)
         study = run_comparison(
             chosen_learners(learners, learner_files),
-            datasets,
+            list(data),
+            **options,
             cv=plan,
             scoring=_metrics(scoring, cost),
             stop=rule,
@@ -295,6 +287,7 @@ def compare(
                 retry_failed=retry_failed,
                 repetitions=repetitions,
                 replicate=replicate,
+                task=task,
                 command=command_line(),
             ),
         )
@@ -340,12 +333,6 @@ def _stop_rule(stop: str | None, *, risk: float | None, **options: Any) -> Any:
                 f"{option} applies to a comparison that stops early: add --stop settled."
             )
     return None
-
-
-def _column_of_folds(plan: str | None) -> str | None:
-    from bestofk.splits.plans import plan as make_plan
-
-    return None if plan is None else make_plan(plan).column or None
 
 
 def _plan(plan: str | None, stratify: str | None, random_state: int) -> Any:

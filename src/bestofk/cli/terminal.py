@@ -371,6 +371,8 @@ def _print(
 ) -> None:
     """Print the verdict, the table, and the lines How sure, Note and Caution; or everything."""
     out = console()
+    for statement in value.select("data"):
+        print_prose(out, statement.written(typed_advice))
     for statement in value.select(*HEADLINE):
         print_prose(out, statement.written(typed_advice), style="bold")
     if decision is not None:
@@ -390,8 +392,9 @@ def _print(
 
 
 def _details(value: Stated) -> list[str]:
-    """Return every statement but those of the first paragraph."""
-    return [one.written(typed_advice) for one in value.statements if one.kind not in HEADLINE]
+    """Return every statement but those that are printed first."""
+    rest = [one for one in value.statements if one.kind not in ("data", *HEADLINE)]
+    return [one.written(typed_advice) for one in rest]
 
 
 def _summary(value: Stated) -> list[str]:

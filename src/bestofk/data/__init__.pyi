@@ -1,6 +1,5 @@
-from .conversion import as_dataset as as_dataset
 from .dataset import DataSet as DataSet
 from .embedded import DATASETS as DATASETS
-from .reading import load as load, read_dataset as read_dataset
+from .reading import as_dataset as as_dataset, load as load
 from .row_columns import with_row_columns as with_row_columns
 from .schema import Encoded as Encoded, Schema as Schema

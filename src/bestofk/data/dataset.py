@@ -12,16 +12,18 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
+from bestofk._base.formatting import counted
 from bestofk._base.results import ready_to_print
 from bestofk.data.schema import (
+    OTHER_TASK,
     TASKS,
     Codes,
     Encoded,
     Schema,
     digest_rows,
     encode_labels,
-    infer_target,
+    infer_task,
     is_sparse,
 )
 
@@ -40,7 +42,7 @@ _cached_results: WeakKeyDictionary[Encoded, dict[Hashable, Any]] = WeakKeyDictio
 class DataSet:
     """Rows to learn from.
 
-    Made by `as_dataset`, `read_dataset` and `load`.
+    Made by `as_dataset` and `load`.
 
     Parameters
     ----------
@@ -53,13 +55,9 @@ class DataSet:
         The labels, categorical with the classes in declared order; numbers for a regression.
     task : str
         ``"classification"`` or ``"regression"``; ``"auto"``, the default, is replaced by one of
-        them according to the values of `y`, see `bestofk.data.schema.infer_target`.
-    account : tuple of str
-        How the source was read, in sentences.
-    left_out : tuple of str
-        Sentences about columns that are not used.
-    remarks : tuple of str
-        Sentences about rows and columns that may make a comparison misleading.
+        them according to the values of `y`, see `bestofk.data.schema.infer_task`.
+    notes : tuple of str
+        Sentences about what was assumed, left out, or may make a comparison misleading.
     groups : Series or None
         Rows of one group are never on both sides of a split.
     sample_weight : Series or None
@@ -68,11 +66,15 @@ class DataSet:
         The fold that tests each row, for the plan ``"predefined:COLUMN"``.
     by : Series or None
         The slice of each row.
-    target_note : str
-        How the target was read, if its values do not make that evident.
+    target_choice : str
+        Why the target was chosen, if the user named none: ``"the last column"``.
+    task_guessed : bool
+        Whether the target may also be read for the other task.
     original : DataFrame or None
         The unconverted columns, including those that were left out, for learners that choose
         their own columns; None if they equal those of `X`.
+    dates : tuple of str
+        The columns that hold dates, as days since 1970-01-01.
     named : bool
         Whether the columns have names from the user's data frame.
 
@@ -92,23 +94,23 @@ class DataSet:
     X: Any
     y: pd.Series[Any]
     task: str = "auto"
-    account: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    remarks: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     groups: pd.Series[Any] | None = None
     sample_weight: pd.Series[Any] | None = None
     folds: pd.Series[Any] | None = None
     by: pd.Series[Any] | None = None
-    target_note: str = ""
+    target_choice: str = ""
+    task_guessed: bool = False
     original: pd.DataFrame | None = None
+    dates: tuple[str, ...] = ()
     named: bool = False
 
     def __post_init__(self) -> None:
         if self.task in TASKS:
             return
-        target = infer_target(self.y, self.task)
-        object.__setattr__(self, "task", target.task)
-        object.__setattr__(self, "target_note", self.target_note or target.note)
+        task, guessed = infer_task(self.y, self.task)
+        object.__setattr__(self, "task", task)
+        object.__setattr__(self, "task_guessed", guessed)
 
     @property
     def whole(self) -> bool:
@@ -186,10 +188,40 @@ class DataSet:
         """
         return fingerprint_of(self)
 
+    @property
+    def predicted(self) -> str:
+        """What is predicted from what, in a sentence."""
+        other = OTHER_TASK[self.task]
+        kind = self._target_words()
+        if self.task_guessed:
+            kind += f"; {use(task=other)} predicts {_PREDICTS[other]}"
+        columns = counted(self.d, "column")
+        if self.whole:
+            columns = f"{self.d:,} sparse columns" if is_sparse(self.X) else "texts"
+        rows = counted(self.n, "row")
+        if self.groups is not None:
+            rows += f" in {counted(self.groups.nunique(), 'group')}"
+        target = f"{str(self.y.name)!r} ({kind})"
+        if self.target_choice:
+            target = f"{str(self.y.name)!r}, {self.target_choice} ({kind}),"
+        return f"Predicting {target} from {columns}, {rows}."
+
+    def _target_words(self) -> str:
+        if self.task == "regression":
+            low, high = float(self.y.min()), float(self.y.max())
+            return f"a number, {_short(low)} to {_short(high)}"
+        codes, classes = self.labels()
+        words = f"{len(classes)} classes"
+        if len(classes) == 2 and self.n:
+            share = float(np.mean(codes))
+            rare = 1 if share <= 0.5 else 0
+            words += f", {percent(min(share, 1 - share))} {classes[rare]}"
+        return words
+
     @ready_to_print
     def explain(self) -> str:
         """Describe the data set and how it was read."""
-        return " ".join((f"{self._size()}.", *self.account, *self.left_out, *self.remarks))
+        return " ".join((self.predicted, *self.notes))
 
     def __len__(self) -> int:
         return self.n
@@ -212,6 +244,19 @@ class DataSet:
             else "a number to predict"
         )
         return f"{self.name!r}, {self.n} rows, {columns}, {target}"
+
+
+_PREDICTS = {"classification": "classes", "regression": "a number"}
+
+
+def _short(number: float) -> str:
+    """Return a number with about three digits."""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
+def percent(share: float) -> str:
+    """Return a share as a whole percentage; below 1 % and above 0 as such."""
+    return "below 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
 
 
 def fingerprint_of(data: DataSet) -> str:

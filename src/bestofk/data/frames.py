@@ -42,3 +42,26 @@ def as_pandas(value: Any, name: str = "data") -> Any:
                 f"{name} is a {kind.__name__}, which is not computed yet: pass {name}.{method}()."
             )
     return value
+
+
+def refuse_other_order(X: Any, values: Any, name: str, of: str = "X") -> None:
+    """Refuse values that have the index labels of `X` (called `of`) in another order.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> X, y = pd.DataFrame({"size": [1, 2]}, index=["a", "b"]), pd.Series([5, 6], ["b", "a"])
+    >>> refuse_other_order(X, y, "y")
+    Traceback (most recent call last):
+    bestofk._base.errors.ArgumentError: y has the index labels of X in another order: pass \
+y.loc[X.index], or y.to_numpy() if the rows correspond as they are.
+    """
+    first: Any = getattr(X, "index", None)
+    second: Any = getattr(values, "index", None)
+    if not (hasattr(first, "equals") and hasattr(second, "equals")) or first.equals(second):
+        return
+    if len(first) == len(second) and first.is_unique and len(first.difference(second)) == 0:
+        raise ArgumentError(
+            f"{name} has the index labels of {of} in another order: pass {name}.loc[{of}.index], "
+            f"or {name}.to_numpy() if the rows correspond as they are."
+        )

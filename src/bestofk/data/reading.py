@@ -1,98 +1,126 @@
-"""Read data sets from files, and load the data sets that come with scikit-learn."""
+"""Make data sets from files, data frames, arrays, sparse matrices and texts."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bestofk._base.checks import one_of, refuse
-from bestofk._base.errors import ArgumentError, Part, TableError, use
+from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
+from bestofk._base.missing_files import check_source
 from bestofk._base.registry import resolve
-from bestofk.data.conversion import as_dataset
+from bestofk.data.columns import (
+    MIN_ROWS_TO_JUDGE,
+    STATED_KINDS,
+    learn_column,
+    named_like_identifier,
+    names_rows,
+)
 from bestofk.data.dataset import DataSet
-from bestofk.data.dates import days_of_texts, describe_dates, looks_like_date
 from bestofk.data.embedded import DATASETS
+from bestofk.data.frames import as_pandas, refuse_other_order
 from bestofk.data.row_columns import (
     FEATURE_ROLES,
-    MIN_ROWS_TO_JUDGE,
-    NOUNS,
-    describe_constants,
-    describe_left_out,
+    check_row_columns,
     list_names,
-    names_rows,
+    split_off_columns,
     with_row_columns,
 )
-from bestofk.data.schema import TASK_OPTIONS, Target, infer_target
-from bestofk.data.tables import Table, read_table
-from bestofk.data.tables.cells import read_numbers
+from bestofk.data.schema import (
+    TASK_OPTIONS,
+    encode_labels,
+    infer_task,
+    is_categorical,
+    is_whole,
+    settled_rows,
+)
+from bestofk.data.tables.cells import MISSING_TEXTS, read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bestofk.data.tables import Table
+
 _TARGET_NAMES = ("class", "target", "label")
-_MAX_SHARE_OF_WORDS = 0.1
+_TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
+"""Texts that pandas reads as truth values."""
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_ROWS_AT_ONCE = 4096
+_FORMS = (
+    "compare(learners, X, y), compare(learners, frame, 'column'), "
+    "compare(learners, 'file.csv', target='column') or compare(learners, 'iris')"
+)
 
 
-def read_dataset(
-    path: str | os.PathLike[str],
+def as_dataset(
+    source: Any,
+    target: Any = None,
     *,
-    target: str | None = None,
-    nominal: Sequence[str] = (),
-    numeric: Sequence[str] = (),
-    ignore: Sequence[str] = (),
-    keep: Sequence[str] = (),
     name: str | None = None,
+    columns: Mapping[str, str] | None = None,
     task: str = "auto",
-    groups: str | None = None,
-    sample_weight: str | None = None,
-    folds: str | None = None,
-    by: str | None = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    folds: Any = None,
+    by: Any = None,
+    copy: bool = True,
 ) -> DataSet:
-    r"""Read a data set from CSV, TSV, Parquet, ARFF or JSON lines.
+    r"""Make a data set from a file, a data frame or arrays.
 
     Parameters
     ----------
-    path : path
-        The file; text may be compressed with gzip.
-    target : str, optional
-        The column to predict. By default the one called class, target or label, else the last.
-    nominal, numeric, ignore : sequences of str, optional
-        Columns to treat as nominal or numeric, and columns to leave out.
-    keep : sequence of str, optional
-        Columns to use even if they look like identifiers.
+    source : path, name, data frame, array, list of dictionaries, sparse matrix or texts
+        A file, a folder of files with the same columns, or an SQLAlchemy URL with a table or a
+        query (see `bestofk.data.tables.read_table`); the name of an embedded data set; a data
+        frame of pandas, polars or Arrow; an array of shape (n, d), whose columns are called x1,
+        x2, ...; a list of dictionaries, or a dictionary of columns. A sparse matrix and a sequence
+        of texts are kept as they are, for learners that accept them.
+    target : str, or array of shape (n,) or (n, 1)
+        The name of the column to predict, or the targets. By default the column of a file that
+        is called class, target or label, else its last one.
     name : str, optional
-        The name in reports; by default the name of the file.
+        The name in reports; by default that of the file.
+    columns : mapping of column to {"category", "number", "ignore"}, optional
+        What columns are, if the rule below does not find it. ``"ignore"`` leaves a column out.
     task : {"auto", "classification", "regression"}
-        Whether the target is a label, even if it looks like a number, or a number. Auto: text,
-        booleans and declared values are labels, numbers with fractions are numbers. Whole numbers
-        are labels if there are two distinct ones, or at most 20 with at least five rows each on
-        average; `DataSet.target_note` says so.
-    groups, sample_weight, folds : str, optional
-        Columns to exclude from the features: rows of one group are never on both sides of a
-        split; the weight of each row; the fold that tests it (for the plan
-        ``"predefined:COLUMN"``).
-    by : str, optional
-        Column of slices; it stays a feature unless `ignore` names it.
+        Whether the target is a label or a number. Auto: text, booleans and categories are labels,
+        numbers with fractions are numbers. Whole numbers are labels if there are two distinct
+        ones, or at most 20 with at least five rows each on average.
+    groups, sample_weight, folds, by : name of a column, or array of shape (n,), optional
+        See `bestofk.data.with_row_columns`. A named column is excluded from the features,
+        except that of slices.
+    copy : bool, optional
+        False: use an array of floats without copying it. It must not change while the data set is
+        in use.
 
     Returns
     -------
     DataSet
-        Its `account` says how the file was read: the target, the kinds, what was left out.
+        Its `notes` say what was assumed and left out. The arguments are never changed.
 
     Notes
     -----
-    A column is numeric if every cell that is not missing is a number, else nominal. Dates such as
-    2024-03-31 (with or without a time) become days since 1970-01-01. Values and classes keep the
-    order that the file declares (ARFF, Parquet dictionaries), else the order of first appearance.
-    Identifiers are left out unless `keep` names them or you state their kind: a text column with a
-    different value in every row, or distinct whole numbers in a column with a name such as id,
-    customer_id, PassengerId or index. A constant column is kept.
+    Missing are null values, ``?`` and the texts that pandas reads as missing: empty cells,
+    ``#N/A``, ``#N/A N/A``, ``#NA``, ``-1.#IND``, ``-1.#QNAN``, ``-NaN``, ``-nan``, ``1.#IND``,
+    ``1.#QNAN``, ``<NA>``, ``N/A``, ``NA``, ``NULL``, ``NaN``, ``None``, ``n/a``, ``nan`` and
+    ``null``.
+
+    A column is numeric if every other cell is a number, with one thousands separator, decimal
+    mark, currency sign or percent sign. If at least nine of ten cells are numbers and the others
+    are a few words, the words are missing values. Dates of one form become days since 1970-01-01.
+    Everything else is a category. Categories and classes are in declared order (categorical
+    columns, ARFF), else sorted.
+
+    A column is left out as an identifier if it holds texts or whole numbers that differ in every
+    row, and is named like one (id, customer_id, PassengerId) or rises in steps of one.
+
+    Rows belong together by position. If the target, groups, weights, folds or slices have the
+    same index labels as the frame in another order, they are refused. Other labels are not
+    compared.
 
     Examples
     --------
@@ -100,353 +128,459 @@ def read_dataset(
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = pathlib.Path(folder.name, "credit.csv")
     >>> _ = file.write_text("income;house;class\n1,5;own;good\n0,7;rent;bad\n?;rent;bad\n")
-    >>> data = read_dataset(file)
+    >>> data = as_dataset(file)
     >>> data
     DataSet('credit', 3 rows, 1 numeric and 1 nominal column, 2 classes)
     >>> data.X["income"].tolist(), data.classes.tolist()
-    ([1.5, 0.7, nan], ['good', 'bad'])
+    ([1.5, 0.7, nan], ['bad', 'good'])
     >>> folder.cleanup()
+    >>> as_dataset([[1, 0], [2, 1], [3, 0]], ["a", "b", "a"], columns={"x2": "category"}).kinds
+    {'x1': 'numeric', 'x2': 'nominal'}
     """
     one_of(task, "task", TASK_OPTIONS)
-    for role, names in (
-        ("nominal", nominal),
-        ("numeric", numeric),
-        ("ignore", ignore),
-        ("keep", keep),
-    ):
-        if isinstance(names, str):
-            raise refuse(role, "a list of names of columns", names)
-    table = read_table(path)
-    if name is None:
-        name = Path(path).name.removesuffix(".gz")
-        name = name.rpartition(".")[0] or name
-    role_columns = {"groups": groups, "sample_weight": sample_weight, "folds": folds, "by": by}
-    row_columns = _row_columns(table, role_columns, target)
-    data = dataset_of(
-        table, target=target, nominal=nominal, numeric=numeric, ignore=ignore, keep=keep, name=name,
-        task=task, apart=tuple(
-            column
-            for role, column in role_columns.items()
-            if column is not None and role not in FEATURE_ROLES
-        ),
-    )  # fmt: skip
-    if by is not None and by == data.y.name:
-        raise _is_target(by, "by")
-    return with_row_columns(data, **row_columns)
-
-
-def _row_columns(
-    table: Table, role_columns: dict[str, str | None], target: str | None
-) -> dict[str, pd.Series[Any]]:
-    """Return the columns of groups, weights and folds by role, as text or numbers."""
-    import pandas as pd
-
-    row_columns = {}
-    for role, column in role_columns.items():
-        if column is None:
-            continue
-        if not isinstance(column, str):
-            raise refuse(role, "the name of a column of the file", column)
-        missing = table.missing(column)
-        if column == target:
-            raise _is_target(column, role)
-        if missing.any():
-            row = int(np.flatnonzero(missing)[0])
-            raise TableError(
-                f"{table.location(row, column)} must hold {NOUNS.get(role, role)}; the cell is "
-                f"missing ({int(missing.sum())} of {len(missing)})."
+    roles = {"groups": groups, "sample_weight": sample_weight, "folds": folds, "by": by}
+    stated = _stated_kinds(columns)
+    if isinstance(source, DataSet) or _is_embedded(source):
+        data = source if isinstance(source, DataSet) else load(str(source))
+        _refuse_known(data, target=target, columns=stated, task=task)
+        return with_row_columns(data, **roles)
+    table, choice, delimiter = None, "", None
+    if isinstance(source, str | os.PathLike):
+        table = _table(os.fspath(source))
+        delimiter = table.delimiter
+        name = name or _name_of(source)
+        for role, column in roles.items():
+            if isinstance(column, str) and column not in table.columns:
+                raise UnknownNameError(f"{role} column", column, table.columns, table.source)
+        excluded = {str(one) for role, one in roles.items() if role not in FEATURE_ROLES}
+        excluded |= {column for column, kind in stated.items() if kind == "ignore"}
+        target, choice = _chosen_target(table, target, excluded)
+        source = _frame_of(table)
+        locate: Callable[[int, str], str] = table.location
+    else:
+        locate = _row_location
+    X, y, target = _features_and_target(source, target)
+    name = name or "data"
+    for role, values in {"y": y, **roles}.items():
+        refuse_other_order(X, values, role)
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if n < 1:
+        raise ArgumentError("A data set must have at least one row; got none.")
+    y, task, guessed = _target_values(y, target, n, task, stated, locate)
+    named, original = False, None
+    notes: list[str] = []
+    dates: list[str] = []
+    if is_whole(X):
+        _refuse_column_names(columns=stated, **roles)
+        rows = settled_rows(X)
+        values_by_role = {role: one for role, one in roles.items() if one is not None}
+    else:
+        named = hasattr(X, "columns")
+        frame = _frame(X)
+        for column in stated:
+            if column not in frame.columns and column != target:
+                raise UnknownNameError("column", column, [str(one) for one in frame.columns])
+        for role, column in roles.items():
+            if isinstance(column, str) and column == target:
+                noun = "slices" if role == "by" else role
+                raise ArgumentError(f"Column {column!r} is the target and cannot hold {noun}.")
+        frame, values_by_role = split_off_columns(frame, roles)
+        ignored = [column for column, kind in stated.items() if kind == "ignore"]
+        frame = frame.drop(columns=ignored, errors="ignore").reset_index(drop=True)
+        if not frame.shape[1]:
+            raise ArgumentError(
+                f"There must be a column to learn from besides the target {target!r}; got none."
             )
-        if role == "sample_weight":
-            values: Any = table.numbers(column)
-        else:
-            values = _categories(table, column, missing).astype(object).to_numpy()
-        row_columns[role] = pd.Series(values, name=column)
-    return row_columns
+        rows, notes, dates = _converted(frame, stated, delimiter, copy=copy, named=named)
+        if named and (rows.shape[1] < frame.shape[1] or set(frame.dtypes) - set(rows.dtypes)):
+            original = frame
+    row_columns: dict[str, Any] = {**check_row_columns(values_by_role, n)}
+    return DataSet(
+        name=name, X=rows, y=y, task=task, notes=tuple(notes), target_choice=choice,
+        task_guessed=guessed, original=original, dates=tuple(dates), named=named, **row_columns,
+    )  # fmt: skip
 
 
-def _is_target(column: str, role: str) -> ArgumentError:
-    noun = NOUNS.get(role, role)
-    return ArgumentError(f"Column {column!r} is the target and cannot hold {noun}.")
+def _stated_kinds(columns: Mapping[str, str] | None) -> dict[str, str]:
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise refuse("columns", "a mapping such as {'income': 'category'}", columns)
+    for column, kind in columns.items():
+        one_of(kind, f"columns: {column!r}", STATED_KINDS)
+    return {str(column): kind for column, kind in columns.items()}
 
 
-def dataset_of(
-    table: Table,
-    *,
-    target: str | None,
-    nominal: Sequence[str],
-    numeric: Sequence[str],
-    ignore: Sequence[str],
-    name: str,
-    task: str,
-    keep: Sequence[str] = (),
-    apart: Sequence[str] = (),
-) -> DataSet:
-    """Make a data set from a table, without the columns `apart`; see `read_dataset`."""
-    import pandas as pd
+def _is_embedded(source: Any) -> bool:
+    return isinstance(source, str) and source in DATASETS and not Path(source).exists()
 
-    for column in (*nominal, *numeric, *ignore, *keep):
-        table.missing(column)  # raises an error that suggests similar names
-    both = set(nominal) & set(numeric)
-    if both:
-        raise ArgumentError(f"Column {both.pop()!r} is stated as nominal and as numeric.")
-    target, account, guessed = _target(table, target, (*ignore, *apart))
+
+def _refuse_known(data: DataSet, *, target: Any, columns: Mapping[str, str], task: str) -> None:
+    """Refuse arguments about columns and target of a data set, which knows them."""
+    for argument, value in (("target", target), ("columns", columns or None)):
+        if value is not None:
+            raise ArgumentError(
+                f"{argument} does not apply to {data.name!r}, whose columns and target are known: "
+                "omit it."
+            )
+    if task not in ("auto", data.task):
+        raise ArgumentError(
+            f"{data.name!r} is a data set for {data.task}; got ", use(task=task), ": omit task."
+        )
+
+
+def _refuse_column_names(**arguments: Any) -> None:
+    """Raise if an argument names columns although the rows have none."""
+    for argument, value in arguments.items():
+        if isinstance(value, str) or (argument == "columns" and value):
+            raise ArgumentError(f"{argument} names columns, and the rows have none; got {value!r}.")
+
+
+def _row_location(row: int, column: str) -> str:
+    return f"Row {row + 1}, column {column!r}"
+
+
+# Files
+
+
+def _table(path: str) -> Table:
+    from bestofk.data.tables import read_table
+
+    check_source(path, "file or embedded data set", "bestofk.data.embedded:DATASETS")
+    table = read_table(path)
     if table.n_rows == 0:
         raise TableError(f"{table.source}: the table must hold rows; it has only a header.")
-    kind = _target_kind(table, target, task)
-    y = _target_column(table, target, kind.task)
-    features = _Features(table=table)
-    for column in table.columns:
-        if column != target and column not in ignore and column not in apart:
-            features.add(
-                column,
-                "nominal" if column in nominal else "numeric" if column in numeric else None,
-                keep=column in keep,
-            )
-    features.fall_back_on_texts()
-    if not features.columns:
-        left_out = list_names(list(features.identifiers))
-        raise TableError(
-            f"{table.source}: there must be a column to learn from besides the target {target!r}; "
-            + (f"all others are identifiers ({left_out})." if left_out else "got none.")
-        )
-    account += features.sentences()
-    if ignore:
-        account.append(f"Ignored: {list_names(list(ignore))}.")
-    changed = features.nominal or features.identifiers or features.dates
-    data = DataSet(
-        name=name,
-        X=pd.DataFrame(features.columns),
-        y=y,
-        task=kind.task,
-        target_note=" ".join(filter(None, (guessed, kind.note))),
-        original=pd.DataFrame(features.original) if changed else None,
-    )
-    if data.n_missing:
-        account.append(f"Missing cells: {data.n_missing}.")
-    return replace(data, account=(*table.account, *account), left_out=tuple(features.not_used()))
+    return table
 
 
-@dataclass(slots=True, kw_only=True, eq=False)
-class _Features:
-    """The features of a table, and what to say about them."""
-
-    table: Table
-    columns: dict[str, pd.Series[Any]] = field(default_factory=dict)
-    original: dict[str, pd.Series[Any]] = field(default_factory=dict)
-    identifiers: dict[str, pd.Series[Any]] = field(default_factory=dict)
-    nominal: list[str] = field(default_factory=list)
-    dates: list[str] = field(default_factory=list)
-    constant: list[str] = field(default_factory=list)
-    empty: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def add(self, column: str, stated: str | None, *, keep: bool) -> None:
-        """Convert a column of the stated kind, or of the kind that its cells show."""
-        import pandas as pd
-
-        days = None if stated == "nominal" else _days(self.table, column)
-        if days is not None:
-            self.dates.append(column)
-            self.original[column], self.columns[column] = pd.to_datetime(days, unit="D"), days
-            return
-        cells = _column(self.table, column, stated)
-        is_nominal = isinstance(cells.dtype, pd.CategoricalDtype)
-        self.original[column] = cells
-        if stated is None and is_nominal:
-            if column not in self.table.declared:
-                self.original[column] = pd.Series(cells.tolist())  # text, as other readers return
-            self.notes.extend(_nearly_numeric(self.table, column))
-        if stated is None and not keep and names_rows(cells, column):
-            self.identifiers[column] = cells
-            return
-        distinct = cells.nunique()
-        if distinct == 0:
-            self.empty.append(column)
-        elif distinct == 1 and len(cells) > 1:
-            self.constant.append(column)
-        self.columns[column] = cells
-        if is_nominal:
-            self.nominal.append(column)
-        elif form := self.table.number_form(column):
-            self.notes.append(f"{column!r}: {form}.")
-
-    def fall_back_on_texts(self) -> None:
-        """Use identifiers as features if there are no others: they may be texts to learn from."""
-        import pandas as pd
-
-        if not self.columns:
-            self.columns = {
-                column: cells
-                for column, cells in self.identifiers.items()
-                if isinstance(cells.dtype, pd.CategoricalDtype)
-            }
-            self.nominal = list(self.columns)
-            for column in self.columns:
-                del self.identifiers[column]
-
-    def sentences(self) -> list[str]:
-        """Describe the kinds of the features."""
-        sentences = []
-        if self.nominal:
-            sentences.append(f"Nominal: {list_names(self.nominal)}; the other columns are numeric.")
-        if self.dates:
-            sentences.append(describe_dates(self.dates))
-        sentences += self.notes
-        if self.constant:
-            sentences.append(describe_constants(self.constant))
-        if self.empty:
-            sentences.append(f"Kept, without any known value: {list_names(self.empty)}.")
-        return sentences
-
-    def not_used(self) -> list[str]:
-        """Describe the identifiers, which are left out."""
-        if not self.identifiers:
-            return []
-        return [describe_left_out(list(self.identifiers))]
+def _name_of(path: str | os.PathLike[str]) -> str:
+    file, _, part = Path(path).name.removesuffix(".gz").partition("#")
+    name = file.rpartition(".")[0] or file
+    return f"{name}#{part}" if part else name
 
 
-def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[str, list[str], str]:
-    """Return the target, a sentence for the account, and a note if the target is a guess."""
+def _chosen_target(table: Table, target: Any, excluded: set[str]) -> tuple[str, str]:
+    """Return the column to predict, and why if it was not named."""
     if target is not None:
-        table.missing(target)
-        if target in ignore:
-            raise ArgumentError(f"Column {target!r} is the target and cannot be ignored.")
-        return target, [], ""
-    usable = [column for column in table.columns if column not in ignore]
+        if not isinstance(target, str):
+            raise refuse("target", "the name of a column of the file", target)
+        if target not in table.columns:
+            raise UnknownNameError("column", target, table.columns, table.source)
+        return target, ""
+    usable = [column for column in table.columns if column not in excluded]
     if not usable:
-        raise TableError(f"{table.source}: there must be a column to predict; all are ignored.")
+        raise TableError(f"{table.source}: there must be a column to predict; all are excluded.")
     lowered = {column.strip().lower(): column for column in reversed(usable)}
     for word in _TARGET_NAMES:
         if word in lowered:
-            return lowered[word], [f"The target is the column {lowered[word]!r}, by its name."], ""
-    sentence = f"The target is the last column, {usable[-1]!r}"
-    return usable[-1], [f"{sentence}."], f"{sentence}: name the target to choose another."
+            return lowered[word], "chosen by its name"
+    return usable[-1], "the last column"
 
 
-def _target_kind(table: Table, target: str, task: str) -> Target:
-    """Return the task of the target, as stated or inferred from its cells."""
-    if task != "auto":
-        return Target(task, "")
-    missing = table.missing(target)
-    if missing.all() or not _is_numeric(table, target, missing):
-        return Target("classification", "")
-    return infer_target(table.numbers(target), task, name=repr(target))
-
-
-def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
+def _frame_of(table: Table) -> pd.DataFrame:
+    """Return the columns with the types that pandas would read."""
     import pandas as pd
 
-    missing = table.missing(target)
+    columns = {}
+    for name, cells in table.frame.items():
+        if name in table.declared:
+            values = pd.Categorical(table.text(name), categories=list(table.declared[name]))
+            columns[name] = pd.Series(values, index=cells.index)
+        else:
+            # texts of Parquet are read as categories to save memory
+            columns[name] = _typed(cells.astype(object) if is_categorical(cells) else cells)
+    return pd.DataFrame(columns)
+
+
+def _typed(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Return texts as numbers or truth values if all of them are."""
+    import pandas as pd
+
+    if cells.dtype != object and not isinstance(cells.dtype, pd.StringDtype):
+        return cells
+    cells = cells.where(cells.notna() & ~cells.isin(MISSING_TEXTS - {"?"}), None).astype(object)
+    known = cells.dropna()
+    if not all(isinstance(cell, str) for cell in known.head()):
+        return cells
+    if len(known) and known.isin(_TRUTH).all():
+        return cells.map(_TRUTH) if len(known) == len(cells) else cells.map(_TRUTH, "ignore")
+    parsed = read_numbers(cells, allow_words=False)
+    if parsed is None or parsed.form or "?" in set(known.unique()):
+        return cells
+    whole = len(known) == len(cells) and not known.str.contains(r"[.eEnN]").any()
+    if whole and np.abs(parsed.values).max(initial=0) < 2**53:
+        return pd.Series(parsed.values.astype(np.int64))
+    return pd.Series(parsed.values)
+
+
+# Features
+
+
+def _features_and_target(source: Any, target: Any) -> tuple[Any, Any, str]:
+    """Return the features, one column of targets, and its name."""
+    import pandas as pd
+
+    source, target = as_pandas(source, "data"), as_pandas(target, "target")
+    if target is None:
+        source, target = _separated(source)
+    if isinstance(source, Mapping) or (
+        isinstance(source, list) and source and all(isinstance(row, Mapping) for row in source)
+    ):
+        source = pd.DataFrame(source)
+    names = [str(one) for one in getattr(source, "columns", [])]
+    if isinstance(target, list | tuple) and names and set(map(str, target)) <= set(names):
+        if len(target) > 1 and len(target) != len(source):
+            raise ArgumentError(
+                f"target names {len(target)} columns, a multi-output target, which bestofk does "
+                "not support: compare one column at a time, as in ",
+                use(target=str(target[0])),
+                ".",
+            )
+        target = str(target[0]) if len(target) == 1 else target
+    if np.isscalar(target):
+        column = str(target)
+        if not names:
+            raise ArgumentError(
+                f"target is {target!r:.60}, but the data have no named columns: pass the targets "
+                "themselves, one for each row."
+            )
+        if column not in names:
+            raise UnknownNameError("column", column, names)
+        if names.count(column) > 1:
+            raise ArgumentError(f"The column {column!r} occurs {names.count(column)} times.")
+        position = names.index(column)
+        others = [place for place in range(len(names)) if place != position]
+        return source.iloc[:, others], source.iloc[:, position], column
+    y = _one_column(target)
+    name = getattr(y, "name", None)
+    if name is not None and name in list(getattr(source, "columns", [])):
+        column = source[name]
+        if getattr(column, "ndim", 0) == 1 and len(column) == len(y):
+            left, right = np.asarray(column, dtype=object), np.asarray(y, dtype=object)
+            if bool(np.all((left == right) | ((left != left) & (right != right)))):
+                source = source.drop(columns=[name])  # the target itself
+    return source, y, "y" if name is None else str(name)
+
+
+def _separated(source: Any) -> tuple[Any, Any]:
+    """Separate features and target of a Bunch or of a pair (X, y)."""
+    if isinstance(source, Mapping) and {"data", "target"} <= set(source):
+        return source["data"], source["target"]
+    if isinstance(source, tuple) and len(source) == 2:
+        X, y = as_pandas(source[0]), as_pandas(source[1])
+        if hasattr(X, "shape") and np.ndim(y) and len(y) == X.shape[0]:
+            return X, y
+    likely = [name for name in getattr(source, "columns", []) if str(name).lower() in _TARGET_NAMES]
+    form = f"compare(learners, frame, {str(likely[0])!r})" if likely else _FORMS
+    raise ArgumentError(f"target must be given: {form}.")
+
+
+def _frame(X: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        frame = X.copy(deep=False)
+        frame.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
+    else:
+        array = np.asarray(X)
+        if array.ndim != 2:
+            raise ArgumentError(
+                f"X must have two axes, rows and columns; got an array of shape {array.shape}."
+            )
+        names = pd.Index([f"x{j + 1}" for j in range(array.shape[1])], dtype=object)
+        frame = pd.DataFrame(array, columns=names, copy=False)  # columns are copied later
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise ArgumentError(f"The columns of X must have distinct names; got {twice[0]!r} twice.")
+    return frame
+
+
+def _converted(
+    frame: pd.DataFrame,
+    stated: Mapping[str, str],
+    delimiter: str | None,
+    *,
+    copy: bool,
+    named: bool,
+) -> tuple[pd.DataFrame, list[str], list[str]]:
+    """Return numbers and categories without identifiers, notes, and the columns of dates."""
+    import pandas as pd
+
+    if "category" not in stated.values() and not any(map(named_like_identifier, frame.columns)):
+        together = _floats_together(frame, copy=copy)
+        if together is not None:
+            return together, [], []
+    columns: dict[str, pd.Series[Any]] = {}
+    identifiers: dict[str, pd.Series[Any]] = {}
+    notes: list[str] = []
+    dates: list[str] = []
+    for name in frame.columns:
+        reader = learn_column(frame[name], name, stated.get(name), delimiter=delimiter)
+        cells = reader.read(frame[name], delimiter=delimiter)
+        settled = name in stated or reader.kind == "date" or is_categorical(frame[name])
+        if named and not settled and names_rows(cells, name):
+            identifiers[name] = cells
+            continue
+        columns[name] = cells
+        notes += reader.notes
+        dates += [name] if reader.kind == "date" else []
+    if not columns:
+        columns, identifiers = identifiers, {}
+    if identifiers:
+        names = list(identifiers)
+        keep = use(
+            columns={names[0]: "category" if is_categorical(identifiers[names[0]]) else "number"}
+        )
+        is_one = len(names) == 1
+        notes.append(
+            f"{list_names(names)} {'is' if is_one else 'are'} left out as "
+            f"{'an identifier' if is_one else 'identifiers'} ({keep} keeps "
+            f"{'it' if is_one else 'the first'})."
+        )
+    table = pd.DataFrame(columns)
+    together = _floats_together(table, copy=False)
+    return table if together is None else together, notes, dates
+
+
+def _floats_together(frame: pd.DataFrame, *, copy: bool) -> pd.DataFrame | None:
+    """Return a row-major frame of floats, which converts to an array without a copy.
+
+    Return None if the frame holds anything but finite floats. Converting column by column would
+    need twice the memory.
+    """
+    import pandas as pd
+
+    kinds = set(frame.dtypes)
+    if len(kinds) != 1 or kinds.pop() not in _FLOATS:
+        return None
+    values = frame.to_numpy()
+    values = np.array(values, order="C") if copy else np.ascontiguousarray(values)
+    for start in range(0, len(values), _ROWS_AT_ONCE):
+        if np.isinf(values[start : start + _ROWS_AT_ONCE]).any():
+            return None
+    names = pd.Index(list(frame.columns), dtype=object)
+    return pd.DataFrame(values, columns=names, index=pd.RangeIndex(len(values)), copy=False)
+
+
+# Targets
+
+
+def _target_values(
+    y: Any,
+    name: str,
+    n: int,
+    task: str,
+    stated: Mapping[str, str],
+    locate: Callable[[int, str], str],
+) -> tuple[pd.Series[Any], str, bool]:
+    """Return the target as a categorical or numbers, the task, and whether it was a guess."""
+    import pandas as pd
+
+    column = y if is_categorical(y) else np.asarray(y)
+    if np.ndim(column) != 1 or len(column) != n:
+        raise ArgumentError(
+            f"y must hold one target for each of the {n} rows of X; got shape {np.shape(column)}."
+        )
+    kind = stated.get(name)
+    if kind == "ignore":
+        raise ArgumentError(f"Column {name!r} is the target and cannot be ignored.")
+    if task == "auto" and kind is not None:
+        task = "regression" if kind == "number" else "classification"
+    cells = pd.Series(column)
+    missing = np.asarray(cells.isna())
+    if not is_categorical(y) and column.dtype.kind in "OUST":
+        missing = missing | cells.isin(MISSING_TEXTS).to_numpy()
+        parsed = None if task == "classification" else read_numbers(cells, allow_words=False)
+        if parsed is not None and (parsed.form or task == "regression") and not missing.any():
+            column = parsed.values
     if missing.any():
         row = int(np.flatnonzero(missing)[0])
         raise TableError(
-            f"{table.location(row, target)} must hold the target; the cell is missing "
-            f"({int(missing.sum())} of {len(missing)}): fill in these cells or delete their rows."
+            f"{locate(row, name)} must hold the target; the cell is missing "
+            f"({int(missing.sum())} of {n}): fill in these cells or delete their rows."
         )
+    task, guessed = infer_task(column, task)
+    return convert_target(column, name, task=task), task, guessed
+
+
+def convert_target(column: Any, name: str, *, task: str) -> pd.Series[Any]:
+    """Return a target without missing cells as a categorical of two classes or more, or numbers."""
+    import pandas as pd
+
     if task == "regression":
-        numbers = table.numbers(target)
+        try:
+            kind = np.float32 if getattr(column, "dtype", None) == np.float32 else np.float64
+            numbers = np.asarray(column, dtype=kind)
+        except (TypeError, ValueError):
+            raise refuse("y of a regression", "numbers", column) from None
         if not np.isfinite(numbers).all():
             row = int(np.flatnonzero(~np.isfinite(numbers))[0])
-            raise TableError(f"{table.location(row, target)} must be finite; got {numbers[row]}.")
-        return pd.Series(numbers, name=target)
-    y = _categories(table, target, missing)
-    if y.nunique() < 2:
-        raise TableError(
-            f"{table.source}: the target {target!r} must hold at least two classes; every row is "
-            f"{y.iloc[0]!r}."
+            raise ArgumentError(
+                f"y must hold a finite number in every row; got {numbers[row]} in row {row + 1}."
+            )
+        return pd.Series(numbers, name=name)
+    if not is_categorical(column):
+        column = np.asarray(column)
+        if column.dtype.kind == "f" and (column != np.floor(column)).any():
+            raise ArgumentError(
+                "y must hold class labels; got numbers with fractions "
+                f"({column[column != np.floor(column)][0]} ...): to predict a number pass ",
+                use(task="regression"),
+                ".",
+            )
+    codes, classes = encode_labels(column)
+    counts = np.bincount(codes, minlength=len(classes))
+    if (counts > 0).sum() < 2:
+        only = classes.tolist()[codes[0]] if len(codes) else None
+        raise ArgumentError(
+            f"The target {name!r} must hold at least two classes; all {len(codes)} rows are "
+            f"{only!r}."
         )
-    if y.nunique() == len(y) and len(y) >= MIN_ROWS_TO_JUDGE:
-        kind: tuple[Part, ...] = ("label: name another target.",)
-        if table.is_numeric(target):
-            kind = ("number: to predict a number pass ", use(task="regression"), ".")
-        raise TableError(
-            f"{table.source}: the target {target!r} must hold classes; every row has a different ",
-            *kind,
+    if counts.max() == 1 and len(codes) >= MIN_ROWS_TO_JUDGE:
+        raise ArgumentError(
+            f"The target {name!r} must hold classes; every row has a different one: name another "
+            "target."
         )
-    return y.rename(target)
+    labels = pd.Categorical.from_codes(codes, categories=classes.tolist())
+    return pd.Series(labels, name=name)
 
 
-def _column(table: Table, column: str, stated: str | None) -> pd.Series[Any]:
-    import pandas as pd
-
-    missing = table.missing(column)
-    if stated == "numeric" or (stated is None and _is_numeric(table, column, missing)):
-        numbers = table.numbers(column)
-        if np.isinf(numbers).any():
-            row = int(np.flatnonzero(np.isinf(numbers))[0])
-            raise TableError(f"{table.location(row, column)} must be finite; got {numbers[row]}.")
-        if len(numbers) and not missing.any() and (numbers == np.floor(numbers)).all() and (
-            np.abs(numbers).max() < 2.0**53
-        ):  # fmt: skip
-            return pd.Series(numbers.astype(np.int64))
-        return pd.Series(numbers)
-    return _categories(table, column, missing)
-
-
-def _days(table: Table, column: str) -> pd.Series[Any] | None:
-    """Return the days of a column whose known cells are all dates; None for other columns."""
-    import pandas as pd
-
-    if column in table.declared or table.is_typed_number(column):
-        return None
-    missing = table.missing(column)
-    if missing.all() or not looks_like_date(table.text(column)[int(np.argmin(missing))]):
-        return None
-    levels = table.levels(column)
-    codes = np.where(missing, -1, levels.codes)
-    used = np.unique(codes[codes >= 0])
-    days = days_of_texts([levels.names[code] for code in used.tolist()], column)
-    if days is None:
-        return None
-    by_code = np.full(len(levels.names) + 1, np.nan)
-    by_code[used] = days
-    return pd.Series(by_code[codes])
-
-
-def _is_numeric(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> bool:
-    if column in table.declared:
-        return False
-    if table.is_typed_number(column):
-        return True
-    return bool(missing.all()) or table.is_numeric(column)
-
-
-def _nearly_numeric(table: Table, column: str) -> list[str]:
-    """Describe a nominal column that would be numeric without a few cells, perhaps typos."""
-    if column in table.declared:
-        return []
-    levels, known = table.levels(column), ~table.missing(column)
-    word_codes = [code for code, name in enumerate(levels.names) if read_numbers([name]) is None]
-    odd = np.isin(levels.codes, word_codes) & known
-    n_odd, n = int(odd.sum()), int(known.sum())
-    if not 0 < n_odd <= _MAX_SHARE_OF_WORDS * n:
-        return []
-    row = int(np.flatnonzero(odd)[0])
-    return [
-        f"{column!r} would be numeric without {n_odd} of its {n} cells: "
-        f"{table.location(row, column)} holds {levels.names[levels.codes[row]]!r}."
-    ]
-
-
-def _categories(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd.Series[Any]:
-    """Return the column as a categorical, in declared order or in order of appearance."""
-    import pandas as pd
-
-    levels = table.levels(column)
-    codes = np.where(missing, -1, levels.codes)
-    declared = table.declared.get(column)
-    if declared is None:
-        used = np.zeros(len(levels.names), dtype=bool)
-        used[codes[codes >= 0]] = True
-        new_code = np.cumsum(used) - 1
-        names = [word for word, seen in zip(levels.names, used, strict=True) if seen]
+def _one_column(y: Any) -> Any:
+    """Return a target of shape (n, 1) as one of shape (n,); refuse several columns."""
+    if hasattr(y, "iloc") and getattr(y, "ndim", 1) == 2:
+        if y.shape[1] == 1:
+            return y.iloc[:, 0]
+        values: Any = y.to_numpy()
+    elif hasattr(y, "iloc") or (hasattr(y, "dtype") and getattr(y, "ndim", 0) == 1):
+        return y
     else:
-        code_of = {word: position for position, word in enumerate(declared)}
-        names = list(declared)
-        new_code = np.array([code_of.get(word, -1) for word in levels.names], dtype=np.int64)
-    if len(new_code):
-        codes = np.where(codes < 0, -1, new_code[codes])
-    return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(names)))
+        try:
+            values = np.asarray(y)
+        except ValueError:  # rows of different lengths
+            raise ArgumentError(
+                "y holds a list of labels in every row, a multi-label target, which bestofk does "
+                "not support: compare one label at a time, with a target of one value for each row."
+            ) from None
+        if values.ndim < 2:
+            return y
+    if values.ndim == 2 and values.shape[1] == 1:
+        return values[:, 0]
+    if values.ndim != 2:
+        raise ArgumentError(
+            f"y must hold one target for each row; got an array of shape {values.shape}."
+        )
+    as_written = values.astype(object)
+    binary = bool(np.isin(as_written, (0, 1)).all())
+    if binary and bool((as_written.sum(axis=1) == 1).all()):
+        raise ArgumentError(
+            f"y is one-hot encoded in {values.shape[1]} columns: pass the labels themselves, as in "
+            "compare(learners, X, np.asarray(y).argmax(axis=1))."
+        )
+    raise ArgumentError(
+        f"y has {values.shape[1]} columns, a {'multi-label' if binary else 'multi-output'} target, "
+        "which bestofk does not support: compare one column at a time, as in "
+        "compare(learners, X, np.asarray(y)[:, 0])."
+    )
 
 
 # Embedded data sets
@@ -471,14 +605,11 @@ def load(name: str) -> DataSet:
 
     entry = DATASETS[name]
     bunch = resolve(entry.loader)(as_frame=True)
-    y = bunch.target.to_numpy()
+    y = bunch.target
     if entry.task == "classification":
         labels = [str(label) for label in bunch.target_names]
-        y = pd.Categorical.from_codes(y.astype(np.int64), categories=pd.Index(labels))
-    return as_dataset(
-        bunch.data,
-        y,
-        name=name,
-        task=entry.task,
-        account=(f"{name}: from scikit-learn, {entry.summary}.",),
-    )
+        codes = pd.Categorical.from_codes(
+            y.to_numpy().astype(np.int64), categories=pd.Index(labels)
+        )
+        y = pd.Series(codes, name="class")
+    return as_dataset(bunch.data, y, name=name, task=entry.task)

@@ -1,8 +1,7 @@
-"""Columns that are no features: row identifiers, groups, sample weights and folds."""
+"""Groups, sample weights, folds and slices of the rows."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -17,87 +16,9 @@ from bestofk.data.frames import as_pandas
 if TYPE_CHECKING:
     import pandas as pd
 
-_IDENTIFIER = re.compile(
-    r"(?:^|.*[\s_.-])(?:id|ids|uid|uuid|guid|idx|index|key|pk|row|rowid|rownum|unnamed: ?\d*)$"
-)
-_CAMEL_IDENTIFIER = re.compile(r".*[a-z0-9](?:Id|ID|Uid|UID|Uuid|UUID|Guid|GUID|Idx|Key)$")
-_NO_NAME = re.compile(r"column \d+")
-"""The name that readers give to a column without one."""
-MIN_ROWS_TO_JUDGE = 10
-"""Minimum number of rows to recognise an identifier."""
 ROLES = ("groups", "sample_weight", "folds", "by")
 FEATURE_ROLES = ("by",)
 """Roles of columns that stay features."""
-NOUNS = {"by": "slices"}
-"""The values of a role in a sentence, if its name is not a noun."""
-
-
-# Identifiers and constants
-
-
-def named_like_identifier(column: Hashable) -> bool:
-    """Return whether the name of a column is that of an identifier.
-
-    Examples
-    --------
-    >>> names = ["customer_id", "PassengerId", "uuid", "Unnamed: 0", "width", "valid"]
-    >>> [name for name in names if named_like_identifier(name)]
-    ['customer_id', 'PassengerId', 'uuid', 'Unnamed: 0']
-    """
-    name = str(column).strip()
-    return bool(_IDENTIFIER.fullmatch(name.lower()) or _CAMEL_IDENTIFIER.fullmatch(name))
-
-
-def names_rows(cells: pd.Series[Any], column: Hashable) -> bool:
-    """Return whether a column identifies the rows.
-
-    That is a text column, or a column of whole numbers that is named like an identifier, whose
-    values are all different, or a column without a name that counts the rows.
-    """
-    import pandas as pd
-
-    if len(cells) < MIN_ROWS_TO_JUDGE:
-        return False
-    if not isinstance(cells.dtype, pd.CategoricalDtype):
-        if _NO_NAME.fullmatch(str(column)) and counts_rows(cells):
-            return True
-        if not named_like_identifier(column) or cells.dtype.kind not in "iuf":
-            return False
-        if cells.dtype.kind == "f" and not (cells == np.floor(cells)).all():
-            return False
-    return bool(cells.nunique() == len(cells))
-
-
-def counts_rows(cells: Any) -> bool:
-    """Return whether whole numbers rise by one from row to row."""
-    if getattr(cells.dtype, "kind", "") not in "iu" or len(cells) < MIN_ROWS_TO_JUDGE:
-        return False
-    return bool((np.diff(cells.to_numpy()) == 1).all())
-
-
-def is_constant(cells: pd.Series[Any]) -> bool:
-    """Return whether all known cells are equal."""
-    import pandas as pd
-
-    if len(cells) < 2:
-        return False
-    if isinstance(cells.dtype, pd.CategoricalDtype):
-        return bool(cells.nunique() == 1)
-    return bool(cells.min() == cells.max())
-
-
-def describe_left_out(names: Sequence[Hashable]) -> str:
-    """Say which identifiers were left out, and how to keep them."""
-    them = "it" if len(names) == 1 else "them"
-    return (
-        f"Left out, as every row has a different value: {list_names(names)} (the option keep "
-        f"includes {them})."
-    )
-
-
-def describe_constants(names: Sequence[Hashable]) -> str:
-    """Say which columns are constant."""
-    return f"Kept, with the same value in every row: {list_names(names)}."
 
 
 def list_names(names: Sequence[Hashable]) -> str:
@@ -105,9 +26,6 @@ def list_names(names: Sequence[Hashable]) -> str:
     shown = [repr(name) for name in names[:8]]
     more = len(names) - len(shown)
     return ", ".join(shown) + (f" and {more} more" if more else "")
-
-
-# Groups, sample weights and folds
 
 
 def with_row_columns(
@@ -173,13 +91,7 @@ def with_row_columns(
         if original is not None:
             original = original.drop(columns=_apart(requests), errors="ignore")
     row_columns: dict[str, Any] = {**check_row_columns(role_values, data.n)}
-    return replace(
-        data,
-        X=frame,
-        original=original,
-        **row_columns,
-        account=(*data.account, *describe_row_columns(row_columns, frame)),
-    )
+    return replace(data, X=frame, original=original, **row_columns)
 
 
 def split_off_columns(
@@ -195,8 +107,6 @@ def split_off_columns(
         elif value is not None:
             role_values[role] = value
     named = _apart(requests)
-    if named and len(named) == len(frame.columns):
-        raise ArgumentError("There must be a column to learn from; all have other roles.")
     return (frame.drop(columns=named) if named else frame), role_values
 
 
@@ -250,27 +160,3 @@ def _weights(values: Any) -> Any:
     if not weights.any():
         raise ArgumentError("sample_weight must be above 0 in some rows; all are 0.")
     return weights
-
-
-def describe_row_columns(row_columns: Mapping[str, pd.Series[Any]], X: Any) -> list[str]:
-    """Describe each of the columns in a sentence; `X` holds the features."""
-    sentences = []
-    for role, values in row_columns.items():
-        name = ""
-        if values.name is not None:
-            name = f" (column {values.name!r}, excluded from the features)"
-        if role == "groups":
-            count = values.nunique()
-            sentences.append(f"The rows are in {count} group{'s' * (count != 1)}{name}.")
-        elif role == "sample_weight":
-            least, most = float(values.min()), float(values.max())
-            sentences.append(f"The rows have weights from {least:g} to {most:g}{name}.")
-        elif role == "by":
-            name = ""
-            if values.name is not None:
-                also = "also" if values.name in getattr(X, "columns", ()) else "not"
-                name = f" by {values.name!r}, which is {also} a feature"
-            sentences.append(f"The rows are in {values.nunique()} slices{name}.")
-        else:
-            sentences.append(f"The rows have folds{name}.")
-    return sentences

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +125,7 @@ class Schema:
     categories : tuple
         For each column None (numeric) or the tuple of its declared values: the categories of a
         categorical column in their order, False and True for a boolean column, else the values in
-        the order of first appearance.
+        order (numbers by value, text by code point).
 
     Examples
     --------
@@ -135,8 +135,8 @@ class Schema:
     >>> schema.kinds
     {'height': 'numeric', 'colour': 'nominal'}
     >>> schema.encode(frame)
-    array([[1.5, 0. ],
-           [nan, 1. ]])
+    array([[1.5, 1. ],
+           [nan, 0. ]])
     >>> schema.encode(pd.DataFrame({"height": [2], "colour": ["green"]}))  # not declared
     array([[ 2., nan]])
     """
@@ -220,12 +220,20 @@ def declared_values(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...] |
     if pd.api.types.is_object_dtype(kind) and _all_numbers(known):
         return None
     try:
-        return tuple(pd.unique(known).tolist())
+        return in_order(pd.unique(known).tolist())
     except TypeError:
         raise TypeError(
             f"Column {name!r}: each cell's argument must be a string or a number; "
             f"got {type(known.iloc[0]).__name__!r}."
         ) from None
+
+
+def in_order(values: list[Any]) -> tuple[Any, ...]:
+    """Return values in order: False before True, numbers by value, text by code point."""
+    try:
+        return tuple(sorted(values))
+    except TypeError:  # of several types
+        return tuple(sorted(values, key=lambda value: (isinstance(value, str), str(value))))
 
 
 def _all_numbers(known: pd.Series[Any]) -> bool:
@@ -314,51 +322,39 @@ def encode_labels(y: Any) -> tuple[Codes, npt.NDArray[Any]]:
 
 TASKS = ("classification", "regression")
 TASK_OPTIONS = ("auto", *TASKS)
+OTHER_TASK = {"classification": "regression", "regression": "classification"}
 MAX_CLASSES = 20
 """Integers with more distinct values are numbers to predict."""
 MIN_ROWS_PER_CLASS = 5
 """Integers with fewer rows per distinct value are numbers to predict."""
 
 
-class Target(NamedTuple):
-    """The task that fits a target, and a note on it; empty if the task is evident."""
-
-    task: str
-    note: str
-
-
-def infer_target(y: Any, task: str, name: str = "y") -> Target:
-    """Return the stated task, or infer it from the values of the target.
+def infer_task(y: Any, task: str) -> tuple[str, bool]:
+    """Return the stated task, or that of the values, and whether the other one is possible.
 
     Text, booleans and categories are classes, numbers with fractions are numbers. Whole numbers
     are classes if there are two distinct ones, or at most 20 with at least five rows each on
-    average.
+    average. Three or more could be meant either way.
 
     Examples
     --------
-    >>> infer_target(["a", "b"], "auto"), infer_target([0.5, 1.0], "auto").task
-    (Target(task='classification', note=''), 'regression')
-    >>> print(infer_target(range(100), "auto").note)
-    y read as numbers (100 different values): regression; the task 'classification' reads \
-them as classes.
+    >>> infer_task(["a", "b"], "auto"), infer_task([0.5, 1.0], "auto")
+    (('classification', False), ('regression', False))
+    >>> infer_task(range(100), "auto"), infer_task(range(100), "regression")
+    (('regression', True), ('regression', False))
     """
     one_of(task, "task", TASK_OPTIONS)
     if task != "auto":
-        return Target(task, "")
+        return task, False
     numbers = as_numbers(y)
     if numbers is None:
-        return Target("classification", "")
+        return "classification", False
     known = numbers[np.isfinite(numbers)]
     if not are_whole_numbers(known):
-        return Target("regression", "")
+        return "regression", False
     count = len(np.unique(known))
-    if count <= 2:
-        return Target("classification", "")
-    if count <= MAX_CLASSES and count * MIN_ROWS_PER_CLASS <= len(known):
-        note = f"{name} read as classes ({count} different values): classification; "
-        return Target("classification", f"{note}the task 'regression' reads them as numbers.")
-    note = f"{name} read as numbers ({count} different values): regression; "
-    return Target("regression", f"{note}the task 'classification' reads them as classes.")
+    few = count <= 2 or (count <= MAX_CLASSES and count * MIN_ROWS_PER_CLASS <= len(known))
+    return "classification" if few else "regression", count > 2
 
 
 def as_numbers(y: Any) -> Any:

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, shortened
-from bestofk.data.dates import days_of_column
-from bestofk.data.schema import is_categorical, is_whole
+from bestofk.data.columns import ColumnReader, learn_column
+from bestofk.data.schema import is_whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,9 +60,12 @@ class RawColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.dtype = dtype
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Check the columns of `X`; nothing is learned from its cells."""
+        """Learn how the cells of `X` are written: words for missing cells and the form of dates."""
         self.n_features_in_ = len(self.columns)
-        self._chosen(X)
+        frame = self._chosen(X)
+        self.readers_ = []
+        if self.form != "given":
+            self.readers_ = [_reader(frame[name], name, values) for name, values in self.columns]
         return self
 
     def transform(self, X: Any) -> Any:
@@ -72,11 +75,13 @@ class RawColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         frame = self._chosen(X)
         if self.form == "given":
             return frame
+        names = [name for name, _ in self.columns]
         converted = {
-            name: converted_column(frame[name], name, values) for name, values in self.columns
+            name: reader.read(frame[name])
+            for name, reader in zip(names, self.readers_, strict=True)
         }
         table = pd.DataFrame(converted, index=frame.index)
-        table.columns = pd.Index([name for name, _ in self.columns], dtype=object)
+        table.columns = pd.Index(names, dtype=object)
         if self.form == "array":
             return np.ascontiguousarray(table.to_numpy(dtype=self.dtype))
         return table
@@ -123,58 +128,9 @@ class RawColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def converted_column(
-    column: pd.Series[Any], name: Hashable, values: Sequence[Any] | None
-) -> pd.Series[Any]:
-    """Return a raw column as numbers, or as a categorical with the declared values."""
-    return _numbers(column, name) if values is None else _nominal(column, values)
-
-
-def _numbers(column: pd.Series[Any], name: Hashable) -> pd.Series[Any]:
-    import pandas as pd
-
-    kind = column.dtype
-    if isinstance(kind, np.dtype) and kind.kind in "iuf":
-        numbers = column
-    else:
-        days = days_of_column(column, name)
-        if days is not None:
-            return pd.Series(days.to_numpy(), index=column.index)
-        if is_categorical(column):
-            column = column.astype(object)
-        try:
-            numbers = pd.to_numeric(column, errors="raise")
-        except (TypeError, ValueError):
-            wrong = pd.to_numeric(column, errors="coerce").isna() & column.notna()
-            raise ArgumentError(
-                f"Column {name!r} must hold numbers, as it did when the model was fitted; got "
-                f"{column[wrong].iloc[0]!r}."
-            ) from None
-        numbers = pd.Series(numbers.to_numpy(dtype=np.float64, na_value=np.nan), column.index)
-    if np.isinf(numbers.to_numpy()).any():
-        raise ArgumentError(f"Column {name!r} must hold finite numbers; got infinity.")
-    return numbers
-
-
-def _nominal(column: pd.Series[Any], values: Sequence[Any]) -> pd.Series[Any]:
-    """Return declared values; find a value by its text if its type differs (True, "True")."""
-    import pandas as pd
-
-    declared = list(values)
-    if is_categorical(column) and column.cat.categories.tolist() == declared:
-        return column
-    position: dict[Any, int] = {}
-    for code, value in enumerate(declared):
-        position[_text(value)] = code
-    codes = [-1 if missing else position.get(_text(value), -1)
-             for value, missing in zip(column.tolist(), column.isna(), strict=True)]  # fmt: skip
-    return pd.Series(
-        pd.Categorical.from_codes(codes, categories=pd.Index(declared)), index=column.index
-    )
-
-
-def _text(value: Any) -> str:
-    """Return a value as text; whole numbers without a fraction."""
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        return str(int(value))
-    return str(value)
+def _reader(cells: pd.Series[Any], name: Hashable, values: Sequence[Any] | None) -> ColumnReader:
+    """Return the reader of a column of numbers or dates, or of declared values."""
+    if values is not None:
+        return ColumnReader(name=str(name), kind="category", categories=tuple(values))
+    reader = learn_column(cells, name)
+    return ColumnReader(name=str(name), kind="number") if reader.kind == "category" else reader

@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http.client import HTTPException
 from importlib.resources import files
 from pathlib import Path
@@ -24,6 +24,8 @@ from bestofk._base.atomic_write import write_text
 from bestofk._base.errors import BestOfKError, RunError, UnknownNameError
 from bestofk._base.formatting import counted, shortened
 from bestofk._base.registry import Registry
+from bestofk.data.dataset import DataSet
+from bestofk.data.reading import as_dataset
 from bestofk.data.tables import read_table
 from bestofk.version import __version__
 
@@ -351,3 +353,20 @@ def _write(path: Path, table: Rows) -> None:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(table)
     write_text(path, text.getvalue())
+
+
+def read_in_file_order(path: str | Path, name: str, *, ignore: Sequence[str] = ()) -> DataSet:
+    """Read a data set with values and classes in order of appearance, as the papers did."""
+    data = as_dataset(
+        path, "class", name=name, task="classification", columns=dict.fromkeys(ignore, "ignore")
+    )
+    X = data.X.copy(deep=False)
+    for column, kind in data.kinds.items():
+        if kind == "nominal":
+            X[column] = _by_appearance(X[column])
+    return replace(data, X=X, y=_by_appearance(data.y), original=None)
+
+
+def _by_appearance(cells: Any) -> Any:
+    order = cells.cat.reorder_categories(cells.dropna().unique().tolist())
+    return order.cat.rename_categories(str)

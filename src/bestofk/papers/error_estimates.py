@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -162,7 +162,7 @@ def estimate(
     samples: int = 50,
     population: int | None = None,
     random_state: int = 0,
-    **columns: Any,
+    columns: Mapping[str, str] | None = None,
 ) -> ErrorEstimates:
     """Estimate the error rate of one learner on data.
 
@@ -189,8 +189,8 @@ def estimate(
         The normal interval is then narrower by the factor sqrt((N - n) / (N - 1)).
     random_state : int
         Seed of folds, samples and learner.
-    **columns
-        As for `bestofk.read_dataset`: ``nominal``, ``numeric``, ``ignore``.
+    columns : mapping, optional
+        As for `bestofk.compare`.
 
     Returns
     -------

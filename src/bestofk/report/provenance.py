@@ -36,7 +36,6 @@ def left_out_of(
     sentences: list[str] = []
     if study is not None:
         sentences += [one.text for one in study.select("left out")]
-        sentences += study.spec.left_out
     elif order is not None:
         sentences += [one.text for one in order.select("left out")]
     if models is not None:
@@ -69,8 +68,8 @@ def facts_of(
                 " ".join(preparation_sentences(study.preparation)) or "none",
             ),
         ]
-        if study.data_account:
-            facts.append(("Data as read", " ".join(study.data_account)))
+        if study.assumed:
+            facts.append(("Data as read", " ".join(study.assumed)))
     elif models is not None:
         facts.append(("Logs as read", " ".join(models.account)))
     elif losses is not None:

@@ -572,7 +572,7 @@ def html_of(value: Presented) -> str:
         if value.decision is not None:
             # All text in the SVG is escaped.
             plot = Markup(dot_plot_of(value.decision, value.losses))
-        sentences = [*preparation_sentences(value.preparation), *value.data_account]
+        sentences = [*value.assumed, *preparation_sentences(value.preparation)]
         after = Markup("").join(Markup("<p>{}</p>").format(sentence) for sentence in sentences)
     shown = Markup("<p>{}</p>{}{}{}").format(html_sentence(first, names), plot, table, after)
     return str(shown)

@@ -16,7 +16,6 @@ from bestofk._base.checks import names_arguments, positive, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import counted, duration, shortened
 from bestofk.data.dataset import DataSet
-from bestofk.data.row_columns import list_names
 from bestofk.decide.preference import MeasuredCosts, PreferenceLike
 from bestofk.decide.settings import Settings
 from bestofk.run.cells import CellResult
@@ -66,6 +65,7 @@ def compare(
     groups: Any = None,
     sample_weight: Any = None,
     by: Any = None,
+    columns: Mapping[str, str] | None = None,
     prefer: PreferenceLike = None,
     margin: float | None = None,
     alpha: float = 0.05,
@@ -93,8 +93,8 @@ def compare(
     data, target
         One of: features and target (``compare(learners, X, y)``); a data frame (pandas, polars,
         Arrow) and the name of its target column; a file (and the name of its target column); a
-        `DataSet`; the name of an embedded data set; a list of files, names or data sets. Copies
-        of a row stay in one fold; identifiers are left out. The study reports both.
+        `DataSet`; the name of an embedded data set; a list of files, names or data sets. See
+        `bestofk.as_dataset`. Copies of a row stay in one fold; the study reports them.
     cv : int, str, splitter, pairs of rows or Plan, optional
         A number of folds; ``"10x5+nested"``, ``"10x10"``, ``"5x2"``, ``"kfold:10"``,
         ``"holdout:0.33"``, ``"resample:30:0.1"``, ``"loo"``, ``"bootstrap:200"``,
@@ -118,6 +118,8 @@ def compare(
     by : name of a column, or array of shape (n,), optional
         Also decide in every slice, the test rows with the same value; see `Study.slices`. A named
         column stays a feature.
+    columns : mapping of column to {"category", "number", "ignore"}, optional
+        What columns are, if their cells do not show it; see `bestofk.as_dataset`.
     prefer : sequence, mapping or str, optional
         Your preference: learners, most preferred first; prices by name; ``"listed"``; or a
         measured cost: ``"fit_time"``, ``"predict_time"``, ``"size"`` or, for learners that count
@@ -175,9 +177,10 @@ def compare(
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         cv = str(cv)
     plan = None if cv is None else make_plan(cv, random_state=seed)
-    columns = {"groups": groups, "sample_weight": sample_weight, "by": by,
-               "folds": None if plan is None else plan.column or None}  # fmt: skip
-    datasets = as_datasets(data, target, task=execution.task, columns=columns)
+    datasets = as_datasets(
+        data, target, task=execution.task, columns=columns, groups=groups,
+        sample_weight=sample_weight, by=by, folds=None if plan is None else plan.column or None,
+    )  # fmt: skip
     named = named_estimators(learners, task=datasets[0].task)
     datasets = with_task_of_learners(datasets, named)
     datasets = tuple(checked_rows(one, plan) for one in datasets)
@@ -367,7 +370,7 @@ def run_comparison(
         study_of(
             experiment, plan=plan.spec if plan.source is None else None, command=execution.command
         ),
-        taken=_assumed_targets(experiment),
+        taken=_assumed(experiment),
         notes=(*experiment.notes, *experiment.plan_notes, *_weight_notes(experiment)),
         preparation=preparation_of(experiment),
         replicates=replicates,
@@ -523,36 +526,26 @@ def _weight_notes(experiment: Experiment) -> tuple[str, ...]:
     return tuple(weight_notes(named, experiment.loss))
 
 
-MAX_LISTED_TARGETS = 3
-"""Most assumptions about targets that are listed."""
+MAX_LISTED_DATA = 3
+"""Most data sets whose notes are listed."""
 
 
-def _assumed_targets(experiment: Experiment) -> tuple[str, ...]:
-    """Return what bestofk assumed about the targets, columns and rows."""
-    several = len(experiment.datasets) > 1
-    by_data = []
-    for data in experiment.datasets:
-        predicted = "" if several else _predicted(data)
-        left_out = () if predicted else data.left_out
-        parts = (predicted, data.target_note, *left_out, *data.remarks)
-        by_data.append((data.name, " ".join(filter(None, parts))))
-    notes = [f"{name}: {note}" if several else note for name, note in by_data if note]
-    more = len(notes) - MAX_LISTED_TARGETS
+def _assumed(experiment: Experiment) -> tuple[str, ...]:
+    """Return what is predicted, and what bestofk assumed about columns and rows."""
+    datasets = experiment.datasets
+    if len(datasets) == 1:
+        return (datasets[0].predicted, *datasets[0].notes)
+    sizes = [data.n for data in datasets]
+    kind = "a class" if datasets[0].task == "classification" else "a number"
+    first = (
+        f"Predicting {kind} on {counted(len(datasets), 'data set')} of {min(sizes):,} to "
+        f"{max(sizes):,} rows."
+    )
+    notes = [f"{data.name}: {' '.join(data.notes)}" for data in datasets if data.notes]
+    more = len(notes) - MAX_LISTED_DATA
     if more > 1:
-        return (*notes[:MAX_LISTED_TARGETS], f"The same was done for {more} more data sets.")
-    return tuple(notes)
-
-
-def _predicted(data: DataSet) -> str:
-    """Say what is predicted, and which columns are left out; empty for arrays without names."""
-    if data.whole or (data.y.name in ("class", "target") and not (data.account or data.left_out)):
-        return ""
-    kind = f"{len(data.classes)} classes" if data.task == "classification" else "a number"
-    text = f"Predicting {str(data.y.name)!r} ({kind}) from {counted(data.d, 'column')}"
-    names = () if data.original is None else data.original.columns.difference(data.X.columns)
-    if data.left_out and len(names):
-        text += f"; {list_names(list(names))} {'is' if len(names) == 1 else 'are'} left out"
-    return f"{text}."
+        notes = [*notes[:MAX_LISTED_DATA], f"There are notes on {more} more data sets."]
+    return (first, *notes)
 
 
 TIME_MARGIN = 1.5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ def refit(
     learner: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
+    columns: Mapping[str, str] | None = None,
     task: str = "auto",
 ) -> Pipeline:
     """Fit the learner `name` of a study on all rows; see `Study.refit`."""
@@ -44,8 +46,10 @@ def refit(
         cell = CellIndex(learner=index, dataset=dataset, run=0, fold=0, repetition=0)
         seed = experiment.key(cell).seed(experiment.random_state)
         return fitted_pipeline(name, estimator, experiment.datasets[dataset], seed)
-    columns = {"groups": groups, "sample_weight": sample_weight}
-    return _refit_stored(study, name, data, target, learner, task, columns)
+    options = {
+        "groups": groups, "sample_weight": sample_weight, "columns": columns, "task": task
+    }  # fmt: skip
+    return _refit_stored(study, name, data, target, learner, options)
 
 
 def _dataset_of(experiment: Experiment, data: Any, target: Any) -> int:
@@ -72,8 +76,7 @@ def _refit_stored(
     data: Any,
     target: Any,
     learner: Any,
-    task: str,
-    columns: dict[str, Any],
+    options: dict[str, Any],
 ) -> Pipeline:
     """Fit a learner of a study from a store, which keeps neither rows nor learners."""
     from bestofk.data.embedded import DATASETS
@@ -91,13 +94,13 @@ def _refit_stored(
             "A store keeps no rows: pass the data of the comparison again, as in "
             f"study.refit({name!r}, data, target)."
         )
-    (rows, *_) = as_datasets(data, target, task=task, columns=columns)
+    (rows, *_) = as_datasets(data, target, **options)
     stored = next((one for one in spec.datasets if one.fingerprint == rows.fingerprint), None)  # type: ignore[assignment]
     if stored is None:
         raise ArgumentError(
             f"{rows.name!r} does not hold the rows of this study ({spec.datasets[0].rows} rows of "
-            f"{spec.datasets[0].columns} columns): pass the same data, target, task, groups and "
-            "weights."
+            f"{spec.datasets[0].columns} columns): pass the same data, target, columns, task, "
+            "groups and weights."
         )
     entry = next(one for one in spec.learners if one.name == name)
     if learner is None and name in LEARNERS:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from bestofk._base.errors import ArgumentError
-from bestofk.data.schema import TASK_OPTIONS, infer_target, is_sparse, is_whole
+from bestofk.data.schema import TASK_OPTIONS, infer_task, is_sparse, is_whole
 from bestofk.run.compare import compare
 from bestofk.run.execution import Execution
 
@@ -52,8 +52,8 @@ class BestOfK(BaseEstimator):  # type: ignore[misc]
     ----------
     learners : list or mapping, optional
         As for `bestofk.compare`.
-    cv, scoring, prefer, margin, alpha, test, stop, budget, timeout, n_jobs, random_state, \
-settings, execution
+    columns, cv, scoring, prefer, margin, alpha, test, stop, budget, timeout, n_jobs, \
+random_state, settings, execution
         As for `bestofk.compare`.
     task : {"auto", "classification", "regression"}
         Whether the target holds labels or numbers. Auto: as the learners tell, or else as the
@@ -109,6 +109,7 @@ settings, execution
         n_jobs: int = -1,
         random_state: int = 0,
         task: str = "auto",
+        columns: Any = None,
         settings: Any = None,
         execution: Any = None,
     ) -> None:
@@ -125,6 +126,7 @@ settings, execution
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.task = task
+        self.columns = columns
         self.settings = settings
         self.execution = execution
 
@@ -150,14 +152,14 @@ settings, execution
         labels = column_or_1d(y, warn=True)
         if sample_weight is not None and not np.asarray(sample_weight).any():
             raise ArgumentError("sample_weight must be above zero in some rows.")
-        task = self._known_task() or infer_target(labels, "auto").task
+        task = self._known_task() or infer_task(labels, "auto")[0]
         if task == "classification":
             check_classification_targets(labels)
         elif labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise ArgumentError("Input y contains NaN or infinity.")
         execution = replace(self.execution or Execution(), task=task)
         self.study_ = compare(
-            self.learners, rows, labels,
+            self.learners, rows, labels, columns=self.columns,
             cv=self.cv, scoring=self.scoring, groups=groups, sample_weight=sample_weight,
             prefer=self.prefer, margin=self.margin, alpha=self.alpha, test=self.test,
             stop=self.stop, budget=self.budget, timeout=self.timeout, n_jobs=self.n_jobs,

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,15 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, RunError, use
 from bestofk._base.formatting import joined
-from bestofk.data.conversion import as_dataset, convert_target
+from bestofk.data.cautions import column_cautions, find_duplicates, joined_groups
 from bestofk.data.dataset import DataSet
-from bestofk.data.duplicates import find_duplicates, joined_groups
-from bestofk.data.frames import as_pandas
-from bestofk.data.row_columns import ROLES, with_row_columns
-from bestofk.data.schema import MIN_ROWS_PER_CLASS, Codes, are_whole_numbers as is_whole
-from bestofk.data.suspicious import suspicious_columns
+from bestofk.data.reading import as_dataset, convert_target
+from bestofk.data.schema import (
+    MIN_ROWS_PER_CLASS,
+    OTHER_TASK,
+    Codes,
+    are_whole_numbers as is_whole,
+)
 from bestofk.decide.foresee import foresee
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
@@ -130,29 +131,25 @@ def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) ->
     for learner in learners:
         if isinstance(learner.estimator, UnavailableEstimator):
             continue
-        if _is_for(learner, _OTHER_TASK[data.task]):
+        if _is_for(learner, OTHER_TASK[data.task]):
             raise _wrong_kind(learner.name, data)
         _refuse_text_vectorizer(learner.name, learner.estimator, data)
-
-
-_OTHER_TASK = {"classification": "regression", "regression": "classification"}
 
 
 def with_task_of_learners(
     datasets: tuple[DataSet, ...], learners: Sequence[NamedLearner]
 ) -> tuple[DataSet, ...]:
     """Read whole numbers as numbers for regressors only, and as classes for classifiers only."""
-    task = _OTHER_TASK[datasets[0].task]
+    task = OTHER_TASK[datasets[0].task]
     if not all(_is_for(one, task) for one in learners) or not all(map(_allows_both, datasets)):
         return datasets
     numbers = task == "regression"
     return tuple(
         replace(
             data,
-            y=convert_target(data.y.astype(float if numbers else int), n=data.n, task=task),
+            y=convert_target(data.y.astype(float if numbers else int), str(data.y.name), task=task),
             task=task,
-            target_note=f"The target is read as {'numbers' if numbers else 'classes'}, because all "
-            f"learners are {'regressors' if numbers else 'classifiers'}.",
+            task_guessed=False,
         )
         for data in datasets
     )
@@ -172,7 +169,7 @@ def _is_for(learner: NamedLearner, task: str) -> bool:
 def _allows_both(data: DataSet) -> bool:
     """Return whether the task was a guess, and classes would have several rows."""
     rows = np.unique(data.y).size * MIN_ROWS_PER_CLASS
-    return bool(data.target_note) and rows <= data.n
+    return data.task_guessed and rows <= data.n
 
 
 def _refuse_text_vectorizer(learner: str, estimator: Any, data: DataSet) -> None:
@@ -257,10 +254,6 @@ def _why_not(kind: type, raised: Exception) -> str:
 
 
 _KINDS = {"classification": "labels", "regression": "numbers"}
-_FORMS = (
-    "compare(learners, X, y), compare(learners, frame, 'column'), "
-    "compare(learners, 'file.csv', target='column') or compare(learners, 'iris')"
-)
 
 
 def as_datasets(
@@ -268,43 +261,35 @@ def as_datasets(
     target: Any = None,
     *,
     task: str = "auto",
-    columns: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+    **roles: Any,
 ) -> tuple[DataSet, ...]:
     """Return the data sets that `data` and `target` stand for; see `bestofk.compare`.
 
-    `columns` are groups, weights and folds of their rows (see `with_row_columns`).
+    `roles` are groups, weights, folds and slices of their rows (see `with_row_columns`).
     """
-    columns = {role: given for role, given in (columns or {}).items() if given is not None}
-    data, target = _separated(as_pandas(data), as_pandas(target, "target"))
     if data is None:
-        raise ArgumentError(f"data must be given: {_FORMS}.")
+        raise ArgumentError("data must be given, as in compare(learners, X, y).")
+    options: dict[str, Any] = {"task": task, "columns": columns}
+    options |= {role: value for role, value in roles.items() if value is not None}
+    named = target is None or isinstance(target, str)
     several = isinstance(data, list | tuple) and len(data) > 0 and all(map(_is_source, data))
-    by_name = isinstance(target, str)
-    if target is not None and not (several and by_name):
-        if by_name and isinstance(data, str | os.PathLike):
-            return (_dataset(data, task, columns, target=target),)
-        if isinstance(data, str | os.PathLike | DataSet):
-            raise ArgumentError(
-                f"target is {_briefly(target)} and data is a {type(data).__name__}: give one of "
-                f"{_FORMS}."
-            )
+    if not (several and named):
         # used for the length of a call, and every learner gets slices
-        return (as_dataset(data, target, task=task, copy=False, **columns),)
-    if hasattr(data, "columns") or hasattr(data, "shape"):
-        raise ArgumentError(f"target must be given: {_with_likely_target(data)}.")
-    listed = list(data) if isinstance(data, Sequence) and not isinstance(data, str) else [data]
-    if not listed:
-        raise ArgumentError("data must hold at least one data set; got none.")
-    for role, given in columns.items():
-        if len(listed) > 1 and not isinstance(given, str):
+        return (as_dataset(data, target, copy=False, **options),)
+    for role, value in roles.items():
+        if len(data) > 1 and value is not None and not isinstance(value, str):
             raise ArgumentError(
-                f"{role} of {len(listed)} data sets must be the name of a column that they have; "
-                f"got {type(given).__name__}."
+                f"{role} of {len(data)} data sets must be the name of a column that they have; "
+                f"got {type(value).__name__}."
             )
     datasets = tuple(
-        _dataset(one, task, columns, target=target, name=f"data {number}")
-        for number, one in enumerate(listed, start=1)
-    )
+        as_dataset(
+            one, target, name=f"data {number}" if hasattr(one, "columns") else None, copy=False,
+            **options,
+        )
+        for number, one in enumerate(data, start=1)
+    )  # fmt: skip
     names = [one.name for one in datasets]
     for name in names:
         if names.count(name) > 1:
@@ -321,110 +306,9 @@ def as_datasets(
     return datasets
 
 
-def _separated(data: Any, target: Any) -> tuple[Any, Any]:
-    """Separate features and target of a Bunch or of a pair (X, y); a list of one column name."""
-    if target is None and isinstance(data, Mapping) and {"data", "target"} <= set(data):
-        return data["data"], data["target"]
-    is_pair = isinstance(data, tuple) and len(data) == 2 and not any(map(_is_name, data))
-    if target is None and is_pair and not any(isinstance(part, DataSet) for part in data):
-        features, values = (as_pandas(part) for part in data)
-        if hasattr(features, "shape") and np.ndim(values) and len(values) == features.shape[0]:
-            return features, values
-    if isinstance(data, Mapping) and isinstance(target, str) and target in data:
-        import pandas as pd
-
-        data = pd.DataFrame(data)
-    names = [str(name) for name in getattr(data, "columns", [])]
-    if isinstance(target, list | tuple) and names and set(map(str, target)) <= set(names):
-        if len(target) == 1:
-            return data, str(target[0])
-        if len(target) != len(data):
-            raise ArgumentError(
-                f"target names {len(target)} columns, a multi-output target, which bestofk does "
-                "not support: compare one column at a time, as in ",
-                use(target=str(target[0])),
-                ".",
-            )
-    return data, target
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str | os.PathLike)
-
-
 def _is_source(value: Any) -> bool:
     """Return whether a value is a whole data set instead of a row."""
-    return _is_name(value) or isinstance(value, DataSet) or hasattr(value, "columns")
-
-
-def _briefly(value: Any) -> str:
-    return f"the column {value!r:.60}" if isinstance(value, str) else type(value).__name__
-
-
-def _with_likely_target(data: Any) -> str:
-    """Return the call with the column that is probably the target, or all forms of a call."""
-    by_lower = {str(name).lower(): str(name) for name in getattr(data, "columns", [])}
-    for word in ("class", "target", "label", "y"):
-        if word in by_lower:
-            return f"compare(learners, frame, {by_lower[word]!r})"
-    return _FORMS
-
-
-def _dataset(
-    source: Any,
-    task: str,
-    columns: Mapping[str, Any],
-    *,
-    target: Any = None,
-    name: str = "data",
-) -> DataSet:
-    if isinstance(source, DataSet):
-        if target is not None:
-            raise ArgumentError(
-                f"target does not apply to {source.name!r}, which has one: omit it."
-            )
-        if task not in ("auto", source.task):
-            raise ArgumentError(
-                f"{source.name!r} is a data set for {source.task}; got ",
-                use(task=task),
-                ": omit task.",
-            )
-        return with_row_columns(source, **columns)
-    if isinstance(source, str | os.PathLike):
-        named = {role: one for role, one in columns.items() if isinstance(one, str)}
-        others = {role: one for role, one in columns.items() if role not in named}
-        options = {} if task == "auto" else {"task": task}
-        if target is not None:
-            options["target"] = target
-        return with_row_columns(dataset_of(source, **options, **named), **others)
-    source = as_pandas(source)
-    if hasattr(source, "columns") and target is not None:
-        return as_dataset(source, target, name=name, task=task, copy=False, **columns)
-    raise ArgumentError(
-        f"data must be data sets, files or names of embedded sets; got {source!r:.80}."
-    )
-
-
-def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
-    """Read a file, or an embedded data set if no such file exists."""
-    from bestofk._base.missing_files import check_source
-    from bestofk.data.embedded import DATASETS
-    from bestofk.data.reading import load, read_dataset
-
-    text = os.fspath(source)
-    if text in DATASETS and not Path(text).exists():
-        columns = {role: options.pop(role, None) for role in ROLES}
-        if options.get("task") in (None, "auto", DATASETS[text].task):
-            options.pop("task", None)
-        for option, value in options.items():
-            if value:
-                raise ArgumentError(
-                    f"{option} does not apply to {text!r}, an embedded data set whose columns and "
-                    "target are known."
-                )
-        return with_row_columns(load(text), **columns)
-    check_source(text, "file or embedded data set", "bestofk.data.embedded:DATASETS")
-    return read_dataset(text, **options)
+    return isinstance(value, str | os.PathLike | DataSet) or hasattr(value, "columns")
 
 
 MIN_GROUPS = 10
@@ -434,40 +318,37 @@ MAX_FOLDS_PER_GROUP = 2.0
 
 
 def checked_rows(data: DataSet, plan: Plan | None) -> DataSet:
-    """Return the data set with copies of a row in one group, and with remarks on what looks wrong.
+    """Return the data set with copies of a row in one group, and with notes on what looks wrong.
 
     Copies are not independent: a test that counts them finds differences between equal learners,
     and a learner that is tested on a copy of a training row looks better than it is. Rows that are
-    equal by coincidence (`bestofk.data.duplicates`) stay apart. So do copies if the plan or their
-    number does not allow to keep them together; a remark then says so.
+    equal by coincidence (`bestofk.data.cautions`) stay apart. So do copies if the plan or their
+    number does not allow to keep them together; a note then says so.
     """
     import pandas as pd
 
     by_time = plan is not None and plan.kind == "time"
-    remarks = suspicious_columns(data, by_time=by_time)
-    if remarks:  # a copy has to encode its rows again
-        data = replace(data, remarks=(*data.remarks, *remarks))
+    notes = column_cautions(data, by_time=by_time)
+    if notes:  # a copy has to encode its rows again
+        data = replace(data, notes=(*data.notes, *notes))
     duplicates = find_duplicates(data)
-    if duplicates is None:
+    if duplicates is None or duplicates.coincidental:
         return data
-    if duplicates.coincidental:
-        sentence = f"{duplicates.explain()}, as is to be expected from such coarse values."
-        return replace(data, account=(*data.account, sentence))
     codes = duplicates.codes
     if data.groups is not None:
         codes = joined_groups(data.groups.to_numpy(), codes)
     obstacle = _why_apart(codes, plan)
     if obstacle:
-        remark = (
+        note = (
             f"{duplicates.explain()}, and {obstacle}. The test counts copies as independent rows, "
             "so its p-values are too small: remove the copies."
         )
-        return replace(data, remarks=(*data.remarks, remark))
-    remark = (
+        return replace(data, notes=(*data.notes, note))
+    note = (
         f"{duplicates.explain()}: copies stay in one fold and count as one of "
         f"{int(codes.max()) + 1:,} groups."
     )
-    return replace(data, groups=pd.Series(codes), remarks=(*data.remarks, remark))
+    return replace(data, groups=pd.Series(codes), notes=(*data.notes, note))
 
 
 def _why_apart(codes: Codes, plan: Plan | None) -> str:

@@ -15,7 +15,8 @@ from sklearn.base import BaseEstimator
 from bestofk._base.checks import Floats, RandomState
 from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, shortened
-from bestofk.data.schema import encode_labels, infer_target, is_categorical
+from bestofk.data.frames import refuse_other_order
+from bestofk.data.schema import encode_labels, infer_task, is_categorical
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import decide
 from bestofk.decide.preference import PreferenceLike
@@ -475,6 +476,8 @@ def order_predictions(
         predictions,
         {"y_true": y_true, "folds": folds, "groups": groups, "sample_weight": sample_weight},
     )
+    for name, values in {**columns, **row_values}.items():
+        refuse_other_order(row_values["y_true"], values, name, "y_true")
     fold = find(list(columns), ["fold"]).get("fold")
     if fold and folds is None and fold not in (models or ()) and len(set(columns[fold])) > 1:
         raise ArgumentError(
@@ -491,7 +494,7 @@ def order_predictions(
     unused = [name for name in columns if name not in models]
     truth = _values(row_values["y_true"], "y_true")
     n = len(truth)
-    classification = infer_target(truth, task, "y_true").task == "classification"
+    classification = infer_task(truth, task)[0] == "classification"
     arrays = {name: _values(columns[name], name, n, axes=(1, 2)) for name in models}
     classes = _classes(truth, arrays.values()) if classification else None
     loss = _loss_for(scoring, classes)
@@ -582,11 +585,13 @@ def compare_fitted(
             if name not in getattr(X_test, "columns", ()):
                 raise ArgumentError(f"{role} names {name!r}, which is no column of X_test.")
             row_values[role], X_test = X_test[name], X_test.drop(columns=[name])
+    for role, values in row_values.items():
+        refuse_other_order(X_test, values, role, "X_test")
     named = _named_models(models)
     truth = _values(row_values["y_true"], "y_test")
     known = [model.classes_ for model in named.values() if hasattr(model, "classes_")]
     classes = None
-    if known or infer_target(truth, "auto").task == "classification":
+    if known or infer_task(truth, "auto")[0] == "classification":
         classes = _classes(truth, (), known)
     predictions = {
         name: [_predictions_of(name, model, X_test, len(truth), classes)]

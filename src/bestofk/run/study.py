@@ -142,13 +142,8 @@ class Study(Stated, Reported):
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """What bestofk assumed about the target, if its values do not make that evident."""
+        """What is predicted, and what was assumed about columns and rows."""
         return self.spec.taken
-
-    @property
-    def data_account(self) -> tuple[str, ...]:
-        """Notes on the data: the target, dates, columns left out."""
-        return (*self.spec.account, *self.spec.left_out)
 
     @property
     def ranking(self) -> tuple[str, ...]:
@@ -189,6 +184,7 @@ class Study(Stated, Reported):
         learner: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
+        columns: Mapping[str, str] | None = None,
         task: str = "auto",
     ) -> Pipeline:
         """Fit one learner on all rows, with the preparation that was used inside the folds.
@@ -202,7 +198,7 @@ class Study(Stated, Reported):
             a store the data again, as for `compare`, unless it is an embedded data set.
         learner : estimator, optional
             Of a study that was opened from a store the learner again, unless it is built in.
-        groups, sample_weight, task
+        groups, sample_weight, columns, task
             As for `compare`; only of a study that was opened from a store.
 
         Returns
@@ -230,7 +226,7 @@ class Study(Stated, Reported):
 
         return refit(
             self, name, data, target, learner=learner, groups=groups,
-            sample_weight=sample_weight, task=task,
+            sample_weight=sample_weight, columns=columns, task=task,
         )  # fmt: skip
 
     @property
@@ -278,7 +274,7 @@ class Study(Stated, Reported):
             "failures": [failure.to_dict() for failure in self.failures],
             "left_out": dict(self.left_out),
             "costs": {name: cost.to_dict() for name, cost in self.costs.items()},
-            "data": list(self.data_account),
+            "data": list(self.assumed),
             "datasets": [
                 {"name": one.name, "rows": one.rows, "fingerprint": one.fingerprint}
                 for one in self.spec.datasets

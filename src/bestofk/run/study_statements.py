@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bestofk._base.errors import use
+from bestofk._base.errors import parts_of, use
 from bestofk._base.formatting import in_words, joined, shortened
 from bestofk.decide.statements import Statement, in_order, statements, with_advice
 from bestofk.losses.losses import metric_of
@@ -32,7 +32,8 @@ def study_statements(study: Study) -> tuple[Statement, ...]:
     replication = () if study.replication is None else (study.replication.explain(),)
     return in_order(
         (
-            *statements("note", study.assumed),
+            *(with_advice("data", *parts_of(text)) for text in study.assumed[:1]),
+            *(with_advice("note", *parts_of(note)) for note in study.assumed[1:]),
             *(() if study.decision is None else study.decision.statements),
             *_undecided(study),
             *_baseline(study),
@@ -47,7 +48,6 @@ def study_statements(study: Study) -> tuple[Statement, ...]:
                     *_failures(study),
                     *sentences(study.preparation),
                     _setting(study.spec),
-                    " ".join(study.data_account),
                 ],
             ),
         )

@@ -32,10 +32,10 @@ def test_golf_gives_the_tree_of_the_book():
     X, y = GOLF.drop(columns="class"), GOLF["class"]
     model = C45().fit(X, y)
     tree = model.tree_
-    # outlook; below sunny humidity <= 75, below rain windy.
-    assert tree.attribute.tolist() == [0, 2, -1, 3, -1, -1, -1, -1]
-    assert tree.n_children.tolist() == [3, 2, 0, 2, 0, 0, 0, 0]
-    assert tree.threshold[1] == 75.0
+    # outlook (overcast, rain, sunny); below rain windy, below sunny humidity <= 75.
+    assert tree.attribute.tolist() == [0, -1, 3, 2, -1, -1, -1, -1]
+    assert tree.n_children.tolist() == [3, 0, 2, 2, 0, 0, 0, 0]
+    assert tree.threshold[3] == 75.0
     assert model.complexity() == 8
     assert (model.predict(X) == y).all()
 

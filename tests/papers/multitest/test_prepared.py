@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bestofk.data.reading import read_dataset
+from bestofk.papers.data import read_in_file_order
 from bestofk.papers.multitest.learners import prepare, prepared_of, recipe
 from bestofk.papers.printed_figures import printed_table
 
@@ -17,7 +17,7 @@ TEXT = """height,answer,code,colour,class
 def data(tmp_path):
     path = tmp_path / "small.csv"
     path.write_text(TEXT)
-    return read_dataset(path, target="class")
+    return read_in_file_order(path, "small")
 
 
 def test_recipe_names_the_data_sets_of_table_1_in_its_order():

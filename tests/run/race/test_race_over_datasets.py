@@ -7,7 +7,7 @@ import pytest
 
 import bestofk as bk
 from bestofk._base.errors import Interrupted
-from bestofk.data.conversion import as_dataset
+from bestofk.data.reading import as_dataset
 from bestofk.run.progress import Progress
 
 LEARNERS = ["max", "nmc", "nn"]

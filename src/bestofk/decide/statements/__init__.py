@@ -14,9 +14,12 @@ from bestofk._base.errors import Advice, Part
 from bestofk._base.formatting import without_controls
 from bestofk._base.results import json_ready
 
-Kind = Literal["verdict", "left out", "reason", "evidence", "also", "caution", "note", "run"]
+Kind = Literal[
+    "data", "verdict", "left out", "reason", "evidence", "also", "caution", "note", "run"
+]
 """The kind of a statement; views select statements by it.
 
+data      what is predicted from what
 verdict   what to do, and why
 left out  learners, fits and scores that failed or do not count
 reason    what rules out the others, where the data override a preference, what stopped a race
@@ -109,6 +112,7 @@ class Stated:
         return " ".join(one.text for one in self.select(*HEADLINE))
 
     def explain(self) -> str:
-        """Return all statements, the headline first, one paragraph per line."""
-        rest = [one.text for one in self.statements if one.kind not in HEADLINE]
-        return "\n".join(filter(None, [self.headline(), *rest]))
+        """Return all statements, one paragraph per line; the data and the headline first."""
+        first = [one.text for one in self.select("data")]
+        rest = [one.text for one in self.statements if one.kind not in ("data", *HEADLINE)]
+        return "\n".join(filter(None, [*first, self.headline(), *rest]))

@@ -86,10 +86,10 @@ def _problem(options: dict[str, Any], default: str) -> Any:
 
 def _rows(options: dict[str, Any]) -> Any:
     """Return the data set of ``--data``; None without it."""
-    from bestofk.run.inputs import dataset_of
+    from bestofk.data.reading import as_dataset
 
     if options["data"] is not None:
-        return dataset_of(options["data"], target=options["target"])
+        return as_dataset(options["data"], options["target"])
     if options["target"] is not None:
         raise click.UsageError("--target applies to --data; name the file.")
     return None

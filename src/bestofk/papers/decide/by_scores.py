@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def select_by_scores(
     alpha: float = 0.05,
     correction: str = "holm",
     random_state: int = 0,
-    **columns: Any,
+    columns: Mapping[str, str] | None = None,
 ) -> RocHull | MultinomialSelection:
     """Compare learners by the scores or posteriors that they give to every row of a test fold.
 
@@ -52,8 +53,8 @@ def select_by_scores(
         As for `multinomial_selection`.
     random_state : int
         Seed of the splits.
-    **columns
-        As for `bestofk.read_dataset`.
+    columns : mapping, optional
+        As for `bestofk.compare`.
 
     Notes
     -----

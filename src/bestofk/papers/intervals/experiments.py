@@ -17,7 +17,7 @@ from bestofk._base.checks import Floats, one_of
 from bestofk.papers import stats as paper_tests
 from bestofk.papers.array_task import ArrayPiece, obtain
 from bestofk.papers.comparison import Request
-from bestofk.papers.data import content, locate
+from bestofk.papers.data import content, locate, read_in_file_order
 from bestofk.papers.printed_figures import printed_table
 from bestofk.stats import multiple, pairwise
 from bestofk.stats.adjust import adjust
@@ -525,13 +525,12 @@ def measured_task(task: LearnerTask) -> Floats:
     """Return balanced and zero-one errors, shape (2, folds, repetitions)."""
     from threadpoolctl import threadpool_limits
 
-    from bestofk.data.reading import read_dataset
     from bestofk.learners.predict import seed_names
     from bestofk.learners.specification import named_learners
     from bestofk.papers.whole_plans import predict_plan
     from bestofk.splits.plans import plan
 
-    data = read_dataset(task.path, target="class", name=task.name, task="classification")
+    data = read_in_file_order(task.path, task.name)
     splits = plan(f"kfold:{FOLDS}", random_state=task.seed).materialise(data.n, data.y)
     (estimator,) = named_learners({"learner": learners()[task.learner]}).values()
     rounds = task.repetitions if seed_names(estimator) else 1

@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk.data.dataset import DataSet
-from bestofk.data.reading import read_dataset
 from bestofk.data.schema import Codes, Encoded
+from bestofk.papers.data import read_in_file_order
 
 REPLICATIONS = 5
 LEARNERS = ("MAX", "NMC", "LGC", "C4.5", "NN")
@@ -143,9 +143,7 @@ def recipe() -> dict[str, dict[str, Any]]:
 def prepare(name: str, path: Path) -> Prepared:
     """Read a data set as the paper did."""
     settings = recipe()[name]
-    data = read_dataset(
-        path, target="class", name=name, ignore=settings.get("drop", ()), task="classification"
-    )
+    data = read_in_file_order(path, name, ignore=settings.get("drop", ()))
     return prepared_of(data, settings)
 
 

@@ -15,7 +15,7 @@ from bestofk._base.checks import Floats
 from bestofk._base.formatting import counted, shortened
 from bestofk.papers.array_task import ArrayPiece, obtain
 from bestofk.papers.comparison import ComparedNumbers, ComparedWords, ReproductionResult, Request
-from bestofk.papers.data import content, locate
+from bestofk.papers.data import content, locate, read_in_file_order
 from bestofk.papers.multitest.learners import LEARNERS
 from bestofk.papers.multitest.tables import (
     PAPER,
@@ -49,12 +49,11 @@ class SoundRun:
 
 def sound_errors(task: SoundRun) -> Counts:
     """Count wrong and tested rows of every fold, shape (10, 10, 2)."""
-    from bestofk.data.reading import read_dataset
     from bestofk.learners.registry import learner
     from bestofk.papers.whole_plans import predict_plan
     from bestofk.splits.plans import plan
 
-    data = read_dataset(task.path, target="class", name=task.name, task="classification")
+    data = read_in_file_order(task.path, task.name)
     seed = int(np.random.SeedSequence([task.seed, task.run]).generate_state(1)[0])
     splits = plan(PLAN, random_state=seed).materialise(data.n, data.y)
     codes = data.encoded().y

@@ -100,7 +100,7 @@ class StudySpec:
     notes: tuple[str, ...] = ()
     """Notes on the splits."""
     taken: tuple[str, ...] = ()
-    """How the target was interpreted, if its values leave that open."""
+    """What is predicted, and what was assumed about columns and rows."""
     n_train: tuple[int, ...] | None = None
     n_test: tuple[int, ...] | None = None
     """Training and test rows of the first data set; None if unknown."""
@@ -110,10 +110,6 @@ class StudySpec:
     """Digest of the study that this one repeats with other random splits."""
     decisions: tuple[StoredDecision, ...] = ()
     """The decisions about the study, newest last."""
-    account: tuple[str, ...] = ()
-    """How the data were interpreted, in sentences."""
-    left_out: tuple[str, ...] = ()
-    """Sentences about columns that are not used."""
     preparation: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     """Preparation of the rows inside the folds, by data set and learner."""
 
@@ -213,7 +209,7 @@ _FIELDS = frozenset(StudySpec.__dataclass_fields__)
 _DECISION_FIELDS = frozenset(StoredDecision.__dataclass_fields__)
 _NOT_WORK = (
     "title", "versions", "command", "notes", "taken", "n_train", "n_test", "groups",
-    "replicates", "decisions", "account", "left_out", "preparation",
+    "replicates", "decisions", "preparation",
 )  # fmt: skip
 """Fields that do not determine the cells."""
 
@@ -313,32 +309,6 @@ def study_of(
         n_train=designs[0].n_train,
         n_test=designs[0].n_test,
         groups=designs[0].groups,
-        account=_account(experiment),
-        left_out=_left_out(experiment),
-    )
-
-
-def _account(experiment: Experiment) -> tuple[str, ...]:
-    """Return how the data were interpreted; each sentence once, with the data set if several."""
-    several = len(experiment.datasets) > 1
-    return tuple(
-        dict.fromkeys(
-            f"{data.name}: {sentence}"
-            if several and not sentence.startswith(data.name)
-            else sentence
-            for data in experiment.datasets
-            for sentence in data.account
-        )
-    )
-
-
-def _left_out(experiment: Experiment) -> tuple[str, ...]:
-    """Return sentences about columns that are not used, with the data set if several."""
-    several = len(experiment.datasets) > 1
-    return tuple(
-        f"{data.name}: {sentence}" if several else sentence
-        for data in experiment.datasets
-        for sentence in data.left_out
     )
 
 

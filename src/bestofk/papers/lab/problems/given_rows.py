@@ -16,7 +16,7 @@ from bestofk.papers.lab.problems.generator import DataProblem
 def _check(data: DataSet, problem: str) -> None:
     """Refuse data that the problem cannot use."""
     if not isinstance(data, DataSet):
-        raise refuse(f"data of problem {problem!r}", "a DataSet (see read_dataset)", data)
+        raise refuse(f"data of problem {problem!r}", "a DataSet (see as_dataset)", data)
     if data.task != "classification":
         raise ArgumentError(
             f"data of problem {problem!r} must have class labels; the target of {data.name!r} is "
