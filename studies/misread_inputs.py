@@ -99,8 +99,8 @@ def chosen(
 
 NULLS: dict[str, tuple[Reading, Reading]] = {
     "repeated": (repeated("kfold:50"), repeated("10x5")),
-    "time, 0.5": (series(0.5, dataset="date"), series(0.5)),
-    "time, 0.8": (series(0.8, dataset="date"), series(0.8)),
+    "time, 0.5": (series(0.5, columns={"dataset": "date"}), series(0.5)),
+    "time, 0.8": (series(0.8, columns={"dataset": "date"}), series(0.8)),
     "items": (answers({"item": "sample", "epoch": "problem"}), answers(None)),
     "missing": (unscored(read=False), unscored(read=True)),
 }

@@ -157,6 +157,7 @@ class TestTime:
         [
             wide(40).assign(date=pd.date_range("2020-01-01", periods=40).strftime("%Y-%m-%d")),
             wide(40).assign(x=pd.date_range("2020-01-01", periods=40).strftime("%Y-%m-%d")),
+            wide(12).assign(Datum=[f"{day}.1.2024" for day in range(1, 13)]),
             wide(12).assign(year=range(2000, 2012)),
             wide(12).assign(t=range(12)),
             wide(12).assign(week=range(12)),
@@ -275,13 +276,16 @@ class TestColumns:
         for words in (*advised(message), ["--metric", "loss"]):
             works(run, tmp_path, words)
 
-    @pytest.mark.parametrize("column", ["lr", "phase", "epoch"])
-    def test_a_column_that_distinguishes_the_rows(self, ask, run, tmp_path, column):
+    @pytest.mark.parametrize(
+        ("column", "values"), [("lr", (1, 2)), ("epoch", (1, 2)), ("split", ("test", "train"))]
+    )
+    def test_a_column_that_distinguishes_the_rows(self, ask, run, tmp_path, column, values):
         frame = by_set().melt("dataset", var_name="model", value_name="accuracy")
-        both = pd.concat([frame.assign(**{column: 1}), frame.assign(**{column: 2})])
+        both = pd.concat([frame.assign(**{column: value}) for value in values])
         message = ask(both)
         assert f"the column {column!r} distinguishes" in message
-        assert advised(message) == [["--where", f"{column}=1"], ["--column", f"fold={column}"]]
+        words = [["--where", f"{column}={values[0]}"], ["--column", f"fold={column}"]]
+        assert advised(message) == words
         for words in advised(message):
             works(run, tmp_path, words)
 

@@ -46,6 +46,18 @@ def refuse_battles(table: Table) -> None:
         )
 
 
+def refuse_intervals(table: Table, roles: Mapping[str, str]) -> None:
+    """Raise an error if the table holds intervals of losses."""
+    if "learner" not in roles or not {"low", "high"} <= set(table.columns):
+        return
+    free = [c for c in table.columns if c not in roles.values() and table.is_numeric(c)]
+    if set(free) == {"low", "high"}:
+        raise IntervalColumnsError(
+            f"{table.source}: the columns 'low' and 'high' hold intervals of losses: use "
+            "bestofk.papers.decide.order_intervals, or bestofk order on the command line."
+        )
+
+
 def clean_names(
     names: Iterable[object] | None, count: int, where: str, kind: str, *, alone: str | None = None
 ) -> tuple[str, ...]:
@@ -417,18 +429,21 @@ def direction_within(name: str) -> tuple[Direction, str] | None:
 
 
 _ASIDE = re.compile(r"(?:^|_)(?:time|std|rank|train|training|size|seconds|memory|count)(?:_|$)")
-_ISO_DATE = re.compile(r"\d{4}-(?:\d{2}|[QW]\d{1,2})(?:-\d{2}(?:[T ]\d{2}:\d{2}.*)?)?")
+_DATE = re.compile(
+    r"(?:\d{4}([-/.])\d{1,2}(?:\1\d{1,2})?|\d{1,2}([-/.])\d{1,2}\2\d{4}|\d{4}-?[QW]\d{1,2})"
+    r"(?:[T ]\d{1,2}:\d{2}.*)?"
+)
 
 
-def is_iso_date(text: str) -> bool:
-    """Return whether a cell is a date such as 2024-01, 2024-01-31 or 2024-Q1.
+def is_date(text: str) -> bool:
+    """Return whether a cell is a date.
 
     Examples
     --------
-    >>> is_iso_date("2024-01-31"), is_iso_date("2024-01"), is_iso_date("iris-2024")
-    (True, True, False)
+    >>> is_date("2024-01-31"), is_date("31.1.2024"), is_date("2024-Q1"), is_date("iris-2024")
+    (True, True, True, False)
     """
-    return bool(_ISO_DATE.fullmatch(text.strip()))
+    return bool(_DATE.fullmatch(text.strip()))
 
 
 def listed(names: Iterable[str]) -> str:
@@ -499,11 +514,6 @@ def score_column(table: Table, roles: dict[str, str]) -> str:
             for column in free
             if table.is_numeric(column) and not _ASIDE.search(normal(column))
         ]
-    if set(candidates) == {"low", "high"}:
-        raise IntervalColumnsError(
-            f"{table.source}: the columns 'low' and 'high' hold intervals of losses: use "
-            "bestofk.papers.decide.order_intervals, or bestofk order on the command line."
-        )
     if len(candidates) == 1:
         return candidates[0]
     if not candidates:

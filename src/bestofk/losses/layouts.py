@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from bestofk._base.checks import Floats
 from bestofk._base.errors import Part, TableError, use
 from bestofk._base.formatting import shortened
 from bestofk.data.tables.table import Codes, Levels, Table
-from bestofk.losses.columns import direction_of, is_iso_date, role_of, split_of
+from bestofk.losses.columns import direction_of, is_date, role_of, split_of
 from bestofk.losses.losses import DIMS
 
 _MAX_EMPTY_CELLS = 20_000_000
@@ -161,8 +162,10 @@ def columns_of_learners(table: Table, roles: dict[str, str]) -> tuple[list[str],
     Every column of numbers without a role is a learner. The first column of texts names the rows
     if no column has that role: data sets, folds or times. The roles are changed accordingly.
     """
-    for role in ("learner", "score", "metric"):
+    for role in ("learner", "score"):
         roles.pop(role, None)
+    if "metric" in roles and table.is_numeric(roles["metric"]):
+        roles.pop("metric")
     free = [column for column in table.columns if column not in roles.values()]
     empty = [column for column in free if table.missing(column).all()]
     texts = [column for column in free if column not in empty and _holds_text(table, column)]
@@ -171,7 +174,7 @@ def columns_of_learners(table: Table, roles: dict[str, str]) -> tuple[list[str],
     if texts and not {"dataset", "fold", "instance", "time"} & set(roles):
         names = table.levels(texts[0]).names
         role = "fold" if all(map(split_of, names)) else "dataset"
-        role = "time" if all(map(is_iso_date, names)) else role
+        role = "time" if all(map(is_date, names)) else role
         roles[role] = texts.pop(0)
     if texts:
         notes.append(f"Not used, as they hold text: {shortened(list(map(repr, texts)), 12)}.")
@@ -239,18 +242,17 @@ def _axis_levels(table: Table, roles: dict[str, str], axes: Sequence[str]) -> di
 
 def in_order(levels: Levels) -> Levels:
     """Sort levels that end in a number, or are dates such as 2024-01-31; else keep the order."""
-    keys: list[tuple[str, int]] = []
-    for name in levels.names:
-        match = re.fullmatch(r"(\D*)(\d{1,18})", name)
-        if match is None and not is_iso_date(name):
-            return levels
-        keys.append((name, 0) if match is None else (match[1], int(match[2])))
-    if len({start for start, _ in keys}) > 1 and not all(map(is_iso_date, levels.names)):
+    names = levels.names
+    numbered = [re.fullmatch(r"(\D*)(\d{1,18})", name) for name in names]
+    keys: list[Any] = list(names)
+    if all(numbered) and len({match[1] for match in numbered if match}) == 1:
+        keys = [int(match[2]) for match in numbered if match]
+    elif not all(is_date(name) and re.match(r"\d{4}-\d\d", name) for name in names):
         return levels
     order = sorted(range(len(keys)), key=keys.__getitem__)
     rank = np.full(len(order) + 1, -1, dtype=np.int64)
     rank[order] = np.arange(len(order))
-    return Levels(rank[levels.codes], tuple(levels.names[i] for i in order))
+    return Levels(rank[levels.codes], tuple(names[i] for i in order))
 
 
 def _sizes(table: Table, roles: dict[str, str]) -> dict[str, Floats]:

@@ -31,6 +31,7 @@ from bestofk.losses.columns import (
     metrics_by_dataset,
     one_metric,
     refuse_battles,
+    refuse_intervals,
     score_column,
     splits_among,
 )
@@ -168,6 +169,9 @@ def read_losses(
         if learners is None and layout is None:
             refuse_battles(table)
         roles = find(table.columns, LOSS_ROLES, stated, source=table.source)
+        refuse_intervals(table, roles)
+        if "fold" not in stated and _are_phases(table, roles.get("fold")):
+            roles.pop("fold")
     if {"fold", "instance"} <= set(roles):
         if {"fold", "instance"} <= set(stated):
             both = roles["fold"], roles["instance"]
@@ -195,6 +199,8 @@ def read_losses(
     unused = [column for column in table.columns if column not in roles.values()]
     if layout == "long" and unused:
         account.append(f"Not used: {shortened(list(map(repr, unused)), 12)}.")
+    forms = {table.number_form(column) for column in cells.columns} - {""}
+    account += [f"{form[:1].upper()}{form[1:]}." for form in sorted(forms)]
     if tool is not None and tool.higher_is_better is not None and higher_is_better is None:
         flip = tool.higher_is_better
         account.append(f"{'Higher' if flip else 'Lower'} is better, as the format says.")
@@ -489,6 +495,15 @@ def _identify(table: Table, roles: dict[str, str], some: Sequence[str]) -> bool:
     """Return whether the columns of some roles together distinguish all rows."""
     codes = [table.levels(roles[role]).codes.tolist() for role in some if role in roles]
     return bool(codes) and len(set(zip(*codes, strict=True))) == table.n_rows
+
+
+def _are_phases(table: Table, column: str | None) -> bool:
+    """Return whether a column says which rows a result is of, such as train and test."""
+    names = () if column is None else table.levels(column).names
+    return len(names) > 1 and {name.lower() for name in names} <= _PHASES
+
+
+_PHASES = {"train", "training", "test", "val", "valid", "validation", "dev"}
 
 
 def _use_time(table: Table, roles: dict[str, str], stated: dict[str, str]) -> None:
