@@ -1,52 +1,56 @@
-"""The scores of one build, item by item, from logs, tables, studies or arrays."""
+"""The scores of one build, item by item, from logs, tables or arrays."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats, Ints, finite_array
-from bestofk._base.errors import ArgumentError, Part, UnknownNameError, use
-from bestofk._base.formatting import counted, shortened
+from bestofk._base.errors import ArgumentError, UnknownNameError, use
+from bestofk._base.formatting import counted, printable, shortened
 from bestofk.evals.evals import Evals
 from bestofk.evals.reading import read_evals
 from bestofk.evals.rows import STATUSES
-from bestofk.losses.losses import Losses, Metric
-from bestofk.run.open_study import store_and_number, study_at
 
-_SQLITE = b"SQLite format 3\0"
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scores:
+    """The scores of one metric, averaged over the runs of a build."""
+
+    mean: Floats = field(repr=False)
+    higher_is_better: bool
+    noise: float | None = None
+    """Variance of the score of an item between runs; None if the build was run once."""
+    binary: bool = False
+    """True if every single score is 0 or 1."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Build:
-    """A build's scores in the user's metric."""
+    """The scores of a build by metric."""
 
     name: str
     items: tuple[str, ...] = field(repr=False)
-    scores: Floats = field(repr=False)
     clusters: Ints = field(repr=False)
     """Cluster code of each item."""
-    metric: Metric
+    scores: Mapping[str, Scores]
+    runs: int
+    """How often the item with the fewest runs was run."""
     failures: int = 0
     """Samples that failed, which count as wrong."""
-    losses: Losses | None = None
-    """The losses of a learner by fold; None if the scores are of items."""
-
-    @property
-    def unit(self) -> str:
-        """The noun for one score."""
-        return "item" if self.losses is None else "fold"
 
 
-def digest_of(scores: Floats) -> str:
+def digest_of(scores: Mapping[str, Floats]) -> str:
     """Return a digest of scores, without the last digits."""
-    return hashlib.sha256(np.round(scores, 12).astype("<f8").tobytes()).hexdigest()[:32]
+    parts = [np.round(scores[name], 12).astype("<f8").tobytes() for name in sorted(scores)]
+    content = b"".join(parts)
+    return hashlib.sha256(content).hexdigest()[:32]
 
 
 def item_hashes(names: Sequence[str]) -> np.ndarray[Any, np.dtype[np.uint64]]:
@@ -58,82 +62,112 @@ def item_hashes(names: Sequence[str]) -> np.ndarray[Any, np.dtype[np.uint64]]:
     return np.frombuffer(digests, dtype="<u8")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Part:
+    """The scores of one metric in one source."""
+
+    name: str
+    items: Sequence[str]
+    total: Floats
+    """Sum of the scores of each item."""
+    squares: Floats
+    """Sum of their squares."""
+    count: Ints
+    clusters: Sequence[Any]
+    metric: str
+    higher_is_better: bool
+    failures: int = 0
+
+
 def read_build(
-    source: Any, where: str, *, name: str | None, model: str | None, reading: Mapping[str, Any]
+    source: Any,
+    where: str,
+    *,
+    name: str | None,
+    model: str | None,
+    metric: str | Sequence[str] | None,
+    reading: Mapping[str, Any],
 ) -> Build:
     """Return the scores of one build.
 
-    - `source`: Paths are evaluation logs, tables of items, or stores of studies.
+    - `source`: A path, logs, a data frame, scores by item, or one score per item; or a list of
+      these. Sources with the same items are runs, others are parts of one run.
     - `where` {"new", "baseline"}: The argument, for messages.
     - `name`: The name of the build; by default that of the model.
     - `model`: Which model, if there are several.
+    - `metric`: One or several metrics; None: the only one.
     - `reading`: Options of `read_evals`.
     """
-    options = dict(reading)
-    if isinstance(source, str | os.PathLike) or _is_paths(source):
-        address = _store_address(source)
-        if address is not None:
-            source = study_at(address)
-        else:
-            source, options = read_evals(source, **options), {}
-    is_study = isinstance(source, Losses | Evals) or isinstance(
-        getattr(source, "losses", None), Losses
+    sources = source if _is_several(source) else [source]
+    metrics = [metric] if metric is None or isinstance(metric, str) else [*metric]
+    scores: dict[str, Scores] = {}
+    for one in metrics or [None]:
+        parts = [_part(each, where, model, one, reading) for each in sources]
+        items = list(dict.fromkeys(item for part in parts for item in part.items))
+        if scores and set(items) != set(known):
+            raise ArgumentError(
+                f"{where}: {parts[0].metric!r} and {next(iter(scores))!r} have different items: "
+                "gate them one by one, with a ledger each."
+            )
+        known = items if not scores else known
+        scores[parts[0].metric], runs = _joined(parts, known)
+    labels = {item: label for p in parts for item, label in zip(p.items, p.clusters, strict=True)}
+    return Build(
+        name=" ".join(printable(name or parts[0].name).split()) or where,
+        items=tuple(known),
+        clusters=np.unique([str(labels[item]) for item in known], return_inverse=True)[1],
+        scores=scores,
+        runs=runs,
+        failures=sum(part.failures for part in parts),
     )
-    for option in options:
-        if is_study or option not in ("metric", "cluster", "higher_is_better"):
-            kind = "a study or logs that were read before" if is_study else "an array"
-            raise ArgumentError(f"{option} does not apply to {kind}: leave it out.")
-    if isinstance(source, Evals):
-        return _from_evals(source, where, name, model)
-    if is_study:
-        return _from_losses(source, where, name, model)
-    return _from_numbers(source, where, name, **options)
 
 
-def _is_paths(source: Any) -> bool:
+def _is_several(source: Any) -> bool:
+    """Return whether a source is a list of sources."""
     return (
-        isinstance(source, Sequence)
+        isinstance(source, list | tuple)
         and len(source) > 0
-        and all(isinstance(one, str | os.PathLike) for one in source)
+        and not all(np.isscalar(one) and not isinstance(one, str) for one in source)
     )
 
 
-def _store_address(source: Any) -> str | None:
-    """Return the address of a store of studies, such as ``study.db:2``; None for other paths."""
-    paths = [source] if isinstance(source, str | os.PathLike) else source
-    address = os.fspath(paths[0])
-    path = Path(store_and_number(address)[0])
-    if len(paths) > 1:
-        return None
-    if not path.is_file():
-        return address if "://" in address else None
-    with path.open("rb") as file:
-        return address if file.read(len(_SQLITE)) == _SQLITE else None
+def _joined(parts: Sequence[_Part], items: Sequence[str]) -> tuple[Scores, int]:
+    """Return the scores of all parts, and the fewest runs of an item."""
+    position = {item: i for i, item in enumerate(items)}
+    total, squares = np.zeros(len(items)), np.zeros(len(items))
+    count = np.zeros(len(items), dtype=np.int64)
+    for part in parts:
+        at = np.array([position[item] for item in part.items])
+        total[at] += part.total
+        squares[at] += part.squares
+        count[at] += part.count
+    again = count > 1
+    within = (squares - total**2 / count)[again].sum() / max((count[again] - 1).sum(), 1)
+    scores = Scores(
+        mean=total / count,
+        higher_is_better=parts[0].higher_is_better,
+        noise=max(float(within), 0.0) if again.any() else None,
+        binary=bool(np.isclose(squares, total, rtol=0, atol=1e-9).all())
+        and all(np.isin(part.total[part.count == 1], (0.0, 1.0)).all() for part in parts),
+    )
+    return scores, int(count.min())
 
 
-def _position(names: Sequence[str], model: str | None, where: str) -> int:
-    """Return the position of the model."""
-    if model is None and len(names) > 1:
-        first = names[0]
-        if where != "new":
-            advice: tuple[Part, ...] = (use(baseline_model=first), ".")
-        else:
-            advice = (use(model=first), ", and give the one to compare it with as ",
-                      use(baseline="FILE"), ".")  # fmt: skip
-        raise ArgumentError(
-            f"{where} has {len(names)} models ({shortened(list(names), 6)}): name one with ",
-            *advice,
-        )
-    if model is not None and model not in names:
-        raise UnknownNameError("model", model, names)
-    return 0 if model is None else list(names).index(model)
+def _part(
+    source: Any, where: str, model: str | None, metric: str | None, reading: Mapping[str, Any]
+) -> _Part:
+    if isinstance(source, str | os.PathLike) or hasattr(source, "columns"):
+        chosen = {} if metric is None else {"metric": metric}
+        source = read_evals(source, **chosen, **reading)
+    if isinstance(source, Evals):
+        return _from_evals(source, where, model)
+    return _from_numbers(source, where, metric or "score", **reading)
 
 
 def _from_numbers(
-    source: Any, where: str, name: str | None, *, metric: str = "score", cluster: Any = None,
-    higher_is_better: bool = True,
-) -> Build:  # fmt: skip
-    """Return a build of a mapping from items to scores, or of one score per item."""
+    source: Any, where: str, metric: str, *, cluster: Any = None, higher_is_better: bool = True
+) -> _Part:
+    """Return the part of a mapping from items to scores, or of one score per item."""
     scores = finite_array(list(source.values()) if isinstance(source, Mapping) else source, where)
     if scores.ndim != 1 or scores.size == 0:
         raise ArgumentError(
@@ -146,87 +180,55 @@ def _from_numbers(
             f"cluster must hold one label for each of the {scores.size} items of {where}; got "
             f"shape {labels.shape}."
         )
-    return Build(
-        name=name or where, items=tuple(map(str, items)), scores=scores,
-        clusters=np.unique(labels, return_inverse=True)[1],
-        metric=_metric(metric, higher_is_better),
+    return _Part(
+        name=where, items=list(map(str, items)), total=scores, squares=np.square(scores),
+        count=np.ones(scores.size, dtype=np.int64), clusters=labels.tolist(), metric=metric,
+        higher_is_better=higher_is_better,
     )  # fmt: skip
 
 
-def _from_evals(evals: Evals, where: str, name: str | None, model: str | None) -> Build:
+def _from_evals(evals: Evals, where: str, model: str | None) -> _Part:
     """Return the scores of a model; samples that failed or have no score count as wrong."""
-    position = _position(evals.learners, model, where)
+    if model is None and len(evals.learners) > 1:
+        raise ArgumentError(
+            f"{where} has {len(evals.learners)} models ({shortened(list(evals.learners), 6)}): "
+            "name one with ",
+            use(**{"model" if where == "new" else "baseline_model": evals.learners[0]}),
+            ".",
+        )
+    if model is not None and model not in evals.learners:
+        raise UnknownNameError("model", model, evals.learners)
+    position = 0 if model is None else list(evals.learners).index(model)
     ran = (evals.learner == position) & (evals.status != STATUSES.index("missing"))
     scored = ran & np.isfinite(evals.score)
     failures = int(ran.sum() - scored.sum())
     values = evals.score
     if failures:
-        worst = worst_score(evals.score[scored], evals.higher_is_better)
-        if worst is None:
+        known = evals.score[scored]
+        if known.size and not (known.min() >= 0 and known.max() <= 1):
             raise ArgumentError(
                 f"{counted(failures, 'sample')} of {evals.learners[position]!r} failed or have no "
                 f"score, and the worst possible {evals.metric!r} is unknown: score them first."
             )
-        values = np.where(scored, values, worst)
+        values = np.where(scored, values, 0.0 if evals.higher_is_better else 1.0)
     count = np.bincount(evals.item[ran], minlength=len(evals.items))
     total = np.bincount(evals.item[ran], weights=values[ran], minlength=len(evals.items))
     index = np.flatnonzero(count)
-    clusters = evals.item_cluster[index] if evals.clusters else np.arange(len(index))
-    return Build(
-        name=name or evals.learners[position],
-        items=tuple(f"{evals.tasks[evals.item_task[i]]}\t{evals.items[i]}" for i in index),
-        scores=total[index] / count[index],
-        clusters=np.unique(clusters, return_inverse=True)[1],
-        metric=_metric(evals.metric, evals.higher_is_better),
+    if not len(index):
+        raise ArgumentError(f"{where} has no scores of {evals.learners[position]!r}.")
+    tasks = [evals.tasks[evals.item_task[i]] for i in index]
+    several = len(Counter(tasks)) > 1
+    return _Part(
+        name=evals.learners[position],
+        items=[
+            f"{task} / {evals.items[i]}" if several else str(evals.items[i])
+            for task, i in zip(tasks, index, strict=True)
+        ],
+        total=total[index],
+        squares=np.bincount(evals.item[ran], weights=np.square(values[ran]))[index],
+        count=count[index],
+        clusters=(evals.item_cluster[index] if evals.clusters else index).tolist(),
+        metric=evals.metric,
+        higher_is_better=evals.higher_is_better,
         failures=failures,
     )
-
-
-def _metric(name: str, higher_is_better: bool) -> Metric:
-    return Metric(
-        name=name, higher_is_better=higher_is_better, offset=1.0 if higher_is_better else 0.0
-    )
-
-
-def worst_score(scores: Floats, higher_is_better: bool) -> float | None:
-    """Return the worst possible score if all scores are from 0 to 1; None otherwise."""
-    if scores.size and not (scores.min() >= 0 and scores.max() <= 1):
-        return None
-    return 0.0 if higher_is_better else 1.0
-
-
-def _from_losses(source: Any, where: str, name: str | None, model: str | None) -> Build:
-    """Return the scores of a learner by fold, or by instance of one test set."""
-    losses: Losses = getattr(source, "losses", source)
-    position = _position(losses.learners, model, where)
-    learner = losses.learners[position]
-    one = losses.select(learners=[learner])
-    absent = int(np.isnan(one.values).sum())
-    if absent:
-        raise ArgumentError(
-            f"{learner!r} lacks {counted(absent, 'fit')}: the gate needs all of them."
-        )
-    parts = [("", one.values[0])]
-    if one.subset_values is not None:
-        parts.append(("part ", one.subset_values[0]))
-    splits = _splits(source, one)
-    items = [
-        f"{one.datasets[d]}\t{splits}\t{part}{r} {f} {e}"
-        for part, values in parts
-        for d, r, f, e in np.ndindex(*values.shape)
-    ]
-    scores = np.concatenate([np.ravel(one.metric.shown(values)) for _, values in parts])
-    return Build(
-        name=name or str(learner), items=tuple(items), scores=scores,
-        clusters=np.arange(scores.size), metric=one.metric,
-        losses=None if one.design.kind == "test-set" else one,
-    )  # fmt: skip
-
-
-def _splits(source: Any, losses: Losses) -> str:
-    """Return text that identifies the data and the splits, as far as they are known."""
-    spec = getattr(source, "spec", None)
-    known = [losses.design.describe()]
-    if spec is not None:
-        known += [f"{data.fingerprint} {data.splits}" for data in spec.datasets]
-    return hashlib.sha256("\n".join(known).encode()).hexdigest()[:16]

@@ -3,44 +3,46 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from math import ceil, floor, inf, isfinite, log10
+from math import floor, isfinite, log10
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, one_of, positive, significance_level
-from bestofk._base.errors import ArgumentError, use
-from bestofk._base.formatting import counted, pvalue_words, shortened
-from bestofk._base.results import Presented
-from bestofk.losses.losses import Losses, Metric
+from bestofk._base.checks import Floats, one_of
+from bestofk._base.errors import ArgumentError, RunError, UnknownNameError, use
+from bestofk._base.formatting import counted, pvalue_words
+from bestofk._base.results import Presented, json_ready, present
 from bestofk.release import DEFAULT_LEDGER
-from bestofk.release.builds import Build, digest_of, item_hashes, read_build, worst_score
+from bestofk.release.builds import Build, digest_of, item_hashes, read_build
 from bestofk.release.ledger import (
     Ledger,
-    anchor_of,
-    finite_or_none,
     locked,
     packed,
+    packed_scores,
     read_ledger,
     unpacked,
-    write_ledger,
+    unpacked_scores,
+    write_entry,
 )
 from bestofk.release.method import (
-    LATEST_METHOD,
-    Comparison,
-    compare,
-    level_of_look,
-    next_look,
-    units_for_margin,
+    ENOUGH_RUNS,
+    FALSE_BLOCKS,
+    RERUNS,
+    SUSPECT,
+    level_of,
+    test_worse,
 )
 
-EXIT_CODES = {"pass": 0, "worse": 1, "undecided": 3}
-MAX_USEFUL_UNITS = 1_000_000
-"""Do not advise more items than this."""
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXIT_CODES = {"pass": 0, "blocked": 1, "suspect": 3}
+MAX_WORSE_ITEMS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,143 +51,159 @@ class GateResult(Presented):
 
     Attributes
     ----------
-    answer : {"pass", "worse", "undecided"}
-        ``"worse"``: shown to be worse than the anchor. ``"undecided"``: with a margin, neither
-        shown to be worse nor shown to be within the margin.
+    answer : {"pass", "blocked", "suspect"}
+        ``"blocked"``: shown to be worse than the baseline. ``"suspect"``: run it twice more on the
+        same items, and gate these runs under the same name.
     exit_code : int
-        0, 1 or 3; 0 for an undecided build if these pass.
-    difference, low, high : float
-        Build minus anchor in the user's metric, and its interval. The intervals of all builds of
-        the ledger cover together with probability 1 - 2 alpha.
-    bound : float or None
-        With a margin: the worst difference that a bound of confidence 1 - alpha allows.
-    pvalue, level : float
-        The one-sided p-value of *worse*, and the level that this build may spend.
+        0, 1 or 3.
+    results : mapping
+        By metric: mean, baseline, difference, the ends of the interval that belongs to the level
+        of the test, the p-value of *worse*, the level, the difference from the first baseline.
+    worse_items : list of dict
+        The items that got worse, the largest loss first.
     """
 
     answer: str
     build: str
-    anchor: tuple[str, ...]
-    metric: str
-    higher_is_better: bool
-    mean: float
-    anchor_mean: float
-    difference: float
-    low: float
-    high: float
-    bound: float | None
-    pvalue: float
-    level: float
-    alpha: float
-    margin: float | None
-    units: int
-    unit: str
+    baseline: str
+    baseline_runs: int
+    runs: int
+    results: Mapping[str, Mapping[str, Any]]
+    worse_items: Sequence[Mapping[str, Any]]
+    false_blocks: float
+    items: int
     failures: int
-    look: int
-    spent: float
     better: bool
-    method: int
-    needed: int | None
-    """Units with which an equally good build is shown to be within the margin."""
+    """True if a metric is shown to be better, and none to be worse."""
     repeated: bool
-    """True if the ledger already holds these scores, so that nothing was spent."""
-    undecided_passes: bool
+    """True if the ledger already holds these scores."""
     notes: tuple[str, ...] = ()
     ledger: str | None = None
     history: Ledger | None = field(default=None, repr=False, compare=False)
 
     @property
     def exit_code(self) -> int:
-        """0 if the build may be released, 1 if it is worse, 3 if that is undecided."""
-        if self.answer == "undecided" and self.undecided_passes:
-            return 0
+        """0 if the build may be released, 1 if it is worse, 3 if it should run again."""
         return EXIT_CODES[self.answer]
 
     def __bool__(self) -> bool:
         return self.exit_code == 0
 
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row per metric."""
+        return present("frame", {"metric": list(self.results)} | {
+            name: [result[name] for result in self.results.values()]
+            for name in next(iter(self.results.values()))
+        })  # fmt: skip
+
     def headline(self) -> str:
         """Return the verdict in one sentence."""
-        form = f".{self.decimals()}f"
-        numbers = (
-            f"{self.metric} {self.mean:{form}} against {self.anchor_mean:{form}}, difference "
-            f"{signed(self.difference, form)}"
-        )
-        interval = f"{numbers}, interval {signed(self.low, form)} to {signed(self.high, form)}"
-        if self.bound is not None:
-            numbers += f", {100 * (1 - self.alpha):g} % bound {signed(self.bound, form)}"
-        if self.answer == "worse":
-            p = pvalue_words(self.pvalue, self.level)
-            look = "" if self.ledger is None else f", the level of look {self.look}"
-            return (
-                f"Blocked: {self.build} is worse than the anchor ({interval}; {p}, which is below "
-                f"{self.level:.2g}{look})."
-            )
-        if self.answer == "undecided":
-            if self.needed is not None:
-                units = f"{self.needed:,} {self.unit}s"
-                numbers += f"; an equally good build needs about {units} to pass"
-            return (
-                f"Undecided: {self.build} is neither shown to be worse than the anchor nor shown "
-                f"to be at most {self.margin:g} worse ({numbers})."
-            )
-        if self.margin is not None:
-            claim, interval = f"shown to be at most {self.margin:g} worse", numbers
-        else:
-            claim = "better" if self.better else "not shown to be worse"
-        return f"Pass: {self.build} is {claim} than the anchor ({interval})."
+        shown = [
+            name for name, result in self.results.items() if verdict_of(result) == self.answer
+        ] or list(self.results)
+        numbers = "; ".join(self._numbers(name) for name in shown)
+        within = f" in {' and '.join(shown)}" if len(self.results) > 1 else ""
+        claim = {
+            "blocked": f"Blocked: {self.build} is worse than the baseline{within}",
+            "suspect": f"Suspect: {self.build} may be worse than the baseline{within}",
+            "pass": f"Pass: {self.build} is "
+            f"{'better' if self.better else 'not shown to be worse'} than the baseline",
+        }[self.answer]
+        return f"{claim} ({numbers})."
 
-    def decimals(self) -> int:
-        """Return the decimals that show two digits of the half width of the interval."""
-        ends = [abs(end - self.difference) for end in (self.low, self.high) if isfinite(end)]
-        sizes = [size for size in (*ends, 10 * abs(self.difference)) if size > 1e-12]
-        return max(0, 1 - floor(log10(min(sizes, default=0.01))))
+    def _numbers(self, name: str) -> str:
+        result = self.results[name]
+        form = f".{decimals(result)}f"
+        text = (
+            f"{name} {result['mean']:{form}} against {result['baseline']:{form}}, difference "
+            f"{signed(result['difference'], form)}, {100 - 200 * result['level']:g} % interval "
+            f"{signed(result['low'], form)} to {signed(result['high'], form)}"
+        )
+        if self.answer == "pass":
+            return text
+        return f"{text}, {pvalue_words(result['p'], result['level'])}"
 
     def next_step(self, source: str = "NEW") -> str:
         """Return what to do now; empty if there is nothing to do.
 
         `source` are the words of a command that name the build.
         """
+        if self.answer == "suspect":
+            again = f"Run it {RERUNS} more times on the same items"
+            if self.ledger is None:
+                return f"{again}, and give all runs: bestofk gate RUN1 RUN2 RUN3 --baseline FILE"
+            return f"{again}, and type: bestofk gate RUN2 RUN3 --build {quote(self.build)}"
         if self.ledger is None:
             return ""
-        if self.answer == "worse":
-            ledger = "" if self.ledger == DEFAULT_LEDGER else f" --ledger {quote(self.ledger)}"
-            command = f"bestofk gate accept {source}{ledger} --reason TEXT"
-            return f"If the loss is intended, record that with: {command}"
-        if self.answer == "undecided":
-            return "Evaluate more items, allow a larger margin, or add: --undecided pass"
-        first = self.look == 1 and not self.repeated
-        return f"Commit {self.ledger}: it records every build." if first else ""
+        ledger = "" if self.ledger == DEFAULT_LEDGER else f" --ledger {quote(self.ledger)}"
+        command = f"bestofk gate accept {source}{ledger} --reason TEXT"
+        if self.answer == "blocked":
+            return f"If the loss is intended, make this build the baseline: {command}"
+        if self.better:
+            return f"To hold later builds to it, make it the baseline: {command}"
+        return ""
 
     def explain(self) -> str:
-        """Return the verdict, its evidence and the state of the ledger."""
+        """Return the verdict, its evidence and what the gate promises."""
+        runs = f" (mean of {self.baseline_runs} runs)" if self.baseline_runs > 1 else ""
         lines = [self.headline(), *self.notes]
-        if len(self.anchor) > 1:
-            builds = f"the mean of {counted(len(self.anchor), 'build')}"
-            lines.append(f"The anchor is {builds}: {shortened(list(self.anchor), 10)}.")
-        else:
-            lines.append(f"The anchor is {self.anchor[0]}.")
+        lines.append(
+            f"{counted(self.items, 'item')}, {counted(self.runs, 'run')} of the build. The baseline "
+            f"is {self.baseline}{runs}."
+        )
+        if self.worse_items:
+            names = ", ".join(str(item["item"]) for item in self.worse_items)
+            lines.append(f"Items that got worse: {names}.")
         if self.repeated:
-            lines.append("The ledger already has these scores, so this look spent no alpha.")
-        if self.ledger is not None:
-            lines.append(
-                f"Look {self.look}: {self.spent:.2g} of alpha = {self.alpha:g} is spent. If each "
-                "build's test keeps its level, the chance of ever blocking a build that is as good "
-                f"as the anchor is at most {self.alpha:g} over the life of the ledger. This does "
-                "not cover builds that were tuned on these items."
-            )
+            lines.append("The ledger already has these scores; this is its answer.")
+        lines.append(
+            f"Of 100 builds that are as good as the baseline, about {100 * self.false_blocks:g} "
+            "is blocked. 'bestofk gate --rehearse' says what these items can catch."
+        )
         return "\n".join(lines)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Draw the history of the ledger; return the Axes, or write a file."""
+        if path is None:
+            return present("figure", self, "gate")
+        from bestofk._base.registry import resolve
+
+        picture = resolve("bestofk.report.figures.registry:picture_of")(self, "gate")
+        return resolve("bestofk.report.figures.output:save_figure")(picture, path)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result for strict JSON."""
-        content = super(GateResult, self).to_dict()
-        content.pop("history", None)
-        return {**content, "exit_code": self.exit_code, "headline": self.headline()}
+        names = (
+            "answer exit_code build baseline baseline_runs runs worse_items false_blocks items "
+            "failures better repeated notes ledger"
+        )
+        content = {name: json_ready(getattr(self, name)) for name in names.split()}
+        table = [{"metric": name, **json_ready(row)} for name, row in self.results.items()]
+        return {**content, "headline": self.headline(), "table": table}
 
 
-def signed(value: float, form: str) -> str:
+def verdict_of(result: Mapping[str, Any]) -> str:
+    """Return the verdict of one metric."""
+    if result["p"] <= result["level"]:
+        return "blocked"
+    return "suspect" if result["suspect"] else "pass"
+
+
+def decimals(result: Mapping[str, Any]) -> int:
+    """Return the decimals that show two digits of the half width of the interval."""
+    ends = [abs(result[end] - result["difference"]) for end in ("low", "high") if _known(result[end])]
+    sizes = [size for size in (*ends, 10 * abs(result["difference"])) if size > 1e-12]
+    return max(0, 1 - floor(log10(min(sizes, default=0.01))))
+
+
+def _known(value: float | None) -> bool:
+    return value is not None and isfinite(value)
+
+
+def signed(value: float | None, form: str) -> str:
     """Return a number with its sign."""
-    if not isfinite(value):
+    if value is None or not isfinite(value):
         return "unbounded"
     return f"{value:+{form}}" if abs(value) > 1e-12 else "0"
 
@@ -194,46 +212,44 @@ def gate(
     new: Any,
     baseline: Any = None,
     *,
-    margin: float | None = None,
-    alpha: float | None = None,
-    undecided: str = "fail",
+    metric: str | Sequence[str] | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+    false_blocks: float | None = None,
     build: str | None = None,
     model: str | None = None,
     baseline_model: str | None = None,
-    ledger: str | os.PathLike[str] | None = None,
-    method: str | None = None,
     missing: str = "refuse",
+    rerun: str | Callable[[], Any] | None = None,
     **reading: Any,
 ) -> GateResult:
-    """Decide whether a new build may replace what is released.
+    """Decide whether a new build may replace the baseline.
 
     Parameters
     ----------
-    new : path, Evals, Losses, Study, mapping or sequence of numbers
-        The scores of the new build: evaluation logs, a table of items, a study, scores by item,
-        or one number per item.
+    new : path, Evals, data frame, mapping, sequence of numbers, or a list of these
+        The scores of the new build: evaluation logs, a table of items, scores by item, or one
+        number per item. Several sources with the same items are runs, and their mean counts.
     baseline : as `new`, optional
-        The reference. A ledger keeps it, so it is needed only for the first build.
-    margin : float, optional
-        A loss that does not matter. The build passes if it is shown to be at most this much worse.
-        None: the build passes unless it is shown to be worse.
-    alpha : float, optional
-        The chance of ever blocking a build that is as good as the anchor, over the whole ledger.
-        By default that of the ledger, and 0.05 for a new one.
-    undecided : {"fail", "pass"}
-        What an undecided build does.
+        The released build, if there is no ledger yet.
+    metric : str or sequence of str, optional
+        The metrics to gate; each gets its share of `false_blocks`. None: those of the ledger, or
+        the only one.
+    ledger : path, optional
+        The file with the baseline and all builds. None: compare `new` with `baseline` and record
+        nothing, so that a suspect is not remembered.
+    false_blocks : float, optional
+        The share of good builds that may be blocked; 0.01 for a new ledger.
     build : str, optional
         The name of the build; by default that of the model.
     model, baseline_model : str, optional
         Which model of `new` and of `baseline`, if there are several.
-    ledger : path, optional
-        The file that records every build. None: test this build on its own, at level alpha.
-    method : {None, "latest"}
-        The version of the method: that of the ledger, or the latest one.
     missing : {"refuse", "drop", "wrong"}
-        If the build lacks items of the anchor: stop, compare the others, or count them as wrong.
+        If the build lacks items of the baseline: stop, compare the others, or count them as wrong.
+    rerun : str or callable, optional
+        Run a suspect again: a shell command that writes `new` once more, or a function that
+        returns another run. It is called twice.
     **reading
-        What `read_evals` takes, such as ``metric="acc"`` or ``cluster="passage"``.
+        What `read_evals` takes, such as ``cluster="passage"``.
 
     Returns
     -------
@@ -245,317 +261,327 @@ def gate(
     >>> right = np.array([1.0] * 140 + [0.0] * 60)
     >>> worse = np.array([1.0] * 110 + [0.0] * 90)
     >>> print(gate(worse, right).headline())
-    Blocked: new is worse than the anchor (score 0.550 against 0.700, difference -0.150, interval
-    -0.196 to -0.113; p < 0.0001, which is below 0.05).
+    Blocked: new is worse than the baseline (score 0.550 against 0.700, difference -0.150, 99 %
+    interval -0.210 to -0.094, p < 0.0001).
     >>> gate(right, right).exit_code
     0
     """
-    if alpha is not None:
-        alpha = significance_level(alpha)
-    if margin is not None:
-        margin = positive(margin, "margin")
-    one_of(undecided, "undecided", ("pass", "fail"))
     one_of(missing, "missing", ("refuse", "drop", "wrong"))
-    if method is not None:
-        one_of(method, "method", ("latest",))
-    tested = read_build(new, "new", name=build, model=model, reading=reading)
-    reference = None
-    if baseline is not None:
-        reference = read_build(
-            baseline, "baseline", name=None, model=baseline_model, reading=reading
-        )
-    with nullcontext() if ledger is None else locked(ledger):
-        history = _opened(ledger, tested, reference, alpha)
-        alpha = float(history.start["alpha"])
-        if method is not None and history.method < LATEST_METHOD:
-            history = history.with_line(kind="method", method=LATEST_METHOD)
+    if false_blocks is not None and not 0 < false_blocks < 0.5:
+        raise ArgumentError(f"false_blocks must be between 0 and 0.5; got {false_blocks}.")
+    with nullcontext(True) if ledger is None else locked(ledger) as alone:
+        history = None if ledger is None else read_ledger(ledger)
+        if history is not None and baseline is not None:
+            raise ArgumentError(
+                f"{os.fspath(str(ledger))} has a baseline: leave out ", use(baseline=...),
+                ", or replace it with 'bestofk gate accept FILE'.",
+            )  # fmt: skip
+        metric = metric if metric is not None or history is None else list(history.metrics)
+
+        def read(source: Any, where: str) -> Build:
+            name, chosen = (build, model) if where == "new" else (None, baseline_model)
+            return read_build(
+                source, where, name=name, model=chosen, metric=metric, reading=reading
+            )
+
+        tested = read(new, "new")
+        if history is None:
+            if baseline is None:
+                raise ArgumentError(
+                    "There is no ledger yet: start one with 'bestofk gate start FILE', or name "
+                    "the released build with ", use(baseline="FILE"), ".",
+                )  # fmt: skip
+            history = started(read(baseline, "baseline"), false_blocks or FALSE_BLOCKS)
+        elif false_blocks not in (None, history.false_blocks):
+            raise ArgumentError(
+                f"The ledger has the share {history.false_blocks:g} of false blocks: leave out ",
+                use(false_blocks=false_blocks), ", or start another ledger.",
+            )  # fmt: skip
         scores = _aligned(tested, history, missing)
         digest = digest_of(scores)
-        line = history.recorded(digest)
-        repeated = line is not None
-        if line is None:
-            look, level = 1, alpha
+        entry = next((one for one in history.tested if one["digest"] == digest), None)
+        repeated = entry is not None
+        if entry is None:
+            content = _tested(tested, scores, history)
+            if content["answer"] == "suspect" and rerun is not None:
+                runs = [read(_run_again(rerun, new), "new") for _ in range(RERUNS)]
+                again = [_aligned(one, history, missing) for one in runs]
+                mean = {name: np.mean([one[name] for one in again], axis=0) for name in scores}
+                history = history.with_build(digest=digest, **content)
+                content = _tested(tested, mean, history, runs=RERUNS)
+                digest = digest_of(mean)
+            history = history.with_build(digest=digest, **content)
+            entry = history.builds[-1]
             if ledger is not None:
-                look = next_look(history.spent, alpha, len(history.builds))
-                level = level_of_look(look, alpha)
-            content = _measured(tested, scores, history, level, alpha)
-            answer, better = _answer(content, tested.metric, margin, level)
-            anchor = anchor_of(history)
-            joins = anchor.joining(passed=answer == "pass", better=better)
-            if not np.isfinite(scores).all() or digest in history.set_anchors:
-                joins = ""
-            history = history.with_line(
-                kind="build", build=tested.name, digest=digest, method=history.method, look=look,
-                level=level, margin=margin, answer=answer, joins=joins, anchor=list(anchor.names),
-                failures=tested.failures, **content,
-                **({"scores": packed(scores)} if joins in ("anchor", "next") else {}),
-            )  # fmt: skip
-            line = history.lines[-1]
-            if ledger is not None:
-                write_ledger(history, ledger)
-    answer, better = _answer(line, tested.metric, margin, line["level"])
-    needed = None
-    if answer == "undecided" and margin is not None and tested.losses is None:
-        wanted = units_for_margin(line["bound"], line["difference"], line["units"], margin, alpha)
-        needed = ceil(wanted) if wanted <= MAX_USEFUL_UNITS else None
-    low, high = (
-        open_end if line[name] is None else float(line[name])
-        for name, open_end in (("low", -inf), ("high", inf))
-    )
+                history = write_entry(history, ledger, alone=bool(alone))
+    results = entry["metrics"]
     return GateResult(
-        answer=answer,
+        answer=entry["answer"],
         build=tested.name,
-        anchor=tuple(line["anchor"]),
-        metric=tested.metric.name,
-        higher_is_better=tested.metric.higher_is_better,
-        mean=line["mean"],
-        anchor_mean=line["mean"] - line["difference"],
-        difference=line["difference"],
-        low=low,
-        high=high,
-        bound=None if margin is None else line["bound"],
-        pvalue=line["p_worse"],
-        level=line["level"],
-        alpha=alpha,
-        margin=margin,
-        units=line["units"],
-        unit=line["unit"],
-        failures=line["failures"],
-        look=line["look"],
-        spent=history.spent,
-        better=better,
-        method=line["method"],
-        needed=needed,
+        baseline=history.baseline["build"],
+        baseline_runs=history.baseline["runs"],
+        runs=entry["runs"],
+        results=results,
+        worse_items=_worse_items(tested, scores, history),
+        false_blocks=history.false_blocks,
+        items=min(int(np.isfinite(values).sum()) for values in scores.values()),
+        failures=entry["failures"],
+        better=entry["answer"] == "pass" and any(r["better"] for r in results.values()),
         repeated=repeated,
-        undecided_passes=undecided == "pass",
-        notes=tuple(line["notes"]),
+        notes=tuple(entry["notes"]),
         ledger=None if ledger is None else os.fspath(ledger),
         history=history,
     )
 
 
+def start(
+    *runs: Any,
+    metric: str | Sequence[str] | None = None,
+    ledger: str | os.PathLike[str] = DEFAULT_LEDGER,
+    false_blocks: float = FALSE_BLOCKS,
+    build: str | None = None,
+    model: str | None = None,
+    **reading: Any,
+) -> Ledger:
+    """Start a ledger whose baseline is the mean of these runs of one build.
+
+    - `runs`, `metric`, `build`, `model`, `**reading`: As for `gate`. More runs make a sharper gate.
+    - `ledger`: A file that does not exist yet.
+    """
+    accepted = read_build(
+        list(runs), "baseline", name=build, model=model, metric=metric, reading=reading
+    )
+    with locked(ledger) as alone:
+        if read_ledger(ledger) is not None:
+            raise ArgumentError(
+                f"{os.fspath(ledger)} exists: use 'bestofk gate accept FILE' for a new baseline, "
+                "or name another with ", use(ledger="FILE"), ".",
+            )  # fmt: skip
+        return write_entry(started(accepted, false_blocks), ledger, alone=alone)
+
+
 def accept(
-    new: Any,
-    *,
+    *runs: Any,
     ledger: str | os.PathLike[str] = DEFAULT_LEDGER,
     build: str | None = None,
     model: str | None = None,
     reason: str = "",
     **reading: Any,
 ) -> Ledger:
-    """Make a build the anchor, whatever its scores, and record it in the ledger.
+    """Make a build the baseline, whatever its scores, and record it in the ledger.
 
-    - `new`, `build`, `model`, `**reading`: As for `gate`.
+    - `runs`, `build`, `model`, `**reading`: As for `gate`.
     - `ledger`: An existing ledger.
     - `reason`: Why, for the record.
     """
-    accepted = read_build(new, "new", name=build, model=model, reading=reading)
-    with locked(ledger):
+    with locked(ledger) as alone:
         history = read_ledger(ledger)
         if history is None:
-            raise ArgumentError(f"There is no ledger {os.fspath(ledger)}: run the gate first.")
-        _check_metric(history, accepted)
-        scores = _aligned(accepted, history, "refuse")
-        history = history.with_line(
-            kind="accept", build=accepted.name, digest=digest_of(scores), reason=reason,
-            scores=packed(scores),
-        )  # fmt: skip
-        write_ledger(history, ledger)
-    return history
-
-
-def _opened(
-    path: str | os.PathLike[str] | None,
-    tested: Build,
-    reference: Build | None,
-    alpha: float | None,
-) -> Ledger:
-    """Return the ledger, or a new one whose anchor is the baseline."""
-    history = None if path is None else read_ledger(path)
-    if history is None:
-        if reference is None:
-            what = "no ledger" if path is None else f"no ledger {os.fspath(path)} yet"
             raise ArgumentError(
-                f"There is {what}: name the released build with ", use(baseline="FILE"),
-                ", or the new build itself if nothing is released.",
-            )  # fmt: skip
-        history = _started(reference, 0.05 if alpha is None else alpha, path)
-    start = history.start
-    if alpha not in (None, start["alpha"]):
-        raise ArgumentError(
-            f"alpha is {start['alpha']:g} in {history.where} and cannot change: use ",
-            use(alpha=start["alpha"]),
-            " or another ledger.",
-        )
-    if reference is not None and digest_of(_aligned(reference, history, "drop")) != start["digest"]:
-        raise ArgumentError(
-            f"{history.where} started with other scores of the baseline ({start['build']!r}), and "
-            "its anchor moves by itself: leave ",
-            use(baseline="FILE"),
-            " out, or make another build the anchor with 'bestofk gate accept FILE'.",
-        )
-    _check_metric(history, tested)
-    return history
+                f"There is no ledger {os.fspath(ledger)}: start one with 'bestofk gate start FILE'."
+            )
+        accepted = read_build(
+            list(runs), "new", name=build, model=model, metric=list(history.metrics),
+            reading=reading,
+        )  # fmt: skip
+        scores = _aligned(accepted, history, "refuse")
+        return write_entry(
+            history.with_baseline(
+                build=accepted.name, digest=digest_of(scores), runs=accepted.runs, reason=reason,
+                scores=packed_scores(scores),
+            ),
+            ledger,
+            alone=alone,
+        )  # fmt: skip
 
 
-def _started(reference: Build, alpha: float, path: str | os.PathLike[str] | None) -> Ledger:
+def started(reference: Build, false_blocks: float) -> Ledger:
+    """Return a new ledger with one baseline."""
     hashes = item_hashes(reference.items)
     if len(np.unique(hashes)) != len(hashes):
         raise ArgumentError(f"The items of {reference.name!r} must have different names.")
-    return Ledger(where="" if path is None else os.fspath(path)).with_line(
-        kind="start", build=reference.name, digest=digest_of(reference.scores),
-        method=LATEST_METHOD, alpha=alpha, metric=reference.metric.name,
-        higher_is_better=reference.metric.higher_is_better, size=len(hashes),
-        items=packed(hashes), clusters=packed(reference.clusters), scores=packed(reference.scores),
+    scores = {name: score.mean for name, score in reference.scores.items()}
+    return Ledger(
+        false_blocks=false_blocks,
+        metrics={name: score.higher_is_better for name, score in reference.scores.items()},
+        size=len(hashes),
+        items=packed(hashes),
+        clusters=packed(reference.clusters),
+    ).with_baseline(
+        build=reference.name, digest=digest_of(scores), runs=reference.runs, reason="start",
+        scores=packed_scores(scores),
     )  # fmt: skip
 
 
-def _check_metric(history: Ledger, build: Build) -> None:
-    """Refuse a build with another metric or direction than the anchor."""
-    start = history.start
-    if build.metric.name != start["metric"]:
-        raise ArgumentError(
-            f"{build.name!r} has the metric {build.metric.name!r}, and the anchor has ",
-            f"{start['metric']!r}: use ",
-            use(metric=start["metric"]),
-            ", or start another ledger with ",
-            use(ledger="FILE"),
-            " ",
-            use(baseline="FILE"),
-            ".",
-        )
-    if build.metric.higher_is_better != start["higher_is_better"]:
-        raise ArgumentError(
-            f"Higher {start['metric']} is {'better' if start['higher_is_better'] else 'worse'} in "
-            "the ledger: use ",
-            use(higher_is_better=start["higher_is_better"]),
-            " or another ledger.",
-        )
+def _run_again(rerun: str | Callable[[], Any], new: Any) -> Any:
+    """Run a suspect once more and return the source of its scores."""
+    if callable(rerun):
+        return rerun()
+    code = subprocess.run(rerun, shell=True, check=False).returncode
+    if code != 0:
+        raise RunError(f"The rerun {rerun!r} failed with exit code {code}; nothing was recorded.")
+    return new
 
 
-def _aligned(tested: Build, history: Ledger, missing: str) -> Floats:
-    """Return the scores of a build in the order of the ledger's items.
+def _aligned(tested: Build, history: Ledger, missing: str) -> dict[str, Floats]:
+    """Return the scores of a build by metric, in the order of the ledger's items.
 
     A score is NaN if the build lacks the item and `missing` is ``"drop"``.
     """
-    size, unit = int(history.start["size"]), tested.unit
-    known = unpacked(history.start["items"], size)
+    known = unpacked(history.items, history.size)
     hashes = item_hashes(tested.items)
     order = np.argsort(hashes, kind="stable")
     position = np.minimum(np.searchsorted(hashes[order], known), len(hashes) - 1)
     has = hashes[order][position] == known
     absent = int((~has).sum())
-    if absent == size or (absent and tested.losses is not None):
-        advice = "the same items" if tested.losses is None else "the same data, plan and seed"
+    if absent == history.size:
+        raise ArgumentError(f"{tested.name!r} shares no item with the baseline: use the same items.")
+    if absent and missing == "refuse":
         raise ArgumentError(
-            f"{tested.name!r} lacks {absent} of the anchor's {counted(size, unit)}: run it on "
-            f"{advice}, or start another ledger with ",
-            use(ledger="FILE"),
-            ".",
-        )
-    scores = tested.scores[order][position]
-    if not absent:
-        return np.asarray(scores, dtype=np.float64)
-    if missing == "refuse":
-        raise ArgumentError(
-            f"{tested.name!r} lacks {absent} of the anchor's {counted(size, unit)}: ",
-            use(missing="wrong"),
-            " counts them as wrong, ",
-            use(missing="drop"),
-            " compares the others.",
-        )
-    if missing == "drop":
-        return np.where(has, scores, np.nan)
-    worst = worst_score(tested.scores, tested.metric.higher_is_better)
-    if worst is None:
-        raise ArgumentError(
-            f"The worst possible {tested.metric.name!r} is unknown, because some scores are not "
-            "from 0 to 1: use ",
-            use(missing="drop"),
-            ".",
-        )
-    return np.where(has, scores, worst)
+            f"{tested.name!r} lacks {absent} of the {history.size} items of the baseline: ",
+            use(missing="wrong"), " counts them as wrong, and ", use(missing="drop"),
+            " leaves them out.",
+        )  # fmt: skip
+    base = unpacked_scores(history.baseline["scores"], history)
+    scores = {}
+    for name, higher_is_better in history.metrics.items():
+        if name not in tested.scores:
+            raise UnknownNameError("metric", name, tested.scores, tested.name)
+        score = tested.scores[name]
+        if score.higher_is_better != higher_is_better:
+            raise ArgumentError(
+                f"Higher {name} is {'better' if higher_is_better else 'worse'} in the ledger: use ",
+                use(higher_is_better=higher_is_better), " or another ledger.",
+            )  # fmt: skip
+        values = np.where(has, score.mean[order][position], np.nan)
+        _check_scale(name, values[has], base[name], tested.name)
+        if absent and missing == "wrong":
+            low, high = _range(base[name])
+            if (low, high) != (0.0, 1.0):
+                raise ArgumentError(
+                    f"The worst possible {name!r} is unknown: score the {absent} missing items, or "
+                    "use ", use(missing="drop"), ".",
+                )  # fmt: skip
+            values[~has] = low if higher_is_better else high
+        scores[name] = values
+    return scores
 
 
-def _measured(
-    tested: Build, scores: Floats, history: Ledger, level: float, alpha: float
+def _range(baseline: Floats) -> tuple[float, float]:
+    """Return the range of the metric: 0 to 1 if the baseline lies in it, else about its own."""
+    low, high = float(baseline.min()), float(baseline.max())
+    if low >= 0 and high <= 1:
+        return 0.0, 1.0
+    return low - (high - low), high + (high - low)
+
+
+def _check_scale(metric: str, scores: Floats, baseline: Floats, build: str) -> None:
+    """Refuse scores outside the range of the baseline, and scores on a smaller scale."""
+    low, high = _range(baseline)
+    slack = 1e-9 * max(abs(low), abs(high), 1.0)
+    outside = (scores < low - slack) | (scores > high + slack)
+    if outside.any():
+        raise ArgumentError(
+            f"{build!r} has the {metric} {scores[outside][0]:g}, and the baseline has "
+            f"{baseline.min():g} to {baseline.max():g}: give both on the same scale."
+        )
+    if (low, high) != (0.0, 1.0) and scores.min() >= 0 and scores.max() <= 1 < np.median(baseline):
+        raise ArgumentError(
+            f"{build!r} has {metric} from 0 to 1, and the baseline has {baseline.min():g} to "
+            f"{baseline.max():g}: give both on the same scale."
+        )
+
+
+def _tested(
+    tested: Build, scores: Mapping[str, Floats], history: Ledger, *, runs: int | None = None
 ) -> dict[str, Any]:
-    """Return the part of a ledger line that the comparison with the anchor determines."""
-    metric = tested.metric
-    losses, *reference = (
-        metric.offset - values if metric.higher_is_better else values
-        for values in (scores, *anchor_of(history).scores)
-    )
-    notes = []
-    if tested.losses is not None:
-        size = tested.losses.values.size
-        comparison, units, unit, note = _compare_learners(
-            tested.losses, losses, np.mean(reference, axis=0)
-        )
-        notes.append(note)
-    else:
-        size = len(scores)
-        clusters = unpacked(history.start["clusters"], size)
-        has = np.isfinite(losses)
-        comparison = compare(losses[has], [one[has] for one in reference], clusters[has])
-        units = len(np.unique(clusters[has]))
-        unit = "item" if units == int(has.sum()) else "cluster"
-        if (1 + len(reference)) ** -float(units) > level:
-            notes.append(f"Too few {unit}s ({units}): no build could be blocked.")
-        if not has.all():
-            notes.append(f"Left out: {counted(int((~has).sum()), 'item')} of the anchor.")
-        known = np.isin(item_hashes(tested.items), unpacked(history.start["items"], size))
-        if not known.all():
-            notes.append(f"Ignored: {counted(int((~known).sum()), 'item')} that the anchor lacks.")
-        if tested.failures:
-            notes.append(f"Counted as wrong: {counted(tested.failures, 'sample')} without a score.")
-    low, high = metric.interval(*comparison.interval(level))
+    """Test the scores, together with those of a suspect of the same name."""
+    runs = tested.runs if runs is None else runs
+    mine = [one for one in history.tested if one["build"] == tested.name]
+    earlier = mine[-1] if mine and mine[-1]["answer"] == "suspect" else None
+    if earlier is not None and runs < ENOUGH_RUNS:
+        before = unpacked_scores(earlier["scores"] or {}, history)
+        total = earlier["runs"] + runs
+        scores = {
+            name: (before[name] * earlier["runs"] + values * runs) / total
+            for name, values in scores.items()
+        }
+        runs = total
+    stage = 1 if earlier is not None else runs
+    level = level_of(history.false_blocks, metrics=len(history.metrics), runs=stage)
+    can_run_again = earlier is None and runs < ENOUGH_RUNS
+    base = unpacked_scores(history.baseline["scores"], history)
+    first = unpacked_scores(history.baselines[0]["scores"], history)
+    clusters = unpacked(history.clusters, history.size)
+    results = {}
+    for name, higher_is_better in history.metrics.items():
+        known = np.isfinite(scores[name])
+        sign = -1.0 if higher_is_better else 1.0
+        unit = 1.0 if _range(base[name]) == (0.0, 1.0) else None
+        sides = sign * scores[name][known], sign * base[name][known], clusters[known]
+        worse = test_worse(*sides, unit=unit)
+        better = test_worse(*sides, unit=unit, worse=False)
+        low = float(worse.confidence_interval(1 - level).low)
+        high = float(better.confidence_interval(1 - level).high)
+        ends = sorted((sign * low, sign * high))
+        p = float(worse.pvalue)
+        results[name] = {
+            "mean": float(scores[name][known].mean()),
+            "baseline": float(base[name][known].mean()),
+            "difference": sign * float(worse.estimate) + 0.0,
+            "low": ends[0] if isfinite(ends[0]) else None,
+            "high": ends[1] if isfinite(ends[1]) else None,
+            "p": p,
+            "level": level,
+            "suspect": can_run_again and level < p < SUSPECT / len(history.metrics),
+            "better": bool(better.pvalue <= level),
+            "since_start": float((scores[name] - first[name])[known].mean()),
+        }
+    verdicts = [verdict_of(result) for result in results.values()]
+    answer = next((word for word in ("blocked", "suspect") if word in verdicts), "pass")
     return {
-        "mean": float(np.nanmean(scores[:size])),
-        "difference": float(metric.difference(comparison.excess)),
-        "low": finite_or_none(low),
-        "high": finite_or_none(high),
-        "bound": finite_or_none(float(metric.difference(comparison.interval(alpha)[1]))),
-        "p_worse": comparison.p_worse,
-        "p_better": comparison.p_better,
-        "units": units,
-        "unit": unit,
-        "notes": notes,
-    }
+        "build": tested.name, "runs": runs, "baseline": history.baseline["hash"],
+        "answer": answer, "failures": tested.failures, "metrics": results,
+        "notes": _notes(tested, scores, earlier),
+        "scores": packed_scores(scores) if answer == "suspect" else None,
+    }  # fmt: skip
 
 
-def _compare_learners(
-    design: Losses, losses: Floats, reference: Floats
-) -> tuple[Comparison, int, str, str]:
-    """Compare a learner with the anchor by the test for the design of their losses."""
-    from bestofk.decide.choose_test import choose_test
-    from bestofk.decide.problem import as_problem
-
-    size = design.values.size
-    both = np.stack([losses, reference])
-    parts = design.subset_values
-    table = Losses(
-        both[:, :size].reshape(2, *design.values.shape[1:]), learners=("new", "anchor"),
-        datasets=design.datasets, design=design.design, loss_name=design.loss_name,
-        subset_values=None if parts is None else both[:, size:].reshape(2, *parts.shape[1:]),
-    )  # fmt: skip
-    problem = as_problem(table, prefer=table.learners)
-    choice = choose_test(problem, "auto", one_sided=True)
-    values = problem.sample(choice.axes)
-    comparison = Comparison(*(choice(values[0], values[1], side) for side in ("greater", "less")))
-    unit = "data set" if problem.n_datasets > 1 else "fold"
-    note = f"Tested with {choice.name} on {problem.describe()}."
-    return comparison, problem.n_units, unit, note
+def _notes(
+    tested: Build, scores: Mapping[str, Floats], earlier: Mapping[str, Any] | None
+) -> list[str]:
+    notes = []
+    if tested.failures:
+        samples = counted(tested.failures, "sample")
+        notes.append(f"{samples} of {tested.name} failed or had no score, and counted as wrong.")
+    absent = max(int(np.isnan(values).sum()) for values in scores.values())
+    if absent:
+        notes.append(f"{counted(absent, 'item')} of the baseline were left out.")
+    if earlier is not None:
+        notes.append("The build was a suspect; this is the answer after its reruns.")
+    return notes
 
 
-def _answer(
-    line: Mapping[str, Any], metric: Metric, margin: float | None, level: float
-) -> tuple[str, bool]:
-    """Return the answer, and whether the build is shown to be better."""
-    better = bool(line["p_better"] <= level)
-    bound = line["bound"]
-    if margin is not None and bound is not None and metric.difference(bound) < margin:
-        return "pass", better
-    if line["p_worse"] <= level:
-        return "worse", False
-    return "pass" if margin is None else "undecided", better
+def _worse_items(
+    tested: Build, scores: Mapping[str, Floats], history: Ledger
+) -> list[dict[str, Any]]:
+    """Return the items that lost most, with the scores of the baseline and of the build."""
+    names = dict(zip(item_hashes(tested.items).tolist(), tested.items, strict=True))
+    hashes = unpacked(history.items, history.size).tolist()
+    base = unpacked_scores(history.baseline["scores"], history)
+    found = []
+    for metric, values in scores.items():
+        loss = (base[metric] - values) * (1.0 if history.metrics[metric] else -1.0)
+        for at in np.argsort(-np.nan_to_num(loss, nan=-np.inf), kind="stable")[:MAX_WORSE_ITEMS]:
+            if loss[at] > 0:
+                found.append((float(loss[at]), metric, int(at)))
+    found.sort(key=lambda item: -item[0])
+    return [
+        {
+            "item": names.get(hashes[at], "(missing)"),
+            "metric": metric,
+            "baseline": float(base[metric][at]),
+            "new": float(scores[metric][at]),
+        }
+        for _, metric, at in found[:MAX_WORSE_ITEMS]
+    ]

@@ -1,4 +1,8 @@
-"""The ledger of a gate: one line per build, chained by hashes, in a file to commit."""
+"""The ledger of the gate: one JSON file with the baselines and the tested builds.
+
+Every entry has a line of its own and a hash, which reveals accidental changes. Entries do not
+depend on each other, so two branches are joined by keeping the entries of both.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,13 @@ import base64
 import hashlib
 import json
 import os
+import random
 import re
 import time
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -21,87 +26,96 @@ import numpy as np
 from bestofk._base.atomic_write import write_text
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, StoreError, use
-from bestofk._base.formatting import counted
-from bestofk.release.method import LATEST_METHOD, MAX_ANCHOR_BUILDS, MIN_NEXT_BUILDS
+from bestofk.release.method import METHOD
 
-FORMAT = "bestofk-gate-1"
-ANSWERS = ("pass", "worse", "undecided")
+FORMAT = "bestofk-gate-2"
+ANSWERS = ("pass", "suspect", "blocked")
 MAX_LEDGER_BYTES = 256 << 20
 MAX_ITEMS = 10_000_000
 _LOCK_SECONDS = 30.0
+_ATTEMPTS = 20
 _CONFLICT = re.compile(r"^(<{7}|={7}|>{7})", re.MULTILINE)
 _RESTORE = "restore the file from version control"
 _NUMBER = int | float
-_FIELDS: dict[str, dict[str, Any]] = {
-    "start": {
-        "build": str, "digest": str, "method": int, "alpha": float, "metric": str,
-        "higher_is_better": bool, "size": int, "items": str, "clusters": str, "scores": str,
-    },
-    "build": {
-        "build": str, "digest": str, "method": int, "look": int, "level": _NUMBER, "answer": str,
-        "joins": str, "anchor": list, "mean": _NUMBER, "difference": _NUMBER,
-        "low": _NUMBER | None, "high": _NUMBER | None, "bound": _NUMBER | None, "p_worse": _NUMBER,
-        "p_better": _NUMBER, "units": int, "unit": str, "failures": int, "notes": list,
-    },
-    "accept": {"build": str, "digest": str, "scores": str},
-    "method": {"method": int},
-    "merge": {},
+_HEAD: dict[str, Any] = {
+    "method": int, "false_blocks": float, "metrics": dict, "size": int, "items": str,
+    "clusters": str, "baselines": list, "builds": list,
 }  # fmt: skip
-"""Types of the fields that the gate reads, by kind of line."""
+_BASELINE: dict[str, Any] = {
+    "build": str, "time": str, "digest": str, "runs": int, "scores": dict, "reason": str,
+}  # fmt: skip
+_BUILD: dict[str, Any] = {
+    "build": str, "time": str, "digest": str, "runs": int, "baseline": str, "answer": str,
+    "failures": int, "metrics": dict, "notes": list, "scores": dict | None,
+}  # fmt: skip
+_RESULT: dict[str, Any] = {
+    "mean": _NUMBER, "baseline": _NUMBER, "difference": _NUMBER, "low": _NUMBER | None,
+    "high": _NUMBER | None, "p": _NUMBER, "level": _NUMBER, "since_start": _NUMBER,
+}  # fmt: skip
+"""Types of the fields, by kind of object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """The lines of a ledger: the start, then one line per build, acceptance or merge."""
+    """The accepted baselines and the builds that were tested against them."""
 
-    lines: tuple[Mapping[str, Any], ...] = ()
-    where: str = ""
-
-    @property
-    def start(self) -> Mapping[str, Any]:
-        """The first line: settings, metric and items."""
-        return self.lines[0]
-
-    @property
-    def builds(self) -> list[Mapping[str, Any]]:
-        """The lines of tested builds."""
-        return [line for line in self.lines if line["kind"] == "build"]
+    false_blocks: float
+    metrics: Mapping[str, bool]
+    """Whether higher scores are better, by metric."""
+    size: int
+    items: str
+    clusters: str
+    baselines: tuple[Mapping[str, Any], ...] = ()
+    builds: tuple[Mapping[str, Any], ...] = ()
 
     @property
-    def spent(self) -> float:
-        """The sum of the levels of all tests so far."""
-        return float(sum(line["level"] for line in self.builds))
+    def baseline(self) -> Mapping[str, Any]:
+        """The last accepted baseline."""
+        return self.baselines[-1]
 
     @property
-    def method(self) -> int:
-        """The version of the method in force."""
-        return int(next(line["method"] for line in reversed(self.lines) if "method" in line))
+    def tested(self) -> list[Mapping[str, Any]]:
+        """The builds that were tested against the last baseline."""
+        return [build for build in self.builds if build["baseline"] == self.baseline["hash"]]
 
-    @property
-    def set_anchors(self) -> set[str]:
-        """The digests of the baseline and of the accepted builds."""
-        return {line["digest"] for line in self.lines if line["kind"] in ("start", "accept")}
+    def with_baseline(self, **content: Any) -> Ledger:
+        """Return the ledger with one more baseline."""
+        return replace(self, baselines=(*self.baselines, _entry(content)))
 
-    def recorded(self, digest: str) -> Mapping[str, Any] | None:
-        """Return the line of the build with these scores since the last acceptance, if any."""
-        kinds = [line["kind"] for line in self.lines]
-        since = len(kinds) - kinds[::-1].index("accept") if "accept" in kinds else 1
-        lines = (line for line in self.lines[since:] if line["kind"] == "build")
-        return next((line for line in lines if line["digest"] == digest), None)
+    def with_build(self, **content: Any) -> Ledger:
+        """Return the ledger with one more build."""
+        return replace(self, builds=(*self.builds, _entry(content)))
 
-    def with_line(self, **content: Any) -> Ledger:
-        """Return the ledger with one more line, chained to the last one."""
-        line = {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            **content,
-            "previous": self.lines[-1]["hash"] if self.lines else "",
-        }
-        return replace(self, lines=(*self.lines, {**line, "hash": _hash(line)}))
+    def joined(self, other: Ledger) -> Ledger:
+        """Return the entries of both ledgers in the order of their times, each once."""
+        if (self.items, dict(self.metrics)) != (other.items, dict(other.metrics)):
+            raise StoreError(
+                "The two sides of the ledger have different items or metrics: keep one of them."
+            )
+        return replace(
+            self,
+            baselines=_union(self.baselines, other.baselines),
+            builds=_union(self.builds, other.builds),
+        )
 
     def text(self) -> str:
-        """Return the content of the file: a line with the count, then one line per entry."""
-        head = {"format": FORMAT, "lines": len(self.lines), "last": self.lines[-1]["hash"]}
-        return "".join(f"{json.dumps(line, allow_nan=False)}\n" for line in (head, *self.lines))
+        """Return the content of the file: JSON with one line per entry."""
+        head = {
+            "format": FORMAT, "method": METHOD, "false_blocks": self.false_blocks,
+            "metrics": dict(self.metrics), "size": self.size, "items": self.items,
+            "clusters": self.clusters,
+        }  # fmt: skip
+        lines = [json.dumps(head, allow_nan=False)[:-1] + ","]
+        for name, entries in (("baselines", self.baselines), ("builds", self.builds)):
+            rows = ",\n".join(json.dumps(entry, allow_nan=False) for entry in entries)
+            lines.append(f'"{name}": [\n{rows}\n]{"," if name == "baselines" else "}"}')
+        return "\n".join(lines) + "\n"
+
+
+def _entry(content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an entry with its time and its hash."""
+    entry = {"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **content}
+    return {**entry, "hash": _hash(entry)}
 
 
 def _hash(content: Mapping[str, Any]) -> str:
@@ -109,74 +123,29 @@ def _hash(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def _union(
+    first: tuple[Mapping[str, Any], ...], second: tuple[Mapping[str, Any], ...]
+) -> tuple[Mapping[str, Any], ...]:
+    entries = {entry["hash"]: entry for entry in (*first, *second)}
+    return tuple(sorted(entries.values(), key=lambda entry: str(entry["time"])))
+
+
 def read_ledger(path: str | os.PathLike[str]) -> Ledger | None:
-    """Read a ledger and check every line; None if there is no file."""
-    text = _text(path)
-    if text is None:
-        return None
-    if _CONFLICT.search(text):
-        raise StoreError(
-            f"{path} has conflict markers of git: run 'bestofk gate merge {path}', which keeps "
-            "the builds of both branches."
-        )
-    return _parsed(text, os.fspath(path))
+    """Read a ledger and check every value; None if there is no file.
 
-
-def _text(path: str | os.PathLike[str]) -> str | None:
+    Join both sides if git left conflict markers in it.
+    """
     target = Path(path)
     try:
         if target.stat().st_size > MAX_LEDGER_BYTES:
             raise StoreError(f"{target}: a ledger has at most {MAX_LEDGER_BYTES >> 20} MiB.")
-        return target.read_text(encoding="utf-8", errors="replace")
+        text = target.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return None
-
-
-def write_ledger(ledger: Ledger, path: str | os.PathLike[str]) -> None:
-    """Replace the file atomically."""
-    try:
-        write_text(path, ledger.text())
-    except OSError as error:
-        raise StoreError(
-            f"The ledger {os.fspath(path)} cannot be written ({error.strerror}): make its "
-            "folder writable, or name another with ",
-            use(ledger="FILE"),
-            ".",
-        ) from error
-
-
-def merged(path: str | os.PathLike[str], other: str | os.PathLike[str] | None = None) -> Ledger:
-    """Return the ledger that holds the builds of two branches.
-
-    The two branches are the two sides of a git conflict in `path`, or `path` and `other`. The
-    lines of the second branch follow those of the first, after a line that records the merge.
-    Both keep their answers, and the alpha of both counts as spent.
-    """
-    where = os.fspath(path)
-    texts = [_text(one) for one in (path, *(() if other is None else (other,)))]
-    if None in texts:
-        raise ArgumentError(f"There is no ledger {[path, other][texts.index(None)]}.")
-    if other is None:
-        if not _CONFLICT.search(str(texts[0])):
-            raise ArgumentError(f"{where} has no conflict markers: there is nothing to merge.")
-        texts = list(_sides(str(texts[0])))
-    first, second = (_parsed(str(text), where) for text in texts)
-    common = 0
-    for one, two in zip(first.lines, second.lines, strict=False):
-        if one["hash"] != two["hash"]:
-            break
-        common += 1
-    if common == 0:
-        raise StoreError(f"{where}: the two ledgers have no line in common, so they cannot merge.")
-    theirs = second.lines[common:]
-    result = first.with_line(kind="merge", lines=len(theirs)) if theirs else first
-    for line in theirs:
-        content = {key: value for key, value in line.items() if key not in ("previous", "hash")}
-        if content["kind"] == "build":
-            # the anchor stays that of the first branch
-            content["joins"] = ""
-        result = result.with_line(**{**content, "merged": line["hash"]})
-    return result
+    if not _CONFLICT.search(text):
+        return _parsed(text, os.fspath(path))
+    first, second = (_parsed(side, os.fspath(path)) for side in _sides(text))
+    return first.joined(second)
 
 
 def _sides(text: str) -> tuple[str, str]:
@@ -194,57 +163,90 @@ def _sides(text: str) -> tuple[str, str]:
 
 
 def _parsed(text: str, where: str) -> Ledger:
-    """Return the ledger in a text, after checking every line, the chain and the number of lines."""
-    lines: list[dict[str, Any]] = []
-    for number, raw in enumerate(text.splitlines() or [""], start=1):
-        try:
-            line = json.loads(raw)
-        except (ValueError, RecursionError):
-            line = None
-        if number == 1 and (not isinstance(line, dict) or line.get("format") != FORMAT):
-            raise StoreError(f"{where} is not a ledger of 'bestofk gate'; {_RESTORE}.")
-        if not isinstance(line, dict):
-            raise StoreError(f"{where} is damaged: line {number} is not JSON; {_RESTORE}.")
-        lines.append(line)
-    head, *entries = lines
-    previous = ""
-    for number, line in enumerate(entries, start=2):
-        content = {key: value for key, value in line.items() if key != "hash"}
-        if line.get("previous") != previous or line.get("hash") != _hash(content):
-            raise StoreError(
-                f"{where} was changed: line {number} does not match its hash; {_RESTORE}."
-            )
-        previous = line["hash"]
-        fields = _FIELDS.get(str(line.get("kind")))
-        if (
-            fields is None
-            or any(not isinstance(line.get(name), kind) for name, kind in fields.items())
-            or line.get("answer", "pass") not in ANSWERS
-        ):
-            raise StoreError(f"{where} is damaged: line {number} lacks a field; {_RESTORE}.")
-    if not entries or head.get("lines") != len(entries) or head.get("last") != previous:
-        raise StoreError(
-            f"{where} is damaged: its first line promises {head.get('lines')} lines and "
-            f"{counted(len(entries), 'line')} follow; {_RESTORE}."
+    """Return the ledger in a text, after checking every value."""
+    try:
+        head = json.loads(text)
+    except (ValueError, RecursionError):
+        head = None
+    if not isinstance(head, dict) or head.get("format") != FORMAT:
+        raise StoreError(f"{where} is not a ledger of this version of 'bestofk gate'; {_RESTORE}.")
+
+    def check(correct: bool, what: str) -> None:
+        if not correct:
+            raise StoreError(f"{where} is damaged: {what}; {_RESTORE}.")
+
+    def typed(content: Any, fields: Mapping[str, Any]) -> bool:
+        return isinstance(content, dict) and all(
+            isinstance(content.get(name), kind) and _finite(content[name])
+            for name, kind in fields.items()
         )
-    ledger = Ledger(lines=tuple(entries), where=where)
-    if entries[0]["kind"] != "start" or not 0 < entries[0]["size"] <= MAX_ITEMS:
-        raise StoreError(f"{where} is damaged: line 2 does not start a ledger; {_RESTORE}.")
-    if ledger.method > LATEST_METHOD:
+
+    check(typed(head, _HEAD), "a field is missing or has a wrong type")
+    if head["method"] > METHOD:
+        raise StoreError(f"{where} was written by a newer bestofk: upgrade bestofk.")
+    check(0 < head["false_blocks"] < 0.5, "false_blocks is not between 0 and 0.5")
+    check(0 < head["size"] <= MAX_ITEMS, "its number of items is wrong")
+    check(bool(head["baselines"]), "it has no baseline")
+    check(
+        bool(head["metrics"]) and all(isinstance(v, bool) for v in head["metrics"].values()),
+        "its metrics are wrong",
+    )
+    for kind, fields in (("baselines", _BASELINE), ("builds", _BUILD)):
+        for number, entry in enumerate(head[kind], start=1):
+            what = f"entry {number} of {kind}"
+            check(typed(entry, fields), f"{what} lacks a field")
+            content = {key: value for key, value in entry.items() if key != "hash"}
+            check(entry.get("hash") == _hash(content), f"{what} was changed")
+            check(entry["runs"] > 0, f"{what} has no runs")
+            check(entry.get("answer", "pass") in ANSWERS, f"{what} has no answer")
+            for result in entry.get("metrics", {}).values():
+                check(typed(result, _RESULT), f"{what} lacks a number")
+                check(0 <= result["p"] <= 1, f"{what} has a wrong p-value")
+    return Ledger(
+        **{name: head[name] for name in ("false_blocks", "metrics", "size", "items", "clusters")},
+        baselines=tuple(head["baselines"]),
+        builds=tuple(head["builds"]),
+    )
+
+
+def _finite(value: Any) -> bool:
+    return not isinstance(value, float) or isfinite(value)
+
+
+def write_entry(ledger: Ledger, path: str | os.PathLike[str], *, alone: bool) -> Ledger:
+    """Write the ledger, and keep the entries that another process has added meanwhile.
+
+    - `alone`: The lock is held. Some file systems have none: look again a little later then, and
+      add the entry once more if another process has replaced the file. A symbolic link is followed.
+    """
+    target = Path(path).resolve()
+    try:
+        for _ in range(_ATTEMPTS):
+            current = read_ledger(target)
+            ledger = ledger if current is None else ledger.joined(current)
+            write_text(target, ledger.text())
+            if not alone:
+                time.sleep(random.uniform(0.1, 0.3))
+            after = read_ledger(target)
+            if after is not None and after.joined(ledger) == after:
+                return after
+    except OSError as error:
         raise StoreError(
-            f"{where} uses method {ledger.method} of a newer bestofk: run 'pip install --upgrade "
-            "bestofk'."
-        )
-    return ledger
+            f"The ledger {os.fspath(path)} cannot be written ({error.strerror}): make its "
+            "folder writable, or name another with ",
+            use(ledger="FILE"),
+            ".",
+        ) from error
+    raise StoreError(f"Other processes keep writing {os.fspath(path)}: try again.")
 
 
 @contextmanager
-def locked(path: str | os.PathLike[str]) -> Iterator[None]:
+def locked(path: str | os.PathLike[str]) -> Iterator[bool]:
     """Hold the lock of a ledger, so that two processes do not write it at the same time.
 
-    The lock is on the folder, which leaves no file behind; Windows needs a file.
+    Yield False if the file system has no locks. The lock is on the folder, which leaves no file behind; Windows needs a file.
     """
-    target = Path(path)
+    target = Path(path).resolve()
     if not target.parent.is_dir():
         raise ArgumentError(f"There is no folder {target.parent} for the ledger: create it first.")
     if os.name == "nt":
@@ -252,8 +254,7 @@ def locked(path: str | os.PathLike[str]) -> Iterator[None]:
     else:
         handle = os.open(target.parent, os.O_RDONLY)
     try:
-        _wait_for_lock(handle, target)
-        yield
+        yield _wait_for_lock(handle, target)
     finally:
         os.close(handle)
 
@@ -271,12 +272,12 @@ def _lock(handle: int) -> None:
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _wait_for_lock(handle: int, target: Path) -> None:
+def _wait_for_lock(handle: int, target: Path) -> bool:
     deadline = time.monotonic() + _LOCK_SECONDS
     while True:
         try:
             _lock(handle)
-            return
+            return True
         except (BlockingIOError, PermissionError):
             if time.monotonic() > deadline:
                 raise StoreError(
@@ -285,7 +286,7 @@ def _wait_for_lock(handle: int, target: Path) -> None:
                 ) from None
             time.sleep(0.05)
         except OSError:
-            return  # this file system has no locks
+            return False  # this file system has no locks
 
 
 # Items and scores in a line of text.
@@ -317,58 +318,16 @@ def unpacked(text: str, size: int) -> np.ndarray[Any, Any]:
         pass
     if len(values) != size:
         raise StoreError(
-            f"The ledger is damaged: a line has no scores of {size} items; {_RESTORE}."
+            f"The ledger is damaged: an entry has no scores of {size} items; {_RESTORE}."
         )
     return values
 
 
-def finite_or_none(value: float) -> float | None:
-    """Return None for an open end of an interval, which JSON cannot hold."""
-    return value if isfinite(value) else None
+def packed_scores(scores: Mapping[str, Floats]) -> dict[str, str]:
+    """Return the scores of each metric as text."""
+    return {name: packed(values) for name, values in scores.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Anchor:
-    """The builds that a new one is compared with, and those that may replace them."""
-
-    names: tuple[str, ...]
-    scores: tuple[Floats, ...] = field(repr=False)
-    next_names: tuple[str, ...] | None = None
-    """Builds after one that was shown to be better; None if no better build was seen."""
-    next_scores: tuple[Floats, ...] = field(default=(), repr=False)
-
-    def joining(self, *, passed: bool, better: bool) -> str:
-        """Return which group of builds a tested build joins, if any."""
-        if not passed:
-            return ""
-        if self.next_names is not None:
-            return "next"
-        if better:
-            # a build that was chosen for its high score would be too hard an anchor
-            return "better"
-        return "anchor" if len(self.names) < MAX_ANCHOR_BUILDS else ""
-
-    def after(self, line: Mapping[str, Any], size: int) -> Anchor:
-        """Return the anchor after a line of the ledger."""
-        joins = "start" if line["kind"] in ("start", "accept") else line.get("joins")
-        if joins == "better":
-            return replace(self, next_names=(), next_scores=())
-        if not joins or "scores" not in line:
-            return self
-        name, scores = (line["build"],), (unpacked(line["scores"], size),)
-        if joins == "start":
-            return Anchor(names=name, scores=scores)
-        if joins == "anchor":
-            return replace(self, names=self.names + name, scores=self.scores + scores)
-        names, following = (self.next_names or ()) + name, self.next_scores + scores
-        if len(names) >= MIN_NEXT_BUILDS:
-            return Anchor(names=names, scores=following)
-        return replace(self, next_names=names, next_scores=following)
-
-
-def anchor_of(ledger: Ledger) -> Anchor:
-    """Return the anchor after the last line."""
-    anchor = Anchor(names=(), scores=())
-    for line in ledger.lines:
-        anchor = anchor.after(line, int(ledger.start["size"]))
-    return anchor
+def unpacked_scores(texts: Mapping[str, Any], ledger: Ledger) -> dict[str, Floats]:
+    """Return the scores of every metric of the ledger."""
+    return {name: unpacked(str(texts.get(name, "")), ledger.size) for name in ledger.metrics}
