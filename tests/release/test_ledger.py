@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
 from bestofk import ArgumentError, StoreError
-from bestofk.release.gate import accept, gate
-from bestofk.release.ledger import _hash, merged, packed, read_ledger, unpacked, write_ledger
-from bestofk.release.method import sum_of_levels
+from bestofk.release import ledger as ledgers
+from bestofk.release.gate import accept, gate, start
+from bestofk.release.ledger import _hash, packed, read_ledger, unpacked
 
 
 def scores(seed, n=200, chance=0.7):
@@ -20,26 +23,31 @@ def scores(seed, n=200, chance=0.7):
 @pytest.fixture
 def ledger(tmp_path):
     path = tmp_path / "gate.json"
+    start(scores(99), ledger=path)
     for build in range(4):
-        gate(scores(build), scores(99), ledger=path, build=f"b{build}")
+        gate(scores(build), ledger=path, build=f"b{build}")
     return path
 
 
-def test_one_line_per_build(ledger):
-    history = read_ledger(ledger)
-    assert [line["kind"] for line in history.lines] == ["start", *["build"] * 4]
-    assert len(ledger.read_text().splitlines()) == 6
-    assert [line["look"] for line in history.builds] == [1, 2, 3, 4]
+def test_the_file_is_json_with_one_line_per_build(ledger):
+    content = json.loads(ledger.read_text())
+    assert [build["build"] for build in content["builds"]] == ["b0", "b1", "b2", "b3"]
+    lines = ledger.read_text().splitlines()
+    assert [sum(f'"build": "b{k}"' in line for line in lines) for k in range(4)] == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda text: text.replace('"look": 2', '"look": 3'), "line 4 does not match its hash"),
-        (lambda text: text[: text.rindex("{")], "promises 5 lines and 4 lines follow"),
-        (lambda text: text[:-40], "line 6 is not JSON"),
-        (lambda text: text.splitlines()[0], "promises 5 lines and 0 lines follow"),
-        (lambda text: "\n".join(text.splitlines()[:2] + text.splitlines()[3:]), "line 3 does not"),
+        (
+            lambda text: text.replace('"build": "b2"', '"build": "b7"'),
+            "entry 3 of builds was chang",
+        ),
+        (
+            lambda text: text.replace('"false_blocks": 0.01', '"false_blocks": 0.2'),
+            "first line was",
+        ),
+        (lambda text: text[:-40], "is not a ledger"),
         (lambda text: "item,correct\n1,1\n", "is not a ledger"),
         (lambda text: "", "is not a ledger"),
     ],
@@ -53,104 +61,113 @@ def test_damage_is_reported_and_the_file_stays_as_it_is(ledger, damage, message)
 
 
 @pytest.mark.parametrize(
-    "change", [{"level": None}, {"answer": "fine"}, {"kind": "other"}, {"digest": 3}]
+    ("change", "message"),
+    [
+        ({"runs": "1"}, "entry 1 of builds lacks a field"),
+        ({"runs": 0}, "has no runs"),
+        ({"answer": "fine"}, "has no answer"),
+        ({"metrics": {"score": {"p": 0.5}}}, "lacks a number"),
+        ({"failures": None}, "lacks a field"),
+    ],
 )
-def test_a_forged_line_with_a_valid_hash_is_refused(ledger, change):
-    history = read_ledger(ledger)
-    line = {**history.lines[-1], **change}
-    line.pop("hash")
-    forged = [*history.lines[:-1], {**line, "hash": _hash(line)}]
-    write_ledger(type(history)(lines=tuple(forged)), ledger)
-    with pytest.raises(StoreError, match="line 6 lacks a field"):
+def test_a_forged_entry_with_a_valid_hash_is_checked(ledger, change, message):
+    content = json.loads(ledger.read_text())
+    entry = {**content["builds"][0], **change}
+    entry.pop("hash")
+    content["builds"][0] = {**entry, "hash": _hash(entry)}
+    ledger.write_text(json.dumps(content))
+    with pytest.raises(StoreError, match=message):
         read_ledger(ledger)
 
 
-def test_a_ledger_of_a_newer_bestofk_is_refused(ledger):
-    write_ledger(read_ledger(ledger).with_line(kind="method", method=2), ledger)
-    with pytest.raises(StoreError, match="method 2 of a newer bestofk"):
-        gate(scores(9), ledger=ledger)
+def test_branches_join_their_builds(ledger, tmp_path):
+    """Git's conflict markers leave both sides in the file; the gate keeps the builds of both."""
+    folder = tmp_path / "repository"
+    folder.mkdir()
+
+    def git(*arguments, code=0):
+        command = ["git", "-c", "user.name=a", "-c", "user.email=a@b", *arguments]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+        assert done.returncode == code, done.stdout + done.stderr
+
+    path = folder / "gate.json"
+    path.write_bytes(ledger.read_bytes())
+    git("init", "-q", "-b", "main")
+    git("add", "-A")
+    git("commit", "-qm", "start")
+    git("checkout", "-qb", "other")
+    for seed in (21, 22, 23):
+        gate(scores(seed), ledger=path, build=f"theirs {seed}")
+    git("commit", "-qam", "theirs")
+    git("checkout", "-q", "main")
+    for seed in (11, 12):
+        gate(scores(seed), ledger=path, build=f"ours {seed}")
+    git("commit", "-qam", "ours")
+    git("merge", "-q", "other", code=1)
+    assert "<<<<<<<" in path.read_text()
+    gate(scores(31), ledger=path, build="merged")
+    names = {build["build"] for build in json.loads(path.read_text())["builds"]}
+    assert names == {"b0", "b1", "b2", "b3", "ours 11", "ours 12", "theirs 21", "theirs 22",
+                     "theirs 23", "merged"}  # fmt: skip
 
 
-@pytest.fixture
-def branches(ledger, tmp_path):
-    """Two ledgers that continue the same one."""
-    ours, theirs = tmp_path / "ours.json", tmp_path / "theirs.json"
-    for path, seeds in ((ours, (11, 12)), (theirs, (21, 22, 23))):
-        path.write_bytes(ledger.read_bytes())
-        for seed in seeds:
-            gate(scores(seed), ledger=path, build=f"b{seed}")
-    return ours, theirs
+WRITER = """
+import sys
+import numpy as np
+from bestofk.release import ledger
+from bestofk.release.gate import gate
+if sys.argv[3] == "no locks":
+    def fail(handle):
+        raise OSError("no locks here")
+    ledger._lock = fail
+for k in range(3):
+    scores = (np.random.default_rng([int(sys.argv[2]), 50 + k]).random(200) < 0.7) * 1.0
+    gate(scores, ledger=sys.argv[1], build=f"p{sys.argv[2]}-{k}")
+"""
 
 
-FIRST = ("baseline", "b0", "b1", "b2", "b3")
+@pytest.mark.parametrize("locks", ["locks", "no locks"])
+def test_no_build_of_parallel_processes_is_lost(ledger, locks):
+    command = [sys.executable, "-c", WRITER, str(ledger)]
+    writers = [subprocess.Popen([*command, str(k), locks]) for k in range(4)]
+    assert [writer.wait(timeout=120) for writer in writers] == [0] * 4
+    names = {build["build"] for build in read_ledger(ledger).builds}
+    assert {f"p{k}-{j}" for k in range(4) for j in range(3)} <= names
+    assert sorted(one.name for one in ledger.parent.iterdir()) == ["gate.json"]
 
 
-def test_two_branches_merge(branches):
-    write_ledger(merged(*branches), branches[0])
-    history = read_ledger(branches[0])
-    assert [line["build"] for line in history.builds] == [
-        "b0", "b1", "b2", "b3", "b11", "b12", "b21", "b22", "b23",
-    ]  # fmt: skip
-    assert [line["kind"] for line in history.lines].count("merge") == 1
-    again = gate(scores(22), ledger=branches[0])
-    assert (again.repeated, again.look, again.anchor) == (True, 6, (*FIRST, "b21"))
-    result = gate(scores(5000), ledger=branches[0], build="after")
-    # looks 5 and 6 were spent twice, so the next look comes after as much alpha as was spent
-    assert sum_of_levels(result.look - 1, 0.05) >= history.spent * (1 - 1e-9)
-    assert result.look > 10
+@pytest.mark.skipif(os.name == "nt", reason="needs symbolic links")
+def test_a_link_to_a_ledger_is_followed(ledger, tmp_path):
+    link = tmp_path / "link.json"
+    link.symlink_to(ledger)
+    gate(scores(7), ledger=link, build="linked")
+    assert link.is_symlink()
+    assert read_ledger(ledger).builds[-1]["build"] == "linked"
 
 
-def test_conflict_markers_are_explained(ledger):
-    ledger.write_text(f"<<<<<<< HEAD\n{ledger.read_text()}=======\n>>>>>>> other\n")
-    with pytest.raises(StoreError, match="run 'bestofk gate merge"):
-        read_ledger(ledger)
+def test_a_ledger_is_started_once_and_needs_a_baseline(tmp_path, ledger):
+    with pytest.raises(ArgumentError, match="gate accept"):
+        start(scores(1), ledger=ledger)
+    with pytest.raises(ArgumentError, match="gate start"):
+        accept(scores(1), ledger=tmp_path / "none.json")
+    with pytest.raises(ArgumentError, match="has a baseline: leave out baseline"):
+        gate(scores(1), scores(2), ledger=ledger)
+    with pytest.raises(ArgumentError, match=r"share 0\.01 of false blocks"):
+        gate(scores(1), ledger=ledger, false_blocks=0.05)
+    with pytest.raises(ArgumentError, match="There is no folder"):
+        start(scores(1), ledger=tmp_path / "none" / "gate.json")
 
 
-def test_ledgers_without_a_common_start_do_not_merge(ledger, tmp_path):
-    other = tmp_path / "other.json"
-    gate(scores(1), scores(98), ledger=other)
-    with pytest.raises(StoreError, match="no line in common"):
-        merged(ledger, other)
-    with pytest.raises(ArgumentError, match="nothing to merge"):
-        merged(ledger)
+def test_the_lock_is_not_waited_for_forever(ledger, monkeypatch):
+    monkeypatch.setattr(ledgers, "_LOCK_SECONDS", 0.1)
+    with ledgers.locked(ledger), pytest.raises(StoreError, match="another process"):
+        gate(scores(8), ledger=ledger)
 
 
-@pytest.mark.needs("posix", "processes are killed")
 @pytest.mark.parametrize(
-    ("kind", "cases"),
-    [("bytes changed", 5), ("cut off", 5), ("lines moved", 5), ("killed", 1), ("two processes", 1),
-     ("merged", 2)],
-)  # fmt: skip
-def test_random_faults(kind, cases):
-    from gate_faults import run_case
-
-    for case in range(cases):
-        assert run_case(kind, case) in ("reported", "harmless", "merged")
-
-
-def test_accept_moves_the_anchor(ledger):
-    history = accept(scores(50), ledger=ledger, build="chosen", reason="new prompt")
-    assert history.lines[-1]["reason"] == "new prompt"
-    gate(scores(50), ledger=ledger)
-    assert gate(scores(51), ledger=ledger).anchor == ("chosen",)
-    # the recorded answer about an older build was about another anchor
-    assert not gate(scores(1), ledger=ledger).repeated
-
-
-@pytest.mark.parametrize(
-    "values",
-    [np.array([0.0, 1.0, 1.0] * 7), np.linspace(0, 1, 11), np.arange(5, dtype=np.int32)],
+    "values", [scores(1, n=13), np.linspace(-1, 1, 7), np.arange(5, dtype=np.uint64)]
 )
-def test_scores_survive_packing(values):
+def test_packed_arrays_come_back(values):
     assert np.array_equal(unpacked(packed(values), len(values)), values)
-
-
-@pytest.mark.parametrize("text", [packed(np.full(10_000_000, 0.5)), "b", "x", "", "fAAAA"])
-def test_scores_of_another_size_are_refused(text):
-    with pytest.raises(StoreError, match="damaged"):
-        unpacked(text, 1000)
-
-
-def test_the_file_is_strict_json(ledger):
-    for line in ledger.read_text().splitlines():
-        json.loads(line, parse_constant=lambda name: pytest.fail(name))
+    with pytest.raises(StoreError, match="no scores of 3 items"):
+        unpacked(packed(values), 3)

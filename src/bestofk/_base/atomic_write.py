@@ -31,6 +31,8 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
+            file.flush()
+            os.fsync(file.fileno())
         temporary.chmod(_mode(target))
         temporary.replace(target)
     except BaseException:

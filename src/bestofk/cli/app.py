@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -195,6 +196,9 @@ def bestofk() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; an error prints one line on stderr and sets the exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller
+            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115
     with _interrupt_on_signals() as signals:
         code = _run(arguments)
         if code == EXIT_INTERRUPTED and signals:
@@ -298,8 +302,8 @@ def _run(arguments: list[str] | None) -> int:
         wrapped = error.__context__ if isinstance(error, click.Abort) else None
         complain(str(error.__cause__ or wrapped or error) or "interrupted.")
         return EXIT_INTERRUPTED
-    except BrokenPipeError:
-        # The reader closed the pipe, as `| head` does.
+    except (BrokenPipeError, SystemExit):
+        # The reader closed the pipe, as `| head` does; click exits with code 1, the gate's answer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_DONE
     except MemoryError:
@@ -308,6 +312,15 @@ def _run(arguments: list[str] | None) -> int:
     except OSError as error:
         parts = [str(error.strerror or error), *([str(error.filename)] if error.filename else [])]
         complain(": ".join(parts))
+        return EXIT_FAILED
+    except Exception as error:
+        if "BESTOFK_TRACEBACK" in os.environ:
+            raise
+        complain(
+            f"unexpected error, {type(error).__name__}: {error}. This is a defect of bestofk: "
+            "please report it with the output of the same command after "
+            "'export BESTOFK_TRACEBACK=1'."
+        )
         return EXIT_FAILED
 
 

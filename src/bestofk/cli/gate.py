@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+import sys
 from typing import Any
 
 import click
@@ -32,74 +34,72 @@ class GateGroup(click.Group):
 
 @click.group(cls=GateGroup, no_args_is_help=False)
 def gate() -> None:
-    """Fail the build if the new model is worse than the anchor.
+    """Fail the build if the new model is worse than the baseline.
 
     \b
-      bestofk gate NEW --baseline FILE   # test the first build; the ledger remembers the anchor
-      bestofk gate NEW                   # test a later build
-      bestofk gate NEW --margin 0.02     # pass only if it is shown to lose less than 0.02
-      bestofk gate accept NEW            # make a build the anchor, and record it
-      bestofk gate merge FILE            # join the ledgers of two branches
-      bestofk gate check --help          # all options
+      bestofk gate --rehearse OLD [OLD2]  # what the gate will catch on your items
+      bestofk gate start OLD [OLD2]       # make a build the baseline, run once or several times
+      bestofk gate NEW                    # test a new build
+      bestofk gate accept NEW             # make a build the new baseline
+      bestofk gate check --help           # all options
 
-    NEW and FILE are evaluation logs or tables with one row per item. The exit code is 0 if the
-    build passes, 1 if it is worse, 3 if that is undecided, and 2 if the input cannot be used.
+    The files are evaluation logs or tables with one row per item. The exit code is 0 if the build
+    passes, 1 if it is worse, 3 if it is a suspect that should run again, 2 if the input cannot be
+    used, and 4 if the ledger cannot.
 
     \b
     Examples:
-      bestofk gate inspect-sums --metric match --model mockllm/medium --no-ledger --baseline inspect-sums --baseline-model mockllm/large
+      bestofk gate inspect-sums --metric match --model mockllm/medium --baseline inspect-sums --baseline-model mockllm/large
     """  # noqa: E501
 
 
 _reading = option_group(
-    click.option("--model", metavar="NAME", help="Which model of NEW, if there are several."),
+    click.option("--model", metavar="NAME", help="Which model of the logs, if there are several."),
     log_reading_options,
 )
 _ledger = click.option(
     "--ledger", metavar="FILE", default=DEFAULT_LEDGER, show_default=True,
-    help="The record of all builds; commit it.",
+    help="The record of the baseline and of all builds; commit it.",
 )  # fmt: skip
 _build = click.option("--build", metavar="NAME", help="Name of the build, such as a commit.")
+_false_blocks = click.option(
+    "--false-blocks", type=float, metavar="SHARE",
+    help="Share of good builds that may be blocked; 0.01 for a new ledger.",
+)  # fmt: skip
 
 
 @gate.command()
 @click.argument("new", metavar="NEW", nargs=-1, required=True)
+@click.option("--rehearse", is_flag=True,
+              help="NEW are runs of the baseline: say what the gate will catch.")  # fmt: skip
 @click.option("--baseline", metavar="FILE", multiple=True,
-              help="The released build; only the first run needs it. Repeatable.")  # fmt: skip
+              help="Compare with this build, without a ledger; repeatable.")  # fmt: skip
 @click.option("--baseline-model", metavar="NAME", help="Which model of the baseline.")
 @_reading
-@click.option("--margin", type=float, metavar="D",
-              help="A loss that does not matter; the build must lose less.")  # fmt: skip
-@click.option("--alpha", type=float,
-              help="Chance of ever blocking a good build; 0.05 for a new ledger.")  # fmt: skip
-@click.option("--undecided", type=click.Choice(["pass", "fail"]), default="fail",
-              show_default=True, help="With --margin: what an undecided build does.")  # fmt: skip
+@_false_blocks
+@click.option("--rerun", metavar="CMD",
+              help="Run a suspect again: a command that writes NEW once more.")  # fmt: skip
 @click.option("--missing", type=click.Choice(["refuse", "drop", "wrong"]), default="refuse",
               show_default=True,
               help="Items that NEW lacks: stop, drop them, or count them as wrong.")  # fmt: skip
 @_build
 @_ledger
-@click.option("--no-ledger", is_flag=True, help="Test this build on its own, and record nothing.")
-@click.option("--method", type=click.Choice(["latest"]),
-              help="Adopt the newest version of the method, and record it.")  # fmt: skip
 @click.option("--markdown", metavar="FILE", help="Write a comment for a pull request.")
 @click.option("--junit", metavar="FILE", help="Write a JUnit file.")
 @click.option("--figure", metavar="FILE", help="Draw the history: F.svg, F.png or F.pdf.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--explain", is_flag=True, help="Print the evidence and the state of the ledger.")
+@click.option("--explain", is_flag=True, help="Print the evidence.")
 def check(
     new: tuple[str, ...],
+    rehearse: bool,
     baseline: tuple[str, ...],
     baseline_model: str | None,
     model: str | None,
-    margin: float | None,
-    alpha: float | None,
-    undecided: str,
+    false_blocks: float | None,
+    rerun: str | None,
     missing: str,
     build: str | None,
     ledger: str,
-    no_ledger: bool,
-    method: str | None,
     markdown: str | None,
     junit: str | None,
     figure: str | None,
@@ -107,38 +107,58 @@ def check(
     explain: bool,
     **reading: Any,
 ) -> None:
-    """Test a build against the anchor, and record it in the ledger."""
+    """Test a build against the baseline, and record it in the ledger."""
     from bestofk._base.atomic_write import write_text
     from bestofk.cli.terminal import print_sentences
     from bestofk.release.gate import gate as run_gate
     from bestofk.release.output import junit as junit_text, markdown as markdown_text
 
+    if rehearse:
+        _rehearse(new, as_json, model=model, false_blocks=false_blocks, **log_arguments(**reading))
+        return
     check_path(markdown, "--markdown", ())
     check_path(junit, "--junit", (".xml",))
     check_path(figure, "--figure", FIGURE_SUFFIXES)
     with warnings_as_lines():
         result = run_gate(
-            known_paths(new), known_paths(baseline) or None, margin=margin,
-            alpha=alpha, undecided=undecided, build=build,
-            model=model, baseline_model=baseline_model, ledger=None if no_ledger else ledger,
-            method=method, missing=missing, **log_arguments(**reading),
+            known_paths(new), known_paths(baseline) or None, build=build, model=model,
+            baseline_model=baseline_model, ledger=None if baseline else ledger,
+            false_blocks=false_blocks, missing=missing, rerun=rerun, **log_arguments(**reading),
         )  # fmt: skip
     if markdown is not None:
         write_text(markdown, markdown_text(result))
     if junit is not None:
         write_text(junit, junit_text(result))
     if figure is not None:
-        from bestofk.report.figures.output import save_figure
-        from bestofk.report.figures.registry import picture_of
-
-        save_figure(picture_of(result, "gate"), figure)
-    if as_json:
-        echo_json(result.to_dict())
-    else:
-        text = result.explain() if explain else "\n".join((result.headline(), *result.notes))
-        step = result.next_step(_source(new, model=model, **reading))
-        print_sentences("\n".join(filter(None, (text, step))))
+        result.plot(figure)
+    try:
+        if as_json:
+            echo_json(result.to_dict())
+        else:
+            text = result.explain() if explain else "\n".join((result.headline(), *result.notes))
+            step = result.next_step(_source(new, model=model, **reading))
+            worse = "" if explain or result.answer == "pass" else result.worse_words()
+            print_sentences("\n".join(filter(None, (text, worse, step))))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # the exit code is the answer, whether somebody reads the text or not
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     click.get_current_context().exit(result.exit_code)
+
+
+def _rehearse(
+    runs: tuple[str, ...], as_json: bool, *, false_blocks: float | None, **arguments: Any
+) -> None:
+    from bestofk.cli.terminal import print_sentences
+    from bestofk.release.rehearsal import rehearse
+
+    share: dict[str, Any] = {} if false_blocks is None else {"false_blocks": false_blocks}
+    with warnings_as_lines():
+        rehearsal = rehearse(*known_paths(runs), **share, **arguments)
+    if as_json:
+        echo_json(rehearsal.to_dict())
+    else:
+        print_sentences(rehearsal.explain())
 
 
 def _source(new: tuple[str, ...], **options: Any) -> str:
@@ -157,42 +177,59 @@ def _source(new: tuple[str, ...], **options: Any) -> str:
 
 
 @gate.command()
-@click.argument("new", metavar="NEW", nargs=-1, required=True)
+@click.argument("runs", metavar="RUN", nargs=-1, required=True)
+@_reading
+@_false_blocks
+@_build
+@_ledger
+def start(
+    runs: tuple[str, ...],
+    model: str | None,
+    false_blocks: float | None,
+    build: str | None,
+    ledger: str,
+    **reading: Any,
+) -> None:
+    """Start a ledger with a baseline: one accepted build, run once or several times."""
+    from bestofk.release.gate import start as start_ledger
+
+    share: dict[str, Any] = {} if false_blocks is None else {"false_blocks": false_blocks}
+    with warnings_as_lines():
+        history = start_ledger(
+            *known_paths(runs), ledger=ledger, build=build, model=model, **share,
+            **log_arguments(**reading),
+        )  # fmt: skip
+    _say_baseline(history)
+    say(f"Commit {ledger}. 'bestofk gate --rehearse' says what the gate will catch.")
+
+
+@gate.command()
+@click.argument("runs", metavar="RUN", nargs=-1, required=True)
 @_reading
 @_build
 @_ledger
 @click.option("--reason", default="", metavar="TEXT", help="Why, for the record.")
 def accept(
-    new: tuple[str, ...],
+    runs: tuple[str, ...],
     model: str | None,
     build: str | None,
     ledger: str,
     reason: str,
     **reading: Any,
 ) -> None:
-    """Make a build the anchor, whatever its scores, and record it in the ledger."""
+    """Make a build the baseline, whatever its scores, and record it in the ledger."""
     from bestofk.release.gate import accept as accept_build
 
+    arguments = log_arguments(**reading)
+    arguments.pop("metric", None)  # those of the ledger
     with warnings_as_lines():
         history = accept_build(
-            known_paths(new),
-            ledger=ledger,
-            build=build,
-            model=model,
-            reason=reason,
-            **log_arguments(**reading),
+            *known_paths(runs), ledger=ledger, build=build, model=model, reason=reason, **arguments
         )
-    say(f"{history.lines[-1]['build']} is the anchor from now on.")
+    _say_baseline(history)
 
 
-@gate.command()
-@click.argument("ledger", metavar="FILE", default=DEFAULT_LEDGER)
-@click.argument("other", metavar="[OTHER]", required=False)
-def merge(ledger: str, other: str | None) -> None:
-    """Join the ledgers of two branches: both sides of a git conflict in FILE, or FILE and OTHER."""
-    from bestofk.release.ledger import locked, merged, write_ledger
-
-    with locked(ledger):
-        history = merged(ledger, other)
-        write_ledger(history, ledger)
-    say(f"{ledger} has {len(history.builds)} builds of both branches.")
+def _say_baseline(history: Any) -> None:
+    baseline = history.baseline
+    runs = f"the mean of {baseline['runs']} runs" if baseline["runs"] > 1 else "one run"
+    say(f"The baseline is {baseline['build']} ({runs}, {history.size:,} items).")

@@ -101,6 +101,7 @@ def read_build(
     sources = source if _is_several(source) else [source]
     metrics = [metric] if metric is None or isinstance(metric, str) else [*metric]
     scores: dict[str, Scores] = {}
+    known: list[str] = []
     for one in metrics or [None]:
         parts = [_part(each, where, model, one, reading) for each in sources]
         items = list(dict.fromkeys(item for part in parts for item in part.items))
@@ -109,7 +110,7 @@ def read_build(
                 f"{where}: {parts[0].metric!r} and {next(iter(scores))!r} have different items: "
                 "gate them one by one, with a ledger each."
             )
-        known = items if not scores else known
+        known = known or items
         scores[parts[0].metric], runs = _joined(parts, known)
     labels = {item: label for p in parts for item, label in zip(p.items, p.clusters, strict=True)}
     return Build(
@@ -157,8 +158,10 @@ def _part(
     source: Any, where: str, model: str | None, metric: str | None, reading: Mapping[str, Any]
 ) -> _Part:
     if isinstance(source, str | os.PathLike) or hasattr(source, "columns"):
-        chosen = {} if metric is None else {"metric": metric}
-        source = read_evals(source, **chosen, **reading)
+        options = {**reading} if metric is None else {**reading, "metric": metric}
+        if hasattr(source, "columns") and "model" not in {str(c).lower() for c in source.columns}:
+            source, options["models"] = (), {where: source}
+        source = read_evals(source, **options)
     if isinstance(source, Evals):
         return _from_evals(source, where, model)
     return _from_numbers(source, where, metric or "score", **reading)
@@ -213,6 +216,7 @@ def _from_evals(evals: Evals, where: str, model: str | None) -> _Part:
         values = np.where(scored, values, 0.0 if evals.higher_is_better else 1.0)
     count = np.bincount(evals.item[ran], minlength=len(evals.items))
     total = np.bincount(evals.item[ran], weights=values[ran], minlength=len(evals.items))
+    squares = np.bincount(evals.item[ran], weights=np.square(values[ran]), minlength=len(count))
     index = np.flatnonzero(count)
     if not len(index):
         raise ArgumentError(f"{where} has no scores of {evals.learners[position]!r}.")
@@ -224,8 +228,8 @@ def _from_evals(evals: Evals, where: str, model: str | None) -> _Part:
             f"{task} / {evals.items[i]}" if several else str(evals.items[i])
             for task, i in zip(tasks, index, strict=True)
         ],
-        total=total[index],
-        squares=np.bincount(evals.item[ran], weights=np.square(values[ran]))[index],
+        total=total[index].astype(np.float64),
+        squares=np.asarray(squares[index], dtype=np.float64),
         count=count[index],
         clusters=(evals.item_cluster[index] if evals.clusters else index).tolist(),
         metric=evals.metric,

@@ -35,7 +35,7 @@ from bestofk.release.method import (
     RERUNS,
     SUSPECT,
     level_of,
-    test_worse,
+    worse_test,
 )
 
 if TYPE_CHECKING:
@@ -92,10 +92,12 @@ class GateResult(Presented):
     @property
     def table(self) -> pd.DataFrame:
         """One row per metric."""
-        return present("frame", {"metric": list(self.results)} | {
+        columns = {"metric": list(self.results)} | {
             name: [result[name] for result in self.results.values()]
             for name in next(iter(self.results.values()))
-        })  # fmt: skip
+        }
+        frame: pd.DataFrame = present("frame", columns)
+        return frame
 
     def headline(self) -> str:
         """Return the verdict in one sentence."""
@@ -144,17 +146,20 @@ class GateResult(Presented):
             return f"To hold later builds to it, make it the baseline: {command}"
         return ""
 
+    def worse_words(self) -> str:
+        """List the items that got worse."""
+        names = ", ".join(str(item["item"]) for item in self.worse_items)
+        return f"Items that got worse: {names}." if names else ""
+
     def explain(self) -> str:
         """Return the verdict, its evidence and what the gate promises."""
         runs = f" (mean of {self.baseline_runs} runs)" if self.baseline_runs > 1 else ""
         lines = [self.headline(), *self.notes]
         lines.append(
-            f"{counted(self.items, 'item')}, {counted(self.runs, 'run')} of the build. The baseline "
-            f"is {self.baseline}{runs}."
+            f"{counted(self.items, 'item')}, {counted(self.runs, 'run')} of the build. The "
+            f"baseline is {self.baseline}{runs}."
         )
-        if self.worse_items:
-            names = ", ".join(str(item["item"]) for item in self.worse_items)
-            lines.append(f"Items that got worse: {names}.")
+        lines += [self.worse_words()] if self.worse_items else []
         if self.repeated:
             lines.append("The ledger already has these scores; this is its answer.")
         lines.append(
@@ -192,7 +197,9 @@ def verdict_of(result: Mapping[str, Any]) -> str:
 
 def decimals(result: Mapping[str, Any]) -> int:
     """Return the decimals that show two digits of the half width of the interval."""
-    ends = [abs(result[end] - result["difference"]) for end in ("low", "high") if _known(result[end])]
+    ends = [
+        abs(result[end] - result["difference"]) for end in ("low", "high") if _known(result[end])
+    ]
     sizes = [size for size in (*ends, 10 * abs(result["difference"])) if size > 1e-12]
     return max(0, 1 - floor(log10(min(sizes, default=0.01))))
 
@@ -262,7 +269,7 @@ def gate(
     >>> worse = np.array([1.0] * 110 + [0.0] * 90)
     >>> print(gate(worse, right).headline())
     Blocked: new is worse than the baseline (score 0.550 against 0.700, difference -0.150, 99 %
-    interval -0.210 to -0.094, p < 0.0001).
+    interval -0.227 to -0.084, p < 0.0001).
     >>> gate(right, right).exit_code
     0
     """
@@ -435,7 +442,9 @@ def _aligned(tested: Build, history: Ledger, missing: str) -> dict[str, Floats]:
     has = hashes[order][position] == known
     absent = int((~has).sum())
     if absent == history.size:
-        raise ArgumentError(f"{tested.name!r} shares no item with the baseline: use the same items.")
+        raise ArgumentError(
+            f"{tested.name!r} shares no item with the baseline: use the same items."
+        )
     if absent and missing == "refuse":
         raise ArgumentError(
             f"{tested.name!r} lacks {absent} of the {history.size} items of the baseline: ",
@@ -519,8 +528,8 @@ def _tested(
         sign = -1.0 if higher_is_better else 1.0
         unit = 1.0 if _range(base[name]) == (0.0, 1.0) else None
         sides = sign * scores[name][known], sign * base[name][known], clusters[known]
-        worse = test_worse(*sides, unit=unit)
-        better = test_worse(*sides, unit=unit, worse=False)
+        worse = worse_test(*sides, unit=unit)
+        better = worse_test(*sides, unit=unit, worse=False)
         low = float(worse.confidence_interval(1 - level).low)
         high = float(better.confidence_interval(1 - level).high)
         ends = sorted((sign * low, sign * high))
@@ -572,9 +581,8 @@ def _worse_items(
     found = []
     for metric, values in scores.items():
         loss = (base[metric] - values) * (1.0 if history.metrics[metric] else -1.0)
-        for at in np.argsort(-np.nan_to_num(loss, nan=-np.inf), kind="stable")[:MAX_WORSE_ITEMS]:
-            if loss[at] > 0:
-                found.append((float(loss[at]), metric, int(at)))
+        order = np.argsort(-np.nan_to_num(loss, nan=-np.inf), kind="stable")[:MAX_WORSE_ITEMS]
+        found += [(float(loss[at]), metric, int(at)) for at in order if loss[at] > 0]
     found.sort(key=lambda item: -item[0])
     return [
         {

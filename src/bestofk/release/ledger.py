@@ -105,10 +105,11 @@ class Ledger:
             "metrics": dict(self.metrics), "size": self.size, "items": self.items,
             "clusters": self.clusters,
         }  # fmt: skip
-        lines = [json.dumps(head, allow_nan=False)[:-1] + ","]
+        lines = [json.dumps({**head, "hash": _hash(head)}, allow_nan=False)[:-1] + ","]
         for name, entries in (("baselines", self.baselines), ("builds", self.builds)):
             rows = ",\n".join(json.dumps(entry, allow_nan=False) for entry in entries)
-            lines.append(f'"{name}": [\n{rows}\n]{"," if name == "baselines" else "}"}')
+            end = "]," if name == "baselines" else "]}"
+            lines.append(f'"{name}": [\n{rows}\n{end}')
         return "\n".join(lines) + "\n"
 
 
@@ -184,6 +185,8 @@ def _parsed(text: str, where: str) -> Ledger:
     check(typed(head, _HEAD), "a field is missing or has a wrong type")
     if head["method"] > METHOD:
         raise StoreError(f"{where} was written by a newer bestofk: upgrade bestofk.")
+    settings = {k: v for k, v in head.items() if k not in ("hash", "baselines", "builds")}
+    check(head.get("hash") == _hash(settings), "its first line was changed")
     check(0 < head["false_blocks"] < 0.5, "false_blocks is not between 0 and 0.5")
     check(0 < head["size"] <= MAX_ITEMS, "its number of items is wrong")
     check(bool(head["baselines"]), "it has no baseline")
@@ -244,7 +247,8 @@ def write_entry(ledger: Ledger, path: str | os.PathLike[str], *, alone: bool) ->
 def locked(path: str | os.PathLike[str]) -> Iterator[bool]:
     """Hold the lock of a ledger, so that two processes do not write it at the same time.
 
-    Yield False if the file system has no locks. The lock is on the folder, which leaves no file behind; Windows needs a file.
+    Yield False if the file system has no locks. The lock is on the folder, which leaves no file
+    behind; Windows needs a file.
     """
     target = Path(path).resolve()
     if not target.parent.is_dir():

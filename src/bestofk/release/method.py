@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from bestofk._base.checks import Bools, Floats
 from bestofk.stats.pairwise.clustered import cluster_t
 from bestofk.stats.pairwise.result import PairwiseResult
@@ -40,7 +38,7 @@ def level_of(false_blocks: float, *, metrics: int, runs: int) -> float:
     return false_blocks / metrics / (1 if runs >= ENOUGH_RUNS else 2)
 
 
-def test_worse(
+def worse_test(
     losses: Floats, baseline: Floats, clusters: Any, *, unit: float | None, worse: bool = True
 ) -> PairwiseResult:
     """Test whether the mean loss of a build is greater than that of the baseline.
@@ -62,6 +60,7 @@ def answers(first: Floats, second: Floats, level: float) -> tuple[Bools, Bools]:
 
     Examples
     --------
+    >>> import numpy as np
     >>> blocked, again = answers(np.array([0.001, 0.03, 0.03, 0.5]), np.array([1, 0.004, 0.2, 1]), 0.005)
     >>> blocked.tolist(), again.tolist()
     ([True, True, False, False], [False, True, True, False])

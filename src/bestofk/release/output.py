@@ -5,52 +5,61 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from bestofk._base.formatting import printable, pvalue_words
-from bestofk.release.gate import GateResult, signed
+from bestofk.release.gate import GateResult, decimals, signed
 
-SYMBOLS = {"pass": "✅", "worse": "❌", "undecided": "⚠️"}
+SYMBOLS = {"pass": "✅", "blocked": "❌", "suspect": "⚠️"}
 MAX_HISTORY_ROWS = 10
 
 
 def markdown(result: GateResult) -> str:
     """Return a comment for a pull request or a step summary."""
-    form = f".{result.decimals()}f"
-    rows = [
-        ("build", _cell(result.build)),
-        ("anchor", _cell(", ".join(result.anchor))),
-        (_cell(result.metric), f"{result.mean:{form}} (anchor {result.anchor_mean:{form}})"),
-        ("difference", f"{signed(result.difference, form)} "
-                       f"({signed(result.low, form)} to {signed(result.high, form)})"),
-        ("p of worse", f"{pvalue_words(result.pvalue, result.level)[2:].lstrip('= ')} "
-                       f"(level {result.level:.2g})"),
-        (f"{result.unit}s", f"{result.units:,}"),
-        ("alpha spent", f"{result.spent:.2g} of {result.alpha:g}"),
-    ]  # fmt: skip
     lines = [
         f"### {SYMBOLS[result.answer]} {_cell(result.headline())}",
         "",
-        "| | |",
-        "|---|---|",
-        *(f"| {name} | {value} |" for name, value in rows),
+        "| metric | new | baseline | difference | interval | p of worse |",
+        "|---|---:|---:|---:|---:|---:|",
     ]
+    for name, row in result.results.items():
+        form = f".{decimals(row)}f"
+        cells = (
+            _cell(name), f"{row['mean']:{form}}", f"{row['baseline']:{form}}",
+            signed(row["difference"], form),
+            f"{signed(row['low'], form)} to {signed(row['high'], form)}",
+            pvalue_words(row["p"], row["level"])[2:].lstrip("= "),
+        )  # fmt: skip
+        lines.append(f"| {' | '.join(cells)} |")
     lines += [f"\n{_cell(note)}" for note in result.notes]
+    step = result.next_step()
+    lines += [f"\n{_cell(step)}"] if step else []
+    if result.worse_items and result.answer != "pass":
+        lines += ["", "Items that got worse:", "", "| item | metric | baseline | new |"]
+        lines += ["|---|---|---:|---:|"]
+        lines += [
+            f"| {_cell(item['item'])} | {_cell(item['metric'])} | {item['baseline']:.3g} | "
+            f"{item['new']:.3g} |"
+            for item in result.worse_items
+        ]
     builds = [] if result.history is None else result.history.builds[-MAX_HISTORY_ROWS:]
     if result.ledger is not None and builds:
         lines += ["", "<details><summary>Last builds</summary>", "",
-                  "| build | difference from the anchor | answer |", "|---|---|---|"]  # fmt: skip
+                  "| build | metric | difference | from the first baseline | answer |",
+                  "|---|---|---:|---:|---|"]  # fmt: skip
         lines += [
-            f"| {_cell(line['build'])} | {signed(line['difference'], form)} | {line['answer']} |"
-            for line in builds
+            f"| {_cell(build['build'])} | {_cell(name)} | {signed(row['difference'], '.3f')} | "
+            f"{signed(row['since_start'], '.3f')} | {build['answer']} |"
+            for build in builds
+            for name, row in build["metrics"].items()
         ]
         lines += ["", "</details>"]
     return "\n".join(lines) + "\n"
 
 
 def _cell(text: object) -> str:
-    """Return text that is safe in a Markdown table."""
-    clean = " ".join(printable(str(text)).split())
+    """Return text that is safe in a Markdown table, and in which nothing becomes a link."""
+    clean = " ".join(printable(str(text)).split()).encode("utf-8", "replace").decode()
     for character in "\\`|<>[]*_":
         clean = clean.replace(character, f"\\{character}")
-    return clean
+    return clean.replace("://", ":\u200b//").replace("@", "@\u200b").replace("www.", "www\u200b.")
 
 
 def junit(result: GateResult) -> str:

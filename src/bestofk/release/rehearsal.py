@@ -18,7 +18,7 @@ from bestofk.release.method import (
     RERUNS,
     answers,
     level_of,
-    test_worse,
+    worse_test,
 )
 
 LOSSES = (0.01, 0.02, 0.05, 0.1)
@@ -60,7 +60,8 @@ class Rehearsal(Presented):
         ]
         for name, share in self.false_blocks.items():
             caught = ", ".join(
-                f"{100 * once:.0f} % ({100 * five:.0f} %)" for once, five in self.caught[name].values()
+                f"{100 * once:.0f} % ({100 * five:.0f} %)"
+                for once, five in self.caught[name].values()
             )
             points = ", ".join(f"{100 * loss:g}" for loss in self.caught[name])
             lines.append(
@@ -106,7 +107,8 @@ def rehearse(
         list(runs), "baseline", name=None, model=model, metric=metric, reading=reading
     )
     rng = np.random.default_rng(random_state)
-    blocks, again, caught, clustered, unit = {}, {}, {}, {}, {}
+    blocks, again, clustered, unit = {}, {}, {}, {}
+    caught: dict[str, dict[float, tuple[float, float]]] = {}
     for name, scores in build.scores.items():
         level = level_of(false_blocks, metrics=len(build.scores), runs=1)
         simulated = _Simulated.of(scores, build)
@@ -179,7 +181,7 @@ class _Simulated:
             first = self._draw(lowered, (builds, n), rng)
             more = self._draw(lowered, (RERUNS, builds, n), rng).sum(axis=0)
             p = [
-                np.asarray(test_worse(-scores, -base, self.clusters, unit=1.0).pvalue)
+                np.asarray(worse_test(-scores, -base, self.clusters, unit=1.0).pvalue)
                 for scores in (first, (first + more) / ENOUGH_RUNS)
             ]
             hit, rerun = answers(p[0], p[1], level)

@@ -13,8 +13,10 @@ def assert_not_worse(new: Any, baseline: Any = None, **options: Any) -> GateResu
     Parameters
     ----------
     new, baseline, **options
-        As for `bestofk.release.gate.gate`: logs, tables, or one score per item; `margin`, `alpha`,
-        `ledger`, ...
+        As for `bestofk.release.gate.gate`: logs, tables, data frames, or one score per item;
+        `metric`, `false_blocks`, `ledger`, ... With ``ledger=None``, the default, nothing is
+        recorded: `new` is compared with `baseline` alone, and a suspect fails, because nothing
+        remembers it for a rerun.
 
     Returns
     -------
@@ -27,7 +29,7 @@ def assert_not_worse(new: Any, baseline: Any = None, **options: Any) -> GateResu
     'pass'
     >>> assert_not_worse([0] * 40 + right[40:], right)
     Traceback (most recent call last):
-    AssertionError: Blocked: new is worse than the anchor (score 0.300 against 0.700, ...
+    AssertionError: Blocked: new is worse than the baseline (score 0.30 against 0.70, ...
     """
     result = gate(new, baseline, **options)
     if result.exit_code != 0:

@@ -228,7 +228,7 @@ FIGURES = Registry(
         name="gate",
         module="gate_history",
         accepts=("GateResult",),
-        summary="the builds of a release gate: differences from the anchor, with intervals",
+        summary="the builds of a release gate: differences from the baseline, with intervals",
     ),
     FigureEntry(
         name="race",
