@@ -115,9 +115,7 @@ def check_against_the_gate(seed: int) -> None:
             expected, _ = answers(np.array([p]), np.array([q]), LEVEL)
             seen.append(result.answer)
             if expected[0] != (result.answer == "blocked"):
-                raise SystemExit(
-                    f"{name}: the gate says {result.answer}, the simulation {expected}"
-                )
+                raise SystemExit(f"{name}: {result.answer}, but simulated: {expected}")
     print(f"The gate and the simulation agree on 40 builds, {seen.count('blocked')} blocked.")
 
 
@@ -130,7 +128,7 @@ def tables(histories: int, seed: int) -> Iterator[str]:
     run = {"histories": histories, "builds": 10, "seed": seed}
     yield f"{10 * histories:,} builds per row; item chances Beta(.7, .3):"
     yield ""
-    yield "| items | runs of the baseline | false blocks | 3 / 5 / 8 points caught | without reruns |"
+    yield "| items | runs of baseline | false blocks | 3 / 5 / 8 points caught | without reruns |"
     yield "|---|---:|---:|---:|---:|"
     for n, runs in ((100, 1), (300, 1), (300, 3), (300, 5), (1000, 1), (1000, 5)):
         rows = [tested("binary", n, 0.7, runs, loss, **run) for loss in LOSSES]

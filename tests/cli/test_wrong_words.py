@@ -36,7 +36,6 @@ CASES = [
     ("calibrate --output f.json", "--out"),
     ("report s.db --to r.html", "--output"),
     ("gate new.csv --reference old.csv", "--baseline"),
-    ("gate new.csv --threshold 0.01", "--margin"),
 ]
 
 

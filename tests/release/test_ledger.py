@@ -20,6 +20,11 @@ def scores(seed, n=200, chance=0.7):
     return (np.random.default_rng(seed).random(n) < chance).astype(float)
 
 
+def drop_entry(text):
+    content = json.loads(text)
+    return json.dumps(content | {"builds": content["builds"][1:]})
+
+
 @pytest.fixture
 def ledger(tmp_path):
     path = tmp_path / "gate.json"
@@ -47,6 +52,7 @@ def test_the_file_is_json_with_one_line_per_build(ledger):
             lambda text: text.replace('"false_blocks": 0.01', '"false_blocks": 0.2'),
             "first line was",
         ),
+        (lambda text: drop_entry(text), "an entry is missing"),
         (lambda text: text[:-40], "is not a ledger"),
         (lambda text: "item,correct\n1,1\n", "is not a ledger"),
         (lambda text: "", "is not a ledger"),

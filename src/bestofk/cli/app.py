@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -198,7 +198,7 @@ def run(arguments: list[str] | None = None) -> int:
     """Run the command line; an error prints one line on stderr and sets the exit code."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller
-            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115
+            setattr(sys, name, io.StringIO())
     with _interrupt_on_signals() as signals:
         code = _run(arguments)
         if code == EXIT_INTERRUPTED and signals:

@@ -11,7 +11,7 @@ import click
 
 from bestofk.cli.evals import known_paths, log_arguments, log_reading_options
 from bestofk.cli.options import echo_json, option_group, warnings_as_lines
-from bestofk.cli.outputs import FIGURE_SUFFIXES, check_path
+from bestofk.cli.outputs import FIGURE_SUFFIXES, check_path, check_report_path
 from bestofk.cli.say import say
 from bestofk.release import DEFAULT_LEDGER
 
@@ -87,6 +87,7 @@ _false_blocks = click.option(
 @click.option("--markdown", metavar="FILE", help="Write a comment for a pull request.")
 @click.option("--junit", metavar="FILE", help="Write a JUnit file.")
 @click.option("--figure", metavar="FILE", help="Draw the history: F.svg, F.png or F.pdf.")
+@click.option("--report", metavar="F.html", help="Write a report: one self-contained file.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--explain", is_flag=True, help="Print the evidence.")
 def check(
@@ -103,6 +104,7 @@ def check(
     markdown: str | None,
     junit: str | None,
     figure: str | None,
+    report: str | None,
     as_json: bool,
     explain: bool,
     **reading: Any,
@@ -119,6 +121,7 @@ def check(
     check_path(markdown, "--markdown", ())
     check_path(junit, "--junit", (".xml",))
     check_path(figure, "--figure", FIGURE_SUFFIXES)
+    check_report_path(report)
     with warnings_as_lines():
         result = run_gate(
             known_paths(new), known_paths(baseline) or None, build=build, model=model,
@@ -131,6 +134,8 @@ def check(
         write_text(junit, junit_text(result))
     if figure is not None:
         result.plot(figure)
+    if report is not None:
+        result.report(report, command=click.get_current_context().obj or ())
     try:
         if as_json:
             echo_json(result.to_dict())
@@ -140,7 +145,7 @@ def check(
             worse = "" if explain or result.answer == "pass" else result.worse_words()
             print_sentences("\n".join(filter(None, (text, worse, step))))
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # rich exits
         # the exit code is the answer, whether somebody reads the text or not
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     click.get_current_context().exit(result.exit_code)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from math import floor, isfinite, log10
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -176,6 +177,11 @@ class GateResult(Presented):
 
         picture = resolve("bestofk.report.figures.registry:picture_of")(self, "gate")
         return resolve("bestofk.report.figures.output:save_figure")(picture, path)
+
+    def report(self, path: str | os.PathLike[str], *, command: Sequence[str] = ()) -> Path:
+        """Write a self-contained HTML file and return its path."""
+        written: Path = present("report", self, path, command=command)
+        return written
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result for strict JSON."""

@@ -39,7 +39,7 @@ _RESTORE = "restore the file from version control"
 _NUMBER = int | float
 _HEAD: dict[str, Any] = {
     "method": int, "false_blocks": float, "metrics": dict, "size": int, "items": str,
-    "clusters": str, "baselines": list, "builds": list,
+    "clusters": str, "entries": int, "baselines": list, "builds": list,
 }  # fmt: skip
 _BASELINE: dict[str, Any] = {
     "build": str, "time": str, "digest": str, "runs": int, "scores": dict, "reason": str,
@@ -103,7 +103,7 @@ class Ledger:
         head = {
             "format": FORMAT, "method": METHOD, "false_blocks": self.false_blocks,
             "metrics": dict(self.metrics), "size": self.size, "items": self.items,
-            "clusters": self.clusters,
+            "clusters": self.clusters, "entries": len(self.baselines) + len(self.builds),
         }  # fmt: skip
         lines = [json.dumps({**head, "hash": _hash(head)}, allow_nan=False)[:-1] + ","]
         for name, entries in (("baselines", self.baselines), ("builds", self.builds)):
@@ -178,7 +178,7 @@ def _parsed(text: str, where: str) -> Ledger:
 
     def typed(content: Any, fields: Mapping[str, Any]) -> bool:
         return isinstance(content, dict) and all(
-            isinstance(content.get(name), kind) and _finite(content[name])
+            name in content and isinstance(content[name], kind) and _finite(content[name])
             for name, kind in fields.items()
         )
 
@@ -194,6 +194,10 @@ def _parsed(text: str, where: str) -> Ledger:
         bool(head["metrics"]) and all(isinstance(v, bool) for v in head["metrics"].values()),
         "its metrics are wrong",
     )
+    every = [*head["baselines"], *head["builds"]]
+    check(all(isinstance(entry, dict) for entry in every), "an entry is not an object")
+    hashes = [str(entry.get("hash")) for entry in every]
+    check(len({*hashes}) == head["entries"] == len(hashes), "an entry is missing, or there twice")
     for kind, fields in (("baselines", _BASELINE), ("builds", _BUILD)):
         for number, entry in enumerate(head[kind], start=1):
             what = f"entry {number} of {kind}"

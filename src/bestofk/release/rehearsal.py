@@ -55,20 +55,21 @@ class Rehearsal(Presented):
     def explain(self) -> str:
         """Describe the rehearsal in sentences and a table."""
         lines = [
-            f"Rehearsal on {counted(self.items, 'item')}, {counted(self.runs, 'run')} of the "
+            f"Rehearsal on {counted(self.items, 'item')} with {counted(self.runs, 'run')} of the "
             "baseline:"
         ]
         for name, share in self.false_blocks.items():
-            caught = ", ".join(
-                f"{100 * once:.0f} % ({100 * five:.0f} %)"
-                for once, five in self.caught[name].values()
-            )
-            points = ", ".join(f"{100 * loss:g}" for loss in self.caught[name])
             lines.append(
-                f"{name}: {100 * share:.1f} of 100 good builds are blocked, and "
-                f"{100 * self.reruns[name]:.0f} run again. A loss of {points} points is caught in "
-                f"{caught} (within {BUILDS} builds). A point is {self.unit[name]:.3g}."
+                f"{name}: of 100 good builds, {100 * share:.1f} are blocked and "
+                f"{100 * self.reruns[name]:.0f} run again."
             )
+            lines += [
+                f"  A loss of {100 * loss:g} point{'s' * (loss > 0.01)} is caught in "
+                f"{100 * once:.0f} % of builds, and within {BUILDS} builds in {100 * five:.0f} %."
+                for loss, (once, five) in self.caught[name].items()
+            ]
+            if abs(self.unit[name] - 0.01) > 1e-12:
+                lines.append(f"  A point is {self.unit[name]:.3g}, a hundredth of the range.")
             if self.clustered[name] > 0.05:
                 lines.append(
                     f"{100 * self.clustered[name]:.0f} % of histories of {LONG} good builds have "

@@ -25,11 +25,13 @@ from bestofk.decide.statements import Stated, Statement
 from bestofk.decide.stopping.result import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
+from bestofk.release.gate import GateResult
 from bestofk.report.assumptions import CheckedAssumption, assumptions_of
 from bestofk.report.card import card_of, result_card, today
 from bestofk.report.figures.comparisons import losses_of
 from bestofk.report.figures.kinds.cost_frontier import layout_frontier
 from bestofk.report.figures.kinds.datasets import layout_heatmap
+from bestofk.report.figures.kinds.gate_history import layout_gate
 from bestofk.report.figures.registry import FIGURES
 from bestofk.report.figures.style import DARK, LIGHT
 from bestofk.report.methods import methods_of
@@ -84,7 +86,7 @@ class ShownTable:
 
 
 def write_report(
-    value: Decision | Study | ModelChoice | StatedDecision,
+    value: Decision | Study | ModelChoice | StatedDecision | GateResult,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -104,7 +106,7 @@ def write_report(
 
 
 def render_report(
-    value: Decision | Study | ModelChoice | StatedDecision,
+    value: Decision | Study | ModelChoice | StatedDecision | GateResult,
     *,
     title: str | None = None,
     command: Sequence[str] = (),
@@ -113,6 +115,8 @@ def render_report(
     """Return the page as text; the same value gives the same page."""
     if isinstance(value, StatedDecision):
         return _rendered(_result_parts(value, title, command))
+    if isinstance(value, GateResult):
+        return _rendered(_gate_parts(value, title, command))
     study = value if isinstance(value, Study) else None
     if study is not None and slices is None:
         slices = study.slices
@@ -206,9 +210,63 @@ def _result_parts(
         "tables": [_shown(table, folded=k > 0) for k, table in enumerate(tables)],
         "facts": facts_of(None, None, None),
         "repeat": repeat_of(None, None, command),
-        **dict.fromkeys(("methods", "doubtful")),
-        **dict.fromkeys(("stops", "failures", "assumptions", "origins"), ()),
-        "assumptions_hint": "",
+        **_ABSENT,
+    }
+
+
+_ABSENT = {
+    **dict.fromkeys(("methods", "doubtful")),
+    **dict.fromkeys(("stops", "failures", "assumptions", "origins"), ()),
+    "assumptions_hint": "",
+}
+"""The parts of a page that a result without a study lacks."""
+
+
+def _gate_parts(value: GateResult, title: str | None, command: Sequence[str]) -> dict[str, Any]:
+    """Return the parts of a page about one build and the history of its ledger."""
+    heading = title or f"May {value.build} be released?"
+    lines = value.explain().split("\n")
+    history = value.history.builds if value.history is not None else ()
+    tables: dict[str, dict[Any, Any]] = {
+        "Metrics": {
+            name: cells for name, cells in value.table.items() if name not in ("suspect", "better")
+        },
+        "Items that got worse": {
+            name: [item[name] for item in value.worse_items]
+            for name in ("item", "metric", "baseline", "new")
+        },
+        "Builds": {
+            "build": [build["build"] for build in history for _ in build["metrics"]],
+            "metric": [name for build in history for name in build["metrics"]],
+            **{
+                field: [row[field] for build in history for row in build["metrics"].values()]
+                for field in ("difference", "since_start", "p")
+            },
+            "answer": [build["answer"] for build in history for _ in build["metrics"]],
+        },
+    }
+    return {
+        "title": elided(heading, 200),
+        "title_shown": html_sentence(heading, ()),
+        "verdict": [html_sentence(line, ()) for line in lines],
+        "card": (),
+        "forest": None,
+        "figures": [
+            drawn(
+                "gate",
+                lambda paper: layout_gate(value, paper=paper),
+                title="Builds",
+                caption=layout_gate(value).note,
+            )
+        ],
+        "tables": [
+            _shown(rows_table(f"table-{k}", name, columns), folded=k > 0)
+            for k, (name, columns) in enumerate(tables.items())
+            if any(len(cells) for cells in columns.values())
+        ],
+        "facts": facts_of(None, None, None),
+        "repeat": repeat_of(None, None, command),
+        **_ABSENT,
     }
 
 

@@ -21,6 +21,7 @@ from bestofk.papers.error_estimates import estimate, study_estimators
 from bestofk.papers.one_test import run_test
 from bestofk.papers.stats import estimates
 from bestofk.papers.stats.interval_tests import interval_test
+from bestofk.release.rehearsal import rehearse
 from bestofk.stats import multiple, pairwise
 
 NAMES = ("tree", "forest", "bayes", "net")
@@ -278,6 +279,7 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "simulate": simulation,
     "losses": scores,
+    "rehearsal": lambda: rehearse([1.0] * 60 + [0.0] * 40),
     "gate": lambda: bk.gate([1.0] * 60 + [0.0] * 40, [1.0] * 75 + [0.0] * 25),
     "diff": lambda: bk.diff(bk.order(scores()), bk.order(scores(), alpha=0.01)),
 }

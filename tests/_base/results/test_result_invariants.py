@@ -179,7 +179,7 @@ SAY_NOTHING = {
     "losses",
     "multinomial_selection", "needed", "order_many", "other metric",
     "posterior", "power", "power point", "replicability", "replication",
-    "race", "raced learner", "roc_hull", "run_interval_test", "settled items",
+    "race", "raced learner", "rehearsal", "roc_hull", "run_interval_test", "settled items",
     "order_intervals",
     "ranks", "simulate", "slices",
     "type1_error",

@@ -98,7 +98,7 @@ def gate_of_many(n):
             result = bk.gate(
                 (rng.random(300) < chance + shift) * 1.0,
                 (rng.random(300) < chance) * 1.0 if k == 0 else None,
-                build=name, ledger=f"{folder}/gate.json", margin=0.02 if k % 3 else None,
+                build=name, ledger=f"{folder}/gate.json",
             )  # fmt: skip
     return result
 
