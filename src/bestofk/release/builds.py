@@ -193,10 +193,11 @@ def _from_numbers(
 def _from_evals(evals: Evals, where: str, model: str | None) -> _Part:
     """Return the scores of a model; samples that failed or have no score count as wrong."""
     if model is None and len(evals.learners) > 1:
+        first = evals.learners[0]
         raise ArgumentError(
             f"{where} has {len(evals.learners)} models ({shortened(list(evals.learners), 6)}): "
             "name one with ",
-            use(**{"model" if where == "new" else "baseline_model": evals.learners[0]}),
+            use(model=first) if where == "new" else use(baseline_model=first),
             ".",
         )
     if model is not None and model not in evals.learners:
