@@ -575,10 +575,10 @@ def _without_direction(function: Any, classes: Labels | None) -> ArgumentError:
     if _of_sklearn(function) and (scorer := _scorer_of(function, classes)):
         return ArgumentError(f"{name} is a function, not a scorer: use ", use(scoring=scorer), ".")
     higher = not name.endswith(("_loss", "_error"))
-    call = f"bk.metric({name}, higher_is_better={higher})"
+    call = f"scoring=bk.metric({name}, higher_is_better={higher})"
     return ArgumentError(
         f"{name} is a function of the targets and the predictions, and nothing says whether higher "
-        f"is better: use scoring={call}, or {not higher}."
+        f"is better: use {call}, or {not higher}."
     )
 
 
