@@ -103,7 +103,7 @@ def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
 
 def run_serially(experiment: Any) -> float:
     from bestofk.run.comparison_task import ComparisonTask
-    from bestofk.run.engines.engine import Engine
+    from bestofk.run.engine import Engine
 
     cells = list(experiment.cells())
     engine, task = Engine(name="serial"), ComparisonTask(experiment)

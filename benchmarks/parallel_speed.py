@@ -1,11 +1,5 @@
-"""Measure two threads and two worker processes against one; two idle cores are needed.
+"""Measure two worker processes against one; two idle cores are needed.
 
-- ``two-threads``: six built-in learners in 10x10 on four sets of 2,000 to 7,500 rows, engine
-  ``threads`` with two jobs against ``serial`` (limit: 1.8).
-- ``two-threads-one-set``: the same on the largest set alone, whose last block may leave a core
-  idle.
-- ``threads-small-work``: engine ``auto`` with two jobs against one job on a small task (limit: not
-  slower).
 - ``two-workers``: two worker processes against one, a tree and a forest of 20 trees in twice ten
   folds of 10,000 x 20 (limit: 1.8). Start-up counts on both sides.
 - ``two-workers-serial``: two worker processes against the serial engine.
@@ -16,16 +10,14 @@
   started first.
 - ``workers-small-work``: `n_jobs=-1` against `n_jobs=1` on a small task (limit: not slower).
 
-The sets are UCI's from the folder BESTOFK_DATA, or generated ones of the same sizes. Seconds are
-wall time; the sides alternate and ratios are medians over the rounds.
+Seconds are wall time; the sides alternate and ratios are medians over the rounds.
 """
 
 from __future__ import annotations
 
 import heapq
-import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,32 +25,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import bestofk as bk
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.engines.engine import Engine
+from bestofk.run.engine import Engine
 from bestofk.run.experiment import Experiment
 from bestofk.run.inputs import named_estimators
 from bestofk.run.metrics import as_loss
 from overhead_speed import data_sets, learners
-from paper_learners_speed import uci_sets
 from timing import Row, one_thread, row, turns
 
-LARGE = ("segment", "wave", "spambase", "pendigits")
 SHAPES = ((20, 5), (5, 10), (20, 2), (10, 100))
 """Learners and folds of those that sleep."""
-SIX = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
-
-
-def large_sets() -> list[Any]:
-    if os.environ.get("BESTOFK_DATA"):
-        return [data for data in uci_sets() if data.name in LARGE]
-    from sklearn.datasets import make_classification
-
-    from bestofk.data import as_dataset
-
-    sizes = ((2310, 19), (5000, 21), (4601, 57), (7494, 16))
-    return [
-        as_dataset(*make_classification(n, d, n_informative=d // 2, n_classes=3, random_state=0))
-        for n, d in sizes
-    ]
 
 
 def task_of(sets: list[Any], learners: Any, plan: str) -> ComparisonTask:
@@ -71,38 +46,6 @@ def task_of(sets: list[Any], learners: Any, plan: str) -> ComparisonTask:
         random_state=0,
     )
     return ComparisonTask(experiment)
-
-
-def runner(
-    sets: list[Any], learners: Any, plan: str, **options: Any
-) -> Callable[[], dict[str, float]]:
-    """Return a function that evaluates all cells and returns their losses."""
-    task = task_of(sets, learners, plan)
-
-    def go() -> dict[str, float]:
-        cells = list(task.experiment.cells())
-        run = Engine(**options).run(task, cells)
-        return {cell.key.digest: cell.loss for cell in run}
-
-    return go
-
-
-def sides(sets: list[Any], learners: tuple[str, ...], plan: str, rounds: int) -> Any:
-    two = runner(sets, learners, plan, name="threads", jobs=2)
-    one = runner(sets, learners, plan, name="serial")
-    assert two() == one(), "the losses differ"
-    return turns(two, one, rounds=rounds, clock=time.perf_counter, warm_up=False)
-
-
-def threads() -> Iterator[Row]:
-    large = large_sets()
-    yield row("two-threads", *sides(large, SIX, "10x10", 3))
-    yield row("two-threads-one-set", *sides(large[-1:], SIX, "10x10", 3))
-    two, one = (
-        runner(large[:1], ("max", "nmc", "naive-bayes"), "kfold:10", name="auto", jobs=jobs)
-        for jobs in (2, 1)
-    )
-    yield row("threads-small-work", *turns(two, one, rounds=9, clock=time.perf_counter))
 
 
 def workers() -> Iterator[Row]:
@@ -183,7 +126,7 @@ def sleepers(
             yield f"known-{count}-{number}x{folds}", known / max(ends), max(ends), known
 
 
-PARTS = {"threads": threads, "workers": workers, "sleep": sleepers}
+PARTS = {"workers": workers, "sleep": sleepers}
 
 
 def measure(parts: Sequence[str] = tuple(PARTS)) -> Iterator[Row]:

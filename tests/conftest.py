@@ -3,6 +3,7 @@
 import compileall
 import contextlib
 import gc
+import multiprocessing
 import os
 import signal
 import sys
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
+from threadpoolctl import threadpool_limits
 
 from fork_server import ForkServer, NewInterpreters
 
@@ -96,18 +98,25 @@ def preloaded_workers(monkeypatch):
     They receive their task as other workers do, but start in a tenth of a second instead of two
     seconds. The tests in ``run/engines`` start new interpreters as well.
     """
-    from bestofk.run.engines import forked_workers
+    from bestofk.run import pool
 
-    def start(target, starter):
-        def begin(pipe, other_end, _, starter):
-            other_end.close()
-            os.environ[forked_workers.MARK] = starter.mark
-            target(pipe, starter)
+    def spawned(target, threads):
+        context = multiprocessing.get_context("fork")
+        pipe, child = context.Pipe()
 
-        return forked_workers._started_here(begin, None, starter)
+        def begin():
+            pipe.close()
+            threadpool_limits(threads)
+            target(child, threads, None)
 
-    if forked_workers.can_fork():
-        monkeypatch.setattr(forked_workers, "_started", start)
+        process = context.Process(target=begin, daemon=True)
+        with pool._startable():
+            process.start()
+        child.close()
+        return pool._watched(process), pipe
+
+    if pool.can_fork():
+        monkeypatch.setattr(pool, "_spawned", spawned)
 
 
 @pytest.fixture(scope="session")

@@ -77,8 +77,6 @@ def test_all_files_are_written_atomically() -> None:
     """No other code of the library opens a file for writing."""
     allowed = {
         "_base/atomic_write.py": {"open", "mkstemp", "write_text"},
-        "run/engines/workers.py": {"write_bytes"},  # in a new private folder
-        "run/engines/dask_cluster.py": {"write_bytes"},  # in a new private folder
         "papers/data.py": {"write_bytes"},  # in a new private folder
     }
     root = Path(bestofk.__file__).parent

@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from bestofk.run.task import ItemEvaluator, Shipment, Task
+from bestofk.run.task import ItemEvaluator, Task
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,3 @@ class Squares(Task):
 
     def seconds(self, result):
         return result.seconds
-
-
-class HomeBound(Squares):
-    """Odd numbers must stay here."""
-
-    def ship(self):
-        return Shipment(packed=super().ship().packed, is_local=lambda item: item % 2 == 1)

@@ -20,12 +20,12 @@ with contextlib.suppress(ModuleNotFoundError):
 
 import bestofk as bk
 from bestofk.data import as_dataset
-from bestofk.run import process_state
+from bestofk.run import pool
 from bestofk.run.experiment import Experiment
 from bestofk.run.inputs import named_estimators
 from bestofk.run.metrics import as_loss
 
-POSIX_SIGNALS = hasattr(process_state.signal, "alarm")
+POSIX_SIGNALS = hasattr(pool.signal, "alarm")
 """Whether bestofk sees the signals of POSIX; a simulated Windows hides them."""
 
 
@@ -521,36 +521,18 @@ class HeavyModel(Majority):
         return super().fit(X, y)
 
 
-class StartsProcesses(Majority):
-    """Starts a process in its group and one in a session of its own, logs them, and hangs."""
+class StartsProcess(Majority):
+    """Starts a process, logs it, and hangs."""
 
     def __init__(self, log="", nap=600.0):
         self.log = log
         self.nap = nap
 
     def fit(self, X, y):
-        for alone in (False, True):
-            child = subprocess.Popen(["sleep", "600"], start_new_session=alone)
-            with Path(self.log).open("a") as log:
-                log.write(f"{child.pid}\n")
+        child = subprocess.Popen(["sleep", "600"])
+        with Path(self.log).open("a") as log:
+            log.write(f"{child.pid}\n")
         time.sleep(self.nap)
-        return super().fit(X, y)
-
-
-class LeavesFork(Majority):
-    """Leaves a fork in a session of its own, as between the fork and the start of a program."""
-
-    def __init__(self, log=""):
-        self.log = log
-
-    def fit(self, X, y):
-        if os.fork() == 0:
-            os.setsid()
-            with Path(self.log).open("a") as log:
-                log.write(f"{os.getpid()}\n")
-            time.sleep(600)
-        while not Path(self.log).exists():
-            time.sleep(0.01)
         return super().fit(X, y)
 
 
@@ -571,18 +553,6 @@ class StopsItself(Majority):
 
     def fit(self, X, y):
         os.kill(os.getpid(), signal.SIGSTOP)
-        return super().fit(X, y)
-
-
-class IsPaused(Majority):
-    """Another process stops and continues its process during a short fit."""
-
-    def fit(self, X, y):
-        pid = os.getpid()
-        script = f"kill -STOP {pid}; sleep 1.3; kill -CONT {pid}"
-        with subprocess.Popen(["sh", "-c", script]):
-            for _ in range(6):
-                time.sleep(0.1)
         return super().fit(X, y)
 
 

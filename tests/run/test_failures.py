@@ -11,8 +11,8 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk.run.cells import FAILURE_KINDS, Failure
 from bestofk.run.comparison_task import ComparisonTask, blocks_of
-from bestofk.run.engines.workers import run_in_workers
 from bestofk.run.evaluate import evaluate
+from bestofk.run.pool import run_in_workers
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange

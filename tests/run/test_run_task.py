@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from bestofk._base.errors import Interrupted, RunError
-from bestofk.run.engines.engine import Engine
+from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task
 from bestofk.run.store.store import open_store
-from bestofk.run.task import MAX_BLOCK_ITEMS, Block, BlockSizer, Shipment, load_task, pack
+from bestofk.run.task import MAX_BLOCK_ITEMS, BlockSizer, UnpicklableError, load_task, pack
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
-from squares_task import HomeBound, Squares
+from squares_task import Squares
 
 
 class Watching(Progress):
@@ -91,12 +91,10 @@ def test_an_interruption_says_what_is_safe(store):
 @pytest.mark.needs("linux", "a new interpreter starts after the deadline")
 def test_a_budget_leaves_the_last_items_undone():
     run_task(Squares(), range(1), engine=SERIAL)  # late imports do not use up the budget
-    begin = time.monotonic()
     results = run_task(
-        Squares(nap=0.02), range(1000), engine=SERIAL, deadline=time.monotonic() + 0.4
+        Squares(nap=0.02), range(100_000), engine=SERIAL, deadline=time.monotonic() + 3.0
     )
-    assert time.monotonic() - begin < 3.0
-    assert 0 < len(results) < 1000
+    assert 0 < len(results) < 100_000  # all would take half an hour
     assert sorted(results) == list(range(len(results)))
 
 
@@ -109,10 +107,10 @@ class Held(Squares):
 
 
 @pytest.mark.needs("posix", "without forks it runs in this process")
-@pytest.mark.parametrize("task", [Held, HomeBound])
-def test_a_task_that_cannot_be_pickled_runs_in_forks(task):
-    here = task()
-    assert Held().ship() == Shipment(packed=None)
+def test_a_task_that_cannot_be_pickled_runs_in_forks():
+    here = Held()
+    with pytest.raises(UnpicklableError, match="the task"):
+        here.ship()
     results = run_task(here, range(6), engine=Engine(name="processes", jobs=2))
     assert values(results) == {number: number**2 for number in range(6)}
     assert here.seen == []  # this process evaluated none
@@ -120,18 +118,7 @@ def test_a_task_that_cannot_be_pickled_runs_in_forks(task):
 
 def test_a_pickled_task_is_the_same():
     task = Squares(modulus=7)
-    packed = task.ship().packed
-    assert isinstance(packed, bytes)
-    assert load_task(packed).key(12) == task.key(12)
-
-
-def test_blocks_are_split_without_loss():
-    block = Block(items=(1, 2, 3, 4), as_one=True)
-    remote, local = block.split(lambda item: item > 2)
-    assert (remote.items, local.items) == ((1, 2), (3, 4))
-    assert remote.as_one
-    assert local.as_one
-    assert block.split(lambda item: item > 9)[0] is block
+    assert load_task(task.ship()).key(12) == task.key(12)
 
 
 def test_block_sizes_follow_the_rate_of_results(monkeypatch):

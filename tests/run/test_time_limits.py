@@ -15,7 +15,7 @@ import bestofk as bk
 import time_limits
 from bestofk.run import evaluate as evaluation, evaluate as whole_plans
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.engines.engine import Engine
+from bestofk.run.engine import Engine
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange

@@ -107,7 +107,7 @@ NOT_FOR_SCORES = (
     "--engine",
     default="auto",
     show_default=True,
-    help="auto, serial, threads, processes or dask.",
+    help="auto, serial, processes or dask.",
 )
 @scheduler_option
 @click.option("--timeout", metavar="TIME", help="Stop a fit that takes longer: 30, 30s, 2m.")

@@ -48,9 +48,6 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The columns as they were when the model was fitted (not set by `fit_encoded`).
     """
 
-    _in_threads = True
-    """True if fits can run in threads: kernels release the interpreter and share no state."""
-
     _splits_share_most = False
     """True if most of the work of a plan is done once for all its splits."""
 

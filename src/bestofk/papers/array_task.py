@@ -18,7 +18,7 @@ from bestofk._base.code_identity import identify
 from bestofk._base.errors import RunError
 from bestofk.papers.comparison import Request
 from bestofk.run.cells import Failure
-from bestofk.run.engines.engine import Engine
+from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task
 from bestofk.run.store import opened

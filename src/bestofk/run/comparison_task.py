@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bestofk._base.formatting import joined
 from bestofk.learners.preparation import is_trusted
 from bestofk.run.cells import CellResult, Digests, Failure
-from bestofk.run.evaluate import (
-    ALL_FOLDS,
-    Evaluator,
-    takes_whole_plans,
-    works_in_threads,
-)
+from bestofk.run.evaluate import ALL_FOLDS, Evaluator, takes_whole_plans
 from bestofk.run.experiment import (
     AllCells,
     CellIndex,
@@ -24,11 +19,18 @@ from bestofk.run.experiment import (
     NamedLearner,
     UnavailableEstimator,
 )
-from bestofk.run.metrics import LOSSES
 from bestofk.run.pace import Pace
 from bestofk.run.results import ResultTable, read_cells
 from bestofk.run.store.stored_study import study_of
-from bestofk.run.task import Block, BlockSizer, Shipment, StoreLookup, Task, describe_error, pack
+from bestofk.run.task import (
+    Block,
+    BlockSizer,
+    StoreLookup,
+    Task,
+    UnpicklableError,
+    describe_error,
+    pack,
+)
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
@@ -123,14 +125,15 @@ class ComparisonTask(Task[CellIndex, CellResult]):
 
     @cached_property
     def trusted(self) -> bool:
-        return all(is_trusted(learner.estimator) for learner in self.experiment.learners)
+        return not self._untrusted
 
     @cached_property
-    def in_threads(self) -> bool:
-        # a user's loss may not be thread-safe
-        built_in = any(loss is self.experiment.loss for loss in LOSSES.values())
-        estimators = [learner.estimator for learner in self.experiment.learners]
-        return built_in and all(works_in_threads(estimator) for estimator in estimators)
+    def _untrusted(self) -> frozenset[int]:
+        learners = enumerate(self.experiment.learners)
+        return frozenset(index for index, each in learners if not is_trusted(each.estimator))
+
+    def company(self, item: CellIndex) -> int | None:
+        return item.learner if item.learner in self._untrusted else None
 
     def key(self, item: CellIndex) -> str:
         return self.experiment.key(item).digest
@@ -257,8 +260,9 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         hurried: bool = False,
     ) -> Iterator[Block[CellIndex]]:
         blocks = blocks_of(self.experiment, items, hurried=hurried, workers=sizer.workers)
-        pace = Pace(self.experiment, sizer)
-        yield from blocks if hurried or sizer.workers == 1 else pace.blocks(blocks)
+        pace = Pace(self.experiment, sizer, self.company)
+        together = self.trusted and sizer.workers == 1
+        yield from blocks if hurried or together else pace.blocks(blocks)
 
     def rounds(self, items: Sequence[CellIndex]) -> Iterator[Sequence[CellIndex]]:
         """Yield one fold of every data set at a time."""
@@ -266,27 +270,23 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         for _, group in groupby(ordered, key=lambda p: (p.run, p.fold)):
             yield list(group)
 
-    def ship(self) -> Shipment[CellIndex]:
-        """Return the experiment as bytes; learners that cannot be pickled stay local."""
+    def ship(self) -> bytes:
         experiment = self.experiment
         packed = [_packed(learner.estimator) for learner in experiment.learners]
-        local = frozenset(index for index, data in enumerate(packed) if data is None)
-        words = joined([repr(experiment.learners[index].name) for index in sorted(local)])
-        if len(local) == len(packed):
-            return Shipment(packed=None, unpicklable=words)
+        learners = zip(experiment.learners, packed, strict=True)
+        unpicklable = [repr(learner.name) for learner, data in learners if data is None]
+        if unpicklable:
+            raise UnpicklableError(joined(unpicklable))
         bare = tuple(
             replace(learner, estimator=UnavailableEstimator("it cannot be pickled."))
             for learner in experiment.learners
         )
         sent = _Sent(replace(experiment, learners=bare), packed)
         try:
-            body = pack(sent)
+            return pack(sent)
         except (Exception, SystemExit):
             # another part of the experiment, such as a loss that holds an open file
-            return Shipment(packed=None, unpicklable=f"the loss {experiment.loss.name!r}")
-        if not local:
-            return Shipment(packed=body)
-        return Shipment(packed=body, is_local=lambda cell: cell.learner in local, unpicklable=words)
+            raise UnpicklableError(f"the loss {experiment.loss.name!r}") from None
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import groupby
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
+from warnings import WarningMessage
 
 import numpy as np
 
@@ -32,12 +32,7 @@ from bestofk.run.judge import (
     prepared_argument,
     sentence_of,
 )
-from bestofk.run.process_state import (
-    Caught,
-    ClassMethods,
-    caught_warnings,
-    restored_process_state,
-)
+from bestofk.run.process_state import caught_warnings, restored_process_state
 from bestofk.run.results import pack
 from bestofk.run.task import ItemEvaluator
 from bestofk.splits.splits import Splits, distinct_rows
@@ -317,7 +312,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         with caught_warnings() as caught:
             try:
                 trusted = self._trusted(cell.learner)
-                with _NOTHING if trusted else restored_process_state(self._class_methods):
+                with _NOTHING if trusted else restored_process_state():
                     runner = self._runner(cell.dataset, cell.learner)
                     verdicts, spent = self._fit(runner, key, fold, shared)
                 return self._result(cell, verdicts, **known, **spent, warnings=_said(caught))
@@ -345,11 +340,6 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         if all(isinstance(verdict, Failure) for verdict in verdicts):
             known = {name: value for name, value in known.items() if name in _OF_FAILURES}
         return CellResult(key=self.experiment.key(cell), scores=tuple(verdicts), **known)
-
-    @cached_property
-    def _class_methods(self) -> ClassMethods:
-        """The methods of all learners before the first fit."""
-        return ClassMethods(learner.estimator for learner in self.experiment.learners)
 
     def _trusted(self, learner: int) -> bool:
         if learner not in self._trusts:
@@ -424,7 +414,7 @@ def _ready(estimator: Any, rows: Rows) -> ReadyLearner:
     return ready_learner(estimator, rows.data)
 
 
-def _said(caught: Caught) -> tuple[str, ...]:
+def _said(caught: Sequence[WarningMessage]) -> tuple[str, ...]:
     if not caught:
         return ()
     lines = (f"{w.category.__name__}: {first_line(str(w.message))}" for w in caught)
@@ -475,11 +465,6 @@ def _cloned_by_itself(estimator: Any) -> bool:
 
     inherited = getattr(BaseEstimator, "__sklearn_clone__", None)
     return own is not inherited or hasattr(estimator, "_metadata_request")
-
-
-def works_in_threads(estimator: Any) -> bool:
-    """Return whether it is ours and works in compiled kernels."""
-    return is_trusted(estimator) and getattr(estimator, "_in_threads", False) is True
 
 
 def may_write(estimator: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from bestofk._base.checks import one_of, positive, whole
 from bestofk._base.errors import ArgumentError
-from bestofk.run.engines.engine import Engine
+from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
 
 ON_FAILURE = ("record", "stop")
@@ -28,8 +28,8 @@ class Execution:
         Threads that BLAS and OpenMP may use in one fit, the same in every engine. The last digits
         of sums depend on this number, so it is part of a fit's identity in a store. An estimator's
         own ``n_jobs`` stays its own.
-    engine : {"auto", "serial", "threads", "processes", "dask"}
-        Where the fits run; see `bestofk.run.engines.engine.Engine`.
+    engine : {"auto", "serial", "processes", "dask"}
+        Where the fits run; see `bestofk.run.engine.Engine`.
     scheduler : str, Client, cluster or None
         Address of a Dask cluster, or a `distributed.Client` or cluster object.
     timeout : float or None

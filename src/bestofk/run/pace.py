@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
 from bestofk.run.cells import CellResult
@@ -24,11 +24,17 @@ _Unit = tuple[CellIndex, ...]
 class Pace:
     """Estimate the time of fits from earlier ones, and divide or join folds accordingly.
 
-    A fit whose time is unknown is a block of its own.
+    A fit whose time is unknown is a block of its own. A block contains only cells of the same
+    `Task.company`.
     """
 
-    def __init__(self, experiment: Experiment, sizer: BlockSizer) -> None:
-        self.experiment, self.sizer = experiment, sizer
+    def __init__(
+        self,
+        experiment: Experiment,
+        sizer: BlockSizer,
+        company: Callable[[CellIndex], int | None],
+    ) -> None:
+        self.experiment, self.sizer, self.company = experiment, sizer, company
         self.seconds = sizer.seconds
         self.longest: dict[str, tuple[int, float]] = {}
         """Rows and seconds of the largest data set on which a learner was timed."""
@@ -109,8 +115,17 @@ class Pace:
         """Remove the next fit, and those after it that together take at most `limit` seconds."""
         first = waiting.popleft()
         cells, spent = list(first), self.estimate(first)
-        while waiting and (spent := spent + self.estimate(waiting[0])) <= limit:
-            cells += waiting.popleft()
+        others: list[_Unit] = []
+        while waiting:
+            unit = waiting.popleft()
+            if self.company(unit[0]) != self.company(first[0]):
+                others.append(unit)
+            elif (spent := spent + self.estimate(unit)) <= limit:
+                cells += unit
+            else:
+                others.append(unit)
+                break
+        waiting.extendleft(reversed(others))
         self.started.update((cell.dataset, cell.learner) for cell in cells)
         return Block(items=tuple(cells))
 

@@ -39,11 +39,11 @@ from bestofk.losses.losses import DIMS, Losses, Metric
 from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import cost_table, failed_cell, left_out_learners
-from bestofk.run.engines.engine import Rounds
-from bestofk.run.engines.threads import held_threads
+from bestofk.run.engine import Rounds
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import CellIndex, Experiment
 from bestofk.run.metrics import loss_shown
+from bestofk.run.process_state import held_threads
 from bestofk.run.progress import Progress, observer
 from bestofk.run.results import as_table, planned_preparation
 from bestofk.run.run_task import run_task

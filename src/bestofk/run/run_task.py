@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from bestofk._base.errors import Interrupted, StoreError
-from bestofk.run.engines.engine import Engine
+from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.task import ItemT, ResultT, Task
 

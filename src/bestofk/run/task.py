@@ -16,7 +16,7 @@ from collections.abc import (
     MutableMapping,
     Sequence,
 )
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from mmap import mmap
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -44,20 +44,12 @@ class Block(Generic[ItemT]):
 
     items: tuple[ItemT, ...]
     as_one: bool = False
-    """The items are one piece of work: the timeout of an item counts for all together."""
+    """The items are one piece of work, which is not divided."""
     apart: bool = False
     """Evaluate each item on its own, even if the task could evaluate several at once."""
 
     def __len__(self) -> int:
         return len(self.items)
-
-    def split(self, is_local: Callable[[ItemT], bool]) -> tuple[Block[ItemT], Block[ItemT]]:
-        """Return the block without its local items, and a block of the local items."""
-        remote = tuple(item for item in self.items if not is_local(item))
-        if len(remote) == len(self.items):
-            return self, replace(self, items=())
-        local = tuple(item for item in self.items if is_local(item))
-        return replace(self, items=remote), replace(self, items=local)
 
 
 class BlockSizer:
@@ -99,16 +91,8 @@ class BlockSizer:
             results.close()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shipment(Generic[ItemT]):
-    """A task pickled for other processes; see `load_task`."""
-
-    packed: bytes | None
-    """None: the task cannot be pickled, and everything is evaluated on this machine."""
-    is_local: Callable[[ItemT], bool] | None = None
-    """Tells which items must be evaluated on this machine; None: no item must."""
-    unpicklable: str = "the task"
-    """Description of what cannot be pickled."""
+class UnpicklableError(Exception):
+    """A task cannot be pickled; the message describes which part."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,13 +151,12 @@ class Task(ABC, Generic[ItemT, ResultT]):
     def trusted(self) -> bool:
         """True if items cannot crash a process, so that this process may evaluate them."""
 
-    @property
-    def in_threads(self) -> bool:
-        """True if several threads may evaluate items at once, each with its own evaluator.
+    def company(self, item: ItemT) -> int | None:  # noqa: ARG002
+        """Return the number of the items that may follow this item in the same worker process.
 
-        This pays off if nearly all of the work releases the interpreter lock.
+        None if the item leaves a worker as it was, so that any item may follow.
         """
-        return False
+        return None
 
     @abstractmethod
     def key(self, item: ItemT) -> str:
@@ -259,13 +242,19 @@ class Task(ABC, Generic[ItemT, ResultT]):
         """Yield the items in rounds; a run with a deadline finishes a round before the next."""
         return ([item] for item in items)
 
-    def ship(self) -> Shipment[ItemT]:
-        """Pickle the task for other processes."""
+    def ship(self) -> bytes:
+        """Pickle the task for `load_task` in other processes.
+
+        Raises
+        ------
+        UnpicklableError
+            A part of the task cannot be pickled.
+        """
         try:
-            return Shipment(packed=pack(self))
+            return pack(self)
         except Exception:
             # user classes may raise anything when they are pickled
-            return Shipment(packed=None)
+            raise UnpicklableError("the task") from None
 
 
 def describe_error(error: BaseException) -> str:

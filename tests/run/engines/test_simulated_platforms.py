@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+import bestofk
+
 FOLDER = Path(__file__).parents[2] / "simulated_platform"
 SCRIPT = """
 import sys, time
 import numpy as np
 import bestofk as bk
-from bestofk.run.engines import forked_workers, workers
+from bestofk.run import pool
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 class Sleeps(ClassifierMixin, BaseEstimator):
@@ -26,8 +28,8 @@ class Sleeps(ClassifierMixin, BaseEstimator):
         return np.repeat(self.classes_[:1], len(X))
 
 if __name__ == "__main__":
-    assert forked_workers.sys.platform == sys.argv[1], forked_workers.sys.platform
-    assert not forked_workers._has_fork_server()
+    assert pool.sys.platform == sys.argv[1], pool.sys.platform
+    assert not hasattr(pool.os, "pidfd_open")
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), np.tile(["a", "b"], 20)
     learners = {"ours": "nmc", "quick": Sleeps(), "slow": Sleeps(60.0)}
@@ -46,9 +48,8 @@ if __name__ == "__main__":
 def test_workers_timeouts_and_budgets(name, platform, tmp_path):
     script = tmp_path / "run.py"
     script.write_text(SCRIPT)
-    environment = {
-        **os.environ, "PYTHONPATH": str(FOLDER), "BESTOFK_SIMULATED_PLATFORM": name,
-    }  # fmt: skip
+    folders = os.pathsep.join([str(FOLDER), str(Path(bestofk.__file__).parents[1])])
+    environment = {**os.environ, "PYTHONPATH": folders, "BESTOFK_SIMULATED_PLATFORM": name}
     done = subprocess.run(
         [sys.executable, str(script), platform], env=environment, capture_output=True, text=True,
         timeout=100,

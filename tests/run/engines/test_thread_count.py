@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
-from bestofk.run.engines.threads import VARIABLES, limited_threads
+from bestofk.run.process_state import VARIABLES, limited_threads
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -67,7 +67,7 @@ def test_thread_limits_of_the_caller_do_not_matter(data, loss):
 @pytest.mark.usefixtures("preloaded_workers")
 def test_begun_here_and_ended_in_workers(data, monkeypatch):
     alone = losses(data, "auc", engine="serial")
-    monkeypatch.setattr("bestofk.run.engines.engine.START_COST", 0.0)
+    monkeypatch.setattr("bestofk.run.engine.START_COST", 0.0)
     np.testing.assert_array_equal(losses(data, "auc", engine="auto"), alone)
 
 

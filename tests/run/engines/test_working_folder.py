@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 NAMES = (
-    "random", "queue", "multiprocessing", "loky", "cloudpickle", "pickle", "argparse", "runpy",
+    "random", "queue", "multiprocessing", "cloudpickle", "pickle", "argparse", "runpy",
     "signal", "threading", "_posixsubprocess", "numpy", "sklearn", "bestofk", "sitecustomize",
 )  # fmt: skip
 """Modules that starting interpreters, workers and resource trackers import."""

@@ -108,7 +108,7 @@ def test_two_workers_and_a_store_say_the_same(serial, data, tmp_path):
 
     with pytest.raises(Interrupted):
         raced(data, store=store, progress=Breaks())
-    again = raced(data, store=store, n_jobs=2, execution=bk.Execution(engine="threads"))
+    again = raced(data, store=store, n_jobs=2, execution=bk.Execution(engine="processes"))
     assert facts(again) == facts(serial)
     reopened = bk.open_study(store)
     assert facts(reopened) == facts(serial)

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 
 import bestofk as bk
 from bestofk._base.errors import Interrupted
-from bestofk.run.engines.engine import Engine
+from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task
 from bestofk.run.store import claims as module

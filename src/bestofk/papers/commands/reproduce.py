@@ -69,7 +69,7 @@ def reproduce(
       bestofk reproduce multitest --table 3 --printed
     """
     from bestofk.papers.registry import REPRODUCTIONS
-    from bestofk.run.engines.engine import Engine
+    from bestofk.run.engine import Engine
 
     if listing:
         _list(as_json)

@@ -21,7 +21,7 @@ from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
 from bestofk.papers.lab.problems.given_rows import Degraded
 from bestofk.papers.lab.problems.registry import Problem, as_problem
 from bestofk.papers.lab.simulation_task import SimulationTask, SplitSet
-from bestofk.run.engines.engine import Engine
+from bestofk.run.engine import Engine
 from bestofk.run.experiment import NamedLearner
 from bestofk.run.metrics import as_loss
 from bestofk.run.progress import Progress, observer

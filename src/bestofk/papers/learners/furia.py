@@ -403,7 +403,6 @@ class Furia(ProbabilisticClassifier):
     ['low', 'high']
     """
 
-    _in_threads = False
     rules_: list[list[Rule]]
     certainties_: list[Floats]
     _shares: Floats

@@ -23,7 +23,6 @@ from typing import Self
 import sqlalchemy as sa
 
 from bestofk._base.errors import StoreError
-from bestofk.run.engines.process_cleanup import stat_fields
 from bestofk.run.store.database import (
     APPLICATION_ID,
     Database,
@@ -188,6 +187,12 @@ def this_process() -> str:
         return f"{boot} {space} {os.getpid()} {stat_fields(os.getpid())[_START]}"
     except (OSError, ValueError, IndexError):
         return ""
+
+
+def stat_fields(pid: int) -> list[str]:
+    """Return the state of a process and the fields that follow it in its stat file (Linux)."""
+    line = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    return line.rpartition(")")[2].split()
 
 
 def is_running(process: str) -> bool | None:

@@ -16,8 +16,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from bestofk._base.errors import MissingExtraError, RunError
 from bestofk.run.comparison_task import ComparisonTask, blocks_of
-from bestofk.run.engines.dask_cluster import run_on_dask
-from bestofk.run.engines.engine import Engine
+from bestofk.run.dask import run_on_dask
+from bestofk.run.engine import Engine
 from bestofk.run.evaluate import evaluate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
@@ -32,7 +32,6 @@ LEARNERS = {
     "bayes": GaussianNB(),
     "nmc": "nmc",
     "raises": strange.Raises(),
-    "stays": strange.CannotBePickled(),
 }
 
 
@@ -117,11 +116,17 @@ def test_dask_keeps_a_deadline(dask):
     assert time.monotonic() - begin < 50.0  # one fit takes 60
 
 
+def test_a_learner_that_cannot_be_pickled_is_refused():
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    learners = {"stays": strange.CannotBePickled(), "max": "max"}
+    experiment = strange.make_experiment(learners, {"one": DATA["one"]})
+    with pytest.raises(RunError, match=r"^'stays' cannot be pickled, so it cannot be sent to a Da"):
+        list(on_cluster(experiment))
+
+
 def test_a_missing_scheduler_is_an_error(monkeypatch):
     pytest.importorskip("distributed", reason="Dask is not installed")
-    from bestofk.run.engines import dask_cluster
-
-    monkeypatch.setattr(dask_cluster, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr("bestofk.run.dask.CONNECT_SECONDS", 0.5)
     experiment = strange.make_experiment({"a": "max", "b": "nmc"}, {"one": DATA["one"]})
     with pytest.raises(RunError, match=r"there is no Dask scheduler at 'tcp://127\.0\.0\.1:9'"):
         list(on_cluster(experiment, scheduler="tcp://127.0.0.1:9"))
@@ -138,7 +143,7 @@ def test_a_missing_package_is_named(monkeypatch):
 def test_a_lost_connection_is_not_logged():
     import logging
 
-    from bestofk.run.engines.dask_cluster import _quiet_loggers
+    from bestofk.run.dask import _quiet_loggers
 
     logger = logging.getLogger("distributed.client")
     before = logger.level
@@ -151,9 +156,9 @@ def test_a_lost_connection_is_not_logged():
 def test_a_local_cluster_has_no_address_in_the_network():
     import distributed
 
-    from bestofk.run.engines.dask_cluster import _local_cluster
+    from bestofk.run.dask import _local_cluster
 
-    with _local_cluster(distributed, 1) as (cluster, _):
+    with _local_cluster(distributed, 1) as cluster:
         assert cluster.scheduler_address.startswith("inproc://")
         # without bokeh there is no dashboard, and the link names the scheduler
         assert re.search("127.0.0.1|/status$", cluster.dashboard_link)

@@ -1,4 +1,4 @@
-"""Run a task in this process, in threads, in worker processes or on a Dask cluster.
+"""Run a task in this process, in worker processes or on a Dask cluster.
 
 Results are bit-for-bit identical on all engines.
 """
@@ -14,10 +14,10 @@ from typing import Any, Self
 
 from bestofk._base.checks import one_of, positive
 from bestofk._base.errors import ArgumentError
-from bestofk.run.engines.threads import limited
+from bestofk.run.process_state import limited
 from bestofk.run.task import Block, BlockSizer, ItemT, ResultT, Task
 
-ENGINES = ("auto", "serial", "threads", "processes", "dask")
+ENGINES = ("auto", "serial", "processes", "dask")
 START_COST = 3.0
 """Seconds of remaining work above which starting worker processes pays off."""
 SURE_SECONDS = 1.0
@@ -53,10 +53,9 @@ class Engine:
     """How to run a task.
 
     - `name`: ``"serial"`` evaluates one item after the other, in this process or, if there is a
-      timeout or a deadline, in one watched process. ``"threads"``, ``"processes"`` and ``"dask"``
-      do what their names say. ``"auto"`` uses threads if all learners are built in and there is no
-      timeout or deadline. Otherwise it uses this process if there is little work and the task is
-      trusted (all learners are scikit-learn's or built in), and worker processes if not.
+      timeout or a deadline, in one watched process. ``"processes"`` and ``"dask"`` do what their
+      names say. ``"auto"`` uses this process if there is little work and the task is trusted (all
+      learners are scikit-learn's or built in), and worker processes if not.
     - `jobs`: Number of workers; -1 means one per core.
     - `scheduler`: Address of a Dask scheduler, a `distributed.Client` or a Dask cluster; by default
       a local cluster is started. It makes ``"auto"`` the engine ``"dask"``.
@@ -83,15 +82,10 @@ class Engine:
             object.__setattr__(self, "name", "dask")
         if self.scheduler is not None and self.name != "dask":
             raise ArgumentError(f"scheduler applies only to the engine 'dask', not {self.name!r}.")
-        if self.name == "threads" and self.timeout is not None:
-            raise ArgumentError(
-                "engine 'threads' cannot stop a fit that exceeds the timeout: use engine "
-                "'processes', or no timeout."
-            )
 
     @property
     def workers(self) -> int:
-        """Number of worker processes or threads."""
+        """Number of worker processes."""
         return self.jobs if self.jobs > 0 else max(1, cores() + 1 + self.jobs)
 
     def run(
@@ -139,7 +133,7 @@ class Engine:
         cut: dict[ItemT, float] | None,
     ) -> Generator[ResultT, None, None]:
         if self.name == "dask":
-            from bestofk.run.engines.dask_cluster import run_on_dask
+            from bestofk.run.dask import run_on_dask
 
             return run_on_dask(
                 task,
@@ -156,18 +150,8 @@ class Engine:
         watched = self.timeout is not None or deadline is not None
         if self.name == "serial" and not watched:
             return _in_process(task, blocks)
-        if self.name == "threads" and not task.in_threads:
-            raise ArgumentError(
-                "engine 'threads' supports only bestofk's built-in learners and losses: use engine "
-                "'processes'."
-            )
         if self.name == "processes" or watched or not task.trusted:
             return self._in_workers(task, blocks, deadline, cut)
-        if self.name == "threads" or (task.in_threads and self.workers > 1):
-            from bestofk.run.engines.threads import run_in_threads
-
-            evaluators = None if self.rounds is None else self.rounds.evaluators
-            return run_in_threads(task, blocks, jobs=self.workers, evaluators=evaluators)
         return self._auto(task, items, blocks)
 
     def _in_workers(
@@ -177,7 +161,7 @@ class Engine:
         deadline: float | None = None,
         cut: dict[ItemT, float] | None = None,
     ) -> Generator[ResultT, None, None]:
-        from bestofk.run.engines.workers import run_in_workers
+        from bestofk.run.pool import run_in_workers
 
         return run_in_workers(
             task,

@@ -1,38 +1,35 @@
 """Run the blocks of a task on a Dask cluster.
 
-Each block is a Dask future. Dask resends the block of a dead worker to another worker. If Dask
-gives a block up, worker processes on this machine evaluate it and record what fails. (With
-`joblib.Parallel`, one lost block would end the whole run.)
+Each block is a Dask future. On a worker of the cluster a pool of one process evaluates it. Dask
+resends the block of a dead worker to another worker. If Dask gives a block up, its items are
+recorded as killed.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-import mmap
 import queue
 import tempfile
 import threading
 import time
-from collections import deque
 from collections.abc import Generator, Hashable, Iterable, Iterator
 from importlib import import_module
-from itertools import chain, count
-from pathlib import Path
+from itertools import count
 from typing import Any, Generic
 from uuid import uuid4
 
 from bestofk._base.errors import MissingExtraError, RunError
-from bestofk.run.engines.engine import Engine
-from bestofk.run.engines.forked_workers import START_SECONDS, WorkerSource
-from bestofk.run.engines.workers import Pool, run_in_workers, without_local_items
+from bestofk.run.cells import Failure
+from bestofk.run.engine import Engine
+from bestofk.run.pool import Pool, WorkerSource
 from bestofk.run.task import (
     Block,
     BlockSizer,
     ItemT,
     ResultT,
-    Shipment,
     Task,
+    UnpicklableError,
     describe_error,
     load_task,
 )
@@ -84,59 +81,42 @@ def run_on_dask(
     MissingExtraError
         Dask is not installed.
     RunError
-        The cluster does not answer, has no workers, or cannot run bestofk.
+        The task cannot be pickled, or the cluster does not answer, has no workers, or cannot run
+        bestofk.
     """
-    cluster: DaskCluster[ItemT, ResultT]
+    cluster: DaskCluster[ItemT]
     if pools:
         cluster = pools.pop()
     else:
-        shipment = task.ship()
-        if shipment.packed is None or (shipment.is_local is not None and deadline is not None):
-            # local items are evaluated last, and the deadline may leave no time for them
-            yield from _run_here(task, blocks, jobs, timeout, deadline, cut)
-            return
-        cluster = DaskCluster(shipment, jobs=jobs, scheduler=scheduler, timeout=timeout)
-        # the data may take much memory
-        del shipment
-    local: deque[Block[ItemT]] = deque()
-    source = iter(blocks)
-    to_send = source
-    if cluster.is_local is not None:
-        to_send = without_local_items(source, cluster.is_local, local)
+        cluster = DaskCluster(task, jobs=jobs, scheduler=scheduler, timeout=timeout)
+    limit = BLOCKS_PER_THREAD * cluster.threads
     if sizer is not None:
-        sizer.workers = BLOCKS_PER_THREAD * cluster.threads
-    pending: dict[int, Block[ItemT]] = {}
-    sent_at: dict[int, float] = {}
+        sizer.workers = limit
+    waiting = iter(blocks)
+    pending: dict[int, tuple[Block[ItemT], float]] = {}
     finished = False
     try:
-        last_result = time.monotonic()
         while True:
-            while len(pending) < BLOCKS_PER_THREAD * cluster.threads:
-                block = next(to_send, None)
-                if block is None:
-                    break
-                ticket = cluster.send(block)
-                pending[ticket], sent_at[ticket] = block, time.monotonic()
+            while len(pending) < limit and (block := next(waiting, None)) is not None:
+                pending[cluster.send(block)] = block, time.monotonic()
             if not pending:
                 finished = True
-                break
-            wait = _seconds_to_wait(pending, timeout, last_result, deadline)
-            if wait is not None and wait <= 0:
+                return
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
                 now = time.monotonic()
-                if deadline is None or now < deadline:
-                    # the workers do not answer: evaluate their blocks here
-                    local.extend(pending.values())
-                elif cut is not None:
-                    cut.update({pending[at].items[0]: now - sent_at[at] for at in pending})
-                break
-            received = cluster.receive(wait)
+                if cut is not None:
+                    cut.update({block.items[0]: now - sent for block, sent in pending.values()})
+                return
+            received = cluster.receive(left)
             if received is None:
                 continue
-            last_result = time.monotonic()
             ticket, results = received
-            block = pending.pop(ticket)
+            block, _ = pending.pop(ticket)
             if results is None:
-                local.append(block)
+                reason = "the Dask workers that evaluated it were killed."
+                lost = Failure(kind="killed", reason=reason)
+                yield from (task.lost(item, lost) for item in block.items)
             else:
                 yield from results
     finally:
@@ -144,40 +124,9 @@ def run_on_dask(
             pools.append(cluster)
         else:
             cluster.close()
-    rest = chain(local, source)
-    first = next(rest, None)
-    if first is not None:
-        yield from _run_here(task, chain([first], rest), jobs, timeout, deadline, cut)
 
 
-def _run_here(
-    task: Task[ItemT, ResultT],
-    blocks: Iterable[Block[ItemT]],
-    jobs: int,
-    timeout: float | None,
-    deadline: float | None,
-    cut: dict[ItemT, float] | None,
-) -> Iterator[ResultT]:
-    workers = Engine(name="processes", jobs=jobs).workers
-    return run_in_workers(task, blocks, jobs=workers, timeout=timeout, deadline=deadline, cut=cut)
-
-
-def _seconds_to_wait(
-    pending: dict[int, Block[ItemT]],
-    timeout: float | None,
-    last_result: float,
-    deadline: float | None,
-) -> float | None:
-    """Return the seconds until the deadline, or until a silent cluster is given up."""
-    ends = [] if deadline is None else [deadline]
-    if timeout is not None:
-        longest = max(len(block) for block in pending.values())
-        # workers stop fits that exceed the timeout; each may have several blocks to do
-        ends.append(last_result + START_SECONDS + (BLOCKS_PER_THREAD + 1) * longest * timeout)
-    return min(ends) - time.monotonic() if ends else None
-
-
-class DaskCluster(Generic[ItemT, ResultT]):
+class DaskCluster(Generic[ItemT]):
     """Blocks as futures of a `distributed.Client`.
 
     The Dask setting ``distributed.scheduler.allowed-failures`` limits how often the scheduler
@@ -188,19 +137,20 @@ class DaskCluster(Generic[ItemT, ResultT]):
     """Number of blocks that the cluster evaluates at the same time."""
 
     def __init__(
-        self,
-        shipment: Shipment[ItemT],
-        *,
-        jobs: int,
-        scheduler: Any,
-        timeout: float | None,
+        self, task: Task[ItemT, Any], *, jobs: int, scheduler: Any, timeout: float | None
     ) -> None:
         try:
             distributed: Any = import_module("distributed")
         except ImportError:
             raise MissingExtraError("The engine dask", "dask") from None
-        self.is_local, self.token, self.timeout = shipment.is_local, uuid4().hex, timeout
-        self.packed: bytes | str | None = shipment.packed
+        try:
+            self.packed = task.ship()
+        except UnpicklableError as unpicklable:
+            raise RunError(
+                f"{unpicklable} cannot be pickled, so it cannot be sent to a Dask cluster: define "
+                "it in a module."
+            ) from None
+        self.token, self.timeout = uuid4().hex, timeout
         self.futures: dict[int, tuple[Any, Block[ItemT], int]] = {}
         self.finished: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self.tickets = count()
@@ -211,10 +161,7 @@ class DaskCluster(Generic[ItemT, ResultT]):
             if self.is_own:
                 address: Any = scheduler
                 if scheduler is None:
-                    address, folder = undo.enter_context(_local_cluster(distributed, jobs))
-                    # all processes of this machine can share the memory of one file
-                    self.packed = f"{folder}/task"
-                    Path(self.packed).write_bytes(shipment.packed or b"")
+                    address = undo.enter_context(_local_cluster(distributed, jobs))
                 elif not isinstance(scheduler, distributed.deploy.Cluster):
                     _check_address(scheduler)
                 self.client = _connected(distributed, address)
@@ -256,7 +203,7 @@ class DaskCluster(Generic[ItemT, ResultT]):
         self.futures[ticket] = (future, block, sends)
         future.add_done_callback(lambda done: self.finished.put((ticket, done)))
 
-    def receive(self, seconds: float | None) -> tuple[int, list[ResultT] | None] | None:
+    def receive(self, seconds: float | None) -> tuple[int, list[Any] | None] | None:
         """Return the ticket and results of a finished block; None after `seconds` or a resend.
 
         The results are None if the block was lost with its workers.
@@ -337,7 +284,7 @@ def _quiet_loggers() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _local_cluster(distributed: Any, jobs: int) -> Iterator[tuple[Any, str]]:
+def _local_cluster(distributed: Any, jobs: int) -> Iterator[Any]:
     """Start a local cluster in a folder that is removed at the end; Dask leaves files behind."""
     config = import_module("dask").config
     with tempfile.TemporaryDirectory(prefix="bestofk-", ignore_cleanup_errors=True) as folder:
@@ -352,7 +299,7 @@ def _local_cluster(distributed: Any, jobs: int) -> Iterator[tuple[Any, str]]:
                 silence_logs=logging.CRITICAL,
             )
         with cluster:
-            yield cluster, folder
+            yield cluster
 
 
 def _check_address(scheduler: Any) -> None:
@@ -378,30 +325,21 @@ _LOCK = threading.Lock()
 
 
 def evaluate_block(
-    token: str, packed: bytes | str, block: Block[Hashable], timeout: float | None
+    token: str, packed: bytes, block: Block[Hashable], timeout: float | None
 ) -> list[object]:
-    """Return the results of a block of the task `packed` (its bytes or the path of its file).
-
-    The token identifies the task.
-    """
+    """Return the results of a block of the task `packed`, which the token identifies."""
     if token in _ENDED:
         return []
     key = (token, threading.get_ident())
     with _LOCK:
-        pool = _POOLS.get(key)
-        if pool is None:
+        if key not in _POOLS:
             if token not in _SOURCES:
-                task = load_task(packed if isinstance(packed, bytes) else _mapped(packed))
-                _SOURCES[token] = task, WorkerSource(packed, threads=task.threads)
+                task = load_task(packed)
+                _SOURCES[token] = task, WorkerSource(task, packed)
             task, source = _SOURCES[token]
-            pool = Pool(task, None, jobs=1, timeout=timeout, source=source)
-            _POOLS[key] = pool
+            _POOLS[key] = Pool(task, source, jobs=1, timeout=timeout)
+        pool = _POOLS[key]
     return list(pool.run(iter([block])))
-
-
-def _mapped(path: str) -> mmap.mmap:
-    with Path(path).open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def end_task(token: str) -> None:

@@ -1,1 +1,0 @@
-"""Run tasks in this process, in worker processes, or on a cluster."""

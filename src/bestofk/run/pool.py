@@ -1,0 +1,721 @@
+"""Run blocks in worker processes that may hang, crash or be killed.
+
+The parent sends a worker one block at a time and receives the results item by item. It therefore
+knows the current item of a worker that died or exceeded the timeout. Another worker retries that
+item. If it fails again, it is recorded as a failure. The rest of the block continues.
+
+Each worker leads a session, so that a kill also reaches what a fit started. A process that left
+its worker's session is not found. One small process (reaper.py) kills the workers if this process
+is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import types
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import groupby
+from math import inf
+from multiprocessing import reduction
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Generic
+
+from bestofk._base.errors import RunError
+from bestofk.run.cells import Failure
+from bestofk.run.process_state import changed_environment, thread_environment
+from bestofk.run.task import Block, ItemT, ResultT, Task, UnpicklableError, describe_error
+from bestofk.run.worker import (
+    SAFE_PATH,
+    BrokenBlock,
+    run_fork,
+    run_fork_server,
+    run_worker,
+    send_file,
+)
+
+MAX_ATTEMPTS = 2
+"""Attempts for an item whose worker crashed."""
+MAX_ATTEMPTS_IF_KILLED = 4
+"""Attempts for an item whose worker may have been killed from outside."""
+_OUTSIDE_SIGNALS = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
+"""Signals that a process rarely sends itself."""
+START_SECONDS = 120.0
+"""Time limit for a process to start."""
+MAX_SERVER_STARTS = 4
+"""Times to start the fork server if it is killed."""
+GRACE_SECONDS = 0.5
+"""Time that the processes of a fit have to end by themselves before they are killed."""
+_START_LOCK = threading.Lock()
+
+
+class Reaper:
+    """The process that kills workers if this process is killed (not on Windows)."""
+
+    def __init__(self) -> None:
+        self.groups: set[int] = set()
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pipes(self) -> list[Any]:
+        """The pipe to the process."""
+        return [] if self._process is None else [self._process.stdin]
+
+    def add(self, group: int) -> None:
+        """Kill a group if this process is killed."""
+        self.groups.add(group)
+        if hasattr(os, "killpg"):
+            self._send(f"+{group}\n")
+
+    def remove(self, group: int) -> None:
+        """Forget a group that has ended."""
+        self.groups.discard(group)
+        if self._process is not None:
+            self._send(f"-{group}\n")
+
+    def _send(self, line: str) -> None:
+        with contextlib.suppress(OSError):
+            if self._process is not None:
+                self._process.stdin.write(line.encode())  # type: ignore[union-attr]
+                return
+        # not started yet, or somebody killed it
+        self.close()
+        script = Path(__file__).with_name("reaper.py")
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(script), str(os.getpid())],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True, bufsize=0,
+        )  # fmt: skip
+        lines = "".join(f"+{each}\n" for each in self.groups)
+        self._process.stdin.write(lines.encode())  # type: ignore[union-attr]
+
+    def close(self) -> None:
+        """End the process, also if a fork of this process has its pipe."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.stdin.close()  # type: ignore[union-attr]
+            self._process.wait()
+            self._process = None
+
+
+class _Process:
+    """A process of this pool.
+
+    - `pid`: The process id.
+    - `exit_code`: Returns the exit code of the dead process, or minus the number of the signal that
+      ended it; None if it is unknown.
+    - `sentinel`: Is ready when the process has ended. Forks of the process may delay that, so Linux
+      uses a process file descriptor instead.
+    """
+
+    def __init__(
+        self, pid: int, exit_code: Callable[[], int | None], sentinel: int | None = None
+    ) -> None:
+        self.pid, self.exit_code = pid, exit_code
+        self.has_descriptor = _has_process_descriptors()
+        self.sentinel: Any = os.pidfd_open(pid) if self.has_descriptor else sentinel
+
+    def ends(self, seconds: float) -> bool:
+        """Wait for its end; return False if it is alive after `seconds`."""
+        return bool(wait([self.sentinel], seconds))
+
+    def kill(self) -> None:
+        """Kill it."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            # Windows has no SIGKILL, and there SIGTERM has this effect
+            os.kill(self.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+
+    def close(self) -> int | None:
+        """Kill it and what is left of its process group, and return its exit code."""
+        self.kill()
+        self.ends(10)
+        code = self.exit_code()
+        _end_group(self.pid)
+        if self.has_descriptor:
+            os.close(self.sentinel)
+        return code
+
+
+@cache
+def _has_process_descriptors() -> bool:
+    try:
+        os.close(os.pidfd_open(os.getpid()))
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
+class _ForkServer:
+    """The connection to the process that workers are forked from (Linux)."""
+
+    def __init__(self, process: _Process, control: Connection) -> None:
+        self.process, self.control = process, control
+        # several threads of a Dask worker share one server
+        self._lock = threading.Lock()
+
+    def fork(self) -> tuple[_Process, Connection]:
+        """Return a new worker and its pipe."""
+        with self._lock:
+            self.control.send(None)
+            pid = self.control.recv()
+            pipe = Connection(reduction.recv_handle(self.control))
+        return _Process(pid, partial(self.exit_code, pid)), pipe
+
+    def exit_code(self, pid: int) -> int | None:
+        """Return the exit code of a dead worker; None if the server is gone."""
+        try:
+            with self._lock:
+                self.control.send(pid)
+                code: int = self.control.recv()
+        except (OSError, EOFError):
+            return None
+        return code
+
+
+class WorkerSource:
+    """Start and end the workers of one task.
+
+    Importing scikit-learn and loading data and kernels takes seconds. On Linux a fork server does
+    this once and is forked for each worker, so that a worker is replaced immediately and all share
+    the memory of the data.
+
+    - `task`: The task.
+    - `packed`: The pickled task, which is kept in an unnamed file. If it is None, the workers are
+      forks of this process.
+    """
+
+    def __init__(self, task: Task[ItemT, ResultT], packed: bytes | None) -> None:
+        self.threads = task.threads
+        self.evaluator = None if packed is not None else task.evaluator()
+        if self.evaluator is not None:
+            self.evaluator.prepare()
+        self._file = None if packed is None else tempfile.TemporaryFile()  # noqa: SIM115
+        if self._file is not None:
+            self._file.write(packed or b"")
+            self._file.flush()
+        self._pipes: set[Connection] = set()
+        self._reaper = Reaper()
+        self._server: _ForkServer | None = None
+        self._starts_left = MAX_SERVER_STARTS if _has_process_descriptors() else 0
+        self._lock = threading.Lock()
+
+    @property
+    def forks(self) -> bool:
+        """Whether a new worker is a fork, which takes milliseconds."""
+        return self.evaluator is not None or self._server is not None
+
+    def start(self, seconds: float) -> tuple[_Process, Connection, bool]:
+        """Return the process of a new worker, its pipe, and whether it is ready.
+
+        A worker that is not ready yet sends None first. Wait at most `seconds` for the fork server.
+        """
+        with self._lock:
+            process, pipe, ready = self._started(seconds)
+            self._pipes.add(pipe)
+            self._reaper.add(process.pid)
+        if not ready:
+            self._send_task(pipe, process.pid)
+        return process, pipe, ready
+
+    def _started(self, seconds: float) -> tuple[_Process, Connection, bool]:
+        if self.evaluator is not None:
+            return *self._fork(), True
+        while self._server is not None or self._starts_left:
+            server = self._server or self._start_server(seconds)
+            try:
+                if server is not None:
+                    return *server.fork(), True
+            except (OSError, EOFError):
+                # the server was killed
+                self._end_server()
+        return *_spawned(run_worker, self.threads), False
+
+    def _fork(self) -> tuple[_Process, Connection]:
+        context = multiprocessing.get_context("fork")
+        pipe, child = context.Pipe()
+        inherited = (*self._pipes, pipe, *self._reaper.pipes)
+        process = context.Process(
+            target=run_fork, args=(child, self.evaluator, inherited), daemon=True
+        )
+        with _startable(), warnings.catch_warnings():
+            # Python warns of threads, but the fork waits for none of them
+            warnings.simplefilter("ignore", DeprecationWarning)
+            with deferred_signals():
+                process.start()
+        child.close()
+        return _watched(process), pipe
+
+    def _start_server(self, seconds: float) -> _ForkServer | None:
+        self._starts_left -= 1
+        process, control = _spawned(run_fork_server, self.threads)
+        self._reaper.add(process.pid)
+        self._send_task(control, process.pid)
+        self._server = _ForkServer(process, control)
+        with contextlib.suppress(OSError, EOFError):
+            # an error means that the server was killed while it started
+            if control.poll(min(seconds, START_SECONDS)) and control.recv():
+                return self._server
+            # a learner's package started threads, which must not be forked, or there is no time
+            self._starts_left = 0
+        self._end_server()
+        return None
+
+    def _send_task(self, pipe: Connection, pid: int) -> None:
+        assert self._file is not None
+        with contextlib.suppress(OSError):
+            # a process that died already is noticed when it is waited for
+            send_file(pipe, self._file, pid)
+
+    def end(self, process: _Process, pipe: Connection) -> int | None:
+        """Kill a worker and what it started; return its exit code, None if it is unknown."""
+        pipe.close()
+        code = process.close()
+        with self._lock:
+            self._pipes.discard(pipe)
+            self._reaper.remove(process.pid)
+        return code
+
+    def _end_server(self) -> None:
+        if self._server is not None:
+            self._server.control.close()
+            self._server.process.close()
+            self._reaper.remove(self._server.process.pid)
+            self._server = None
+
+    def close(self) -> None:
+        """End the fork server."""
+        self._end_server()
+        self._reaper.close()
+        if self._file is not None:
+            self._file.close()
+
+
+def _spawned(target: Callable[..., None], threads: int) -> tuple[_Process, Connection]:
+    """Start a new interpreter, and return its process and its pipe."""
+    context = multiprocessing.get_context("spawn")
+    pipe, child = context.Pipe()
+    arguments = (child, threads, os.environ.get(SAFE_PATH))
+    process = context.Process(target=target, args=arguments, daemon=True)
+    # Python starts interpreters with -c, which would import a random.py of the working folder
+    environment = {**thread_environment(threads), SAFE_PATH: "1"}
+    with _startable(), changed_environment(environment):
+        # a script without a guard of __name__ must not run again
+        main, sys.modules["__main__"] = sys.modules["__main__"], types.ModuleType("__main__")
+        try:
+            process.start()
+        finally:
+            sys.modules["__main__"] = main
+    child.close()
+    return _watched(process), pipe
+
+
+def _watched(process: Any) -> _Process:
+    return _Process(process.pid, lambda: process.exitcode, process.sentinel)
+
+
+@contextlib.contextmanager
+def _startable() -> Iterator[None]:
+    """Let a daemonic process, such as a worker of a cluster, start processes.
+
+    Python forbids this because it may leave orphans; these processes end with their parent.
+    """
+    config = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    with _START_LOCK:
+        daemon = config.get("daemon", False)
+        config["daemon"] = False
+        try:
+            yield
+        finally:
+            config["daemon"] = daemon
+
+
+@contextlib.contextmanager
+def deferred_signals() -> Iterator[None]:
+    """Defer the signals that Python handles to the end of the block, as around a fork.
+
+    An exception raised by a handler inside a fork hook is lost, and the hook does not finish. The
+    hook of `logging` would then never release its lock.
+    """
+    received: list[int] = []
+    with contextlib.ExitStack() as restore:
+        if threading.current_thread() is threading.main_thread():
+            for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+                number = getattr(signal, name, None)
+                if number is not None and callable(signal.getsignal(number)):
+                    before = signal.signal(number, lambda number, _: received.append(number))
+                    restore.callback(signal.signal, number, before)
+        yield
+    for number in received:
+        signal.raise_signal(number)
+
+
+def _end_group(leader: int) -> None:
+    """End what is left of the process group of `leader`: SIGTERM first, then SIGKILL.
+
+    Trackers of shared memory ignore SIGTERM and remove the memory once the others are gone.
+    """
+    if not hasattr(os, "killpg"):
+        return
+    until = time.monotonic() + GRACE_SECONDS
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGTERM)
+        os.killpg(leader, signal.SIGCONT)
+        while time.monotonic() < until:
+            time.sleep(0.01)
+            os.killpg(leader, 0)
+        os.killpg(leader, signal.SIGKILL)
+
+
+@dataclass(slots=True, eq=False)
+class _Worker(Generic[ItemT]):
+    process: _Process
+    pipe: Connection
+    ready: bool
+    items: deque[ItemT]
+    """The unfinished items of its block, in order."""
+    since: float = 0.0
+    """Start of the current item, on the clock of `time.monotonic`."""
+    company: object = None
+    """`Task.company` of the items that it has evaluated."""
+
+
+def run_in_workers(
+    task: Task[ItemT, ResultT],
+    blocks: Iterable[Block[ItemT]],
+    *,
+    jobs: int,
+    timeout: float | None = None,
+    deadline: float | None = None,
+    here: bool = False,
+    cut: dict[ItemT, float] | None = None,
+    pools: list[Any] | None = None,
+) -> Generator[ResultT, None, None]:
+    """Evaluate blocks in `jobs` worker processes and yield results as they arrive.
+
+    If part of the task cannot be pickled, the workers are forks of this process.
+
+    - `task`: The task of the items.
+    - `blocks`: Consumed lazily, one for each idle worker.
+    - `jobs`: Number of workers.
+    - `timeout`: Time limit of one item, in seconds. Its worker is killed after that.
+    - `deadline`: End of the run, on the clock of `time.monotonic`. Unfinished items get no result.
+    - `here`: Fork the workers from this process if the system can; they start immediately.
+    - `cut`: Receives the items that the deadline cut off, with the seconds that each had taken.
+    - `pools`: Holds the pool between two calls for the same task; the caller closes it.
+    """
+    pool = pools.pop() if pools else _new_pool(task, jobs, timeout, deadline, here=here)
+    if pool is None:
+        evaluator = task.evaluator()
+        for block in blocks:
+            yield from evaluator.evaluate_block(block)
+        return
+    finished = False
+    try:
+        yield from pool.run(iter(blocks))
+        finished = True
+    finally:
+        if cut is not None:
+            cut.update(pool.cut)
+        if finished and pools is not None:
+            pools.append(pool)
+        else:
+            pool.close()
+
+
+def _new_pool(
+    task: Task[ItemT, ResultT],
+    jobs: int,
+    timeout: float | None,
+    deadline: float | None,
+    *,
+    here: bool,
+) -> Pool[ItemT, ResultT] | None:
+    """Return a pool for the task; None if this process must evaluate it."""
+    packed = None
+    # libraries of macOS may crash in forks of a process with threads
+    if not (here and can_fork() and sys.platform != "darwin"):
+        try:
+            packed = task.ship()
+        except UnpicklableError as unpicklable:
+            if not can_fork() and (timeout is not None or deadline is not None):
+                raise RunError(
+                    f"{unpicklable} cannot be pickled, so this system cannot limit its time: "
+                    "define it in a module, or omit the timeout and the budget."
+                ) from None
+            if not can_fork():
+                return None
+    source = WorkerSource(task, packed)
+    return Pool(task, source, jobs=jobs, timeout=timeout, deadline=deadline)
+
+
+def can_fork() -> bool:
+    """Return whether workers can be forks of this process."""
+    return hasattr(os, "fork")
+
+
+class Pool(Generic[ItemT, ResultT]):
+    """Workers for the items of one task, which stay alive between two calls of `run`.
+
+    Several pools of one task can share the `source` of their workers, and end together.
+    """
+
+    def __init__(
+        self,
+        task: Task[ItemT, ResultT],
+        source: WorkerSource,
+        *,
+        jobs: int,
+        timeout: float | None,
+        deadline: float | None = None,
+    ) -> None:
+        self.task, self.source, self.jobs = task, source, jobs
+        self.timeout, self.deadline = timeout, deadline
+        self.workers: list[_Worker[ItemT]] = []
+        self.retries: deque[Block[ItemT]] = deque()
+        self.attempts: Counter[ItemT] = Counter()
+        self.cut: dict[ItemT, float] = {}
+        self.closed = False
+        self._idle = threading.Event()
+        self._idle.set()
+
+    def run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
+        """Evaluate blocks, consumed one for each idle worker."""
+        self._idle.clear()
+        try:
+            yield from self._run(blocks)
+        finally:
+            self._idle.set()
+
+    def _run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
+        exhausted = False
+        while True:
+            while not self._is_over() and (not exhausted or self.retries):
+                idle = next((worker for worker in self.workers if not worker.items), None)
+                if idle is None and len(self.workers) >= self.jobs:
+                    break
+                block = self.retries.popleft() if self.retries else next(blocks, None)
+                if block is None:
+                    exhausted = True
+                elif block.items and not self._assign(self._first_company(block), idle):
+                    break
+            busy = [worker for worker in self.workers if worker.items]
+            if self._is_over():
+                now = time.monotonic()
+                self.cut = {worker.items[0]: now - worker.since for worker in busy}
+                return
+            if not busy:
+                return
+            yield from self._collect(busy)
+
+    def _is_over(self) -> bool:
+        late = self.deadline is not None and time.monotonic() >= self.deadline
+        return late or self.closed
+
+    def _first_company(self, block: Block[ItemT]) -> Block[ItemT]:
+        """Return the items that may share a process with the first one; queue the others."""
+        company, *others = (
+            replace(block, items=tuple(items))
+            for _, items in groupby(sorted(block.items, key=self._order), key=self.task.company)
+        )
+        self.retries.extend(others)
+        return company
+
+    def _order(self, item: ItemT) -> int:
+        company = self.task.company(item)
+        return -1 if company is None else company
+
+    def _assign(self, block: Block[ItemT], worker: _Worker[ItemT] | None) -> bool:
+        """Send a block to a worker, or to a new one; return False if none can be started."""
+        company = self.task.company(block.items[0])
+        if worker is not None and self.source.forks and worker.company not in (None, company):
+            # other learners get a new process instead of one that a fit may have changed
+            self._end(worker)
+            worker = None
+        if worker is None:
+            worker = self._start()
+        if worker is None:
+            self.retries.appendleft(block)
+            return False
+        worker.company = company
+        if self.timeout is not None:
+            # the timeout is that of one fit
+            block = replace(block, apart=True)
+        worker.items, worker.since = deque(block.items), time.monotonic()
+        with contextlib.suppress(OSError):
+            # a worker that died while idle is noticed when it is waited for
+            worker.pipe.send(block)
+        return True
+
+    def _start(self) -> _Worker[ItemT] | None:
+        """Return a new worker; None if the system cannot start another one."""
+        left = START_SECONDS if self.deadline is None else self.deadline - time.monotonic()
+        try:
+            process, pipe, ready = self.source.start(max(left, 0.0))
+        except OSError as error:
+            if not self.workers:
+                reason = error.strerror or describe_error(error)
+                raise RunError(f"No worker process could be started ({reason}).") from None
+            self.jobs = len(self.workers)
+            return None
+        worker = _Worker(process=process, pipe=pipe, ready=ready, items=deque[ItemT]())
+        self.workers.append(worker)
+        return worker
+
+    def _collect(self, busy: list[_Worker[ItemT]]) -> Generator[ResultT, None, None]:
+        """Yield the results that arrive, and handle dead and late workers."""
+        watched = {source: each for each in busy for source in (each.pipe, each.process.sentinel)}
+        ready = wait(list(watched), timeout=self._seconds_to_wait(busy))
+        for worker in dict.fromkeys(watched[source] for source in ready):
+            yield from self._receive(worker)
+        for worker in busy:
+            if self._is_late(worker):
+                # the consumer of the results may have been slow; the worker may be done by now
+                yield from self._receive(worker)
+                if self._is_late(worker):
+                    self._end(worker)
+                    yield from self._lost(worker, self._overdue(worker), max_attempts=1)
+
+    def _is_late(self, worker: _Worker[ItemT]) -> bool:
+        return bool(worker.items) and time.monotonic() - worker.since > self._limit(worker)
+
+    def _limit(self, worker: _Worker[ItemT]) -> float:
+        limit = inf if self.timeout is None else self.timeout
+        return limit if worker.ready else START_SECONDS
+
+    def _overdue(self, worker: _Worker[ItemT]) -> Failure:
+        if not worker.ready or self.timeout is None:
+            return Failure(kind="killed", reason="its worker did not start.")
+        return Failure(
+            kind="timeout",
+            reason=f"took longer than {self.timeout:g} s and was stopped.",
+            detail=repr(float(self.timeout)),
+        )
+
+    def _seconds_to_wait(self, busy: list[_Worker[ItemT]]) -> float | None:
+        ends = [worker.since + self._limit(worker) for worker in busy]
+        if self.deadline is not None:
+            ends.append(self.deadline)
+        left = min(ends) - time.monotonic()
+        return None if left == inf else max(left, 0.0) + 0.01
+
+    def _receive(self, worker: _Worker[ItemT]) -> Generator[ResultT, None, None]:
+        """Yield the results that a worker has sent, and handle its death."""
+        try:
+            while worker.pipe.poll():
+                message = _unpickled(worker.pipe.recv_bytes())
+                worker.since = time.monotonic()
+                if message is None:
+                    worker.ready = True
+                elif isinstance(message, _Unreadable):
+                    yield from self._unreadable(worker, message)
+                    return
+                elif isinstance(message, BrokenBlock):
+                    culprit = worker.items.popleft()
+                    self._put_back(worker)
+                    yield self.task.lost(culprit, Failure(kind="raised", reason=message.reason))
+                else:
+                    for result in message:
+                        worker.items.popleft()
+                        yield result
+        except (EOFError, OSError):
+            # the worker died, or a fit closed its files
+            alive = not worker.process.ends(1)
+        else:
+            if not worker.process.ends(0):
+                return
+            alive = False
+        failure, max_attempts = _failure_of(self._end(worker))
+        if alive:
+            failure = Failure(kind="killed", reason="its process closed its connection.")
+            max_attempts = MAX_ATTEMPTS
+        if worker.items:
+            yield from self._lost(worker, failure, max_attempts=max_attempts)
+
+    def _unreadable(
+        self, worker: _Worker[ItemT], message: _Unreadable
+    ) -> Generator[ResultT, None, None]:
+        """Retry each item of the block alone, or record the failure of a single item."""
+        if len(worker.items) > 1:
+            self._end(worker)
+            self.retries.extend(Block(items=(item,), apart=True) for item in worker.items)
+        else:
+            yield self.task.lost(worker.items[0], Failure(kind="raised", reason=message.reason))
+        worker.items.clear()
+
+    def _end(self, worker: _Worker[ItemT]) -> int | None:
+        self.workers.remove(worker)
+        return self.source.end(worker.process, worker.pipe)
+
+    def _lost(
+        self, worker: _Worker[ItemT], failure: Failure, *, max_attempts: int
+    ) -> Generator[ResultT, None, None]:
+        """Retry the item that ended its worker, or record its failure."""
+        culprit = worker.items.popleft()
+        self._put_back(worker)
+        self.attempts[culprit] += 1
+        if self.attempts[culprit] >= max_attempts:
+            yield self.task.lost(culprit, failure)
+        else:
+            # first, in the new worker: an earlier fit may have damaged the old one
+            self.retries.appendleft(Block(items=(culprit,), apart=True))
+
+    def _put_back(self, worker: _Worker[ItemT]) -> None:
+        """Queue the items that the worker has not evaluated, one by one."""
+        if worker.items:
+            self.retries.append(Block(items=tuple(worker.items), apart=True))
+        worker.items.clear()
+
+    def close(self) -> None:
+        """End all workers and what they started, also if another thread waits for them."""
+        self.closed = True
+        for worker in list(self.workers):
+            worker.process.kill()
+        self._idle.wait(timeout=10)
+        while self.workers:
+            self._end(self.workers[0])
+        self.source.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Unreadable:
+    """A message that could be pickled but not unpickled."""
+
+    reason: str
+
+
+def _unpickled(data: bytes) -> Any:
+    try:
+        return pickle.loads(data)
+    except Exception as error:  # user classes may raise anything when they are unpickled
+        reason = f"its result cannot be read in another process: {describe_error(error)}"
+        return _Unreadable(reason)
+
+
+def _failure_of(code: int | None) -> tuple[Failure, int]:
+    """Return the failure of an item whose worker exited with `code`, and its attempts."""
+    if code is None:
+        # it ended with its fork server
+        return Failure(kind="killed", reason="its process ended."), MAX_ATTEMPTS_IF_KILLED
+    if code >= 0:
+        reason = f"its process ended with exit code {code}."
+        return Failure(kind="killed", reason=reason), MAX_ATTEMPTS
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    hint = ", as the system does when memory runs out" if name == "SIGKILL" else ""
+    failure = Failure(kind="killed", reason=f"its process was killed by {name}{hint}.")
+    return failure, MAX_ATTEMPTS_IF_KILLED if name in _OUTSIDE_SIGNALS else MAX_ATTEMPTS

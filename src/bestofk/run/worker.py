@@ -1,0 +1,203 @@
+"""Code that runs in worker processes, and in the fork server that creates them."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import mmap
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from multiprocessing import Pipe, reduction
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn
+
+from bestofk.run.task import Block, ItemEvaluator, describe_error, load_task
+
+SAFE_PATH = "PYTHONSAFEPATH"
+"""Environment variable that keeps the working folder off the import path of an interpreter."""
+AnyEvaluator = ItemEvaluator[Hashable, object]
+"""An evaluator of any task."""
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenBlock:
+    """The current item of a worker has no result, and the worker skipped the rest of the block."""
+
+    reason: str
+
+
+def run_fork(pipe: Connection, evaluator: AnyEvaluator, inherited: Iterable[Any]) -> None:
+    """Evaluate blocks in a fork of the parent, and close the parent's ends of its pipes."""
+    for end in inherited:
+        end.close()
+    _begin()
+    _evaluate_blocks(pipe, evaluator)
+
+
+def run_worker(pipe: Connection, threads: int, safe_path: str | None) -> None:
+    """Load the task in a new interpreter, send None when ready, and evaluate blocks."""
+    _begin()
+    if sys.platform == "win32":
+        threading.Thread(target=_end_with_parent, daemon=True).start()
+    evaluator = _loaded(pipe, threads, safe_path)
+    pipe.send(None)
+    _evaluate_blocks(pipe, evaluator)
+
+
+def run_fork_server(control: Connection, threads: int, safe_path: str | None) -> None:
+    """Load the task in a new interpreter, and fork workers from it.
+
+    The server first sends whether it can be forked safely, which is so if no learner's package
+    started threads. It answers None with the process id of a new worker and the worker's pipe. It
+    answers the process id of a dead worker with its exit code.
+    """
+    _begin()
+    # pandas imports pyarrow, whose memory pool has a thread that is safe to fork
+    import_module("pandas")
+    before = _thread_count()
+    evaluator = _loaded(control, threads, safe_path)
+    gc.freeze()
+    control.send(_thread_count() == before)
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            pid = control.recv()
+            if pid is None:
+                _fork_worker(control, evaluator)
+            else:
+                control.send(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    os._exit(0)
+
+
+def _fork_worker(control: Connection, evaluator: AnyEvaluator) -> None:
+    parent_end, pipe = Pipe()
+    with warnings.catch_warnings():
+        # Python also counts the thread of pyarrow
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if pid == 0:
+        try:
+            run_fork(pipe, evaluator, (parent_end, control))
+        finally:
+            os._exit(1)
+    pipe.close()
+    control.send(pid)
+    reduction.send_handle(control, parent_end.fileno(), os.getppid())
+    parent_end.close()
+
+
+def _begin() -> None:
+    """Lead a session, which can be ended as a group, and leave Ctrl-C to the parent."""
+    import numpy as np
+
+    if hasattr(os, "setsid"):
+        os.setsid()
+    signal.set_wakeup_fd(-1)
+    for name, action in (
+        ("SIGINT", signal.SIG_IGN), ("SIGTERM", signal.SIG_DFL), ("SIGHUP", signal.SIG_DFL),
+    ):  # fmt: skip
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), action)
+    # keep the output of learners out of the program's output
+    os.dup2(2, 1)
+    # all forks would otherwise draw the same numbers
+    np.random.seed()  # noqa: NPY002
+
+
+def _loaded(pipe: Connection, threads: int, safe_path: str | None) -> AnyEvaluator:
+    from threadpoolctl import threadpool_limits
+
+    # let what a fit starts see the variable as in the parent; it has protected the start
+    os.environ.pop(SAFE_PATH, None)
+    if safe_path is not None:
+        os.environ[SAFE_PATH] = safe_path
+    evaluator = load_task(receive_file(pipe)).evaluator()
+    evaluator.prepare()
+    threadpool_limits(limits=threads)
+    return evaluator
+
+
+def send_file(pipe: Connection, file: BinaryIO, pid: int) -> None:
+    """Send an open file, which needs no name, to a process that calls `receive_file`."""
+    if sys.platform == "win32":
+        file.seek(0)
+        pipe.send_bytes(file.read())
+    else:
+        reduction.send_handle(pipe, file.fileno(), pid)
+
+
+def receive_file(pipe: Connection) -> bytearray | mmap.mmap:
+    """Return the content of a file that `send_file` sent, in memory that processes share."""
+    if sys.platform == "win32":
+        return bytearray(pipe.recv_bytes())
+    handle = reduction.recv_handle(pipe)
+    try:
+        return mmap.mmap(handle, 0, access=mmap.ACCESS_COPY)
+    finally:
+        os.close(handle)
+
+
+def _thread_count() -> int:
+    return sum(1 for _ in Path("/proc/self/task").iterdir())
+
+
+def _end_with_parent() -> None:
+    """End this process with its parent; Windows has no process groups to kill."""
+    multiprocessing.connection.wait([multiprocessing.parent_process().sentinel])  # type: ignore[union-attr]
+    os._exit(1)
+
+
+def _evaluate_blocks(pipe: Connection, evaluator: AnyEvaluator) -> NoReturn:
+    """Evaluate blocks until the pipe closes, and end without waiting for threads of a fit."""
+    pid = os.getpid()
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            _evaluate_block(pipe, evaluator, pipe.recv(), pid)
+    os._exit(0)
+
+
+def _evaluate_block(
+    pipe: Connection, evaluator: AnyEvaluator, block: Block[Hashable], pid: int
+) -> None:
+    sent_at = time.monotonic()
+    unsent: list[object] = []
+    broken: BrokenBlock | None = None
+    try:
+        for result in evaluator.evaluate_block(block):
+            if os.getpid() != pid:
+                # a fork that a fit left running must not answer too
+                os._exit(0)
+            unsent.append(result)
+            if time.monotonic() - sent_at >= evaluator.send_every:
+                if not _send_results(pipe, unsent):
+                    return
+                sent_at, unsent = time.monotonic(), []
+    except BaseException as error:  # user code may raise anything, and the worker goes on
+        broken = BrokenBlock(describe_error(error))
+    if unsent and not _send_results(pipe, unsent):
+        return
+    if broken is not None:
+        pipe.send(broken)
+
+
+def _send_results(pipe: Connection, results: list[object]) -> bool:
+    """Send results; return False if one cannot be pickled, which ends its block."""
+    try:
+        data = reduction.ForkingPickler.dumps(results)
+    except Exception as error:  # user classes may raise anything when they are pickled
+        if len(results) > 1:
+            return all(_send_results(pipe, [result]) for result in results)
+        reason = f"its result cannot be sent to another process: {describe_error(error)}"
+        pipe.send(BrokenBlock(reason))
+        return False
+    pipe.send_bytes(data)
+    return True

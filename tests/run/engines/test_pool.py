@@ -1,0 +1,295 @@
+"""Workers that are killed, silent or late: every cell has a result, and no process is left."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bestofk.run import pool
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
+from bestofk.run.evaluate import evaluate
+from bestofk.run.pool import Pool, WorkerSource, run_in_workers
+from bestofk.run.task import Block
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
+import strange_learners as strange
+
+DATA = {"d": (np.random.default_rng(11).normal(size=(30, 2)), np.tile(["a", "b", "c"], 10))}
+LINUX = pytest.mark.needs("linux", "processes are found in /proc, and workers start at once")
+
+
+def in_workers(experiment, **options):
+    """Run in spawned workers, or in forks of this process (`here`)."""
+    task = ComparisonTask(experiment)
+    blocks = blocks_of(experiment, experiment.cells())
+    return run_in_workers(task, blocks, **{"jobs": 2, **options})
+
+
+def kinds(experiment, results):
+    """Return {learner: kinds of its failures}."""
+    found = {}
+    for at, cell in strange.by_place(experiment, results).items():
+        found.setdefault(at[0], set()).add(cell.failure and cell.failure.kind)
+    return found
+
+
+def serially(experiment):
+    return strange.outcomes(experiment, evaluate(experiment, experiment.cells()))
+
+
+def pids_in(log):
+    return [int(line) for line in log.read_text().split()] if log.exists() else []
+
+
+def fields(pid):
+    """Return the state of a process, its parent and so on; X if it is gone."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return ["X"]
+
+
+def gone(pids, seconds=20.0):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if all(fields(pid)[0] in "ZX" for pid in pids):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def waited_for(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def waits(tmp_path):
+    """An experiment with a slow learner that logs its process id."""
+
+    def make(nap, plan="2x4", **more):
+        learners = {
+            "waits": strange.Waits(log=str(tmp_path / "pids"), nap=nap),
+            "max": "max",
+            **more,
+        }
+        return strange.make_experiment(learners, DATA, plan)
+
+    return make
+
+
+@LINUX
+def test_a_worker_killed_from_outside_loses_nothing(waits, tmp_path):
+    experiment, log = waits(0.15), tmp_path / "pids"
+    expected = serially(experiment)
+    log.unlink()
+    results, killed = [], []
+    for result in in_workers(experiment, here=True):
+        results.append(result)
+        # kill at another cell, because a cell that is lost often is recorded as a failure
+        if len(pids_in(log)) >= 1 + 5 * len(killed) and len(killed) < 2:
+            killed.append(pids_in(log)[-1])
+            os.kill(killed[-1], signal.SIGKILL)
+    assert len(killed) == 2
+    assert strange.outcomes(experiment, results) == expected
+
+
+@LINUX
+@pytest.mark.usefixtures("preloaded_workers")
+def test_the_process_that_workers_come_from_may_be_killed_too(waits, tmp_path):
+    experiment, log = waits(0.1), tmp_path / "pids"
+    expected = serially(experiment)
+    log.unlink()
+    results = []
+    for result in in_workers(experiment):
+        results.append(result)
+        if len(results) == 1:
+            waited_for(lambda: pids_in(log))
+            parent = int(fields(pids_in(log)[-1])[1])
+            assert parent != os.getpid()
+            os.kill(parent, signal.SIGKILL)
+    assert strange.outcomes(experiment, results) == expected
+
+
+@LINUX
+def test_the_process_that_kills_workers_is_replaced():
+    reaper, others = pool.Reaper(), []
+    try:
+        for _ in range(2):
+            others.append(subprocess.Popen(["sleep", "600"], start_new_session=True))
+            reaper.add(others[-1].pid)
+            reaper._process.kill()
+            reaper._process.wait()
+        reaper.remove(others[0].pid)
+        process, reaper._process = reaper._process, None
+        process.stdin.close()  # as at the end of this process
+        assert others[1].wait(timeout=20) < 0
+        assert others[0].poll() is None
+        process.wait()
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def test_a_learner_that_kills_its_process_once_is_retried(tmp_path):
+    learners = {"once": strange.KilledOnce(log=str(tmp_path / "mark")), "max": "max"}
+    experiment = strange.make_experiment(learners, DATA, "kfold:3")
+    results = strange.outcomes(experiment, in_workers(experiment, jobs=1, here=True))
+    assert results == serially(experiment)
+
+
+def test_a_package_that_starts_threads_is_not_forked():
+    learners = {"threads": strange.StartsThread(), "told": strange.TellsThreads(), "max": "max"}
+    experiment = strange.make_experiment(learners, DATA, "kfold:2")
+    results = strange.by_place(experiment, in_workers(experiment, jobs=1))
+    assert len(results) == 6
+    assert {at[0] for at, cell in results.items() if cell.failure} == {"told"}
+    # spawned workers use one thread each too
+    assert results["told", 0, 0, 0, 0].failure.reason == "RuntimeError: threads [1]"
+
+
+def test_a_slow_consumer_causes_no_timeouts(waits):
+    experiment = waits(0.05)
+    results = []
+    for result in in_workers(experiment, timeout=10.0, here=True):
+        results.append(result)
+        if len(results) == 3:
+            time.sleep(11)  # longer than the timeout, while workers continue
+    assert strange.outcomes(experiment, results) == serially(experiment)
+
+
+def test_the_timeout_counts_from_the_start_of_a_fit_not_of_its_block(tmp_path):
+    # one fold of a learner on six data sets is one block, which takes longer than the timeout
+    sets = {f"d{number}": DATA["d"] for number in range(6)}
+    learners = {"w": strange.Waits(log=str(tmp_path / "pids"), nap=2.0)}
+    experiment = strange.make_experiment(learners, sets, "holdout:0.5")
+    block = Block(items=tuple(experiment.cells()))
+    task = ComparisonTask(experiment)
+    results = list(run_in_workers(task, [block], jobs=1, timeout=10.0, here=True))
+    assert [cell.failure for cell in results] == [None] * 6
+
+
+@pytest.mark.usefixtures("preloaded_workers")
+def test_the_deadline_ends_the_work_and_the_workers(waits, tmp_path):
+    results = list(in_workers(waits(600.0), deadline=time.monotonic() + 1.5))
+    assert all(result.loss is not None for result in results)
+    assert gone(pids_in(tmp_path / "pids"))
+
+
+@pytest.mark.usefixtures("preloaded_workers")
+def test_a_reader_that_leaves_ends_the_workers_and_leaves_no_files(waits, tmp_path, monkeypatch):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    results = in_workers(waits(0.2))
+    next(results)
+    assert not list(folder.iterdir())  # the file of the task has no name
+    results.close()
+    assert not list(folder.iterdir())
+    assert gone(pids_in(tmp_path / "pids"))
+
+
+@LINUX
+def test_untrusted_learners_get_their_own_workers(tmp_path):
+    logs = [tmp_path / "p", tmp_path / "q"]
+    learners = {log.name: strange.Waits(log=str(log)) for log in logs}
+    experiment = strange.make_experiment(learners, DATA, "2x3")
+    task = ComparisonTask(experiment)
+    shared = Pool(task, WorkerSource(task, None), jobs=1, timeout=None)
+    results = []
+    try:
+        for block in blocks_of(experiment, experiment.cells()):
+            results.extend(shared.run(iter([block])))
+            assert len(shared.workers) == 1
+    finally:
+        shared.close()
+    assert len(results) == 12
+    assert not set(pids_in(logs[0])) & set(pids_in(logs[1]))
+
+
+@LINUX
+def test_a_crash_in_a_block_of_alternating_folds_loses_nothing():
+    learners = {"max": "max", "nmc": "nmc", "exits": strange.Exits()}
+    experiment = strange.make_experiment(learners, DATA, "1x2")
+    cells = {(cell.learner, cell.fold): cell for cell in experiment.cells()}
+    order = [(0, 0), (2, 1), (1, 0), (1, 1), (0, 1), (2, 0)]
+    block = Block(items=tuple(cells[at] for at in order))
+    results = run_in_workers(ComparisonTask(experiment), [block], jobs=1, here=True)
+    assert kinds(experiment, results) == {"max": {None}, "nmc": {None}, "exits": {"killed"}}
+
+
+@LINUX
+@pytest.mark.parametrize("forked", [True, False])
+@pytest.mark.parametrize("how", ["timeout", "deadline", "closed"])
+def test_processes_of_a_fit_end_with_its_worker(tmp_path, how, forked):
+    log = tmp_path / "pids"
+    learners = {"max": "max", "starts": strange.StartsProcess(log=str(log))}
+    experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
+    results = in_workers(
+        experiment, jobs=2, here=forked, timeout=3.0 if how == "timeout" else None,
+        deadline=time.monotonic() + 10.0 if how == "deadline" else None,
+    )  # fmt: skip
+    if how == "closed":
+        next(results)
+        waited_for(lambda: pids_in(log))
+        results.close()
+    else:
+        found = [result.failure and result.failure.kind for result in results]
+        assert found == ([None, "timeout"] if how == "timeout" else [None])
+    assert len(pids_in(log)) == 1
+    assert gone(pids_in(log))
+
+
+@pytest.mark.needs("posix", "forks have hooks")
+def test_a_signal_during_a_fork_is_deferred():
+    """Fork hooks, such as that of logging, finish first."""
+    received = []
+    before = signal.signal(signal.SIGTERM, lambda *_: received.append("handled"))
+    try:
+        with pool.deferred_signals():
+            signal.raise_signal(signal.SIGTERM)
+            assert not received
+        assert received == ["handled"]
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@LINUX
+def test_a_learner_that_stops_itself_exceeds_the_timeout():
+    learners = {"stops": strange.StopsItself(), "max": "max"}
+    experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
+    results = in_workers(experiment, jobs=1, here=True, timeout=2.0)
+    assert kinds(experiment, results) == {"stops": {"timeout"}, "max": {None}}
+
+
+UNGUARDED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import bestofk as bk, strange_learners as strange
+from engines.test_pool import DATA
+print("begin")
+class Own(strange.Majority):
+    pass
+execution = bk.Execution(engine="processes", n_jobs=1, progress=False)
+study = bk.compare({"own": Own(), "max": "max"}, *DATA["d"], cv="kfold:2", execution=execution)
+print(study.failures)
+"""
+
+
+def test_a_script_needs_no_guard(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED)
+    done = subprocess.run(
+        [sys.executable, script, Path(__file__).parents[1]],
+        capture_output=True, text=True, timeout=200,
+    )  # fmt: skip
+    assert done.stdout == "begin\n()\n", done.stderr
