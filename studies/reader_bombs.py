@@ -115,6 +115,38 @@ def parquet_of_one_long_word(folder: Path, *, coded: bool = True) -> list[Any]:
     return ["compare", path]
 
 
+def parquet_of_one_list(folder: Path) -> list[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    values = pa.nulls(30_000_000, pa.int8())
+    lists = pa.ListArray.from_arrays(pa.array([0, len(values)], pa.int32()), values)
+    pq.write_table(pa.table({"a": lists, "y": [1]}), folder / "list.parquet")
+    return ["compare", folder / "list.parquet"]
+
+
+def parquet_of_many_columns(folder: Path) -> list[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({f"c{i}": [1.0] for i in range(90_000)}), folder / "wide.parquet")
+    return ["compare", folder / "wide.parquet"]
+
+
+def csv_of_many_columns(folder: Path) -> list[Any]:
+    names = ",".join(f"c{i}" for i in range(100_000))
+    (folder / "wide.csv").write_text(names + "\n" + "1\n" * 500_000)
+    return ["compare", folder / "wide.csv"]
+
+
+def endless_device(_: Path) -> list[Any]:
+    return ["order", "/dev/zero"]
+
+
+def endless_configuration(_: Path) -> list[Any]:
+    return ["order", "breast-cancer-10x10", "--config", "/dev/zero"]
+
+
 def parquet_of_one_long_plain_word(folder: Path) -> list[Any]:
     return parquet_of_one_long_word(folder, coded=False)
 
@@ -347,7 +379,9 @@ def calibration_of_lists(folder: Path) -> list[Any]:
 
 BOMBS: tuple[Callable[[Path], list[Any]], ...] = (
     gzip_of_zeros, gzip_of_rows, gzip_of_empty_objects, gzip_of_gzip, gzip_of_arff,
-    parquet_of_one_number, parquet_of_one_long_word, parquet_of_one_long_plain_word, commas,
+    parquet_of_one_number, parquet_of_one_list, parquet_of_many_columns, csv_of_many_columns,
+    endless_device, endless_configuration, parquet_of_one_long_word,
+    parquet_of_one_long_plain_word, commas,
     blanks_in_arff, blanks_in_declaration, sparse_arff, deep_json, deep_json_lines, long_integer,
     longish_integer, another_column_in_every_row, almost_empty_grid, deep_specification, long_fold,
     deep_calibration, endless_plan, endless_digits, endless_repetitions, inspect_header_of_lists,

@@ -70,7 +70,7 @@ def test_a_wrong_file_is_one_sentence(run, config, text, words):
 
 def test_a_file_that_does_not_exist(run, config):
     code, _, err = run("compare", "iris", "--config", "x.toml")
-    assert (code, "there is no file 'x.toml'" in err) == (2, True)
+    assert (code, "There is no file 'x.toml'" in err) == (2, True)
 
 
 def test_tables_of_losses_take_a_file_too(run, config, scores):

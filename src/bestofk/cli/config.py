@@ -72,11 +72,12 @@ def _parameters(context: click.Context) -> dict[str, click.Parameter]:
 def _table(path: str) -> dict[str, Any]:
     import tomllib
 
+    from bestofk.data.tables.limits import regular_size
+
+    regular_size(Path(path))
     try:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise click.UsageError(f"--config: there is no file {path!r}.") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise click.UsageError(f"--config: {path} is not TOML: {error}") from None
 
 

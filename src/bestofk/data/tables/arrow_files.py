@@ -26,7 +26,8 @@ MIN_FILE_BYTES = 1 << 20
 _BLOCK = 1 << 20
 _MAX_BLOCK = 1 << 26
 _SAMPLE = 1 << 16
-_ROWS_AT_ONCE = 1 << 20
+_BYTES_PER_COLUMN = 8 << 10
+"""Memory of a column without rows."""
 _PRINTED = bytes(set(range(32, 127)) | set(b"\t\r\n"))
 
 
@@ -69,7 +70,7 @@ def read_parquet(data: bytes, source: str, *, file_size: int, nested: bool = Fal
 def _check_size(metadata: Any, source: str, file_size: int) -> None:
     """Raise if the cells, also those within lists, would need too much memory."""
     check_columns(source, metadata.num_columns)
-    needed = 0
+    needed = _BYTES_PER_COLUMN * metadata.num_columns
     for group in range(metadata.num_row_groups):
         chunks = metadata.row_group(group)
         for at in range(chunks.num_columns):
@@ -94,13 +95,9 @@ def _categorical(column: Any) -> Any:
     import pandas as pd
 
     chunks = column.unify_dictionaries().chunks
-    codes = np.empty(len(column), dtype=np.int32)
-    at = 0
-    for chunk in chunks:
-        codes[at : at + len(chunk)] = chunk.indices.fill_null(-1).to_numpy()
-        at += len(chunk)
-    names = [from_text_cell(name) for name in chunks[0].dictionary.to_pylist()] if chunks else []
-    codes, texts = recode(codes, names)  # type: ignore[assignment]
+    parts = [chunk.indices.fill_null(-1).to_numpy() for chunk in chunks]
+    names = [from_text_cell(name) for name in chunks[0].dictionary.to_pylist()]
+    codes, texts = recode(parts[0] if len(parts) == 1 else np.concatenate(parts), names)
     return pd.Categorical.from_codes(codes, categories=pd.Index(texts, dtype=object))
 
 
@@ -163,7 +160,9 @@ def read_named_columns(
             return None
         with path.open("rb") as file:
             start = file.read(4)
-        return (_parquet if start == b"PAR1" else _delimited)(path, choose)
+        table = (_parquet if start == b"PAR1" else _delimited)(path, choose)
+        pa.default_memory_pool().release_unused()
+        return table
     except (BestOfKError, OSError, UnicodeError, pa.ArrowException, StopIteration):
         return None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -95,6 +96,10 @@ def recode(
     missing: frozenset[str] = MISSING_TEXTS,
 ) -> CodedTexts:
     """Return the texts of distinct cells, and the codes of a column into these texts."""
+    if all(type(cell) is str for cell in distinct):
+        texts = list(map(str.strip, distinct))
+        if len(set(texts)) == len(texts) and missing.isdisjoint(texts):
+            return CodedTexts(codes, texts)
     position: dict[str, int] = {}
     new_codes = np.full(len(distinct) + 1, -1, dtype=np.int32)
     for code, cell in enumerate(distinct):
@@ -158,10 +163,9 @@ def read_numbers(
         if kind in ("boolean", "date", "datetime", "time", "timedelta"):
             return None
         if kind in ("integer", "floating", "mixed-integer-float", "decimal"):
-            try:
+            # integers above 1e308 are infinite, as in text
+            with suppress(OverflowError):
                 return Numbers(cells.where(~_absent(cells), np.nan).to_numpy(dtype=np.float64))
-            except OverflowError:
-                return None
     elif cells.dtype.kind == "O" and cells.dtype.name in ("str", "string"):
         kind = "string"
     if kind == "string":

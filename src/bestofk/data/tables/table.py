@@ -231,9 +231,10 @@ class Table:
         names = self.levels(column).names
         bad = next((k for k, name in enumerate(names) if read_numbers([name]) is None), None)
         if bad is None:
+            other = next((name for name in names if read_numbers([names[0], name]) is None), "")
             raise TableError(
                 f"{self.source}: the numbers of column {column!r} must be written in one way; got "
-                f"{names[0]!r:.60} and {names[1]!r:.60}."
+                f"{names[0]!r:.60} and {other or names[-1]!r:.60}."
             )
         row = int((self.levels(column).codes == bad).argmax())
         raise TableError(f"{self.location(row, column)} must be a number; got {names[bad]!r:.60}.")
