@@ -16,6 +16,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -330,15 +331,15 @@ def _make(value: Any, text: str, *, part: bool = True) -> Any:
     arguments = [_make(one, text) for one in value.arguments]
     settings = _make(value.settings, text)
     if name in LEARNERS:
-        maker: Any = lambda **params: learner(name, **params)  # noqa: E731
+        maker: Any = partial(learner, name)
     else:
         maker = _maker(name if ":" in name else f"{MODULE_OF[name]}:{name}", text, part=part)
-    if (arguments and not isinstance(maker, FunctionType)) or (arguments and name in LEARNERS):
+    if arguments and not isinstance(maker, FunctionType):
         raise ArgumentError(
             f"Every parameter of learner {text} must be written as name=value; got "
             f"{_short(repr(arguments[0]))}."
         )
-    if not isinstance(maker, type | FunctionType):
+    if not isinstance(maker, type | FunctionType | partial):
         if settings:
             raise ArgumentError(
                 f"Learner {text} takes no parameters: {name!r} is already an estimator, not a "

@@ -339,9 +339,10 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
         raise refuse("scoring", "a name, a callable, a cost matrix or a list of them", loss)
     task: Task = "regression" if classes is None else "classification"
     if chosen.task is not None and chosen.task != task:
+        given = chosen.name.startswith(("score:", "callable:"))
+        name = loss_shown(chosen.name).removeprefix("-") if given else chosen.name
         raise ArgumentError(
-            f"metric {chosen.name!r} is for {chosen.task}, but the target makes this a {task} "
-            "task: use ",
+            f"metric {name!r} is for {chosen.task}, but the target makes this a {task} task: use ",
             use(scoring="squared" if classes is None else "zero-one"),
             ".",
         )
@@ -477,12 +478,12 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
 
 
 def _task_of(scorer: Any) -> Task | None:
-    """Return the task of a scorer of scikit-learn; None for its other scorers."""
-    module = getattr(getattr(scorer, "_score_func", None), "__module__", "").rpartition(".")[2]
+    """Return the task of a scorer or metric of scikit-learn; None for all others."""
+    module = str(getattr(getattr(scorer, "_score_func", scorer), "__module__", ""))
     tasks: dict[str, Task] = {
-        "_regression": "regression",
-        "_classification": "classification",
-        "_ranking": "classification",
+        "sklearn.metrics._regression": "regression",
+        "sklearn.metrics._classification": "classification",
+        "sklearn.metrics._ranking": "classification",
     }
     return tasks.get(module)
 
@@ -523,7 +524,7 @@ def metric(function: Callable[..., float], *, higher_is_better: bool) -> Loss:
             "scoring without metric()."
         )
     return Loss(
-        task=None,
+        task=_task_of(function),
         name=f"{'score' if higher_is_better else 'callable'}:{identity_of(function)}",
         summary="given by the caller",
         needs="labels",
@@ -543,7 +544,7 @@ def callable_loss(function: Any, classes: Labels | None) -> Loss:
     return Loss(
         name=f"{'score' if is_score else 'callable'}:{identity_of(function)}",
         summary="given by the caller",
-        task=None,
+        task=_task_of(function),
         needs="model",
         of=_number_of(function, offset=0.0),
         methods=_methods(function),

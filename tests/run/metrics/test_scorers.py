@@ -209,6 +209,8 @@ def test_functions_of_scikit_learn_are_refused_with_the_line_that_works(function
         ),
         (bk.metric(lambda y_true, y_pred: 1 / 0, higher_is_better=True), "ZeroDivisionError"),
         ("squared", "is for regression.*use scoring='zero-one'"),
+        (make_scorer(r2_score), "metric 'r2_score' is for regression.*use scoring='zero-one'"),
+        (bk.metric(r2_score, higher_is_better=True), "metric 'r2_score' is for regression"),
         (3.5, "a name, a callable, a cost matrix or a list of them"),
         (["accuracy", "accuracy"], "scoring names 'accuracy' twice"),
         ("f1_macro:setosa", "takes no class"),
