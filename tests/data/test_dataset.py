@@ -46,7 +46,7 @@ def test_kinds_categories_and_missing_cells_are_kept() -> None:
     )
     np.testing.assert_array_equal(encoded.y, [1, 0, 1])
     pd.testing.assert_frame_equal(source, frame())
-    assert "3 rows, 2 numeric and 3 nominal columns, 2 classes" in repr(data)
+    assert "3 rows, 5 columns, 2 classes" in repr(data)
 
 
 def test_classes_keep_their_declared_order() -> None:

@@ -172,7 +172,7 @@ def test_identifiers(tmp_path, capsys):
     data = as_dataset(file)
     assert list(data.X.columns) == ["income", "key", "street", "site_id", "size"]
     assert data.notes == (
-        "'customer_id', 'uuid', 'step', 'who' are left out as identifiers "
+        "'customer_id', 'uuid', 'step' and 'who' are left out as identifiers "
         "(columns={'customer_id': 'number'} keeps the first).",
     )
     assert as_dataset(pd.read_csv(file), "ill").notes == data.notes

@@ -98,7 +98,7 @@ def test_files_names_lists_and_bunches(tmp_path):
     FRAME.to_csv(file)  # with the index as a column without a name
     study = compare(MODELS, str(file), target="churn")
     assert study.recommended == "bayes"
-    assert "'column 1', 'customer_id' are left out" in study.explain()
+    assert "'column 1' and 'customer_id' are left out" in study.explain()
     assert compare(MODELS, file, target="churn").recommended == "bayes"
     assert compare(MODELS, "iris").recommended == "bayes"
     assert compare(MODELS, load_iris()).recommended == "bayes"
@@ -158,10 +158,10 @@ def test_frames_of_other_packages(package, call, frame):
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        (np.stack([BINARY, 1 - BINARY, BINARY], axis=1), "multi-label"),
-        (np.stack([FRAME["age"], FRAME["spend"]], axis=1), "multi-output"),
+        (np.stack([BINARY, 1 - BINARY, BINARY], axis=1), "several targets"),
+        (np.stack([FRAME["age"], FRAME["spend"]], axis=1), "several targets"),
         (np.stack([BINARY, 1 - BINARY], axis=1), "one-hot"),
-        ([["a", "b"], ["a"]] * (N // 2), "multi-label"),
+        ([["a", "b"], ["a"]] * (N // 2), "several targets"),
     ],
 )
 def test_several_targets_are_refused_by_name(target, words):
@@ -171,7 +171,7 @@ def test_several_targets_are_refused_by_name(target, words):
     if line and words == "one-hot":
         y = eval(line[1], {"np": np, "y": target})
         assert compare(MODELS, X, y).recommended == "bayes"
-    with pytest.raises(bk.ArgumentError, match=r"multi-output.*target='age'"):
+    with pytest.raises(bk.ArgumentError, match=r"names 2 columns.*target='age'"):
         compare(MODELS, FRAME, ["age", "spend"])
 
 

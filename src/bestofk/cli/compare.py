@@ -336,13 +336,15 @@ def _stop_rule(stop: str | None, *, risk: float | None, **options: Any) -> Any:
 
 
 def _plan(plan: str | None, stratify: str | None, random_state: int) -> Any:
-    """Return the plan, or its name if --stratify is not set."""
-    if stratify is None:
-        return plan
+    """Return the plan; None if --cv is not set."""
+    if plan is None and stratify is None:
+        return None
     if plan is None:
         raise click.UsageError("--stratify needs a plan: add --cv 10x10.")
     from bestofk.splits.plans import plan as make_plan
 
+    if stratify is None:
+        return make_plan(plan, random_state=random_state)
     stratified = {"labels": True, "no": False}.get(stratify, stratify)
     return make_plan(plan, stratified=stratified, random_state=random_state)
 

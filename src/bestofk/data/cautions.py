@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.errors import use
-from bestofk._base.formatting import counted
+from bestofk._base.formatting import counted, shortened
 from bestofk.data.columns import MIN_ROWS_TO_JUDGE, named_like_identifier
 from bestofk.data.dataset import DataSet
-from bestofk.data.row_columns import list_names
 from bestofk.data.schema import Codes, is_sparse
 
 MIN_REPEATED_VALUES = 10
@@ -51,10 +50,11 @@ def column_cautions(data: DataSet, *, by_time: bool = False) -> tuple[str, ...]:
             single.append((name, cells.nunique()))
     notes = []
     if leaks:
+        names = shortened(list(map(repr, leaks)))
         notes.append(
-            f"{list_names(leaks)} {'gives' if len(leaks) == 1 else 'give'} the target away: every "
-            "value belongs to one value of the target. Leave it out if it is not known when you "
-            f"predict ({use(columns={leaks[0]: 'ignore'})})."
+            f"{names} {'gives' if len(leaks) == 1 else 'give'} the target away: every value "
+            "belongs to one value of the target. Leave it out if it is not known when you predict "
+            f"({use(columns={leaks[0]: 'ignore'})})."
         )
     for name, values in repeated:
         notes.append(

@@ -12,7 +12,7 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted
-from bestofk.data.schema import in_order
+from bestofk.data.schema import categorical, values_of
 from bestofk.data.tables.cells import MISSING_TEXTS, coded_texts, read_numbers
 
 if TYPE_CHECKING:
@@ -55,11 +55,14 @@ class ColumnReader:
 
     def read(self, cells: pd.Series[Any], *, delimiter: str | None = None) -> pd.Series[Any]:
         """Return the cells as numbers (NaN if missing) or as a categorical."""
+        import pandas as pd
+
         if self.kind == "category":
-            return _categorical(cells, self.categories)
-        days = None if self.kind == "number" else _days(cells, self.name, self.day_first)
-        if days is not None:
-            return days
+            return categorical(cells, self.categories)
+        if self.kind == "date":
+            parsed = _parse_dates(cells, self.name, self.day_first)
+            if parsed is not None:
+                return pd.Series(parsed[0], index=cells.index)
         if self.words:
             cells = cells.where(~cells.isin(self.words), None)
         return _numbers(cells, self.name, delimiter)
@@ -97,10 +100,10 @@ keeps it).")
     text, kind = str(name), cells.dtype
     declared = isinstance(kind, pd.CategoricalDtype)
     if stated is None and not declared:
-        day_first = _day_first(cells, text)
-        if day_first is not _NO_DATES:
+        dates = _parse_dates(cells, text)
+        if dates is not None:
             note = f"The dates of {text!r} are read as days since 1970-01-01."
-            return ColumnReader(name=text, kind="date", day_first=day_first, notes=(note,))
+            return ColumnReader(name=text, kind="date", day_first=dates[1], notes=(note,))
     if stated != "category" and not declared:
         parsed = read_numbers(cells, delimiter=delimiter)
         if parsed is not None:
@@ -112,7 +115,7 @@ keeps it).")
     if stated == "number":
         _numbers(cells, text, delimiter)  # raises an error that names a cell
         return ColumnReader(name=text, kind="number")
-    return ColumnReader(name=text, kind="category", categories=_categories_of(cells, text))
+    return ColumnReader(name=text, kind="category", categories=values_of(cells, text))
 
 
 def _words_note(name: str, word: str, count: int) -> str:
@@ -154,153 +157,64 @@ def _no_number(cells: pd.Series[Any]) -> Any:
     return next((text for text in texts if read_numbers([text]) is None), texts[0])
 
 
-def _categories_of(cells: pd.Series[Any], name: str) -> tuple[Any, ...]:
-    import pandas as pd
-
-    kind = cells.dtype
-    if isinstance(kind, pd.CategoricalDtype):
-        return tuple(kind.categories.tolist())
-    if pd.api.types.is_complex_dtype(kind):
-        raise ArgumentError(
-            f"Complex data not supported: column {name!r} must hold real numbers or text."
-        )
-    known = cells.dropna()
-    if pd.api.types.is_numeric_dtype(kind) or _all_truth_values(known):
-        return in_order(pd.unique(known).tolist())
-    nested = next(
-        (cell for cell in known if hasattr(cell, "__len__") and not isinstance(cell, str)), None
-    )
-    if nested is not None:
-        raise TypeError(
-            f"Column {name!r}: each cell's argument must be a string or a number; "
-            f"got {type(nested).__name__!r}."
-        )
-    return in_order(coded_texts(cells).texts)
-
-
-def _all_truth_values(known: pd.Series[Any]) -> bool:
-    import pandas as pd
-
-    return pd.api.types.is_bool_dtype(known) or (
-        known.dtype == object and pd.api.types.infer_dtype(known) == "boolean"
-    )
-
-
-def _categorical(cells: pd.Series[Any], categories: tuple[Any, ...]) -> pd.Series[Any]:
-    """Return declared values; find a value by its text if its type differs (True, "True")."""
-    import pandas as pd
-
-    if isinstance(cells.dtype, pd.CategoricalDtype):
-        if tuple(cells.cat.categories.tolist()) == categories:
-            return cells.copy()
-        cells = cells.astype(object)
-    codes, texts = coded_texts(cells)
-    position = {text: code for code, text in enumerate(coded_texts(list(categories)).texts)}
-    new_codes = np.array([position.get(text, -1) for text in texts] + [-1], dtype=np.intp)
-    values = pd.Categorical.from_codes(new_codes[codes], categories=pd.Index(list(categories)))
-    return pd.Series(values, index=cells.index)
-
-
 # Dates
 
-_NO_DATES: Any = object()
 
+def _parse_dates(
+    cells: pd.Series[Any], name: str, day_first: bool | None = None
+) -> tuple[Floats, bool | None] | None:
+    """Return days since 1970-01-01, and whether texts have days before months; None for others.
 
-def _day_first(cells: pd.Series[Any], name: str) -> Any:
-    """Return whether days come before months, None if years come first; `_NO_DATES` for others.
-
-    Raise if the cells do not show it.
+    Durations are returned in days. Raise if the texts do not show which part is the day.
     """
     import pandas as pd
 
     kind = cells.dtype
-    if kind.kind in "mM" or isinstance(kind, pd.PeriodDtype | pd.DatetimeTZDtype):
-        return None
-    if not (kind.kind == "O" or pd.api.types.is_string_dtype(kind)):
-        return _NO_DATES
-    known = cells[cells.notna() & ~cells.isin(MISSING_TEXTS)]
-    if not len(known):
-        return _NO_DATES
-    if not isinstance(known.iloc[0], str):
-        return None if pd.api.types.infer_dtype(known) in ("date", "datetime") else _NO_DATES
-    texts = [str(text).strip() for text in pd.unique(known)]
-    if all(map(_YEAR_FIRST.fullmatch, texts)):
-        return None if _moments(texts, None) is not None else _NO_DATES
-    parts = []
-    for text in texts:
-        match = _YEAR_LAST.fullmatch(text)
-        if match is None:
-            return _NO_DATES
-        parts.append((int(match[1]), int(match[3]), match[2]))
-    ways = [
-        way
-        for way in (True, False)
-        if all((second if way else first) <= 12 for first, second, _ in parts)
-    ]
-    if len(ways) == 2:
-        if {mark for _, _, mark in parts} != {"."}:
-            raise ArgumentError(
-                f"Column {name!r} holds dates such as {texts[0]!r}, whose day and month cannot be "
-                f"told apart: write them as 2024-12-31, or leave the column out with ",
-                use(columns={name: "ignore"}),
-                ".",
-            )
-        ways = [True]
-    return ways[0] if ways and _moments(texts, ways[0]) is not None else _NO_DATES
-
-
-def _moments(texts: list[str], day_first: bool | None) -> Any:
-    """Return the times of texts; None if one is no date, such as the 30th of February."""
-    import pandas as pd
-
-    order = (2, 1, 0) if day_first else (2, 0, 1)
-    written = []
-    for text in texts:
-        match = _YEAR_LAST.fullmatch(text)
-        if match is None:
-            written.append(re.sub(r"^(\d{4}).(\d{2}).(\d{2})", r"\1-\2-\3", text))
-            continue
-        if day_first is None:
-            return None
-        date = [(match[1], match[3], match[4])[place].zfill(2) for place in order]
-        written.append("-".join(date) + match[5])
-    try:
-        return pd.to_datetime(pd.Series(written, dtype=object), format="ISO8601", utc=True)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _days(cells: pd.Series[Any], name: str, day_first: bool | None) -> pd.Series[Any] | None:
-    """Return dates, times or durations in days (NaN if missing); None for plain numbers."""
-    import pandas as pd
-
-    kind = cells.dtype
+    if kind.kind == "m":
+        return cells.to_numpy() / _DAY, None
     if isinstance(kind, pd.PeriodDtype):
-        cells = cells.dt.to_timestamp()
-    elif kind.kind == "m":
-        return pd.Series(cells.to_numpy() / _DAY, index=cells.index)
-    elif not pd.api.types.is_datetime64_any_dtype(kind):
-        known = cells[cells.notna() & ~cells.isin(MISSING_TEXTS)]
-        if not len(known):
-            return pd.Series(np.nan, index=cells.index)
-        if pd.api.types.is_numeric_dtype(kind):
-            return None
-        if isinstance(known.iloc[0], str):
-            texts = pd.unique(known)
-            moments = _moments([str(text).strip() for text in texts], day_first)
-            if moments is None and day_first is None:
-                day_first = _day_first(cells, name)
-                if day_first is not _NO_DATES:
-                    moments = _moments([str(text).strip() for text in texts], day_first)
-            if moments is None:
-                return None
-            by_text = dict(zip(texts, _since_1970(moments), strict=True))
-            return cells.map(by_text).astype(np.float64)
-        cells = pd.to_datetime(cells, errors="coerce")
-    return pd.Series(_since_1970(cells), index=cells.index)
+        return _days(cells.dt.to_timestamp()), None
+    if pd.api.types.is_datetime64_any_dtype(kind):
+        return _days(cells), None
+    if not (kind.kind == "O" or pd.api.types.is_string_dtype(kind)):
+        return None
+    known = cells[cells.notna() & ~cells.isin(MISSING_TEXTS)]
+    if not len(known) or not isinstance(known.iloc[0], str):
+        is_date = pd.api.types.infer_dtype(known) in ("date", "datetime")
+        return (_days(pd.to_datetime(cells, errors="coerce")), None) if is_date else None
+    texts = {text: str(text).strip() for text in pd.unique(known)}
+    year_last = [match for match in map(_YEAR_LAST.fullmatch, texts.values()) if match]
+    if len(year_last) == len(texts):
+        if day_first is None:
+            day_first = _days_come_first(year_last, name)
+        order = r"\4-\3-\1\5" if day_first else r"\4-\1-\3\5"
+        iso = [re.sub(r"-(\d)(?!\d)", r"-0\1", match.expand(order)) for match in year_last]
+    elif all(map(_YEAR_FIRST.fullmatch, texts.values())):
+        iso = [text[:10].replace("/", "-").replace(".", "-") + text[10:] for text in texts.values()]
+    else:
+        return None
+    try:
+        moments = pd.to_datetime(pd.Series(iso, dtype=object), format="ISO8601", utc=True)
+    except (ValueError, OverflowError):  # such as the 30th of February
+        return None
+    days = cells.map(dict(zip(texts, _days(moments), strict=True)))
+    return days.to_numpy(dtype=np.float64), day_first
 
 
-def _since_1970(moments: pd.Series[Any]) -> Floats:
+def _days_come_first(dates: list[re.Match[str]], name: str) -> bool:
+    """Return whether 01/02/2024 is in February; a point means that it is."""
+    days = [int(match[1]) > 12 or match[2] == "." for match in dates]
+    if any(days) or any(int(match[3]) > 12 for match in dates):
+        return any(days)
+    raise ArgumentError(
+        f"Column {name!r} holds dates such as {dates[0][0]!r}, whose day and month cannot be told "
+        "apart: write them as 2024-12-31, or leave the column out with ",
+        use(columns={name: "ignore"}),
+        ".",
+    )
+
+
+def _days(moments: pd.Series[Any]) -> Floats:
     if getattr(moments.dtype, "tz", None) is not None:
         moments = moments.dt.tz_convert("UTC").dt.tz_localize(None)
     days: Floats = (moments.to_numpy() - np.datetime64("1970-01-01")) / _DAY

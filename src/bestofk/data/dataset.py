@@ -85,7 +85,7 @@ class DataSet:
     >>> data = as_dataset(pd.DataFrame({"height": [1.5, 1.8], "eyes": ["blue", None]}),
     ...                   ["child", "adult"], name="people")
     >>> data
-    DataSet('people', 2 rows, 1 numeric and 1 nominal column, 2 classes)
+    DataSet('people', 2 rows, 2 columns, 2 classes)
     >>> data.kinds, list(data.classes)
     ({'height': 'numeric', 'eyes': 'nominal'}, ['adult', 'child'])
     """
@@ -195,16 +195,13 @@ class DataSet:
         kind = self._target_words()
         if self.task_guessed:
             kind += f"; {use(task=other)} predicts {_PREDICTS[other]}"
-        columns = counted(self.d, "column")
-        if self.whole:
-            columns = f"{self.d:,} sparse columns" if is_sparse(self.X) else "texts"
         rows = counted(self.n, "row")
         if self.groups is not None:
             rows += f" in {counted(self.groups.nunique(), 'group')}"
         target = f"{str(self.y.name)!r} ({kind})"
         if self.target_choice:
             target = f"{str(self.y.name)!r}, {self.target_choice} ({kind}),"
-        return f"Predicting {target} from {columns}, {rows}."
+        return f"Predicting {target} from {self._columns()}, {rows}."
 
     def _target_words(self) -> str:
         if self.task == "regression":
@@ -227,23 +224,15 @@ class DataSet:
         return self.n
 
     def __repr__(self) -> str:
-        return f"DataSet({self._size()})"
+        target = "a number"
+        if self.task == "classification":
+            target = f"{len(self.classes)} classes"
+        return f"DataSet({self.name!r}, {counted(self.n, 'row')}, {self._columns()}, {target})"
 
-    def _size(self) -> str:
-        numeric = sum(kind == "numeric" for kind in self.kinds.values())
-        nominal = self.d - numeric
-        parts = [f"{count} {kind}" for count, kind in ((numeric, "numeric"), (nominal, "nominal"))
-                 if count]  # fmt: skip
-        last = nominal or numeric
-        columns = f"{' and '.join(parts)} column{'s' * (last != 1)}"
+    def _columns(self) -> str:
         if self.whole:
-            columns = f"{self.d} sparse columns" if is_sparse(self.X) else "a text each"
-        target = (
-            f"{len(self.classes)} classes"
-            if self.task == "classification"
-            else "a number to predict"
-        )
-        return f"{self.name!r}, {self.n} rows, {columns}, {target}"
+            return f"{self.d:,} sparse columns" if is_sparse(self.X) else "texts"
+        return counted(self.d, "column")
 
 
 _PREDICTS = {"classification": "classes", "regression": "a number"}

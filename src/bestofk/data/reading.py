@@ -11,6 +11,7 @@ import numpy as np
 
 from bestofk._base.checks import one_of, refuse
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
+from bestofk._base.formatting import shortened
 from bestofk._base.missing_files import check_source
 from bestofk._base.registry import resolve
 from bestofk.data.columns import (
@@ -26,12 +27,12 @@ from bestofk.data.frames import as_pandas, refuse_other_order
 from bestofk.data.row_columns import (
     FEATURE_ROLES,
     check_row_columns,
-    list_names,
     split_off_columns,
     with_row_columns,
 )
 from bestofk.data.schema import (
     TASK_OPTIONS,
+    categorical,
     encode_labels,
     infer_task,
     is_categorical,
@@ -130,7 +131,7 @@ def as_dataset(
     >>> _ = file.write_text("income;house;class\n1,5;own;good\n0,7;rent;bad\n?;rent;bad\n")
     >>> data = as_dataset(file)
     >>> data
-    DataSet('credit', 3 rows, 1 numeric and 1 nominal column, 2 classes)
+    DataSet('credit', 3 rows, 2 columns, 2 classes)
     >>> data.X["income"].tolist(), data.classes.tolist()
     ([1.5, 0.7, nan], ['bad', 'good'])
     >>> folder.cleanup()
@@ -282,10 +283,10 @@ def _frame_of(table: Table) -> pd.DataFrame:
     import pandas as pd
 
     columns = {}
-    for name, cells in table.frame.items():
+    for name in table.columns:
+        cells = table.frame[name]
         if name in table.declared:
-            values = pd.Categorical(table.text(name), categories=list(table.declared[name]))
-            columns[name] = pd.Series(values, index=cells.index)
+            columns[name] = categorical(cells, table.declared[name])
         else:
             # texts of Parquet are read as categories to save memory
             columns[name] = _typed(cells.astype(object) if is_categorical(cells) else cells)
@@ -331,8 +332,8 @@ def _features_and_target(source: Any, target: Any) -> tuple[Any, Any, str]:
     if isinstance(target, list | tuple) and names and set(map(str, target)) <= set(names):
         if len(target) > 1 and len(target) != len(source):
             raise ArgumentError(
-                f"target names {len(target)} columns, a multi-output target, which bestofk does "
-                "not support: compare one column at a time, as in ",
+                f"target names {len(target)} columns, and bestofk predicts one: compare one at a "
+                "time, as in ",
                 use(target=str(target[0])),
                 ".",
             )
@@ -433,7 +434,7 @@ def _converted(
         )
         is_one = len(names) == 1
         notes.append(
-            f"{list_names(names)} {'is' if is_one else 'are'} left out as "
+            f"{shortened(list(map(repr, names)))} {'is' if is_one else 'are'} left out as "
             f"{'an identifier' if is_one else 'identifiers'} ({keep} keeps "
             f"{'it' if is_one else 'the first'})."
         )
@@ -547,39 +548,23 @@ def convert_target(column: Any, name: str, *, task: str) -> pd.Series[Any]:
 
 def _one_column(y: Any) -> Any:
     """Return a target of shape (n, 1) as one of shape (n,); refuse several columns."""
-    if hasattr(y, "iloc") and getattr(y, "ndim", 1) == 2:
-        if y.shape[1] == 1:
-            return y.iloc[:, 0]
-        values: Any = y.to_numpy()
-    elif hasattr(y, "iloc") or (hasattr(y, "dtype") and getattr(y, "ndim", 0) == 1):
+    try:
+        shape = np.shape(y)
+    except ValueError:  # rows of different lengths
+        shape = (len(y), 2)
+    if len(shape) < 2:
         return y
-    else:
-        try:
-            values = np.asarray(y)
-        except ValueError:  # rows of different lengths
-            raise ArgumentError(
-                "y holds a list of labels in every row, a multi-label target, which bestofk does "
-                "not support: compare one label at a time, with a target of one value for each row."
-            ) from None
-        if values.ndim < 2:
-            return y
-    if values.ndim == 2 and values.shape[1] == 1:
-        return values[:, 0]
-    if values.ndim != 2:
+    if len(shape) == 2 and shape[1] == 1:
+        return y.iloc[:, 0] if hasattr(y, "iloc") else np.asarray(y)[:, 0]
+    cells = np.asarray(y, dtype=object)
+    if cells.ndim == 2 and np.isin(cells, (0, 1)).all() and (cells.sum(axis=1) == 1).all():
         raise ArgumentError(
-            f"y must hold one target for each row; got an array of shape {values.shape}."
-        )
-    as_written = values.astype(object)
-    binary = bool(np.isin(as_written, (0, 1)).all())
-    if binary and bool((as_written.sum(axis=1) == 1).all()):
-        raise ArgumentError(
-            f"y is one-hot encoded in {values.shape[1]} columns: pass the labels themselves, as in "
+            f"y is one-hot encoded in {shape[1]} columns: pass the labels themselves, as in "
             "compare(learners, X, np.asarray(y).argmax(axis=1))."
         )
     raise ArgumentError(
-        f"y has {values.shape[1]} columns, a {'multi-label' if binary else 'multi-output'} target, "
-        "which bestofk does not support: compare one column at a time, as in "
-        "compare(learners, X, np.asarray(y)[:, 0])."
+        "y holds several targets in every row, and bestofk predicts one: compare one at a time, as "
+        "in compare(learners, X, np.asarray(y)[:, 0])."
     )
 
 
@@ -597,7 +582,7 @@ def load(name: str) -> DataSet:
     Examples
     --------
     >>> load("wine")
-    DataSet('wine', 178 rows, 13 numeric columns, 3 classes)
+    DataSet('wine', 178 rows, 13 columns, 3 classes)
     >>> load("iris").classes.tolist()
     ['setosa', 'versicolor', 'virginica']
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
 ROLES = ("groups", "sample_weight", "folds", "by")
 FEATURE_ROLES = ("by",)
 """Roles of columns that stay features."""
-
-
-def list_names(names: Sequence[Hashable]) -> str:
-    """List the first names in quotes."""
-    shown = [repr(name) for name in names[:8]]
-    more = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")
 
 
 def with_row_columns(

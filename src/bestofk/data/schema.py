@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, one_of
 from bestofk._base.errors import ArgumentError
+from bestofk.data.tables.cells import coded_texts, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -185,9 +186,11 @@ class Schema:
             zip(self.columns, self.categories, strict=True)
         ):
             column = frame.iloc[:, position]
-            values[:, position] = (
-                _numbers(column, name) if declared is None else _codes(column, declared)
-            )
+            if declared is None:
+                values[:, position] = _numbers(column, name)
+            else:
+                codes = categorical(column, declared).cat.codes.to_numpy()
+                values[:, position] = np.where(codes < 0, np.nan, codes)
         return values
 
 
@@ -201,6 +204,26 @@ def declared_values(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...] |
     import pandas as pd
 
     kind = column.dtype
+    if kind.kind in "mM" or isinstance(kind, pd.DatetimeTZDtype):
+        raise ArgumentError(
+            f"Column {name!r} must hold numbers or text; got dates ({kind}): turn them into "
+            "numbers first."
+        )
+    if not pd.api.types.is_bool_dtype(kind) and not pd.api.types.is_complex_dtype(kind):
+        numbers = pd.api.types.is_numeric_dtype(kind)
+        if numbers or (kind.kind == "O" and _all_numbers(column.dropna())):
+            return None
+    return values_of(column, name)
+
+
+def values_of(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...]:
+    """Return the categories of a column in their order, or its values without duplicates, sorted.
+
+    Values of several types become text.
+    """
+    import pandas as pd
+
+    kind = column.dtype
     if isinstance(kind, pd.CategoricalDtype):
         return tuple(kind.categories.tolist())
     if pd.api.types.is_bool_dtype(kind):
@@ -209,31 +232,31 @@ def declared_values(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...] |
         raise ArgumentError(
             f"Complex data not supported: column {name!r} must hold real numbers or text."
         )
-    if pd.api.types.is_numeric_dtype(kind):
-        return None
-    if pd.api.types.is_datetime64_any_dtype(kind) or pd.api.types.is_timedelta64_dtype(kind):
-        raise ArgumentError(
-            f"Column {name!r} must hold numbers or text; got dates ({kind}): turn them into "
-            "numbers first."
-        )
     known = column.dropna()
-    if pd.api.types.is_object_dtype(kind) and _all_numbers(known):
-        return None
-    try:
-        return in_order(pd.unique(known).tolist())
-    except TypeError:
+    nested = [cell for cell in known if isinstance(cell, list | tuple | set | dict | np.ndarray)]
+    if nested:
         raise TypeError(
             f"Column {name!r}: each cell's argument must be a string or a number; "
-            f"got {type(known.iloc[0]).__name__!r}."
-        ) from None
+            f"got {type(nested[0]).__name__!r}."
+        )
+    if pd.api.types.is_numeric_dtype(kind) or pd.api.types.infer_dtype(known) == "boolean":
+        return tuple(sorted(pd.unique(known).tolist()))
+    return tuple(sorted(coded_texts(column).texts))
 
 
-def in_order(values: list[Any]) -> tuple[Any, ...]:
-    """Return values in order: False before True, numbers by value, text by code point."""
-    try:
-        return tuple(sorted(values))
-    except TypeError:  # of several types
-        return tuple(sorted(values, key=lambda value: (isinstance(value, str), str(value))))
+def categorical(cells: pd.Series[Any], values: tuple[Any, ...]) -> pd.Series[Any]:
+    """Return cells as declared values, found by their text (True, "True"); others as missing."""
+    import pandas as pd
+
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        if tuple(cells.cat.categories.tolist()) == values:
+            return cells.copy()
+        cells = cells.astype(object)
+    codes, texts = coded_texts(cells)
+    position = {text_of(value): code for code, value in enumerate(values)}
+    new_codes = np.array([position.get(text, -1) for text in texts] + [-1], dtype=np.intp)
+    declared = pd.Categorical.from_codes(new_codes[codes], categories=pd.Index(list(values)))
+    return pd.Series(declared, index=cells.index)
 
 
 def _all_numbers(known: pd.Series[Any]) -> bool:
@@ -266,18 +289,6 @@ def _numbers(column: pd.Series[Any], name: Hashable) -> Floats:
             f"{int(np.flatnonzero(np.isinf(numbers))[0]) + 1}."
         )
     return numbers
-
-
-def _codes(column: pd.Series[Any], declared: tuple[Any, ...]) -> Floats:
-    import pandas as pd
-
-    if isinstance(column.dtype, pd.CategoricalDtype) and (
-        tuple(column.dtype.categories.tolist()) == declared
-    ):
-        codes: npt.NDArray[Any] = column.cat.codes.to_numpy()
-    else:
-        codes = pd.Index(declared, dtype=object).get_indexer(pd.Index(column.astype(object)))
-    return np.where(codes < 0, np.nan, codes).astype(np.float64)
 
 
 def is_categorical(y: Any) -> bool:
