@@ -297,6 +297,9 @@ def test_learners_in_rows(write):
     losses = read_losses(file, higher_is_better=False)
     assert (losses.learners, losses.datasets) == (("nn", "svm"), ("iris", "wine"))
     assert losses.by_dataset().tolist() == [[0.5, 0.25], [0.125, 1.0]]
+    folds = {"model": list("aabb"), "dataset": list("xyxy"), "fold1": [1, 2, 3, 4]}
+    losses_of_folds = read_losses({**folds, "fold2": [5, 6, 7, 8]}, higher_is_better=False)
+    assert losses_of_folds.by_dataset().tolist() == [[3.0, 4.0], [5.0, 6.0]]
     # without a title for the learners the layout must be stated
     file = write("x,iris,wine\nnn,0.5,0.25\nsvm,0.125,1\n")
     assert read_losses(file, higher_is_better=False).learners == ("iris", "wine")

@@ -138,12 +138,11 @@ def wide_cells(table: Table, roles: dict[str, str], learners: Sequence[str]) -> 
 def row_cells(table: Table, roles: dict[str, str], columns: Sequence[str]) -> Cells:
     """Read one row per learner; the columns are folds if they are named so, else data sets."""
     width, n = len(columns), table.n_rows
-    by_row = _axis_levels(table, roles, ("learner", "dataset"))
     splits = [split_of(column) for column in columns]
-    names = tuple(columns)
-    axis = "dataset"
+    axis, names = "dataset", tuple(columns)
     if all(splits):
         axis, names = "fold", tuple(str(split.number) for split in splits if split)
+    by_row = _axis_levels(table, roles, ("learner", "dataset") if all(splits) else ("learner",))
     return Cells(
         table=table,
         roles=roles,

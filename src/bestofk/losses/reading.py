@@ -399,6 +399,8 @@ def _read_wide(
     if "metric" in roles and not table.is_numeric(roles["metric"]):
         keep, name = one_metric(table, roles["metric"], metric)
         table = table if keep is None else table.take(keep)
+    elif metric is not None:
+        raise _no_learners(table)
     if learners is not None:
         learners = _known_columns(table, learners)
         for role in [role for role, column in roles.items() if column in learners]:
