@@ -159,7 +159,7 @@ def fill(path: Path, stored: int) -> float:
             )  # fmt: skip
             if len(batch) == BATCH or number == experiment.n_cells:
                 begin = time.process_time()
-                store.put(batch, experiment.metrics)
+                store.put(batch, experiment.spec.metrics)
                 store.flush()
                 spent += time.process_time() - begin
                 batch = []

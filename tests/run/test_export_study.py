@@ -41,7 +41,7 @@ def grid(experiment, results):
 def test_an_exported_study_keeps_all_bits(store, experiment, evaluated, table):
     number = store.register(study_of(experiment))
     results = evaluated()
-    store.put(results, experiment.metrics)
+    store.put(results, experiment.spec.metrics)
     assert export_study(store, number, table) == experiment.n_cells
     losses = bk.read_losses(table)
     assert losses.learners == tuple(learner.name for learner in experiment.learners)
@@ -61,7 +61,7 @@ def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, tabl
             key=results[index].key, scores=(Failure(kind="raised", reason=reason),)
         )
     del results[7]
-    store.put(results, experiment.metrics)
+    store.put(results, experiment.spec.metrics)
     assert export_study(store, number, table) == experiment.n_cells
     losses = bk.read_losses(table, missing="allow")
     expected = grid(experiment, results)
@@ -81,7 +81,7 @@ def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, tabl
 
 def test_a_table_has_times_and_sizes(store, experiment, evaluated, tmp_path):
     number = store.register(study_of(experiment))
-    store.put(evaluated(), experiment.metrics)
+    store.put(evaluated(), experiment.spec.metrics)
     export_study(store, number, tmp_path / "cells.csv")
     with (tmp_path / "cells.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
@@ -101,7 +101,7 @@ def test_floats_in_a_table(memory, experiment, evaluated, table):
             CellResult(key=result.key, scores=(hard[index % len(hard)],))
             for index, result in enumerate(evaluated())
         ],
-        experiment.metrics,
+        experiment.spec.metrics,
     )
     export_study(memory, number, table)
     losses = bk.read_losses(table)
@@ -134,6 +134,6 @@ def test_characters_that_tables_cannot_contain_are_replaced(memory, experiment, 
     learner = dataclasses.replace(spec.learners[1], name="half and \0 nothing")
     spec = dataclasses.replace(spec, learners=(spec.learners[0], learner))
     number = memory.register(spec)
-    memory.put(evaluated(), experiment.metrics)
+    memory.put(evaluated(), experiment.spec.metrics)
     export_study(memory, number, table)
     assert bk.read_losses(table).learners[1] == "half and \ufffd nothing"

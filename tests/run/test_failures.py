@@ -9,7 +9,7 @@ import pytest
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, RunError
-from bestofk.run.cells import FAILURE_KINDS, Failure
+from bestofk.run.cells import FAILURE_KINDS
 from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.evaluate import evaluate
 from bestofk.run.pool import run_in_workers
@@ -283,15 +283,3 @@ def test_kills_of_one_cell_condemn_no_other(tmp_path):
     assert len({cell.fold for cell in study.failures}) == 3
     fits = Path(once.log).read_text().split()
     assert len(fits) == 3 * 4 + 1  # each as often as if it were alone
-
-
-@pytest.mark.parametrize(
-    "failure",
-    [
-        Failure(kind="timeout", reason="slow", detail="2.5"),
-        Failure(kind="missing", reason="no such", detail="xgboost"),
-        Failure(kind="raised", reason="a:b"),
-    ],
-)
-def test_what_a_store_keeps_of_a_failure_comes_back(failure):
-    assert Failure.from_code(failure.code, failure.reason) == failure

@@ -11,7 +11,6 @@ from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.experiment import AllCells
 from bestofk.run.results import ResultTable, as_table
 from bestofk.run.store.store import open_store
-from bestofk.run.store.stored_study import study_of
 
 
 @pytest.fixture
@@ -32,26 +31,23 @@ def some(experiment, evaluated):
 
 
 def test_a_table_holds_what_it_is_given_in_the_order_of_places(experiment, some):
-    for table in (
-        ResultTable.of_experiment(experiment),
-        ResultTable.of_study(study_of(experiment)),
-    ):
-        for place in sorted(some, key=str):  # in another order
-            table[place] = some[place]
-        assert len(table) == len(some)
-        assert list(table) == list(some)
-        assert dict(table) == some
-        absent = [place for place in experiment.cells() if place not in some]
-        assert list(table.absent()) == absent
-        assert absent[0] not in table
-        assert [table.cell(index) for index in sorted(table.failures)] == [
-            place for place, result in some.items() if result.failure is not None
-        ]
+    table = ResultTable(experiment.spec)
+    for place in sorted(some, key=str):  # in another order
+        table[place] = some[place]
+    assert len(table) == len(some)
+    assert list(table) == list(some)
+    assert dict(table) == some
+    absent = [place for place in experiment.cells() if place not in some]
+    assert list(table.absent()) == absent
+    assert absent[0] not in table
+    assert [table.cell(index) for index in sorted(table.failures)] == [
+        place for place, result in some.items() if result.failure is not None
+    ]
 
 
 def test_columns_have_the_numbers_of_the_cells(experiment, some):
-    table = as_table(study_of(experiment), some)
-    assert as_table(study_of(experiment), table) is table
+    table = as_table(experiment.spec, some)
+    assert as_table(experiment.spec, table) is table
     for dataset, splits in enumerate(experiment.splits):
         losses = table.column("loss", dataset)
         there = table.there(dataset)
@@ -79,7 +75,7 @@ def test_a_task_begins_with_what_a_store_holds(
     results[3] = CellResult(key=results[3].key, scores=(why,))
     kept = results[: len(results) // 2]
     with open_store(store_url) as store:
-        store.put(kept, experiment.metrics)
+        store.put(kept, experiment.spec.metrics)
         lookup = ComparisonTask(experiment).look_up(
             store,
             AllCells(experiment),

@@ -30,7 +30,7 @@ def filled(lasting_url, experiment, evaluated):
                 why = Failure(kind="timeout", reason="longer than 60 s\nin fit")
                 results[place] = CellResult(key=result.key, scores=(why,))
         lone = next(r for r in results if r.key.learner == experiment.learners[2].fingerprint)
-        store.put([result for result in results if result is not lone], experiment.metrics)
+        store.put([result for result in results if result is not lone], experiment.spec.metrics)
     failed = sum(result.failure is not None for result in results)
     return lasting_url, experiment, failed
 

@@ -45,8 +45,7 @@ class CellKey:
     @cached_property
     def digest(self) -> str:
         """The cell's identifier of 32 hexadecimal digits."""
-        names = (self.dataset, self.learner, self.splits)
-        return Digests().of(*names, self.run, self.fold, self.repetition)
+        return Digests().of(self)
 
     def seed(self, random_state: int) -> int:
         """Return the learner's seed in this cell, 32 bits that depend only on the key.
@@ -192,15 +191,13 @@ class Digests:
     def __init__(self) -> None:
         self._prefixes: dict[tuple[str, str, str], Any] = {}
 
-    def of(
-        self, dataset: str, learner: str, splits: str, run: int, fold: int, repetition: int
-    ) -> str:
+    def of(self, key: CellKey) -> str:
         """Return the identifier of a cell, 32 hexadecimal digits."""
-        names = (dataset, learner, splits)
+        names = (key.dataset, key.learner, key.splits)
         prefix = self._prefixes.get(names)
         if prefix is None:
             prefix = self._prefixes[names] = hashlib.sha256(f"{names!r} ".encode())
         hasher = prefix.copy()
-        hasher.update(f"{run} {fold} {repetition}".encode())
+        hasher.update(f"{key.run} {key.fold} {key.repetition}".encode())
         digest: str = hasher.hexdigest()[:32]
         return digest

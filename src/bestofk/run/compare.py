@@ -39,10 +39,10 @@ from bestofk.run.inputs import (
 from bestofk.run.judge import refuse_unscorable, weight_notes
 from bestofk.run.metrics import as_losses, check_loss
 from bestofk.run.progress import Progress, observer
-from bestofk.run.results import has_instances, instance_losses, preparation_of
+from bestofk.run.results import preparation_of
 from bestofk.run.run_task import run_task
 from bestofk.run.store import opened
-from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
+from bestofk.run.store.stored_study import StoredDecision, StudySpec, now
 from bestofk.run.study import Study
 from bestofk.splits.plans import Plan, plan as make_plan
 
@@ -232,7 +232,7 @@ def compare(
     if settings.prefer == "complexity":
         costs = MeasuredCosts(what="complexity", costs=complexities(named, datasets))
         settings = replace(settings, prefer=costs)
-    study, spec = run_comparison(experiment, plan, settings, execution, deadline, race=race)
+    study, spec = run_comparison(experiment, settings, execution, deadline, race=race)
     if not execution.replicate:
         return study
     from bestofk.run.replicate import replicated
@@ -247,7 +247,7 @@ def compare(
         other_settings = replace(settings, random_state=seed)
         try:
             other, _ = run_comparison(
-                repeated, other_plan, other_settings, execution, deadline, replicates=spec.digest,
+                repeated, other_settings, execution, deadline, replicates=spec.digest,
                 race=planned(repeated, other_settings),
             )  # fmt: skip
         except RunError:
@@ -357,7 +357,6 @@ def complexities(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) 
 
 def run_comparison(
     experiment: Experiment,
-    plan: Plan,
     settings: Settings,
     execution: Execution,
     deadline: float | None,
@@ -366,10 +365,8 @@ def run_comparison(
 ) -> tuple[Study, StudySpec]:
     """Run a fully specified comparison, decide, and record the result in the store."""
     spec = replace(
-        # splits of the caller get their name when they are made
-        study_of(
-            experiment, plan=plan.spec if plan.source is None else None, command=execution.command
-        ),
+        experiment.spec,
+        command=tuple(execution.command),
         taken=_assumed(experiment),
         notes=(*experiment.notes, *experiment.plan_notes, *_weight_notes(experiment)),
         preparation=preparation_of(experiment),
@@ -392,8 +389,8 @@ def run_comparison(
 
     def whole_plan() -> Study:
         def by_instance(metric: int, learners: Sequence[int]) -> Losses | None:
-            if not has_instances(experiment, metric):
-                return None
+            from bestofk.run.one_test_set import instance_losses
+
             return instance_losses(experiment, results, learners, metric=metric)
 
         return conclude(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,10 @@ from bestofk.run.experiment import (
     AllCells,
     CellIndex,
     Experiment,
-    NamedLearner,
     UnavailableEstimator,
 )
 from bestofk.run.pace import Pace
 from bestofk.run.results import ResultTable, read_cells
-from bestofk.run.store.stored_study import study_of
 from bestofk.run.task import (
     Block,
     BlockSizer,
@@ -157,7 +155,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
     ) -> StoreLookup[CellIndex, CellResult]:
         experiment = self.experiment
         # look up cells in batches and create no results, so that a million take little memory
-        table = ResultTable.of_experiment(experiment)
+        table = ResultTable(experiment.spec)
         rest: Iterable[CellIndex] = items
         if (
             store is not None
@@ -167,7 +165,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
             and store.n_cells() <= MAX_SCAN_RATIO * len(items)
         ):
             # most of the store is needed, so read all of it
-            read_cells(store, study_of(experiment), table, is_stale)
+            read_cells(store, experiment.spec, table, is_stale)
             rest, store = table.absent(), None
         missing: dict[str, list[CellIndex]] = {}
         remaining = iter(rest)
@@ -181,20 +179,10 @@ class ComparisonTask(Task[CellIndex, CellResult]):
 
     def _digests(self, cells: list[CellIndex]) -> dict[str, list[CellIndex]]:
         """Return the cells by their digests."""
-        experiment = self.experiment
-        digests = Digests()
-        datasets = [data.fingerprint for data in experiment.datasets]
-        learners = [learner.fingerprint for learner in experiment.learners]
+        digests, key = Digests(), self.experiment.key
         by_digest: dict[str, list[CellIndex]] = {}
         for cell in cells:
-            digest = digests.of(
-                datasets[cell.dataset], learners[cell.learner],
-                experiment.splits_key(cell.dataset, cell.run, cell.fold),
-                cell.run, cell.fold, cell.repetition,
-            )  # fmt: skip
-            by_digest.setdefault(digest, []).append(cell)
-            if experiment.caches_keys:
-                vars(experiment.key(cell))["digest"] = digest
+            by_digest.setdefault(digests.of(key(cell)), []).append(cell)
         return by_digest
 
     def _fill(
@@ -207,7 +195,9 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         """Move the cells that the store holds from `keys` to the table."""
         experiment = self.experiment
         with_predictions = experiment.keep_predictions or experiment.keep_first
-        for batch in store.batches(list(keys), experiment.metrics, predictions=with_predictions):
+        for batch in store.batches(
+            list(keys), experiment.spec.metrics, predictions=with_predictions
+        ):
             rows: list[int] = []
             indices: list[int] = []
             for row, digest in enumerate(batch.digest):
@@ -227,11 +217,11 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         for key, digest in zip(keys, items, strict=True):
             vars(key)["digest"] = digest  # known already, and hashing is slow
         with_predictions = experiment.keep_predictions or experiment.keep_first
-        stored = store.get(keys, experiment.metrics, predictions=with_predictions)
+        stored = store.get(keys, experiment.spec.metrics, predictions=with_predictions)
         return {key: result for key, result in stored.items() if experiment.serves(result)}
 
     def keep(self, store: Store, result: CellResult) -> None:
-        store.put([result], self.experiment.metrics)
+        store.put([result], self.experiment.spec.metrics)
 
     def label(self, item: CellIndex) -> str:
         learner, dataset = self.names(item)
@@ -272,60 +262,43 @@ class ComparisonTask(Task[CellIndex, CellResult]):
 
     def ship(self) -> bytes:
         experiment = self.experiment
-        packed = [_packed(learner.estimator) for learner in experiment.learners]
+        packed = [_Packed.of(learner.estimator) for learner in experiment.learners]
         learners = zip(experiment.learners, packed, strict=True)
-        unpicklable = [repr(learner.name) for learner, data in learners if data is None]
+        unpicklable = [repr(learner.name) for learner, one in learners if one is None]
         if unpicklable:
             raise UnpicklableError(joined(unpicklable))
-        bare = tuple(
-            replace(learner, estimator=UnavailableEstimator("it cannot be pickled."))
-            for learner in experiment.learners
-        )
-        sent = _Sent(replace(experiment, learners=bare), packed)
         try:
-            return pack(sent)
+            return pack(ComparisonTask(experiment.with_estimators(packed)))
         except (Exception, SystemExit):
             # another part of the experiment, such as a loss that holds an open file
             raise UnpicklableError(f"the loss {experiment.loss.name!r}") from None
 
 
 @dataclass(frozen=True)
-class _Sent:
-    """The pickled form of the task."""
+class _Packed:
+    """A pickled estimator; one that cannot be loaded does not keep others from being loaded."""
 
-    experiment: Experiment
-    estimators: list[bytes | None]
+    data: bytes
+
+    @classmethod
+    def of(cls, estimator: Any) -> _Packed | None:
+        import cloudpickle
+
+        try:
+            return cls(cloudpickle.dumps(estimator))
+        except (Exception, SystemExit):
+            # any class may raise anything while it is pickled
+            return None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _arrived, (self.experiment, self.estimators)
+        return _loaded, (self.data,)
 
 
-def _arrived(experiment: Experiment, estimators: list[bytes | None]) -> ComparisonTask:
-    learners = tuple(
-        _loaded(learner, packed)
-        for learner, packed in zip(experiment.learners, estimators, strict=True)
-    )
-    return ComparisonTask(replace(experiment, learners=learners))
-
-
-def _packed(estimator: Any) -> bytes | None:
+def _loaded(data: bytes) -> Any:
     import cloudpickle
 
     try:
-        data: bytes = cloudpickle.dumps(estimator)
-    except (Exception, SystemExit):
-        # any class may raise anything while it is pickled
-        return None
-    return data
-
-
-def _loaded(learner: NamedLearner, packed: bytes | None) -> NamedLearner:
-    import cloudpickle
-
-    if packed is None:
-        return learner
-    try:
-        return replace(learner, estimator=cloudpickle.loads(packed))
+        return cloudpickle.loads(data)
     except (Exception, SystemExit) as raised:
         text = f"it cannot be loaded in a worker: {describe_error(raised)}"
-        return replace(learner, estimator=UnavailableEstimator(text, kind="missing"))
+        return UnavailableEstimator(text, kind="missing")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,8 +17,8 @@ from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.metrics import Loss
 from bestofk.splits.splits import Splits
 
-MAX_CACHED_KEYS = 10_000
-"""Maximum number of cached cell keys."""
+if TYPE_CHECKING:
+    from bestofk.run.store.stored_study import StudySpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -97,66 +97,31 @@ class Experiment:
     """Other losses that score the same models."""
     notes: tuple[str, ...] = ()
     """Notes about the learners for the reader."""
-    _splits_keys: dict[tuple[int, int, int], str] = field(
-        default_factory=dict, init=False, repr=False
-    )
-    _ways: dict[int, Identity] = field(default_factory=dict, init=False, repr=False)
-    _keys: dict[CellIndex, CellKey] = field(default_factory=dict, init=False, repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_keys": {}}
 
     @cached_property
-    def caches_keys(self) -> bool:
-        """Whether the keys are cached, as those of small experiments."""
-        return self.n_cells <= MAX_CACHED_KEYS
+    def spec(self) -> StudySpec:
+        """What a store keeps of the experiment; it names the cells."""
+        from bestofk.run.store.stored_study import study_of
+
+        return study_of(self)
+
+    def with_estimators(self, estimators: Sequence[Any]) -> Experiment:
+        """Return the experiment with other objects for the same learners."""
+        learners = zip(self.learners, estimators, strict=True)
+        other = replace(
+            self, learners=tuple(replace(learner, estimator=one) for learner, one in learners)
+        )
+        vars(other)["spec"] = self.spec
+        return other
 
     def key(self, cell: CellIndex) -> CellKey:
         """Return the key of a cell."""
-        key = self._keys.get(cell)
-        if key is None:
-            key = self._key(cell)
-            if self.caches_keys:
-                self._keys[cell] = key
-        return key
-
-    def _key(self, cell: CellIndex) -> CellKey:
-        return CellKey(
-            dataset=self.datasets[cell.dataset].fingerprint,
-            learner=self.learners[cell.learner].fingerprint,
-            splits=self.splits_key(cell.dataset, cell.run, cell.fold),
-            run=cell.run,
-            fold=cell.fold,
-            repetition=cell.repetition,
-        )
+        return self.spec.key(cell)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
         """All losses, the one that decides first."""
         return (self.loss, *self.also)
-
-    @cached_property
-    def metrics(self) -> tuple[str, ...]:
-        """The names of the scores by all losses in a store: the name of a loss and its code."""
-        return tuple(f"{loss.name} {metric_identity(loss).digest}" for loss in self.losses)
-
-    def splits_key(self, dataset: int, run: int, fold: int) -> str:
-        """Return the seed, the digest of the rows of a split, and the digest of the evaluation.
-
-        One key serves all folds of a run of cross-validation.
-        """
-        splits = self.splits[dataset]
-        at = (dataset, run, 0 if splits.fold_of is not None else fold)
-        if at not in self._splits_keys:
-            rows = split_fingerprint(splits, run, at[2])
-            self._splits_keys[at] = f"{self.random_state}:{rows}:{self.way(dataset).digest}"
-        return self._splits_keys[at]
-
-    def way(self, dataset: int) -> Identity:
-        """Return the identity of how the cells of a data set are evaluated."""
-        if dataset not in self._ways:
-            self._ways[dataset] = way_of_evaluation(self.datasets[dataset], self.threads)
-        return self._ways[dataset]
 
     @property
     def unknown(self) -> tuple[str, ...]:

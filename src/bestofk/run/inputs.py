@@ -30,14 +30,6 @@ from bestofk.learners.preparation import steps_of
 from bestofk.learners.registry import panel
 from bestofk.learners.specification import named_learners
 from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
-from bestofk.run.one_test_set import refuse_untestable
-from bestofk.run.results import (
-    counts_rows_alike,
-    instance_design,
-    is_one_test_set,
-    tested_units,
-)
-from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan
 from bestofk.splits.rows import QUANTILES
 from bestofk.splits.splits import Splits
@@ -474,11 +466,9 @@ def check_settings(experiment: Experiment, settings: Settings) -> None:
     design, zero_one = experiment.splits[0].design, False
     splits = experiment.splits[0]
     if len(experiment.datasets) == splits.runs * splits.folds == 1:
-        refuse_untestable(experiment.loss)
-    if is_one_test_set(experiment):
-        kind = instance_design(experiment)
-        design = Design(kind=kind or "test-set", folds=tested_units(experiment))
-        zero_one = experiment.loss.name == "zero-one" and counts_rows_alike(experiment)
+        from bestofk.run.one_test_set import one_split_design
+
+        design, zero_one = one_split_design(experiment)
     with warnings.catch_warnings():
         # the decision itself repeats them
         warnings.simplefilter("ignore")

@@ -26,7 +26,10 @@ from bestofk.decide.slices import Slices, order_slices, slice_names
 from bestofk.losses.columns import find
 from bestofk.losses.losses import Losses
 from bestofk.losses.predictions import model_columns
+from bestofk.run.cells import CellResult
+from bestofk.run.experiment import CellIndex, Experiment
 from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, loss_shown
+from bestofk.run.results import unpack
 from bestofk.splits.design import Design
 from bestofk.splits.rows import Labelling, column_of
 from bestofk.splits.user_splits import splits_of_pairs
@@ -392,6 +395,94 @@ def _named_values(
         return unit_values(loss, rows, predictions)
     except ArgumentError as refusal:
         raise ArgumentError(f"{name}: ", *refusal.args) from None
+
+
+# The test set of a comparison
+
+
+def one_split_design(experiment: Experiment) -> tuple[Design, bool]:
+    """Return the design of the units of the only test set, and whether they are right or wrong."""
+    refuse_untestable(experiment.loss)
+    rows = held_out_rows(experiment)
+    kind = design_kind(experiment.loss, rows.classes)
+    assert kind is not None
+    design = Design(kind=kind, folds=n_units(experiment.loss, rows))
+    return design, experiment.loss.name == "zero-one" and rows.plain
+
+
+def instance_losses(
+    experiment: Experiment,
+    results: Mapping[CellIndex, CellResult],
+    learners: Sequence[int],
+    chosen: npt.NDArray[np.bool_] | None = None,
+    *,
+    metric: int = 0,
+) -> Losses | None:
+    """Return losses of the kept learners on the (chosen) instances of the one test set.
+
+    Return None if there are several data sets, or if the metric cannot be tested on one test set.
+    """
+    loss = experiment.losses[metric]
+    data, splits = experiment.datasets[0], experiment.splits[0]
+    rows = held_out_rows(experiment)
+    if len(experiment.datasets) > 1 or design_kind(loss, rows.classes) is None:
+        return None
+    if chosen is not None:
+        rows = rows.only(chosen)
+    predictions: dict[str, list[ModelPredictions]] = {}
+    for learner in learners:
+        repeated = predictions.setdefault(experiment.learners[learner].name, [])
+        for repetition in range(experiment.repetitions):
+            cell = CellIndex(learner=learner, dataset=0, run=0, fold=0, repetition=repetition)
+            result = results.get(cell)
+            if result is None or result.predictions is None:
+                return None
+            predictions_of_rows = predictions_in(result.predictions, rows.classes)
+            if chosen is not None:
+                predictions_of_rows = predictions_of_rows.only(chosen)
+            repeated.append(predictions_of_rows)
+    units = n_units(loss, rows)
+    in_groups = f" in {units} groups" if data.groups is not None else ""
+    return held_out_losses(
+        loss,
+        rows,
+        predictions,
+        dataset=data.name,
+        n_train=(len(splits.train(0, 0)),),
+        stratified=splits.design.stratified,
+        account=(
+            f"Measured by bestofk on one test set of {len(rows.truth)} rows{in_groups} "
+            f"({splits.spec}).",
+        ),
+    )
+
+
+def predictions_in(packed: bytes, classes: npt.NDArray[Any] | None) -> ModelPredictions:
+    """Return the predictions that `pack` compressed, as labels or numbers."""
+    predicted, probabilities, scores = unpack(packed)
+    labels = predicted if classes is None else classes[predicted]
+    return ModelPredictions(labels=labels, probabilities=probabilities, scores=scores)
+
+
+def held_out_rows(
+    experiment: Experiment, dataset: int = 0, run: int = 0, fold: int = 0
+) -> HeldOutRows:
+    """Return the rows of a test set."""
+    data, test = experiment.datasets[dataset], experiment.splits[dataset].test(run, fold)
+    classes = None
+    if data.task == "classification":
+        codes, declared = data.labels()
+        classes = np.asarray(declared.tolist())
+        truth = classes[codes[test]]
+    else:
+        truth = data.y.to_numpy(dtype=np.float64)[test]
+    weights, groups = data.sample_weight, data.groups
+    return HeldOutRows(
+        truth=truth,
+        classes=classes,
+        weights=None if weights is None else weights.to_numpy(dtype=np.float64)[test],
+        groups=None if groups is None else groups.to_numpy()[test],
+    )
 
 
 # Decisions about predictions

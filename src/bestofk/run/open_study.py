@@ -277,7 +277,7 @@ def study_results(store: Store, spec: StudySpec) -> ResultTable:
         columns=len(COLUMNS) + len(spec.metrics),
         bytes_per_cell=8,
     )
-    table = ResultTable.of_study(spec)
+    table = ResultTable(spec)
     read_cells(store, spec, table)
     return table
 

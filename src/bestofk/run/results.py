@@ -1,4 +1,4 @@
-"""Results of cells in columns, losses by test instance, and the preparation of rows."""
+"""Results of cells in columns, their predictions, and the preparation of rows."""
 
 from __future__ import annotations
 
@@ -15,16 +15,8 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk.learners.preparation import Preparation, ready_learner
-from bestofk.losses.losses import Losses
 from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure, Score
 from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
-from bestofk.run.one_test_set import (
-    HeldOutRows,
-    ModelPredictions,
-    design_kind,
-    held_out_losses,
-    n_units,
-)
 from bestofk.run.store.stored_study import (
     FailureCount,
     StudySpec,
@@ -75,25 +67,21 @@ _WHOLE = ("size", "n_train", "n_test")
 class ResultTable(MutableMapping[CellIndex, CellResult]):
     """Results by cell, stored in columns; a `CellResult` is built on access.
 
-    - `folds`: For every data set the number of folds of each of its runs.
-    - `metrics`: The number of metrics.
-    - `key`: ``key(cell)`` returns the key of a cell.
+    - `spec`: The study of the cells.
+    - `results`: Results to begin with.
     """
 
     def __init__(
-        self,
-        folds: Sequence[Sequence[int]],
-        *,
-        learners: int,
-        repetitions: int,
-        metrics: int,
-        key: Callable[[CellIndex], CellKey],
+        self, spec: StudySpec, results: Mapping[CellIndex, CellResult] | None = None
     ) -> None:
-        self._learners, self._repetitions, self._key = learners, repetitions, key
+        learners, repetitions, metrics = len(spec.learners), spec.repetitions, len(spec.metrics)
+        self._learners, self._repetitions, self._key = learners, repetitions, spec.key
         # the number of splits before every run, those of earlier data sets included
         before = 0
         self._before: list[list[int]] = []
-        for runs in folds:
+        on_parts = [2] * nested_runs_of(spec.plan)
+        for data in spec.datasets:
+            runs = [data.folds] * data.runs + on_parts
             self._before.append(list(accumulate(runs, initial=before)))
             before = self._before[-1][-1]
         n = before * learners * repetitions
@@ -104,37 +92,8 @@ class ResultTable(MutableMapping[CellIndex, CellResult]):
         self._there = np.zeros(n, dtype=bool)
         self._warnings: dict[int, tuple[str, ...]] = {}
         self._predictions: dict[int, bytes] = {}
-
-    @classmethod
-    def of_experiment(cls, experiment: Experiment) -> Self:
-        """Return the empty table of an experiment."""
-        return cls(
-            [
-                [splits.folds_in(run) for run in range(splits.runs + splits.subset_runs)]
-                for splits in experiment.splits
-            ],
-            learners=len(experiment.learners),
-            repetitions=experiment.repetitions,
-            metrics=len(experiment.losses),
-            key=experiment.key,
-        )
-
-    @classmethod
-    def of_study(
-        cls, spec: StudySpec, results: Mapping[CellIndex, CellResult] | None = None
-    ) -> Self:
-        """Return the table of a study, filled with these results."""
-        on_parts = [2] * nested_runs_of(spec.plan)
-        table = cls(
-            [[data.folds] * data.runs + on_parts for data in spec.datasets],
-            learners=len(spec.learners),
-            repetitions=spec.repetitions,
-            metrics=len(spec.metrics),
-            key=_keys_of(spec),
-        )
         for cell, result in (results or {}).items():
-            table[cell] = result
-        return table
+            self[cell] = result
 
     def by_metric(self, metric: int) -> Self:
         """Return the same results with the losses and failures of another metric."""
@@ -361,132 +320,13 @@ def tally(spec: StudySpec, table: ResultTable) -> Tally:
 
 def as_table(spec: StudySpec, results: Mapping[CellIndex, CellResult]) -> ResultTable:
     """Return the results of a study as a table."""
-    return results if isinstance(results, ResultTable) else ResultTable.of_study(spec, results)
+    return results if isinstance(results, ResultTable) else ResultTable(spec, results)
 
 
 def _number(name: str, value: float) -> float | int | None:
     if np.isnan(value):
         return None
     return int(value) if name in _WHOLE else float(value)
-
-
-def _keys_of(spec: StudySpec) -> Callable[[CellIndex], CellKey]:
-    splits = {
-        (dataset, run, fold): name
-        for dataset, data in enumerate(spec.datasets)
-        for run, fold, name in data.splits
-    }
-
-    def key(cell: CellIndex) -> CellKey:
-        at = (cell.dataset, cell.run)
-        name = splits.get((*at, None)) or splits.get((*at, cell.fold), "")
-        return CellKey(
-            dataset=spec.datasets[cell.dataset].fingerprint,
-            learner=spec.learners[cell.learner].fingerprint,
-            splits=name,
-            run=cell.run,
-            fold=cell.fold,
-            repetition=cell.repetition,
-        )
-
-    return key
-
-
-def is_one_test_set(experiment: Experiment) -> bool:
-    """Return whether there is one data set with one split, and a metric testable on it."""
-    return has_instances(experiment) and experiment.splits[0].runs * experiment.splits[0].folds == 1
-
-
-def has_instances(experiment: Experiment, metric: int = 0) -> bool:
-    """Return whether there is one data set and a metric that can be tested on a single split."""
-    return len(experiment.datasets) == 1 and instance_design(experiment, metric) is not None
-
-
-def instance_design(experiment: Experiment, metric: int = 0) -> str | None:
-    """Return the kind of design of a metric on one test set; None if it has none."""
-    data = experiment.datasets[0]
-    classes = data.classes if data.task == "classification" else None
-    return design_kind(experiment.losses[metric], classes)
-
-
-def instance_losses(
-    experiment: Experiment,
-    results: Mapping[CellIndex, CellResult],
-    learners: Sequence[int],
-    chosen: npt.NDArray[np.bool_] | None = None,
-    *,
-    metric: int = 0,
-) -> Losses | None:
-    """Return losses of the kept learners on the (chosen) instances of the one test set."""
-    loss = experiment.losses[metric]
-    data, splits = experiment.datasets[0], experiment.splits[0]
-    rows = held_out_rows(experiment)
-    if chosen is not None:
-        rows = rows.only(chosen)
-    predictions: dict[str, list[ModelPredictions]] = {}
-    for learner in learners:
-        repeated = predictions.setdefault(experiment.learners[learner].name, [])
-        for repetition in range(experiment.repetitions):
-            cell = CellIndex(learner=learner, dataset=0, run=0, fold=0, repetition=repetition)
-            result = results.get(cell)
-            if result is None or result.predictions is None:
-                return None
-            predictions_of_rows = predictions_in(result.predictions, rows.classes)
-            if chosen is not None:
-                predictions_of_rows = predictions_of_rows.only(chosen)
-            repeated.append(predictions_of_rows)
-    units = n_units(loss, rows)
-    in_groups = f" in {units} groups" if data.groups is not None else ""
-    return held_out_losses(
-        loss,
-        rows,
-        predictions,
-        dataset=data.name,
-        n_train=(len(splits.train(0, 0)),),
-        stratified=splits.design.stratified,
-        account=(
-            f"Measured by bestofk on one test set of {len(rows.truth)} rows{in_groups} "
-            f"({splits.spec}).",
-        ),
-    )
-
-
-def predictions_in(packed: bytes, classes: npt.NDArray[Any] | None) -> ModelPredictions:
-    """Return the predictions that `pack` compressed, as labels or numbers."""
-    predicted, probabilities, scores = unpack(packed)
-    labels = predicted if classes is None else classes[predicted]
-    return ModelPredictions(labels=labels, probabilities=probabilities, scores=scores)
-
-
-def held_out_rows(
-    experiment: Experiment, dataset: int = 0, run: int = 0, fold: int = 0
-) -> HeldOutRows:
-    """Return the rows of a test set."""
-    data, test = experiment.datasets[dataset], experiment.splits[dataset].test(run, fold)
-    classes = None
-    if data.task == "classification":
-        codes, declared = data.labels()
-        classes = np.asarray(declared.tolist())
-        truth = classes[codes[test]]
-    else:
-        truth = data.y.to_numpy(dtype=np.float64)[test]
-    weights, groups = data.sample_weight, data.groups
-    return HeldOutRows(
-        truth=truth,
-        classes=classes,
-        weights=None if weights is None else weights.to_numpy(dtype=np.float64)[test],
-        groups=None if groups is None else groups.to_numpy()[test],
-    )
-
-
-def tested_units(experiment: Experiment) -> int:
-    """Return the number of independent units of the one test set: groups, or rows."""
-    return n_units(experiment.loss, held_out_rows(experiment))
-
-
-def counts_rows_alike(experiment: Experiment) -> bool:
-    """Return whether rows have neither weights nor groups."""
-    return held_out_rows(experiment).plain
 
 
 ByLearner = dict[str, dict[str, Preparation]]

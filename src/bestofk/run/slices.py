@@ -23,14 +23,14 @@ from bestofk.run.cells import CellResult
 from bestofk.run.conclude import complete_part, is_one_split
 from bestofk.run.experiment import CellIndex, Experiment
 from bestofk.run.metrics import loss_shown
-from bestofk.run.one_test_set import HeldOutRows, metric_of_rows
-from bestofk.run.results import (
-    ResultTable,
-    has_instances,
+from bestofk.run.one_test_set import (
+    HeldOutRows,
     held_out_rows,
     instance_losses,
+    metric_of_rows,
     predictions_in,
 )
+from bestofk.run.results import ResultTable
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
 from bestofk.splits.rows import equal_groups
@@ -83,7 +83,7 @@ def study_slices(
             raise problems[name]
         design = _design_in(experiment, labels[0] == name)
         losses, _ = complete_part(spec, tables[name], learners, design)
-        if losses is not None and is_one_split(losses) and has_instances(experiment):
+        if losses is not None and is_one_split(losses):
             chosen = labels[0][experiment.splits[0].test(0, 0)] == name
             losses = instance_losses(experiment, results, learners, chosen) or losses
         if losses is None:
@@ -147,7 +147,7 @@ def _results_by_slice(
     names: Sequence[str],
 ) -> tuple[dict[str, ResultTable], dict[str, BestOfKError]]:
     """Return the results with the loss of each slice, and why a slice has none."""
-    tables = {name: ResultTable.of_experiment(experiment) for name in names}
+    tables = {name: ResultTable(experiment.spec) for name in names}
     problems: dict[str, BestOfKError] = {}
     at: tuple[int, int, int] | None = None
     rows: HeldOutRows

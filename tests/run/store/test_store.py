@@ -348,7 +348,7 @@ def test_the_tally_of_a_study_counts_every_name(store, experiment, evaluated):
             failed.append(CellResult(key=result.key, scores=(why,)))
         else:
             done.append(result)
-    store.put(done[1:] + failed, experiment.metrics)
+    store.put(done[1:] + failed, experiment.spec.metrics)
     counted = tally(spec, study_results(store, spec))
     shared = 2 if done[0].key.learner == experiment.learners[0].fingerprint else 1
     assert counted.cells == experiment.n_cells
@@ -367,8 +367,8 @@ def test_the_tally_of_a_study_counts_every_name(store, experiment, evaluated):
 def test_the_cells_of_a_study_are_found(store, experiment, evaluated, make_cell):
     spec = study_of(experiment)
     results = {result.key.digest: result for result in evaluated()}
-    store.put(results.values(), experiment.metrics)
-    store.put([make_cell(number) for number in range(30)], experiment.metrics)
+    store.put(results.values(), experiment.spec.metrics)
+    store.put([make_cell(number) for number in range(30)], experiment.spec.metrics)
     expected = {cell: results[experiment.key(cell).digest] for cell in experiment.cells()}
     assert dict(study_results(store, spec)) == expected
     fewer = dataclasses.replace(spec, repetitions=1, learners=spec.learners[1:3])

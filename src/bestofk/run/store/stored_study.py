@@ -7,13 +7,20 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from bestofk._base.checks import check_fields
 from bestofk._base.results import ready_to_print
 from bestofk.learners.preparation import Preparation
-from bestofk.run.experiment import Experiment
+from bestofk.run.cells import CellKey
+from bestofk.run.experiment import (
+    CellIndex,
+    Experiment,
+    metric_identity,
+    split_fingerprint,
+    way_of_evaluation,
+)
 from bestofk.run.store.url import hide_passwords
 
 MAX_SETTINGS_LENGTH = 2000
@@ -75,7 +82,7 @@ class StoredDecision:
         object.__setattr__(self, "notes", tuple(self.notes))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StudySpec:
     """The specification of a comparison, sufficient to find and name its cells."""
 
@@ -125,6 +132,26 @@ class StudySpec:
         for learner in work["learners"]:
             del learner["settings"]  # the fingerprint covers them, without memory addresses
         return hashlib.sha256(_dump(work).encode()).hexdigest()[:32]
+
+    @cached_property
+    def _split_names(self) -> dict[tuple[int, int, int | None], str]:
+        return {
+            (dataset, run, fold): name
+            for dataset, data in enumerate(self.datasets)
+            for run, fold, name in data.splits
+        }
+
+    def key(self, cell: CellIndex) -> CellKey:
+        """Return the key of a cell."""
+        names, at = self._split_names, (cell.dataset, cell.run)
+        return CellKey(
+            dataset=self.datasets[cell.dataset].fingerprint,
+            learner=self.learners[cell.learner].fingerprint,
+            splits=names.get((*at, None)) or names.get((*at, cell.fold), ""),
+            run=cell.run,
+            fold=cell.fold,
+            repetition=cell.repetition,
+        )
 
     @property
     def n_cells(self) -> int:
@@ -301,7 +328,7 @@ def study_of(
         stratified=designs[0].stratified,
         loss=experiment.loss.name,
         also=tuple(loss.name for loss in experiment.also),
-        metrics=experiment.metrics,
+        metrics=tuple(f"{loss.name} {metric_identity(loss).digest}" for loss in experiment.losses),
         repetitions=experiment.repetitions,
         random_state=experiment.random_state,
         versions=dict(_versions()),
@@ -329,17 +356,20 @@ def _title(experiment: Experiment) -> str:
 
 
 def _split_names(experiment: Experiment, dataset: int) -> tuple[tuple[int, int | None, str], ...]:
+    """Return the name of each split: the seed, its rows, and the way of evaluation.
+
+    One name serves all folds of a run of cross-validation.
+    """
     splits = experiment.splits[dataset]
+    way = way_of_evaluation(experiment.datasets[dataset], experiment.threads).digest
+
+    def name(run: int, fold: int) -> str:
+        return f"{experiment.random_state}:{split_fingerprint(splits, run, fold)}:{way}"
+
     if splits.fold_of is not None:
-        return tuple(
-            (run, None, experiment.splits_key(dataset, run, 0))
-            for run in range(splits.runs + splits.subset_runs)
-        )
-    return tuple(
-        (run, fold, experiment.splits_key(dataset, run, fold))
-        for run in range(splits.runs)
-        for fold in range(splits.folds)
-    )
+        runs = range(splits.runs + splits.subset_runs)
+        return tuple((run, None, name(run, 0)) for run in runs)
+    return tuple((run, fold, name(run, fold)) for run, fold in splits.run_folds())
 
 
 def _settings_text(estimator: Any) -> str:
