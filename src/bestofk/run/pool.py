@@ -27,7 +27,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import groupby
 from math import inf
 from multiprocessing import reduction
 from multiprocessing.connection import Connection, wait
@@ -158,33 +157,6 @@ def _has_process_descriptors() -> bool:
     return True
 
 
-class _ForkServer:
-    """The connection to the process that workers are forked from (Linux)."""
-
-    def __init__(self, process: _Process, control: Connection) -> None:
-        self.process, self.control = process, control
-        # several threads of a Dask worker share one server
-        self._lock = threading.Lock()
-
-    def fork(self) -> tuple[_Process, Connection]:
-        """Return a new worker and its pipe."""
-        with self._lock:
-            self.control.send(None)
-            pid = self.control.recv()
-            pipe = Connection(reduction.recv_handle(self.control))
-        return _Process(pid, partial(self.exit_code, pid)), pipe
-
-    def exit_code(self, pid: int) -> int | None:
-        """Return the exit code of a dead worker; None if the server is gone."""
-        try:
-            with self._lock:
-                self.control.send(pid)
-                code: int = self.control.recv()
-        except (OSError, EOFError):
-            return None
-        return code
-
-
 class WorkerSource:
     """Start and end the workers of one task.
 
@@ -208,7 +180,7 @@ class WorkerSource:
             self._file.flush()
         self._pipes: set[Connection] = set()
         self._reaper = Reaper()
-        self._server: _ForkServer | None = None
+        self._server: tuple[_Process, Connection] | None = None
         self._starts_left = MAX_SERVER_STARTS if _has_process_descriptors() else 0
         self._lock = threading.Lock()
 
@@ -234,13 +206,14 @@ class WorkerSource:
         if self.evaluator is not None:
             return *self._fork(), True
         while self._server is not None or self._starts_left:
-            server = self._server or self._start_server(seconds)
-            try:
-                if server is not None:
-                    return *server.fork(), True
-            except (OSError, EOFError):
-                # the server was killed
-                self._end_server()
+            if self._server is None:
+                self._start_server(seconds)
+            if self._server is not None:
+                try:
+                    return *self._fork_server(self._server[1]), True
+                except (OSError, EOFError):
+                    # the server was killed
+                    self._end_server()
         return *_spawned(run_worker, self.threads), False
 
     def _fork(self) -> tuple[_Process, Connection]:
@@ -258,19 +231,32 @@ class WorkerSource:
         child.close()
         return _watched(process), pipe
 
-    def _start_server(self, seconds: float) -> _ForkServer | None:
+    def _start_server(self, seconds: float) -> None:
         self._starts_left -= 1
-        process, control = _spawned(run_fork_server, self.threads)
+        process, control = self._server = _spawned(run_fork_server, self.threads)
         self._reaper.add(process.pid)
         self._send_task(control, process.pid)
-        self._server = _ForkServer(process, control)
         with contextlib.suppress(OSError, EOFError):
             # an error means that the server was killed while it started
             if control.poll(min(seconds, START_SECONDS)) and control.recv():
-                return self._server
+                return
             # a learner's package started threads, which must not be forked, or there is no time
             self._starts_left = 0
         self._end_server()
+
+    def _fork_server(self, control: Connection) -> tuple[_Process, Connection]:
+        control.send(None)
+        pid = control.recv()
+        pipe = Connection(reduction.recv_handle(control))
+        return _Process(pid, partial(self._exit_code, control, pid)), pipe
+
+    def _exit_code(self, control: Connection, pid: int) -> int | None:
+        """Return the exit code of a dead fork of the server; None if the server is gone."""
+        # several threads of a Dask worker share one server
+        with contextlib.suppress(OSError, EOFError), self._lock:
+            control.send(pid)
+            code: int = control.recv()
+            return code
         return None
 
     def _send_task(self, pipe: Connection, pid: int) -> None:
@@ -290,9 +276,10 @@ class WorkerSource:
 
     def _end_server(self) -> None:
         if self._server is not None:
-            self._server.control.close()
-            self._server.process.close()
-            self._reaper.remove(self._server.process.pid)
+            process, control = self._server
+            control.close()
+            process.close()
+            self._reaper.remove(process.pid)
             self._server = None
 
     def close(self) -> None:
@@ -509,7 +496,7 @@ class Pool(Generic[ItemT, ResultT]):
                 block = self.retries.popleft() if self.retries else next(blocks, None)
                 if block is None:
                     exhausted = True
-                elif block.items and not self._assign(self._first_company(block), idle):
+                elif block.items and not self._assign(block, idle):
                     break
             busy = [worker for worker in self.workers if worker.items]
             if self._is_over():
@@ -523,19 +510,6 @@ class Pool(Generic[ItemT, ResultT]):
     def _is_over(self) -> bool:
         late = self.deadline is not None and time.monotonic() >= self.deadline
         return late or self.closed
-
-    def _first_company(self, block: Block[ItemT]) -> Block[ItemT]:
-        """Return the items that may share a process with the first one; queue the others."""
-        company, *others = (
-            replace(block, items=tuple(items))
-            for _, items in groupby(sorted(block.items, key=self._order), key=self.task.company)
-        )
-        self.retries.extend(others)
-        return company
-
-    def _order(self, item: ItemT) -> int:
-        company = self.task.company(item)
-        return -1 if company is None else company
 
     def _assign(self, block: Block[ItemT], worker: _Worker[ItemT] | None) -> bool:
         """Send a block to a worker, or to a new one; return False if none can be started."""
@@ -619,9 +593,6 @@ class Pool(Generic[ItemT, ResultT]):
                 worker.since = time.monotonic()
                 if message is None:
                     worker.ready = True
-                elif isinstance(message, _Unreadable):
-                    yield from self._unreadable(worker, message)
-                    return
                 elif isinstance(message, BrokenBlock):
                     culprit = worker.items.popleft()
                     self._put_back(worker)
@@ -643,17 +614,6 @@ class Pool(Generic[ItemT, ResultT]):
             max_attempts = MAX_ATTEMPTS
         if worker.items:
             yield from self._lost(worker, failure, max_attempts=max_attempts)
-
-    def _unreadable(
-        self, worker: _Worker[ItemT], message: _Unreadable
-    ) -> Generator[ResultT, None, None]:
-        """Retry each item of the block alone, or record the failure of a single item."""
-        if len(worker.items) > 1:
-            self._end(worker)
-            self.retries.extend(Block(items=(item,), apart=True) for item in worker.items)
-        else:
-            yield self.task.lost(worker.items[0], Failure(kind="raised", reason=message.reason))
-        worker.items.clear()
 
     def _end(self, worker: _Worker[ItemT]) -> int | None:
         self.workers.remove(worker)
@@ -689,19 +649,11 @@ class Pool(Generic[ItemT, ResultT]):
         self.source.close()
 
 
-@dataclass(frozen=True, slots=True)
-class _Unreadable:
-    """A message that could be pickled but not unpickled."""
-
-    reason: str
-
-
 def _unpickled(data: bytes) -> Any:
     try:
         return pickle.loads(data)
     except Exception as error:  # user classes may raise anything when they are unpickled
-        reason = f"its result cannot be read in another process: {describe_error(error)}"
-        return _Unreadable(reason)
+        return BrokenBlock(f"its result cannot be read in another process: {describe_error(error)}")
 
 
 def _failure_of(code: int | None) -> tuple[Failure, int]:

@@ -40,7 +40,7 @@ MAX_BLOCK_ITEMS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block(Generic[ItemT]):
-    """Items that one worker evaluates in order before it gets more."""
+    """Items of one `Task.company` that one worker evaluates in order before it gets more."""
 
     items: tuple[ItemT, ...]
     as_one: bool = False

@@ -194,8 +194,6 @@ def _send_results(pipe: Connection, results: list[object]) -> bool:
     try:
         data = reduction.ForkingPickler.dumps(results)
     except Exception as error:  # user classes may raise anything when they are pickled
-        if len(results) > 1:
-            return all(_send_results(pipe, [result]) for result in results)
         reason = f"its result cannot be sent to another process: {describe_error(error)}"
         pipe.send(BrokenBlock(reason))
         return False

@@ -1,7 +1,6 @@
 """Engines: bit-for-bit equal results on every engine, and budgets."""
 
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -124,23 +123,21 @@ def test_a_budget_stops_in_time_and_favours_no_learner(tmp_path):
         "nmc": "nmc",
     }
     X, y = DATA["numbers"]
-    begin = time.monotonic()
     study = bk.compare(
         learners,
         X,
         y,
-        cv="50x5",
-        budget=1.0,
+        cv="500x5",
+        budget=3.0,
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    assert time.monotonic() - begin < 3.0
     fits = Counter(log.read_text().split())
     assert 0 <= fits["slow"] - fits["quick"] <= 1  # the last one was stopped
-    assert 0 < fits["slow"] < 250
+    assert 0 < fits["slow"] < 2500  # all would take 100 s
     assert study.losses.values.shape[0] == 3
     assert not np.isnan(study.losses.values).any()
-    assert "The budget of 1 s ended the run after" in study.explain()
+    assert "The budget of 3 s ended the run after" in study.explain()
 
 
 def test_a_budget_that_is_too_small_is_an_error():

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from bestofk.run import pool
-from bestofk.run.comparison_task import ComparisonTask, blocks_of
+from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.evaluate import evaluate
 from bestofk.run.pool import Pool, WorkerSource, run_in_workers
-from bestofk.run.task import Block
+from bestofk.run.task import Block, BlockSizer
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -26,9 +26,9 @@ LINUX = pytest.mark.needs("linux", "processes are found in /proc, and workers st
 
 def in_workers(experiment, **options):
     """Run in spawned workers, or in forks of this process (`here`)."""
-    task = ComparisonTask(experiment)
-    blocks = blocks_of(experiment, experiment.cells())
-    return run_in_workers(task, blocks, **{"jobs": 2, **options})
+    task, jobs = ComparisonTask(experiment), options.pop("jobs", 2)
+    blocks = task.blocks(experiment.cells(), BlockSizer(workers=jobs))
+    return run_in_workers(task, blocks, jobs=jobs, **options)
 
 
 def kinds(experiment, results):
@@ -160,21 +160,21 @@ def test_a_package_that_starts_threads_is_not_forked():
 def test_a_slow_consumer_causes_no_timeouts(waits):
     experiment = waits(0.05)
     results = []
-    for result in in_workers(experiment, timeout=10.0, here=True):
+    for result in in_workers(experiment, timeout=4.0, here=True):
         results.append(result)
         if len(results) == 3:
-            time.sleep(11)  # longer than the timeout, while workers continue
+            time.sleep(4.5)  # longer than the timeout, while workers continue
     assert strange.outcomes(experiment, results) == serially(experiment)
 
 
 def test_the_timeout_counts_from_the_start_of_a_fit_not_of_its_block(tmp_path):
     # one fold of a learner on six data sets is one block, which takes longer than the timeout
     sets = {f"d{number}": DATA["d"] for number in range(6)}
-    learners = {"w": strange.Waits(log=str(tmp_path / "pids"), nap=2.0)}
+    learners = {"w": strange.Waits(log=str(tmp_path / "pids"), nap=1.0)}
     experiment = strange.make_experiment(learners, sets, "holdout:0.5")
     block = Block(items=tuple(experiment.cells()))
     task = ComparisonTask(experiment)
-    results = list(run_in_workers(task, [block], jobs=1, timeout=10.0, here=True))
+    results = list(run_in_workers(task, [block], jobs=1, timeout=5.0, here=True))
     assert [cell.failure for cell in results] == [None] * 6
 
 
@@ -207,7 +207,7 @@ def test_untrusted_learners_get_their_own_workers(tmp_path):
     shared = Pool(task, WorkerSource(task, None), jobs=1, timeout=None)
     results = []
     try:
-        for block in blocks_of(experiment, experiment.cells()):
+        for block in task.blocks(experiment.cells(), BlockSizer()):
             results.extend(shared.run(iter([block])))
             assert len(shared.workers) == 1
     finally:
@@ -236,7 +236,7 @@ def test_processes_of_a_fit_end_with_its_worker(tmp_path, how, forked):
     experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
     results = in_workers(
         experiment, jobs=2, here=forked, timeout=3.0 if how == "timeout" else None,
-        deadline=time.monotonic() + 10.0 if how == "deadline" else None,
+        deadline=time.monotonic() + 7.0 if how == "deadline" else None,
     )  # fmt: skip
     if how == "closed":
         next(results)
