@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.ensemble import VotingClassifier
 
 import bestofk as bk
 
@@ -110,6 +111,7 @@ def test_names_of_columns_that_the_packages_refuse(patients):
     frame, y = patients
     odd = frame[["age"]].rename(columns={"age": 'age[0] <"years">: {}, x'}).assign(other=1.0)
     models = {package: learner(package) for package in ("xgboost", "lightgbm")}
+    models["both"] = VotingClassifier(list(models.items()))
     study = bk.compare(
         models, odd, y, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial")
     )

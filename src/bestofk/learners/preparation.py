@@ -224,18 +224,23 @@ _QUIET: tuple[tuple[str, set[str], dict[str, Any]], ...] = (
 """A package, the parameters by which users choose its output, and what to set if none is set."""
 
 
-def quiet(estimator: Any) -> Any:
-    """Return the estimator, or a copy that neither prints nor writes files while it fits."""
+def _parts(estimator: Any) -> dict[str, Any]:
+    """Return an estimator and those inside it, by the prefix of their parameters."""
     if not hasattr(estimator, "get_params"):
-        return estimator
-    parts = {
+        return {}
+    inside = {
         f"{name}__": part
         for name, part in estimator.get_params(deep=True).items()
         if hasattr(part, "get_params") and not isinstance(part, type)
     }
+    return {"": estimator, **inside}
+
+
+def quiet(estimator: Any) -> Any:
+    """Return the estimator, or a copy that neither prints nor writes files while it fits."""
     params = {
         f"{prefix}{name}": value
-        for prefix, part in {"": estimator, **parts}.items()
+        for prefix, part in _parts(estimator).items()
         for of_package, by_user, silent in _QUIET
         if package(part) == of_package and by_user.isdisjoint(part.get_params(deep=False))
         for name, value in silent.items()
@@ -373,7 +378,7 @@ def adapted(estimator: Any, data: DataSet, columns: Iterable[Hashable] = ()) -> 
         name, last = steps[-1]
         wrapped = adapted(last, data)
         return estimator if wrapped is last else copy_of(estimator).set_params(**{name: wrapped})
-    if package(innermost(estimator)) not in _STOPPING:
+    if not any(package(part) in _STOPPING for part in _parts(estimator).values()):
         return estimator
     names = list(columns)
     lists = "cat_features" in fit_arguments(innermost(estimator))
