@@ -174,7 +174,7 @@ class CellBatch:
         """Return the result of one of the cells."""
         return CellResult(
             key=key,
-            scores=tuple(column[row] for column in self.scores),
+            scores=tuple([column[row] for column in self.scores]),
             fit_time=self.fit_time[row],
             predict_time=self.predict_time[row],
             size=self.size[row],

@@ -62,17 +62,15 @@ cells = _table(
     sa.Column("repetition", sa.Integer, nullable=False),
     _text("payload"),
     sa.Column("checksum", sa.BigInteger, nullable=False),
-    _text("written"),
     sa.Column("predictions_checksum", sa.BigInteger),
     sa.Column("predictions", sa.LargeBinary),
 )
-"""One row per fit; the payload has scores by metric, times, sizes and warnings in ASCII JSON."""
+"""One row per fit; the payload has scores, times, sizes and warnings in ASCII JSON."""
 
 payloads = _table(
     "payloads",
     _text("digest", primary_key=True),
     _text("kind"),
-    _text("written"),
     sa.Column("checksum", sa.BigInteger, nullable=False),
     sa.Column("data", sa.LargeBinary, nullable=False),
 )
@@ -304,7 +302,11 @@ def rows_with(
     """Return some columns of the rows with these digests, as the driver gives them."""
     text = _selection(connection.dialect, table, tuple(columns), lock)
     parameters = {"digests": as_parameter(connection.dialect, digests)}
-    return list(connection.exec_driver_sql(text, parameters).all())
+    result = connection.exec_driver_sql(text, parameters)
+    assert result.cursor is not None
+    rows = list(result.cursor.fetchall())
+    result.close()
+    return rows
 
 
 @lru_cache(maxsize=64)

@@ -129,8 +129,7 @@ class Store:
     def put(self, results: Iterable[CellResult], metrics: Sequence[str]) -> None:
         """Store results whose scores are by `metrics`; they are committed within half a second."""
         self._database.check_writable()
-        written = now()
-        self._buffer.add([_row(result, metrics, written) for result in results])
+        self._buffer.add([_row(result, metrics) for result in results])
 
     def get(
         self, keys: Iterable[CellKey], metrics: Sequence[str], *, predictions: bool = True
@@ -146,18 +145,19 @@ class Store:
     def batches(
         self, digests: Sequence[str], metrics: Sequence[str], *, predictions: bool
     ) -> Iterator[CellBatch]:
-        """Yield the stored cells that have scores by all `metrics`, in columns."""
+        """Yield the stored cells that have scores by all `metrics`, in columns without names."""
         self.flush()
-        columns = _COLUMNS if predictions else _COLUMNS[:-2]
+        columns = (*_CONTENT, *_PREDICTIONS) if predictions else _CONTENT
         for rows in self._rows_with(cells, columns, digests):
-            yield _batch(rows, metrics, self.shown_url)
+            yield _batch(columns, rows, metrics, self.shown_url)
 
     def scan(self, spec: StudySpec) -> Iterator[CellBatch]:
         """Yield the cells of a study's learners and data sets in columns, for all splits."""
         self.flush()
         with self._database.reading() as connection:
             dialect = connection.dialect
-            statement = sa.select(*(cells.c[name] for name in _COLUMNS[:-2])).where(
+            columns = (*_CONTENT, *_NAMES)
+            statement = sa.select(*(cells.c[name] for name in columns)).where(
                 cells.c.dataset.in_(listed(dialect, "datasets")),
                 cells.c.learner.in_(listed(dialect, "learners")),
             )
@@ -171,8 +171,8 @@ class Store:
                 str(statement.compile(dialect=dialect)),
                 {name: as_parameter(dialect, texts) for name, texts in names.items()},
             )
-            for rows in result.partitions():
-                yield _batch(rows, spec.metrics, self.shown_url)
+            for rows in result.partitions(MAX_QUERIED_ROWS):
+                yield _batch(columns, rows, spec.metrics, self.shown_url)
 
     def n_cells(self) -> int:
         """Return the number of cells of all studies."""
@@ -186,8 +186,8 @@ class Store:
         `kind` names the kind of work for people who inspect the store.
         """
         self._database.check_writable()
-        row = {"digest": digest, "kind": kind, "written": now(), "data": data}
-        self._buffer.add([{**row, "checksum": crc32(data)}])
+        row = {"digest": digest, "kind": kind, "data": data, "checksum": crc32(data)}
+        self._buffer.add([row])
 
     def get_payloads(self, digests: Sequence[str]) -> dict[str, bytes]:
         """Return payloads by digest."""
@@ -367,17 +367,19 @@ class _Writer:
 
 # Cells as rows and back
 
-_COLUMNS = (
-    "digest", "dataset", "learner", "splits", "run", "fold", "repetition", "payload", "checksum",
-    "predictions_checksum", "predictions",
-)  # fmt: skip
-_NUMBERS = ("fit_time", "predict_time", "size", "n_train", "n_test")
+_NAMES = ("dataset", "learner", "splits", "run", "fold", "repetition")
+_CONTENT = ("digest", "payload", "checksum")
+_PREDICTIONS = ("predictions", "predictions_checksum")
+_PAYLOAD = ("scores", "fit_time", "predict_time", "size", "n_train", "n_test", "warnings")
+"""The parts of a payload, a JSON list; the scores are by metric."""
 _TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("digest", "dataset", "learner", "splits", "payload"), (str,)),
     **dict.fromkeys(("run", "fold", "repetition", "checksum"), (int,)),
     **dict.fromkeys(("fit_time", "predict_time"), (float, type(None))),
     **dict.fromkeys(("size", "n_train", "n_test", "predictions_checksum"), (int, type(None))),
     "predictions": (bytes, type(None)),
+    "scores": (dict,),
+    "warnings": (list, type(None)),
 }
 _DAMAGED = (TypeError, ValueError, KeyError, AttributeError, RecursionError)
 """Errors of reading values that a store did not write."""
@@ -389,7 +391,7 @@ def _damaged(shown: str) -> StoreError:
     )
 
 
-def _row(result: CellResult, metrics: Sequence[str], written: str) -> Row:
+def _row(result: CellResult, metrics: Sequence[str]) -> Row:
     """Return a result as a row of the table."""
     key = result.key
     scores: dict[str, Any] = {}
@@ -400,13 +402,6 @@ def _row(result: CellResult, metrics: Sequence[str], written: str) -> Row:
             raise refuse("the score of a cell", "a number, or a failure in its place", score)
         else:
             scores[metric] = float(score)
-    payload: dict[str, Any] = {"scores": scores}
-    for name in _NUMBERS:
-        value = getattr(result, name)
-        if value is not None:
-            payload[name] = _TYPES[name][0](value)
-    if result.warnings:
-        payload["warnings"] = result.warnings
     predictions = result.predictions
     return {
         "digest": key.digest,
@@ -416,14 +411,23 @@ def _row(result: CellResult, metrics: Sequence[str], written: str) -> Row:
         "run": key.run,
         "fold": key.fold,
         "repetition": key.repetition,
-        "written": written,
         "predictions": predictions,
         "predictions_checksum": None if predictions is None else crc32(predictions),
-        **_sealed(payload),
+        **_sealed(
+            [
+                scores,
+                None if result.fit_time is None else float(result.fit_time),
+                None if result.predict_time is None else float(result.predict_time),
+                None if result.size is None else int(result.size),
+                None if result.n_train is None else int(result.n_train),
+                None if result.n_test is None else int(result.n_test),
+                result.warnings or None,
+            ]
+        ),
     }
 
 
-def _sealed(payload: dict[str, Any]) -> Row:
+def _sealed(payload: Sequence[Any]) -> Row:
     text = json.dumps(payload)
     return {"payload": text, "checksum": crc32(text.encode())}
 
@@ -435,33 +439,36 @@ def _merged(old: Row, new: Row) -> Row:
     """
     if "payload" not in old:
         return old
-    before, after = json.loads(old["payload"]), json.loads(new["payload"])
-    kept = {metric: one for metric, one in before["scores"].items() if isinstance(one, float)}
-    row, payload = (old, before) if kept else (new, after)
-    payload = {**payload, "scores": {**before["scores"], **after["scores"], **kept}}
+    (before, *rest), (after, *other) = json.loads(old["payload"]), json.loads(new["payload"])
+    kept = {metric: one for metric, one in before.items() if isinstance(one, float)}
+    row, numbers = (old, rest) if kept else (new, other)
+    payload = [{**before, **after, **kept}, *numbers]
     predicted = new if old["predictions"] is None else old
-    columns = ("predictions", "predictions_checksum")
-    return {**row, **{name: predicted[name] for name in columns}, **_sealed(payload)}
+    return {**row, **{name: predicted[name] for name in _PREDICTIONS}, **_sealed(payload)}
 
 
-def _batch(rows: Sequence[Any], metrics: Sequence[str], shown: str) -> CellBatch:
-    """Return the rows with scores by all `metrics` as a batch; refuse damaged rows."""
-    # the predictions may not have been read
-    columns: dict[str, Sequence[Any]] = dict.fromkeys(_COLUMNS, ())
-    columns |= zip(_COLUMNS, zip(*rows, strict=True), strict=False)
+def _batch(
+    names: Sequence[str], rows: Sequence[Any], metrics: Sequence[str], shown: str
+) -> CellBatch:
+    """Return the rows with scores by all `metrics` as a batch; refuse damaged rows.
+
+    - `names`: The columns of the rows; others stay empty.
+    """
+    columns: dict[str, Sequence[Any]] = dict.fromkeys(_TYPES, ())
+    columns |= zip(names, zip(*rows, strict=True), strict=bool(rows))
     try:
         texts = columns["payload"]
         if list(map(crc32, map(str.encode, texts))) != list(columns["checksum"]):
             raise ValueError("checksum")
         found = json.loads(f"[{','.join(texts)}]")
-        columns |= {name: [one.get(name) for one in found] for name in _NUMBERS}
+        columns |= zip(_PAYLOAD, zip(*found, strict=True), strict=bool(rows))
         for name, allowed in _TYPES.items():
             if not set(map(type, columns[name])).issubset(allowed):
                 raise TypeError(name)
-        scores = [[one["scores"].get(metric) for one in found] for metric in metrics]
+        scores = [[one.get(metric) for one in columns["scores"]] for metric in metrics]
         if any(None in column for column in scores):
             complete = [None not in each for each in zip(*scores, strict=True)]
-            return _batch(list(compress(rows, complete)), metrics, shown)
+            return _batch(names, list(compress(rows, complete)), metrics, shown)
         predictions = {
             row: data for row, data in enumerate(columns["predictions"]) if data is not None
         }
@@ -469,12 +476,13 @@ def _batch(rows: Sequence[Any], metrics: Sequence[str], shown: str) -> CellBatch
             if crc32(data) != columns["predictions_checksum"][row]:
                 raise ValueError("checksum")
         return CellBatch(
-            **{name: columns[name] for name in (*_COLUMNS[:-4], *_NUMBERS)},
+            digest=columns["digest"],
+            **{name: columns[name] for name in (*_NAMES, *_PAYLOAD[1:-1])},
             scores=[_scores(column) for column in scores],
             warnings={
-                row: tuple(map(_text, one["warnings"]))
-                for row, one in enumerate(found)
-                if "warnings" in one
+                row: tuple(map(_text, texts))
+                for row, texts in enumerate(columns["warnings"])
+                if texts
             },
             predictions=predictions,
         )
