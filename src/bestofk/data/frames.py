@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, MissingExtraError
 
 _UNCHANGED = ("builtins", "numpy", "pandas", "scipy", "bestofk")
 _LAZY = ("collect", "compute", "toPandas")
@@ -28,8 +28,12 @@ def as_pandas(value: Any, name: str = "data") -> Any:
     if value is None or kind.__module__.partition(".")[0] in _UNCHANGED:
         return value
     if hasattr(value, "__arrow_c_stream__"):
-        import pyarrow as pa
-
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise MissingExtraError(
+                f"{name} of {kind.__module__.partition('.')[0]}", "parquet"
+            ) from None
         if hasattr(value, "columns") or hasattr(value, "column_names"):
             return pa.table(value).to_pandas(date_as_object=False)
         column = pa.chunked_array(value).to_pandas(date_as_object=False)

@@ -452,9 +452,10 @@ def is_named(losses: Any) -> bool:
 
 
 def _is_table(value: Any) -> bool:
-    """Return whether it is a path, has columns, or is a report of skore."""
+    """Return whether it is a path, has columns, lists rows, or is a report of skore."""
     return (
         isinstance(value, str | Mapping)
+        or (isinstance(value, list) and bool(value) and isinstance(value[0], dict))
         or hasattr(value, "__fspath__")
         or hasattr(value, "columns")
         or hasattr(value, "metrics")

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
-from bestofk._base.errors import ArgumentError, TableError
+from bestofk._base.errors import ArgumentError, MissingExtraError, TableError
 from bestofk._base.missing_files import no_such_file
 from bestofk.data.tables.limits import (
     allowed_bytes,
@@ -331,8 +331,10 @@ class ZipMembers:
             # no more bytes than announced, which `read` has checked
             return zlib.decompressobj(-15).decompress(packed, info.file_size + 1)
         if info.compress_type == ZSTANDARD:
-            import pyarrow as pa
-
+            try:
+                import pyarrow as pa
+            except ImportError:
+                raise MissingExtraError(f"{self.source}: zstandard", "parquet") from None
             if not info.file_size:
                 return b""
             unpacked: bytes = pa.Codec("zstd").decompress(

@@ -279,12 +279,9 @@ def _as_table(source: Any, format: str | None) -> Table:
     if isinstance(source, str | os.PathLike):
         if isinstance(source, str) and source in EXAMPLES and not Path(source).exists():
             return read_table(example_path(source), format=format)
-        if Path(source).is_dir():
-            raise TableError(
-                f"{os.fspath(source)} is a folder: name the file; for LLM evaluation logs use "
-                "'bestofk evals' (bestofk.read_evals)."
-            )
         return read_table(source, format=format)
+    if isinstance(source, list):
+        return read_table(source)
     if isinstance(source, Mapping):
         return Table.from_columns(
             {

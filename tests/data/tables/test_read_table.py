@@ -8,12 +8,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError, TableError
 from bestofk.data.tables import read_table
-from bestofk.data.tables.arff import quote
-from bestofk.data.tables.cells import MISSING_TEXTS
 
 
 def refusal(path, **how):
@@ -187,26 +184,6 @@ def test_broken_arff(write, content, sentence):
     assert refusal(write(content, "t.arff")) == f"t.arff: {sentence}"
 
 
-@settings(max_examples=50, deadline=None)
-@given(
-    st.lists(
-        st.text(
-            st.characters(exclude_categories=["Cs", "Co"], exclude_characters="\0"),
-            min_size=1, max_size=10,
-        ).filter(lambda text: text.strip() == text),
-        min_size=1, max_size=4,
-    )
-)  # fmt: skip
-def test_quoted_arff_round_trips(tmp_path_factory, texts):
-    rows = "".join(f"{quote(word)},{i}\n" for i, word in enumerate(texts))
-    content = f"@relation r\n@attribute {quote(texts[0])} string\n@attribute '' real\n@data\n{rows}"
-    path = tmp_path_factory.mktemp("arff") / "t.arff"
-    path.write_text(content, encoding="utf-8", newline="")
-    table = read_table(path)
-    assert table.columns == (texts[0], "")
-    assert table.text(texts[0]).tolist() == [None if t in MISSING_TEXTS else t for t in texts]
-
-
 # Excel
 
 
@@ -280,7 +257,7 @@ def test_a_folder_of_files_with_the_same_columns(write, tmp_path):
     assert table.location(2, "a") == f"{tmp_path.name}: b.csv: line 2, column 'a'"
     assert table.account == (f"{tmp_path.name}: 3 CSV files, 4 rows of 2 columns.",)
     (tmp_path / "empty").mkdir()
-    assert refusal(tmp_path / "empty").endswith("must be a file, or a folder of CSV files.")
+    assert "must be a file, or a folder of CSV files" in refusal(tmp_path / "empty")
 
 
 def test_a_database(tmp_path):

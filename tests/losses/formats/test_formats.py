@@ -307,7 +307,7 @@ def test_what_a_table_does_not_say_is_refused(source, options, message):
 
 
 def test_a_folder_is_refused():
-    with pytest.raises(bk.TableError, match=r"is a folder: name the file.*bestofk evals"):
+    with pytest.raises(bk.TableError, match=r"folder of CSV files.*bestofk evals"):
         bk.read_losses(GOLDEN)
 
 

@@ -1,4 +1,4 @@
-"""Read and quote ARFF, Weka's format: declared attributes, then dense rows."""
+"""Read ARFF, Weka's format: declared attributes, then dense rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_arff(text: Text, source: str, *, file_size: int) -> Table:
     content = re.sub(r"\r\n?", "\n", text.data.decode())
     for escape, mark in _ESCAPES.items():
         content = content.replace(escape, mark)
-    quote_mark = '"' if '"' in content and "'" not in content else "'"
+    quote = '"' if '"' in content and "'" not in content else "'"
     lines = content.split("\n")
     start = next((i for i, line in enumerate(lines) if _word(line) == "@data"), len(lines)) + 1
     values: dict[str, tuple[str, ...] | None] = {}
@@ -31,7 +31,7 @@ def read_arff(text: Text, source: str, *, file_size: int) -> Table:
     for number, line in enumerate(lines[: start - 1], start=1):
         if _word(line) != "@attribute":
             continue
-        name, declared, kind = _attribute(line, f"{source}: line {number}", quote_mark)
+        name, declared, kind = _attribute(line, f"{source}: line {number}", quote)
         if name in values:
             raise TableError(f"{source}: line {number} declares the attribute {name!r:.60} again.")
         values[name] = declared
@@ -46,7 +46,7 @@ def read_arff(text: Text, source: str, *, file_size: int) -> Table:
         raise TableError(f"{source}: rows in braces (sparse ARFF) are not read: save it as CSV.")
     frame = split_cells(
         "\n".join(lines).encode(), source, delimiter=",", width=len(values), file_size=file_size,
-        first_line=start + 1, quote=quote_mark,
+        first_line=start + 1, quote=quote,
     )  # fmt: skip
     frame.columns = pd.Index(list(values), dtype=object)
     table = Table(
@@ -73,25 +73,14 @@ def read_arff(text: Text, source: str, *, file_size: int) -> Table:
     return table
 
 
-def quote(text: str) -> str:
-    """Return `text` as an ARFF value: in single quotes with Weka's escapes unless it is plain."""
-    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", text):
-        return text
-    for escape, mark in zip(_ESCAPES, _ESCAPED.values(), strict=True):
-        text = text.replace(mark, escape)
-    return f"'{text}'"
-
-
 def _word(line: str) -> str:
     """Return the first word of a line in lower case."""
     return re.split(r"[\s{'\"]", line.strip(), maxsplit=1)[0].lower()
 
 
-def _attribute(
-    line: str, where: str, quote_mark: str
-) -> tuple[str, tuple[str, ...] | None, str | None]:
+def _attribute(line: str, where: str, quote: str) -> tuple[str, tuple[str, ...] | None, str | None]:
     """Return the name of an attribute, and its values or its type."""
-    match = re.fullmatch(_ATTRIBUTE.replace("Q", quote_mark), line.strip(), re.IGNORECASE)
+    match = re.fullmatch(_ATTRIBUTE.replace("Q", quote), line.strip(), re.IGNORECASE)
     if match is None:
         raise TableError(f"{where} must declare an attribute; got {line.strip()!r:.60}.")
     name = (match[1] if match[1] is not None else match[2]).strip().translate(_ESCAPED)
@@ -103,5 +92,5 @@ def _attribute(
                 f"or values in braces; got {kind!r:.60}."
             )
         return name, None, kind
-    (cells,) = csv.reader([match[3]], quotechar=quote_mark, skipinitialspace=True)
+    (cells,) = csv.reader([match[3]], quotechar=quote, skipinitialspace=True)
     return name, tuple(dict.fromkeys(cell.strip().translate(_ESCAPED) for cell in cells)), None

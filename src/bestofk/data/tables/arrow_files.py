@@ -104,13 +104,11 @@ def _categorical(column: Any) -> Any:
 def parquet_names(path: Path) -> list[str]:
     """Return the names of the columns, with dotted names within structs; none if unreadable."""
     try:
-        import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError:
-        return []
-    try:
+
         return _field_names(pq.read_schema(path))
-    except (pa.ArrowException, OSError):
+    except (ImportError, ValueError, OSError):
+        # errors of pyarrow are errors of values
         return []
 
 
@@ -202,9 +200,7 @@ def _delimited(path: Path, choose: Callable[..., ColumnSelection]) -> Table | No
             strings_can_be_null=False,
         ),
     )
-    how = (
-        f"delimited text, utf-8, delimiter {DELIMITERS.get(delimiter, repr(delimiter))} (detected)"
-    )
+    how = f"delimited text, utf-8, delimiter {DELIMITERS[delimiter]} (detected)"
     return _table(
         table.rename_columns(list(position_of)), selection, path.name, how, len(header), delimiter
     )

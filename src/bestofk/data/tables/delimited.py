@@ -41,23 +41,17 @@ class Text(NamedTuple):
     encoding: str
 
 
-def decode(data: bytes, source: str, *, encoding: str | None = None) -> Text:
-    """Return the text in the stated or detected encoding."""
+def decode(data: bytes, source: str) -> Text:
+    """Return the text of a file: UTF-8 or UTF-16 by its mark, else UTF-8, else Latin-1."""
+    encoding = "utf-8"
     for mark, name in _MARKS:
-        if encoding is None and data.startswith(mark):
+        if data.startswith(mark):
             data, encoding = data[len(mark) :], name
     try:
-        content = data.decode(encoding or "utf-8")
-    except LookupError:
-        raise TableError(
-            f"{source}: encoding must be the name of a text encoding such as 'utf-8' or "
-            f"'latin-1'; got {encoding!r}."
-        ) from None
+        content = data.decode(encoding)
     except UnicodeDecodeError as error:
         # some lines are UTF-8 beyond ASCII, and others are not
-        mixed = encoding is None and not data.decode(errors="ignore").isascii()
-        if encoding is not None or mixed:
-            encoding = encoding or "utf-8"
+        if encoding != "utf-8" or not data.decode(errors="ignore").isascii():
             line = data[: error.start].decode(encoding, errors="replace").count("\n") + 1
             raise TableError(
                 f"{source}: line {line} is not {encoding} text (byte {data[error.start]:#04x})."
@@ -69,19 +63,13 @@ def decode(data: bytes, source: str, *, encoding: str | None = None) -> Text:
             content = "\0"
     if "\0" in content:
         raise TableError(f"{source}: not a table: the file contains binary data.")
-    if encoding in (None, "utf-8"):
-        return Text(data, "utf-8")
-    return Text(content.removeprefix("\ufeff").encode(errors="replace"), encoding)
+    return Text(data if encoding == "utf-8" else content.encode(errors="replace"), encoding)
 
 
-def read_delimited(
-    text: Text, file: Path, *, delimiter: str | None, is_tsv: bool, file_size: int
-) -> Table:
+def read_delimited(text: Text, file: Path, *, is_tsv: bool, file_size: int) -> Table:
     """Read a table from delimited text with a header."""
     source, data = file.name, text.data
-    stated = delimiter is not None
-    if delimiter is None:
-        delimiter = sniff(data, prefer="\t" if is_tsv else None)
+    delimiter = sniff(data, prefer="\t" if is_tsv else None)
     header_line, header = next(_records(data, delimiter, source), (0, []))
     if not header:
         raise TableError(f"{source}: the file is empty.")
@@ -103,11 +91,10 @@ def read_delimited(
     frame.columns = names_of(header, f"{source}: line {header_line}")
     if b"'" in data:
         frame = frame.map(from_text_cell)
-    how = f"{DELIMITERS.get(delimiter, repr(delimiter))} ({'stated' if stated else 'detected'})"
     account.insert(
         0,
         f"{source}: delimited text, {text.encoding}"
-        + (f", delimiter {how}" if len(header) > 1 else "")
+        + (f", delimiter {DELIMITERS[delimiter]} (detected)" if len(header) > 1 else "")
         + f", {size_words(*frame.shape)}.",
     )
     return Table(
@@ -115,7 +102,7 @@ def read_delimited(
         frame=frame.reset_index(drop=True),
         account=tuple(account),
         delimiter=delimiter,
-        locate=partial(_position, file, text.encoding, delimiter),
+        locate=partial(_position, file, delimiter),
     )
 
 
@@ -195,11 +182,11 @@ def header_of(content: bytes, delimiter: str) -> tuple[str, ...] | None:
     return names
 
 
-def _position(file: Path, encoding: str, delimiter: str, row: int) -> str:
+def _position(file: Path, delimiter: str, row: int) -> str:
     """Return the line of the n-th row below the header, for which the file is read again."""
     try:
         data = decompress(read_file(file), file.name)
-        records = _records(decode(data, file.name, encoding=encoding).data, delimiter, "")
+        records = _records(decode(data, file.name).data, delimiter, "")
         return f"line {next(islice(records, row + 1, None))[0]}"
     except (TableError, StopIteration):
         return f"row {row + 1}"

@@ -32,14 +32,7 @@ _BEGINNING = 100_000
 _DELIMITED = (".csv", ".tsv", ".tab", ".csv.gz", ".tsv.gz", ".tab.gz")
 
 
-def read_table(
-    source: Any,
-    *,
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    format: str | None = None,
-    nested: bool = False,
-) -> Table:
+def read_table(source: Any, *, format: str | None = None, nested: bool = False) -> Table:
     r"""Read columns of cells with their locations in the source.
 
     Parameters
@@ -50,10 +43,6 @@ def read_table(
         columns), or ARFF; text may be compressed with gzip. A folder of CSV files with the same
         columns. A table or query of a database (``sqlite:///scores.db#table``, or another
         SQLAlchemy URL). A data frame of pandas, polars or Arrow.
-    delimiter : str, optional
-        One character; detected if None (comma, semicolon, tab or pipe).
-    encoding : str, optional
-        Detected if None: UTF-8 and UTF-16 by their marks, else UTF-8, else Latin-1.
     format : str, optional
         ``"csv"``, ``"tsv"``, ``"xlsx"``, ``"parquet"``, ``"jsonl"``, ``"json"`` or ``"arff"``;
         detected by content and suffix if None.
@@ -92,10 +81,6 @@ def read_table(
     """
     if format is not None:
         one_of(format, "format", FORMATS)
-    if delimiter is not None and (
-        not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'
-    ):
-        raise TableError(f"delimiter must be one character other than a quote; got {delimiter!r}.")
     if isinstance(source, Table):
         return source
     if not isinstance(source, str | os.PathLike):
@@ -112,10 +97,8 @@ def read_table(
     else:
         part = ""
     if file.is_dir():
-        return _read_folder(file, delimiter=delimiter, encoding=encoding)
-    return _read_file(
-        file, sheet=part, delimiter=delimiter, encoding=encoding, stated=format, nested=nested
-    )
+        return _read_folder(file)
+    return _read_file(file, sheet=part, stated=format, nested=nested)
 
 
 def _from_object(source: Any) -> Table:
@@ -133,13 +116,7 @@ def _from_object(source: Any) -> Table:
 
 
 def _read_file(
-    file: Path,
-    *,
-    sheet: str = "",
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    stated: str | None = None,
-    nested: bool = False,
+    file: Path, *, sheet: str = "", stated: str | None = None, nested: bool = False
 ) -> Table:
     """Read a file by the format that is stated, or that its content or its suffix shows."""
     from bestofk.data.tables.delimited import decode, read_delimited
@@ -162,7 +139,7 @@ def _read_file(
         raise TableError(f"{source}: not an Excel workbook, or a damaged one.")
     if sheet:
         raise TableError(f"{source}: only an Excel workbook has sheets; got {sheet!r:.60}.")
-    text = decode(data, source, encoding=encoding)
+    text = decode(data, source)
     del data
     if not text.data.strip():
         raise TableError(f"{source}: the file is empty.")
@@ -175,17 +152,20 @@ def _read_file(
         from bestofk.data.tables.json_rows import read_json
 
         return read_json(text, source, file_size=size, nested=nested)
-    return read_delimited(text, file, delimiter=delimiter, is_tsv=chosen == "tsv", file_size=size)
+    return read_delimited(text, file, is_tsv=chosen == "tsv", file_size=size)
 
 
-def _read_folder(folder: Path, *, delimiter: str | None, encoding: str | None) -> Table:
+def _read_folder(folder: Path) -> Table:
     """Read CSV files with the same columns, in the order of their names."""
     import pandas as pd
 
     files = sorted(file for file in folder.iterdir() if file.name.lower().endswith(_DELIMITED))
     if not files:
-        raise TableError(f"{folder} must be a file, or a folder of CSV files.")
-    tables = [_read_file(file, delimiter=delimiter, encoding=encoding) for file in files]
+        raise TableError(
+            f"{folder} must be a file, or a folder of CSV files; for LLM evaluation logs use "
+            "'bestofk evals' (bestofk.read_evals)."
+        )
+    tables = [_read_file(file) for file in files]
     for table in tables:
         if table.columns != tables[0].columns:
             raise TableError(
