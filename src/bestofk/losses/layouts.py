@@ -165,10 +165,16 @@ def columns_of_learners(table: Table, roles: dict[str, str]) -> tuple[list[str],
         roles.pop(role, None)
     if "metric" in roles and table.is_numeric(roles["metric"]):
         roles.pop("metric")
-    free = [column for column in table.columns if column not in roles.values()]
-    empty = [column for column in free if table.missing(column).all()]
-    texts = [column for column in free if column not in empty and _holds_text(table, column)]
-    learners = [column for column in free if column not in empty and column not in texts]
+    learners, texts, empty = [], [], []
+    for column in table.columns:
+        if column in roles.values():
+            continue
+        if table.is_numeric(column):
+            learners.append(column)
+        elif table.missing(column).all():
+            empty.append(column)
+        else:
+            (texts if _holds_text(table, column) else learners).append(column)
     notes = [f"The column {roles['index']!r} numbers the rows."] if "index" in roles else []
     if texts and not {"dataset", "fold", "instance", "time"} & set(roles):
         names = table.levels(texts[0]).names
@@ -184,8 +190,6 @@ def columns_of_learners(table: Table, roles: dict[str, str]) -> tuple[list[str],
 
 def _holds_text(table: Table, column: str) -> bool:
     """Return whether most cells of a column are neither numbers nor true and false."""
-    if table.is_numeric(column):
-        return False
     names = table.levels(column).names
     numbers = sum(name.lower() in _TRUTH or _is_number(name) for name in names)
     return 2 * numbers < len(names)
