@@ -13,6 +13,7 @@ SYNONYMS = {
     "truth": ("y-true", "label", "labels"),
     "cv": ("folds", "fold", "n-folds", "n-splits", "n-repeats", "plan", "test-size"),
     "design": ("cv", "plan"),
+    "score": ("loss", "error", "value"),
     "scoring": ("metric", "metrics", "score", "scorer", "loss", "sort"),
     "metric": ("scoring", "score", "scorer", "loss"),
     "random-state": ("seed", "random-seed", "rng", "session-id"),

@@ -165,7 +165,9 @@ def columns_of_learners(table: Table, roles: dict[str, str]) -> tuple[list[str],
         roles.pop(role, None)
     if "metric" in roles and table.is_numeric(roles["metric"]):
         roles.pop("metric")
-    learners, texts, empty = [], [], []
+    learners: list[str] = []
+    texts: list[str] = []
+    empty: list[str] = []
     for column in table.columns:
         if column in roles.values():
             continue
