@@ -229,7 +229,9 @@ def _gate_parts(value: GateResult, title: str | None, command: Sequence[str]) ->
     history = value.history.builds if value.history is not None else ()
     tables: dict[str, dict[Any, Any]] = {
         "Metrics": {
-            name: cells for name, cells in value.table.items() if name not in ("suspect", "better")
+            {"p": "pvalue"}.get(str(name), name): cells
+            for name, cells in value.table.items()
+            if name not in ("suspect", "better", "level")
         },
         "Items that got worse": {
             name: [item[name] for item in value.worse_items]
@@ -240,7 +242,7 @@ def _gate_parts(value: GateResult, title: str | None, command: Sequence[str]) ->
             "metric": [name for build in history for name in build["metrics"]],
             **{
                 field: [row[field] for build in history for row in build["metrics"].values()]
-                for field in ("difference", "since_start", "p")
+                for field in ("difference", "since_start")
             },
             "answer": [build["answer"] for build in history for _ in build["metrics"]],
         },
@@ -256,7 +258,7 @@ def _gate_parts(value: GateResult, title: str | None, command: Sequence[str]) ->
                 "gate",
                 lambda paper: layout_gate(value, paper=paper),
                 title="Builds",
-                caption=layout_gate(value).note,
+                caption="The difference of every build from its baseline.",
             )
         ],
         "tables": [
