@@ -181,7 +181,7 @@ def test_identifiers(tmp_path, capsys):
     _, out, _ = run(capsys, file, "--column", "uuid=ignore", "--column", "step=ignore",
                        "--column", "who=ignore")  # fmt: skip
     assert "'customer_id' is left out as an identifier (--column customer_id=number keeps" in out
-    assert "'street' has 40 different values in 40 rows" in out
+    assert "'street' has 40 different texts in 40 rows" in out
     # an array has no names, and its columns are found by position
     assert as_dataset(np.arange(2 * N).reshape(N, 2), np.arange(N) % 2).d == 2
 

@@ -63,8 +63,10 @@ def column_cautions(data: DataSet, *, by_time: bool = False) -> tuple[str, ...]:
         )
     for name, values in single:
         notes.append(
-            f"{name!r} has {values:,} different values in {data.n:,} rows, so that as a category "
-            f"it says little about other rows ({use(columns={name: 'ignore'})} leaves it out)."
+            f"{name!r} has {values:,} different texts in {data.n:,} rows and is read as a "
+            "category, which says little about other rows: write numbers without units, or leave "
+            "it out with "
+            f"{use(columns={name: 'ignore'})}."
         )
     return (*notes, *(() if by_time else _dependent_on_date(data)))
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, one_of
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, use
 from bestofk.data.tables.cells import coded_texts, text_of
 
 if TYPE_CHECKING:
@@ -216,6 +216,10 @@ def declared_values(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...] |
     return values_of(column, name)
 
 
+class NestedCellError(ArgumentError, TypeError):
+    """A cell holds a list or an object; scikit-learn's checks expect a TypeError."""
+
+
 def values_of(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...]:
     """Return the categories of a column in their order, or its values without duplicates, sorted.
 
@@ -235,9 +239,11 @@ def values_of(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...]:
     known = column.dropna()
     nested = [cell for cell in known if isinstance(cell, list | tuple | set | dict | np.ndarray)]
     if nested:
-        raise TypeError(
-            f"Column {name!r}: each cell's argument must be a string or a number; "
-            f"got {type(nested[0]).__name__!r}."
+        raise NestedCellError(
+            f"Column {name!r}: each cell's argument must be a string or a number; got "
+            f"{type(nested[0]).__name__!r}: make columns of its parts, or leave it out with ",
+            use(columns={str(name): "ignore"}),
+            ".",
         )
     if pd.api.types.is_numeric_dtype(kind) or pd.api.types.infer_dtype(known) == "boolean":
         return tuple(sorted(pd.unique(known).tolist()))

@@ -137,6 +137,8 @@ def _read_file(
         return read_workbook(data, source, sheet=sheet or None)
     if stated == "xlsx":
         raise TableError(f"{source}: not an Excel workbook, or a damaged one.")
+    if data.startswith(b"SQLite format 3\0"):
+        raise TableError(f"{source} is a database: name a table as in 'sqlite:///{file}#TABLE'.")
     if sheet:
         raise TableError(f"{source}: only an Excel workbook has sheets; got {sheet!r:.60}.")
     text = decode(data, source)
