@@ -1,7 +1,7 @@
 """Learners from specifications."""
 
 import pytest
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, VotingClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -109,8 +109,9 @@ def test_lists_and_mappings_of_learners() -> None:
     assert list(named_learners("max, nmc(scale='std')")) == ["max", "nmc(scale='std')"]
     with pytest.raises(ArgumentError, match="at least one learner"):
         named_learners([])
-    with pytest.raises(ArgumentError, match=r"learner 'x' must be .* write SVC\(\)"):
-        named_learners({"x": SVC})
+    assert repr(named_learners({"x": SVC})) == "{'x': SVC()}"
+    with pytest.raises(ArgumentError, match=r"learner 'x': VotingClassifier cannot be created .*"):
+        named_learners({"x": VotingClassifier})
 
 
 @pytest.mark.parametrize(

@@ -155,25 +155,13 @@ class RaisesWhenAsked(strange.Majority):
     ("learner", "words"),
     [
         (RaisesInParams(), "its get_params raises RuntimeError: no settings"),
+        (RaisesInInit, "cannot be created with default parameters .RuntimeError: no licence"),
         (RaisesWhenAsked(), "reading its attribute predict raises RuntimeError"),
     ],
 )
 def test_what_cannot_be_a_learner_is_refused_in_a_sentence(learner, words):
     with pytest.raises(bk.BestOfKError, match=words):
         bk.compare({"odd": learner, "max": "max"}, X, Y, cv="kfold:2", progress=False)
-
-
-def test_a_class_that_cannot_be_made_fails_and_the_others_go_on():
-    study = bk.compare(
-        [RaisesInInit, "max", "nmc"],
-        X,
-        Y,
-        cv="kfold:2",
-        progress=False,
-        execution=bk.Execution(engine="serial"),
-    )
-    assert "RuntimeError: no licence" in study.left_out["RaisesInInit"]
-    assert study.losses.learners == ("max", "nmc")
 
 
 def test_a_learner_that_interrupts_this_process_says_what_is_safe(tmp_path):

@@ -481,9 +481,7 @@ def learners_of_file(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"{os.fspath(path)}: must define a mapping or a list {LEARNERS_VARIABLE!r} with "
             f"learners; got {'none' if learners is None else repr(learners)[:60]}."
         )
-    if isinstance(learners, Mapping):
-        return {str(name): _from_class(value, str(name)) for name, value in learners.items()}
-    return named_learners([_from_class(value, "a learner") for value in learners])
+    return named_learners(learners)
 
 
 def chosen_learners(specifications: Sequence[str], files: Sequence[str]) -> Any:
@@ -551,18 +549,6 @@ def _free_name(file: Path) -> str:
     return f"learners_{sha256(str(file).encode()).hexdigest()[:12]}"
 
 
-def _from_class(value: Any, where: str) -> Any:
-    """Create an estimator with default parameters from a class; return other values unchanged."""
-    try:
-        return value() if isinstance(value, type) else value
-    except Exception as raised:
-        # any class may raise anything in its constructor
-        raise ArgumentError(
-            f"{where}: {value.__name__} cannot be created with default parameters "
-            f"({_describe(raised)})."
-        ) from None
-
-
 # Named learners
 
 
@@ -573,7 +559,8 @@ def named_learners(learners: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any
     ----------
     learners : mapping, iterable or str
         Specifications and estimators; ``(name, learner)`` pairs; a mapping of name to either; or a
-        text of specifications with commas between them. An estimator is named after its class, and
+        text of specifications with commas between them. A class stands for an estimator with
+        default parameters. An estimator is named after its class, and
         a pipeline after its last step. Parameters or steps that differ tell the same names apart.
 
     Examples
@@ -634,7 +621,17 @@ def _named(label: str | None, value: Any) -> tuple[str | None, Any]:
     if isinstance(value, str):
         name, estimator = parse_learner(value)
         return name if label is None else label, estimator
-    check_estimator_like(value, "learner" if label is None else f"learner {label!r}")
+    where = "learner" if label is None else f"learner {label!r}"
+    if isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "predict"):
+        try:
+            value = value()
+        except Exception as raised:
+            # any class may raise anything in its constructor
+            raise ArgumentError(
+                f"{where}: {value.__name__} cannot be created with default parameters "
+                f"({_describe(raised)}): pass an estimator instead of the class."
+            ) from None
+    check_estimator_like(value, where)
     return label, value
 
 

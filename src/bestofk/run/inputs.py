@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, RunError, use
+from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import joined
 from bestofk.data.cautions import column_cautions, find_duplicates, joined_groups
 from bestofk.data.dataset import DataSet
@@ -94,12 +94,10 @@ def seed_notes(learners: Sequence[NamedLearner]) -> tuple[str, ...]:
 
 def _as_learners(learners: Any) -> Any:
     """Return learners in a form that `named_learners` accepts; refuse data in their position."""
-    if isinstance(learners, Mapping):
-        return {name: _made(value) for name, value in learners.items()}
-    if isinstance(learners, str):
-        return [learners]
+    if isinstance(learners, Mapping | str):
+        return learners
     if hasattr(learners, "fit") and hasattr(learners, "predict"):
-        return [_made(learners)]
+        return [learners]
     if isinstance(learners, DataSet) or hasattr(learners, "shape") or hasattr(learners, "columns"):
         raise ArgumentError(
             f"The learners come first; got {type(learners).__name__} in their position: write "
@@ -109,12 +107,7 @@ def _as_learners(learners: Any) -> Any:
         raise ArgumentError(
             f"learners must be a list of names and estimators, or a mapping; got {learners!r:.80}."
         )
-    return [
-        (value[0], _made(value[1]))
-        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str)
-        else _made(value)
-        for value in learners
-    ]
+    return learners
 
 
 def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
@@ -202,47 +195,6 @@ def _is_numeral(label: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
-
-
-class WithoutDefaults(UnavailableEstimator):
-    """Stands for a class that has no estimator with default settings; its cells fail."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
-        """Return what tells it from others."""
-        return {"reason": self.reason}
-
-    def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
-        """Say why not."""
-        raise RunError(self.reason)
-
-    predict = fit
-
-
-def _made(given: Any) -> Any:
-    if not isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "predict")):
-        return given
-    try:
-        return given()
-    except Exception as raised:
-        # any class may raise anything while it is made; its name is that of its stand-in
-        return type(given.__name__, (WithoutDefaults,), {})(_why_not(given, raised))
-
-
-def _why_not(kind: type, raised: Exception) -> str:
-    from inspect import Parameter, signature
-
-    lacking = [
-        parameter.name
-        for parameter in signature(kind).parameters.values()
-        if parameter.default is Parameter.empty
-        and parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-    ]
-    if lacking:
-        call = ", ".join(f"{name}=..." for name in lacking)
-        many = "arguments" if len(lacking) > 1 else "an argument"
-        return f"needs {many}: give {kind.__name__}({call}) instead of the class alone."
-    reason = " ".join(str(raised).split())[:200]
-    return f"cannot be made with default settings ({type(raised).__name__}: {reason})."
 
 
 _KINDS = {"classification": "labels", "regression": "numbers"}
