@@ -261,7 +261,7 @@ def test_steps_may_be_a_number_of_the_users_class():
 
 def test_categories_with_nearly_as_many_values_as_rows_are_reported():
     (note,) = column_cautions(bk.as_dataset(REVIEWS[["review"]], Y))
-    assert note.startswith("'review' has 60 different values in 60 rows")
+    assert note.startswith("'review' has 60 different texts in 60 rows")
     halves = pd.DataFrame({"review": [REVIEWS["review"][k // 2] for k in range(N)]})
     assert column_cautions(bk.as_dataset(halves, Y)) == ()
 

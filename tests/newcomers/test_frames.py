@@ -166,7 +166,7 @@ def test_a_column_of_texts_in_a_file_reaches_a_pipeline_that_names_it(run, tmp_p
     study = json.loads(out)
     means = {row["name"]: row["mean"] for row in study["table"]}
     assert means["texts"] < 0.05 < means["most"]
-    assert any("'review' has 40 different values in 40 rows" in note for note in study["data"])
+    assert any("'review' has 40 different texts in 40 rows" in note for note in study["data"])
 
 
 def test_a_frame_of_texts_alone_keeps_them(tmp_path):

@@ -64,9 +64,8 @@ def column_cautions(data: DataSet, *, by_time: bool = False) -> tuple[str, ...]:
     for name, values in single:
         notes.append(
             f"{name!r} has {values:,} different texts in {data.n:,} rows and is read as a "
-            "category, which says little about other rows: write numbers without units, or leave "
-            "it out with "
-            f"{use(columns={name: 'ignore'})}."
+            "category, which says little about other rows: leave it out with "
+            f"{use(columns={name: 'ignore'})}, or write its numbers without units."
         )
     return (*notes, *(() if by_time else _dependent_on_date(data)))
 
