@@ -1,5 +1,8 @@
 """Reading a few columns gives the same rows, accounts and errors as reading the whole table."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -136,3 +139,26 @@ def test_parquet_of_row_groups_equals_read_table(tmp_path, monkeypatch, kind, sc
     monkeypatch.setattr(arrow_files, "MIN_FILE_BYTES", 0)
     same(slow, bk.read_evals(path))
     assert slow.items[:3] == ("0", "7", "3")
+
+
+def test_pyarrow_is_optional(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(HEADER + "".join(ROWS))
+    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    code = f"""
+import sys
+sys.modules["pyarrow"] = None
+import bestofk as bk
+from bestofk.data.tables import arrow_files
+arrow_files.MIN_FILE_BYTES = 0
+print(bk.read_evals({str(path)!r}).learners)
+try:
+    bk.read_losses({str(tmp_path / "t.parquet")!r})
+except bk.MissingExtraError as error:
+    print(error)
+"""
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.splitlines() == [
+        "('m1', 'm0')",
+        "t.parquet: a Parquet file needs an extra: pip install 'bestofk[parquet]'.",
+    ]
