@@ -238,7 +238,7 @@ def test_scores_of_learners_with_these_names_are_no_battles():
     rng = np.random.default_rng(0)
     scores = pd.DataFrame(rng.random((8, 2)), columns=COLUMNS[:2]).assign(winner="model_a")
     scores.insert(0, "dataset", list("abcdefgh"))
-    with pytest.warns(bk.BestOfKWarning, match="no learners by their names: 'winner'"):
+    with pytest.warns(bk.BestOfKWarning, match="as they hold text: 'winner'"):
         decision = bk.order(scores, higher_is_better=True)
     assert set(decision.by_mean) == {"model_a", "model_b"}
 
@@ -247,7 +247,7 @@ def test_bad_arguments_are_refused(tmp_path, capsys):
     path = written(tmp_path, TABLE.to_csv(index=False))
     for words, message in [
         (["--test", "wilcoxon"], "--test does not apply to battles"),
-        (["--metric", "accuracy"], "--metric does not apply to battles"),
+        (["--metric", "accuracy"], "--metric accuracy does not apply to battles"),
         (["--cluster", "prompt"], "no column 'prompt'"),
         (["--cluster", "model_b", "--truth", "winner"], "--cluster is for battles"),
     ]:

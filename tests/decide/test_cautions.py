@@ -244,9 +244,8 @@ def test_tables_of_rows_in_order_of_time_are_series():
     for column, cells in times.items():
         table = pd.DataFrame({column: cells, "arima": values[0], "prophet": values[1]})
         if column == "step":
-            with pytest.raises(bk.TableError, match="points of learning curves") as refusal:
+            with pytest.raises(bk.TableError, match="50 splits may come from several designs"):
                 bk.order(table, higher_is_better=False)
-            assert "design='time'" in str(refusal.value)
         design = {"step": "time"}.get(column)
         decision = bk.order(table, higher_is_better=False, design=design)
         assert decision.test == "ewc-t"

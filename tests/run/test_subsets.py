@@ -250,15 +250,6 @@ def test_losses_keep_their_parts():
     assert changed.fingerprint != losses.fingerprint
 
 
-def test_files_hold_the_runs_on_parts_of_the_rows_too(tmp_path):
-    losses = compared(NESTED).losses
-    losses.to_csv(tmp_path / "losses.csv")
-    back = bk.read_losses(tmp_path / "losses.csv")
-    assert back == losses
-    np.testing.assert_array_equal(back.subset_values, losses.subset_values)
-    assert bk.order(back).explain() == bk.order(losses).explain()
-
-
 def test_losses_refuse_parts_that_do_not_fit():
     values = np.random.default_rng(0).random((2, 1, 2, 3, 1))
     design = Design(kind="cv", runs=2, folds=3, nested_runs=4)

@@ -140,7 +140,7 @@ def test_repetitions_become_intervals(repeated, tmp_path):
     # Wilcoxon: 8 differences of one sign have p = 2 / 256
     assert typical.tested.pvalues[0].tolist() == pytest.approx([2 / 256, 2 / 256])
     path = tmp_path / "repeated.csv"
-    repeated.to_csv(path)
+    repeated.to_frame().to_csv(path, index=False)
     arguments = ["order", str(path), "--interval", "median", "--lower-is-better", "--json"]
     done = CliRunner().invoke(bestofk, arguments, catch_exceptions=False)
     assert json.loads(done.output)["candidates"] == ["trapped"]
@@ -148,7 +148,7 @@ def test_repetitions_become_intervals(repeated, tmp_path):
 
 def test_a_fuzzy_p_value_is_nested(repeated, tmp_path):
     path = tmp_path / "repeated.csv"
-    repeated.to_csv(path)
+    repeated.to_frame().to_csv(path, index=False)
     arguments = ["test", str(path), "--test", "wilcoxon", "--interval", "fuzzy", "--json",
                  "--lower-is-better"]  # fmt: skip
     done = CliRunner().invoke(bestofk, arguments, catch_exceptions=False)
