@@ -30,9 +30,9 @@ def test_damaged_files(start: int, tmp_path: Path) -> None:
 def test_half_of_a_surrogate_pair_in_a_cell(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"learner": "a\\ud800", "error": 0.1}\n{"learner": "b", "error": 0.2}\n')
-    with pytest.raises(TableError, match="line 1, column 'learner' is not valid text"):
+    with pytest.raises(TableError, match="contains half of a surrogate pair"):
         bk.read_losses(path)
-    with pytest.raises(TableError, match="is not valid text"):
+    with pytest.raises(TableError, match="contains half of a surrogate pair"):
         bk.as_dataset(path)
 
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -262,11 +263,29 @@ def test_formats(tmp_path, text, colours, classes):
         assert data.classes.tolist() == (classes or ["no", "yes"])
 
 
-def test_rows_as_dictionaries_and_columns():
-    rows = [{"a": 1.5, "b": "x", "y": "p"}, {"a": 2.0, "b": "z", "y": "q"}] * 6
-    expected = as_dataset(pd.DataFrame(rows), "y")
-    for source in (rows, pd.DataFrame(rows).to_dict("list")):
-        assert as_dataset(source, "y").fingerprint == expected.fingerprint
+def test_folders_sheets_databases_and_dictionaries(tmp_path, capsys):
+    file = file_of(tmp_path, town=repeated("a", "b"))
+    frame = pd.read_csv(file)
+    folder, book, url = tmp_path / "parts", tmp_path / "f.xlsx", f"sqlite:///{tmp_path}/f.db"
+    folder.mkdir()
+    frame[:25].to_csv(folder / "1.csv", index=False)
+    frame[25:].to_csv(folder / "2.csv", index=False)
+    with pd.ExcelWriter(book) as writer:
+        frame[:3].to_excel(writer, sheet_name="One", index=False)
+        frame.to_excel(writer, sheet_name="Two", index=False)
+    with sqlite3.connect(tmp_path / "f.db") as connection:
+        frame.to_sql("people", connection, index=False)
+    expected = as_dataset(file, "ill").fingerprint
+    for source in (frame.to_dict("records"), frame.to_dict("list")):
+        assert as_dataset(source, "ill").fingerprint == expected
+    for source in (folder, f"{book}#Two", f"{url}#people", f"{url}#select * from people"):
+        assert as_dataset(source, "ill").fingerprint == expected
+        assert "from 2 columns, 40 rows." in run(capsys, source, "--target", "ill")[1]
+    for source, sentence in (
+        (book, "2 sheets ('One', 'Two'): name one as in 'f.xlsx#One'"),
+        ("/dev/zero", "must be a regular file, not a device or a pipe"),
+    ):
+        assert sentence in run(capsys, source)[2]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 """Types that are kept; other floats become float64."""
 _DAY = np.timedelta64(1, "D")
 _TIME = r"(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+_DATE = re.compile(r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
 _YEAR_FIRST = re.compile(rf"\d{{4}}([-/.])\d{{2}}\1\d{{2}}{_TIME}")
 _YEAR_LAST = re.compile(rf"(\d{{1,2}})([-/.])(\d{{1,2}})\2(\d{{4}})({_TIME})")
 
@@ -98,6 +99,8 @@ keeps it).")
     import pandas as pd
 
     text, kind = str(name), cells.dtype
+    if isinstance(kind, np.dtype) and kind.kind in "iuf" and stated != "category":
+        return ColumnReader(name=text, kind="number")
     declared = isinstance(kind, pd.CategoricalDtype)
     if stated is None and not declared:
         dates = _parse_dates(cells, text)
@@ -178,10 +181,15 @@ def _parse_dates(
         return _days(cells), None
     if not (kind.kind == "O" or pd.api.types.is_string_dtype(kind)):
         return None
-    known = cells[cells.notna() & ~cells.isin(MISSING_TEXTS)]
-    if not len(known) or not isinstance(known.iloc[0], str):
+    known = cells.dropna()
+    texts_or_none = (cell if isinstance(cell, str) else None for cell in known)
+    first = next((cell for cell in texts_or_none if cell not in MISSING_TEXTS), None)
+    if not isinstance(first, str):
         is_date = pd.api.types.infer_dtype(known) in ("date", "datetime")
         return (_days(pd.to_datetime(cells, errors="coerce")), None) if is_date else None
+    if not _DATE.match(first):
+        return None
+    known = known[~known.isin(MISSING_TEXTS)]
     texts = {text: str(text).strip() for text in pd.unique(known)}
     year_last = [match for match in map(_YEAR_LAST.fullmatch, texts.values()) if match]
     if len(year_last) == len(texts):

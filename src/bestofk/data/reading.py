@@ -299,19 +299,21 @@ def _typed(cells: pd.Series[Any]) -> pd.Series[Any]:
 
     if cells.dtype != object and not isinstance(cells.dtype, pd.StringDtype):
         return cells
+    parsed = read_numbers(cells, allow_words=False)
+    if parsed is not None and not parsed.form:
+        numbers = parsed.values
+        gaps = np.isnan(numbers)
+        if not gaps.any() and (numbers == np.floor(numbers)).all() and (
+            np.abs(numbers).max(initial=0) < 2**53 and not cells.str.contains(r"[.eE]").any()
+        ):  # fmt: skip
+            numbers = numbers.astype(np.int64)
+        if not (gaps.any() and (cells[gaps] == "?").any()):  # which pandas reads as text
+            return pd.Series(numbers, index=cells.index)
     cells = cells.where(cells.notna() & ~cells.isin(MISSING_TEXTS - {"?"}), None).astype(object)
     known = cells.dropna()
-    if not all(isinstance(cell, str) for cell in known.head()):
-        return cells
     if len(known) and known.isin(_TRUTH).all():
         return cells.map(_TRUTH) if len(known) == len(cells) else cells.map(_TRUTH, "ignore")
-    parsed = read_numbers(cells, allow_words=False)
-    if parsed is None or parsed.form or "?" in set(known.unique()):
-        return cells
-    whole = len(known) == len(cells) and not known.str.contains(r"[.eEnN]").any()
-    if whole and np.abs(parsed.values).max(initial=0) < 2**53:
-        return pd.Series(parsed.values.astype(np.int64))
-    return pd.Series(parsed.values)
+    return cells
 
 
 # Features
@@ -487,9 +489,11 @@ def _target_values(
         raise ArgumentError(f"Column {name!r} is the target and cannot be ignored.")
     if task == "auto" and kind is not None:
         task = "regression" if kind == "number" else "classification"
-    cells = pd.Series(column)
+    is_text = not is_categorical(y) and column.dtype.kind in "OUST"
+    # objects, because text that cannot be encoded is refused later
+    cells = pd.Series(column, dtype=object if is_text else None)
     missing = np.asarray(cells.isna())
-    if not is_categorical(y) and column.dtype.kind in "OUST":
+    if is_text:
         missing = missing | cells.isin(MISSING_TEXTS).to_numpy()
         parsed = None if task == "classification" else read_numbers(cells, allow_words=False)
         if parsed is not None and (parsed.form or task == "regression") and not missing.any():

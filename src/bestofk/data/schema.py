@@ -237,16 +237,17 @@ def values_of(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...]:
             f"Complex data not supported: column {name!r} must hold real numbers or text."
         )
     known = column.dropna()
-    nested = [cell for cell in known if isinstance(cell, list | tuple | set | dict | np.ndarray)]
-    if nested:
-        raise NestedCellError(
-            f"Column {name!r}: each cell's argument must be a string or a number; got "
-            f"{type(nested[0]).__name__!r}: make columns of its parts, or leave it out with ",
-            use(columns={str(name): "ignore"}),
-            ".",
-        )
-    if pd.api.types.is_numeric_dtype(kind) or pd.api.types.infer_dtype(known) == "boolean":
+    inferred = pd.api.types.infer_dtype(known)
+    if pd.api.types.is_numeric_dtype(kind) or inferred == "boolean":
         return tuple(sorted(pd.unique(known).tolist()))
+    for cell in () if inferred == "string" else known:
+        if isinstance(cell, list | tuple | set | dict | np.ndarray):
+            raise NestedCellError(
+                f"Column {name!r}: each cell's argument must be a string or a number; got "
+                f"{type(cell).__name__!r}: make columns of its parts, or leave it out with ",
+                use(columns={str(name): "ignore"}),
+                ".",
+            )
     return tuple(sorted(coded_texts(column).texts))
 
 
