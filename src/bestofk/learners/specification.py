@@ -620,6 +620,8 @@ def _named(label: str | None, value: Any) -> tuple[str | None, Any]:
     """Return the name and the estimator; the name is None if only its class could provide it."""
     if isinstance(value, str):
         name, estimator = parse_learner(value)
+        if label is None and name.startswith(("make_pipeline(", "Pipeline(")):
+            return None, estimator
         return name if label is None else label, estimator
     where = "learner" if label is None else f"learner {label!r}"
     if isinstance(value, type) and hasattr(value, "fit") and hasattr(value, "predict"):
@@ -646,7 +648,7 @@ def _told_apart(estimators: Sequence[Any], taken: Collection[str]) -> list[str]:
     names = list(kinds)
     for kind in dict.fromkeys(kinds):
         same = [number for number, one in enumerate(kinds) if one == kind]
-        if len(same) == 1 and kind not in taken:
+        if len(same) == 1 and not any(name.partition("(")[0] == kind for name in taken):
             continue
         steps = ["+".join(type(step).__name__ for step in chains[number]) for number in same]
         words = _differing_parameters([chains[number][-1] for number in same])
