@@ -203,7 +203,7 @@ def _read_store(path: Path) -> None:
     with open_store(str(path), read_only=True) as store:
         store.n_cells()
         for study in store.studies():
-            tally(study.spec, study_results(store, study.spec)).explain()
+            tally(study.spec, study_results(store, study.spec))
     open_study(path).explain()
 
 

@@ -360,8 +360,6 @@ def test_the_tally_of_a_study_counts_every_name(store, experiment, evaluated):
     counts = {failure.reason: failure.count for failure in counted.failures}
     assert counts == {"fold 0": first_folds, "other fold": len(failed) - first_folds}
     assert counted.failures[0].count >= counted.failures[1].count
-    sentence = counted.explain()
-    assert f"{counted.done} of {counted.cells} fits have a loss, {len(failed)} failed" in sentence
 
 
 def test_the_cells_of_a_study_are_found(store, experiment, evaluated, make_cell):

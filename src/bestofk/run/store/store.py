@@ -402,8 +402,18 @@ def _row(result: CellResult, metrics: Sequence[str]) -> Row:
             raise refuse("the score of a cell", "a number, or a failure in its place", score)
         else:
             scores[metric] = float(score)
+    payload = [
+        scores,
+        None if result.fit_time is None else float(result.fit_time),
+        None if result.predict_time is None else float(result.predict_time),
+        None if result.size is None else int(result.size),
+        None if result.n_train is None else int(result.n_train),
+        None if result.n_test is None else int(result.n_test),
+        result.warnings or None,
+    ]
     predictions = result.predictions
-    return {
+    row = _sealed(payload)
+    row |= {
         "digest": key.digest,
         "dataset": key.dataset,
         "learner": key.learner,
@@ -413,22 +423,15 @@ def _row(result: CellResult, metrics: Sequence[str]) -> Row:
         "repetition": key.repetition,
         "predictions": predictions,
         "predictions_checksum": None if predictions is None else crc32(predictions),
-        **_sealed(
-            [
-                scores,
-                None if result.fit_time is None else float(result.fit_time),
-                None if result.predict_time is None else float(result.predict_time),
-                None if result.size is None else int(result.size),
-                None if result.n_train is None else int(result.n_train),
-                None if result.n_test is None else int(result.n_test),
-                result.warnings or None,
-            ]
-        ),
     }
+    return row
+
+
+_encode = json.JSONEncoder(check_circular=False).encode
 
 
 def _sealed(payload: Sequence[Any]) -> Row:
-    text = json.dumps(payload)
+    text = _encode(payload)
     return {"payload": text, "checksum": crc32(text.encode())}
 
 

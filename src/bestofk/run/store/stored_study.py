@@ -11,7 +11,6 @@ from functools import cache, cached_property
 from typing import Any
 
 from bestofk._base.checks import check_fields
-from bestofk._base.results import ready_to_print
 from bestofk.learners.preparation import Preparation
 from bestofk.run.cells import CellKey
 from bestofk.run.experiment import (
@@ -279,19 +278,6 @@ class Tally:
     def missing(self) -> int:
         """Cells that were not evaluated yet."""
         return self.cells - self.done - self.failed
-
-    @ready_to_print
-    def explain(self) -> str:
-        """Return the counts in sentences."""
-        parts = [f"{self.done} of {self.cells} fits have a loss"]
-        parts.append(f", {self.failed} failed" if self.failed else "")
-        parts.append(f", {self.missing} are still to be evaluated" if self.missing else "")
-        parts.append(f"; fit and predict took {self.seconds:.4g} s.")
-        lines = ["".join(parts)]
-        for failure in self.failures:
-            times = "once" if failure.count == 1 else f"{failure.count} times"
-            lines.append(f"{failure.learner!r} failed {times} ({failure.kind}): {failure.reason}")
-        return "\n".join(lines)
 
 
 def study_of(
