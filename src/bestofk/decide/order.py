@@ -30,7 +30,6 @@ from bestofk.decide.problem import (
 )
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
-from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 
@@ -132,6 +131,7 @@ def _check_arguments(arguments: Mapping[str, Any], test: Any) -> None:
     if not arguments or callable(test):
         return
     from bestofk.losses.reading import READING
+    from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 
     of_tests: set[str] = set()
     for entry in (*PAIRWISE_TESTS.values(), *MULTIPLE_TESTS.values()):

@@ -14,6 +14,7 @@ import re
 import sys
 import traceback
 import warnings
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -195,7 +196,7 @@ def _short(text: str) -> str:
 def _described(text: str) -> tuple[str | None, str, Call]:
     """Return the label, the rest of a specification, and its call, whose name is known."""
     label, rest = _label(text)
-    names = {*LEARNERS, *MODULE_OF}
+    names: Collection[str] = ChainMap(LEARNERS, MODULE_OF)  # type: ignore[arg-type]
     call = parse_call(rest, "learner", names=names)
     if ":" not in call.target and call.target not in names:
         raise _unknown(call.target)

@@ -18,7 +18,7 @@ from bestofk.losses.losses import Losses
 from bestofk.report.tables import Column, OutputTable
 from bestofk.run.store.url import hide_passwords
 from bestofk.run.study import Study
-from bestofk.splits.user_splits import YOUR_SPLITS
+from bestofk.splits.plans import YOUR_SPLITS
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.version import __version__
 

@@ -17,15 +17,15 @@ from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import decide
 from bestofk.decide.settings import Settings
-from bestofk.losses.losses import DIMS, Losses, Metric, metric_of
-from bestofk.run.cells import CellResult, Failure
+from bestofk.losses.losses import DIMS, Losses, metric_of
+from bestofk.run.cells import CellResult
 from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import loss_shown
-from bestofk.run.results import ResultTable, as_table, planned_preparation
+from bestofk.run.results import ResultTable, as_table
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Cost, FailedCell, Study
 from bestofk.splits.design import Design
-from bestofk.splits.user_splits import plan_words
+from bestofk.splits.plans import plan_words
 
 
 def complete_part(
@@ -205,36 +205,6 @@ class OtherMetric(Presented):
         return f"{by} {self.recommended} would be recommended instead{means}{without}."
 
 
-def other_metric(
-    loss: str,
-    losses: Losses | None,
-    settings: Settings,
-    costs: Mapping[str, Any],
-    recommended: str | None,
-    metric: Metric,
-    lacking: Sequence[str] = (),
-) -> OtherMetric:
-    """Decide by another metric, without margins, which are in units of the first one."""
-    facts: dict[str, Any] = {
-        "loss": loss, "name": metric.name, "higher_is_better": metric.higher_is_better,
-        "means": {}, "instead_of": recommended or "", "lacking": tuple(lacking),
-    }  # fmt: skip
-    if losses is None:
-        return OtherMetric(**facts, undecided="no learner has a value in every fold.")
-    facts["means"] = {name: float(metric.shown(mean)) for name, mean in losses.means().items()}
-    if len(losses.learners) < 2:
-        return OtherMetric(**facts, undecided="fewer than two learners have values.")
-    try:
-        without_margin = settings.changed(margin=None, rope=None)
-        preferred = without_margin.settled(losses.learners, costs)
-        would_be = decide(losses, preferred).recommended
-    except BestOfKError as refusal:
-        return OtherMetric(**facts, undecided=str(refusal))
-    if would_be is None:
-        return OtherMetric(**facts, undecided="no learner comes out first.")
-    return OtherMetric(**facts, recommended=str(would_be), agrees=str(would_be) == recommended)
-
-
 ByInstance = Callable[[int, Sequence[int]], Losses | None]
 
 
@@ -257,10 +227,7 @@ def conclude(
     """
     # results arrive in arbitrary order; the table fixes it
     table = as_table(spec, results)
-    failures = tuple(
-        failed_cell(spec, table.cell(index), table.failures[index])
-        for index in sorted(table.failures)
-    )
+    failures = failed_cells(spec, table)
     left_out = left_out_learners(spec, table)
     compared = [
         index for index, learner in enumerate(spec.learners) if learner.name not in left_out
@@ -292,7 +259,6 @@ def conclude(
         notes=(*notes, *spec.notes),
         dropped=dropped,
         undecided="" if decision is not None else why_not,
-        preparation=planned_preparation(spec),
         spec=spec,
         store=store,
         settings=settings,
@@ -302,9 +268,10 @@ def conclude(
                 table.by_metric(metric),
                 compared,
                 design,
-                settings,
+                # margins are in units of the first metric
+                settings.changed(margin=None, rope=None),
                 costs,
-                decision,
+                None if decision is None else decision.recommended,
                 None if by_instance is None else partial(by_instance, metric),
             )
             for metric, name in enumerate(spec.also, start=1)
@@ -324,7 +291,7 @@ def _other_metric(
     design: Design,
     settings: Settings,
     costs: Mapping[str, Cost],
-    decision: Decision | None,
+    recommended: object,
     by_instance: Callable[[Sequence[int]], Losses | None] | None,
 ) -> OtherMetric:
     """Decide by another metric about the compared learners that have values."""
@@ -333,23 +300,47 @@ def _other_metric(
     losses, _ = complete_part(spec, table, learners, design)
     if losses is not None and by_instance is not None and is_one_split(losses):
         losses = by_instance(learners) or losses
-    recommended = None
-    if decision is not None and decision.recommended is not None:
-        recommended = str(decision.recommended)
     metric = metric_of(loss_shown(spec.loss))
-    lacking = [spec.learners[index].name for index in compared if index not in learners]
-    return other_metric(spec.loss, losses, settings, costs, recommended, metric, lacking)
+    other = OtherMetric(
+        loss=spec.loss,
+        name=metric.name,
+        higher_is_better=metric.higher_is_better,
+        means={},
+        undecided="no learner has a value in every fold.",
+        instead_of="" if recommended is None else str(recommended),
+        lacking=tuple(spec.learners[index].name for index in compared if index not in learners),
+    )
+    if losses is None:
+        return other
+    means = {name: float(metric.shown(mean)) for name, mean in losses.means().items()}
+    other = replace(other, means=means, undecided="fewer than two learners have values.")
+    if len(losses.learners) < 2:
+        return other
+    try:
+        best = decide(losses, settings.settled(losses.learners, costs)).recommended
+    except BestOfKError as refusal:
+        return replace(other, undecided=str(refusal))
+    if best is None:
+        return replace(other, undecided="no learner comes out first.")
+    agrees = str(best) == other.instead_of
+    return replace(other, undecided="", recommended=str(best), agrees=agrees)
 
 
-def failed_cell(spec: StudySpec, cell: CellIndex, failure: Failure) -> FailedCell:
-    return FailedCell(
-        learner=spec.learners[cell.learner].name,
-        dataset=spec.datasets[cell.dataset].name,
-        run=cell.run,
-        fold=cell.fold,
-        repetition=cell.repetition,
-        kind=failure.kind,
-        reason=failure.reason,
+def failed_cells(spec: StudySpec, table: ResultTable) -> tuple[FailedCell, ...]:
+    """Return the cells without a loss."""
+    return tuple(
+        FailedCell(
+            learner=spec.learners[cell.learner].name,
+            dataset=spec.datasets[cell.dataset].name,
+            run=cell.run,
+            fold=cell.fold,
+            repetition=cell.repetition,
+            kind=failure.kind,
+            reason=failure.reason,
+        )
+        for cell, failure in (
+            (table.cell(index), table.failures[index]) for index in sorted(table.failures)
+        )
     )
 
 

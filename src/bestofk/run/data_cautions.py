@@ -12,8 +12,8 @@ from bestofk.data.dataset import DataSet
 from bestofk.learners.preparation import innermost, last_step, steps_of
 from bestofk.learners.registry import LEARNERS
 from bestofk.run.experiment import Experiment, NamedLearner
+from bestofk.splits.plans import YOUR_SPLITS
 from bestofk.splits.splits import Splits
-from bestofk.splits.user_splits import YOUR_SPLITS
 
 MIN_UNTRAINED_SHARE = 0.01
 """Share of test rows with untrained classes from which a caution says so."""

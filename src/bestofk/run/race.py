@@ -38,20 +38,20 @@ from bestofk.decide.stopping.rule import StopRule
 from bestofk.losses.losses import DIMS, Losses, Metric
 from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.conclude import cost_table, failed_cell, left_out_learners
+from bestofk.run.conclude import cost_table, failed_cells, left_out_learners
 from bestofk.run.engine import Rounds
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import CellIndex, Experiment
 from bestofk.run.metrics import loss_shown
 from bestofk.run.process_state import held_threads
 from bestofk.run.progress import Progress, observer
-from bestofk.run.results import as_table, planned_preparation
+from bestofk.run.results import as_table
 from bestofk.run.run_task import run_task
 from bestofk.run.store import opened
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
-from bestofk.splits.user_splits import plan_words
+from bestofk.splits.plans import plan_words
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 from bestofk.stats.pairwise.resolution import resolution_of
@@ -526,12 +526,8 @@ def conclude_race(
         decision=_decision(outcome, race, settings),
         losses=losses,
         costs=cost_table(spec, table),
-        failures=tuple(
-            failed_cell(spec, table.cell(index), table.failures[index])
-            for index in sorted(table.failures)
-        ),
+        failures=failed_cells(spec, table),
         left_out=left_out_learners(spec, table),
-        preparation=planned_preparation(spec),
         notes=(*notes, *spec.notes),
         spec=spec,
         store=store,

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk.learners.preparation import Preparation, ready_learner
+from bestofk.learners.preparation import ready_learner
 from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure, Score
 from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
 from bestofk.run.store.stored_study import (
@@ -329,9 +329,6 @@ def _number(name: str, value: float) -> float | int | None:
     return int(value) if name in _WHOLE else float(value)
 
 
-ByLearner = dict[str, dict[str, Preparation]]
-
-
 def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]]]:
     """Return the preparation by data set and learner; omit learners that cannot be prepared."""
     by_data: dict[str, dict[str, dict[str, Any]]] = {}
@@ -347,11 +344,3 @@ def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]
                 continue
             by_learner[learner.name] = done.to_dict()
     return by_data
-
-
-def planned_preparation(spec: StudySpec) -> ByLearner:
-    """Return the preparation by data set and learner, as values."""
-    return {
-        data: {learner: Preparation.from_dict(done) for learner, done in by_learner.items()}
-        for data, by_learner in spec.preparation.items()
-    }

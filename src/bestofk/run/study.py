@@ -97,8 +97,6 @@ class Study(Stated, Reported):
         How often other random splits gave the same decision, if requested.
     settings : Settings or None
         The settings of the decision.
-    preparation : mapping of data set to mapping of learner to Preparation
-        How the rows were prepared inside the folds.
     """
 
     decision: Decision | None
@@ -119,7 +117,6 @@ class Study(Stated, Reported):
     """Results of the same models under other metrics."""
     slices: Slices | None = None
     """Verdicts by slice, if `by` was given."""
-    preparation: Mapping[str, Mapping[str, Preparation]] = field(default_factory=dict)
     race: Race | None = None
     """How far every learner ran, if the comparison stopped early."""
     experiment: Experiment | None = field(default=None, repr=False)
@@ -144,6 +141,16 @@ class Study(Stated, Reported):
     def assumed(self) -> tuple[str, ...]:
         """What is predicted, and what was assumed about columns and rows."""
         return self.spec.taken
+
+    @property
+    def preparation(self) -> dict[str, dict[str, Preparation]]:
+        """How the rows were prepared inside the folds, by data set and learner."""
+        from bestofk.learners.preparation import Preparation
+
+        return {
+            data: {learner: Preparation.from_dict(done) for learner, done in by_learner.items()}
+            for data, by_learner in self.spec.preparation.items()
+        }
 
     @property
     def ranking(self) -> tuple[str, ...]:

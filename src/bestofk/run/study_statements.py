@@ -9,7 +9,7 @@ from bestofk._base.formatting import in_words, joined, shortened
 from bestofk.decide.statements import Statement, in_order, statements, with_advice
 from bestofk.losses.losses import metric_of
 from bestofk.run.metrics import loss_shown
-from bestofk.splits.user_splits import plan_words
+from bestofk.splits.plans import plan_words
 
 if TYPE_CHECKING:
     from bestofk.run.store.stored_study import StudySpec

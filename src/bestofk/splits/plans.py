@@ -27,9 +27,22 @@ if TYPE_CHECKING:
 _RUNS_BY_FOLDS = re.compile(r"(group-)?(\d+)\s*[x×*]\s*(\d+)")
 _BARE_FOLDS = re.compile(r"(\d+)[ -]?folds?|folds?[ -]?(\d+)")
 _MAX_SPLITS = 1_000_000
+YOUR_SPLITS = "your splits"
+"""The name of splits that a splitter or pairs of rows define."""
 _MAX_LENGTH = 200
 """Maximum number of characters of a specification."""
 _MINIMUM = {"runs": 1, "folds": 2, "splits": 1, "samples": 1}
+
+
+def plan_words(spec: str) -> str:
+    """Return the words for a plan in a sentence.
+
+    Examples
+    --------
+    >>> plan_words("10x10"), plan_words(YOUR_SPLITS)
+    ('the plan 10x10', 'your splits')
+    """
+    return spec if spec == YOUR_SPLITS else f"the plan {spec}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

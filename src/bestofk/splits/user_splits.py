@@ -16,6 +16,7 @@ from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, Part, UnknownNameError, use
 from bestofk._base.formatting import shortened
 from bestofk.splits.folds import FoldOf
+from bestofk.splits.plans import YOUR_SPLITS
 from bestofk.splits.rows import Indices, Labelling, column_of
 from bestofk.splits.splits import TESTED, Splits, distinct_rows
 
@@ -24,21 +25,8 @@ MAX_SIZE_RATIO = 2.0
 """Maximum ratio of the sizes of splits that are recognised as random splits."""
 MAX_DEVIATIONS = 4.0
 """Standard deviations by which the overlap of test parts may exceed that of random splits."""
-YOUR_SPLITS = "your splits"
-"""The name of splits that a splitter or pairs of rows define."""
 _TRAINS = ("train", "training")
 _TESTS = ("test", "testing")
-
-
-def plan_words(spec: str) -> str:
-    """Return the words for a plan in a sentence.
-
-    Examples
-    --------
-    >>> plan_words("10x10"), plan_words(YOUR_SPLITS)
-    ('the plan 10x10', 'your splits')
-    """
-    return spec if spec == YOUR_SPLITS else f"the plan {spec}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -20,10 +20,18 @@ from bestofk.run.experiment import (
     split_fingerprint,
     way_of_evaluation,
 )
-from bestofk.run.store.url import hide_passwords
 
 MAX_SETTINGS_LENGTH = 2000
 """Maximum length of a learner's stored text."""
+
+
+def _hidden(command: Sequence[str]) -> tuple[str, ...]:
+    """Return a command line without passwords."""
+    if not command:
+        return ()
+    from bestofk.run.store.url import hide_passwords
+
+    return tuple(map(hide_passwords, command))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +85,7 @@ class StoredDecision:
         return self.options, self.race
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "command", tuple(map(hide_passwords, self.command)))
+        object.__setattr__(self, "command", _hidden(self.command))
         object.__setattr__(self, "notes", tuple(self.notes))
 
 
@@ -120,7 +128,7 @@ class StudySpec:
     """Preparation of the rows inside the folds, by data set and learner."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "command", tuple(map(hide_passwords, self.command)))
+        object.__setattr__(self, "command", _hidden(self.command))
 
     @property
     def digest(self) -> str:
