@@ -174,7 +174,6 @@ def test_tables_of_other_tools(run, arguments, order):
     ("name", "said"),
     [
         ("optuna/values.csv", "trial.set_user_attr"),
-        ("weka", "is a folder"),
     ],
 )
 def test_what_is_not_guessed_is_asked_for_in_options(run, name, said):
