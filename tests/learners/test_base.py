@@ -55,7 +55,7 @@ def test_columns_must_be_those_of_the_fit() -> None:
     model = learner("nmc").fit(X, ["u", "v"])
     with pytest.raises(ValueError, match="feature names"):
         model.predict(X.rename(columns={"b": "c"}))
-    with pytest.raises(ArgumentError, match="Column 'a' must hold numbers, as it did"):
+    with pytest.raises(ArgumentError, match="Column 'a' must hold numbers; got 'x'"):
         model.predict(pd.DataFrame({"a": ["x"], "b": [1.0]}))
     with pytest.raises(ArgumentError, match="Column 'b' must hold finite numbers; got infinity"):
         model.predict(pd.DataFrame({"a": [1.0], "b": [np.inf]}))

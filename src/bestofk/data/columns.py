@@ -12,8 +12,8 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted
-from bestofk.data.schema import categorical, values_of
-from bestofk.data.tables.cells import MISSING_TEXTS, coded_texts, read_numbers
+from bestofk.data.schema import categorical, numbers_of, values_of
+from bestofk.data.tables.cells import MISSING_TEXTS, read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,8 +27,6 @@ _IDENTIFIER = re.compile(
     r"(?:^|.*[\s_.-])(?:id|ids|uid|uuid|guid|idx|index|key|pk|row|rowid|rownum|unnamed: ?\d*)$"
 )
 _CAMEL_IDENTIFIER = re.compile(r".*[a-z0-9](?:Id|ID|Uid|UID|Uuid|UUID|Guid|GUID|Idx|Key)$")
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-"""Types that are kept; other floats become float64."""
 _DAY = np.timedelta64(1, "D")
 _TIME = r"(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
 _DATE = re.compile(r"\s*\d{1,4}([-/.])\d{1,2}\1\d{1,4}")
@@ -66,7 +64,7 @@ class ColumnReader:
                 return pd.Series(parsed[0], index=cells.index)
         if self.words:
             cells = cells.where(~cells.isin(self.words), None)
-        return _numbers(cells, self.name, delimiter)
+        return numbers_of(cells, self.name, delimiter)
 
 
 def learn_column(
@@ -116,7 +114,7 @@ keeps it).")
                 name=text, kind="number", words=tuple(parsed.words), notes=tuple(notes)
             )
     if stated == "number":
-        _numbers(cells, text, delimiter)  # raises an error that names a cell
+        numbers_of(cells, text, delimiter)  # raises an error that names a cell
         return ColumnReader(name=text, kind="number")
     return ColumnReader(name=text, kind="category", categories=values_of(cells, text))
 
@@ -127,37 +125,6 @@ def _words_note(name: str, word: str, count: int) -> str:
         f"{counted(count, 'cell')} {word!r} of {name!r} {are} read as missing "
         f"({use(columns={name: 'category'})} keeps {them})."
     )
-
-
-# Numbers and categories
-
-
-def _numbers(cells: pd.Series[Any], name: str, delimiter: str | None) -> pd.Series[Any]:
-    import pandas as pd
-
-    kind = cells.dtype
-    if isinstance(kind, np.dtype) and kind.kind in "iuf":
-        if kind not in _FLOATS:
-            cells = cells.astype(np.float64 if kind.kind == "f" else np.int64)
-        numbers = cells.copy()
-    else:
-        if isinstance(kind, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(kind):
-            cells = cells.astype(object)
-        parsed = read_numbers(cells, delimiter=delimiter, allow_words=False)
-        if parsed is None:
-            raise ArgumentError(f"Column {name!r} must hold numbers; got {_no_number(cells)!r}.")
-        numbers = pd.Series(parsed.values, index=cells.index)
-    infinite = np.isinf(numbers.to_numpy())
-    if infinite.any():
-        row = int(np.flatnonzero(infinite)[0]) + 1
-        raise ArgumentError(f"Column {name!r} must hold finite numbers; got infinity in row {row}.")
-    return numbers
-
-
-def _no_number(cells: pd.Series[Any]) -> Any:
-    """Return the first cell that is not a number by itself, else the first cell."""
-    texts = coded_texts(cells).texts
-    return next((text for text in texts if read_numbers([text]) is None), texts[0])
 
 
 # Dates

@@ -31,6 +31,7 @@ from bestofk.data.row_columns import (
     with_row_columns,
 )
 from bestofk.data.schema import (
+    FLOATS,
     TASK_OPTIONS,
     categorical,
     encode_labels,
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
 _TARGET_NAMES = ("class", "target", "label")
 _TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 """Texts that pandas reads as truth values."""
-_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 _ROWS_AT_ONCE = 4096
 _FORMS = (
     "compare(learners, X, y), compare(learners, frame, 'column'), "
@@ -454,7 +454,7 @@ def _floats_together(frame: pd.DataFrame, *, copy: bool) -> pd.DataFrame | None:
     import pandas as pd
 
     kinds = set(frame.dtypes)
-    if len(kinds) != 1 or kinds.pop() not in _FLOATS:
+    if len(kinds) != 1 or kinds.pop() not in FLOATS:
         return None
     values = frame.to_numpy()
     values = np.array(values, order="C") if copy else np.ascontiguousarray(values)

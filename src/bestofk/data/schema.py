@@ -12,13 +12,15 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, one_of
 from bestofk._base.errors import ArgumentError, use
-from bestofk.data.tables.cells import coded_texts, text_of
+from bestofk.data.tables.cells import coded_texts, read_numbers, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 Codes = npt.NDArray[np.int64]
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+"""Types that are kept; other floats become float64."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
@@ -187,7 +189,7 @@ class Schema:
         ):
             column = frame.iloc[:, position]
             if declared is None:
-                values[:, position] = _numbers(column, name)
+                values[:, position] = numbers_of(column, name)
             else:
                 codes = categorical(column, declared).cat.codes.to_numpy()
                 values[:, position] = np.where(codes < 0, np.nan, codes)
@@ -278,23 +280,30 @@ def _all_numbers(known: pd.Series[Any]) -> bool:
     )
 
 
-def _numbers(column: pd.Series[Any], name: Hashable) -> Floats:
+def numbers_of(
+    column: pd.Series[Any], name: Hashable, delimiter: str | None = None
+) -> pd.Series[Any]:
+    """Return the cells as numbers, NaN if missing; raise if one is no number or infinite."""
     import pandas as pd
 
-    if isinstance(column.dtype, pd.CategoricalDtype):
-        column = column.astype(column.dtype.categories.dtype)
-    try:
-        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
-    except (TypeError, ValueError):
-        raise ArgumentError(
-            f"Column {name!r} must hold numbers, as it did when the model was fitted; "
-            f"got {column.dtype}."
-        ) from None
-    if np.isinf(numbers).any():
-        raise ArgumentError(
-            f"Column {name!r} must hold finite numbers; got infinity in row "
-            f"{int(np.flatnonzero(np.isinf(numbers))[0]) + 1}."
-        )
+    kind = column.dtype
+    if isinstance(kind, np.dtype) and kind.kind in "iuf":
+        if kind not in FLOATS:
+            column = column.astype(np.float64 if kind.kind == "f" else np.int64)
+        numbers = column.copy()
+    else:
+        if isinstance(kind, pd.CategoricalDtype) or pd.api.types.is_bool_dtype(kind):
+            column = column.astype(object)
+        parsed = read_numbers(column, delimiter=delimiter, allow_words=False)
+        if parsed is None:
+            texts = coded_texts(column).texts
+            wrong = next((text for text in texts if read_numbers([text]) is None), texts[0])
+            raise ArgumentError(f"Column {name!r} must hold numbers; got {wrong!r}.")
+        numbers = pd.Series(parsed.values, index=column.index)
+    infinite = np.isinf(numbers.to_numpy())
+    if infinite.any():
+        row = int(np.flatnonzero(infinite)[0]) + 1
+        raise ArgumentError(f"Column {name!r} must hold finite numbers; got infinity in row {row}.")
     return numbers
 
 
