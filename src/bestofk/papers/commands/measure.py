@@ -36,8 +36,7 @@ simulation_options = option_group(
                  help="Your own rows: a file, or the name of an embedded data set."),
     click.option("--target", metavar="COL", help="Column of --data to predict."),
     click.option("--cv", default="10x10", show_default=True, help="See: bestofk list plans."),
-    click.option("--sets", type=int, default=1000, show_default=True,
-                 help="Number of data sets."),
+    click.option("--sets", type=int, help="Number of data sets.  [default: 1000]"),
     click.option("--scoring", help="zero-one by default."),
     seed_option,
     jobs_option,
@@ -74,14 +73,14 @@ decision_options = option_group(
 )  # fmt: skip
 
 
-def _problem(options: dict[str, Any], default: str) -> Any:
-    """Return the problem of ``--problem`` and ``--data``."""
+def _problem(options: dict[str, Any], default: str, own: str = "shuffled") -> Any:
+    """Return the problem of ``--problem`` and ``--data``; `own` is the default with data."""
     from bestofk.papers.lab.problems.registry import problem
 
     rows = _rows(options)
     if rows is None:
         return problem(options["problem"] or default)
-    return problem(options["problem"] or "shuffled", data=rows)
+    return problem(options["problem"] or own, data=rows)
 
 
 def _rows(options: dict[str, Any]) -> Any:
@@ -135,6 +134,7 @@ def measure() -> None:
       bestofk measure type1 --data iris --cv 5x2 --sets 50
       bestofk measure power --cv 5x2 --problem 'network(paper=3)' --sets 50
       bestofk measure replicability --test 5x2cv-t --cv 5x2 --sets 50
+      bestofk measure replicability --data iris --learner nmc --learner nn
     """
 
 
@@ -193,12 +193,15 @@ def power(**options: Any) -> None:
 @test_options
 @lab_options
 def replicability(**options: Any) -> None:
-    """Measure whether other random splits of the same data give the same verdict."""
+    """Measure whether other random splits of the same data give the same verdict.
+
+    With --data, the data set is your own, with its own labels.
+    """
     from bestofk.papers.lab.measures import replicability as measure_replicability
 
     with _running():
         result = measure_replicability(
-            problem=_problem(options, "binary"),
+            problem=_problem(options, "binary", own="given"),
             repeats=options["repeats"],
             **_test(options),
         )

@@ -13,6 +13,7 @@ from bestofk._base.checks import Floats, whole
 from bestofk._base.errors import ArgumentError
 from bestofk._base.results import Presented
 from bestofk.papers.lab.collect_outcomes import Outcomes, Test, run_test
+from bestofk.papers.lab.problems.given_rows import GivenRows
 from bestofk.papers.lab.rates import LEVEL, Rate, rate_columns
 from bestofk.papers.lab.simulation import Simulation
 from bestofk.papers.lab.truth import Truth, truth_of
@@ -300,7 +301,7 @@ class Agreement:
         Share of data sets on which all repeats give the same verdict (Bouckaert 2003).
     pairs, pairs_low, pairs_high : float
         Probability that two repeats on the same data set agree (Bouckaert 2004), with its
-        interval over data sets.
+        interval over data sets: 0 to 1 for one data set.
     """
 
     all_agree: Rate
@@ -324,6 +325,20 @@ class Replicability(MeasuredTest):
         """Return the agreement at a measured level."""
         return self.agreements[self._index(alpha)]
 
+    @property
+    def verdicts(self) -> tuple[dict[str, int], ...]:
+        """By level, how often each learner was significantly better, and how often none was."""
+        first, second = self.simulation.learners[:2]
+        names = {0: "none", 1: "any" if self.outcomes.better is None else first, 2: second}
+        tables = np.moveaxis(self.outcomes.verdict, 2, 0)
+        return tuple(
+            {
+                names[one]: int(n)
+                for one, n in zip(*np.unique(table, return_counts=True), strict=True)
+            }
+            for table in tables
+        )
+
     def _columns(self) -> dict[str, Any]:
         """One row per level."""
         agreements = self.agreements
@@ -341,7 +356,16 @@ class Replicability(MeasuredTest):
         """State the shares in sentences."""
         repeats = self.simulation.repeats
         lines = [f"Replicability of {self.test}, {repeats} choices of splits per data set:"]
-        for alpha, agreement in zip(self.alphas, self.agreements, strict=True):
+        levels = zip(self.alphas, self.agreements, self.verdicts, strict=True)
+        for alpha, agreement, verdicts in levels:
+            if self.simulation.sets == 1:
+                same = "the same verdict" if len(verdicts) == 1 else "different verdicts"
+                counts = ", ".join(f"{name} {count}" for name, count in verdicts.items())
+                lines.append(
+                    f"- level {100 * alpha:g} %: the {repeats} give {same} (better: {counts}); two "
+                    f"of them agree with probability {100 * agreement.pairs:.1f} %."
+                )
+                continue
             ends = f"{100 * agreement.pairs_low:.1f} to {100 * agreement.pairs_high:.1f}"
             lines.append(
                 f"- level {100 * alpha:g} %: all {repeats} give the same verdict on "
@@ -358,6 +382,10 @@ class Replicability(MeasuredTest):
             "test": self.test,
             **self.simulation.facts(),
             "agreements": self._by_level(self.agreements),
+            "verdicts": [
+                {"alpha": alpha, "better": verdicts}
+                for alpha, verdicts in zip(self.alphas, self.verdicts, strict=True)
+            ],
             "explanation": self.explain(),
         }
 
@@ -376,7 +404,7 @@ def agreement_of(verdict: npt.NDArray[np.int64]) -> Agreement:
     same = verdict[:, :, np.newaxis] == verdict[:, np.newaxis, :]
     pairs: Floats = (same.sum(axis=(1, 2)) - repeats) / (repeats * (repeats - 1))
     mean = float(pairs.mean())
-    half = 0.0
+    half = np.inf
     if sets > 1:
         z = float(normal_quantile(0.5 + LEVEL / 2))
         half = z * float(pairs.std(ddof=1)) / float(np.sqrt(sets))
@@ -405,7 +433,8 @@ def replicability(
     test, learners, problem, cv, **arguments
         As for `type1_error`.
     repeats : int
-        Number of random split choices for each data set.
+        Number of random split choices for each data set. ``lab.problem("given", data=...)`` is
+        your own data with its own labels.
     simulation : Simulation, optional
         Use these losses, with two or more repeats, instead of simulating.
 
@@ -430,6 +459,8 @@ def replicability(
     """
     if simulation is None:
         arguments["repeats"] = whole(repeats, "repeats", at_least=2)
+        if isinstance(problem, GivenRows):
+            arguments.setdefault("sets", 1)
     simulation, result = run_test(test, learners, problem, cv, simulation, arguments)
     whole(simulation.repeats, "repeats", at_least=2)
     return Replicability(outcomes=result, simulation=simulation)

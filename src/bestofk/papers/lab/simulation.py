@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, whole
-from bestofk._base.errors import ArgumentError, StoreError
+from bestofk._base.errors import ArgumentError, StoreError, use
 from bestofk._base.formatting import counted, number
 from bestofk._base.results import Presented, json_ready
 from bestofk.decide.order_tables import ManyDecisions, order_many
@@ -18,7 +18,7 @@ from bestofk.learners.specification import named_learners
 from bestofk.losses.losses import Losses
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
-from bestofk.papers.lab.problems.given_rows import Degraded
+from bestofk.papers.lab.problems.given_rows import Degraded, GivenRows
 from bestofk.papers.lab.problems.registry import Problem, as_problem
 from bestofk.papers.lab.simulation_task import SimulationTask, SplitSet
 from bestofk.run.engine import Engine
@@ -261,6 +261,8 @@ def simulate(
     generator = as_problem(problem)
     if isinstance(generator, TableProblem):
         return _tables(generator, sets, repeats, random_state)
+    if isinstance(generator, GivenRows) and sets > 1:
+        raise ArgumentError("Problem 'given' has one data set: ", use(sets=1))
     task = _task(learners, generator, cv, scoring, random_state)
     design = task.design(task.splits(0, 0, task.encoded(0)))
     items = [SplitSet(number, repeat) for number in range(sets) for repeat in range(repeats)]

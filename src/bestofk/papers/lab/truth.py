@@ -15,7 +15,7 @@ from bestofk.learners.predict import seed_names
 from bestofk.learners.specification import named_learners
 from bestofk.papers.lab.problems.classes import BinaryAttributes, ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
-from bestofk.papers.lab.problems.given_rows import Degraded, ShuffledLabels
+from bestofk.papers.lab.problems.given_rows import Degraded, GivenRows, ShuffledLabels
 from bestofk.papers.lab.problems.networks import BayesianNetwork, draw_network
 from bestofk.papers.lab.simulation import Simulation
 from bestofk.papers.whole_plans import errors_of, plan_errors, predict_plan
@@ -105,7 +105,7 @@ def truth_of(simulation: Simulation, learners: Any) -> Truth:
             error=0.0,
             how="as set",
         )
-    if isinstance(problem, ShuffledLabels):
+    if isinstance(problem, ShuffledLabels | GivenRows):
         mean, error = simulation.mean_differences()
         return Truth(
             means=tuple(simulation.losses.mean(axis=(0, 1, 3, 4, 5, 6)).tolist()),

@@ -1,4 +1,4 @@
-"""Problems made from the user's own rows: shuffled labels, or a learner that is made worse."""
+"""Problems made from the user's own rows: as they are, with shuffled labels, or a worse learner."""
 
 from __future__ import annotations
 
@@ -27,6 +27,38 @@ def _check(data: DataSet, problem: str) -> None:
             f"data of problem {problem!r} must be a table of columns; {data.name!r} is a sparse "
             "matrix or a list of texts."
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenRows(DataProblem):
+    """The user's data with its own labels: one data set, for repeated choices of its splits.
+
+    Parameters
+    ----------
+    data : DataSet
+        The rows.
+
+    Examples
+    --------
+    >>> from bestofk.data import load
+    >>> GivenRows(data=load("iris")).describe()
+    'iris (150 rows)'
+    """
+
+    data: DataSet
+
+    def __post_init__(self) -> None:
+        _check(self.data, "given")
+
+    def encoded(self, rng: np.random.Generator) -> Encoded:  # noqa: ARG002
+        return self.data.encoded()
+
+    def draw(self, rng: np.random.Generator, name: str = "drawn") -> DataSet:  # noqa: ARG002
+        """Return the data set."""
+        return self.data
+
+    def describe(self) -> str:
+        return f"{self.data.name} ({self.data.n} rows)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,6 +57,12 @@ PROBLEMS: Registry[ProblemEntry] = Registry(
         paper="Fisher 1935, The design of experiments",
     ),
     ProblemEntry(
+        name="given",
+        maker="bestofk.papers.lab.problems.given_rows:GivenRows",
+        summary="your data as they are, for the replicability of a test",
+        paper="Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests",
+    ),
+    ProblemEntry(
         name="shuffled",
         maker="bestofk.papers.lab.problems.given_rows:ShuffledLabels",
         summary="your data with shuffled labels: nothing can be learnt",
@@ -100,7 +106,7 @@ def problem(text: str, **settings: Any) -> Problem:
     text : str
         A name of `PROBLEMS`, optionally with settings in parentheses.
     **settings
-        More settings, such as ``data=`` for *shuffled* and *degraded*.
+        More settings, such as ``data=`` for *given*, *shuffled* and *degraded*.
 
     Examples
     --------
