@@ -304,7 +304,8 @@ def _typed(cells: pd.Series[Any]) -> pd.Series[Any]:
         numbers = parsed.values
         gaps = np.isnan(numbers)
         if not gaps.any() and (numbers == np.floor(numbers)).all() and (
-            np.abs(numbers).max(initial=0) < 2**53 and not cells.str.contains(r"[.eE]").any()
+            np.abs(numbers).max(initial=0) < 2**53
+            and not cells.astype(str).str.contains(r"[.eE]").any()
         ):  # fmt: skip
             numbers = numbers.astype(np.int64)
         if not (gaps.any() and (cells[gaps] == "?").any()):  # which pandas reads as text

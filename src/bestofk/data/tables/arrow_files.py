@@ -59,6 +59,7 @@ def read_parquet(data: bytes, source: str, *, file_size: int, nested: bool = Fal
             rows = table.to_pylist()
             return from_rows(rows, source, file_size=file_size, nested=True, account="Parquet")
         columns = {name: _column(table.column(name), is_plain_text=name in texts) for name in names}
+        _check_texts([columns[name] for name in texts], source, file_size)
     except pa.ArrowMemoryError:
         raise TableError(f"{source}: there is not enough memory to read the file.") from None
     except (pa.ArrowException, OSError, IndexError, UnicodeDecodeError):
@@ -78,6 +79,15 @@ def _check_size(metadata: Any, source: str, file_size: int) -> None:
             needed += 8 * chunk.num_values + chunk.total_uncompressed_size
     what = f"expands to {metadata.num_rows} rows of {metadata.num_columns} columns"
     check_expansion(source, file_size=file_size, needed=needed, what=what)
+
+
+def _check_texts(columns: Sequence[Any], source: str, file_size: int) -> None:
+    """Raise if texts that are stored once would need too much memory and time in every cell."""
+    needed = 0
+    for column in columns:
+        counts = np.bincount(column.codes[column.codes >= 0], minlength=len(column.categories))
+        needed += int(counts @ np.array([*map(len, column.categories)], dtype=np.int64))
+    check_expansion(source, file_size=file_size, needed=needed, what="repeats long texts")
 
 
 def _column(column: Any, *, is_plain_text: bool) -> Any:

@@ -75,7 +75,9 @@ def _rows(sheet: Any, budget: RowBudget) -> list[tuple[int, list[Any]]]:
         cells = list(values)
         while cells and cells[-1] in (None, ""):
             cells.pop()
-        budget.spend(1, bytes_per_row=BYTES_PER_OBJECT * (1 + len(cells)))
+        # a text counts in every cell that shares it
+        letters = sum(len(cell) for cell in cells if isinstance(cell, str))
+        budget.spend(1, bytes_per_row=BYTES_PER_OBJECT * (1 + len(cells)) + letters)
         if cells:
             rows.append((number, cells))
     return rows
