@@ -139,6 +139,9 @@ def test_stated_kinds(tmp_path):
     with pytest.raises(ArgumentError, match="'ill' is the target and cannot be ignored"):
         as_dataset(file, "ill", columns={"ill": "ignore"})
     assert as_dataset(file, "x", columns={"x": "number"}).task == "regression"
+    frame = pd.DataFrame({"y": [1, 2] * 5, "x": np.arange(10.0)})
+    data = as_dataset(frame, [0.5, 1.5] * 5, columns={"y": "category"})  # not the target
+    assert (data.task, data.kinds["y"]) == ("regression", "nominal")
 
 
 def test_dates_that_can_be_read_in_two_ways_are_refused(tmp_path, capsys):

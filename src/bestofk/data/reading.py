@@ -145,7 +145,7 @@ def as_dataset(
         data = source if isinstance(source, DataSet) else load(str(source))
         _refuse_known(data, target=target, columns=stated, task=task)
         return with_row_columns(data, **roles)
-    table, choice, delimiter = None, "", None
+    choice, delimiter, locate = "", None, _row_location
     if isinstance(source, str | os.PathLike):
         table = _table(os.fspath(source))
         delimiter = table.delimiter
@@ -157,9 +157,7 @@ def as_dataset(
         excluded |= {column for column, kind in stated.items() if kind == "ignore"}
         target, choice = _chosen_target(table, target, excluded)
         source = _frame_of(table)
-        locate: Callable[[int, str], str] = table.location
-    else:
-        locate = _row_location
+        locate = table.location
     X, y, target = _features_and_target(source, target)
     name = name or "data"
     for role, values in {"y": y, **roles}.items():
@@ -167,7 +165,8 @@ def as_dataset(
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if n < 1:
         raise ArgumentError("A data set must have at least one row; got none.")
-    y, task, guessed = _target_values(y, target, n, task, stated, locate)
+    kind = None if target in getattr(X, "columns", ()) else stated.get(target)
+    y, task, guessed = _target_values(y, target, n, task, kind, locate)
     named, original = False, None
     notes: list[str] = []
     dates: list[str] = []
@@ -180,7 +179,7 @@ def as_dataset(
         frame = _frame(X)
         for column in stated:
             if column not in frame.columns and column != target:
-                raise UnknownNameError("column", column, [str(one) for one in frame.columns])
+                raise UnknownNameError("column", column, frame.columns)
         for role, column in roles.items():
             if isinstance(column, str) and column == target:
                 noun = "slices" if role == "by" else role
@@ -474,7 +473,7 @@ def _target_values(
     name: str,
     n: int,
     task: str,
-    stated: Mapping[str, str],
+    kind: str | None,
     locate: Callable[[int, str], str],
 ) -> tuple[pd.Series[Any], str, bool]:
     """Return the target as a categorical or numbers, the task, and whether it was a guess."""
@@ -485,7 +484,6 @@ def _target_values(
         raise ArgumentError(
             f"y must hold one target for each of the {n} rows of X; got shape {np.shape(column)}."
         )
-    kind = stated.get(name)
     if kind == "ignore":
         raise ArgumentError(f"Column {name!r} is the target and cannot be ignored.")
     if task == "auto" and kind is not None:
