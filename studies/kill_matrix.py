@@ -311,7 +311,10 @@ def end_workers(
 def stop_main(
     runs: Runs, expected: Any, times: int, number: int, moments: random.Random
 ) -> dict[str, Any]:
-    """Stop and continue the run, with a time limit per fit that is shorter than some stops."""
+    """Stop and continue the run, with a time limit per fit that is shorter than some stops.
+
+    The workers continue; the time in which a worker is stopped counts.
+    """
     hit, studies = 0, 0
     while hit < times:
         studies += 1
@@ -319,12 +322,9 @@ def stop_main(
         pid = runs.start(store=f"study{studies}.db", **limit)
         time.sleep(moments.uniform(0.0, 1.0))
         while Path(f"/proc/{pid}").exists() and runs.answer() is None:
-            stopped = [pid, *(runs.processes(pid) if moments.random() < 0.5 else [])]
-            for one in stopped:
-                _send(one, number)
+            _send(pid, number)
             time.sleep(moments.uniform(0.1, 2.5))
-            for one in stopped:
-                _continue(one)
+            _continue(pid)
             hit += 1
             if hit >= times:
                 break

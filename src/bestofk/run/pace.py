@@ -10,7 +10,7 @@ from bestofk.run.cells import CellResult
 from bestofk.run.experiment import CellIndex, Experiment
 from bestofk.run.task import BLOCK_SECONDS, Block, BlockSizer
 
-UNITS_PER_WORKER = 64
+UNITS_PER_WORKER = 256
 """Number of fits per worker that are read ahead, to start the long ones first."""
 MIN_SECONDS = 0.02
 """Least work of a block of quick fits, when little is left."""

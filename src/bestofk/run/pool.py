@@ -283,8 +283,10 @@ class WorkerSource:
             self._server = None
 
     def close(self) -> None:
-        """End the fork server."""
+        """End the fork server, and workers that an interruption has left running."""
         self._end_server()
+        for group in self._reaper.groups:
+            _end_group(group)
         self._reaper.close()
         if self._file is not None:
             self._file.close()
