@@ -156,3 +156,17 @@ def test_too_many_learners_are_refused(run, tmp_path):
     code, out, err = run("order", str(path), "--lower-is-better")
     assert (code, out) == (2, "")
     assert "10000 learners have 49995000 pairs, more than the limit of" in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        ({"dataset": ["x", "y", "Average"], "a": [0.1, 0.3, 0.2], "b": [0.2, 0.4, 0.3]},
+         "'Average' looks like a summary, not a data set"),
+        ({"dataset": ["x", "y"], "rows": [150, 178], "a": [0.1, 0.3], "b": [0.2, 0.4]},
+         r"'rows' has numbers above 1.*learners=\['a', 'b'\]"),
+    ],
+)  # fmt: skip
+def test_summaries_and_other_columns_are_no_learners(frame, message):
+    with pytest.raises(bk.TableError, match=message):
+        bk.read_losses(pd.DataFrame(frame), higher_is_better=False)

@@ -219,6 +219,9 @@ def read_losses(
     unpaired = _has_unpaired_runs(cells, design)
     cells = unpaired_runs(cells) if unpaired else cells
     grid = fill_grid(cells, allow_missing=missing != "refuse" or unpaired)
+    _refuse_summaries(cells)
+    if layout == "wide" and guessed:
+        _refuse_other_scale(cells)
     account += [*cells.notes, *grid.notes]
     design = "test-set" if cells.instances else design
     values, settled = _design_of(cells, grid, design, account)
@@ -233,6 +236,38 @@ def read_losses(
         loss_name=name,
         account=account,
     )
+
+
+def _refuse_summaries(cells: Cells) -> None:
+    """Raise if a row of means counts as a data set."""
+    names = cells.levels["dataset"].names if "dataset" in cells.levels else ()
+    for name in names if len(names) > 2 else ():
+        if name.strip(" .").lower() in _SUMMARIES:
+            raise TableError(
+                f"{cells.table.source}: {name!r} looks like a summary, not a data set: delete its "
+                "row, or rename it if it is one."
+            )
+
+
+_SUMMARIES = {"mean", "average", "avg", "median", "overall", "total", "avg rank", "mean rank"}
+
+
+def _refuse_other_scale(cells: Cells) -> None:
+    """Raise if a column of a wide table is on another scale than all others, which are shares."""
+    codes, names = cells.levels["learner"]
+    if len(names) < 3:
+        return
+    above = [k for k in range(len(names)) if (cells.values[codes == k] > 1.0).all()]
+    inside = np.isin(codes, above, invert=True)
+    rest = cells.values[inside & np.isfinite(cells.values)]
+    if len(above) == 1 and rest.size and rest.min() >= 0.0 and rest.max() <= 1.0:
+        others = [name for k, name in enumerate(names) if k not in above]
+        raise TableError(
+            f"{cells.table.source}: {names[above[0]]!r} has numbers above 1, and the other columns "
+            "have numbers from 0 to 1: name the learners with ",
+            use(learners=others),
+            ", or write all in the same way.",
+        )
 
 
 # The source
