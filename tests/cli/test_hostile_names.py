@@ -149,7 +149,7 @@ def test_logs(capfd) -> None:
     from bestofk.run.progress import observer
 
     stream = io.StringIO()
-    lines = observer("log", stream)
+    lines = observer("log", stream=stream)
     lines.start(total=3, done=1)
     lines.last = -1e9
     lines.item(label=f"{NAMES[0]} on {NAMES[14]}", failed=False)

@@ -12,11 +12,11 @@ class Terminal(io.StringIO):
 
 
 def test_a_bar_on_a_terminal_and_lines_elsewhere():
-    assert isinstance(observer(True, Terminal()), Bar)
-    assert observer(True, io.StringIO()).every == 30.0
-    assert observer("log", io.StringIO()).every == 10.0
-    assert type(observer(False, Terminal())) is Progress
-    assert isinstance(observer("log", io.StringIO()), Lines)
+    assert isinstance(observer(True, stream=Terminal()), Bar)
+    assert observer(True, stream=io.StringIO()).every == 30.0
+    assert observer("log", stream=io.StringIO()).every == 10.0
+    assert type(observer(False, stream=Terminal())) is Progress
+    assert isinstance(observer("log", stream=io.StringIO()), Lines)
     mine = Progress()
     assert observer(mine) is mine
 
@@ -132,7 +132,7 @@ def test_a_long_run_announces_its_time_once(monkeypatch):
     now = [0.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
-    lines = observer("log", stream, shorter="--budget 5m or --cv 5")
+    lines = observer("log", stream=stream, shorter="--budget 5m or --cv 5")
     lines.expects({"a": 1000, "b": 1000})
     lines.start(total=2000, done=0)
     for _ in range(5):

@@ -438,38 +438,33 @@ def _run(
 
     Return the race's outcome, the results, notes, the budget that would be enough, and the store.
     """
-    task = ComparisonTask(experiment)
-    where = "memory"
-    store, budget = execution.store, execution.budget
-    cells = AllCells(experiment)
+    task, cells = ComparisonTask(experiment), AllCells(experiment)
+    budget, where = execution.budget, "memory"
     cut: dict[CellIndex, float] = {}
-    stop = _first_failure if execution.on_failure == "stop" else None
-    notes: tuple[str, ...] = () if store is None else tuple(map(_unknown_note, experiment.unknown))
+    notes: tuple[str, ...] = ()
     results: Mapping[CellIndex, CellResult]
     outcome = None
-    if race is not None:
-        from bestofk.run.race import run_race
-
-        outcome, where = run_race(
-            experiment, spec, race, settings, execution, deadline, stop=stop, cut=cut
+    with opened(execution.store) as store:
+        if store is not None:
+            store.register(spec)
+            where, notes = store.shown_url, tuple(map(_unknown_note, experiment.unknown))
+        run = partial(
+            run_task,
+            task,
+            store=store,
+            deadline=deadline,
+            stop=partial(_first_failure, task) if execution.on_failure == "stop" else None,
+            retry_failed=execution.retry_failed,
+            cut=cut,
         )
-        results = outcome.results
-    else:
-        with opened(store) as kept:
-            if kept is not None:
-                kept.register(spec)
-                where = kept.shown_url
-            results = run_task(
-                task,
-                cells,
-                engine=execution.runner(),
-                store=kept,
-                progress=observer(execution.progress, shorter=_shorter(execution)),
-                deadline=deadline,
-                stop=None if stop is None else partial(stop, task),
-                retry_failed=execution.retry_failed,
-                cut=cut,
-            )
+        engine, progress = execution.runner(), observer(execution.progress, _shorter(execution))
+        if race is None:
+            results = run(cells, engine=engine, progress=progress)
+        else:
+            from bestofk.run.race import run_race
+
+            outcome = run_race(race, task, spec, settings, run, engine, progress)
+            results = outcome.results
     too_little = ""
     unfinished = len(results) < len(cells) if outcome is None else outcome.cut and outcome.whole
     if budget is not None and unfinished:

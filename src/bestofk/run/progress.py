@@ -229,7 +229,7 @@ def in_notebook() -> bool:
 
 
 def observer(
-    progress: bool | str | Progress, stream: TextIO | None = None, *, shorter: str = ""
+    progress: bool | str | Progress, shorter: str = "", stream: TextIO | None = None
 ) -> Progress:
     """Return a bar on a terminal, lines elsewhere, or an empty display.
 

@@ -39,15 +39,12 @@ from bestofk.losses.losses import DIMS, Losses, Metric
 from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import cost_table, failed_cells, left_out_learners
-from bestofk.run.engine import Rounds
-from bestofk.run.execution import Execution
-from bestofk.run.experiment import CellIndex, Experiment
+from bestofk.run.engine import Engine, Rounds
+from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import loss_shown
 from bestofk.run.process_state import held_threads
-from bestofk.run.progress import Progress, observer
+from bestofk.run.progress import Progress
 from bestofk.run.results import as_table
-from bestofk.run.run_task import run_task
-from bestofk.run.store import opened
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
@@ -451,54 +448,28 @@ class RaceProgress(Progress):
 
 
 def run_race(
-    experiment: Experiment,
-    spec: StudySpec,
     planned: PlannedRace,
+    task: ComparisonTask,
+    spec: StudySpec,
     settings: Settings,
-    execution: Execution,
-    deadline: float | None,
-    *,
-    stop: Callable[[ComparisonTask, CellIndex, CellResult], Exception | None] | None = None,
-    cut: dict[CellIndex, float] | None = None,
-) -> tuple[RaceOutcome, str]:
-    """Return the outcome of the race, and the store.
-
-    `stop` gives the error that a failure ends the race with, `cut` gets the fits that the
-    deadline cut.
-    """
-    task = ComparisonTask(experiment)
-    total = planned.fits(len(experiment.learners), experiment.repetitions)
-    where = "memory"
-    with opened(execution.store) as store, observer(execution.progress) as shown:
-        progress = RaceProgress(shown, total)
-        if store is not None:
-            store.register(spec)
-            where = store.shown_url
-        rounds = Rounds()
-        engine = replace(execution.runner(), rounds=rounds)
+    run: Callable[..., Mapping[CellIndex, CellResult]],
+    engine: Engine,
+    progress: Progress,
+) -> RaceOutcome:
+    """Return the outcome of a race whose cells ``run(cells, engine=..., progress=...)`` returns."""
+    learners, rounds = len(spec.learners), Rounds()
+    total = planned.fits(learners, spec.repetitions)
+    with progress as shown, held_threads(task.threads), rounds:
+        engine, all_rounds = replace(engine, rounds=rounds), RaceProgress(shown, total)
 
         def fetch(cells: Sequence[CellIndex]) -> Mapping[CellIndex, CellResult]:
             # these learners may need half of the runs that are left
-            share = len({cell.learner for cell in cells}) / len(experiment.learners)
+            share = len({cell.learner for cell in cells}) / learners
             rounds.requested += len(cells)
             rounds.later = share * (total - rounds.requested) / 2 / len(cells)
-            return run_task(
-                task,
-                cells,
-                engine=engine,
-                store=store,
-                progress=progress,
-                deadline=deadline,
-                stop=None if stop is None else lambda cell, result: stop(task, cell, result),
-                retry_failed=execution.retry_failed,
-                cut=cut,
-            )
+            return run(cells, engine=engine, progress=all_rounds)
 
-        with held_threads(task.threads), rounds:
-            outcome = race_cells(
-                planned, spec, settings, fetch, lambda text: progress.standing(text=text)
-            )
-    return outcome, where
+        return race_cells(planned, spec, settings, fetch, lambda text: shown.standing(text=text))
 
 
 # The study
