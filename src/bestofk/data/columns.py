@@ -103,7 +103,8 @@ keeps it).")
     if stated is None and not declared:
         dates = _parse_dates(cells, text)
         if dates is not None:
-            note = f"The dates of {text!r} are read as days since 1970-01-01."
+            since = "" if kind.kind == "m" else " since 1970-01-01"
+            note = f"The {'dates' if since else 'durations'} of {text!r} are read as days{since}."
             return ColumnReader(name=text, kind="date", day_first=dates[1], notes=(note,))
     if stated != "category" and not declared:
         parsed = read_numbers(cells, delimiter=delimiter)

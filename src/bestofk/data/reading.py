@@ -171,7 +171,9 @@ def as_dataset(
     notes: list[str] = []
     dates: list[str] = []
     if is_whole(X):
-        _refuse_column_names(columns=stated, **roles)
+        for argument, value in {"columns": stated or None, **roles}.items():
+            if isinstance(value, str | dict):
+                raise ArgumentError(f"{argument} names columns, and the rows have none: {value!r}.")
         rows = settled_rows(X)
         values_by_role = {role: one for role, one in roles.items() if one is not None}
     else:
@@ -227,13 +229,6 @@ def _refuse_known(data: DataSet, *, target: Any, columns: Mapping[str, str], tas
         raise ArgumentError(
             f"{data.name!r} is a data set for {data.task}; got ", use(task=task), ": omit task."
         )
-
-
-def _refuse_column_names(**arguments: Any) -> None:
-    """Raise if an argument names columns although the rows have none."""
-    for argument, value in arguments.items():
-        if isinstance(value, str) or (argument == "columns" and value):
-            raise ArgumentError(f"{argument} names columns, and the rows have none; got {value!r}.")
 
 
 def _row_location(row: int, column: str) -> str:
