@@ -164,36 +164,6 @@ def test_a_process_killed_while_creating_a_store_leaves_a_valid_store(tmp_path, 
     assert int(run(BORN, tmp_path)) > 0
 
 
-HALFWAY = """
-import os, sqlite3, sys
-connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-# with a cache of two pages, the other pages of the transaction are written to the file
-connection.execute("PRAGMA cache_size = 2")
-connection.execute("BEGIN IMMEDIATE")
-connection.execute("DROP TABLE old")
-connection.execute("CREATE TABLE new (x)")
-for _ in range(300):
-    connection.execute("INSERT INTO new VALUES (randomblob(3000))")
-os._exit(0)
-"""
-
-
-def test_an_interrupted_transaction_is_rolled_back(tmp_path, make_cell, run):
-    path = tmp_path / "store.db"
-    with open_store(str(path)) as store:
-        store.put([make_cell(1)], METRICS)
-    with closing(sqlite3.connect(path)) as connection:
-        # as during the creation of a store, before the write-ahead log
-        assert connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
-        connection.execute("CREATE TABLE old (x)")
-        connection.executemany("INSERT INTO old VALUES (randomblob(?))", [(900,)] * 400)
-        connection.commit()
-    run(HALFWAY, path)
-    assert path.with_name("store.db-journal").exists()
-    with open_store(str(path)) as store:
-        assert store.get([make_cell(1).key], METRICS) == {make_cell(1).key.digest: make_cell(1)}
-
-
 @forks
 def test_simultaneous_writers_share_a_store(lasting_url, run):
     assert run(TOGETHER, lasting_url) == "equal"
@@ -483,7 +453,7 @@ def test_a_server_that_restarts_is_waited_for(postgresql, make_cell):
             assert len(results) == number + 1
 
 
-def test_a_server_that_stays_away_is_waited_for_once(postgresql, make_cell):
+def test_a_server_that_stays_away_is_waited_for_once(postgresql, make_cell, monkeypatch):
     store = open_store(postgresql.emptied(), patience=1.0)
     store.put([make_cell(1)], METRICS)
     store.flush()
@@ -493,11 +463,12 @@ def test_a_server_that_stays_away_is_waited_for_once(postgresql, make_cell):
         begin = time.monotonic()
         with pytest.raises(StoreError):
             store.flush()
-        assert 1.0 <= time.monotonic() - begin < 20.0
-        begin = time.monotonic()
-        with pytest.raises(StoreError):
-            store.n_cells()
-        assert time.monotonic() - begin < 1.0  # not for a minute at every call
+        assert time.monotonic() - begin >= 1.0
+        with monkeypatch.context() as patched:
+            # not for a minute at every call
+            patched.setattr(database.time, "sleep", lambda _: pytest.fail("it waits again"))
+            with pytest.raises(StoreError):
+                store.n_cells()
     finally:
         postgresql.up()
     assert store.n_cells() == 2  # nothing was lost
@@ -559,17 +530,6 @@ def test_a_full_disk_of_a_server(postgresql, tmp_path, make_cell):
         for statement in (f"DROP DATABASE IF EXISTS d{postgresql.made}", "DROP TABLESPACE small"):
             postgresql.sql(statement)
         subprocess.run(["umount", "-l", str(folder)], check=True)
-
-
-def test_a_jumping_clock_does_not_delay_results(tmp_path, make_cell, monkeypatch):
-    jumps = iter(range(10**6))
-    monkeypatch.setattr(time, "time", lambda: 1e9 - 86_400.0 * next(jumps))
-    with open_store(tmp_path / "study.db") as store, open_store(tmp_path / "study.db") as reader:
-        store.put([make_cell(1)], METRICS)
-        deadline = time.monotonic() + 10
-        while reader.n_cells() < 1 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert reader.n_cells() == 1
 
 
 class Sink:
