@@ -69,18 +69,18 @@ def show(store: str, study: int | None, export: str | None, watch: bool, as_json
             if len(shown) != 1:
                 raise click.UsageError(_which_study(shown))
             rows = export_study(opened, shown[0].id, export)
-        tallies = [_tally(opened, each) for each in shown]
+        looks = _look(opened, shown)
         if as_json:
-            contents = _as_json(opened, shown, tallies)
+            contents = _as_json(opened, shown, looks)
             exported = {} if export is None else {"export": export, "rows": rows}
             echo_json({**contents, **exported})
             return
         if export is not None:
-            unneeded = _unneeded(_decided(opened, shown[0], 1), tallies[0])
-            empty = _empty(tallies[0], unneeded)
+            tally, decided = looks[0]
+            empty = _empty(tally, _unneeded(decided, tally))
             say(f"{rows} fits of study {shown[0].id} are in {export}{empty}.")
             return
-        _print(opened, shown, tallies)
+        _print(opened, shown, looks)
 
 
 def _watch(store: str, study: int | None) -> None:
@@ -95,14 +95,14 @@ def _watch(store: str, study: int | None) -> None:
         while True:
             with open_store(store, read_only=True) as opened:
                 shown = opened.studies() if study is None else (opened.study(study),)
-                tallies = [_tally(opened, each) for each in shown]
+                looks = _look(opened, shown)
                 state = tuple(
                     (each.id, len(each.spec.decisions), tally.done, tally.failed)
-                    for each, tally in zip(shown, tallies, strict=True)
+                    for each, (tally, _) in zip(shown, looks, strict=True)
                 )
                 if state != last:
                     click.clear()  # only on a terminal
-                    _print(opened, shown, tallies)
+                    _print(opened, shown, looks)
                     say(f"\n{datetime.now():%H:%M:%S}. Ctrl-C ends the watch.\n")
                     sys.stdout.flush()
                 last = state
@@ -113,25 +113,29 @@ def _watch(store: str, study: int | None) -> None:
         return
 
 
-def _tally(store: Store, study: StoredStudy) -> Tally:
-    from bestofk.run.open_study import study_results
+Look = tuple["Tally", "Study | str | None"]
+"""The counts of a study, and the study with its decision, or the error message; None if there are
+many studies."""
+
+
+def _look(store: Store, shown: tuple[StoredStudy, ...]) -> list[Look]:
+    """Read the results of every study once."""
+    from bestofk._base.errors import BestOfKError
+    from bestofk.run.open_study import decided_study, study_results
     from bestofk.run.results import tally
 
-    return tally(study.spec, study_results(store, study.spec))
-
-
-def _decided(store: Store, study: StoredStudy, shown: int) -> Study | str | None:
-    """Return the study with its decision, or the error message; None if there are many studies."""
-    from bestofk._base.errors import BestOfKError
-    from bestofk.run.open_study import open_study
-
-    if shown > MAX_DECIDED_STUDIES:
-        return None
-    try:
-        with warnings_as_lines():
-            return open_study(store, study.id)
-    except BestOfKError as refusal:
-        return str(refusal)
+    looks: list[Look] = []
+    for study in shown:
+        results = study_results(store, study.spec)
+        decided: Study | str | None = None
+        if len(shown) <= MAX_DECIDED_STUDIES:
+            try:
+                with warnings_as_lines():
+                    decided = decided_study(study.spec, results, store.shown_url)
+            except BestOfKError as refusal:
+                decided = str(refusal)
+        looks.append((tally(study.spec, results), decided))
+    return looks
 
 
 def _which_study(shown: tuple[StoredStudy, ...]) -> str:
@@ -141,16 +145,15 @@ def _which_study(shown: tuple[StoredStudy, ...]) -> str:
     return f"--export needs --study N, one of {numbers}."
 
 
-def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -> dict[str, Any]:
+def _as_json(store: Store, shown: tuple[StoredStudy, ...], looks: list[Look]) -> dict[str, Any]:
     from dataclasses import asdict
     from math import isfinite
 
     from bestofk.version import __version__
 
     studies = []
-    for study, tally in zip(shown, tallies, strict=True):
+    for study, (tally, decided) in zip(shown, looks, strict=True):
         spec = asdict(study.spec)
-        decided = _decided(store, study, len(shown))
         for data in spec["datasets"]:
             del data["splits"]
         studies.append(
@@ -178,7 +181,7 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
     }
 
 
-def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -> None:
+def _print(store: Store, shown: tuple[StoredStudy, ...], looks: list[Look]) -> None:
     from bestofk.cli.terminal import console, one_line, plain
 
     out = console()
@@ -191,7 +194,7 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         contents.append(f"{counted(n_payloads, 'result')} of simulations and papers")
     out.print(plain(f"{store.shown_url}: {', '.join(contents)}.", style="bold"))
     numbers = {each.spec.digest: each.id for each in store.studies()}
-    for study, tally in zip(shown, tallies, strict=True):
+    for study, (tally, decided) in zip(shown, looks, strict=True):
         spec = study.spec
         title = one_line(spec.title, 80) or "(no title)"
         out.print()
@@ -209,7 +212,6 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         repeated = numbers.get(spec.replicates)
         if repeated is not None:
             _print_field(out, "repeats", f"study {repeated} with other random splits")
-        decided = _decided(store, study, len(shown))
         _print_field(out, "fits", _progress(tally, _unneeded(decided, tally)))
         _print_field(out, "time", f"{_duration(tally.seconds)} in fit and predict")
         for failure in tally.failures[:MAX_FAILURES]:

@@ -92,11 +92,9 @@ def open_study(
     opened = nullcontext(store) if isinstance(store, Store) else open_store(store, read_only=True)
     with opened as source:
         spec = source.study(only_study(source) if number is None else number).spec
-        settings, record, recorded = _settings(spec, decision, changes, source.shown_url)
-        command = spec.command if record is None else record.command
-        # a command line belongs to recorded decisions only
-        spec = replace(spec, command=command if recorded else ())
-        return _reopened(source, spec, settings, record, _stored_race(spec, decision))
+        return decided_study(
+            spec, study_results(source, spec), source.shown_url, decision=decision, **changes
+        )
 
 
 def study_at(text: str) -> Study:
@@ -231,15 +229,20 @@ def _stored_race(spec: StudySpec, decision: int | Settings | None) -> dict[str, 
     return _record(spec.decisions, -1 if decision is None else decision).race
 
 
-def _reopened(
-    store: Store,
+def decided_study(
     spec: StudySpec,
-    settings: Settings,
-    record: StoredDecision | None,
-    race: Mapping[str, Any] | None,
+    results: ResultTable,
+    where: str,
+    *,
+    decision: int | Settings | None = None,
+    **changes: Any,
 ) -> Study:
-    where = store.shown_url
-    results = study_results(store, spec)
+    """Return a study from its stored results, decided like `open_study`; `where` is its store."""
+    settings, record, recorded = _settings(spec, decision, changes, where)
+    race = _stored_race(spec, decision)
+    command = spec.command if record is None else record.command
+    # a command line belongs to recorded decisions only
+    spec = replace(spec, command=command if recorded else ())
     if not results:
         raise StoreError(f"{where}: nothing of {spec.title!r} was evaluated yet.")
     if spec.kind == "holdout" and len(spec.datasets) == 1:
