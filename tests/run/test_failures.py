@@ -10,9 +10,9 @@ import pytest
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk.run.cells import FAILURE_KINDS
-from bestofk.run.comparison_task import ComparisonTask, blocks_of
+from bestofk.run.comparison_task import ComparisonTask
+from bestofk.run.engine import Engine
 from bestofk.run.evaluate import evaluate
-from bestofk.run.pool import run_in_workers
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
@@ -92,10 +92,9 @@ def test_crashes_and_hangs_are_recorded_and_the_others_go_on(good):
     everything = HARD | {name: SOFT[name] for name in ("raises", "memory limit")}
     learners = {name: learner for name, (learner, *_) in everything.items()} | good
     experiment = strange.make_experiment(learners, {"d": (X, Y)}, "holdout:0.5")
-    blocks = blocks_of(experiment, experiment.cells())
-    found = strange.by_place(
-        experiment, run_in_workers(ComparisonTask(experiment), blocks, jobs=2, timeout=2.5)
-    )
+    engine = Engine(name="processes", jobs=2, timeout=2.5)
+    cells = list(experiment.cells())
+    found = strange.by_place(experiment, engine.run(ComparisonTask(experiment), cells))
     assert len(found) == len(learners)
     for name, (_, kind, reason) in everything.items():
         failure = found[name, 0, 0, 0, 0].failure

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Generator, Hashable, Iterable, Iterator
 from importlib import import_module
-from itertools import count
+from itertools import count, islice
 from typing import Any, Generic
 from uuid import uuid4
 
@@ -25,7 +25,6 @@ from bestofk.run.engine import Engine
 from bestofk.run.pool import Pool, WorkerSource
 from bestofk.run.task import (
     Block,
-    BlockSizer,
     ItemT,
     ResultT,
     Task,
@@ -49,32 +48,18 @@ _LOGGERS = (
 """Loggers that report lost connections, some from threads that end later."""
 
 
-def run_on_dask(
-    task: Task[ItemT, ResultT],
-    blocks: Iterable[Block[ItemT]],
-    *,
-    sizer: BlockSizer | None = None,
-    jobs: int = -1,
-    scheduler: Any = None,
-    timeout: float | None = None,
-    deadline: float | None = None,
-    cut: dict[ItemT, float] | None = None,
-    pools: list[Any] | None = None,
-) -> Generator[ResultT, None, None]:
-    """Evaluate blocks on a Dask cluster and yield results as they arrive.
+class DaskCluster(Generic[ItemT, ResultT]):
+    """Blocks as futures of a `distributed.Client`.
+
+    The Dask setting ``distributed.scheduler.allowed-failures`` limits how often the scheduler
+    resends the block of a dead worker.
 
     - `task`: The task of the items. Each worker receives it once.
-    - `blocks`: Consumed lazily, as the cluster has free threads.
-    - `sizer`: Receives the number of blocks that are sent at once before the first one is
-      requested.
     - `jobs`: Number of blocks evaluated at the same time; -1 uses all threads of the cluster.
       Without a scheduler, the number of threads of the local cluster.
     - `scheduler`: Address of the cluster, a `distributed.Client` or a Dask cluster; by default a
       local cluster is started.
     - `timeout`: Time limit of one item, in seconds.
-    - `deadline`: End of the run, on the clock of `time.monotonic`.
-    - `cut`: Receives the items that the deadline cut off, with the seconds since they were sent.
-    - `pools`: Holds the connection between two calls for the same task; the caller closes it.
 
     Raises
     ------
@@ -84,60 +69,14 @@ def run_on_dask(
         The task cannot be pickled, or the cluster does not answer, has no workers, or cannot run
         bestofk.
     """
-    cluster: DaskCluster[ItemT]
-    if pools:
-        cluster = pools.pop()
-    else:
-        cluster = DaskCluster(task, jobs=jobs, scheduler=scheduler, timeout=timeout)
-    limit = BLOCKS_PER_THREAD * cluster.threads
-    if sizer is not None:
-        sizer.workers = limit
-    waiting = iter(blocks)
-    pending: dict[int, tuple[Block[ItemT], float]] = {}
-    finished = False
-    try:
-        while True:
-            while len(pending) < limit and (block := next(waiting, None)) is not None:
-                pending[cluster.send(block)] = block, time.monotonic()
-            if not pending:
-                finished = True
-                return
-            left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
-                now = time.monotonic()
-                if cut is not None:
-                    cut.update({block.items[0]: now - sent for block, sent in pending.values()})
-                return
-            received = cluster.receive(left)
-            if received is None:
-                continue
-            ticket, results = received
-            block, _ = pending.pop(ticket)
-            if results is None:
-                reason = "the Dask workers that evaluated it were killed."
-                lost = Failure(kind="killed", reason=reason)
-                yield from (task.lost(item, lost) for item in block.items)
-            else:
-                yield from results
-    finally:
-        if finished and pools is not None:
-            pools.append(cluster)
-        else:
-            cluster.close()
-
-
-class DaskCluster(Generic[ItemT]):
-    """Blocks as futures of a `distributed.Client`.
-
-    The Dask setting ``distributed.scheduler.allowed-failures`` limits how often the scheduler
-    resends the block of a dead worker.
-    """
-
-    threads: int
-    """Number of blocks that the cluster evaluates at the same time."""
 
     def __init__(
-        self, task: Task[ItemT, Any], *, jobs: int, scheduler: Any, timeout: float | None
+        self,
+        task: Task[ItemT, ResultT],
+        *,
+        jobs: int = -1,
+        scheduler: Any = None,
+        timeout: float | None = None,
     ) -> None:
         try:
             distributed: Any = import_module("distributed")
@@ -150,7 +89,7 @@ class DaskCluster(Generic[ItemT]):
                 f"{unpicklable} cannot be pickled, so it cannot be sent to a Dask cluster: define "
                 "it in a module."
             ) from None
-        self.token, self.timeout = uuid4().hex, timeout
+        self.task, self.token, self.timeout = task, uuid4().hex, timeout
         self.futures: dict[int, tuple[Any, Block[ItemT], int]] = {}
         self.finished: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self.tickets = count()
@@ -168,7 +107,7 @@ class DaskCluster(Generic[ItemT]):
             else:
                 self.client = _checked_client(scheduler)
             undo.callback(self._disconnect)
-            self.threads = self._threads(scheduler, jobs)
+            self.blocks_at_once = BLOCKS_PER_THREAD * self._threads(scheduler, jobs)
             self.data = self._scatter()
             self.undo = undo.pop_all()
 
@@ -186,6 +125,39 @@ class DaskCluster(Generic[ItemT]):
     def _scatter(self) -> Any:
         # without a hash: data that was lost with its workers needs a new key
         return self.client.scatter(self.packed, broadcast=True, hash=False)
+
+    def run(
+        self,
+        blocks: Iterable[Block[ItemT]],
+        *,
+        deadline: float | None = None,
+        cut: dict[ItemT, float] | None = None,
+    ) -> Generator[ResultT, None, None]:
+        """Evaluate blocks, consumed as the cluster has free threads, and yield the results.
+
+        See `bestofk.run.engine.Engine.run` for the parameters.
+        """
+        waiting = iter(blocks)
+        pending: dict[int, tuple[Block[ItemT], float]] = {}
+        while True:
+            for block in islice(waiting, self.blocks_at_once - len(pending)):
+                pending[self.send(block)] = block, time.monotonic()
+            now = time.monotonic()
+            if not pending or (deadline is not None and now >= deadline):
+                break
+            received = self.receive(None if deadline is None else deadline - now)
+            if received is None:
+                continue
+            ticket, results = received
+            block, _ = pending.pop(ticket)
+            if results is None:
+                reason = "the Dask workers that evaluated it were killed."
+                lost = Failure(kind="killed", reason=reason)
+                yield from (self.task.lost(item, lost) for item in block.items)
+            else:
+                yield from results
+        if cut is not None:
+            cut.update({block.items[0]: now - sent for block, sent in pending.values()})
 
     def send(self, block: Block[ItemT]) -> int:
         """Send a block and return its ticket."""

@@ -10,12 +10,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Self
 
 from bestofk._base.checks import one_of, positive
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, RunError
 from bestofk.run.process_state import limited
-from bestofk.run.task import Block, BlockSizer, ItemT, ResultT, Task
+from bestofk.run.task import Block, BlockSizer, ItemT, ResultT, Task, UnpicklableError
 
 ENGINES = ("auto", "serial", "processes", "dask")
 START_COST = 3.0
@@ -133,19 +134,7 @@ class Engine:
         cut: dict[ItemT, float] | None,
     ) -> Generator[ResultT, None, None]:
         if self.name == "dask":
-            from bestofk.run.dask import run_on_dask
-
-            return run_on_dask(
-                task,
-                blocks,
-                sizer=sizer,
-                jobs=self.jobs,
-                scheduler=self.scheduler,
-                timeout=self.timeout,
-                deadline=deadline,
-                cut=cut,
-                pools=None if self.rounds is None else self.rounds.pools,
-            )
+            return self._in_pool(partial(self._cluster, task, sizer), blocks, deadline, cut)
         # a fit in this process cannot be stopped
         watched = self.timeout is not None or deadline is not None
         if self.name == "serial" and not watched:
@@ -154,6 +143,13 @@ class Engine:
             return self._in_workers(task, blocks, deadline, cut)
         return self._auto(task, items, blocks)
 
+    def _cluster(self, task: Task[ItemT, ResultT], sizer: BlockSizer) -> Any:
+        from bestofk.run.dask import DaskCluster
+
+        cluster = DaskCluster(task, jobs=self.jobs, scheduler=self.scheduler, timeout=self.timeout)
+        sizer.workers = cluster.blocks_at_once
+        return cluster
+
     def _in_workers(
         self,
         task: Task[ItemT, ResultT],
@@ -161,19 +157,45 @@ class Engine:
         deadline: float | None = None,
         cut: dict[ItemT, float] | None = None,
     ) -> Generator[ResultT, None, None]:
-        from bestofk.run.pool import run_in_workers
+        from bestofk.run.pool import new_pool
 
-        return run_in_workers(
+        start = partial(
+            new_pool,
             task,
-            blocks,
             jobs=1 if self.name == "serial" else self.workers,
             timeout=self.timeout,
-            deadline=deadline,
             # a trusted task may be forked from a process that has threads
             here=self.name == "serial" or (task.trusted and self.name != "processes"),
-            cut=cut,
-            pools=None if self.rounds is None else self.rounds.pools,
         )
+        try:
+            yield from self._in_pool(start, blocks, deadline, cut)
+        except UnpicklableError as unpicklable:
+            if self.timeout is not None or deadline is not None:
+                raise RunError(
+                    f"{unpicklable} cannot be pickled, so this system cannot limit its time: "
+                    "define it in a module, or omit the timeout and the budget."
+                ) from None
+            yield from _in_process(task, blocks)
+
+    def _in_pool(
+        self,
+        start: Callable[[], Any],
+        blocks: Iterable[Block[ItemT]],
+        deadline: float | None,
+        cut: dict[ItemT, float] | None,
+    ) -> Generator[Any, None, None]:
+        """Run blocks in the pool of the last round, or in a new one."""
+        pools = [] if self.rounds is None else self.rounds.pools
+        pool = pools.pop() if pools else start()
+        finished = False
+        try:
+            yield from pool.run(blocks, deadline=deadline, cut=cut)
+            finished = True
+        finally:
+            if finished and self.rounds is not None:
+                pools.append(pool)
+            else:
+                pool.close()
 
     def _auto(
         self, task: Task[ItemT, ResultT], items: Sequence[ItemT], blocks: Iterator[Block[ItemT]]

@@ -381,73 +381,32 @@ class _Worker(Generic[ItemT]):
     """`Task.company` of the items that it has evaluated."""
 
 
-def run_in_workers(
-    task: Task[ItemT, ResultT],
-    blocks: Iterable[Block[ItemT]],
-    *,
-    jobs: int,
-    timeout: float | None = None,
-    deadline: float | None = None,
-    here: bool = False,
-    cut: dict[ItemT, float] | None = None,
-    pools: list[Any] | None = None,
-) -> Generator[ResultT, None, None]:
-    """Evaluate blocks in `jobs` worker processes and yield results as they arrive.
+def new_pool(
+    task: Task[ItemT, ResultT], *, jobs: int, timeout: float | None = None, here: bool = False
+) -> Pool[ItemT, ResultT]:
+    """Return a pool for a task.
 
-    If part of the task cannot be pickled, the workers are forks of this process.
+    If a part of the task cannot be pickled, the workers are forks of this process.
 
     - `task`: The task of the items.
-    - `blocks`: Consumed lazily, one for each idle worker.
     - `jobs`: Number of workers.
     - `timeout`: Time limit of one item, in seconds. Its worker is killed after that.
-    - `deadline`: End of the run, on the clock of `time.monotonic`. Unfinished items get no result.
     - `here`: Fork the workers from this process if the system can; they start immediately.
-    - `cut`: Receives the items that the deadline cut off, with the seconds that each had taken.
-    - `pools`: Holds the pool between two calls for the same task; the caller closes it.
+
+    Raises
+    ------
+    UnpicklableError
+        A part of the task cannot be pickled, and the system cannot fork.
     """
-    pool = pools.pop() if pools else _new_pool(task, jobs, timeout, deadline, here=here)
-    if pool is None:
-        evaluator = task.evaluator()
-        for block in blocks:
-            yield from evaluator.evaluate_block(block)
-        return
-    finished = False
-    try:
-        yield from pool.run(iter(blocks))
-        finished = True
-    finally:
-        if cut is not None:
-            cut.update(pool.cut)
-        if finished and pools is not None:
-            pools.append(pool)
-        else:
-            pool.close()
-
-
-def _new_pool(
-    task: Task[ItemT, ResultT],
-    jobs: int,
-    timeout: float | None,
-    deadline: float | None,
-    *,
-    here: bool,
-) -> Pool[ItemT, ResultT] | None:
-    """Return a pool for the task; None if this process must evaluate it."""
     packed = None
     # libraries of macOS may crash in forks of a process with threads
     if not (here and can_fork() and sys.platform != "darwin"):
         try:
             packed = task.ship()
-        except UnpicklableError as unpicklable:
-            if not can_fork() and (timeout is not None or deadline is not None):
-                raise RunError(
-                    f"{unpicklable} cannot be pickled, so this system cannot limit its time: "
-                    "define it in a module, or omit the timeout and the budget."
-                ) from None
+        except UnpicklableError:
             if not can_fork():
-                return None
-    source = WorkerSource(task, packed)
-    return Pool(task, source, jobs=jobs, timeout=timeout, deadline=deadline)
+                raise
+    return Pool(task, WorkerSource(task, packed), jobs=jobs, timeout=timeout)
 
 
 def can_fork() -> bool:
@@ -468,23 +427,34 @@ class Pool(Generic[ItemT, ResultT]):
         *,
         jobs: int,
         timeout: float | None,
-        deadline: float | None = None,
     ) -> None:
-        self.task, self.source, self.jobs = task, source, jobs
-        self.timeout, self.deadline = timeout, deadline
+        self.task, self.source, self.jobs, self.timeout = task, source, jobs, timeout
+        self.deadline: float | None = None
         self.workers: list[_Worker[ItemT]] = []
         self.retries: deque[Block[ItemT]] = deque()
         self.attempts: Counter[ItemT] = Counter()
-        self.cut: dict[ItemT, float] = {}
         self.closed = False
         self._idle = threading.Event()
         self._idle.set()
 
-    def run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
-        """Evaluate blocks, consumed one for each idle worker."""
+    def run(
+        self,
+        blocks: Iterable[Block[ItemT]],
+        *,
+        deadline: float | None = None,
+        cut: dict[ItemT, float] | None = None,
+    ) -> Generator[ResultT, None, None]:
+        """Evaluate blocks, consumed one for each idle worker, and yield results as they arrive.
+
+        See `bestofk.run.engine.Engine.run` for the parameters.
+        """
+        self.deadline = deadline
         self._idle.clear()
         try:
-            yield from self._run(blocks)
+            yield from self._run(iter(blocks))
+            if cut is not None:
+                now = time.monotonic()
+                cut.update((each.items[0], now - each.since) for each in self.workers if each.items)
         finally:
             self._idle.set()
 
@@ -501,11 +471,7 @@ class Pool(Generic[ItemT, ResultT]):
                 elif block.items and not self._assign(block, idle):
                     break
             busy = [worker for worker in self.workers if worker.items]
-            if self._is_over():
-                now = time.monotonic()
-                self.cut = {worker.items[0]: now - worker.since for worker in busy}
-                return
-            if not busy:
+            if self._is_over() or not busy:
                 return
             yield from self._collect(busy)
 

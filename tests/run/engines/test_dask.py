@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from bestofk._base.errors import MissingExtraError, RunError
 from bestofk.run.comparison_task import ComparisonTask, blocks_of
-from bestofk.run.dask import run_on_dask
+from bestofk.run.dask import DaskCluster
 from bestofk.run.engine import Engine
 from bestofk.run.evaluate import evaluate
 
@@ -36,9 +36,12 @@ LEARNERS = {
 
 
 def on_cluster(experiment, **options):
-    return run_on_dask(
-        ComparisonTask(experiment), blocks_of(experiment, experiment.cells()), **options
-    )
+    deadline = options.pop("deadline", None)
+    cluster = DaskCluster(ComparisonTask(experiment), **options)
+    try:
+        yield from cluster.run(blocks_of(experiment, experiment.cells()), deadline=deadline)
+    finally:
+        cluster.close()
 
 
 def serially(experiment):

@@ -14,7 +14,7 @@ import pytest
 from bestofk.run import pool
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.evaluate import evaluate
-from bestofk.run.pool import Pool, WorkerSource, run_in_workers
+from bestofk.run.pool import new_pool
 from bestofk.run.task import Block, BlockSizer
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
@@ -28,7 +28,15 @@ def in_workers(experiment, **options):
     """Run in spawned workers, or in forks of this process (`here`)."""
     task, jobs = ComparisonTask(experiment), options.pop("jobs", 2)
     blocks = task.blocks(experiment.cells(), BlockSizer(workers=jobs))
-    return run_in_workers(task, blocks, jobs=jobs, **options)
+    return ran(task, blocks, jobs=jobs, **options)
+
+
+def ran(task, blocks, *, deadline=None, **options):
+    created = new_pool(task, **options)
+    try:
+        yield from created.run(blocks, deadline=deadline)
+    finally:
+        created.close()
 
 
 def kinds(experiment, results):
@@ -174,7 +182,7 @@ def test_the_timeout_counts_from_the_start_of_a_fit_not_of_its_block(tmp_path):
     experiment = strange.make_experiment(learners, sets, "holdout:0.5")
     block = Block(items=tuple(experiment.cells()))
     task = ComparisonTask(experiment)
-    results = list(run_in_workers(task, [block], jobs=1, timeout=5.0, here=True))
+    results = list(ran(task, [block], jobs=1, timeout=5.0, here=True))
     assert [cell.failure for cell in results] == [None] * 6
 
 
@@ -204,7 +212,7 @@ def test_untrusted_learners_get_their_own_workers(tmp_path):
     learners = {log.name: strange.Waits(log=str(log)) for log in logs}
     experiment = strange.make_experiment(learners, DATA, "2x3")
     task = ComparisonTask(experiment)
-    shared = Pool(task, WorkerSource(task, None), jobs=1, timeout=None)
+    shared = new_pool(task, jobs=1, here=True)
     results = []
     try:
         for block in task.blocks(experiment.cells(), BlockSizer()):
@@ -223,7 +231,7 @@ def test_a_crash_in_a_block_of_alternating_folds_loses_nothing():
     cells = {(cell.learner, cell.fold): cell for cell in experiment.cells()}
     order = [(0, 0), (2, 1), (1, 0), (1, 1), (0, 1), (2, 0)]
     block = Block(items=tuple(cells[at] for at in order))
-    results = run_in_workers(ComparisonTask(experiment), [block], jobs=1, here=True)
+    results = ran(ComparisonTask(experiment), [block], jobs=1, here=True)
     assert kinds(experiment, results) == {"max": {None}, "nmc": {None}, "exits": {"killed"}}
 
 
