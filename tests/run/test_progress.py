@@ -1,4 +1,5 @@
 import io
+import sys
 
 import pytest
 
@@ -164,3 +165,12 @@ def test_a_race_is_one_run_and_shows_its_standing(monkeypatch):
         "bestofk: 3 of 60 fits, nn on iris, 1 out, 2 left; open: nn against c4.5",
         "bestofk: 6 of 60 fits, nn on iris, 1 out, 2 left; open: nn against c4.5",
     ]
+
+
+def test_the_command_line_shows_at_once_that_it_starts(monkeypatch):
+    from bestofk.cli.say import say_start
+
+    for quiet, shown in ((False, "starting ...\r"), (True, "")):
+        monkeypatch.setattr("sys.stderr", Terminal())
+        say_start(quiet=quiet)
+        assert sys.stderr.getvalue() == shown

@@ -14,7 +14,8 @@ from bestofk.learners.preparation import ReadyLearner, ready_learner
 from bestofk.learners.raw_columns import RawColumns
 from bestofk.run.evaluate import model_factory
 from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
-from bestofk.run.judge import Rows, prepared_argument, sentence_of
+from bestofk.run.judge import Rows, prepared_argument
+from bestofk.run.task import describe_error
 
 if TYPE_CHECKING:
     from bestofk.run.study import Study
@@ -140,7 +141,7 @@ def fitted_pipeline(name: str, estimator: Any, data: DataSet, seed: int) -> Pipe
         raise
     except Exception as raised:  # any class may raise anything
         raise RunError(
-            f"{name} failed on all rows of {data.name!r}: {sentence_of(raised)}"
+            f"{name} failed on all rows of {data.name!r}: {describe_error(raised)}"
         ) from None
 
 

@@ -28,13 +28,11 @@ from bestofk.run.judge import (
     UnscoredError,
     checked_predictions,
     codes_of,
-    first_line,
     prepared_argument,
-    sentence_of,
 )
 from bestofk.run.process_state import caught_warnings, restored_process_state
 from bestofk.run.results import pack
-from bestofk.run.task import ItemEvaluator
+from bestofk.run.task import ItemEvaluator, describe_error, one_line
 from bestofk.splits.splits import Splits, distinct_rows
 
 if TYPE_CHECKING:
@@ -127,7 +125,6 @@ def _turn(cell: CellIndex | CellKey) -> tuple[int, int, int]:
 class _Runner:
     """One learner on one data set: how to make models."""
 
-    learner: NamedLearner
     fresh: Callable[[int], Any]
     form: str
     writes: bool
@@ -138,7 +135,6 @@ class _Runner:
     @classmethod
     def of(cls, learner: NamedLearner, ready: ReadyLearner, rows: Rows) -> _Runner:
         return cls(
-            learner=learner,
             fresh=model_factory(ready.estimator),
             form=ready.form,
             writes=ready.form != "encoded" and may_write(ready.estimator),
@@ -319,17 +315,17 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             except UnscoredError as unscored:
                 failure = unscored.failure
             except MemoryError as raised:
-                failure = Failure(kind="memory", reason=sentence_of(raised))
+                failure = Failure(kind="memory", reason=describe_error(raised))
             except ImportError as raised:
                 failure = Failure(
-                    kind="missing", reason=sentence_of(raised), detail=missing(raised)
+                    kind="missing", reason=describe_error(raised), detail=missing(raised)
                 )
             except BaseException as raised:  # a stranger's class may raise anything
                 if isinstance(raised, Interrupted) or (
                     isinstance(raised, KeyboardInterrupt) and _hears_the_user()
                 ):
                     raise
-                failure = Failure(kind="raised", reason=sentence_of(raised))
+                failure = Failure(kind="raised", reason=describe_error(raised))
         failures = [failure] * len(experiment.losses)
         return self._result(cell, failures, **known, warnings=_said(caught))
 
@@ -417,7 +413,7 @@ def _ready(estimator: Any, rows: Rows) -> ReadyLearner:
 def _said(caught: Sequence[WarningMessage]) -> tuple[str, ...]:
     if not caught:
         return ()
-    lines = (f"{w.category.__name__}: {first_line(str(w.message))}" for w in caught)
+    lines = (f"{w.category.__name__}: {one_line(str(w.message))}" for w in caught)
     return tuple(dict.fromkeys(lines))[:WARNINGS_KEPT]
 
 

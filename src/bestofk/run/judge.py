@@ -11,13 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, BestOfKError
+from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import joined
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded, take_rows
 from bestofk.learners.preparation import innermost, steps_of
 from bestofk.run.cells import Failure
 from bestofk.run.metrics import Answers, Loss, loss_shown
+from bestofk.run.task import describe_error
 from bestofk.splits.splits import distinct_rows
 
 Labels = npt.NDArray[Any]
@@ -352,7 +353,7 @@ class Judge:
         except MemoryError:
             raise
         except Exception as raised:  # a user's loss may raise anything
-            return Failure(kind="raised", reason=sentence_of(raised))
+            return Failure(kind="raised", reason=describe_error(raised))
 
     def _value(self, loss: Loss) -> float:
         fold, codes = self.fold, self.fold.rows.codes
@@ -416,20 +417,3 @@ def codes_of(predicted: Labels, rows: Rows) -> npt.NDArray[Any]:
         return predicted
     code_of = {label: code for code, label in enumerate(rows.classes.tolist())}
     return np.array([code_of[label] for label in predicted.tolist()], dtype=np.int32)
-
-
-def sentence_of(raised: BaseException) -> str:
-    """Return an error as one line."""
-    try:
-        text = first_line(str(raised))
-    except Exception:  # the `__str__` of an error may raise
-        text = ""
-    if isinstance(raised, BestOfKError):
-        return text
-    return f"{type(raised).__name__}: {text}" if text else f"{type(raised).__name__}."
-
-
-def first_line(text: str) -> str:
-    """Return a text as one line of at most 300 characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= 300 else line[:297] + "..."

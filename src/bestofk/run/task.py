@@ -21,7 +21,7 @@ from itertools import islice
 from mmap import mmap
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
-from bestofk._base.errors import RunError
+from bestofk._base.errors import BestOfKError, RunError
 from bestofk.run.cells import Failure
 
 if TYPE_CHECKING:
@@ -257,14 +257,21 @@ class Task(ABC, Generic[ItemT, ResultT]):
             raise UnpicklableError("the task") from None
 
 
+def one_line(text: str) -> str:
+    """Return a text as one line of at most 300 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= 300 else line[:297] + "..."
+
+
 def describe_error(error: BaseException) -> str:
-    """Return the class and message of an error on one line."""
-    kind = type(error).__name__
+    """Return the class and message of an error on one line; of our own errors, the message."""
     try:
-        text = " ".join(str(error).split())[:300]
-    except Exception:  # user classes may raise anything
+        text = one_line(str(error))
+    except Exception:  # the `__str__` of an error may raise
         text = ""
-    return f"{kind}: {text}" if text else f"{kind}."
+    if isinstance(error, BestOfKError):
+        return text
+    return f"{type(error).__name__}: {text}" if text else f"{type(error).__name__}."
 
 
 def sendable_error(error: Exception) -> Exception:
