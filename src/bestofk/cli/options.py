@@ -201,7 +201,7 @@ PREFER_COSTS = "Names, most preferred first: a,b,c; or listed, fit_time, predict
 interval_option = click.option(
     "--interval", metavar="RULE",
     help="Turn repetitions into intervals of losses: central, interquartile, shortest:0.1, "
-    "median-radius:0.1, 0.2:0.8 (quantiles); median, mode, censored-mean (typical numbers).",
+    "median-radius:0.1, 0.2:0.8 (quantiles); mean, median, mode, censored-mean (typical numbers).",
 )  # fmt: skip
 """How repetitions become intervals of losses."""
 

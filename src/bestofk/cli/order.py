@@ -157,7 +157,9 @@ def order(
             if cluster is not None:
                 raise click.UsageError(_ONLY_BATTLES)
             if has_intervals:
-                intervals = _decide_by_intervals(table, interval, prefer, reading, arguments)
+                intervals = _decide_by_intervals(
+                    table, interval, prefer, missing, reading, arguments
+                )
                 _echo_statement(intervals, outputs, as_json=as_json, quiet=quiet)
                 return
             if verbose:
@@ -222,6 +224,7 @@ def _decide_by_intervals(
     table: Any,
     interval: str | None,
     prefer: str | None,
+    missing: str,
     reading: dict[str, Any],
     arguments: dict[str, Any],
 ) -> StatedDecision:
@@ -237,6 +240,7 @@ def _decide_by_intervals(
         prefer=preference(prefer, measured=False),
         alpha=arguments["alpha"],
         higher_is_better=reading.get("higher_is_better"),
+        missing=missing,
         **chosen,
     )
     return decision

@@ -100,6 +100,7 @@ def run_test(
     alpha: float = 0.05,
     df: float | str | None = None,
     missing: str = "refuse",
+    rule: str | None = None,
     random_state: RandomState = 0,
     **reading: Any,
 ) -> TestReport:
@@ -111,6 +112,7 @@ def run_test(
     - `alternative`, `alpha`, `df`, `random_state`: As for the test.
     - `correction`: Over all pairs.
     - `missing` {"refuse", "drop", "allow"}: As for `bestofk.order`.
+    - `rule` {"vertex", "paper"}: Of ``"bootstrap-b"``.
     - `**reading`: For a file or data frame: what `read_losses` takes, such as
       ``higher_is_better=True``.
 
@@ -128,6 +130,9 @@ def run_test(
     for name in reading:
         raise TypeError(f"run_test() got an unexpected keyword argument {name!r}")
     names: tuple[int | str, ...] = problem.names
+    takes_rule = test in MULTIPLE_TESTS and MULTIPLE_TESTS[test].takes("rule")
+    if rule is not None and not takes_rule:
+        raise ArgumentError(f"rule does not apply to {test!r}, but to 'bootstrap-b'.")
     if test in PAIRWISE_TESTS:
         sides = side(alternative)
         choice = choose_test(
@@ -147,7 +152,8 @@ def run_test(
         for name, given in {"pair": pair, "df": df, "alternative": one_sided}.items():
             if given is not None:
                 raise ArgumentError(f"{name} does not apply to {test!r}, a test of all learners.")
-        result, words = _all_learners(problem, MULTIPLE_TESTS[test], alpha, random_state)
+        options = {"alpha": alpha, "random_state": random_state, "rule": rule or "vertex"}
+        result, words = _all_learners(problem, MULTIPLE_TESTS[test], missing, options)
     return TestReport(
         test=test,
         design=problem.describe(),
@@ -203,7 +209,7 @@ def _all_pairs(
 
 
 def _all_learners(
-    problem: Problem, entry: MultipleTest, alpha: float, random_state: RandomState
+    problem: Problem, entry: MultipleTest, missing: str, options: dict[str, Any]
 ) -> tuple[Any, str]:
     """Return the result of a test of all learners, and its sentences."""
     situations = set(problem.situations)
@@ -215,13 +221,13 @@ def _all_learners(
             f"test {entry.name!r} covers {covers}; the losses are {problem.describe()}: {offer}."
         )
     names = [str(name) for name in problem.names]
-    arguments = {"alpha": alpha, "random_state": random_state, "names": names}
+    arguments = {**options, "names": names}
     taken = {name: value for name, value in arguments.items() if entry.takes(name)}
-    result = entry.load()(_table(problem, entry), **taken)
-    return result, f"{result.explain(names=names, alpha=alpha)}\n{_from_words(problem)}"
+    result = entry.load()(_table(problem, entry, missing), **taken)
+    return result, f"{result.explain(names=names, alpha=options['alpha'])}\n{_from_words(problem)}"
 
 
-def _table(problem: Problem, entry: MultipleTest) -> Any:
+def _table(problem: Problem, entry: MultipleTest, missing: str) -> Any:
     if entry.zero_one:
         wrong = problem.sample(1)
         if not np.isin(wrong, (0.0, 1.0)).all():
@@ -229,7 +235,11 @@ def _table(problem: Problem, entry: MultipleTest) -> Any:
                 f"test {entry.name!r} covers losses of 0 or 1 per instance; these are others."
             )
         return 1.0 - wrong
-    if entry.axes == 4 and problem.losses is not None and problem.losses.complete:
+    if entry.axes == 4 and problem.losses is not None:
         values = problem.losses.values
+        if missing == "drop":
+            values = values[:, ~np.isnan(values).any(axis=(0, 2, 3, 4))]
+        if np.isnan(values).any():
+            return problem.sample(1)
         return values.reshape(values.shape[0], values.shape[1], -1, values.shape[4])
     return problem.sample(1)

@@ -168,3 +168,49 @@ def test_one_repetition_and_wrong_tables_are_named(frame, repeated):
         order_intervals(frame, interval="central")
     with pytest.raises(ArgumentError, match="a learner column, low and high"):
         order_intervals(frame.drop(columns="low"))
+
+
+def answer(*words):
+    return json.loads(
+        CliRunner().invoke(bestofk, [*words, "--json"], catch_exceptions=False).output
+    )
+
+
+def test_missing_cells_of_files_are_those_of_the_function(frame, repeated, tmp_path):
+    path = tmp_path / "gaps.csv"
+    gaps = frame.copy()
+    gaps.loc[3, "low"], gaps.loc[7, "high"] = np.nan, np.nan
+    gaps.to_csv(path, index=False)
+    # row 3 of the frame is line 5 of the file
+    with pytest.raises(TableError, match="line 5, column 'low' has no number: missing='allow'"):
+        order_intervals(path)
+    found = answer("test", str(path), "--test", "bootstrap-b", "--missing", "allow")
+    by_learner = [gaps[gaps["model"] == name] for name in ("net", "tree", "stump")]
+    ends = [[one[end].to_numpy() for one in by_learner] for end in ("low", "high")]
+    expected = bootstrap_b(intervals=ends, missing="allow")
+    assert [one["pvalue_high"] for one in found["pairs"]] == expected.posthoc()[:, 1].tolist()
+    assert found["pvalues"] == expected.pvalues.tolist()
+    # data sets 1 and 2 have an empty cell
+    assert read_interval_table(gaps, missing="drop").ends.shape == (2, 3, 8)
+    assert order_intervals(gaps, missing="allow").means["stump"][0] == pytest.approx(
+        by_learner[2]["low"].mean()
+    )
+
+    values = repeated.values[:, :, 0, 0].copy()
+    values[1, 2, 4] = np.nan
+    table = bk.Losses(
+        values, dims=("learner", "dataset", "repetition"), learners=["steady", "trapped"],
+        missing="allow",
+    )  # fmt: skip
+    table.to_frame().to_csv(path, index=False)
+    words = ("test", str(path), "--test", "bootstrap-b", "--lower-is-better")
+    for rule in ("paper", "vertex"):
+        found = answer(*words, "--missing", "allow", "--rule", rule)
+        expected = bootstrap_b(values[:, :, None], missing="allow", rule=rule)
+        assert found["pvalues"] == expected.pvalues.tolist()
+        complete = bootstrap_b(np.delete(values, 2, axis=1)[:, :, None], rule=rule)
+        found = answer(*words, "--missing", "drop", "--rule", rule)
+        assert found["pvalues"] == complete.pvalues.tolist()
+    means = np.delete(values, 2, axis=1).mean(axis=(1, 2))
+    decision = order_intervals(table, interval="mean", missing="drop")
+    assert decision.means["trapped"] == pytest.approx([means[1]] * 2)

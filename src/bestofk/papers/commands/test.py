@@ -37,6 +37,8 @@ from bestofk.cli.options import (
     show_default=True,
     help="For all pairs: holm, bonferroni, hochberg, benjamini-hochberg or none.",
 )
+@click.option("--rule", type=click.Choice(["vertex", "paper"]),
+              help="Of bootstrap-b: from losses to p-values.  [default: vertex]")  # fmt: skip
 @interval_option
 @level_options
 @config_option
@@ -46,6 +48,7 @@ def one_test(
     pair: tuple[str, str] | None,
     alternative: str,
     correction: str,
+    rule: str | None,
     interval: str | None,
     alpha: float,
     df: str | None,
@@ -74,24 +77,34 @@ def one_test(
         run_interval_test,
     )
     from bestofk.papers.one_test import run_test
+    from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 
     with warnings_as_lines():
         read = reading_options(reading)
         table: Any = losses
         try:
             table = read_table(losses, read, missing=missing)
-            has_intervals = interval is not None
+            # a missing loss is an interval: the whole range
+            gaps = missing == "allow" and not table.complete
+            takes_gaps = test in MULTIPLE_TESTS and MULTIPLE_TESTS[test].takes("missing")
+            has_intervals = interval is not None or (gaps and takes_gaps)
         except IntervalColumnsError:
             has_intervals = True
         if has_intervals:
             settings: dict[str, Any] = {
                 "pair": pair, "alternative": alternative, "correction": correction, "alpha": alpha,
+                "rule": rule,
             }  # fmt: skip
             outcome: Any = (
-                run_fuzzy_test(table, test, **settings)
+                run_fuzzy_test(table, test, missing=missing, **settings)
                 if interval == FUZZY
                 else run_interval_test(
-                    interval_table(table, interval, higher_is_better=read.get("higher_is_better")),
+                    interval_table(
+                        table,
+                        interval,
+                        higher_is_better=read.get("higher_is_better"),
+                        missing=missing,
+                    ),
                     test,
                     **settings,
                 )
@@ -107,6 +120,7 @@ def one_test(
             alpha=alpha,
             df=df_value(df),
             missing=missing,
+            rule=rule,
             random_state=random_state,
         )
     echo_explanation(result, as_json=as_json, more={"account": list(table.account)})

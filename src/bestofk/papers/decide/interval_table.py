@@ -6,14 +6,14 @@ The intervals come from a table with the columns low and high, or from repetitio
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, compress
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats, one_of, significance_level
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
-from bestofk._base.formatting import number
+from bestofk._base.formatting import counted, number
 from bestofk.data.tables.reading import read_table
 from bestofk.decide.interval_decision import (
     IntervalDecision,
@@ -27,6 +27,7 @@ from bestofk.losses.losses import Losses, Metric
 from bestofk.papers.stats.interval_bootstrap import (
     BootstrapBResult,
     bootstrap_b,
+    filled_ends,
     interval_convergence,
     repetition_intervals,
 )
@@ -37,6 +38,8 @@ TESTS = (*INTERVAL_TESTS, "bootstrap-b")
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 """Shares of repetitions in nested intervals."""
 FUZZY = "fuzzy"
+UNIT_RANGE = (0.0, 1.0)
+"""What a missing loss may be."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,7 +55,7 @@ class IntervalTable:
 
 
 def read_interval_table(
-    source: Any, *, higher_is_better: bool | None = None
+    source: Any, *, higher_is_better: bool | None = None, missing: str = "refuse"
 ) -> IntervalTable | None:
     """Read a table with the columns `low` and `high`; None if it does not have them.
 
@@ -60,6 +63,8 @@ def read_interval_table(
       The other columns, such as ``dataset`` and ``fold``, name the unit of a row. A number has
       equal ends, so learners with numbers and with intervals can be mixed.
     - `higher_is_better`: True: the numbers are scores. By default they are losses.
+    - `missing` {"refuse", "drop", "allow"}: What to do with an empty cell: stop, leave out its
+      unit, or replace it by 0 (low) or 1 (high).
 
     Examples
     --------
@@ -86,18 +91,29 @@ def read_interval_table(
     ends = np.full((2, len(learners.names), max(len(units), 1)), np.nan)
     rows = np.array([units[key] for key in keys]) if keys else np.zeros(table.n_rows, dtype=int)
     for k, column in enumerate(("low", "high")):
-        ends[k, learners.codes, rows] = table.numbers(column)
+        values = table.numbers(column)
+        if missing == "refuse" and np.isnan(values).any():
+            raise TableError(
+                f"{table.location(int(np.isnan(values).argmax()), column)} has no number: ",
+                use(missing="allow"),
+                f" reads it as the {('smallest, 0', 'largest, 1')[k]}.",
+            )
+        ends[k, learners.codes, rows] = values
     filled = np.zeros(ends.shape[1:], dtype=np.int64)
     np.add.at(filled, (learners.codes, rows), 1)
-    if (filled != 1).any() or np.isnan(ends).any():
+    if (filled > 1).any() or (missing == "refuse" and (filled == 0).any()):
         raise TableError(
             f"{table.source}: every learner needs one row per {' and '.join(others) or 'unit'}."
         )
+    names = [" ".join(map(str, key)) for key in units]
+    if missing == "drop":
+        complete = ~np.isnan(ends).any(axis=(0, 1))
+        names, ends = list(compress(names, complete)), ends[:, :, complete]
+    ends = filled_ends(ends, missing, UNIT_RANGE)
     if (ends[0] > ends[1]).any():
         raise TableError(f"{table.source}: low must not be above high.")
     if higher_is_better:
         ends = -ends[::-1]
-    names = [" ".join(map(str, key)) for key in units]
     return IntervalTable(
         learners=learners.names,
         units=tuple(names),
@@ -107,11 +123,15 @@ def read_interval_table(
     )
 
 
-def repetition_table(losses: Losses, interval: Any = "central") -> IntervalTable:
+def repetition_table(
+    losses: Losses, interval: Any = "central", *, missing: str = "refuse"
+) -> IntervalTable:
     """Return one interval per learner and unit from the repetitions of a table of losses.
 
     The units are the data sets if there are several (an interval is then the mean of those of its
-    splits), else the splits. See `bootstrap_b` for `interval`.
+    splits), else the splits. See `bootstrap_b` for `interval`. With `missing` = ``"drop"``, units
+    with a missing loss are left out; with ``"allow"``, a missing loss may be anything in
+    `range_of_losses`.
 
     Examples
     --------
@@ -121,13 +141,23 @@ def repetition_table(losses: Losses, interval: Any = "central") -> IntervalTable
     >>> repetition_table(losses, "interquartile").ends[:, 0].tolist()
     [[0.75, 4.75, 8.75], [2.25, 6.25, 10.25]]
     """
-    if not losses.complete:
+    holes = int(np.isnan(losses.values).sum())
+    if holes and missing == "refuse":
         raise ArgumentError("Intervals of repetitions need a complete table; use ",
                             use(missing="drop"), ".")  # fmt: skip
     K, D = losses.values.shape[:2]
     cells = losses.values.reshape(K, D, -1, losses.values.shape[-1])
-    ends = repetition_intervals(cells, interval)
-    if cells.shape[-1] == 1:
+    units = list(losses.datasets) if D > 1 else [f"split {k + 1}" for k in range(cells.shape[2])]
+    if missing == "drop":
+        complete = ~np.isnan(cells).any(axis=(0, 3) + ((2,) if D > 1 else (1,)))
+        units, holes = list(compress(units, complete)), 0
+        cells = cells[:, complete] if D > 1 else cells[:, :, complete]
+    span = range_of_losses(losses.metric)
+    ends = repetition_intervals(cells, interval, missing=missing, loss_range=span)
+    if holes:
+        notes = [f"{counted(holes, 'missing value')} of the losses may be anything from "
+                 f"{span[0]:g} to {span[1]:g}."]  # fmt: skip
+    elif cells.shape[-1] == 1:
         notes = ["There is one repetition per split, so every interval has width 0."]
     else:
         widths = interval_convergence(cells, interval).items()
@@ -135,14 +165,18 @@ def repetition_table(losses: Losses, interval: Any = "central") -> IntervalTable
         notes = [f"Mean width of the intervals by number of repetitions: {texts}."]
     if D == 1:
         notes.append(_SHARED_ROWS)
-        units = [f"split {k + 1}" for k in range(ends.shape[3])]
         ends = ends[:, :, 0]
     else:
-        units, ends = list(losses.datasets), ends.mean(axis=3)
+        ends = ends.mean(axis=3)
     return IntervalTable(
         learners=losses.learners, units=tuple(units), ends=ends, metric=losses.metric,
         notes=tuple(notes),
     )  # fmt: skip
+
+
+def range_of_losses(metric: Metric) -> tuple[float, float]:
+    """Return the losses of the metric's values 0 and 1, the range of a missing one."""
+    return (metric.offset - 1, metric.offset) if metric.higher_is_better else UNIT_RANGE
 
 
 _SHARED_ROWS = (
@@ -160,17 +194,22 @@ def run_interval_test(
     alternative: str = "two-sided",
     correction: str = "holm",
     alpha: float = 0.05,
+    rule: str | None = None,
 ) -> TestedIntervals | BootstrapBResult:
     """Run one test on a table of intervals: a paired test on all pairs, or Bootstrap-B.
 
     Both ends of the p-values are adjusted. A pair is significant if the largest adjusted p-value
-    is at most `alpha`, not significant if the smallest is above it, else inconclusive.
+    is at most `alpha`, not significant if the smallest is above it, else inconclusive. `rule` is
+    that of Bootstrap-B.
     """
     one_of(test, "test on intervals", TESTS)
     one_of(correction, "correction", tuple(CORRECTIONS))
     alpha = significance_level(alpha)
     if test not in INTERVAL_TESTS:
-        return bootstrap_b(intervals=table.ends, alpha=alpha, names=table.learners)
+        chosen = {} if rule is None else {"rule": rule}
+        return bootstrap_b(intervals=table.ends, alpha=alpha, names=table.learners, **chosen)
+    if rule is not None:
+        raise ArgumentError(f"rule does not apply to {test!r}, but to 'bootstrap-b'.")
     for name in pair or ():
         if name not in table.learners:
             raise UnknownNameError("learner", name, list(table.learners))
@@ -185,7 +224,9 @@ def run_interval_test(
     )  # fmt: skip
 
 
-def run_fuzzy_test(losses: Any, test: str = "wilcoxon", **options: Any) -> TestedIntervals:
+def run_fuzzy_test(
+    losses: Any, test: str = "wilcoxon", *, missing: str = "refuse", **options: Any
+) -> TestedIntervals:
     """Run a paired test on nested central intervals of the repetitions: a fuzzy p-value.
 
     A share of 0.5 is the interquartile range. The intervals of p are nested too, so you need not
@@ -196,7 +237,9 @@ def run_fuzzy_test(losses: Any, test: str = "wilcoxon", **options: Any) -> Teste
         raise ArgumentError("Nested intervals need Losses with repetitions.")
     parts: list[Any] = [
         run_interval_test(
-            repetition_table(losses, ((1 - share) / 2, (1 + share) / 2)), test, **options
+            repetition_table(losses, ((1 - share) / 2, (1 + share) / 2), missing=missing),
+            test,
+            **options,
         )
         for share in SHARES
     ]
@@ -227,6 +270,7 @@ def order_intervals(
     correction: str = "holm",
     alpha: float = 0.05,
     higher_is_better: bool | None = None,
+    missing: str = "refuse",
 ) -> IntervalDecision:
     """Say which learners may be the best if their losses are intervals.
 
@@ -247,6 +291,8 @@ def order_intervals(
         Chance that the statement is wrong.
     higher_is_better : bool, optional
         The ends of a file or data frame are scores. By default they are losses.
+    missing : {"refuse", "drop", "allow"}
+        As for `read_interval_table`.
 
     Examples
     --------
@@ -260,7 +306,7 @@ def order_intervals(
     ('net', ('net', 'tree'), ('net', 'tree'))
     """
     one_of(test, "test on intervals", INTERVAL_TESTS)
-    table = interval_table(losses, interval, higher_is_better=higher_is_better)
+    table = interval_table(losses, interval, higher_is_better=higher_is_better, missing=missing)
     if len(table.learners) < 2:
         raise ArgumentError(f"losses must hold at least 2 learners; got {len(table.learners)}.")
     order, preference, _ = arrange(table.learners, prefer, table.ends.mean(axis=(0, 2)))
@@ -272,18 +318,22 @@ def order_intervals(
 
 
 def interval_table(
-    losses: Any, interval: Any = None, *, higher_is_better: bool | None = None
+    losses: Any,
+    interval: Any = None,
+    *,
+    higher_is_better: bool | None = None,
+    missing: str = "refuse",
 ) -> IntervalTable:
     """Return the intervals of a file, data frame, Losses or Study."""
     table = getattr(losses, "losses", losses)
     if isinstance(table, Losses):
-        return repetition_table(table, "central" if interval is None else interval)
+        return repetition_table(table, "central" if interval is None else interval, missing=missing)
     if interval is not None:
         raise ArgumentError(
             "interval turns repetitions into intervals; a table with low and high has them."
         )
     if not isinstance(losses, IntervalTable):
-        losses = read_interval_table(losses, higher_is_better=higher_is_better)
+        losses = read_interval_table(losses, higher_is_better=higher_is_better, missing=missing)
     if not isinstance(losses, IntervalTable):
         raise ArgumentError(
             "losses must be a table with a learner column, low and high, or Losses with "

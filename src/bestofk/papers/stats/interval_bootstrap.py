@@ -23,7 +23,7 @@ from bestofk._base.checks import (
 )
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import joined, number
-from bestofk._base.results import decided_level
+from bestofk._base.results import decided_level, row_dicts
 from bestofk.decide.interval_decision import interval_words
 from bestofk.papers.stats.bootstrap import (
     MAX_LISTED,
@@ -74,7 +74,7 @@ def _pvalues(cells: Floats, rule: str, groups: Rows, tested: Rows, *how: Any) ->
 
 QUANTILES = {"central": (0.45, 0.55), "interquartile": (0.25, 0.75)}
 INTERVAL_OPTIONS = (
-    "'central', 'interquartile', 'median', 'mode', 'censored-mean', a pair of quantiles, "
+    "'central', 'interquartile', 'mean', 'median', 'mode', 'censored-mean', a pair of quantiles, "
     "('median-radius', share), ('shortest', share), or the same pairs as text such as "
     "'shortest:0.1'"
 )
@@ -102,13 +102,19 @@ def interval_cells(
                 "intervals must have the axes (2, learners, data sets) or (2, learners, data "
                 f"sets, folds), with at least 2 learners; got an array of shape {ends.shape}."
             )
-        holes = np.isnan(ends)
-        if holes.any():
-            low, high = _range(ends, missing, loss_range)
-            ends = np.stack([np.where(holes[0], low, ends[0]), np.where(holes[1], high, ends[1])])
+        ends = filled_ends(ends, missing, loss_range)
         if (ends[0] > ends[1]).any():
             raise ArgumentError("intervals must not have lower ends above the upper ones.")
     return mean_of(ends.reshape(*ends.shape[:3], -1), 3)
+
+
+def filled_ends(ends: Floats, missing: str, loss_range: tuple[float, float]) -> Floats:
+    """Replace a missing lower end by the lowest loss, and a missing upper end by the highest."""
+    holes = np.isnan(ends)
+    if not holes.any():
+        return ends
+    low, high = _range(ends, missing, loss_range)
+    return np.stack([np.where(holes[0], low, ends[0]), np.where(holes[1], high, ends[1])])
 
 
 def repetition_intervals(
@@ -215,11 +221,12 @@ def _censored_mean(losses: Floats) -> Floats:
 
 
 _TYPICAL: dict[str, Callable[[Floats], Floats]] = {
+    "mean": partial(np.mean, axis=-1),
     "median": partial(np.median, axis=-1),
     "mode": _mode,
     "censored-mean": _censored_mean,
 }
-"""Robust numbers for a typical repetition: intervals of width 0."""
+"""Numbers for a typical repetition: intervals of width 0."""
 
 
 def _shortest(losses: Floats, share: float) -> Ends:
@@ -342,6 +349,21 @@ class BootstrapBResult(BootstrapResult):
         two = np.asarray(chosen, dtype=np.intp)
         return _pvalues(self.cells, self.rule, two, two[:, :1], method, resamples, random_state)
 
+    def pairs(self) -> dict[str, Any]:
+        """Return the post-hoc test of every pair: its p-values, adjusted for all pairs."""
+        a, b = zip(*combinations(self.names, 2), strict=True)
+        p = self.posthoc()
+        adjusted = adjust(p.T, self.correction).T
+        return {
+            "a": a, "b": b, "pvalue_low": p[:, 0], "pvalue_high": p[:, 1],
+            "adjusted_pvalue_low": adjusted[:, 0], "adjusted_pvalue_high": adjusted[:, 1],
+            "verdict": _verdicts(adjusted, self.alpha),
+        }  # fmt: skip
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the result for strict JSON, with the post-hoc test of every pair."""
+        return {**BootstrapResult.to_dict(self), "pairs": row_dicts(self.pairs())}
+
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """Describe the result in sentences; of more than 12 learners list only those that differ.
 
@@ -367,6 +389,10 @@ class BootstrapBResult(BootstrapResult):
                 f"{self.verdicts[a]} ({interval_words(self.pvalues[a])}, adjusted "
                 f"{interval_words(self.adjusted_pvalues[a])})."
             )
+        if "significant" in self.verdicts:
+            verdicts = zip(combinations(named, 2), self.pairs()["verdict"], strict=True)
+            differ = [f"{a} and {b}" for (a, b), verdict in verdicts if verdict == "significant"]
+            lines.append(f"Post-hoc, these pairs differ: {'; '.join(differ) or 'none'}.")
         if (self.cells[0] == self.cells[1]).all():
             lines.append(
                 "All intervals have width 0 (a single repetition, or a rule that gives a number): "
@@ -420,9 +446,9 @@ def bootstrap_b(
         ``"central"``: from the 0.45 to the 0.55 quantile. ``"interquartile"``: from the 0.25 to
         the 0.75 quantile. ``(q, r)``: from the quantile q to r. ``("median-radius", 0.1)``: the
         median plus and minus the radius that covers that share. ``("shortest", 0.1)``: the
-        shortest interval that contains that share. ``"median"``, ``"mode"`` (half-sample mode)
-        and ``"censored-mean"`` (without a quarter at each end) are numbers, so p- = p+. The
-        interval of a single repetition has width 0; `explain` says so.
+        shortest interval that contains that share. ``"mean"``, ``"median"``, ``"mode"``
+        (half-sample mode) and ``"censored-mean"`` (without a quarter at each end) are numbers, so
+        p- = p+. The interval of a single repetition has width 0; `explain` says so.
     missing : {"refuse", "allow"}
         ``"allow"``: NaN marks a missing loss, which may be anything in `loss_range`.
     loss_range : (float, float)
@@ -485,10 +511,7 @@ def bootstrap_b(
         intervals=mean_of(cells, 2).T,
         pvalues=p,
         adjusted_pvalues=adjusted,
-        verdicts=tuple(
-            "significant" if high < alpha else "not significant" if low > alpha else "inconclusive"
-            for low, high in adjusted
-        ),
+        verdicts=_verdicts(adjusted, alpha),
         alpha=alpha,
         correction=correction,
         rule=rule,
@@ -496,6 +519,13 @@ def bootstrap_b(
         resamples=resamples if method == "resample" else 0,
         cells=cells,
         names=tuple(learner_names(names, len(everyone))),
+    )
+
+
+def _verdicts(adjusted: Floats, alpha: float) -> tuple[str, ...]:
+    return tuple(
+        "significant" if high < alpha else "not significant" if low > alpha else "inconclusive"
+        for low, high in adjusted
     )
 
 
