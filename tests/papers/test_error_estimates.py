@@ -51,7 +51,25 @@ def test_intervals_are_those_of_the_counts():
     assert binom.sf(k - 1, n, low) == pytest.approx(0.05)
     assert binom.cdf(k, n, high) == pytest.approx(0.05)
     assert binom.cdf(k, n, one.intervals["Langford"][1]) == pytest.approx(0.1)
-    assert set(one.intervals) == {"Clopper-Pearson", "Langford"}
+    # 105 rows are tested: 5 % of z beyond 1.6449 on each side
+    error, z2 = k / n, 1.6448536269514722**2 / n
+    half = np.sqrt(z2 * error * (1 - error))
+    assert one.intervals["normal"] == pytest.approx((error - half, error + half))
+    # Wilson: the p with |p - error| = z sqrt(p (1 - p) / n) solve a quadratic equation
+    roots = np.sort(np.roots([1 + z2, -2 * error - z2, error**2]))
+    assert one.intervals["Wilson"] == pytest.approx(tuple(roots))
+
+
+def test_repeated_cross_validation_is_the_mean_of_its_folds():
+    learner = KNeighborsClassifier(n_neighbors=3)
+    # 43 rows in 5 folds: the folds differ in size
+    x, y = X[50::3], Y[50::3]
+    x, y = np.concatenate([x, X[:9]]), np.concatenate([y, Y[:9]])
+    result = estimate(learner, x, y, methods=["repeated-cross-validation"], folds=5)
+    splits = list(bk.plan("10x5", random_state=0).materialise(len(y), y))
+    rates = [(learner.fit(x[a], y[a]).predict(x[b]) != y[b]).mean() for _, _, a, b in splits]
+    assert (len(splits), len({len(b) for _, _, _, b in splits})) == (50, 2)
+    assert result["repeated-cross-validation"].error == pytest.approx(np.mean(rates))
 
 
 def test_a_finite_population_narrows_the_normal_interval():

@@ -25,17 +25,18 @@ from bestofk.papers.stats.estimates import (
 from bestofk.papers.whole_plans import predict_plan
 from bestofk.run.inputs import as_datasets
 from bestofk.splits.plans import plan
-from bestofk.stats.intervals import clopper_pearson, normal, test_set_bound
+from bestofk.stats.intervals import clopper_pearson, normal, test_set_bound, wilson
 
 METHODS = (
     "resubstitution", "holdout", "cross-validation", "leave-one-out", "bootstrap", ".632", ".632+",
 )  # fmt: skip
-OPTIONAL_METHODS = ("full-bootstrap",)
+OPTIONAL_METHODS = ("repeated-cross-validation", "full-bootstrap")
 """Methods that run only when named."""
 NOTES = {
     "resubstitution": "tested on its own training rows: optimistic",
     "holdout": "one model, tested on rows that it has not seen",
     "cross-validation": "each row tested once; the models share training rows",
+    "repeated-cross-validation": "mean of all folds of ten cross-validations",
     "leave-one-out": "each row tested by a model of all others",
     "bootstrap": "rows tested by models of samples without them: pessimistic",
     "full-bootstrap": "all rows tested by models of samples that contain most of them: optimistic",
@@ -134,7 +135,8 @@ class ErrorEstimates(Presented):
     def to_text(self) -> str:
         """Return a table of all estimates and intervals."""
         names = self._interval_names()
-        lines = [f"{'method':<17}{'error':>7}  " + "  ".join(f"{name:>11}" for name in names)]
+        wide = max(17, 1 + max(len(one.method) for one in self.estimates))
+        lines = [f"{'method':<{wide}}{'error':>7}  " + "  ".join(f"{name:>11}" for name in names)]
         for one in self.estimates:
             ends = [
                 f"{'up to ' if name == 'Langford' else f'{low:.3f}–'}{high:.3f}"
@@ -146,7 +148,7 @@ class ErrorEstimates(Presented):
             cells = "  ".join(
                 f"{e:>{max(11, len(name))}}" for name, e in zip(names, ends, strict=True)
             )
-            lines.append(f"{one.method:<17}{one.error:>7.4f}  {cells}".rstrip())
+            lines.append(f"{one.method:<{wide}}{one.error:>7.4f}  {cells}".rstrip())
         return "\n".join(lines)
 
 
@@ -175,6 +177,7 @@ def estimate(
     methods : sequence of str
         Of ``"resubstitution"``, ``"holdout"``, ``"cross-validation"``, ``"leave-one-out"``,
         ``"bootstrap"`` (leave-one-out bootstrap), ``".632"`` and ``".632+"``. Only when named:
+        ``"repeated-cross-validation"``, the mean error of the folds of ten cross-validations, and
         ``"full-bootstrap"``, which tests every sample on all rows and is optimistic.
     level : float
         Confidence level of the intervals.
@@ -244,6 +247,7 @@ class _Counts:
         self.plans = {
             "holdout": f"holdout:{test_share:.6g}",
             "cross-validation": f"kfold:{folds}",
+            "repeated-cross-validation": f"10x{folds}",
             "leave-one-out": "loo",
             "bootstrap": f"bootstrap:{samples}",
         }
@@ -258,6 +262,9 @@ class _Counts:
             return self._full_bootstrap() * self.data.n, self.data.n
         if method in ("bootstrap", ".632", ".632+"):
             return self._bootstrap(method) * self.data.n, self.data.n
+        if method == "repeated-cross-validation":
+            rates = [wrong.mean() for _, wrong in self._wrong(method)]
+            return float(np.mean(rates)) * self.data.n, self.data.n
         wrong = np.concatenate([w for _, w in self._wrong(method)])
         return float(wrong.sum()), len(wrong)
 
@@ -336,11 +343,12 @@ def _with_intervals(
     half = (float(approximate.high) - float(approximate.low)) / 2
     if population is not None and population > 1:
         half *= finite_population_factor(n, population)
-    # a large share of the population is what the correction is for; without it, the normal
-    # interval and Wilson's cover too rarely (studies/interval_coverage.py)
-    normal_ends = population is not None and not broken_rules(error, n)
-    ends = {"normal": (error - half, error + half)} if normal_ends else {}
-    exact = clopper_pearson(k, n, level)
+    # a large share of the population is what the correction is for
+    ends = {} if broken_rules(error, n) else {"normal": (error - half, error + half)}
+    # without a correction, the normal interval and Wilson's cover too rarely
+    # (studies/interval_coverage.py); the sentences state the exact one
+    score, exact = wilson(k, n, level), clopper_pearson(k, n, level)
+    ends["Wilson"] = (float(score.low), float(score.high))
     ends["Clopper-Pearson"] = (float(exact.low), float(exact.high))
     ends["Langford"] = (0.0, float(test_set_bound(k, n, 1 - level).high))
     return EstimatedError(

@@ -23,6 +23,11 @@ SCIPY = {
         [stats.binomtest(int((x > 0).sum()), len(x), alternative=side).pvalue for x in d]
     ),
 }
+SCIPY["kfold-t"] = SCIPY["paired-t"]
+SCIPY["permutation"] = lambda d, side: np.array(
+    [stats.permutation_test((x,), np.mean, permutation_type="samples", n_resamples=np.inf,
+                            alternative=side).pvalue for x in d]
+)  # fmt: skip
 """Independent p-values of differences without zeros and ties."""
 
 
@@ -45,12 +50,24 @@ def ends(low, high, test, alternative="two-sided"):
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("test", ["wilcoxon", "sign"])
-def test_rank_tests_equal_a_grid(test, alternative):
+@pytest.mark.parametrize("test", ["wilcoxon", "sign", "permutation"])
+def test_monotone_tests_equal_a_grid(test, alternative):
     for seed in range(3):
         low, high = boxes(5, seed, shift=0.4 * (seed % 3), width=0.8)
-        p = SCIPY[test](grid(low, high, 3), alternative)
-        assert ends(low, high, test, alternative) == pytest.approx([p.min(), p.max()], abs=1e-12)
+        p = SCIPY[test](grid(low, high, 3 if test != "permutation" else 2), alternative)
+        expected = [p.min(), p.max()]
+        assert ends(low, high, test, alternative) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_a_function_is_tried_at_the_corners(alternative):
+    """scipy's Wilcoxon test, which is called row by row, gives the interval of ours."""
+    for seed in range(3):
+        low, high = boxes(6, seed, shift=seed, width=0.5)
+        expected = ends(low, high, "wilcoxon", alternative)
+        assert ends(low, high, stats.wilcoxon, alternative) == pytest.approx(expected)
+    named = interval_test([low, high], np.zeros((2, 6)), test=stats.wilcoxon)
+    assert named.test == "wilcoxon"
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])

@@ -31,14 +31,16 @@ def estimate(data: str, as_json: bool, methods: str | None, **options: Any) -> N
     """Estimate the error rate of one learner on DATA.
 
     Methods: resubstitution, holdout, cross-validation, leave-one-out, bootstrap, .632 and .632+;
-    only when named, full-bootstrap, which tests all rows and is optimistic.
-    The hold-out has the Clopper-Pearson and Langford interval, and with --population the normal one
-    if its rules of thumb hold. Intervals of the other methods would cover too rarely.
+    only when named, repeated-cross-validation, the mean of all folds of ten cross-validations, and
+    full-bootstrap, which tests all rows and is optimistic.
+    The hold-out has the intervals of Wilson, Clopper-Pearson and Langford, and the normal one if
+    its rules of thumb hold. Intervals of the other methods would cover too rarely.
 
     \b
     Examples:
       bestofk estimate iris --learner nn
       bestofk estimate breast-cancer --learner c4.5 --methods cross-validation,.632+
+      bestofk estimate iris --learner nn --methods repeated-cross-validation
     """
     from bestofk.cli.terminal import print_sentences
     from bestofk.papers.error_estimates import estimate as run_estimate

@@ -60,8 +60,8 @@ def one_test(
     """Run one test on LOSSES: a pairwise test on all pairs, or a test of all learners at once.
 
     A table with the columns low and high holds intervals of losses, and --interval makes them from
-    repetitions; the tests paired-t, wilcoxon, sign and bootstrap-b then give intervals of
-    p-values. With --interval fuzzy they give one for each of several nested intervals.
+    repetitions; the tests paired-t, kfold-t, wilcoxon, sign, permutation and bootstrap-b then give
+    intervals of p-values. With --interval fuzzy they give one for each of several nested intervals.
 
     \b
     Examples:

@@ -281,7 +281,7 @@ def order_intervals(
         repetitions.
     interval : str, tuple or callable, optional
         How repetitions become an interval, as for `bootstrap_b`; ``"central"`` by default.
-    test : {"wilcoxon", "paired-t", "sign"}
+    test : {"wilcoxon", "paired-t", "kfold-t", "sign", "permutation"}
         The paired test.
     prefer : sequence of names, mapping of name to price, or "listed", optional
         As for `bestofk.order`.

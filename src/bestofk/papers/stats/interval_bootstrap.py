@@ -475,7 +475,9 @@ def bootstrap_b(
 
     For the rule ``"paper"``, with L* and U* the lower and upper means of a resample and
     [q-, q+] the observed interval of a, p+ = min(1, 2 min(P(L* <= q+), P(U* >= q-))) and
-    p- = min(1, 2 min(P(U* <= q-), P(L* >= q+))). Here p- may be 0.
+    p- = min(1, 2 min(P(U* <= q-), P(L* >= q+))). Here p- may be 0. Equation 22 of the paper uses
+    P(U* > q-), without equality. Here both tails include equality, so that reversed signs of all
+    losses give the same p-values, and p+ is never 0.
 
     Intervals of width 0 give Bootstrap-A with p- = p+. For the exact distribution see
     `bootstrap_a`.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from bestofk._base.errors import ArgumentError
 from bestofk.decide.interval_decision import TestedIntervals, judged_intervals
 from bestofk.losses.losses import Metric
 from bestofk.stats.pairwise.paired_tests import sign
+from bestofk.stats.pairwise.permutation_tests import permutation
 from bestofk.stats.pairwise.signed_ranks import wilcoxon
 from bestofk.stats.tails import pvalue_of_t
 
@@ -28,7 +30,7 @@ def interval_test(
     a: Any,
     b: Any,
     *,
-    test: str = "wilcoxon",
+    test: str | Callable[..., Any] = "wilcoxon",
     alternative: str = "two-sided",
     alpha: float = 0.05,
     names: tuple[str, str] = ("the first", "the second"),
@@ -40,8 +42,10 @@ def interval_test(
     a, b : array_like, shape (2, n)
         Lower and upper ends of the losses on the same n data sets (or folds). Losses that are
         numbers have equal ends.
-    test : {"wilcoxon", "paired-t", "sign"}
-        The test.
+    test : {"wilcoxon", "paired-t", "kfold-t", "sign", "permutation"} or callable
+        The test, or a function ``test(a, b)`` of two samples that returns a p-value or an object
+        with a `pvalue`. Each tail of a function must be monotone in every difference, and a
+        two-sided p-value must be 1 where the test favours neither side.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the loss of `a` is greater.
     alpha : float
@@ -56,10 +60,11 @@ def interval_test(
 
     Notes
     -----
-    The tests depend on the differences, which lie in a box. The tails of the sign test and of
-    Wilcoxon's test are monotone in every difference, so they are extreme at the two corners with
-    all lower and all upper ends. (Ties of absolute differences inside the box can change
-    Wilcoxon's exact p-value a little beyond its corners.) The two-sided p-value reaches 1 if the
+    The tests depend on the differences, which lie in a box. The tails of the sign test, of
+    Wilcoxon's test and of the permutation test are monotone in every difference, so they are
+    extreme at the two corners with all lower and all upper ends. (Ties and zeros inside the box
+    can change Wilcoxon's exact p-value a little beyond its corners, because they change its null
+    distribution; both ends are those of the corners.) The two-sided p-value reaches 1 if the
     corners are on different sides.
 
     The t statistic increases with c, the sum of the differences divided by their norm. For a
@@ -85,7 +90,7 @@ def interval_test(
     """
     p, estimates = interval_pvalues(a, b, test=test, alternative=alternative)
     return judged_intervals(
-        test,
+        test if isinstance(test, str) else getattr(test, "__name__", type(test).__name__),
         ((str(names[0]), str(names[1])),),
         p.reshape(1, 2),
         estimates.reshape(1, 2),
@@ -96,20 +101,23 @@ def interval_test(
 
 
 def interval_pvalues(
-    a: Any, b: Any, *, test: str, alternative: str = "two-sided"
+    a: Any, b: Any, *, test: str | Callable[..., Any], alternative: str = "two-sided"
 ) -> tuple[Floats, Floats]:
     """Return [p-, p+] and the smallest and largest mean difference (..., 2) of many pairs.
 
     `a` and `b` have the shape (2, ..., n) and broadcast.
     """
-    one_of(test, "test", INTERVAL_TESTS)
+    if callable(test):
+        find: Callable[..., Floats] = partial(_corner_ends, function=_by_row(test))
+    else:
+        find = _ENDS[one_of(test, "test", INTERVAL_TESTS)]
     sides = side(alternative)
     (a_low, a_high), (b_low, b_high) = _ends(a, "a"), _ends(b, "b")
     low, high = np.broadcast_arrays(a_low - b_high, a_high - b_low)
     if low.shape[-1] < 2:
         raise ArgumentError(f"a must contain at least 2 intervals; got {low.shape[-1]}.")
     estimates = np.stack([low.mean(axis=-1), high.mean(axis=-1)], axis=-1)
-    return _ENDS[test](low, high, sides), estimates
+    return find(low, high, sides), estimates
 
 
 def _ends(value: Any, where: str) -> tuple[Floats, Floats]:
@@ -130,9 +138,23 @@ def _corner_ends(low: Floats, high: Floats, alternative: Any, *, function: Any) 
     p = np.asarray(result.pvalue, dtype=np.float64)
     largest = p.max(axis=0)
     if alternative == "two-sided":
-        direction = np.asarray(result.direction, dtype=np.float64)
+        favoured = getattr(result, "direction", None)
+        direction = both.mean(axis=-1) if favoured is None else np.asarray(favoured)
         largest = np.where((direction[0] <= 0) & (direction[1] >= 0), 1.0, largest)
     return np.stack([p.min(axis=0), largest], axis=-1)
+
+
+def _by_row(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of samples (..., n) that calls a function of two samples for each row."""
+
+    def by_row(a: Floats, b: Floats, alternative: str) -> Any:
+        more = {} if alternative == "two-sided" else {"alternative": alternative}
+        rows = np.ndindex(a.shape[:-1])
+        results = (function(a[row], b[row], **more) for row in rows)
+        p = [float(getattr(result, "pvalue", result)) for result in results]
+        return SimpleNamespace(pvalue=np.reshape(p, a.shape[:-1]))
+
+    return by_row
 
 
 def _t_ends(low: Floats, high: Floats, alternative: Any) -> Floats:
@@ -218,8 +240,10 @@ def _at_corners(low: Floats, high: Floats) -> float:
 
 _ENDS: dict[str, Callable[[Floats, Floats, Any], Floats]] = {
     "paired-t": _t_ends,
+    "kfold-t": _t_ends,
     "wilcoxon": partial(_corner_ends, function=wilcoxon),
     "sign": partial(_corner_ends, function=sign),
+    "permutation": partial(_corner_ends, function=permutation),
 }
 """The function that finds [p-, p+] from the lower and upper ends of the differences."""
 INTERVAL_TESTS = tuple(_ENDS)
