@@ -149,6 +149,19 @@ def test_verdict_counts_tables_and_explains_those_that_differ():
     same = numbers(ours=np.array([[1.1, 2.5], [3.0, 1.0]]))
     result = ReproductionResult(title="T", paper="P.", tables=(same, wide))
     assert result.verdict() == "Verdict: agrees in 1 judged table. Not judged: Table 9."
+    # Table 9 counts once, whatever its parts, and a table made to agree does not count
+    parts = [numbers(table="Table 9, left"), numbers(table="Table 9, right")]
+    made = replace(same, table="Fig. 3: steps", by_construction="its losses were chosen")
+    mixed = (*parts, replace(same, table="Table 9, below"), replace(same, table="Table 7"), made)
+    result = ReproductionResult(
+        title="T", paper="P.", tables=mixed,
+        explained=(("Table 9, left", "scan error"), ("Table 9", "misprint")),
+    )  # fmt: skip
+    assert result.verdict() == (
+        "Verdict: 1 of 2 judged tables agree. Table 9 differs: scan error; misprint. Agrees by "
+        "construction: Fig. 3 (its losses were chosen)."
+    )
+    assert replace(made, ours=np.zeros((2, 2))).verdict == "differs"
     nothing = ReproductionResult(title="T", paper="P.", tables=(wide,))
     assert nothing.verdict().startswith("Verdict: not judged")
     assert nothing.to_text().endswith(nothing.verdict())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Flags = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.object_]
-Verdict = Literal["agrees", "differs", "not judged", "nothing printed"]
+Verdict = Literal["agrees", "by construction", "differs", "not judged", "nothing printed"]
 LEVEL = 0.0027
 """Probability that a number lies outside its limits by chance: that of three standard errors."""
 _OUTSIDE = "!"
@@ -44,6 +44,7 @@ class ComparedTable(ABC):
       few"``.
     - `corner`: Heading of the column of row names.
     - `note`: Explanation below the table.
+    - `by_construction`: Why the table agrees whatever the method does; empty if it need not.
     """
 
     table: str
@@ -55,6 +56,7 @@ class ComparedTable(ABC):
     unjudged_because: str = ""
     corner: str = ""
     note: str = ""
+    by_construction: str = ""
 
     @property
     @abstractmethod
@@ -88,7 +90,9 @@ class ComparedTable(ABC):
         if 2 * judged < int(self.both.sum()):
             return "not judged"
         differ = judged - int(self.within.sum())
-        return "agrees" if differ <= self._differ_by_chance(judged) else "differs"
+        if differ > self._differ_by_chance(judged):
+            return "differs"
+        return "by construction" if self.by_construction else "agrees"
 
     def _differ_by_chance(self, judged: int) -> int:  # noqa: ARG002
         """Return how many of the judged cells may differ in a table that agrees."""
@@ -498,25 +502,45 @@ class ReproductionResult(Presented):
     """Pairs of the beginnings of tables' names and why they are known to differ."""
 
     def verdict(self) -> str:
-        """State in how many tables ours agree with the paper, which differ and why."""
-        by_verdict: dict[Verdict, list[str]] = {}
+        """State in how many tables of the paper ours agree, which differ and why.
+
+        A printed table counts once, and agrees if none of its parts differs. Tables that agree by
+        construction do not count.
+        """
+        by_name: dict[str, dict[Verdict, list[str]]] = {}
         for table in self.tables:
-            by_verdict.setdefault(table.verdict, []).append(table.table.partition(":")[0])
-        agree, differ = by_verdict.get("agrees", []), by_verdict.get("differs", [])
-        unjudged = by_verdict.get("not judged", [])
-        if not agree and not differ:
+            name = table.table.partition(":")[0]
+            parts = by_name.setdefault(name.partition(",")[0], {})
+            parts.setdefault(table.verdict, []).append(name)
+        differ = {name: parts["differs"] for name, parts in by_name.items() if "differs" in parts}
+        agree = [
+            name for name, parts in by_name.items() if "agrees" in parts and name not in differ
+        ]
+        made = [f"{table.table.partition(':')[0].partition(',')[0]} ({table.by_construction})"
+                for table in self.tables if table.verdict == "by construction"]  # fmt: skip
+        unjudged = [name for parts in by_name.values() for name in parts.get("not judged", [])]
+        if differ:
+            words = [f"Verdict: {len(agree)} of {len(agree) + len(differ)} judged tables agree."]
+        elif agree:
+            words = [f"Verdict: agrees in {counted(len(agree), 'judged table')}."]
+        elif made:
+            words = ["Verdict: no table was judged."]
+        else:
             sentence = "Verdict: not judged" + (" (too few runs)" if unjudged else "")
             return f"{sentence}; no table of this size can agree or differ."
-        if differ:
-            parts = [f"Verdict: {len(agree)} of {len(agree) + len(differ)} judged tables agree."]
-        else:
-            parts = [f"Verdict: agrees in {counted(len(agree), 'judged table')}."]
-        for name in differ:
-            reasons = [why for start, why in self.explained if name.startswith(start)]
-            parts.append(f"{name} differs: {reasons[0] if reasons else 'unexplained'}.")
+        for name, parts in differ.items():
+            reasons = dict.fromkeys(self._reason(part) for part in parts)
+            words.append(f"{name} differs: {'; '.join(reasons)}.")
+        if made:
+            words.append(f"Agrees by construction: {'; '.join(made)}.")
         if unjudged:
-            parts.append(f"Not judged: {'; '.join(unjudged)}.")
-        return " ".join(parts)
+            words.append(f"Not judged: {'; '.join(unjudged)}.")
+        return " ".join(words)
+
+    def _reason(self, name: str) -> str:
+        """Return why a table is known to differ."""
+        reasons = (why for start, why in self.explained if name.startswith(start))
+        return next(reasons, "unexplained")
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per table."""

@@ -246,6 +246,7 @@ def third_table(request: Request) -> ComparedNumbers:
         corner="learner",
         note="The paper does not print its networks; ours were searched for until the accuracies "
         "came near.",
+        by_construction="our networks were searched for until they had its accuracies",
     )
 
 

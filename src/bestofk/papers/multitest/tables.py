@@ -560,5 +560,6 @@ def sample_execution() -> tuple[ComparedWords, tuple[str, ...]]:
         printed=printed,
         agrees=ours == printed,
         note="Our losses were chosen to give these edges; the order follows from the edges.",
+        by_construction="our losses were chosen to give its edges",
     )
     return facts, figure_variants(lambda paper: layout_steps(decision, paper=paper))
