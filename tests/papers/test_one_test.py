@@ -90,3 +90,9 @@ def test_two_folds_are_a_cross_validation_and_one_is_none():
     for shape in ((3, 1), (3, 1, 1), (3, 1, 1, 1, 2)):
         with pytest.raises(DesignError, match="nothing to test"):
             bk.decide.multitest(drawn(*shape))
+
+
+def test_uncalibrated_degrees_of_freedom_are_cautioned_about():
+    caution = "Caution: The degrees of freedom of use-all-data are not calibrated"
+    assert caution in run_test("breast-cancer-10x10", "use-all-data").explain()
+    assert caution not in run_test("breast-cancer-10x10", "use-all-data", df=10).explain()

@@ -11,6 +11,7 @@ import numpy as np
 from bestofk._base.checks import RandomState, one_of, side, significance_level
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk._base.results import Presented
+from bestofk.decide.cautions import caution_of
 from bestofk.decide.choose_test import SITUATION_WORDS, Choice, choose_test
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.pairs import compare_pairs
@@ -145,6 +146,8 @@ def run_test(
         else:
             result, words = _one_pair(problem, choice, pair, sides, alpha)
             names = pair
+        if caution := caution_of(problem, choice):
+            words = f"{words}\nCaution: {caution}"
     else:
         if test not in MULTIPLE_TESTS:
             raise UnknownNameError("test", test, [*PAIRWISE_TESTS, *MULTIPLE_TESTS])

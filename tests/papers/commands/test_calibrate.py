@@ -31,3 +31,11 @@ def test_wrong_calls_get_one_line(run, words, said):
     assert err.startswith("bestofk: ")
     assert said in err
     assert err.count("\n") == 1
+
+
+def test_too_few_data_sets(run):
+    """4 of 40 data sets have the smallest p; 95 % limits of 10 % of 40 begin at 2.8 %."""
+    code, said, _ = run("calibrate", "--test", "sign", "--cv", "kfold:10", "--sets", "40", "-q")
+    assert code == 0
+    assert "the test rejected on 10.0 % of them" in said
+    assert "40 data sets are too few to calibrate it" in said

@@ -78,3 +78,13 @@ def test_one_instance_and_the_ends_of_the_range():
             ordering.multinomial_selection(wrong)
     with pytest.raises(ArgumentError, match="names must hold 2"):
         ordering.multinomial_selection([[0.0], [1.0]], names=["a"])
+
+
+def test_posteriors_of_0_and_1_are_named():
+    # twelve instances: nn is sure of all, and wrong on the last two
+    nn = [1.0] * 10 + [0.0, 0.0]
+    bayes = np.linspace(0.5, 0.99, 12)
+    chosen = ordering.multinomial_selection([nn, bayes], names=["nn", "bayes"])
+    assert (chosen.best, chosen.coarse) == ("nn", {"nn": 2})
+    assert "Few distinct posteriors, among them 1: nn (2)." in chosen.explain()
+    assert not ordering.multinomial_selection([bayes, bayes[::-1]]).coarse

@@ -209,6 +209,8 @@ def test_f_interval_holds_the_estimate_and_never_contradicts_the_pvalue(a, b, le
 def test_one_sided_f_intervals_invert_the_test():
     rng = np.random.default_rng(2)
     a, b = rng.random((5, 2)), rng.random((5, 2))
+    assert "rule out a one-sided 5x2cv-f" in five_by_two_f(a, b, alternative="less").explain()
+    assert five_by_two_f(a, b).note == ""
     for level in (0.3, 0.8, 0.95):
         low = five_by_two_f(a, b, alternative="greater").confidence_interval(level).low
         estimate = five_by_two_f(a, b).estimate

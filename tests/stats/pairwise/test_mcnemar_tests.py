@@ -147,3 +147,7 @@ def test_refusals():
     with pytest.raises(ArgumentError, match="exact must be"):
         mcnemar([0, 1], [1, 0], exact="always")
     assert mcnemar([True, False], [False, False]).estimate == 0.5
+    assert (
+        mcnemar([1, 1, 0, 0], [0, 0, 1, 0]).note
+        == "Only one is wrong: 2 times the first, 1 the second."
+    )

@@ -160,7 +160,7 @@ def _critical_value(result: Outcomes, alpha: float) -> dict[str, Any]:
     most = bisect_right(range(n), alpha, key=lambda count: Rate.of(count, n).low) - 1
     critical = _largest_cutoff(p, int(np.floor(alpha * n + 1e-9)))
     if critical <= 0:
-        return {}
+        return {"critical_high": _largest_cutoff(p, most)}
     return {
         "critical_value": critical,
         "critical_low": _largest_cutoff(p, least) if least >= 0 else 0.0,

@@ -122,6 +122,11 @@ class Calibration(Presented):
         return " ".join(part for part in (where, default, advice, warning) if part)
 
     def _advice(self, percent: str) -> str:
+        if not self.calibratable and (self.df_high or self.critical_high):
+            return (
+                f"{self.sets} data sets are too few to calibrate it: what they show is compatible "
+                f"with {percent}. Use more of them."
+            )
         if not self.calibratable:
             what = "df from 2 to 100" if self.takes_df else "critical value above 0"
             return (

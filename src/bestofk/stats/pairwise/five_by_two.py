@@ -20,6 +20,12 @@ ORDER_DECIDES = (
 )
 
 
+NO_ONE_SIDED_F = (
+    "Yildiz and Alpaydin (2006) rule out a one-sided 5x2cv-f test, because F has no sign; here the "
+    "mean difference gives the side."
+)
+
+
 def five_by_two_t(
     a: Any, b: Any, *, alternative: str = "two-sided", resolution: float | None = None
 ) -> PairwiseResult:
@@ -147,6 +153,7 @@ def five_by_two_f(
         estimate=scalar_or_array(estimate),
         alternative=sides,
         direction=scalar_or_array(np.sign(estimate)),
+        note="" if sides == "two-sided" else NO_ONE_SIDED_F,
         losses=(a, b),
         interval_rule=partial(_f_interval, least=least),
     )

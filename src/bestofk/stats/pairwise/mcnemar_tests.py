@@ -88,6 +88,7 @@ def mcnemar(
         estimate=scalar_or_array((n10 - n01) / a.shape[-1]),
         alternative=sides,
         direction=scalar_or_array(n10 - n01),
+        note="" if n10.ndim else f"Only one is wrong: {n10:g} times the first, {n01:g} the second.",
         losses=(a, b),
         interval_rule=_tango_interval,
     )

@@ -14,6 +14,7 @@ from bestofk._base.formatting import number, pvalue_words
 from bestofk._base.results import Presented
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.wording import listing
+from bestofk.papers.decide.procedures.roc_hull import MAX_COARSE_SCORES
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.tails import binomial_at_most
 
@@ -33,6 +34,8 @@ class MultinomialSelection(Presented):
     pvalues, adjusted_pvalues : mapping
         For every learner but the first of `order`: exact binomial evidence that the first wins
         more often than it.
+    coarse : mapping
+        Learners whose posteriors are few distinct numbers with 1 among them, and how many.
     """
 
     best: Name | None
@@ -44,6 +47,7 @@ class MultinomialSelection(Presented):
     alpha: float
     correction: str
     n_instances: int
+    coarse: Mapping[Name, int]
 
     @property
     def pvalue(self) -> float:
@@ -82,6 +86,13 @@ class MultinomialSelection(Presented):
             parts.append(f"That is significantly more than {self._listed(surer)}.")
         if rest:
             parts.append(f"It is not significantly more than {self._listed(rest)}.")
+        if self.coarse:
+            few = listing(f"{name} ({count})" for name, count in self.coarse.items())
+            parts.append(
+                f"Few distinct posteriors, among them 1: {few}. Such a learner, for example k "
+                "nearest neighbours with k + 1, is easily the surest; its posteriors are not "
+                "probabilities."
+            )
         return " ".join(parts)
 
     def _listed(self, learners: Sequence[Name]) -> str:
@@ -165,6 +176,12 @@ def multinomial_selection(
     adjusted = adjust(p, correction)
     tied = bool(np.isclose(wins[rivals[0]], wins[first], rtol=0, atol=1e-9))
     beaten = [known[i] for i in rivals.tolist()]
+    few = min(MAX_COARSE_SCORES, array.shape[1] - 1)
+    coarse = {
+        name: count
+        for name, row in zip(known, array, strict=True)
+        if row.max() == 1 and (count := len(np.unique(row))) <= few
+    }
     return MultinomialSelection(
         best=None if tied else known[first],
         order=(known[first], *beaten),
@@ -175,4 +192,5 @@ def multinomial_selection(
         alpha=alpha,
         correction=correction,
         n_instances=array.shape[1],
+        coarse=coarse,
     )
