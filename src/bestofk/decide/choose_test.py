@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from inspect import Parameter, signature
@@ -89,10 +90,6 @@ class Choice:
         return self.function(a, b, alternative=alternative, **self.arguments)
 
 
-def _is_of_bestofk(function: Any) -> bool:
-    return str(getattr(function, "__module__", "")).startswith("bestofk.")
-
-
 def _caller_test(
     function: Callable[..., Any],
     name: str,
@@ -103,11 +100,16 @@ def _caller_test(
     alternative: str,
     **arguments: Any,
 ) -> PairwiseResult:
-    """Run a caller's function of the losses of two learners, pair by pair.
+    """Run a caller's function of the losses of two learners.
 
-    It gets arrays of shape (n,), or (runs, folds) if there are several runs. It returns a p-value,
-    or a result that has one, such as those of scipy.
+    A function that returns a `PairwiseResult` gets all pairs at once. Any other is called pair by
+    pair: it gets arrays of shape (n,), or (runs, folds) if there are several runs. It returns a
+    p-value, or a result that has one, such as those of scipy.
     """
+    with suppress(Exception):
+        at_once = function(a, b, alternative=alternative, **arguments)
+        if isinstance(at_once, PairwiseResult):
+            return at_once
     parameters = signature(function).parameters.values()
     if any(one.name == "alternative" or one.kind is Parameter.VAR_KEYWORD for one in parameters):
         arguments = {**arguments, "alternative": alternative}
@@ -167,7 +169,7 @@ def choose_test(
         axes = 1 if problem.values.ndim == 2 else 2
         return Choice(
             name=name,
-            function=test if _is_of_bestofk(test) else partial(_caller_test, test, name, axes),
+            function=partial(_caller_test, test, name, axes),
             axes=axes,
             arguments=arguments,
             chosen="given by the caller",

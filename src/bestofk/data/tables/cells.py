@@ -297,7 +297,7 @@ def _pattern(thousands: str, decimal: str) -> re.Pattern[str]:
 
 def _floats(texts: list[str]) -> Floats | None:
     """Return the texts as floats, correctly rounded; None if one is no number."""
-    if any("_" in text for text in texts):
+    if "_" in "\n".join(texts):
         return None
     try:
         list(map(float, texts[:_SAMPLE]))

@@ -39,7 +39,7 @@ class BinaryAttributes(DataProblem):
     --------
     >>> import numpy as np
     >>> BinaryAttributes(rows=6, attributes=2).draw(np.random.default_rng(1))
-    DataSet('drawn', 6 rows, 2 nominal columns, 2 classes)
+    DataSet('drawn', 6 rows, 2 columns, 2 classes)
     """
 
     rows: int = 300
