@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.errors import use
-from bestofk._base.formatting import counted, shortened
+from bestofk._base.formatting import shortened
 from bestofk.data.columns import MIN_ROWS_TO_JUDGE, named_like_identifier
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Codes, is_sparse
@@ -135,28 +134,11 @@ MAX_JUDGED_COLUMNS = 200
 Hashes = npt.NDArray[np.uint64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Duplicates:
-    """Rows with equal features and target.
+def find_copies(data: DataSet) -> Codes | None:
+    """Return a number for each row that equals that of its copies; None if there are few copies.
 
-    - `codes` (n,): Equal rows have the same number.
-    - `coincidental`: The values are so coarse that independent rows are often equal.
-    """
-
-    codes: Codes
-    coincidental: bool
-
-    def explain(self) -> str:
-        """Say how many rows are repeated."""
-        extra = len(self.codes) - (int(self.codes.max()) + 1)
-        repeat = "repeats" if extra == 1 else "repeat"
-        return f"{counted(extra, 'row')} of {len(self.codes):,} {repeat} another row exactly"
-
-
-def find_duplicates(data: DataSet) -> Duplicates | None:
-    """Return the rows that occur more than once; None if they are at most 1 percent.
-
-    Independent rows can be equal if all columns are coarse, as in small tables of categories.
+    Few are at most 1 percent. Independent rows can be equal if all columns are coarse, as in small
+    tables of categories.
     Let a column be left out. The pairs of rows that agree in all other columns show how often
     rows agree by coincidence in this column, too: as often as other pairs of rows do. If there
     are far more equal pairs than every column makes likely, the rows are copies. Texts and sparse
@@ -168,10 +150,9 @@ def find_duplicates(data: DataSet) -> Duplicates | None:
     >>> from bestofk.data import as_dataset
     >>> rows = np.random.default_rng(0).normal(size=(20, 2))
     >>> twice = as_dataset(np.vstack([rows, rows]), [0, 1] * 20)
-    >>> found = find_duplicates(twice)
-    >>> int(found.codes.max()), found.coincidental
-    (19, False)
-    >>> find_duplicates(as_dataset(rows, [0, 1] * 10)) is None
+    >>> int(find_copies(twice).max())
+    19
+    >>> find_copies(as_dataset(rows, [0, 1] * 10)) is None
     True
     """
     columns = _columns(data)
@@ -181,13 +162,13 @@ def find_duplicates(data: DataSet) -> Duplicates | None:
     if data.n - (int(codes.max()) + 1) <= MIN_SHARE * data.n:
         return None
     if not data.whole:
-        return Duplicates(codes=codes, coincidental=_coincidental(columns, data.n))
+        return None if _coincidental(columns, data.n) else codes
     repeated = np.flatnonzero(np.bincount(codes)[codes] > 1)
     if is_sparse(data.X):
         sizes = np.diff(data.X.indptr)[repeated]
     else:
         sizes = np.array([len(columns[0][row].split()) for row in repeated])
-    return Duplicates(codes=codes, coincidental=bool(np.median(sizes) <= MAX_SHORT))
+    return None if np.median(sizes) <= MAX_SHORT else codes
 
 
 def _coincidental(columns: list[Any], n: int) -> bool:
@@ -220,12 +201,8 @@ def _columns(data: DataSet) -> list[Any]:
         return [*(data.X.iloc[:, place] for place in range(data.d)), data.y]
     if not is_sparse(data.X):
         return [[str(text) for text in data.X], data.y]
-    rows = data.X.copy()
-    rows.sum_duplicates()
-    rows.eliminate_zeros()
-    rows.sort_indices()
-    bounds = zip(rows.indptr[:-1], rows.indptr[1:], strict=True)
-    cells = [f"{rows.indices[a:b].tolist()} {rows.data[a:b].tolist()}" for a, b in bounds]
+    bounds = zip(data.X.indptr[:-1], data.X.indptr[1:], strict=True)
+    cells = [f"{data.X.indices[a:b].tolist()} {data.X.data[a:b].tolist()}" for a, b in bounds]
     return [cells, data.y]
 
 

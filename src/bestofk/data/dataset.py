@@ -186,7 +186,36 @@ class DataSet:
         Groups and folds are not included, because they only affect the splits, which have their
         own fingerprint. Slices are not included, because they do not affect any fit.
         """
-        return fingerprint_of(self)
+        digest = sha256(b"bestofk data set 1\n")
+        if self.whole:
+            digest.update(digest_rows(self.X))
+        else:
+            self._digest_columns(digest)
+        if self.task == "classification":
+            codes, classes = self.labels()
+            digest.update(repr([str(label) for label in classes]).encode())
+            digest.update(codes.astype("<i8").tobytes())
+        else:
+            digest.update(self.y.to_numpy(dtype="<f8").tobytes())
+            if self.y.dtype == np.float32:
+                digest.update(b"float32")
+        if self.sample_weight is not None:
+            digest.update(b"weights" + self.sample_weight.to_numpy(dtype="<f8").tobytes())
+        return digest.hexdigest()
+
+    def _digest_columns(self, digest: Any) -> None:
+        if any(dtype == np.float32 for dtype in self.X.dtypes):  # learners compute differently
+            digest.update(repr([str(dtype) for dtype in self.X.dtypes]).encode())
+        if self.original is not None:
+            digest.update(_digest_original(self.original, self.X))
+        for name, declared in zip(self.schema.columns, self.schema.categories, strict=True):
+            shown = None if declared is None else [str(value) for value in declared]
+            digest.update(repr((str(name), shown)).encode())
+        for start in range(0, self.n, ROWS_AT_ONCE):
+            values = self.schema.encode(self.X.iloc[start : start + ROWS_AT_ONCE])
+            values += 0.0  # turn -0.0 into 0.0
+            values[np.isnan(values)] = np.nan
+            digest.update(values.astype("<f8", copy=False).tobytes())
 
     @property
     def predicted(self) -> str:
@@ -210,9 +239,10 @@ class DataSet:
         codes, classes = self.labels()
         words = f"{len(classes)} classes"
         if len(classes) == 2 and self.n:
-            share = float(np.mean(codes))
-            rare = 1 if share <= 0.5 else 0
-            words += f", {percent(min(share, 1 - share))} {classes[rare]}"
+            shares = np.bincount(codes, minlength=2) / self.n
+            rare = 1 if shares[1] <= 0.5 else 0
+            share = f"{100 * shares[rare]:.0f} %" if not 0 < shares[rare] < 0.005 else "below 1 %"
+            words += f", {share} {classes[rare]}"
         return words
 
     @ready_to_print
@@ -243,32 +273,6 @@ def _short(number: float) -> str:
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
-def percent(share: float) -> str:
-    """Return a share as a whole percentage; below 1 % and above 0 as such."""
-    return "below 1 %" if 0 < share < 0.005 else f"{100 * share:.0f} %"
-
-
-def fingerprint_of(data: DataSet) -> str:
-    """Compute `DataSet.fingerprint`."""
-    digest = sha256(b"bestofk data set 1\n")
-    if data.whole:
-        digest.update(digest_rows(data.X))
-        return _with_target(digest, data)
-    if any(dtype == np.float32 for dtype in data.X.dtypes):  # learners compute differently
-        digest.update(repr([str(dtype) for dtype in data.X.dtypes]).encode())
-    if data.original is not None:
-        digest.update(_digest_original(data.original, data.X))
-    for name, declared in zip(data.schema.columns, data.schema.categories, strict=True):
-        shown = None if declared is None else [str(value) for value in declared]
-        digest.update(repr((str(name), shown)).encode())
-    for start in range(0, data.n, ROWS_AT_ONCE):
-        values = data.schema.encode(data.X.iloc[start : start + ROWS_AT_ONCE])
-        values += 0.0  # turn -0.0 into 0.0
-        values[np.isnan(values)] = np.nan
-        digest.update(values.astype("<f8", copy=False).tobytes())
-    return _with_target(digest, data)
-
-
 def _digest_original(original: pd.DataFrame, settled: pd.DataFrame) -> bytes:
     """Digest what only learners that choose their own columns see.
 
@@ -286,21 +290,6 @@ def _digest_original(original: pd.DataFrame, settled: pd.DataFrame) -> bytes:
         pd.util.hash_pandas_object(original[unseen].astype(str), index=False) if unseen else None
     )
     return repr(kinds).encode() + (b"" if cells is None else cells.to_numpy().tobytes())
-
-
-def _with_target(digest: Any, data: DataSet) -> str:
-    if data.task == "classification":
-        codes, classes = data.labels()
-        digest.update(repr([str(label) for label in classes]).encode())
-        digest.update(codes.astype("<i8").tobytes())
-    else:
-        digest.update(data.y.to_numpy(dtype="<f8").tobytes())
-        if data.y.dtype == np.float32:
-            digest.update(b"float32")
-    if data.sample_weight is not None:
-        digest.update(b"weights" + data.sample_weight.to_numpy(dtype="<f8").tobytes())
-    fingerprint: str = digest.hexdigest()
-    return fingerprint
 
 
 def made_once(

@@ -213,7 +213,7 @@ def declared_values(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...] |
         )
     if not pd.api.types.is_bool_dtype(kind) and not pd.api.types.is_complex_dtype(kind):
         numbers = pd.api.types.is_numeric_dtype(kind)
-        if numbers or (kind.kind == "O" and _all_numbers(column.dropna())):
+        if numbers or (kind.kind == "O" and _all_numbers(column)):
             return None
     return values_of(column, name)
 
@@ -268,16 +268,12 @@ def categorical(cells: pd.Series[Any], values: tuple[Any, ...]) -> pd.Series[Any
     return pd.Series(declared, index=cells.index)
 
 
-def _all_numbers(known: pd.Series[Any]) -> bool:
+def _all_numbers(cells: Any) -> bool:
+    """Return whether all Python objects that are not missing are numbers."""
     import pandas as pd
 
-    return pd.api.types.infer_dtype(known, skipna=True) in (
-        "integer",
-        "floating",
-        "mixed-integer-float",
-        "decimal",
-        "empty",
-    )
+    numbers = ("integer", "floating", "mixed-integer-float", "decimal", "empty")
+    return pd.api.types.infer_dtype(cells, skipna=True) in numbers
 
 
 def numbers_of(
@@ -388,22 +384,12 @@ def as_numbers(y: Any) -> Any:
     """Return the target as floats; None if it is text, boolean or categorical."""
     import pandas as pd
 
-    if isinstance(getattr(y, "dtype", None), pd.CategoricalDtype):
+    if is_categorical(y):
         return None
     values = np.asarray(y)
-    if values.dtype.kind == "O":
-        if any(
-            isinstance(value, bool | np.bool_) or not _is_number(value) for value in values.ravel()
-        ):
-            return None
-        values = np.array(
-            [np.nan if value is None else value for value in values.ravel()], dtype=float
-        )
+    if values.dtype.kind == "O" and _all_numbers(values):
+        values = pd.to_numeric(pd.Series(values)).to_numpy(dtype=np.float64)
     return values.astype(np.float64) if values.dtype.kind in "iuf" else None
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or isinstance(value, int | float | np.integer | np.floating)
 
 
 def are_whole_numbers(numbers: Any) -> bool:
@@ -441,7 +427,10 @@ def is_whole(X: Any) -> bool:
 
 
 def settled_rows(X: Any) -> Any:
-    """Check the rows and return them in a form that can be sliced: CSR, Series, array or list."""
+    """Check the rows and return them in a form that can be sliced: CSR, Series, array or list.
+
+    Sparse rows have sorted indices, each once, and no stored zeros.
+    """
     if is_sparse(X):
         if len(X.shape) != 2 or min(X.shape) < 1:
             raise ArgumentError(
@@ -454,6 +443,10 @@ def settled_rows(X: Any) -> Any:
             )
         if not np.isfinite(rows.data).all():
             raise ArgumentError("X must hold finite numbers; got a sparse matrix with NaN or inf.")
+        if not rows.has_canonical_format or not rows.data.all():
+            rows = rows.copy()
+            rows.sum_duplicates()
+            rows.eliminate_zeros()
         return rows
     return X.reset_index(drop=True) if hasattr(X, "iloc") else X
 
@@ -468,17 +461,13 @@ def take_rows(X: Any, which: npt.NDArray[np.int64]) -> Any:
 
 
 def digest_rows(X: Any) -> bytes:
-    """Return a digest of the rows that does not depend on how they are stored."""
+    """Return a digest of rows from `settled_rows`."""
     digest = sha256()
     if is_sparse(X):
-        rows = X.copy()
-        rows.sum_duplicates()
-        rows.eliminate_zeros()
-        rows.sort_indices()
-        digest.update(f"sparse {rows.shape} {rows.data.dtype}".encode())
-        digest.update(rows.indptr.astype("<i8").tobytes())
-        digest.update(rows.indices.astype("<i8").tobytes())
-        digest.update(rows.data.astype("<f8").tobytes())
+        digest.update(f"sparse {X.shape} {X.data.dtype}".encode())
+        digest.update(X.indptr.astype("<i8").tobytes())
+        digest.update(X.indices.astype("<i8").tobytes())
+        digest.update(X.data.astype("<f8").tobytes())
         return digest.digest()
     digest.update(f"texts {len(X)}".encode())
     for text in X:

@@ -12,8 +12,8 @@ import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, use
-from bestofk._base.formatting import joined
-from bestofk.data.cautions import column_cautions, find_duplicates, joined_groups
+from bestofk._base.formatting import counted, joined
+from bestofk.data.cautions import column_cautions, find_copies, joined_groups
 from bestofk.data.dataset import DataSet
 from bestofk.data.reading import as_dataset, convert_target
 from bestofk.data.schema import (
@@ -275,23 +275,22 @@ def checked_rows(data: DataSet, plan: Plan | None) -> DataSet:
     notes = column_cautions(data, by_time=by_time)
     if notes:  # a copy has to encode its rows again
         data = replace(data, notes=(*data.notes, *notes))
-    duplicates = find_duplicates(data)
-    if duplicates is None or duplicates.coincidental:
+    codes = find_copies(data)
+    if codes is None:
         return data
-    codes = duplicates.codes
+    extra = data.n - (int(codes.max()) + 1)
+    repeat = "repeats" if extra == 1 else "repeat"
+    copies = f"{counted(extra, 'row')} of {data.n:,} {repeat} another row exactly"
     if data.groups is not None:
         codes = joined_groups(data.groups.to_numpy(), codes)
     obstacle = _why_apart(codes, plan)
     if obstacle:
         note = (
-            f"{duplicates.explain()}, and {obstacle}. The test counts copies as independent rows, "
+            f"{copies}, and {obstacle}. The test counts copies as independent rows, "
             "so its p-values are too small: remove the copies."
         )
         return replace(data, notes=(*data.notes, note))
-    note = (
-        f"{duplicates.explain()}: copies stay in one fold and count as one of "
-        f"{int(codes.max()) + 1:,} groups."
-    )
+    note = f"{copies}: copies stay in one fold and count as one of {int(codes.max()) + 1:,} groups."
     return replace(data, groups=pd.Series(codes), notes=(*data.notes, note))
 
 
