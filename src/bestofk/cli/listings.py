@@ -100,6 +100,8 @@ def _procedures() -> dict[str, Iterable[Any]]:
 
 
 def _procedure_facts(entry: Any) -> list[str]:
+    if entry.on_data:
+        return [f"decides from {entry.takes}: bestofk compare DATA --procedure {entry.name}"]
     if entry.takes != "losses":
         return [f"decides from {entry.takes}"]
     return ["decides from losses by a pairwise test" if entry.takes_test else "decides from losses"]
@@ -240,6 +242,9 @@ def _kind(_: click.Context, __: click.Parameter, value: str | None) -> str | Non
     word = {"losses": "metrics", "scorers": "metrics", "models": "learners"}.get(value, value)
     word = word if word.endswith("s") else f"{word}s"
     if word not in LISTINGS:
+        for name, listed in LISTINGS.items():
+            if value.lower() in listed.entries():
+                raise click.UsageError(f"Name the list, too: bestofk list {name} {value.lower()}.")
         raise click.UsageError(str(UnknownNameError("list", value, LISTINGS)))
     return word
 

@@ -182,7 +182,7 @@ def choose_test(
     else:
         from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 
-        if test in MULTIPLE_TESTS:
+        if str(test).lower() in MULTIPLE_TESTS:
             raise ArgumentError(
                 f"test {test!r} compares all learners at once, and this procedure needs a pairwise "
                 f"test: {_offer(problem)}."

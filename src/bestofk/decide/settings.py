@@ -157,7 +157,7 @@ class Settings:
         from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 
         # `choose_test` refuses a test that the design of the losses does not allow
-        if self.test not in MULTIPLE_TESTS:
+        if self.test.lower() not in MULTIPLE_TESTS:
             _ = PAIRWISE_TESTS[self.test]
 
     def _refuse_what_does_not_apply(self, entry: Procedure) -> None:

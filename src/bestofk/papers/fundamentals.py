@@ -6,6 +6,7 @@ The example has four Boolean attributes, one target and disjunctions as hypothes
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from math import comb, factorial
 
@@ -141,9 +142,13 @@ def reproduce(request: Request) -> ReproductionResult:
         "2": (hypotheses_table,),
         "3": (truth_table,),
         "4": (constants_table, intervals_table),
+        "A.1": (partial(constants_table, "A.1"),),
         "splits": (splits_table,),
     }
-    tables = tuple(make() for name in TABLES if request.wants(name) for make in makers[name])
+    chosen = request.tables or TABLES
+    tables = tuple(
+        make() for name, make_all in makers.items() if name in chosen for make in make_all
+    )
     x = toy_instances()
     left, distinct = targets_left(x, target(x)), len(np.unique(x, axis=0))
     sentences = (
@@ -223,8 +228,11 @@ def hypotheses_table() -> ComparedWords:
     )
 
 
-def constants_table() -> ComparedNumbers:
-    """Compare Table 4: z of each level, from the normal interval at p = 1/2 and n = 100."""
+def constants_table(table: str = "4") -> ComparedNumbers:
+    """Compare Table 4: z of each level, from the normal interval at p = 1/2 and n = 100.
+
+    Table A.1 prints the same constants.
+    """
     printed = printed_table("fundamentals", "4", "z")
     levels = [float(row) / 100 for row in printed.rows]
     # half the width is z sqrt(p (1 - p) / n) = z / 20
@@ -233,7 +241,7 @@ def constants_table() -> ComparedNumbers:
         printed,
         np.array(z)[:, np.newaxis],
         rounding_limits(printed.values, printed.rounding),
-        table="Table 4, constants of the intervals",
+        table=f"Table {table}, constants of the intervals",
         rows=tuple(f"{row} %" for row in printed.rows),
         columns=("z",),
         level=0.0,

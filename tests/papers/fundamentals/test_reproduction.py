@@ -97,3 +97,6 @@ def test_the_command_says_what_the_text_got_wrong():
     assert account["details"] == {"targets_left": 4096}
     assert "4096" in account["sentences"][0]
     assert len(reproduce(Request(tables=("4",))).tables) == 2
+    (again,) = reproduce(Request(tables=("A.1",))).tables
+    # Table A.1 prints these constants a second time
+    assert again.printed[:, 0].tolist() == [0.67, 1.15, 1.64, 1.96, 2.58, 2.81, 3.30]
