@@ -1,4 +1,3 @@
-from .preparation import for_data as for_data
 from .registry import (
     LEARNERS as LEARNERS,
     Learner as Learner,

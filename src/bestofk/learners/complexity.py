@@ -14,14 +14,14 @@ def fitted_complexity(estimator: Any, data: DataSet) -> int | None:
     """Return the complexity of the estimator, fitted to all rows; None if it cannot be counted."""
     from sklearn.base import clone
 
-    from bestofk.learners.preparation import for_data, last_step
+    from bestofk.learners.preparation import last_step, ready_learner
 
     model = clone(estimator)
     if hasattr(model, "fit_encoded"):
         return int(model.fit_encoded(data.encoded()).complexity())
     if "random_state" in model.get_params(deep=False):
         model.set_params(random_state=0)
-    return _counted(last_step(for_data(model, data.X).fit(data.X, data.y)))
+    return _counted(last_step(ready_learner(model, data).estimator.fit(data.X, data.y)))
 
 
 def _counted(model: Any) -> int | None:

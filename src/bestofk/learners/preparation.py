@@ -10,7 +10,7 @@ import inspect
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,6 @@ from bestofk._base.results import Presented
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Schema, take_rows
 from bestofk.learners.registry import check_estimator_like
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 MAX_LISTED_DATASETS = 3
 """Describe the preparation of this many data sets."""
@@ -569,53 +566,6 @@ def _are_codes(data: DataSet) -> bool:
     """Return whether the labels are already 0, 1, ..."""
     classes = np.asarray(data.classes.tolist())
     return classes.dtype.kind in "iu" and np.array_equal(classes, np.arange(len(classes)))
-
-
-def for_data(estimator: Any, X: pd.DataFrame) -> Any:
-    """Return the estimator, in a pipeline that prepares the columns of `X` if it needs one.
-
-    Parameters
-    ----------
-    estimator : scikit-learn estimator or pipeline
-        Not changed.
-    X : DataFrame
-        The columns of a data set. Only their kinds, their declared values and whether any cell
-        is missing are read.
-
-    Returns
-    -------
-    estimator
-        The same object if it accepts the columns as they are: a built-in learner, an estimator
-        that declares it, a pipeline with its own ``ColumnTransformer``, or any estimator on
-        numbers without missing cells. Otherwise a pipeline that is fitted as a whole to the
-        training rows of each split, so it never sees test rows.
-
-    Notes
-    -----
-    Nominal columns become 1-of-n inputs, one per declared value; a missing cell gives zeros.
-    Estimators that declare support for categories get the columns as they are. Missing numbers
-    take the mean of the training rows. Estimators that declare support for NaN get NaN.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X = pd.DataFrame({"size": [1.0, 2.0, 3.0], "colour": ["red", "blue", "red"]})
-    >>> model = for_data(DecisionTreeClassifier(random_state=0), X).fit(X, ["a", "b", "a"])
-    >>> model.predict(X).tolist()
-    ['a', 'b', 'a']
-    """
-    check_estimator_like(estimator, "learner")
-    accepted = accepted_input(estimator)
-    if hasattr(estimator, "fit_encoded") or accepted.columns:
-        return estimator
-    schema = Schema.of(X)
-    numeric = [column for column, kind in schema.kinds.items() if kind == "numeric"]
-    encode = len(numeric) < X.shape[1] and not accepted.categories
-    impute = not accepted.missing and bool(X[numeric].isna().to_numpy().any())
-    if not encode and not impute:
-        return estimator
-    return behind_columns(estimator, schema, encode=encode, impute=impute)
 
 
 def behind_columns(estimator: Any, schema: Schema, *, encode: bool, impute: bool) -> Any:

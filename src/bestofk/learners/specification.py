@@ -291,8 +291,7 @@ _FACTORIES = {
     ("imblearn.pipeline", "make_pipeline"),
 }
 """Functions of other packages that combine learners: (module, name)."""
-_LEARNER_METHODS = (("fit", "predict"),)
-_PART_METHODS = (*_LEARNER_METHODS, ("fit", "transform"), ("fit", "fit_resample"),
+_PART_METHODS = (("fit", "predict"), ("fit", "transform"), ("fit", "fit_resample"),
           ("get_params", "set_params"), ("split", "get_n_splits"))  # fmt: skip
 """Methods of the possible parts of a learner: learners, transformers, kernels, splitters."""
 
@@ -317,11 +316,8 @@ def learner_factory(function: Function) -> Function:
     return function
 
 
-def _make(value: Any, text: str, *, part: bool = True) -> Any:
-    """Create what the calls in a value describe; other values stay as they are.
-
-    `part` is for parts of another specification, which need not predict.
-    """
+def _make(value: Any, text: str) -> Any:
+    """Create what the calls in a value describe; other values stay as they are."""
     if isinstance(value, list | tuple) and not isinstance(value, Call):
         return type(value)(_make(one, text) for one in value)
     if isinstance(value, dict):
@@ -334,7 +330,7 @@ def _make(value: Any, text: str, *, part: bool = True) -> Any:
     if name in LEARNERS:
         maker: Any = partial(learner, name)
     else:
-        maker = _maker(name if ":" in name else f"{MODULE_OF[name]}:{name}", text, part=part)
+        maker = _maker(name if ":" in name else f"{MODULE_OF[name]}:{name}", text)
     if arguments and not isinstance(maker, FunctionType):
         raise ArgumentError(
             f"Every parameter of learner {text} must be written as name=value; got "
@@ -357,7 +353,7 @@ def _make(value: Any, text: str, *, part: bool = True) -> Any:
         raise ArgumentError(f"Learner {text} cannot be created: {why}.") from None
 
 
-def _maker(name: str, text: str, *, part: bool) -> Any:
+def _maker(name: str, text: str) -> Any:
     """Return the class, marked function or estimator ``module:name``; refuse everything else."""
     target = find(name, text)
     if isinstance(target, FunctionType):
@@ -372,12 +368,12 @@ def _maker(name: str, text: str, *, part: bool) -> Any:
     kind = target if isinstance(target, type) else type(target)
     # without running code of the class
     there = {attribute for base in type.mro(kind) for attribute in vars(base)}
-    if any(there.issuperset(names) for names in (_PART_METHODS if part else _LEARNER_METHODS)):
+    if any(there.issuperset(names) for names in _PART_METHODS):
         return target
     absent = "predict" if "fit" in there else "fit"
     raise ArgumentError(
-        f"Learner {text} must be made of classes with fit and predict"
-        f"{' or transform' if part else ''}; {name!r} has no {absent}, so bestofk does not call it."
+        f"Learner {text} must be made of classes with fit and predict or transform; {name!r} has "
+        f"no {absent}, so bestofk does not call it."
     )
 
 

@@ -14,7 +14,7 @@ from bestofk._base.checks import Floats, one_of, probability, whole
 from bestofk._base.errors import ArgumentError, BestOfKWarning
 from bestofk._base.results import Presented, json_ready
 from bestofk.data.dataset import DataSet
-from bestofk.learners.preparation import for_data
+from bestofk.learners.preparation import ready_learner
 from bestofk.learners.specification import named_learners
 from bestofk.papers.stats.estimates import (
     bootstrap_632,
@@ -293,7 +293,7 @@ class _Counts:
         """Return the codes that a model of some rows predicts for all rows."""
         from sklearn.base import clone
 
-        model = clone(for_data(self.estimator, self.data.X))
+        model = clone(ready_learner(self.estimator, self.data).estimator)
         model.fit(self.data.X.iloc[train], self.data.y.iloc[train])
         labels = np.asarray(model.predict(self.data.X)).tolist()
         position = {label: k for k, label in enumerate(self.data.encoded().classes.tolist())}

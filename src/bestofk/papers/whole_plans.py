@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,27 +18,18 @@ from bestofk.learners.predict import (
     seed_names,
     with_seed,
 )
-from bestofk.learners.preparation import for_data
+from bestofk.learners.preparation import ready_learner
 
 if TYPE_CHECKING:
+    from bestofk.data.dataset import DataSet
     from bestofk.splits.splits import Splits
 
 Wrong = npt.NDArray[np.bool_]
 
 
-class LabelledData(Protocol):
-    """A data set with its rows, their labels, and both as codes."""
-
-    @property
-    def X(self) -> Any: ...  # noqa: N802
-    @property
-    def y(self) -> Any: ...
-    def encoded(self) -> Encoded: ...
-
-
 def predict_plan(
     estimator: Any,
-    data: LabelledData,
+    data: DataSet,
     splits: Splits,
     *,
     seeds: Sequence[int] | None = None,
@@ -76,13 +67,13 @@ def predict_plan(
 
 def predict_split_by_split(
     estimator: Any,
-    data: LabelledData,
+    data: DataSet,
     splits: Splits,
     *,
     seeds: Sequence[int] | None = None,
 ) -> list[Codes]:
     """Return the same as `predict_plan` with one public fit and predict per split."""
-    estimator = for_data(estimator, data.X)
+    estimator = ready_learner(estimator, data).estimator
     classes = data.encoded().classes
     position = {label: code for code, label in enumerate(classes.tolist())}
     predictions = []

@@ -12,7 +12,7 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.registry import resolve
 from bestofk.data.dataset import DataSet
 from bestofk.decide.registry import PROCEDURES
-from bestofk.learners.preparation import for_data
+from bestofk.learners.preparation import ready_learner
 from bestofk.papers.decide.procedures.multinomial_selection import (
     MultinomialSelection,
     multinomial_selection,
@@ -100,7 +100,7 @@ def _scores(estimator: Any, data: DataSet, splits: Any, classes: list[Any]) -> F
     """Return a score per tested row and class, in the order of the splits."""
     from sklearn.base import clone
 
-    prepared = for_data(estimator, data.X)
+    prepared = ready_learner(estimator, data).estimator
     parts = []
     for _, _, train, test in splits:
         model = clone(prepared).fit(data.X.iloc[train], data.y.iloc[train])

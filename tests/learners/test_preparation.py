@@ -11,7 +11,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from bestofk._base.errors import ArgumentError
-from bestofk.learners import for_data, learner
+from bestofk.data import as_dataset
+from bestofk.learners import learner
+from bestofk.learners.preparation import ready_learner
 
 
 def mixed() -> pd.DataFrame:
@@ -24,9 +26,13 @@ def mixed() -> pd.DataFrame:
     )
 
 
+def prepared(estimator, X):
+    return ready_learner(estimator, as_dataset(X, ["u", "v"] * (len(X) // 2))).estimator
+
+
 def test_what_the_learner_sees() -> None:
     X = mixed()
-    model = for_data(LogisticRegression(), X)
+    model = prepared(LogisticRegression(), X)
     train = X.iloc[:3]
     model.fit(train, ["u", "v", "u"])
     seen = model.named_steps["preparation"].transform(X)
@@ -52,33 +58,33 @@ def test_estimators_that_can_take_the_columns_get_them() -> None:
             KNeighborsClassifier(1),
         ),
     ):
-        assert for_data(model, X) is model
+        assert prepared(model, X) is model
     plain = make_pipeline(StandardScaler(), KNeighborsClassifier(1))
-    assert for_data(plain, numbers) is plain
-    again = for_data(plain, X)
+    assert prepared(plain, numbers) is plain
+    again = prepared(plain, X)
     assert isinstance(again, Pipeline)
-    assert for_data(again, X) is again
+    assert prepared(again, X) is again
 
 
 def test_missing_numbers_stay_for_estimators_that_take_them() -> None:
     X = mixed()
-    assert isinstance(for_data(HistGradientBoostingClassifier(), X), HistGradientBoostingClassifier)
-    model = for_data(HistGradientBoostingClassifier(categorical_features=None), X)
-    prepared = model.named_steps["preparation"].fit_transform(X)
-    assert np.isnan(prepared[1, 0])
-    assert for_data(HistGradientBoostingClassifier(), X[["a", "c"]]).__class__ is (
+    assert isinstance(prepared(HistGradientBoostingClassifier(), X), HistGradientBoostingClassifier)
+    model = prepared(HistGradientBoostingClassifier(categorical_features=None), X)
+    seen = model.named_steps["preparation"].fit_transform(X)
+    assert np.isnan(seen[1, 0])
+    assert prepared(HistGradientBoostingClassifier(), X[["a", "c"]]).__class__ is (
         HistGradientBoostingClassifier
     )
 
 
 def test_a_column_without_known_values_in_training_is_no_obstacle() -> None:
-    X = pd.DataFrame({"a": [np.nan, np.nan, 1.0], "c": [1.0, 2.0, 3.0]})
-    model = for_data(KNeighborsClassifier(1), X).fit(X.iloc[:2], ["u", "v"])
-    assert model.predict(X).tolist() == ["u", "v", "v"]
+    X = pd.DataFrame({"a": [np.nan, np.nan, 1, 2], "c": [1, 2, 3, 4]})
+    model = prepared(KNeighborsClassifier(1), X).fit(X.iloc[:2], ["u", "v"])
+    assert model.predict(X).tolist() == ["u", "v", "v", "v"]
 
 
 def test_what_is_no_estimator_is_refused() -> None:
     with pytest.raises(ArgumentError, match=r"write LogisticRegression\(\) instead"):
-        for_data(LogisticRegression, mixed())
+        prepared(LogisticRegression, mixed())
     with pytest.raises(ArgumentError, match="got StandardScaler, which has no predict"):
-        for_data(StandardScaler(), mixed())
+        prepared(StandardScaler(), mixed())
