@@ -528,8 +528,8 @@ class ReproductionResult(Presented):
         else:
             sentence = "Verdict: not judged" + (" (too few runs)" if unjudged else "")
             return f"{sentence}; no table of this size can agree or differ."
-        for name, parts in differ.items():
-            reasons = dict.fromkeys(self._reason(part) for part in parts)
+        for name, different in differ.items():
+            reasons = dict.fromkeys(self._reason(part) for part in different)
             words.append(f"{name} differs: {'; '.join(reasons)}.")
         if made:
             words.append(f"Agrees by construction: {'; '.join(made)}.")

@@ -149,7 +149,7 @@ def repetition_table(
     cells = losses.values.reshape(K, D, -1, losses.values.shape[-1])
     units = list(losses.datasets) if D > 1 else [f"split {k + 1}" for k in range(cells.shape[2])]
     if missing == "drop":
-        complete = ~np.isnan(cells).any(axis=(0, 3) + ((2,) if D > 1 else (1,)))
+        complete = ~np.asarray(np.isnan(cells).any(axis=(0, 2, 3) if D > 1 else (0, 1, 3)))
         units, holes = list(compress(units, complete)), 0
         cells = cells[:, complete] if D > 1 else cells[:, :, complete]
     span = range_of_losses(losses.metric)
@@ -206,8 +206,9 @@ def run_interval_test(
     one_of(correction, "correction", tuple(CORRECTIONS))
     alpha = significance_level(alpha)
     if test not in INTERVAL_TESTS:
-        chosen = {} if rule is None else {"rule": rule}
-        return bootstrap_b(intervals=table.ends, alpha=alpha, names=table.learners, **chosen)
+        return bootstrap_b(
+            intervals=table.ends, rule=rule or "vertex", alpha=alpha, names=table.learners
+        )
     if rule is not None:
         raise ArgumentError(f"rule does not apply to {test!r}, but to 'bootstrap-b'.")
     for name in pair or ():

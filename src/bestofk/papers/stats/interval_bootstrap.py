@@ -221,7 +221,7 @@ def _censored_mean(losses: Floats) -> Floats:
 
 
 _TYPICAL: dict[str, Callable[[Floats], Floats]] = {
-    "mean": partial(np.mean, axis=-1),
+    "mean": lambda losses: np.asarray(losses.mean(axis=-1)),
     "median": partial(np.median, axis=-1),
     "mode": _mode,
     "censored-mean": _censored_mean,
