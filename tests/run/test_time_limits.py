@@ -3,7 +3,6 @@
 The long form of the budgets is ``python studies/time_limits.py``.
 """
 
-import re
 import sys
 import time
 from pathlib import Path
@@ -38,23 +37,10 @@ def test_a_budget_is_kept_and_decides_from_one_round_on(setting):
     assert found.decided == (found.rounds > 0)
     assert found.decided == (setting.learner != "hangs")
     if not found.decided:
-        assert re.fullmatch(
-            r"The budget of 2 s ended before all learners had finished one fold: odd had not "
-            r"finished a fit after .*\. Try \d+ s \(--budget \d+\), or leave the budget out to "
-            r"let every fit finish\.", found.message,
-        )  # fmt: skip
-
-
-@pytest.mark.needs("linux", "a new interpreter starts too late")
-def test_a_budget_that_was_too_short_says_what_is_enough_and_it_is():
-    learners = {"a": time_limits.Napping(nap=0.5), "b": time_limits.Napping(nap=0.501)}
-    options = {"cv": "50x4", "progress": False, "execution": bk.Execution(engine="serial")}
-    with pytest.raises(bk.BestOfKError, match=r"had not finished a fit") as said:
-        bk.compare(learners, X, Y, budget=0.8, **options)
-    enough = float(re.search(r"--budget (\d+)", str(said.value))[1])
-    assert enough > 1.001  # one fit of each
-    study = bk.compare(learners, X, Y, budget=enough + BUSY / 4, **options)
-    assert study.recommended in ("a", "b")
+        assert found.message == (
+            "The budget of 2 s ended before all learners had finished one fold: give more time, or "
+            "leave the budget out."
+        )
 
 
 @pytest.mark.needs("linux", "a new interpreter starts too late")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +13,7 @@ import numpy as np
 
 from bestofk._base.checks import names_arguments, positive, whole
 from bestofk._base.errors import ArgumentError, RunError
-from bestofk._base.formatting import counted, duration, shortened
+from bestofk._base.formatting import counted
 from bestofk.data.dataset import DataSet
 from bestofk.decide.preference import MeasuredCosts, PreferenceLike
 from bestofk.decide.settings import Settings
@@ -232,7 +231,7 @@ def compare(
     if settings.prefer == "complexity":
         costs = MeasuredCosts(what="complexity", costs=complexities(named, datasets))
         settings = replace(settings, prefer=costs)
-    study, spec = run_comparison(experiment, settings, execution, deadline, race=race)
+    study = run_comparison(experiment, settings, execution, deadline, race=race)
     if not execution.replicate:
         return study
     from bestofk.run.replicate import replicated
@@ -246,8 +245,8 @@ def compare(
         )  # fmt: skip
         other_settings = replace(settings, random_state=seed)
         try:
-            other, _ = run_comparison(
-                repeated, other_settings, execution, deadline, replicates=spec.digest,
+            other = run_comparison(
+                repeated, other_settings, execution, deadline, replicates=study.spec.digest,
                 race=planned(repeated, other_settings),
             )  # fmt: skip
         except RunError:
@@ -260,7 +259,7 @@ def compare(
 
     study = replicated(study, repeat, execution.replicate)
     if study.replication is not None:
-        record(spec, execution, replication=study.replication.to_dict())
+        record(study.spec, execution, replication=study.replication.to_dict())
     return study
 
 
@@ -362,7 +361,7 @@ def run_comparison(
     deadline: float | None,
     replicates: str = "",
     race: PlannedRace | None = None,
-) -> tuple[Study, StudySpec]:
+) -> Study:
     """Run a fully specified comparison, decide, and record the result in the store."""
     spec = replace(
         experiment.spec,
@@ -410,11 +409,11 @@ def run_comparison(
             from bestofk.run.slices import study_slices
 
             study = replace(study, slices=study_slices(study, experiment, results, settings))
-        return study, spec
+        return study
     from bestofk.run.race import conclude_race
 
     study = conclude_race(outcome, spec, settings, whole_plan, notes=notes, store=where)
-    return replace(study, experiment=experiment), spec
+    return replace(study, experiment=experiment)
 
 
 def record(spec: StudySpec, execution: Execution, **facts: Any) -> StudySpec:
@@ -436,11 +435,11 @@ def _run(
 ) -> tuple[RaceOutcome | None, Mapping[CellIndex, CellResult], tuple[str, ...], str, str]:
     """Load each cell from the store or evaluate it; of a race, only the cells that it needs.
 
-    Return the race's outcome, the results, notes, the budget that would be enough, and the store.
+    Return the race's outcome, the results, notes, what to say if nothing can be decided, and the
+    store.
     """
     task, cells = ComparisonTask(experiment), AllCells(experiment)
     budget, where = execution.budget, "memory"
-    cut: dict[CellIndex, float] = {}
     notes: tuple[str, ...] = ()
     results: Mapping[CellIndex, CellResult]
     outcome = None
@@ -455,7 +454,6 @@ def _run(
             deadline=deadline,
             stop=partial(_first_failure, task) if execution.on_failure == "stop" else None,
             retry_failed=execution.retry_failed,
-            cut=cut,
         )
         engine, progress = execution.runner(), observer(execution.progress, _shorter(execution))
         if race is None:
@@ -469,7 +467,10 @@ def _run(
     unfinished = len(results) < len(cells) if outcome is None else outcome.cut and outcome.whole
     if budget is not None and unfinished:
         notes += (budget_words(budget, len(results), len(cells)),)
-        too_little = more_time(experiment, results, cut, budget)
+        too_little = (
+            f"The budget of {budget:g} s ended before all learners had finished one fold: give "
+            "more time, or leave the budget out."
+        )
     return outcome, results, notes, too_little, where
 
 
@@ -538,54 +539,3 @@ def _assumed(experiment: Experiment) -> tuple[str, ...]:
     if more > 1:
         notes = [*notes[:MAX_LISTED_DATA], f"There are notes on {more} more data sets."]
     return (first, *notes)
-
-
-TIME_MARGIN = 1.5
-"""A fit may take this many times as long as those that were timed."""
-MIN_NOTICED_SECONDS = 0.1
-"""Report an unfinished fit from this time on."""
-
-
-def more_time(
-    experiment: Experiment,
-    results: Mapping[CellIndex, CellResult],
-    cut: Mapping[CellIndex, float],
-    budget: float,
-) -> str:
-    """Say that the budget was too short for one fold of all learners, and what would be enough.
-
-    The estimate assumes that the same run gets as far again, and then needs the time of the
-    missing fits.
-
-    - `experiment`: What was run.
-    - `results`: The finished cells.
-    - `cut`: The cells that were being fitted when the time was up, and the seconds they had taken.
-    - `budget`: Seconds.
-    """
-    spent: dict[int, list[float]] = {}
-    for cell, result in results.items():
-        seconds = (result.fit_time or 0.0) + (result.predict_time or 0.0)
-        spent.setdefault(cell.learner, []).append(seconds)
-    so_far: dict[int, float] = {}
-    for cell, seconds in cut.items():
-        so_far[cell.learner] = max(seconds, so_far.get(cell.learner, 0.0))
-    need, unknown = budget, set[int]()
-    for cell in experiment.cells():
-        if cell.run or cell.fold or cell in results:
-            continue
-        if cell.learner in spent:
-            need += TIME_MARGIN * max(spent[cell.learner])
-        else:
-            unknown.add(cell.learner)
-            need += TIME_MARGIN * max(so_far.get(cell.learner, 0.0), budget / 2)
-    enough = math.ceil(need) + 1
-    ended = f"The budget of {budget:g} s ended before all learners had finished one fold"
-    if not unknown:
-        return f"{ended}: {enough} s should be enough (--budget {enough})."
-    at_work = {learner for learner in unknown if so_far.get(learner, 0.0) >= MIN_NOTICED_SECONDS}
-    names = shortened([experiment.learners[index].name for index in sorted(at_work or unknown)], 3)
-    after = f" after {duration(max(so_far[learner] for learner in at_work))}" if at_work else ""
-    return (
-        f"{ended}: {names} had not finished a fit{after}. Try {enough} s (--budget {enough}), or "
-        "leave the budget out to let every fit finish."
-    )

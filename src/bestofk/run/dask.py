@@ -131,17 +131,16 @@ class DaskCluster(Generic[ItemT, ResultT]):
         blocks: Iterable[Block[ItemT]],
         *,
         deadline: float | None = None,
-        cut: dict[ItemT, float] | None = None,
     ) -> Generator[ResultT, None, None]:
         """Evaluate blocks, consumed as the cluster has free threads, and yield the results.
 
         See `bestofk.run.engine.Engine.run` for the parameters.
         """
         waiting = iter(blocks)
-        pending: dict[int, tuple[Block[ItemT], float]] = {}
+        pending: dict[int, Block[ItemT]] = {}
         while True:
             for block in islice(waiting, self.blocks_at_once - len(pending)):
-                pending[self.send(block)] = block, time.monotonic()
+                pending[self.send(block)] = block
             now = time.monotonic()
             if not pending or (deadline is not None and now >= deadline):
                 break
@@ -149,15 +148,13 @@ class DaskCluster(Generic[ItemT, ResultT]):
             if received is None:
                 continue
             ticket, results = received
-            block, _ = pending.pop(ticket)
+            block = pending.pop(ticket)
             if results is None:
                 reason = "the Dask workers that evaluated it were killed."
                 lost = Failure(kind="killed", reason=reason)
                 yield from (self.task.lost(item, lost) for item in block.items)
             else:
                 yield from results
-        if cut is not None:
-            cut.update({block.items[0]: now - sent for block, sent in pending.values()})
 
     def send(self, block: Block[ItemT]) -> int:
         """Send a block and return its ticket."""

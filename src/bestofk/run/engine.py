@@ -95,7 +95,6 @@ class Engine:
         items: Sequence[ItemT],
         *,
         deadline: float | None = None,
-        cut: dict[ItemT, float] | None = None,
         claim: Callable[[Iterator[Block[ItemT]]], Iterator[Block[ItemT]]] | None = None,
     ) -> Generator[ResultT, None, None]:
         """Yield the result of each item as it arrives.
@@ -108,8 +107,6 @@ class Engine:
             Consumed lazily.
         deadline : float, optional
             End of the run, on the clock of `time.monotonic`.
-        cut : dict, optional
-            Receives the items that the deadline cut off, with the seconds that each had taken.
         claim : callable, optional
             Yields the parts of blocks that no other process works on.
         """
@@ -121,7 +118,7 @@ class Engine:
             blocks = claim(blocks)
         if deadline is not None:
             blocks = _until(deadline, blocks)
-        results = self._results(task, items, blocks, sizer, deadline, cut)
+        results = self._results(task, items, blocks, sizer, deadline)
         return sizer.counting(limited(results, task.threads))
 
     def _results(
@@ -131,16 +128,15 @@ class Engine:
         blocks: Iterator[Block[ItemT]],
         sizer: BlockSizer,
         deadline: float | None,
-        cut: dict[ItemT, float] | None,
     ) -> Generator[ResultT, None, None]:
         if self.name == "dask":
-            return self._in_pool(partial(self._cluster, task, sizer), blocks, deadline, cut)
+            return self._in_pool(partial(self._cluster, task, sizer), blocks, deadline)
         # a fit in this process cannot be stopped
         watched = self.timeout is not None or deadline is not None
         if self.name == "serial" and not watched:
             return _in_process(task, blocks)
         if self.name == "processes" or watched or not task.trusted:
-            return self._in_workers(task, blocks, deadline, cut)
+            return self._in_workers(task, blocks, deadline)
         return self._auto(task, items, blocks)
 
     def _cluster(self, task: Task[ItemT, ResultT], sizer: BlockSizer) -> Any:
@@ -155,7 +151,6 @@ class Engine:
         task: Task[ItemT, ResultT],
         blocks: Iterable[Block[ItemT]],
         deadline: float | None = None,
-        cut: dict[ItemT, float] | None = None,
     ) -> Generator[ResultT, None, None]:
         from bestofk.run.pool import new_pool
 
@@ -168,7 +163,7 @@ class Engine:
             here=self.name == "serial" or (task.trusted and self.name != "processes"),
         )
         try:
-            yield from self._in_pool(start, blocks, deadline, cut)
+            yield from self._in_pool(start, blocks, deadline)
         except UnpicklableError as unpicklable:
             if self.timeout is not None or deadline is not None:
                 raise RunError(
@@ -182,14 +177,13 @@ class Engine:
         start: Callable[[], Any],
         blocks: Iterable[Block[ItemT]],
         deadline: float | None,
-        cut: dict[ItemT, float] | None,
     ) -> Generator[Any, None, None]:
         """Run blocks in the pool of the last round, or in a new one."""
         pools = [] if self.rounds is None else self.rounds.pools
         pool = pools.pop() if pools else start()
         finished = False
         try:
-            yield from pool.run(blocks, deadline=deadline, cut=cut)
+            yield from pool.run(blocks, deadline=deadline)
             finished = True
         finally:
             if finished and self.rounds is not None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted, joined
 from bestofk.data.cautions import column_cautions, find_copies, joined_groups
@@ -20,7 +19,7 @@ from bestofk.data.schema import (
     MIN_ROWS_PER_CLASS,
     OTHER_TASK,
     Codes,
-    are_whole_numbers as is_whole,
+    are_whole_numbers,
 )
 from bestofk.decide.foresee import foresee
 from bestofk.decide.registry import PROCEDURES
@@ -36,9 +35,9 @@ from bestofk.splits.splits import Splits
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 BASELINES = {"classification": "baseline", "regression": "mean-baseline"}
+"""The learner that a single learner is compared with."""
 DUMMIES = {"classification": "DummyClassifier", "regression": "DummyRegressor"}
 """Baselines for texts and sparse rows, which the built-in ones do not take."""
-"""The learner that a single learner is compared with."""
 
 
 def named_estimators(learners: Any, *, task: str = "classification") -> tuple[NamedLearner, ...]:
@@ -176,7 +175,7 @@ def _wrong_kind(learner: str, data: DataSet) -> ArgumentError:
         values = data.y.to_numpy(dtype=float)
         is_one, holds = "a classifier", f"numbers ({len(set(values.tolist()))} different values)"
         give, other, task = "regressors", "classes", "classification"
-        possible = is_whole(values)
+        possible = are_whole_numbers(values)
     else:
         is_one, holds = "a regressor", f"{len(data.classes)} classes"
         give, other, task = "classifiers", "numbers", "regression"
@@ -333,26 +332,12 @@ def _splits(plan: Plan, data: DataSet) -> Splits:
             " gives every fold its share of small and large ones.",
         )
     keep_y = not numbers or plan.source is not None or plan.stratified == QUANTILES
-    splits = plan.materialise(
+    return plan.materialise(
         data.n,
         data.y if keep_y else None,
         None if data.groups is None else data.groups.to_numpy(),
         X=data.X if data.folds is None else data.folds.to_frame(),
     )
-    if data.sample_weight is not None and (data.sample_weight == 0).any():
-        _refuse_weightless(splits, data.sample_weight.to_numpy(dtype=np.float64))
-    return splits
-
-
-def _refuse_weightless(splits: Splits, weights: Floats) -> None:
-    """Refuse splits of which one side counts for nothing."""
-    for run, fold, train, test in splits:
-        for rows, side in ((train, "training"), (test, "test")):
-            if not weights[rows].any():
-                raise ArgumentError(
-                    f"sample_weight: all {side} rows of run {run + 1}, fold {fold + 1} have the "
-                    "weight 0; leave such rows out of the data."
-                )
 
 
 REPEATED = "10x10"

@@ -442,7 +442,6 @@ class Pool(Generic[ItemT, ResultT]):
         blocks: Iterable[Block[ItemT]],
         *,
         deadline: float | None = None,
-        cut: dict[ItemT, float] | None = None,
     ) -> Generator[ResultT, None, None]:
         """Evaluate blocks, consumed one for each idle worker, and yield results as they arrive.
 
@@ -452,9 +451,6 @@ class Pool(Generic[ItemT, ResultT]):
         self._idle.clear()
         try:
             yield from self._run(iter(blocks))
-            if cut is not None:
-                now = time.monotonic()
-                cut.update((each.items[0], now - each.since) for each in self.workers if each.items)
         finally:
             self._idle.set()
 

@@ -30,7 +30,6 @@ def run_task(
     deadline: float | None = None,
     stop: Callable[[ItemT, ResultT], Exception | None] | None = None,
     retry_failed: bool = False,
-    cut: dict[ItemT, float] | None = None,
 ) -> Mapping[ItemT, ResultT]:
     """Return the result of each item, read from the store or else evaluated and stored.
 
@@ -43,7 +42,6 @@ def run_task(
     - `stop`: ``stop(item, result)`` returns the error that ends the run, or None to continue.
     - `retry_failed`: Retry all stored failures. By default, retry only those that may pass now
       (`Task.may_pass_now`).
-    - `cut`: Receives the items that the deadline cut off, with the seconds that each had taken.
     - Returns: Results by item; with a deadline, some items may be missing.
 
     Raises
@@ -86,7 +84,7 @@ def run_task(
         claim = None
         if shared is not None:
             claim = partial(shared.claim_blocks, hurried=deadline is not None)
-        run = engine.run(task, queue, deadline=deadline, cut=cut, claim=claim)
+        run = engine.run(task, queue, deadline=deadline, claim=claim)
         try:
             for result in run:
                 key = task.key_of(result)
