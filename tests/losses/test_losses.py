@@ -104,7 +104,7 @@ def test_default_names():
             {"datasets": ["x", "y"]},
             "datasets must hold one name for each of the 3 data sets of values; got 2.",
         ),
-        ({"missing": "yes"}, "missing must be one of 'refuse', 'drop', 'allow'; got 'yes'."),
+        ({"missing": "yes"}, "missing must be one of 'refuse', 'allow'; got 'yes'."),
         (
             {"missing": np.zeros((2, 2), dtype=bool)},
             "missing must be an array of bool of the shape (2, 3) of values; got bool of shape "
@@ -132,8 +132,7 @@ def test_nan_and_infinity_name_their_cell():
     values[1, 0, 2] = np.nan
     assert refusal(values, learners=["nn", "c4.5"], datasets=["iris", "wine"]) == (
         "values must be numbers; got NaN for 'c4.5' on 'iris' (run 1, fold 3, repetition 1) (1 "
-        "of 12): pass missing='allow' if that cell is missing, or missing='drop' to leave out "
-        "what some learner lacks."
+        "of 12): pass missing='allow' if that cell is missing."
     )
     values[1, 0, 2] = -np.inf
     assert refusal(values, missing="allow", datasets=["iris", "wine"]) == (
@@ -160,46 +159,22 @@ def test_means_of_missing_cells_need_a_rule():
     with pytest.raises(ArgumentError) as caught:
         losses.means()
     assert str(caught.value) == (
-        "means: 1 of 6 cells are missing, including 'nn' on 'data' (run 1, fold 2, "
-        "repetition 1); missing='allow' averages the cells that each learner has, "
-        "missing='drop' the cells that all learners have."
+        "1 of 6 cells are missing, including 'nn' on 'data' (run 1, fold 2, repetition 1): "
+        "missing='allow' averages the cells that each learner has."
     )
-    # by hand: (0.1 + 0.6) / 2, (0.5 + 0.3 + 0.1) / 3, (0.5 + 0.1) / 2
+    # by hand: (0.1 + 0.6) / 2, (0.5 + 0.3 + 0.1) / 3; no cell is NaN
     assert losses.means(missing="allow") == pytest.approx({"nn": 0.35, "c4.5": 0.3})
-    assert losses.means(missing="drop") == pytest.approx({"nn": 0.35, "c4.5": 0.3})
-    assert losses.by_dataset(missing="drop") == pytest.approx(np.array([[0.35], [0.3]]))
-    with pytest.raises(ArgumentError, match=r"by_fold: nothing is left .* learner 'nn'"):
-        losses.by_fold(missing="allow")
+    by_set = Losses([[0.2, np.nan], [0.5, 0.3]], datasets=["x", "y"], missing="allow")
+    np.testing.assert_array_equal(by_set.by_dataset(missing="allow"), by_set.values[..., 0, 0, 0])
 
 
-def test_means_available_and_complete_differ():
-    values = np.array([[0.2, np.nan, 0.6], [0.5, 0.3, 0.0]])
-    losses = Losses(values, missing="allow")
-    assert losses.means(missing="allow")["1"] == pytest.approx(0.8 / 3)
-    assert losses.means(missing="drop")["1"] == pytest.approx(0.25)
-
-
-def test_nothing_left_on_a_data_set_names_it():
-    values = np.array([[0.2, np.nan], [0.5, 0.3]])
-    losses = Losses(values, datasets=["x", "y"], learners=["a", "b"], missing="allow")
-    with pytest.raises(ArgumentError) as caught:
-        losses.by_dataset(missing="allow")
-    assert str(caught.value) == (
-        "by_dataset: nothing is left to average for learner 'a' on data set 'y'."
-    )
-
-
-def test_means_by_learner_data_set_and_fold(full):
+def test_means_by_learner_and_data_set(full):
     assert full.means() == pytest.approx(
         {name: full.values[i].mean() for i, name in enumerate("cab")}
     )
     assert list(full.means()) == ["c", "a", "b"]
     assert full.by_dataset().shape == (3, 2)
     assert full.by_dataset()[2, 1] == pytest.approx(full.values[2, 1].mean())
-    assert full.by_fold("x").shape == (3, 4, 5)
-    assert full.by_fold("x")[1, 3, 2] == pytest.approx(full.values[1, 1, 3, 2].mean())
-    with pytest.raises(ArgumentError, match="dataset must be named if there are several"):
-        full.by_fold()
 
 
 def test_select_and_reorder(full):

@@ -229,17 +229,17 @@ class TestWide:
     def test_folds_and_items(self, write):
         losses = read_losses(write("fold,svm,nn\n2,0.1,0.2\n1,0.3,0.4\n"), higher_is_better=False)
         assert losses.design == Design(kind="cv", folds=2)
-        assert losses.by_fold()[:, 0].tolist() == [[0.3, 0.1], [0.4, 0.2]]
+        assert losses.values[:, 0, 0, :, 0].tolist() == [[0.3, 0.1], [0.4, 0.2]]
         losses = read_losses(write("item,svm,nn\nq1,0,1\nq2,1,1\nq3,0,0\n"), higher_is_better=True)
         assert losses.design == Design(kind="test-set", folds=3)
-        assert losses.by_fold()[:, 0].tolist() == [[1, 0, 1], [0, 0, 1]]
+        assert losses.values[:, 0, 0, :, 0].tolist() == [[1, 0, 1], [0, 0, 1]]
 
     def test_rows_without_names_are_folds_with_a_warning(self, write):
         file = write("svm,nn\n0.1,0.2\n0.3,0.4\n0.5,0.7\n")
         with pytest.warns(BestOfKWarning, match="the rows have no names"):
             losses = read_losses(file, higher_is_better=False)
         assert losses.design == Design(kind="cv", folds=3)
-        assert losses.by_fold()[1, 0].tolist() == [0.2, 0.4, 0.7]
+        assert losses.values[1, 0, 0, :, 0].tolist() == [0.2, 0.4, 0.7]
         assert read_losses(file, higher_is_better=False, design="resample").design == Design(
             kind="resample", folds=3
         )
@@ -272,7 +272,7 @@ class TestWide:
         frame = pd.DataFrame({"svm": [0.5, 0.25], "nn": [0.75, 1.0]}, index=rows)
         losses = read_losses(frame, higher_is_better=False)
         assert losses.design.kind == ("cv" if rows[0] == "fold1" else "time")
-        assert losses.by_fold()[:, 0].tolist() == [[0.5, 0.25], [0.75, 1.0]]
+        assert losses.values[:, 0, 0, :, 0].tolist() == [[0.5, 0.25], [0.75, 1.0]]
 
     def test_zeros_and_ones_are_instances(self):
         frame = pd.DataFrame({"gpt": [1, 1, 0, 1], "llama": [0, 1, 0, 0]})
@@ -280,7 +280,7 @@ class TestWide:
         named = frame.assign(prompt=list("pqrs"))
         losses = read_losses(named, higher_is_better=True)
         assert losses.design == Design(kind="test-set", folds=4)
-        assert losses.by_fold()[:, 0].tolist() == [[0, 0, 1, 0], [1, 0, 1, 1]]
+        assert losses.values[:, 0, 0, :, 0].tolist() == [[0, 0, 1, 0], [1, 0, 1, 1]]
         stated = read_losses(named, columns={"dataset": "prompt"}, higher_is_better=True)
         assert len(stated.datasets) == 4
 
@@ -290,9 +290,9 @@ def test_learners_in_rows(write):
     frame = pd.DataFrame(values, index=["nn", "svm"], columns=["fold1", "fold2", "fold10"])
     losses = read_losses(frame, higher_is_better=False)
     assert (losses.learners, losses.design) == (("nn", "svm"), Design(kind="cv", folds=3))
-    assert losses.by_fold()[:, 0].tolist() == values
+    assert losses.values[:, 0, 0, :, 0].tolist() == values
     frame.columns = [f"accuracy_fold{i}" for i in range(3)]
-    assert read_losses(frame).by_fold()[:, 0].tolist() == (1 - np.array(values)).tolist()
+    assert read_losses(frame).values[:, 0, 0, :, 0].tolist() == (1 - np.array(values)).tolist()
     file = write("method,iris,wine\nnn,0.5,0.25\nsvm,0.125,1\n")
     losses = read_losses(file, higher_is_better=False)
     assert (losses.learners, losses.datasets) == (("nn", "svm"), ("iris", "wine"))
@@ -332,8 +332,8 @@ def test_learners_in_rows(write):
          "line 14 repeats the cell of line 5: learner 'svm', Run '2', Fold '1' (2 repeated): a "
          "column that distinguishes the rows is missing or not recognised."),
         ("model,fold,error\na,1,0.5\na,2,NA\nb,1,0.5\nb,2,0.25\n",
-         "line 3, column 'error' has no number (1 of 4): fill it or pass missing='drop', which "
-         "leaves out what some learner lacks."),
+         "line 3, column 'error' has no number (1 of 4): fill it or pass missing='allow', which "
+         "keeps the gap."),
         ("model,fold,error\na,1,\nb,1,\n", "the file contains no loss: every cell is empty."),
     ],
 )  # fmt: skip
@@ -345,12 +345,8 @@ def test_a_table_with_gaps(write):
     file = write("\n".join(row for row in LONG.splitlines() if not row.startswith("iris,nn,2,3")))
     assert refusal(file) == (
         "t.csv: there is no loss for learner 'nn', Run '2', Fold '3' (1 of 12 cells are missing): "
-        "add the row or pass missing='drop', which leaves out what some learner lacks."
+        "add the row or pass missing='allow', which keeps the gap."
     )
-    left = read_losses(file, missing="drop")
-    assert left.design == Design(kind="cv", runs=1, folds=3)
-    assert left.values[:, 0, 0, :, 0].tolist() == [[0.5, 0.25, 0.125], [0.1, 0.2, 0.3]]
-    assert "1 of 2 runs was left out because some learner lacks it." in left.account
     losses = read_losses(file, missing="allow")
     assert np.argwhere(losses.missing).tolist() == [[1, 0, 1, 2, 0]]
 
@@ -406,9 +402,8 @@ class TestArgumentsReachTheirStep:
             bk.papers.decide.most_wins,
             bk.papers.decide.anova_choice,
             lambda frame, **how: run_test(frame, "kfold-t", **how),
-            read_losses,
         ):
-            with pytest.raises(TableError, match="missing='drop'"):
+            with pytest.raises(DesignError, match="missing='drop'"):
                 function(gap)
             function(gap, missing="drop")
         with pytest.raises(DesignError, match="missing='drop'"):

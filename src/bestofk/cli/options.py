@@ -312,14 +312,14 @@ def _check_losses(path: str) -> None:
     check_source(path, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
 
 
-def read_table(path: str, reading: dict[str, Any], *, missing: str = "refuse") -> Losses:
-    """Return the table of losses that the options describe."""
+def read_table(path: str, reading: dict[str, Any]) -> Losses:
+    """Return the table of losses that the options describe; it may have gaps."""
     _check_losses(path)
     from bestofk.losses import read_losses
     from bestofk.losses.reading import UnknownDirectionError
 
     try:
-        return read_losses(path, missing="refuse" if missing == "refuse" else "allow", **reading)
+        return read_losses(path, missing="allow", **reading)
     except UnknownDirectionError:
         typed = shlex.join(command_line())
         raise click.UsageError(

@@ -144,7 +144,7 @@ def order(
 
             table: Any = losses
             try:
-                table = read_table(losses, reading, missing=missing)
+                table = read_table(losses, reading)
                 has_intervals = interval is not None
             except IntervalColumnsError:
                 has_intervals = True

@@ -108,7 +108,7 @@ def size(losses: str | None, as_json: bool, df: str | None, **options: Any) -> N
                         f"{typed(Advice(name, value), 'size')} needs LOSSES; got none."
                     )
         else:
-            table = read_table(losses, reading, missing=options["missing"])
+            table = read_table(losses, reading)
         plan = plan_size(table, df=df_value(df), **planned, **options)
     account = [] if table is None else list(table.account)
     echo_explanation(plan, as_json=as_json, more={"account": account})

@@ -408,11 +408,10 @@ def as_problem(
     reading = reading or {}
     losses = as_pandas(losses, "losses")
     missing = missing_word(missing)
-    gaps = "refuse" if missing == "refuse" else "allow"
     if not isinstance(losses, Losses) and _is_table(losses):
         from bestofk.losses import read_losses
 
-        losses = read_losses(losses, missing=gaps, **reading)
+        losses = read_losses(losses, missing="allow", **reading)
         reading = {}
     for name, value in reading.items():
         if isinstance(losses, Losses) or name not in _OF_ARRAYS:
@@ -424,7 +423,7 @@ def as_problem(
     if isinstance(losses, Losses):
         return problem_from_losses(losses, prefer=prefer, missing=missing)
     if reading:
-        table = Losses(losses, missing=gaps, **reading)
+        table = Losses(losses, missing="allow", **reading)
         problem = problem_from_losses(table, prefer=prefer, missing=missing)
     else:
         problem = problem_from_array(losses, prefer=prefer)

@@ -428,8 +428,8 @@ def fill_grid(cells: Cells, *, allow_missing: bool) -> Grid:
         end = "the row"
     raise TableError(
         f"{start}{end} or pass ",
-        use(missing="drop"),
-        ", which leaves out what some learner lacks.",
+        use(missing="allow"),
+        ", which keeps the gap.",
     )
 
 

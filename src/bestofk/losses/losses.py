@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 DIMS = ("learner", "dataset", "run", "fold", "repetition")
 INSTANCE = "instance"
+GAPS = ("refuse", "allow")
+"""What a table does with missing cells."""
 
 _GUESSES: dict[tuple[int, bool], tuple[str, ...]] = {
     (1, False): ("learner",),
@@ -58,11 +60,9 @@ def as_floats(values: Any) -> Floats:
 
 def as_mask(array: Floats, missing: Any) -> Mask:
     """Return which cells are declared missing."""
-    if missing is None:
-        return np.zeros(array.shape, dtype=np.bool_)
-    if isinstance(missing, str):
-        if missing_word(missing) == "refuse":
-            return np.zeros(array.shape, dtype=bool)
+    if missing is None or isinstance(missing, str):
+        if missing_word(missing, GAPS) == "refuse":
+            return np.zeros(array.shape, dtype=np.bool_)
         return np.isnan(array)
     mask = np.asarray(missing)
     if mask.dtype != np.bool_ or mask.shape != array.shape:
@@ -201,47 +201,9 @@ def refuse_bad_cells(
         raise ArgumentError(
             f"values must be numbers; got NaN for {where} ({int(bad.sum())} of {bad.size}): pass ",
             use(missing="allow"),
-            " if that cell is missing, or ",
-            use(missing="drop"),
-            " to leave out what some learner lacks.",
+            " if that cell is missing.",
         )
     raise ArgumentError(f"values must be finite; got {value} for {where}.")
-
-
-def drop_incomplete(
-    array: Floats, absent: Mask, sets: Sequence[str], design: Design
-) -> tuple[Floats, Mask, tuple[str, ...], Design, str]:
-    """Keep the data sets, or the runs or folds of one data set, that every learner completed."""
-    k, n_sets, runs, _, _ = array.shape
-    if n_sets > 1:
-        # ignore cells that no learner has: data sets may have different numbers of folds
-        lacked = np.logical_and(absent.any(axis=0), ~absent.all(axis=0))
-        empty = absent.all(axis=(0, 2, 3, 4))
-        whole: Mask = np.asarray(~(lacked.any(axis=(1, 2, 3)) | empty), dtype=np.bool_)
-        what, axis = "data set", 1
-        left = tuple(name for name, complete in zip(sets, whole, strict=True) if complete)
-        settled = design
-    else:
-        left = tuple(sets)
-        by_fold: Mask = np.asarray(~absent.any(axis=(0, 1, 4)), dtype=np.bool_)
-        if runs > 1:
-            whole, what, axis = np.asarray(by_fold.all(axis=1)), "run", 2
-            settled = design.select(np.repeat(whole[:, np.newaxis], design.folds, axis=1))
-        else:
-            whole, what, axis = by_fold[0], "fold", 3
-            settled = design.select(by_fold) if whole.any() else design
-    if not whole.any():
-        raise ArgumentError(
-            use(missing="drop"),
-            f" leaves nothing: there is no {what} that all {k} learners completed.",
-        )
-    if whole.all():
-        return array, absent, tuple(sets), design, ""
-    dropped = int((~whole).sum())
-    verb, it = ("was", "it") if dropped == 1 else ("were", "them")
-    note = f"{dropped} of {len(whole)} {what}s {verb} left out because some learner lacks {it}."
-    take = np.flatnonzero(whole)
-    return np.take(array, take, axis), np.take(absent, take, axis), left, settled, note
 
 
 def flip(array: Floats, absent: Mask) -> tuple[Floats, str, str]:
@@ -367,10 +329,9 @@ class Losses:
         `compare`. If None: cross-validation if there are several folds, else scores of unknown
         origin. If neither `design` nor `dims` is stated, no test is chosen automatically for a
         number of folds that several designs have, such as 30.
-    missing : {"refuse", "drop", "allow"} or array_like of bool
-        ``"refuse"``: no cell may be NaN. ``"allow"``: NaN marks a missing cell. ``"drop"``: leave
-        out the data sets (or the runs or folds of a single data set) that some learner lacks. A
-        mask marks missing cells explicitly.
+    missing : {"refuse", "allow"} or array_like of bool
+        ``"refuse"``: no cell may be NaN. ``"allow"``: NaN marks a missing cell. A mask marks
+        missing cells explicitly.
     higher_is_better : bool
         True: `values` are scores and are converted to losses: ``1 - score`` if all scores are
         within [0, 1], else the negative.
@@ -446,9 +407,6 @@ class Losses:
         sets = clean_names(datasets, array.shape[1], "datasets", "data set", alone="data")
         refuse_bad_cells(array, absent, names, sets)
         sentences = [*account]
-        if isinstance(missing, str) and missing == "drop" and absent.any():
-            array, absent, sets, settled, note = drop_incomplete(array, absent, sets, settled)
-            sentences += [note] if note else []
         if not isinstance(higher_is_better, bool | np.bool_):
             raise ArgumentError(
                 f"higher_is_better must be True or False; got {higher_is_better!r}."
@@ -582,36 +540,20 @@ class Losses:
             raise ArgumentError(f"names must contain every learner once; {absent!r} is missing.")
         return self._with(rows, list(range(len(self.datasets))), learners, self.datasets)
 
-    def _mean(self, axis: tuple[int, ...], missing: str, where: str) -> Floats:
-        """Return the mean over `axis`, with missing cells handled as `missing` says."""
-        missing = missing_word(missing)
-        if self.complete:
-            full: Floats = self.values.mean(axis=axis)
-            return full
-        if missing == "refuse":
+    def _mean(self, axis: tuple[int, ...], missing: str) -> Floats:
+        """Return the mean over `axis` of the cells that each learner has."""
+        if not self.complete and missing_word(missing, GAPS) == "refuse":
             at = cell_words(np.argwhere(self.missing)[0], self.learners, self.datasets)
             raise ArgumentError(
-                f"{where}: {int(self.missing.sum())} of {self.missing.size} cells are missing, "
-                f"including {at}; ",
+                f"{int(self.missing.sum())} of {self.missing.size} cells are missing, including "
+                f"{at}: ",
                 use(missing="allow"),
-                " averages the cells that each learner has, ",
-                use(missing="drop"),
-                " the cells that all learners have.",
+                " averages the cells that each learner has.",
             )
-        absent = self.missing
-        if missing == "drop":
-            absent = np.broadcast_to(absent.any(axis=0, keepdims=True), absent.shape)
-        count = (~absent).sum(axis=axis)
-        if not count.all():
-            first = np.argwhere(count == 0)[0]
-            raise ArgumentError(
-                f"{where}: nothing is left to average for learner "
-                f"{self.learners[int(first[0])]!r}"
-                + (f" on data set {self.datasets[int(first[1])]!r}" if 1 not in axis else "")
-                + "."
-            )
-        total = np.where(absent, 0.0, self.values).sum(axis=axis)
-        mean: Floats = total / count
+        count = (~self.missing).sum(axis=axis)
+        total = np.where(self.missing, 0.0, self.values).sum(axis=axis)
+        with np.errstate(invalid="ignore"):
+            mean: Floats = total / count
         return mean
 
     def means(self, *, missing: str = "refuse") -> Mapping[str, float]:
@@ -619,28 +561,16 @@ class Losses:
 
         Parameters
         ----------
-        missing : str
+        missing : {"refuse", "allow"}
             ``"refuse"``: raise an error if a cell is missing. ``"allow"``: average the cells that
-            each learner has. ``"drop"``: average the cells that all learners have.
+            each learner has.
         """
-        mean = self._mean((1, 2, 3, 4), missing, "means")
+        mean = self._mean((1, 2, 3, 4), missing)
         return dict(zip(self.learners, mean.tolist(), strict=True))
 
     def by_dataset(self, *, missing: str = "refuse") -> Floats:
         """Return mean losses of shape (K, data sets); `missing` as in `means`."""
-        return self._mean((2, 3, 4), missing, "by_dataset")
-
-    def by_fold(self, dataset: str | None = None, *, missing: str = "refuse") -> Floats:
-        """Return losses of shape (K, runs, folds) on one data set, averaged over repetitions."""
-        if dataset is None and len(self.datasets) > 1:
-            raise ArgumentError(
-                f"dataset must be named if there are several; got None for {len(self.datasets)} "
-                f"data sets, the first of which is {self.datasets[0]!r}."
-            )
-        selected = self if dataset is None else self.select(datasets=[dataset])
-        mean = selected._mean((4,), missing, "by_fold")
-        folds: Floats = mean[:, 0]
-        return folds
+        return self._mean((2, 3, 4), missing)
 
     @ready_to_print
     def explain(self) -> str:

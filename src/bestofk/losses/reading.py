@@ -51,7 +51,7 @@ from bestofk.losses.layouts import (
     unpaired_runs,
     wide_cells,
 )
-from bestofk.losses.losses import DIMS, Losses, settle_design
+from bestofk.losses.losses import DIMS, GAPS, Losses, settle_design
 from bestofk.losses.predictions import refuse_predictions
 from bestofk.losses.split_design import is_certain, unclear_design
 from bestofk.splits.design import KINDS, Design
@@ -112,9 +112,9 @@ def read_losses(
         ``"learners-in-rows"`` (one row per learner, one column per data set or per fold). None:
         wide if no column names the learners. With such a column long, or learners-in-rows if each
         learner has one row and no column is a metric.
-    missing : {"refuse", "drop", "allow"}
-        What to do with empty and absent cells: raise an error, leave out what some learner lacks,
-        or declare the cells missing.
+    missing : {"refuse", "allow"}
+        What to do with empty and absent cells: raise an error, or declare the cells missing.
+        `order` with ``missing="drop"`` leaves out what some learner lacks.
     where : mapping of column to value, optional
         Read only the rows with these values, such as ``{"constraint": "1h8c"}``.
     format : str, optional
@@ -152,7 +152,7 @@ def read_losses(
     Every score became the loss 1 - score.
     Losses of 2 learners on 1 data set: one run of 2-fold cross-validation.
     """
-    missing = missing_word(missing)
+    missing = missing_word(missing, GAPS)
     if not (higher_is_better is None or isinstance(higher_is_better, bool | np.bool_)):
         raise refuse("higher_is_better", "True, False or None", higher_is_better)
     if layout is not None:

@@ -163,7 +163,7 @@ def test_observed_losses_give_what_their_spread_gives():
 
 def test_the_standard_error_is_that_of_the_test():
     losses = folds(K=2)
-    a, b = losses.by_fold()
+    a, b = losses.values[:, 0, :, :, 0]
     result = bk.pairwise.corrected_repeated_kfold_t(a, b, widened=WIDENED)
     assert one(bk.plan_size(losses)).standard_error == pytest.approx(result.standard_error)
 

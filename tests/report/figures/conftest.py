@@ -136,7 +136,7 @@ def values_of(n):
     """Return (value, options) by figure, for n learners."""
     losses = losses_of_many(n)
     order = bk.order(losses, prefer="listed")
-    flat = losses.by_fold().reshape(n, -1)
+    flat = losses.values.reshape(n, -1)
     named = {"names": losses.learners}
     rng = np.random.default_rng(n)
     truth = rng.random(120) < 0.4

@@ -83,7 +83,7 @@ def one_test(
         read = reading_options(reading)
         table: Any = losses
         try:
-            table = read_table(losses, read, missing=missing)
+            table = read_table(losses, read)
             # a missing loss is an interval: the whole range
             gaps = missing == "allow" and not table.complete
             takes_gaps = test in MULTIPLE_TESTS and MULTIPLE_TESTS[test].takes("missing")

@@ -27,7 +27,7 @@ import bestofk as bk
 from bestofk import pairwise
 
 losses = bk.read_losses("breast-cancer-10x10")
-a, b = (losses.by_fold()[k].ravel() for k in (0, 3))
+a, b = (losses.values[k].ravel() for k in (0, 3))
 """
 _STATED = f"{_TABLE}order = bk.order(losses, prefer='listed')\n"
 
