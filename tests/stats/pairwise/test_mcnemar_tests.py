@@ -149,5 +149,5 @@ def test_refusals():
     assert mcnemar([True, False], [False, False]).estimate == 0.5
     assert (
         mcnemar([1, 1, 0, 0], [0, 0, 1, 0]).note
-        == "Only one is wrong: 2 times the first, 1 the second."
+        == "Only the first errs 2 times, only the second 1."
     )

@@ -88,7 +88,7 @@ def mcnemar(
         estimate=scalar_or_array((n10 - n01) / a.shape[-1]),
         alternative=sides,
         direction=scalar_or_array(n10 - n01),
-        note="" if n10.ndim else f"Only one is wrong: {n10:g} times the first, {n01:g} the second.",
+        note="" if n10.ndim else f"Only the first errs {n10:g} times, only the second {n01:g}.",
         losses=(a, b),
         interval_rule=_tango_interval,
     )
