@@ -21,7 +21,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import bestofk as bk
 from bestofk.run.evaluate import (
     Evaluator,
-    evaluate,
     may_write,
     model_factory,
     model_size,
@@ -44,7 +43,9 @@ TWO, THREE, NUMBERS = drawn()
 
 
 def cells(experiment, places=None):
-    return strange.by_place(experiment, evaluate(experiment, places or experiment.cells()))
+    return strange.by_place(
+        experiment, Evaluator(experiment).evaluate(places or experiment.cells())
+    )
 
 
 def one_fold(experiment, run, fold):
@@ -132,7 +133,7 @@ def test_cells_do_not_depend_on_what_is_evaluated_before_or_beside_them():
     experiment = strange.make_experiment(
         learners, {"d": THREE, "e": TWO}, "2x3", repetitions=2, keep_predictions=True
     )
-    together = strange.outcomes(experiment, evaluate(experiment, experiment.cells()))
+    together = strange.outcomes(experiment, Evaluator(experiment).evaluate(experiment.cells()))
     places = list(experiment.cells())
     evaluator = Evaluator(experiment)
     order = np.random.default_rng(0).permutation(len(places))

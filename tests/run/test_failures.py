@@ -12,7 +12,7 @@ from bestofk._base.errors import ArgumentError, RunError
 from bestofk.run.cells import FAILURE_KINDS
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engine import Engine
-from bestofk.run.evaluate import evaluate
+from bestofk.run.evaluate import Evaluator
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
@@ -100,7 +100,7 @@ def test_crashes_and_hangs_are_recorded_and_the_others_go_on(good):
         failure = found[name, 0, 0, 0, 0].failure
         assert failure.kind == kind in FAILURE_KINDS
         assert reason in failure.reason
-    here = strange.by_place(experiment, evaluate(experiment, [
+    here = strange.by_place(experiment, Evaluator(experiment).evaluate([
         place for place in experiment.cells() if learners_name(experiment, place) in good
     ]))  # fmt: skip
     assert {at: found[at].loss for at in here} == {at: cell.loss for at, cell in here.items()}
@@ -134,7 +134,7 @@ def test_warnings_are_kept_with_the_cell_and_not_shown():
     filters = list(warnings.filters)
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
-        warns, many, silent, raises = evaluate(experiment, experiment.cells())
+        warns, many, silent, raises = Evaluator(experiment).evaluate(experiment.cells())
     assert not shown
     assert warnings.filters == filters
     assert warns.warnings == ("RuntimeWarning: did not converge",)

@@ -11,7 +11,7 @@ from bestofk._base.errors import ArgumentError, DesignError
 from bestofk.learners.registry import LEARNERS, learner
 from bestofk.losses.losses import Losses
 from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
-from bestofk.run.evaluate import Evaluator, evaluate
+from bestofk.run.evaluate import Evaluator
 from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.inputs import as_datasets
 from bestofk.run.metrics import as_loss
@@ -151,13 +151,13 @@ def test_cells_do_not_depend_on_how_they_are_evaluated(monkeypatch):
     )
     places = list(experiment.cells())
     assert len(places) == experiment.n_cells
-    together = {result.key: result.loss for result in evaluate(experiment, places)}
+    together = {result.key: result.loss for result in Evaluator(experiment).evaluate(places)}
     one_by_one = Evaluator(experiment)
     alone = {
         result.key: result.loss for place in places[::-1] for result in one_by_one.evaluate([place])
     }
     monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
-    whole = {result.key: result.loss for result in evaluate(experiment, places)}
+    whole = {result.key: result.loss for result in Evaluator(experiment).evaluate(places)}
     assert together == alone == whole
     assert len(together) == len(places)
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from bestofk._base.formatting import joined
 from bestofk.learners.preparation import is_trusted
 from bestofk.run.cells import CellResult, Digests, Failure
-from bestofk.run.evaluate import ALL_FOLDS, Evaluator, takes_whole_plans
+from bestofk.run.evaluate import Evaluator, takes_whole_plans
 from bestofk.run.experiment import (
+    ALL_FOLDS,
     AllCells,
     CellIndex,
     Experiment,
@@ -54,14 +55,10 @@ def blocks_of(
     whole: dict[tuple[int, int], list[CellIndex]] = {}
     takes_whole, size = cache(partial(takes_whole_plans, experiment)), cache(_whole_plan_size)
 
-    def same_block(cell: CellIndex) -> tuple[int, int, int]:
-        shares = experiment.splits[cell.dataset].shares_models(cell.run)
-        return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
-
     def taken(full: Iterable[tuple[int, int]]) -> Iterator[Block[CellIndex]]:
         return (Block(items=tuple(whole.pop(at)), as_one=True) for at in list(full))
 
-    for (dataset, _, which), group in groupby(cells, key=same_block):
+    for (dataset, _, which), group in groupby(cells, key=experiment.sharing):
         fold: list[CellIndex] = []
         # evaluate folds that share a model one after the other
         for cell in sorted(group, key=_model) if which == ALL_FOLDS else group:
@@ -301,4 +298,4 @@ def _loaded(data: bytes) -> Any:
         return cloudpickle.loads(data)
     except (Exception, SystemExit) as raised:
         text = f"it cannot be loaded in a worker: {describe_error(raised)}"
-        return UnavailableEstimator(text, kind="missing")
+        return UnavailableEstimator(text)

@@ -13,7 +13,7 @@ from bestofk.data.dataset import DataSet
 from bestofk.learners.preparation import ReadyLearner, ready_learner
 from bestofk.learners.raw_columns import RawColumns
 from bestofk.run.evaluate import model_factory
-from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
+from bestofk.run.experiment import CellIndex, Experiment
 from bestofk.run.judge import Rows, prepared_argument
 from bestofk.run.task import describe_error
 
@@ -132,8 +132,6 @@ def _first_split(stored: Any) -> str:
 
 def fitted_pipeline(name: str, estimator: Any, data: DataSet, seed: int) -> Pipeline:
     """Return a pipeline from raw rows to predictions, fitted on all rows of a data set."""
-    if isinstance(estimator, UnavailableEstimator):
-        raise RunError(f"{name} cannot be fitted: {estimator.reason}")
     try:
         ready = ready_learner(estimator, data, fill_always=True)
         return _fit(estimator, ready, Rows(data), seed)

@@ -20,16 +20,22 @@ from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.learners.preparation import copy_of, is_trusted, ready_learner
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
-from bestofk.run.experiment import CellIndex, Experiment, NamedLearner, UnavailableEstimator
+from bestofk.run.experiment import (
+    ALL_FOLDS,
+    CellIndex,
+    Experiment,
+    NamedLearner,
+    UnavailableEstimator,
+)
 from bestofk.run.judge import (
     Fold,
     Judge,
     Rows,
     UnscoredError,
     checked_predictions,
-    codes_of,
     prepared_argument,
 )
+from bestofk.run.metrics import codes_in
 from bestofk.run.process_state import caught_warnings, restored_process_state
 from bestofk.run.results import pack
 from bestofk.run.task import ItemEvaluator, describe_error, one_line
@@ -105,11 +111,7 @@ def _part(splits: Splits, numbers: list[int]) -> Splits:
     )
 
 
-ALL_FOLDS = -1
-"""Fold number of runs in which one model predicts all folds."""
 WARNINGS_KEPT = 3
-
-
 _OF_FAILURES = ("n_train", "n_test", "warnings")
 """Fields of a cell without any score."""
 FIRST = (0, 0, 0)
@@ -194,24 +196,22 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
     def evaluate_apart(self, items: Iterable[CellIndex]) -> Iterator[CellResult]:
         """Yield the same results by ordinary fits only."""
         # join only neighbours: the order shows which cell ended a worker
-        for (dataset, run, fold), group in groupby(items, key=self._fold):
+        for (dataset, run, fold), group in groupby(items, key=self.experiment.sharing):
             if fold == ALL_FOLDS:
                 yield from self._nested(dataset, run, list(group))
                 continue
-            splits = self.experiment.splits[dataset]
-            parts = Fold(self.rows(dataset), splits.train(run, fold), splits.test(run, fold))
+            parts = self._fold(dataset, run, fold)
             for cell in group:
                 yield self._evaluate_cell(cell, parts)
 
-    def _fold(self, cell: CellIndex) -> tuple[int, int, int]:
-        """Return the key of the cells that share rows, or models, with this one."""
-        shares = self.experiment.splits[cell.dataset].shares_models(cell.run)
-        return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
+    def _fold(self, dataset: int, run: int, fold: int) -> Fold:
+        splits = self.experiment.splits[dataset]
+        return Fold(self.rows(dataset), splits.train(run, fold), splits.test(run, fold))
 
     def _nested(self, dataset: int, run: int, group: Sequence[CellIndex]) -> Iterator[CellResult]:
         """Yield the cells of a run whose folds share one fitted model, fold by fold."""
         splits = self.experiment.splits[dataset]
-        first = Fold(self.rows(dataset), splits.train(run, 0), splits.test(run, 0))
+        first = self._fold(dataset, run, 0)
         others = (splits.test(run, fold) for fold in range(1, splits.folds_in(run)))
         parts = [first, *map(first.also_testing, others)]
         cells_of_model: dict[tuple[int, int], dict[int, CellIndex]] = {}
@@ -238,7 +238,9 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         if at not in self._runners:
             named = self.experiment.learners[learner]
             rows = self.rows(dataset)
-            ready = _ready(named.estimator, rows)
+            if isinstance(named.estimator, UnavailableEstimator):
+                raise UnscoredError("missing", named.estimator.reason)
+            ready = ready_learner(named.estimator, rows.data)
             if ready.form == "encoded":
                 with caught_warnings():
                     ready.estimator.load(rows.encoded)
@@ -251,11 +253,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         experiment, rows = self.experiment, self.rows(dataset)
         splits = experiment.splits[dataset]
         first = min(group, key=_turn)
-        parts = Fold(
-            rows,
-            splits.train(first.run, first.fold),
-            splits.test(first.run, first.fold),
-        )
+        parts = self._fold(dataset, first.run, first.fold)
         # one ordinary fit: its time and size stand for all cells of this learner
         model = self._evaluate_cell(first, parts)
         predicted: dict[tuple[int, int], Codes] | None = None
@@ -266,11 +264,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
                     experiment.learners[learner].estimator, rows.encoded, splits, group
                 )
         if predicted is None:
-            for cell in group:
-                fold = Fold(
-                    rows, splits.train(cell.run, cell.fold), splits.test(cell.run, cell.fold)
-                )
-                yield model if cell is first else self._evaluate_cell(cell, fold)
+            yield from self.evaluate_apart(group)
             return
         for cell in group:
             test = splits.test(cell.run, cell.fold)
@@ -388,26 +382,14 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         if experiment.keeps_predictions(key) and not isinstance(verdicts[0], Failure):
             has_probabilities = hasattr(model, "predict_proba")
             probabilities = judge.probabilities(experiment.loss) if has_probabilities else None
-            spent["predictions"] = pack(
-                codes_of(predicted, rows), probabilities, judge.decision_values()
-            )
+            if rows.classification:
+                predicted = codes_in(predicted, rows.classes).astype(np.int32)
+            spent["predictions"] = pack(predicted, probabilities, judge.decision_values())
         return verdicts, spent
 
     def _seed(self, key: CellKey, shared: _Shared | None) -> int:
         """Return the seed of a cell's model; a shared model has the seed of the first fold."""
         return (key if shared is None else replace(key, fold=0)).seed(self.experiment.random_state)
-
-
-def evaluate(experiment: Experiment, cells: Iterable[CellIndex]) -> Iterator[CellResult]:
-    """Yield the result of each cell."""
-    return Evaluator(experiment).evaluate(cells)
-
-
-def _ready(estimator: Any, rows: Rows) -> ReadyLearner:
-    """Return the estimator as it can take these rows, and in which form."""
-    if isinstance(estimator, UnavailableEstimator):
-        raise UnscoredError(estimator.kind, estimator.reason)
-    return ready_learner(estimator, rows.data)
 
 
 def _said(caught: Sequence[WarningMessage]) -> tuple[str, ...]:

@@ -42,11 +42,13 @@ class NamedLearner:
 
 @dataclass(frozen=True, slots=True)
 class UnavailableEstimator:
-    """An estimator that could not be made or sent; its cells fail with the reason."""
+    """An estimator that a worker could not load; its cells fail with the reason."""
 
     reason: str
-    kind: str = "raised"
-    """The kind of failure."""
+
+
+ALL_FOLDS = -1
+"""Fold number of runs in which one model predicts all folds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +133,11 @@ class Experiment:
         ]
         judged = [metric_identity(loss).unknown for loss in self.losses]
         return (*reasons, *(f"the loss: {reason}" for reason in judged if reason))
+
+    def sharing(self, cell: CellIndex) -> tuple[int, int, int]:
+        """Return the data set, run and fold of the cells that share rows, or models, with this."""
+        shares = self.splits[cell.dataset].shares_models(cell.run)
+        return cell.dataset, cell.run, ALL_FOLDS if shares else cell.fold
 
     def keeps_predictions(self, at: CellIndex | CellKey) -> bool:
         """Return whether the predictions of a cell are kept."""

@@ -28,7 +28,7 @@ from bestofk.learners.predict import seeds_of
 from bestofk.learners.preparation import steps_of
 from bestofk.learners.registry import panel
 from bestofk.learners.specification import named_learners
-from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
+from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.splits.plans import Plan
 from bestofk.splits.rows import QUANTILES
 from bestofk.splits.splits import Splits
@@ -113,8 +113,6 @@ def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) ->
     """Refuse a regressor for labels and a classifier for numbers."""
     data = datasets[0]
     for learner in learners:
-        if isinstance(learner.estimator, UnavailableEstimator):
-            continue
         if _is_for(learner, OTHER_TASK[data.task]):
             raise _wrong_kind(learner.name, data)
         _refuse_text_vectorizer(learner.name, learner.estimator, data)

@@ -17,11 +17,9 @@ from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded, take_rows
 from bestofk.learners.preparation import innermost, steps_of
 from bestofk.run.cells import Failure
-from bestofk.run.metrics import Answers, Loss, loss_shown
+from bestofk.run.metrics import Answers, Labels, Loss, codes_in, loss_shown
 from bestofk.run.task import describe_error
 from bestofk.splits.splits import distinct_rows
-
-Labels = npt.NDArray[Any]
 
 
 class Rows:
@@ -303,8 +301,7 @@ def probabilities_of(model: Any, X: Any, form: str, rows: Rows, loss: Loss) -> F
         if not hasattr(model, "predict_proba"):
             raise UnscoredError("cannot-score", _no_probabilities(loss))
         probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
-        code_of = {label: code for code, label in enumerate(rows.classes.tolist())}
-        columns = np.array([code_of[label] for label in np.asarray(model.classes_).tolist()])
+        columns = codes_in(np.asarray(model.classes_), rows.classes)
     n = X.shape[0] if hasattr(X, "shape") else len(X)
     if probabilities.shape != (n, len(columns)) or not np.isfinite(probabilities).all():
         raise UnscoredError("nan", "gave probabilities that are not finite numbers by class.")
@@ -409,11 +406,3 @@ def _on_frames(model: Any, fold: Fold) -> Any:
     model.schema_ = fold.rows.data.schema
     model.classes_ = fold.rows.classes[model.class_codes_]
     return model
-
-
-def codes_of(predicted: Labels, rows: Rows) -> npt.NDArray[Any]:
-    """Return predicted labels as class codes; return numbers unchanged."""
-    if not rows.classification:
-        return predicted
-    code_of = {label: code for code, label in enumerate(rows.classes.tolist())}
-    return np.array([code_of[label] for label in predicted.tolist()], dtype=np.int32)

@@ -85,6 +85,12 @@ def has_argument(function: Any, name: str) -> bool:
         return False
 
 
+def codes_in(labels: Labels, classes: Labels) -> npt.NDArray[np.int64]:
+    """Return the positions of labels among the classes."""
+    code_of = {label: code for code, label in enumerate(np.asarray(classes).tolist())}
+    return np.array([code_of[label] for label in labels.tolist()], dtype=np.int64)
+
+
 def loss_shown(name: str) -> str:
     """Return the column heading for the values of a loss.
 
@@ -205,12 +211,9 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
             f"a cost matrix must be {len(classes)} x {len(classes)} finite numbers, rows "
             f"true and columns predicted in the order {list(classes)}; got shape {matrix.shape}."
         )
-    code_of = {label: code for code, label in enumerate(np.asarray(classes).tolist())}
 
     def each(y_true: Labels, y_pred: Labels) -> Floats:
-        rows = [code_of[label] for label in y_true.tolist()]
-        columns = [code_of[label] for label in y_pred.tolist()]
-        return matrix[rows, columns]
+        return matrix[codes_in(y_true, classes), codes_in(y_pred, classes)]
 
     costs_shown = ",".join(map(_shortest, matrix.ravel().tolist()))
     return Loss(

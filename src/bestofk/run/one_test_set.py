@@ -28,7 +28,7 @@ from bestofk.losses.losses import Losses
 from bestofk.losses.predictions import model_columns
 from bestofk.run.cells import CellResult
 from bestofk.run.experiment import CellIndex, Experiment
-from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, loss_shown
+from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, codes_in, loss_shown
 from bestofk.run.results import unpack
 from bestofk.splits.design import Design
 from bestofk.splits.rows import Labelling, column_of
@@ -89,12 +89,6 @@ class HeldOutRows:
 def _only(value: Any, names: Sequence[str], chosen: npt.NDArray[np.bool_]) -> dict[str, Any]:
     columns = {name: getattr(value, name) for name in names}
     return {name: None if one is None else one[chosen] for name, one in columns.items()}
-
-
-def codes_in(labels: Labels, classes: Labels) -> npt.NDArray[np.int64]:
-    """Return the positions of labels among the classes."""
-    code_of = {label: code for code, label in enumerate(classes.tolist())}
-    return np.array([code_of[label] for label in labels.tolist()], dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk.learners.preparation import ready_learner
 from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure, Score
-from bestofk.run.experiment import CellIndex, Experiment, UnavailableEstimator
+from bestofk.run.experiment import CellIndex, Experiment
 from bestofk.run.store.stored_study import (
     FailureCount,
     StudySpec,
@@ -335,8 +335,6 @@ def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]
     for data in experiment.datasets:
         by_learner = by_data.setdefault(data.name, {})
         for learner in experiment.learners:
-            if isinstance(learner.estimator, UnavailableEstimator):
-                continue
             try:
                 done = ready_learner(learner.estimator, data).done
             except Exception:

@@ -18,7 +18,7 @@ from bestofk._base.errors import MissingExtraError, RunError
 from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.dask import DaskCluster
 from bestofk.run.engine import Engine
-from bestofk.run.evaluate import evaluate
+from bestofk.run.evaluate import Evaluator
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -45,7 +45,7 @@ def on_cluster(experiment, **options):
 
 
 def serially(experiment):
-    return strange.outcomes(experiment, evaluate(experiment, experiment.cells()))
+    return strange.outcomes(experiment, Evaluator(experiment).evaluate(experiment.cells()))
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ import pytest
 
 from bestofk.run import pool
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.evaluate import evaluate
+from bestofk.run.evaluate import Evaluator
 from bestofk.run.pool import new_pool
 from bestofk.run.task import Block, BlockSizer
 
@@ -48,7 +48,7 @@ def kinds(experiment, results):
 
 
 def serially(experiment):
-    return strange.outcomes(experiment, evaluate(experiment, experiment.cells()))
+    return strange.outcomes(experiment, Evaluator(experiment).evaluate(experiment.cells()))
 
 
 def pids_in(log):
