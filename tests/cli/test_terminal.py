@@ -11,12 +11,12 @@ from bestofk import Losses, order
 from bestofk.cli.app import bestofk
 from bestofk.cli.registry import COMMANDS
 from bestofk.cli.terminal import STYLES, learner_table, print_decision, shown_columns
-from bestofk.losses import example_losses
+from bestofk.losses import read_losses
 
 
 @pytest.fixture(scope="module")
 def decision():
-    return order(example_losses("breast-cancer-10x10"))
+    return order(read_losses("breast-cancer-10x10"))
 
 
 def shown(decision, width, **options):

@@ -307,26 +307,12 @@ def df_value(df: str | None) -> float | str | None:
         ) from None
 
 
-def _check_losses(path: str) -> None:
-    """Raise an error if there is no such file or embedded table, without a heavy import."""
-    check_source(path, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
-
-
 def read_table(path: str, reading: dict[str, Any]) -> Losses:
     """Return the table of losses that the options describe; it may have gaps."""
-    _check_losses(path)
+    check_source(path, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
     from bestofk.losses import read_losses
-    from bestofk.losses.reading import UnknownDirectionError
 
-    try:
-        return read_losses(path, missing="allow", **reading)
-    except UnknownDirectionError:
-        typed = shlex.join(command_line())
-        raise click.UsageError(
-            f"{path}: cannot tell whether higher or lower is better: "
-            f"'{typed} --higher-is-better' reads the numbers as scores, '{typed} "
-            "--lower-is-better' as losses."
-        ) from None
+    return read_losses(path, missing="allow", **reading)
 
 
 @contextmanager

@@ -31,8 +31,6 @@ from bestofk.learners.registry import LEARNERS, check_estimator_like, learner
 MAX_SPECIFICATION_LENGTH = 10_000
 MAX_QUOTED_LENGTH = 200
 """Characters of a specification that messages quote."""
-LEARNERS_VARIABLE = "learners"
-"""The name of the mapping or list of learners in a Python file."""
 
 
 # Parse
@@ -472,11 +470,11 @@ _modules_run: dict[tuple[str, int, int], ModuleType] = {}
 
 def learners_of_file(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Run a Python file and return the learners of its mapping or list ``learners``, by name."""
-    learners = getattr(run_file(path), LEARNERS_VARIABLE, None)
+    learners = getattr(run_file(path), "learners", None)
     if isinstance(learners, str) or not isinstance(learners, Mapping | Sequence) or not learners:
         raise ArgumentError(
-            f"{os.fspath(path)}: must define a mapping or a list {LEARNERS_VARIABLE!r} with "
-            f"learners; got {'none' if learners is None else repr(learners)[:60]}."
+            f"{os.fspath(path)}: must define a mapping or a list 'learners'; "
+            f"got {'none' if learners is None else repr(learners)[:60]}."
         )
     return named_learners(learners)
 

@@ -91,7 +91,7 @@ def read_losses(
     ----------
     source : path, data frame (pandas, polars, Arrow), Table, mapping or name of an example
         Any file that `bestofk.data.tables.read_table` reads: CSV, TSV, Excel, Parquet, JSON lines,
-        ARFF. Also the name of an embedded example (see `example_losses`).
+        ARFF. Also the name of an embedded example (`EXAMPLES`).
     higher_is_better : bool, optional
         True: the numbers are scores and become losses. None: the name of the metric, its column or
         the file decides (accuracy, auc, f1, ...; error, loss, mse, ...); if the names are not
@@ -313,7 +313,7 @@ def _not_of_tool(table: Table, entry: LossFormat) -> TableError:
 def _as_table(source: Any, format: str | None) -> Table:
     if isinstance(source, str | os.PathLike):
         if isinstance(source, str) and source in EXAMPLES and not Path(source).exists():
-            return read_table(example_path(source), format=format)
+            source = Path(__file__).with_name("examples") / f"{source}.csv"
         return read_table(source, format=format)
     if isinstance(source, list):
         return read_table(source)
@@ -582,10 +582,6 @@ def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
 # The direction
 
 
-class UnknownDirectionError(TableError):
-    """Raised if the direction of the numbers is unknown: the result would depend on a guess."""
-
-
 def _direction_by_name(
     cells: Cells, name: str, direction: Direction, metrics: Sequence[str]
 ) -> tuple[bool, str, str]:
@@ -597,7 +593,7 @@ def _direction_by_name(
     if direction == "unknown":
         within = direction_within(Path(table.source).stem) if table.from_file else None
         if within is None:
-            raise UnknownDirectionError(
+            raise TableError(
                 f"{table.source}: cannot tell whether higher or lower is better: pass ",
                 use(higher_is_better=True),
                 " (scores) or ",
@@ -745,31 +741,4 @@ EXAMPLES = {
     "digits-5x2": "error rates of six classifiers, 5 runs of stratified 2-fold "
     "cross-validation on the digits data",
 }
-"""Name and description of each example."""
-
-
-def example_path(name: str) -> Path:
-    """Return the path of an example."""
-    if name not in EXAMPLES:
-        raise UnknownNameError("example table of losses", name, EXAMPLES)
-    return Path(__file__).with_name("examples") / f"{name}.csv"
-
-
-def example_losses(name: str) -> Losses:
-    """Load an embedded table of losses.
-
-    Parameters
-    ----------
-    name : str
-        ``"breast-cancer-10x10"`` or ``"digits-5x2"``.
-
-    Notes
-    -----
-    Made with scikit-learn's classifiers and data sets by ``studies/make_example_losses.py``.
-
-    Examples
-    --------
-    >>> example_losses("digits-5x2")
-    Losses(6 learners x 1 data set, 5 runs of 2-fold cross-validation, stratified)
-    """
-    return read_losses(example_path(name))
+"""Name and description of each example, made by ``studies/make_example_losses.py``."""

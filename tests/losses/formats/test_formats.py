@@ -351,5 +351,5 @@ def test_the_page_lists_every_format():
     assert not set(FORMATS) & set(LOSS_FORMATS)
     page = (Path(__file__).parents[3] / "docs" / "use" / "table-of-scores.md").read_text("utf-8")
     for entry in LOSS_FORMATS.values():
-        row = f"| {entry.called} | {entry.summary} | {entry.reads} | `--format {entry.name}` |"
-        assert row in page
+        assert f"| {entry.called} | {entry.summary} | " in page
+        assert f" | `--format {entry.name}` |" in page

@@ -63,8 +63,6 @@ class LossFormat:
     """The name of the tool in sentences."""
     summary: str
     """The files and objects that can be read, in a line."""
-    reads: str
-    """One line: which parts become the learner, the data set and the fold."""
     columns: str
     """``package.module:name`` of the function that returns the columns to read."""
     requires: tuple[str, ...] = ()
@@ -84,7 +82,6 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="cv-results",
         called="scikit-learn's cv_results_",
         summary="`cv_results_` of a search, as a dictionary, a frame or a file",
-        reads="one learner per row, named by its parameters; `split0_test_score`, ... are folds",
         requires=("params", "split0_test_*", "mean_test_*"),
         columns=f"{_FORMATS}.scikit_learn:cv_results_columns",
     ),
@@ -92,7 +89,6 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="cross-validate",
         called="scikit-learn's cross_validate",
         summary="a dictionary of the results of `cross_validate` by learner",
-        reads="the keys of the dictionary are learners, the entries of `test_...` folds",
         columns=f"{_FORMATS}.scikit_learn:cross_validate_columns",
         opens=f"{_FORMATS}.scikit_learn:open_cross_validate",
     ),
@@ -100,7 +96,6 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="skore",
         called="skore",
         summary="a `ComparisonReport` or `CrossValidationReport`, or a dictionary of the latter",
-        reads="estimators are learners, splits folds; `default_score` unless you name a metric",
         columns=f"{_FORMATS}.scikit_learn:skore_columns",
         opens=f"{_FORMATS}.scikit_learn:open_skore",
     ),
@@ -108,7 +103,6 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="autogluon",
         called="AutoGluon",
         summary="`leaderboard()` frames, concatenated with a column `fold` or `dataset`",
-        reads="models are learners; `score_test`, or else `score_val`",
         requires=("model", "score_val", "fit_time_marginal", "fit_order"),
         columns=f"{_FORMATS}.result_tables:autogluon_columns",
     ),
@@ -116,7 +110,6 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="tabarena",
         called="TabArena",
         summary="results for bencheval, with `method`, `task` or `dataset`, and `metric_error`",
-        reads="methods are learners, tasks data sets; folds or seeds if they are listed",
         requires=("method", "metric_error"),
         columns=f"{_FORMATS}.result_tables:tabarena_columns",
     ),
@@ -124,7 +117,6 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="automl-benchmark",
         called="the AutoML benchmark",
         summary="`results.csv`",
-        reads="frameworks are learners, tasks data sets; choose a constraint with `--where`",
         requires=("task", "framework", "fold", "result", "metric", "constraint"),
         columns=f"{_FORMATS}.result_tables:automl_benchmark_columns",
     ),
@@ -132,7 +124,6 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="weka",
         called="Weka's Experimenter",
         summary="results of an experiment as ARFF or CSV",
-        reads="schemes with their options are learners; data sets, runs and folds by the keys",
         requires=("key_dataset", "key_run", "key_scheme"),
         columns=f"{_FORMATS}.result_tables:weka_columns",
     ),
@@ -140,7 +131,6 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="openml",
         called="OpenML",
         summary='`list_evaluations(..., output_format="dataframe")`, as a frame or a file',
-        reads="flows with their setups are learners, tasks data sets; folds if they are listed",
         requires=("run_id", "task_id", "flow_name", "function", "value*"),
         columns=f"{_FORMATS}.result_tables:openml_columns",
     ),
@@ -148,8 +138,6 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="mlflow",
         called="MLflow",
         summary="`mlflow.search_runs()`, as a frame or a file",
-        reads="parent runs are learners, child runs with a parameter `fold` folds; "
-        "for flat runs name the learner",
         requires=("run_id", "experiment_id", "status", "metrics.*"),
         columns=f"{_FORMATS}.tracked_runs:mlflow_columns",
     ),
@@ -157,7 +145,6 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="optuna",
         called="Optuna",
         summary="`study.trials_dataframe()`, as a frame or a file",
-        reads="trials with the score of each split are learners; otherwise name the learner",
         requires=("number", "value*", "params_*", "state"),
         columns=f"{_FORMATS}.tracked_runs:optuna_columns",
     ),
@@ -165,7 +152,6 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         name="autorank",
         called="autorank and scmamp",
         summary="a wide table; `--format autorank` says that its rows are data sets",
-        reads="one column per learner, one row per data set, named or not",
         columns=f"{_FORMATS}.result_tables:rows_are_datasets",
     ),
 )
