@@ -250,7 +250,7 @@ def values_of(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...]:
                 use(columns={str(name): "ignore"}),
                 ".",
             )
-    return tuple(sorted(coded_texts(column).texts))
+    return tuple(sorted(coded_texts(column).names))
 
 
 def categorical(cells: pd.Series[Any], values: tuple[Any, ...]) -> pd.Series[Any]:
@@ -292,7 +292,7 @@ def numbers_of(
             column = column.astype(object)
         parsed = read_numbers(column, delimiter=delimiter, allow_words=False)
         if parsed is None:
-            texts = coded_texts(column).texts
+            texts = coded_texts(column).names
             wrong = next((text for text in texts if read_numbers([text]) is None), texts[0])
             raise ArgumentError(f"Column {name!r} must hold numbers; got {wrong!r}.")
         numbers = pd.Series(parsed.values, index=column.index)

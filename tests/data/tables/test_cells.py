@@ -85,8 +85,8 @@ def test_the_missing_texts_are_those_of_pandas():
 
 def test_texts_are_stripped_and_coded():
     coded = coded_texts(["b", " a ", "NA", "b", 1.0, True, None])
-    assert coded.texts == ["b", "a", "1", "True"]
+    assert coded.names == ("b", "a", "1", "True")
     assert coded.codes.tolist() == [0, 1, -1, 0, 2, 3, -1]
     declared = pd.Series(pd.Categorical(["lo", "hi", None], categories=["hi", "mid", "lo"]))
-    assert coded_texts(declared).texts == ["hi", "mid", "lo"]
+    assert coded_texts(declared).names == ("hi", "mid", "lo")
     assert coded_texts(declared).codes.tolist() == [2, 0, -1]

@@ -183,8 +183,9 @@ def _delimited(path: Path, choose: Callable[..., ColumnSelection]) -> Table | No
     scan = _scan(path) if suffix in (".csv", ".tsv", ".tab", ".txt") else None
     if scan is None:
         return None
-    delimiter = sniff(scan.head, prefer="\t" if suffix in (".tsv", ".tab") else None)
-    header = header_of(scan.head, delimiter)
+    head, has_quotes = scan
+    delimiter = sniff(head, prefer="\t" if suffix in (".tsv", ".tab") else None)
+    header = header_of(head, delimiter)
     if header is None:
         return None
     check_columns(path.name, len(header))
@@ -199,7 +200,7 @@ def _delimited(path: Path, choose: Callable[..., ColumnSelection]) -> Table | No
             block_size=max(_BLOCK, min(path.stat().st_size + 1, _MAX_BLOCK)),
             use_threads=False,
         ),
-        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=scan.quoted),
+        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=has_quotes),
         convert_options=csv.ConvertOptions(
             include_columns=list(position_of.values()),
             column_types={
@@ -216,15 +217,8 @@ def _delimited(path: Path, choose: Callable[..., ColumnSelection]) -> Table | No
     )
 
 
-class _Scan(NamedTuple):
-    """The result of scanning a text."""
-
-    head: bytes
-    quoted: bool
-
-
-def _scan(path: Path) -> _Scan | None:
-    """Scan the text; return None unless it is plain UTF-8.
+def _scan(path: Path) -> tuple[bytes, bool] | None:
+    """Return the beginning of the text and whether it has quotes; None unless it is plain UTF-8.
 
     Read it in parts into one buffer: allocating memory costs more than the scan.
     """
@@ -245,7 +239,7 @@ def _scan(path: Path) -> _Scan | None:
             if not ascii_:
                 decoder.decode(chunk)
     decoder.decode(b"", final=True)
-    return None if quotes % 2 else _Scan(head, quotes > 0)
+    return None if quotes % 2 else (head, quotes > 0)
 
 
 def _plain_start(head: bytes) -> bool:

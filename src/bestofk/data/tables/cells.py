@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,11 +37,14 @@ _POINT_MARKS = (("", "."), (",", "."), (" ", "."), ("'", "."))
 _COMMA_MARKS = (("", ","), (".", ","), (" ", ","))
 
 
-class CodedTexts(NamedTuple):
+Codes = npt.NDArray[np.integer[Any]]
+
+
+class Levels(NamedTuple):
     """A column as codes into its distinct texts; -1 is the code of a missing cell."""
 
-    codes: npt.NDArray[np.integer[Any]]
-    texts: list[str]
+    codes: Codes
+    names: tuple[str, ...]
 
 
 class Numbers(NamedTuple):
@@ -58,7 +60,7 @@ class Numbers(NamedTuple):
     words: Mapping[str, int] = {}
 
 
-def coded_texts(cells: Any) -> CodedTexts:
+def coded_texts(cells: Any) -> Levels:
     """Return the texts of a column without the spaces around them, each once.
 
     Texts are in order of appearance; those of a categorical are in its order, some may not occur,
@@ -69,7 +71,7 @@ def coded_texts(cells: Any) -> CodedTexts:
     Examples
     --------
     >>> coded_texts(["b", " a ", "NA", "b"])
-    CodedTexts(codes=array([ 0,  1, -1,  0], dtype=int32), texts=['b', 'a'])
+    Levels(codes=array([ 0,  1, -1,  0], dtype=int32), names=('b', 'a'))
     """
     import pandas as pd
 
@@ -91,15 +93,15 @@ def coded_texts(cells: Any) -> CodedTexts:
 
 
 def recode(
-    codes: npt.NDArray[np.integer[Any]],
+    codes: Codes,
     distinct: Sequence[Any],
     missing: frozenset[str] = MISSING_TEXTS,
-) -> CodedTexts:
+) -> Levels:
     """Return the texts of distinct cells, and the codes of a column into these texts."""
     if all(type(cell) is str for cell in distinct):
-        texts = list(map(str.strip, distinct))
+        texts = tuple(map(str.strip, distinct))
         if len(set(texts)) == len(texts) and missing.isdisjoint(texts):
-            return CodedTexts(codes, texts)
+            return Levels(codes, texts)
     position: dict[str, int] = {}
     new_codes = np.full(len(distinct) + 1, -1, dtype=np.int32)
     for code, cell in enumerate(distinct):
@@ -108,7 +110,7 @@ def recode(
             new_codes[code] = position.setdefault(text, len(position))
     if len(position) < len(distinct):
         codes = new_codes[codes]
-    return CodedTexts(codes, list(position))
+    return Levels(codes, tuple(position))
 
 
 def text_of(cell: Any) -> str:
@@ -178,8 +180,7 @@ def read_numbers(
     words = _words(texts)
     if words is None or (words and not allow_words):
         return None
-    number_texts = [text for text in texts if text not in words] if words else texts
-    parsed = _parse(number_texts, semicolon=delimiter == ";")
+    parsed = _parse([text for text in texts if text not in words], semicolon=delimiter == ";")
     if parsed is None:
         return None
     values = np.full(len(texts) + 1, np.nan)
@@ -211,7 +212,7 @@ def _absent(cells: Any) -> npt.NDArray[np.bool_]:
 
 def _may_be_numbers(cells: Any) -> bool:
     """Return whether the first texts are numbers and few words; the others cost more time."""
-    texts = coded_texts(cells.iloc[:_SAMPLE]).texts
+    texts = coded_texts(cells.iloc[:_SAMPLE]).names
     words = _words(texts)
     return words is not None and all(text in words or _NUMERAL.fullmatch(text) for text in texts)
 
@@ -227,7 +228,7 @@ def _plain_numbers(cells: Any) -> Floats | None:
     return values
 
 
-def _words(texts: list[str]) -> set[str] | None:
+def _words(texts: Sequence[str]) -> set[str] | None:
     """Return the texts without a digit that are not infinite; None if they are too many."""
     words: set[str] = set()
     for text in texts:
@@ -261,8 +262,6 @@ def _parse(texts: list[str], *, semicolon: bool) -> Numbers | None:
     marks = _COMMA_MARKS + _POINT_MARKS if semicolon else _POINT_MARKS + _COMMA_MARKS
     for thousands, decimal in marks:
         pattern = _pattern(thousands, decimal)
-        if not all(map(pattern.fullmatch, islice(bare, _SAMPLE))):
-            continue
         if not all(map(pattern.fullmatch, bare)):
             continue
         if thousands:
@@ -300,7 +299,6 @@ def _floats(texts: list[str]) -> Floats | None:
     if "_" in "\n".join(texts):
         return None
     try:
-        list(map(float, texts[:_SAMPLE]))
         values: Floats = np.array(list(map(float, texts)), dtype=np.float64)
     except ValueError:
         return None

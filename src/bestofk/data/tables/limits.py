@@ -154,22 +154,3 @@ def json_bytes(text: str | bytes) -> int:
     else:
         lists, objects, commas = text.count("["), text.count("{"), text.count(",")
     return len(text) + 64 * lists + 128 * objects + 32 * commas
-
-
-class RowBudget:
-    """Count the memory of the rows that a reader collects, and refuse too many.
-
-    - `source`: The name of the file in the error.
-    - `file_size`: The size of the file.
-    """
-
-    def __init__(self, source: str, *, file_size: int) -> None:
-        self._source, self._file_size, self._used = source, file_size, 0
-
-    def spend(self, rows: int, *, bytes_per_row: int) -> None:
-        """Count rows that are about to be added; raise if there is no memory for them."""
-        self._used += rows * bytes_per_row
-        check_expansion(
-            self._source, file_size=self._file_size, needed=self._used,
-            what="contains very many rows",
-        )  # fmt: skip

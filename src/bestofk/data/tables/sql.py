@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bestofk._base.errors import TableError
-from bestofk.data.tables.limits import BYTES_PER_OBJECT, RowBudget, regular_size
+from bestofk.data.tables.limits import BYTES_PER_OBJECT, check_cells, regular_size
 from bestofk.data.tables.table import Table
 
 _ROWS_AT_ONCE = 10_000
@@ -27,10 +27,10 @@ def read_sql(url: str, what: str) -> Table:
         address = make_url(url)
         if "plugin" in address.query:
             raise TableError("The URL of a database must not name a plugin.")
-        budget = None
+        file = None
         if address.get_backend_name() == "sqlite":
             file = Path(address.database or "")
-            budget = RowBudget(file.name, file_size=regular_size(file))
+            file_size = regular_size(file)
             address = address.set(database=f"file:{file}", query={"mode": "ro", "uri": "true"})
         engine = create_engine(address)
         is_query = what.lower().startswith(("select ", "with "))
@@ -42,9 +42,12 @@ def read_sql(url: str, what: str) -> Table:
             names = list(result.keys())
             rows = []
             while part := result.fetchmany(_ROWS_AT_ONCE):
-                if budget is not None:
-                    budget.spend(len(part), bytes_per_row=BYTES_PER_OBJECT * (1 + len(names)))
                 rows += [tuple(row) for row in part]
+                if file is not None:
+                    check_cells(
+                        file.name, file_size=file_size, rows=len(rows), columns=1 + len(names),
+                        bytes_per_cell=BYTES_PER_OBJECT,
+                    )  # fmt: skip
         engine.dispose()
     except (SQLAlchemyError, ImportError) as error:
         reason = str(getattr(error, "orig", None) or error).split("\n")[0].rstrip(".")

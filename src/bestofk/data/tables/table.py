@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import TableError, UnknownNameError
-from bestofk.data.tables.cells import Numbers, coded_texts, read_numbers
+from bestofk.data.tables.cells import Levels, Numbers, coded_texts, read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Objects = npt.NDArray[np.object_]
-Codes = npt.NDArray[np.integer[Any]]
 
 
 def data_frame(columns: Mapping[str, Any]) -> pd.DataFrame:
@@ -46,13 +45,6 @@ def _holds_words(cells: Any) -> bool:
     return bool(listed) and (
         any(isinstance(cell, str) for cell in listed) or all(cell is None for cell in listed)
     )
-
-
-class Levels(NamedTuple):
-    """A column as codes into its distinct cells; -1 is the code of a missing cell."""
-
-    codes: Codes
-    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -212,15 +204,15 @@ class Table:
             import pandas as pd
 
             cells = self.cells(column)
-            codes, texts = coded_texts(cells)
+            codes, names = coded_texts(cells)
             if isinstance(cells.dtype, pd.CategoricalDtype):
+                # declared values are in declared order, and some may not occur
                 used = pd.unique(codes)
                 used = used[used >= 0]
-                if not np.array_equal(used, np.arange(len(texts))):
-                    new_codes = np.full(len(texts) + 1, -1, dtype=codes.dtype)
-                    new_codes[used] = np.arange(len(used))
-                    codes, texts = new_codes[codes], [texts[code] for code in used]
-            self._levels[column] = Levels(codes, tuple(texts))
+                new_codes = np.full(len(names) + 1, -1, dtype=codes.dtype)
+                new_codes[used] = np.arange(len(used))
+                codes, names = new_codes[codes], tuple(names[code] for code in used)
+            self._levels[column] = Levels(codes, names)
         return self._levels[column]
 
     def numbers(self, column: str) -> Floats:

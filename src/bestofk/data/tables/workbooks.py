@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import Any
 
 from bestofk._base.errors import MissingExtraError, TableError
-from bestofk.data.tables.limits import BYTES_PER_OBJECT, RowBudget, check_columns, check_expansion
+from bestofk.data.tables.limits import BYTES_PER_OBJECT, check_columns, check_expansion
 from bestofk.data.tables.table import Table, size_words
 
 
@@ -35,7 +35,6 @@ def read_workbook(data: bytes, source: str, *, sheet: str | None = None) -> Tabl
     with zipfile.ZipFile(BytesIO(data)) as packed:
         needed = sum(entry.file_size for entry in packed.infolist())
     check_expansion(source, file_size=len(data), needed=needed, what="unpacks to far more")
-    budget = RowBudget(source, file_size=len(data))
     try:
         book = load_workbook(BytesIO(data), read_only=True, data_only=True)
         names = [one.title for one in book.worksheets]
@@ -43,11 +42,10 @@ def read_workbook(data: bytes, source: str, *, sheet: str | None = None) -> Tabl
             raise TableError(
                 f"{source}: there is no sheet {sheet!r:.60}; got {', '.join(map(repr, names[:6]))}."
             )
-        filled = {
-            one.title: rows
-            for one in book.worksheets
-            if sheet in (None, one.title) and (rows := _rows(one, budget))
-        }
+        filled: dict[str, list[tuple[int, list[Any]]]] = {}
+        for one in book.worksheets:
+            if sheet in (None, one.title) and (rows := _rows(one, source, len(data))):
+                filled[one.title] = [] if filled else rows  # two sheets are refused below
         book.close()
     except TableError:
         raise
@@ -66,18 +64,19 @@ def read_workbook(data: bytes, source: str, *, sheet: str | None = None) -> Tabl
     return _table(rows, source, title)
 
 
-def _rows(sheet: Any, budget: RowBudget) -> list[tuple[int, list[Any]]]:
-    """Read the rows with cells within the budget, each with its number."""
+def _rows(sheet: Any, source: str, file_size: int) -> list[tuple[int, list[Any]]]:
+    """Read the rows with cells, each with its number; raise if they need too much memory."""
     # the stated dimensions may be those of an enormous, empty sheet
     sheet.reset_dimensions()
-    rows = []
+    rows, needed = [], 0
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
         cells = list(values)
         while cells and cells[-1] in (None, ""):
             cells.pop()
         # a text counts in every cell that shares it
         letters = sum(len(cell) for cell in cells if isinstance(cell, str))
-        budget.spend(1, bytes_per_row=BYTES_PER_OBJECT * (1 + len(cells)) + letters)
+        needed += BYTES_PER_OBJECT * (1 + len(cells)) + letters
+        check_expansion(source, file_size=file_size, needed=needed, what="contains very many rows")
         if cells:
             rows.append((number, cells))
     return rows

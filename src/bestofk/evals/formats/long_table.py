@@ -32,8 +32,9 @@ from bestofk._base.errors import (
 )
 from bestofk._base.formatting import joined, shortened
 from bestofk.data.tables.arrow_files import ColumnSelection, parquet_names, read_named_columns
+from bestofk.data.tables.cells import Levels
 from bestofk.data.tables.reading import read_table
-from bestofk.data.tables.table import Levels, Table
+from bestofk.data.tables.table import Table
 from bestofk.evals.query import LogQuery, pick_name, unknown_name
 from bestofk.evals.rows import NAN, STATUSES, EvalRows, all_different, matches, number_of
 from bestofk.evals.sources import Source, without_copies
