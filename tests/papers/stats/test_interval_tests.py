@@ -147,3 +147,12 @@ def test_verdicts_words_and_refusals():
         interval_test([high, low], np.zeros((2, 6)))
     with pytest.raises(ArgumentError, match="must have the shape"):
         interval_test(np.zeros((3, 6)), np.zeros((2, 6)))
+
+
+def test_ties_inside_the_box_are_beyond_the_ends_of_wilcoxon():
+    """The documented limit: by hand, the signed ranks 4, 2, 2, 2 have W- = 4 and W+ = 6."""
+    low, high = np.array([-4.0, 1, 3, 2]), np.array([0.0, 5, 5, 4])
+    assert ends(low, high, "wilcoxon")[1] == 0.875
+    # sums up to 4 of subsets of (4, 2, 2, 2): of 16, 1 + 3 + 4 = 8, so p = 2 x 8 / 16
+    tied = np.array([-4.0, 3, 3, 3])
+    assert ends(tied, tied, "wilcoxon").tolist() == [1.0, 1.0]

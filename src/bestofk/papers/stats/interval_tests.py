@@ -62,10 +62,10 @@ def interval_test(
     -----
     The tests depend on the differences, which lie in a box. The tails of the sign test, of
     Wilcoxon's test and of the permutation test are monotone in every difference, so they are
-    extreme at the two corners with all lower and all upper ends. (Ties and zeros inside the box
-    can change Wilcoxon's exact p-value a little beyond its corners, because they change its null
-    distribution; both ends are those of the corners.) The two-sided p-value reaches 1 if the
-    corners are on different sides.
+    extreme at the two corners with all lower and all upper ends. The two-sided p-value
+    reaches 1 if the corners are on different sides. Ties and zeros inside the box change the null
+    distribution of Wilcoxon's exact test, so its p-value there can lie beyond both ends: with four
+    differences from (-4, 1, 3, 2) to (0, 5, 5, 4), p+ is 0.875, but p = 1 at (-4, 3, 3, 3).
 
     The t statistic increases with c, the sum of the differences divided by their norm. For a
     given sum, the norm is smallest if the differences are equal as far as the box permits. So the
