@@ -351,4 +351,4 @@ def test_the_verbs_tell_the_same_story(run):
     assert "default: 0.05" not in run("report", "--help").out
     run("compare", "iris", *learners, *asked, "--store", "s.db", "--replicate", "1", "--quiet")
     assert "repeats    study 1 with other random splits" in run("show", "s.db").out
-    assert "Repeated over one other choice" in run("show", "s.db", "--study", "1").out
+    assert "Repeated over 1 other choice" in run("show", "s.db", "--study", "1").out

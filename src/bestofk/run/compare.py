@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -311,8 +311,6 @@ def _experiment(
 ) -> Experiment:
     """Return what is to be run."""
     classes = datasets[0].classes if datasets[0].task == "classification" else None
-    if scoring is None:
-        scoring = "squared" if classes is None else "zero-one"
     splits = splits_for(plan, datasets)
     loss, *others = as_losses(scoring, classes=classes)
     for data, of_data in zip(datasets, splits, strict=True):
@@ -375,7 +373,7 @@ def run_comparison(
                 options=settings.to_dict(),
                 created=now(),
                 command=tuple(execution.command),
-                race=None if race is None else race.to_dict(),
+                race=None if race is None else asdict(race.rule),
             ),
         ),
     )

@@ -43,7 +43,7 @@ def complete_part(
     runs, folds = design.runs, design.folds
     table = as_table(spec, results)
     subset_values, subset_notes = _complete_subsets(spec, table, learners, design)
-    values = _losses_of(table, spec, learners, (0, runs), folds)
+    values = losses_of(table, spec, learners, (0, runs), folds)
     there = (
         ~np.isnan(values).any(axis=(0, 1, 4)) if learners else np.zeros((runs, folds), dtype=bool)
     )
@@ -67,7 +67,7 @@ def complete_part(
     return losses, (*notes, *subset_notes)
 
 
-def _losses_of(
+def losses_of(
     table: ResultTable, spec: StudySpec, learners: Sequence[int], runs: tuple[int, int], folds: int
 ) -> np.ndarray:
     """Return losses of some learners and runs: (learner, data set, run, fold, repetition)."""
@@ -90,7 +90,7 @@ def _complete_subsets(
     if not design.nested_runs:
         return None, ()
     runs = (design.runs, design.runs + design.nested_runs)
-    values = _losses_of(table, spec, learners, runs, 2)
+    values = losses_of(table, spec, learners, runs, 2)
     there = ~np.isnan(values).any(axis=(0, 1, 3, 4))
     if there.all():
         return values, ()

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 )
 
 from bestofk._base.errors import ArgumentError
-from bestofk.data.schema import TASK_OPTIONS, infer_task, is_sparse, is_whole
+from bestofk.data.schema import infer_task, is_sparse, is_whole
 from bestofk.run.compare import compare
 from bestofk.run.execution import Execution
 
@@ -142,10 +142,6 @@ random_state, settings, execution
         groups, sample_weight : array of shape (n,), optional
             As for `bestofk.compare`.
         """
-        if self.task not in TASK_OPTIONS:
-            raise ArgumentError(
-                f"task must be one of {', '.join(TASK_OPTIONS)}; got {self.task!r}."
-            )
         rows = self._checked(X, reset=True)
         if y is None:
             raise ArgumentError("BestOfK requires y to be passed, but the target y is None.")

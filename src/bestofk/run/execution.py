@@ -9,11 +9,11 @@ from typing import Any
 
 from bestofk._base.checks import one_of, positive, whole
 from bestofk._base.errors import ArgumentError
+from bestofk.data.schema import TASK_OPTIONS
 from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
 
 ON_FAILURE = ("record", "stop")
-TASKS = ("auto", "classification", "regression")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +90,7 @@ class Execution:
         for name, at_least in (("threads", 1), ("repetitions", 1), ("replicate", 0)):
             object.__setattr__(self, name, whole(getattr(self, name), name, at_least=at_least))
         one_of(self.on_failure, "on_failure", ON_FAILURE)
-        one_of(self.task, "task", TASKS)
+        one_of(self.task, "task", TASK_OPTIONS)
         object.__setattr__(self, "command", tuple(self.command))
         if self.budget is not None:
             object.__setattr__(self, "budget", positive(self.budget, "budget"))

@@ -328,8 +328,11 @@ LOSSES: Registry[Loss] = Registry(
 def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
     """Return the loss that a name, a scorer's name, a cost matrix or a callable stands for.
 
-    `classes` are the labels of a classification task, None for regression.
+    `classes` are the labels of a classification task, None for regression. By default, the mean
+    squared error of numbers and the share of wrong labels.
     """
+    default = "squared" if classes is None else "zero-one"
+    loss = default if loss is None else loss
     if isinstance(loss, Loss):
         chosen = loss
     elif isinstance(loss, str):
@@ -346,7 +349,7 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
         name = loss_shown(chosen.name).removeprefix("-") if given else chosen.name
         raise ArgumentError(
             f"metric {name!r} is for {chosen.task}, but the target makes this a {task} task: use ",
-            use(scoring="squared" if classes is None else "zero-one"),
+            use(scoring=default),
             ".",
         )
     if chosen.name == "auc" and classes is not None and len(classes) != 2:

@@ -582,7 +582,7 @@ def order_predictions(
     classification = infer_task(truth, task)[0] == "classification"
     arrays = {name: _values(columns[name], name, n, axes=(1, 2)) for name in models}
     classes = _classes(truth, arrays.values()) if classification else None
-    loss = _loss_for(scoring, classes)
+    loss = as_loss(scoring, classes=classes)
     read = {name: [_read_predictions(name, array, loss, classes)] for name, array in arrays.items()}
     rows = _test_rows(truth, classes, row_values)
     fold_of = row_values["folds"]
@@ -683,7 +683,7 @@ def compare_fitted(
         for name, model in named.items()
     }
     return _decide(
-        _loss_for(scoring, classes), _test_rows(truth, classes, row_values), predictions,
+        as_loss(scoring, classes=classes), _test_rows(truth, classes, row_values), predictions,
         settings=settings, prefer=prefer, margin=margin, alpha=alpha, test=test,
         random_state=random_state,
     )  # fmt: skip
@@ -828,12 +828,6 @@ def _are_labels(array: Any, classes: set[Any]) -> bool:
     if array.dtype.kind in "USbiu":
         return text == (array.dtype.kind in "US")
     return array.ndim == 1 and set(array.tolist()) <= classes
-
-
-def _loss_for(scoring: Any, classes: Labels | None) -> Loss:
-    if scoring is None:
-        scoring = "squared" if classes is None else "zero-one"
-    return as_loss(scoring, classes=classes)
 
 
 def _read_predictions(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,13 +38,13 @@ from bestofk.decide.stopping.rule import StopRule
 from bestofk.losses.losses import DIMS, Losses, Metric
 from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.conclude import cost_table, failed_cells, left_out_learners
+from bestofk.run.conclude import cost_table, failed_cells, left_out_learners, losses_of
 from bestofk.run.engine import Engine, Rounds
 from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import loss_shown
 from bestofk.run.process_state import held_threads
 from bestofk.run.progress import Progress
-from bestofk.run.results import as_table
+from bestofk.run.results import ResultTable, as_table
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
@@ -103,10 +103,6 @@ class PlannedRace:
             return ((0, design.runs + unit * pairs + pair, of_pair),)
         return ((0, unit, fold),)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what a store keeps of it, the fields of the rule."""
-        return asdict(self.rule)
-
 
 def planned_race(
     names: Sequence[str],
@@ -135,18 +131,15 @@ def planned_race(
     runs, folds = (design.runs * design.folds, 1) if by_split else (design.runs, design.folds)
     if runs < 2:
         raise _refused("stops between runs, and the plan has only one", settings)
-    uncovered = "does not know what the rest of a plan can change for the test "
-    cannot = callable(settings.test) or isinstance(settings.df, Calibration)
-    if isinstance(settings.test, str) and settings.test in PAIRWISE_TESTS:
-        cannot |= PAIRWISE_TESTS[settings.test].curtailed not in _BY_RUNS
-    if cannot:
-        raise _refused(f"{uncovered}{settings.test_name!r}", settings)
     foreseen = foresee(settings, names, design.with_(repetitions=1))
     choice = foreseen.choice
     entry = None if choice is None else choice.entry
-    if choice is None or entry is None or entry.curtailed not in _BY_RUNS:
+    calibrated = isinstance(settings.df, Calibration)
+    if choice is None or entry is None or entry.curtailed not in _BY_RUNS or calibrated:
         test_name = settings.test_name if choice is None else choice.name
-        raise _refused(f"{uncovered}{test_name!r}", settings)
+        raise _refused(
+            f"does not know what the rest of a plan can change for the test {test_name!r}", settings
+        )
     if design.nested_runs and entry.curtailed != "nested":
         raise _refused("is for plans without runs on parts of the rows", settings)
     arguments = choice.arguments
@@ -224,8 +217,6 @@ def _refused(why: str, settings: Settings) -> ArgumentError:
 
 FetchCells = Callable[[Sequence[CellIndex]], Mapping[CellIndex, CellResult]]
 """Return the results of some cells; fewer if the time is up."""
-Watch = Callable[[str], None]
-"""Called with a line about the learners that are out and the open pairs."""
 
 
 class _TimeUpError(Exception):
@@ -273,9 +264,9 @@ def race_cells(
     spec: StudySpec,
     settings: Settings,
     fetch: FetchCells,
-    watch: Watch | None = None,
+    watch: Callable[[str], None] | None = None,
 ) -> RaceOutcome:
-    """Request runs until the decision is settled.
+    """Request runs until the decision is settled; tell `watch` who is out, and the open pairs.
 
     The requests depend only on the losses (and, for a measured preference, on the time of the
     first run), not on where and when the cells were computed. A learner whose first run failed
@@ -490,8 +481,8 @@ def conclude_race(
         if outcome.cut or not outcome.prefer or study.decision is None:
             return study
         return replace(study, race=_race(outcome, spec, study.losses.metric))
-    losses = _losses(outcome, spec)
     table = as_table(spec, outcome.results)
+    losses = _losses(outcome, spec, table)
     race = _race(outcome, spec, losses.metric)
     return Study(
         decision=_decision(outcome, race, settings),
@@ -609,19 +600,12 @@ def _decision(outcome: RaceOutcome, race: Race, settings: Settings) -> StoppedDe
     )
 
 
-def _losses(outcome: RaceOutcome, spec: StudySpec) -> Losses:
+def _losses(outcome: RaceOutcome, spec: StudySpec, table: ResultTable) -> Losses:
     """Return the losses of the race, with gaps after a learner was stopped."""
     design = outcome.planned.design.with_(nested_runs=0)
     learners = sorted(outcome.prefer)
-    shape = (len(learners), len(spec.datasets), design.runs, design.folds, spec.repetitions)
-    values = np.full(shape, np.nan)
-    row_of = {learner: row for row, learner in enumerate(learners)}
-    for cell, result in outcome.results.items():
-        if result.loss is not None and cell.learner in row_of and cell.run < design.runs:
-            at = (row_of[cell.learner], cell.dataset, cell.run, cell.fold, cell.repetition)
-            values[at] = result.loss
     return Losses(
-        values,
+        losses_of(table, spec, learners, (0, design.runs), design.folds),
         dims=DIMS,
         learners=[spec.learners[learner].name for learner in learners],
         datasets=[one.name for one in spec.datasets],

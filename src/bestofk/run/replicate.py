@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import counted
 from bestofk._base.results import Presented
 from bestofk.splits.plans import Plan
 
@@ -39,21 +40,15 @@ class Replication(Presented):
     def explain(self) -> str:
         """Return the counts in a sentence."""
         others = ", ".join(f"{name} {count}" for name, count in self.bests.items())
-        if self.times == 1:
-            best = "the same learner" if self.same_best else f"another learner ({others[:-2]})"
-            order = "the same" if self.same_order else "another"
-            return (
-                f"Repeated over one other choice of random splits, {best} was recommended and the "
-                f"order was {order}."
-            )
         return (
-            f"Repeated over {self.times} other choices of random splits, the same learner was "
-            f"recommended in {self.same_best} of {self.times} and the whole order was the same in "
-            f"{self.same_order} of {self.times} (recommended: {others}){self._advice()}."
+            f"Repeated over {counted(self.times, 'other choice')} of random splits, the same "
+            f"learner was recommended in {self.same_best} of {self.times} and the whole order was "
+            f"the same in {self.same_order} of {self.times} (recommended: {others})"
+            f"{self._advice()}."
         )
 
     def _advice(self) -> str:
-        if self.same_best == self.times:
+        if self.times in (1, self.same_best):
             return ""
         if 2 * self.same_best < self.times:
             return ": other splits would often have decided otherwise, so do not rely on it"

@@ -57,8 +57,7 @@ def study_statements(study: Study) -> tuple[Statement, ...]:
 def _undecided(study: Study) -> tuple[Statement, ...]:
     if study.decision is not None:
         return ()
-    reason = study.undecided or "fewer than two learners have losses."
-    return statements("verdict", [f"Nothing can be decided: {reason}"])
+    return statements("verdict", [f"Nothing can be decided: {study.undecided}"])
 
 
 def _baseline(study: Study) -> tuple[Statement, ...]:
