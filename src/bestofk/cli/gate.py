@@ -205,7 +205,8 @@ def start(
             **log_arguments(**reading),
         )  # fmt: skip
     _say_baseline(history)
-    say(f"Commit {ledger}. 'bestofk gate --rehearse' says what the gate will catch.")
+    _rehearse(runs, False, model=model, false_blocks=false_blocks, **log_arguments(**reading))
+    say(f"Commit {ledger}.")
 
 
 @gate.command()

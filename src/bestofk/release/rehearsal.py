@@ -46,7 +46,7 @@ class Rehearsal(Presented):
     caught: Mapping[str, Mapping[float, tuple[float, float]]]
     """By metric and loss: the chance to block one build, and one of five."""
     clustered: Mapping[str, float]
-    """Share of histories of 200 good builds with more than five blocks."""
+    """Share of histories of 200 good builds with more than five blocks; 0 for many items."""
     items: int
     runs: int
     unit: Mapping[str, float]
@@ -120,8 +120,10 @@ def rehearse(
         for loss in LOSSES:
             hit, _ = simulated.histories(loss, HISTORIES, BUILDS, level, rng)
             caught[name][loss] = (float(hit.mean()), float(hit.any(axis=1).mean()))
-        long, _ = simulated.histories(0.0, HISTORIES // 2, LONG, level, rng)
-        clustered[name] = float((long.sum(axis=1) > MANY_BLOCKS).mean())
+        clustered[name] = 0.0
+        if len(build.items) * LONG <= MAX_DRAWS:
+            long, _ = simulated.histories(0.0, HISTORIES // 2, LONG, level, rng)
+            clustered[name] = float((long.sum(axis=1) > MANY_BLOCKS).mean())
     return Rehearsal(
         false_blocks=blocks, reruns=again, caught=caught, clustered=clustered,
         items=len(build.items), runs=build.runs, unit=unit,
