@@ -25,7 +25,8 @@ LOSSES = (0.01, 0.02, 0.05, 0.1)
 """Losses of a build, as shares of the range of the metric."""
 BUILDS = 5
 """Builds within which a loss is caught."""
-HISTORIES = 400
+HISTORIES = 300
+LONG_HISTORIES = 60
 LONG = 200
 """Good builds of a long history."""
 MANY_BLOCKS = 5
@@ -122,7 +123,7 @@ def rehearse(
             caught[name][loss] = (float(hit.mean()), float(hit.any(axis=1).mean()))
         clustered[name] = 0.0
         if len(build.items) * LONG <= MAX_DRAWS:
-            long, _ = simulated.histories(0.0, HISTORIES // 2, LONG, level, rng)
+            long, _ = simulated.histories(0.0, LONG_HISTORIES, LONG, level, rng)
             clustered[name] = float((long.sum(axis=1) > MANY_BLOCKS).mean())
     return Rehearsal(
         false_blocks=blocks, reruns=again, caught=caught, clustered=clustered,
