@@ -226,7 +226,7 @@ class TestDesignsThatTheNumberOfFoldsSuggests:
 
     def test_the_refusal_survives_copies_of_the_table(self):
         table = bk.Losses(self.VALUES, learners=["a", "b"])
-        for copy in (table.reorder(["b", "a"]), pickle.loads(pickle.dumps(table))):
+        for copy in (table.select(learners=["b", "a"]), pickle.loads(pickle.dumps(table))):
             assert copy == bk.Losses(copy.values, dims=copy.dims, learners=copy.learners)
             with pytest.raises(DesignError, match="to Losses"):
                 bk.order(copy)

@@ -67,7 +67,7 @@ class TestLong:
         head, *rows = LONG.splitlines()
         turned = read_losses(write("\n".join([head, *reversed(rows)])))
         assert turned.learners == ("nn", "svm")
-        assert turned.reorder(["svm", "nn"]) == read_losses(write(LONG))
+        assert turned.select(learners=["svm", "nn"]) == read_losses(write(LONG))
 
     def test_source_may_be_a_frame_a_table_or_a_mapping(self, write):
         file = write(LONG)

@@ -237,7 +237,7 @@ def test_losses_keep_their_parts():
     losses = compared(NESTED).losses
     some = losses.select(learners=["c4.5", "nmc"])
     np.testing.assert_array_equal(some.subset_values, losses.subset_values[[2, 0]])
-    turned = losses.reorder(["nn", "c4.5", "nmc"])
+    turned = losses.select(learners=["nn", "c4.5", "nmc"])
     np.testing.assert_array_equal(turned.subset_values, losses.subset_values[[1, 2, 0]])
     with pytest.raises(ValueError, match="read-only"):
         losses.subset_values[0] = 1.0

@@ -277,7 +277,7 @@ def problem_from_losses(
     fold_values = fold_values_of(values)
     positions, preference, notes = arrange(names, prefer, _means(array.reshape(len(array), -1)))
     n_datasets = array.shape[1] if array.ndim == 2 else 1
-    ordered = losses.reorder([names[k] for k in positions])
+    ordered = losses.select(learners=[names[k] for k in positions])
     same = np.may_share_memory(array, losses.values)
     return Problem(
         # do not copy the ordered losses

@@ -93,7 +93,7 @@ class Cells:
         return None
 
 
-# Cells of a long and of a wide table
+# Cells of a table
 
 
 def loss_numbers(table: Table, column: str) -> Floats:
@@ -106,53 +106,35 @@ def loss_numbers(table: Table, column: str) -> Floats:
     return table.numbers(column)
 
 
-def long_cells(table: Table, roles: dict[str, str]) -> Cells:
-    """Read one row per loss."""
-    levels = _axis_levels(table, roles, ("learner", "dataset", *_NUMBERED))
-    return Cells(
-        table=table,
-        roles=roles,
-        values=loss_numbers(table, roles["score"]),
-        levels=levels,
-        columns=(roles["score"],),
-        sizes=_sizes(table, roles),
-    )
+def read_cells(
+    table: Table,
+    roles: dict[str, str],
+    columns: Sequence[str],
+    axis: str | None = None,
+    names: Sequence[str] = (),
+) -> Cells:
+    """Read the columns of losses, row by row.
 
-
-def wide_cells(table: Table, roles: dict[str, str], learners: Sequence[str]) -> Cells:
-    """Read one column per learner."""
-    k, n = len(learners), table.n_rows
-    by_row = _axis_levels(table, roles, ("dataset", *_NUMBERED))
-    return Cells(
-        table=table,
-        roles=roles,
-        values=np.stack([loss_numbers(table, column) for column in learners], axis=1).ravel(),
-        levels={
-            "learner": Levels(np.tile(np.arange(k), n), tuple(learners)),
-            **{a: Levels(np.repeat(one.codes, k), one.names) for a, one in by_row.items()},
-        },
-        columns=tuple(learners),
-        sizes={role: np.repeat(size, k) for role, size in _sizes(table, roles).items()},
-    )
-
-
-def row_cells(table: Table, roles: dict[str, str], columns: Sequence[str]) -> Cells:
-    """Read one row per learner; the columns are folds if they are named so, else data sets."""
-    width, n = len(columns), table.n_rows
-    splits = [split_of(column) for column in columns]
-    axis, names = "dataset", tuple(columns)
-    if all(splits):
-        axis, names = "fold", tuple(str(split.number) for split in splits if split)
-    by_row = _axis_levels(table, roles, ("learner", "dataset") if all(splits) else ("learner",))
+    `axis` and `names` say what the columns are; the columns of `roles` are the other axes.
+    """
+    width = len(columns)
+    levels = {
+        one: Levels(np.repeat(codes, width), known)
+        for one, (codes, known) in _axis_levels(table, roles, axis).items()
+    }
+    if axis is not None:
+        levels[axis] = Levels(np.tile(np.arange(width), table.n_rows), tuple(names))
     return Cells(
         table=table,
         roles=roles,
         values=np.stack([loss_numbers(table, column) for column in columns], axis=1).ravel(),
-        levels={
-            **{a: Levels(np.repeat(one.codes, width), one.names) for a, one in by_row.items()},
-            axis: Levels(np.tile(np.arange(width), n), names),
-        },
+        levels={one: levels[one] for one in DIMS if one in levels},
         columns=tuple(columns),
+        sizes={
+            role: np.repeat(table.numbers(roles[role]), width)
+            for role in ("n_train", "n_test")
+            if role in roles
+        },
     )
 
 
@@ -224,10 +206,10 @@ def has_learners_in_rows(table: Table, roles: dict[str, str]) -> bool:
     return once and len(columns) > 1 and (not named or all(map(split_of, columns)))
 
 
-def _axis_levels(table: Table, roles: dict[str, str], axes: Sequence[str]) -> dict[str, Levels]:
-    """Return the levels of the axes that have a column; instances count as folds."""
+def _axis_levels(table: Table, roles: dict[str, str], other: str | None) -> dict[str, Levels]:
+    """Return the levels of the axes, except `other`, that have a column; instances are folds."""
     by_axis: dict[str, Levels] = {}
-    for axis in axes:
+    for axis in (axis for axis in DIMS if axis != other):
         column = roles.get(axis)
         if axis == "fold" and column is None:
             column = roles.get("instance")
@@ -259,10 +241,6 @@ def in_order(levels: Levels) -> Levels:
     rank = np.full(len(order) + 1, -1, dtype=np.int64)
     rank[order] = np.arange(len(order))
     return Levels(rank[levels.codes], tuple(names[i] for i in order))
-
-
-def _sizes(table: Table, roles: dict[str, str]) -> dict[str, Floats]:
-    return {role: table.numbers(roles[role]) for role in ("n_train", "n_test") if role in roles}
 
 
 # Folds without numbers, or with numbers that count through the runs

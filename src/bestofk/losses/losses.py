@@ -505,20 +505,6 @@ class Losses:
             self.account[:-1], None if self.subset_values is None else np.array(self.subset_values),
         )  # fmt: skip
 
-    def _with(
-        self, rows: list[int], columns: list[int], learners: tuple[str, ...], sets: tuple[str, ...]
-    ) -> Losses:
-        parts, values = self.subset_values, self.values[rows]
-        return _part_of(
-            Fresh(values if columns == list(range(values.shape[1])) else values[:, columns]),
-            learners,
-            sets,
-            self.design,
-            self.loss_name,
-            self.account[:-1],
-            None if parts is None else parts[rows][:, columns],
-        )
-
     def select(
         self,
         *,
@@ -528,17 +514,18 @@ class Losses:
         """Return the losses of some learners and data sets, in the order of their names."""
         rows, learners = _positions(learners, self.learners, "learner")
         columns, sets = _positions(datasets, self.datasets, "data set")
-        return self._with(rows, columns, learners, sets)
-
-    def reorder(self, names: Sequence[str]) -> Losses:
-        """Return the losses with the learners in the order of `names`."""
-        rows, learners = _positions(names, self.learners, "learner")
-        if learners == self.learners:
+        if (learners, sets) == (self.learners, self.datasets):
             return self
-        if len(learners) != len(self.learners):
-            absent = next(name for name in self.learners if name not in learners)
-            raise ArgumentError(f"names must contain every learner once; {absent!r} is missing.")
-        return self._with(rows, list(range(len(self.datasets))), learners, self.datasets)
+        parts, values = self.subset_values, self.values[rows]
+        return _part_of(
+            Fresh(values if sets == self.datasets else values[:, columns]),
+            learners,
+            sets,
+            self.design,
+            self.loss_name,
+            self.account[:-1],
+            None if parts is None else parts[rows][:, columns],
+        )
 
     def _mean(self, axis: tuple[int, ...], missing: str) -> Floats:
         """Return the mean over `axis` of the cells that each learner has."""

@@ -33,6 +33,7 @@ from bestofk.losses.columns import (
     refuse_battles,
     refuse_intervals,
     score_column,
+    split_of,
     splits_among,
 )
 from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat, ToolColumns
@@ -44,12 +45,10 @@ from bestofk.losses.layouts import (
     fill_grid,
     has_learners_in_rows,
     items_of_one_test_set,
-    long_cells,
     number_unnumbered,
+    read_cells,
     renumber_within_runs,
-    row_cells,
     unpaired_runs,
-    wide_cells,
 )
 from bestofk.losses.losses import DIMS, GAPS, Losses, settle_design
 from bestofk.losses.predictions import refuse_predictions
@@ -405,7 +404,7 @@ def _read_long(
     if seeds and _identify(table, roles, ("learner", "dataset", "fold", "metric")):
         roles.pop("run")
     _use_time(table, roles, stated)
-    cells = long_cells(table, roles)
+    cells = read_cells(table, roles, [roles["score"]])
     if not mixed:
         direction = direction_of(name) or direction_of(roles["score"]) or "unknown"
         return _Numbers(cells, name or roles["score"], direction)
@@ -463,7 +462,8 @@ def _read_wide(
             " if each column is a learner.",
         )
     _use_time(table, roles, stated)
-    cells = replace(wide_cells(table, roles, learners), notes=tuple(notes))
+    cells = read_cells(table, roles, learners, "learner", learners)
+    cells = replace(cells, notes=tuple(notes))
     if name:
         return _Numbers(cells, name, direction_of(name) or "unknown")
     shown = {direction_within(column) for column in learners}
@@ -500,7 +500,10 @@ def _read_rows(table: Table, roles: dict[str, str], metric: str | None) -> _Numb
     columns = [column for _, column in splits[name]] if splits else data_columns(table, roles)
     if not columns:
         raise TableError(f"{table.source}: no column holds the scores of a data set.")
-    cells = row_cells(table, roles, columns)
+    numbers = [split.number for split in map(split_of, columns) if split]
+    axis, names = ("fold", numbers) if len(numbers) == len(columns) else ("dataset", columns)
+    by_row = {role: roles[role] for role in ("learner", "dataset") if role in roles}
+    cells = read_cells(table, by_row, columns, axis, list(map(str, names)))
     return _Numbers(cells, name or "loss", direction_of(name) or "unknown")
 
 

@@ -129,7 +129,7 @@ def densities_of(value: Any, losses: Any = None) -> tuple[Floats, Floats, Floats
         # Use the losses behind the decision, so that the means agree.
         sample = order.problem.sample(1)
     else:
-        table = table.reorder(tuple(map(str, order.by_preference)))
+        table = table.select(learners=map(str, order.by_preference))
         sample = table.values.reshape(len(order.by_preference), -1)
         if len(table.datasets) > 1:
             sample = mean_losses(table, axes=(2, 3, 4))
