@@ -86,7 +86,7 @@ def built_in(name: str) -> Callable[..., Bools]:
     """Return a function that predicts (runs, rows) by a built-in learner."""
 
     def predictions(X: Floats, y: Floats, splits: Splits) -> Bools:
-        data = bk.DataSet(name="views", X=pd.DataFrame(X), y=y.astype(str))
+        data = bk.DataSet(name="views", X=pd.DataFrame(X), y=y.astype(str), task="classification")
         result = np.zeros(splits.fold.shape, dtype=bool)
         predicted = predict_plan(bk.learner(name), data, splits.made)
         for codes, (run, _, _, test) in zip(predicted, splits.made, strict=True):

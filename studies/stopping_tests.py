@@ -47,7 +47,7 @@ def study(rng: np.random.Generator, learner: str, setting: str, plan: str) -> tu
     splits = bk.plan(plan, random_state=int(rng.integers(2**31))).materialise(len(y), y.astype(str))
     losses = np.zeros((len(columns), splits.runs, splits.folds))
     for one, X in zip(losses, columns, strict=True):
-        data = bk.DataSet(name="views", X=pd.DataFrame(X), y=y.astype(str))
+        data = bk.DataSet(name="views", X=pd.DataFrame(X), y=y.astype(str), task="classification")
         predicted = predict_plan(bk.learner(learner), data, splits)
         for codes, (run, fold, _, test) in zip(predicted, splits, strict=True):
             one[run, fold] = np.mean(codes != y[test])

@@ -6,7 +6,6 @@ from hypothesis import given, strategies as st
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk.cli.app import run as main
-from bestofk.data.reading import as_dataset
 from bestofk.data.schema import infer_task
 
 
@@ -117,12 +116,3 @@ def test_learners_of_the_other_kind_are_refused_before_the_first_fit(whole):
     assert bk.compare(
         REGRESSORS, X, (y > 0).astype(int), **QUICK, execution=bk.Execution(task="regression")
     ).recommended
-
-
-def test_constructor_infers_the_task():
-    X = pd.DataFrame({"x": np.arange(30.0)})
-    data = bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)))
-    assert (data.task, data.task_guessed) == ("regression", True)
-    assert not as_dataset(X, np.arange(30), task="regression").task_guessed
-    with pytest.raises(ArgumentError, match="task must be one of 'auto', 'classification'"):
-        bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="ranking")

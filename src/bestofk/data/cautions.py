@@ -35,36 +35,31 @@ def column_cautions(data: DataSet, *, by_time: bool = False) -> tuple[str, ...]:
     if data.whole or data.n < MIN_ROWS_TO_JUDGE:
         return ()
     target = _numbers(data.y)
-    leaks, repeated, single = [], [], []
+    leaks, notes = [], []
     for name in map(str, data.X.columns):
         cells = data.X[name]
         numbers = _numbers(cells)
         if _gives_away(numbers, target, data.task):
             leaks.append(name)
         elif named_like_identifier(name):
-            values = cells.nunique()
-            if MIN_REPEATED_VALUES <= values < data.n and data.groups is None:
-                repeated.append((name, values))
+            if MIN_REPEATED_VALUES <= cells.nunique() < data.n and data.groups is None:
+                notes.append(
+                    f"{name!r} is named like an identifier and has {cells.nunique():,} values in "
+                    f"{data.n:,} rows: if its rows belong together, use it as groups."
+                )
         elif hasattr(cells, "cat") and 2 * cells.nunique() > data.n:
-            single.append((name, cells.nunique()))
-    notes = []
+            notes.append(
+                f"{name!r} has {cells.nunique():,} different texts in {data.n:,} rows and is read "
+                "as a category, which says little about other rows: leave it out with "
+                f"{use(columns={name: 'ignore'})}, or write its numbers without units."
+            )
     if leaks:
         names = shortened(list(map(repr, leaks)))
-        notes.append(
+        notes.insert(
+            0,
             f"{names} {'gives' if len(leaks) == 1 else 'give'} the target away: every value "
             "belongs to one value of the target. Leave it out if it is not known when you predict "
-            f"({use(columns={leaks[0]: 'ignore'})})."
-        )
-    for name, values in repeated:
-        notes.append(
-            f"{name!r} is named like an identifier and has {values:,} values in {data.n:,} rows: "
-            "if its rows belong together, use it as groups."
-        )
-    for name, values in single:
-        notes.append(
-            f"{name!r} has {values:,} different texts in {data.n:,} rows and is read as a "
-            "category, which says little about other rows: leave it out with "
-            f"{use(columns={name: 'ignore'})}, or write its numbers without units."
+            f"({use(columns={leaks[0]: 'ignore'})}).",
         )
     return (*notes, *(() if by_time else _dependent_on_date(data)))
 

@@ -17,13 +17,11 @@ from bestofk._base.formatting import counted
 from bestofk._base.results import ready_to_print
 from bestofk.data.schema import (
     OTHER_TASK,
-    TASKS,
     Codes,
     Encoded,
     Schema,
     digest_rows,
     encode_labels,
-    infer_task,
     is_sparse,
 )
 
@@ -54,8 +52,7 @@ class DataSet:
     y : Series, shape (n,)
         The labels, categorical with the classes in declared order; numbers for a regression.
     task : str
-        ``"classification"`` or ``"regression"``; ``"auto"``, the default, is replaced by one of
-        them according to the values of `y`, see `bestofk.data.schema.infer_task`.
+        ``"classification"`` or ``"regression"``.
     notes : tuple of str
         Sentences about what was assumed, left out, or may make a comparison misleading.
     groups : Series or None
@@ -93,7 +90,7 @@ class DataSet:
     name: str
     X: Any
     y: pd.Series[Any]
-    task: str = "auto"
+    task: str
     notes: tuple[str, ...] = ()
     groups: pd.Series[Any] | None = None
     sample_weight: pd.Series[Any] | None = None
@@ -104,13 +101,6 @@ class DataSet:
     original: pd.DataFrame | None = None
     dates: tuple[str, ...] = ()
     named: bool = False
-
-    def __post_init__(self) -> None:
-        if self.task in TASKS:
-            return
-        task, guessed = infer_task(self.y, self.task)
-        object.__setattr__(self, "task", task)
-        object.__setattr__(self, "task_guessed", guessed)
 
     @property
     def whole(self) -> bool:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 _TARGET_NAMES = ("class", "target", "label")
 _TRUTH = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 """Texts that pandas reads as truth values."""
+_EMBEDDED = "bestofk.data.embedded:DATASETS"
 _ROWS_AT_ONCE = 4096
 _FORMS = (
     "compare(learners, X, y), compare(learners, frame, 'column'), "
@@ -147,7 +148,10 @@ def as_dataset(
         return with_row_columns(data, **roles)
     choice, delimiter, locate = "", None, _row_location
     if isinstance(source, str | os.PathLike):
-        table = _table(os.fspath(source))
+        from bestofk.data.tables import read_table
+
+        check_source(os.fspath(source), "file or embedded data set", _EMBEDDED)
+        table = read_table(source)
         delimiter = table.delimiter
         name = name or _name_of(source)
         for role, column in roles.items():
@@ -236,16 +240,6 @@ def _row_location(row: int, column: str) -> str:
 
 
 # Files
-
-
-def _table(path: str) -> Table:
-    from bestofk.data.tables import read_table
-
-    check_source(path, "file or embedded data set", "bestofk.data.embedded:DATASETS")
-    table = read_table(path)
-    if table.n_rows == 0:
-        raise TableError(f"{table.source}: the table must hold rows; it has only a header.")
-    return table
 
 
 def _name_of(path: str | os.PathLike[str]) -> str:

@@ -69,48 +69,45 @@ def with_row_columns(
     }
     if not requests:
         return data
-    frame, role_values, original = data.X, dict(requests), data.original
+    frame, original = data.X, data.original
     if not data.whole:
         # an identifier that was left out may name the groups
-        everything = frame if original is None else original
-        absent = {
-            role: everything[value]
-            for role, value in requests.items()
-            if isinstance(value, str) and value not in frame.columns and value in everything.columns
-        }
-        rest = {role: value for role, value in requests.items() if role not in absent}
-        frame, role_values = split_off_columns(frame, rest, source=repr(data.name))
-        role_values |= absent
+        left_out = None if original is None else original.drop(columns=frame.columns)
         if original is not None:
-            original = original.drop(columns=_apart(requests), errors="ignore")
-    row_columns: dict[str, Any] = {**check_row_columns(role_values, data.n)}
+            original = _without(original, requests)
+        frame, requests = split_off_columns(frame, requests, left_out, source=repr(data.name))
+    row_columns: dict[str, Any] = {**check_row_columns(requests, data.n)}
     return replace(data, X=frame, original=original, **row_columns)
 
 
 def split_off_columns(
-    frame: pd.DataFrame, requests: Mapping[str, Any], *, source: str = ""
+    frame: pd.DataFrame,
+    requests: Mapping[str, Any],
+    left_out: pd.DataFrame | None = None,
+    *,
+    source: str = "",
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
     """Return the frame without the named columns, and the values of each role."""
-    role_values: dict[str, Any] = {}
-    for role, value in requests.items():
+    role_values = {role: value for role, value in requests.items() if value is not None}
+    for role, value in role_values.items():
         if isinstance(value, str):
-            if value not in frame.columns:
+            if value in frame.columns:
+                role_values[role] = frame[value]
+            elif left_out is not None and value in left_out.columns:
+                role_values[role] = left_out[value]
+            else:
                 raise UnknownNameError(f"{role} column", value, frame.columns, source)
-            role_values[role] = frame[value]
-        elif value is not None:
-            role_values[role] = value
-    named = _apart(requests)
-    return (frame.drop(columns=named) if named else frame), role_values
+    return _without(frame, requests), role_values
 
 
-def _apart(requests: Mapping[str, Any]) -> list[str]:
-    """Return the named columns that are no features."""
-    named = (
+def _without(frame: pd.DataFrame, requests: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the frame without the named columns that are no features."""
+    named = [
         value
         for role, value in requests.items()
         if isinstance(value, str) and role not in FEATURE_ROLES
-    )
-    return list(dict.fromkeys(named))
+    ]
+    return frame.drop(columns=named, errors="ignore") if named else frame
 
 
 def check_row_columns(role_values: Mapping[str, Any], n: int) -> dict[str, pd.Series[Any]]:

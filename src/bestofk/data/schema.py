@@ -343,8 +343,7 @@ def encode_labels(y: Any) -> tuple[Codes, npt.NDArray[Any]]:
 # Classification or regression
 
 
-TASKS = ("classification", "regression")
-TASK_OPTIONS = ("auto", *TASKS)
+TASK_OPTIONS = ("auto", "classification", "regression")
 OTHER_TASK = {"classification": "regression", "regression": "classification"}
 MAX_CLASSES = 20
 """Integers with more distinct values are numbers to predict."""

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, shortened
 from bestofk.data.columns import ColumnReader, learn_column
+from bestofk.data.frames import as_pandas
 from bestofk.data.schema import is_whole
 
 if TYPE_CHECKING:
@@ -93,8 +94,7 @@ class RawColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if not self.columns or is_whole(X):
             return X  # sparse rows or texts
         names = [name for name, _ in self.columns]
-        if hasattr(X, "to_pandas"):
-            X = X.to_pandas()
+        X = as_pandas(X, "X")
         if isinstance(X, pd.DataFrame):
             frame = X.copy(deep=False)
             frame.columns = pd.Index([str(name) for name in X.columns], dtype=object)

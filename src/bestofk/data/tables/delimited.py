@@ -31,7 +31,6 @@ _CONTROL = re.compile("[\x01-\x08\x0e-\x1a]")
 _BEGINNING = 100_000
 _MAX_SNIFFED_ROWS = 100
 _BYTES_PER_CELL = 8
-_MAX_NAME = 1000
 
 
 class Text(NamedTuple):
@@ -158,8 +157,6 @@ def split_cells(
 def names_of(header: list[str], where: str) -> list[str]:
     """Return the names of the columns, numbered if they have none; raise if two are equal."""
     names = [name or f"column {position}" for position, name in enumerate(header, start=1)]
-    if max(map(len, names)) > _MAX_NAME:
-        raise TableError(f"{where}: the name of a column has more than {_MAX_NAME} characters.")
     if len(set(names)) < len(names):
         first: dict[str, int] = {}
         for position, name in enumerate(names, start=1):
