@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from bestofk._base.checks import names_arguments, positive, whole
+from bestofk._base.checks import names_arguments, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import counted
 from bestofk.data.dataset import DataSet
@@ -163,7 +163,7 @@ def compare(
     >>> study.recommended
     'nmc'
     """
-    deadline = deadline_of(budget if execution is None else budget or execution.budget)
+    begin = time.monotonic()
     settings = _combined(
         settings or Settings(), "settings", prefer=prefer, margin=margin, alpha=alpha, test=test,
         random_state=whole(random_state, "random_state", at_least=0),
@@ -172,6 +172,7 @@ def compare(
         execution or Execution(), "execution", budget=budget, timeout=timeout, store=store,
         n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
+    deadline = None if execution.budget is None else begin + execution.budget
     seed: int = settings.random_state  # type: ignore[assignment]
     if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
         cv = str(cv)
@@ -477,11 +478,6 @@ def _shorter(execution: Execution) -> str:
     if execution.budget is not None:
         return ""
     return "--budget 5m or --cv 5" if execution.command else "budget=300 or cv=5"
-
-
-def deadline_of(budget: float | None) -> float | None:
-    """Return the time at which a budget that starts now is used up."""
-    return None if budget is None else time.monotonic() + positive(budget, "budget")
 
 
 def _first_failure(task: ComparisonTask, cell: CellIndex, result: CellResult) -> RunError | None:

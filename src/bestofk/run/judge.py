@@ -226,7 +226,7 @@ def weight_notes(learners: Mapping[str, Any], loss: Loss) -> Sequence[str]:
 
 def refuse_unscorable(learners: Mapping[str, Any], loss: Loss) -> None:
     """Refuse, before the first fit, learners without the predictions that the loss needs."""
-    methods = _METHODS.get(loss.needs, loss.methods)
+    methods = loss.methods
     if not methods or "predict" in methods:
         return
     lacking = [name for name, one in learners.items() if _lacks(one, methods)]
@@ -238,13 +238,6 @@ def refuse_unscorable(learners: Mapping[str, Any], loss: Loss) -> None:
             f"needs: leave {'it' if len(lacking) == 1 else 'them'} out, use another metric, or add "
             f"probabilities, as in CalibratedClassifierCV({first}())."
         )
-
-
-_METHODS = {
-    "probabilities": ("predict_proba",),
-    "ranking": ("decision_function", "predict_proba"),
-}
-"""The methods of a model, of which a loss needs one, by the input of the loss."""
 
 
 def _lacks(estimator: Any, methods: Sequence[str]) -> bool:

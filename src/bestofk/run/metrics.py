@@ -53,7 +53,7 @@ class Loss:
     span: float | None = None
     """Largest value, if the smallest is 0; None if unknown."""
     methods: tuple[str, ...] = ()
-    """Methods of a model, of which it needs one; none if `needs` says it all."""
+    """Methods of a model, of which it needs one; none if `predict` is enough or it is unknown."""
     reads_model: bool = False
     """True if it may read more of a fitted model and its rows than predictions."""
 
@@ -270,6 +270,7 @@ LOSSES: Registry[Loss] = Registry(
         summary="mean -log probability of the true class",
         task="classification",
         needs="probabilities",
+        methods=("predict_proba",),
         each=log_losses,
     ),
     Loss(
@@ -277,6 +278,7 @@ LOSSES: Registry[Loss] = Registry(
         summary="mean squared distance of the probabilities from the truth",
         task="classification",
         needs="probabilities",
+        methods=("predict_proba",),
         each=brier_scores,
         shown="Brier score",
         span=2.0,
@@ -286,6 +288,7 @@ LOSSES: Registry[Loss] = Registry(
         summary="1 - area under the ROC curve (two classes)",
         task="classification",
         needs="ranking",
+        methods=("decision_function", "predict_proba"),
         of=one_minus_auc,
         shown="1 - AUC",
         span=1.0,

@@ -849,7 +849,7 @@ def _read_predictions(
         labels = classes[array.argmax(axis=1)]
         return ModelPredictions(labels=labels, probabilities=array.astype(np.float64))
     strange = set(array.tolist()) - set(classes.tolist())
-    if loss.needs not in ("ranking", "probabilities") and "predict" in (loss.methods or "predict"):
+    if not loss.methods or "predict" in loss.methods:
         if strange:
             numbers = array.dtype.kind == "f" and len(classes) == 2
             raise ArgumentError(
