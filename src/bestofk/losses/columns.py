@@ -481,13 +481,13 @@ def all_as_losses(
     return values
 
 
-def one_metric(table: Table, column: str, metric: str | None) -> tuple[np.ndarray | None, str]:
-    """Return the rows of the stated metric (None for all rows), and its name."""
+def one_metric(table: Table, column: str, metric: str | None) -> tuple[Table, str]:
+    """Return the rows of the stated metric, or all rows if there is only one, and its name."""
     levels = table.levels(column)
     if metric is not None:
         if metric not in levels.names:
             raise UnknownNameError("metric", metric, levels.names, table.source)
-        return levels.codes == levels.names.index(metric), metric
+        return table.take(levels.codes == levels.names.index(metric)), metric
     if len(levels.names) > 1:
         row = int((levels.codes == 1).argmax())
         raise TableError(
@@ -497,7 +497,7 @@ def one_metric(table: Table, column: str, metric: str | None) -> tuple[np.ndarra
             use(metric=levels.names[0]),
             ".",
         )
-    return None, levels.names[0] if levels.names else column
+    return table, levels.names[0] if levels.names else column
 
 
 def score_column(table: Table, roles: dict[str, str]) -> str:

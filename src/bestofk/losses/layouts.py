@@ -138,8 +138,10 @@ def read_cells(
     )
 
 
-def columns_of_learners(table: Table, roles: dict[str, str]) -> tuple[list[str], list[str]]:
-    """Return the columns of the learners of a wide table, and sentences about the others.
+def columns_of_learners(
+    table: Table, roles: dict[str, str]
+) -> tuple[list[str], list[str], list[str]]:
+    """Return the columns of the learners of a wide table, those of unused texts, and sentences.
 
     Every column of numbers without a role is a learner. The first column of texts names the rows
     if no column has that role: data sets, folds or times. The roles are changed accordingly.
@@ -166,11 +168,9 @@ def columns_of_learners(table: Table, roles: dict[str, str]) -> tuple[list[str],
         role = "fold" if all(map(split_of, names)) else "dataset"
         role = "time" if all(map(is_date, names)) else role
         roles[role] = texts.pop(0)
-    if texts:
-        notes.append(f"Not used, as they hold text: {shortened(list(map(repr, texts)), 12)}.")
     if empty:
         notes.append(f"Left out, as they are empty: {shortened(list(map(repr, empty)), 12)}.")
-    return learners, notes
+    return learners, texts, notes
 
 
 def _holds_text(table: Table, column: str) -> bool:

@@ -387,8 +387,7 @@ def _read_long(
     if measures is not None:
         mixed = metrics_by_dataset(table, roles) if metric is None else {}
         if not mixed:
-            keep, name = one_metric(table, measures, metric)
-            table = table if keep is None else table.take(keep)
+            table, name = one_metric(table, measures, metric)
     elif metric is not None:
         if metric not in table:
             known = [column for column in table.columns if direction_of(column) is not None]
@@ -428,8 +427,7 @@ def _read_wide(
     """Read one column per learner."""
     name = ""
     if "metric" in roles and not table.is_numeric(roles["metric"]):
-        keep, name = one_metric(table, roles["metric"], metric)
-        table = table if keep is None else table.take(keep)
+        table, name = one_metric(table, roles["metric"], metric)
     elif metric is not None:
         raise _no_learners(table)
     if learners is not None:
@@ -439,14 +437,13 @@ def _read_wide(
     if guessed:
         free = [column for column in table.columns if column not in roles.values()]
         refuse_predictions(table, free, roles.get("fold"))
-    columns, notes = columns_of_learners(table, roles)
-    if learners is None:
-        learners = columns
-        for note in notes:
-            if note.startswith("Not used"):
-                warnings.warn(BestOfKWarning(f"{table.source}: {note}"), stacklevel=3)
-    else:
+    columns, unused, notes = columns_of_learners(table, roles)
+    if learners is not None:
         notes = []
+    elif unused:
+        notes.append(f"Not used, as they hold text: {shortened(list(map(repr, unused)), 12)}.")
+        warnings.warn(BestOfKWarning(f"{table.source}: {notes[-1]}"), stacklevel=3)
+    learners = columns if learners is None else learners
     if not learners:
         raise TableError(
             f"{table.source}: no column holds the scores of a learner (columns: "
@@ -502,7 +499,7 @@ def _read_rows(table: Table, roles: dict[str, str], metric: str | None) -> _Numb
         raise TableError(f"{table.source}: no column holds the scores of a data set.")
     numbers = [split.number for split in map(split_of, columns) if split]
     axis, names = ("fold", numbers) if len(numbers) == len(columns) else ("dataset", columns)
-    by_row = {role: roles[role] for role in ("learner", "dataset") if role in roles}
+    by_row = {role: column for role, column in roles.items() if role in ("learner", "dataset")}
     cells = read_cells(table, by_row, columns, axis, list(map(str, names)))
     return _Numbers(cells, name or "loss", direction_of(name) or "unknown")
 

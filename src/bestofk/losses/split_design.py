@@ -23,28 +23,22 @@ def is_certain(splits: int) -> bool:
     return splits in CERTAIN_FOLDS
 
 
-def repeated_designs(splits: int) -> list[str]:
-    """Return the usual designs of repeated cross-validation with this number of splits.
+def design_advice(splits: int) -> tuple[Part, ...]:
+    """Return the designs that this number of splits may have, as advice of an error.
 
     Examples
     --------
-    >>> repeated_designs(50), repeated_designs(9), repeated_designs(17)
-    (['5x10', '10x5'], ['3x3'], [])
+    >>> "".join(map(str, design_advice(50)))[:70]
+    "design='5x10' (5 runs of 10 folds), design='10x5' (10 runs of 5 folds)"
     """
-    designs = [
-        f"{splits // folds}x{folds}"
-        for folds in _USUAL_FOLDS
-        if splits % folds == 0 and 1 < splits // folds <= _MOST_RUNS
-    ]
-    return [] if is_certain(splits) else designs[:3]
-
-
-def design_advice(splits: int) -> tuple[Part, ...]:
-    """Return the designs that this number of splits may have, as advice of an error."""
     parts: list[Part] = []
-    for design in repeated_designs(splits):
-        runs, _, folds = design.partition("x")
-        parts += [use(design=design), f" ({runs} runs of {folds} folds), "]
+    repeated = [
+        (splits // folds, folds)
+        for folds in _USUAL_FOLDS
+        if not is_certain(splits) and splits % folds == 0 and 1 < splits // folds <= _MOST_RUNS
+    ]
+    for runs, folds in repeated[:3]:
+        parts += [use(design=f"{runs}x{folds}"), f" ({runs} runs of {folds} folds), "]
     return (
         *parts,
         use(design=f"kfold:{splits}"),

@@ -133,8 +133,7 @@ def autogluon_columns(table: Table, stated: Mapping[str, str], metric: str | Non
 def tabarena_columns(table: Table, stated: Mapping[str, str], metric: str | None) -> ToolColumns:
     """Read the errors of methods; each task has its own metric, and all are errors."""
     if metric is not None:
-        keep, _ = one_metric(table, "metric", metric)
-        table = table if keep is None else table.take(keep)
+        table, _ = one_metric(table, "metric", metric)
     roles = {"learner": "method", "score": "metric_error", **stated}
     return ToolColumns(
         table=with_columns(table, {}, "TabArena results: methods are learners."),
@@ -228,8 +227,8 @@ _LOWER_MEASURES = re.compile(r"error|cost|time|ram_hours|entropy$")
 
 def openml_columns(table: Table, stated: Mapping[str, str], metric: str | None) -> ToolColumns:
     """Read flows as learners, with their setups if they differ, and tasks as data sets."""
-    keep, measure = one_metric(table, "function", metric)
-    table = _latest_runs(table if keep is None else table.take(keep))
+    table, measure = one_metric(table, "function", metric)
+    table = _latest_runs(table)
     flows = texts(table, "flow_name")
     if None in flows:
         where = table.location(flows.index(None), "flow_name")

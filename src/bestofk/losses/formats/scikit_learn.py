@@ -177,8 +177,7 @@ def skore_columns(table: Table, stated: Mapping[str, str], metric: str | None) -
     """Read estimators as learners, splits as folds, and one of the metrics."""
     if metric is None and "default_score" in table.levels("name").names:
         metric = "default_score"
-    keep, name = one_metric(table, "name", metric)
-    table = table if keep is None else table.take(keep)
+    table, name = one_metric(table, "name", metric)
     note = f"A report of skore: {name!r} of each estimator and split."
     roles = {role: role for role in _OF_SPLITS if role in table}
     return ToolColumns(
