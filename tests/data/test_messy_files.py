@@ -8,7 +8,6 @@ import datetime
 import gzip
 import json
 import re
-import sqlite3
 
 import numpy as np
 import pandas as pd
@@ -139,25 +138,3 @@ def test_a_column_of_many_texts_is_mentioned(tmp_path, cells):
     study = bk.compare("max,naive-bayes", write(tmp_path, "a.csv", text(cells)), cv="kfold:2",
                        progress=False)  # fmt: skip
     assert "different texts in 300 rows and is read as a category" in study.explain()
-
-
-def test_sheets_folders_and_databases(tmp_path):
-    with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
-        FRAME.head(20).to_excel(book, sheet_name="old", index=False)
-        FRAME.to_excel(book, sheet_name="New data", index=False)
-    folder = tmp_path / "parts"
-    folder.mkdir()
-    FRAME.head(100).to_csv(folder / "a.csv", index=False)
-    FRAME.tail(200).to_csv(folder / "b.csv", index=False)
-    connection = sqlite3.connect(tmp_path / "shop.db")
-    FRAME.to_sql("sales", connection, index=False)
-    connection.close()
-    for source in (f"{tmp_path}/book.xlsx#New data", folder, f"sqlite:///{tmp_path}/shop.db#sales",
-                   FRAME.to_dict(orient="records"), FRAME):  # fmt: skip
-        data = as_dataset(source, "y")
-        np.testing.assert_allclose(data.X["value"], VALUE)
-    with pytest.raises(bk.BestOfKError, match=r"name one as in 'book.xlsx#old'"):
-        as_dataset(tmp_path / "book.xlsx")
-    FRAME[["other", "y"]].to_csv(folder / "c.csv", index=False)
-    with pytest.raises(bk.BestOfKError, match=r"must have the columns of a.csv; c.csv has others"):
-        as_dataset(folder)

@@ -13,7 +13,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.cli import main
 from bestofk.data import as_dataset
 from bestofk.data.columns import learn_column
@@ -289,27 +289,6 @@ def test_folders_sheets_databases_and_dictionaries(tmp_path, capsys):
         ("/dev/zero", "must be a regular file, not a device or a pipe"),
     ):
         assert sentence in run(capsys, source)[2]
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("a,class\n1,x\n2,x\n", "at least two classes; all 2 rows are 'x'"),
-        ("a,class\n1,x\n2,\n3,y\n", "line 3, column 'class' must hold the target"),
-        ("a,a,class\n1,2,x\n2,3,y\n", "'a'"),
-        ("class\nx\ny\n", "must be a column to learn from besides the target 'class'"),
-        ("a,class\n", "rows"),
-        ("", "the file is empty"),
-        ("a,class\n1,x\n2,y,9\n", "line 3"),
-        ("a,class\n1,x\ninf,y\n", "must hold finite numbers"),
-    ],
-)
-def test_unreadable_files_raise_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
-    (tmp_path / "f.csv").write_text(text)
-    with pytest.raises(BestOfKError) as caught:
-        as_dataset(tmp_path / "f.csv")
-    assert sentence in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.skipif(SHARED is None, reason="BESTOFK_DATA is not set: no folder of data sets")

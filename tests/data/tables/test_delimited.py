@@ -1,7 +1,6 @@
 import codecs
 import gzip
 
-import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -70,14 +69,6 @@ def test_the_line_counts_blank_lines_and_quoted_newlines(write):
     with pytest.raises(TableError) as caught:
         table.numbers("x")
     assert str(caught.value) == "t.csv: line 9, column 'x' must be a number; got 'oops'."
-
-
-@pytest.mark.parametrize("mark", ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "None", "  "])
-def test_marks_of_missing_cells(write, mark):
-    table = read_table(write(f"name,x\na,1\nb,{mark}\n"))
-    assert table.missing("x").tolist() == [False, True]
-    np.testing.assert_array_equal(table.numbers("x"), [1.0, np.nan])
-    assert table.text("x").tolist() == ["1", None]
 
 
 def test_levels_are_in_order_of_appearance(write):

@@ -66,18 +66,6 @@ def test_frames_of_any_type_become_columns():
     assert table.text("text").tolist() == ["p", None]
 
 
-def test_whole_floats_are_whole_labels():
-    table = Table.from_columns({"fold": [0.0, 1.0, np.nan], "share": [0.5, 1.0, 2.0]})
-    assert table.text("fold").tolist() == ["0", "1", None]
-    assert table.text("share").tolist() == ["0.5", "1", "2"]
-
-
-def test_booleans_are_words():
-    table = Table.from_columns({"right": [True, None, False]})
-    assert not table.is_numeric("right")
-    assert table.text("right").tolist() == ["True", None, "False"]
-
-
 def test_rows_that_are_taken_keep_their_numbers():
     table = Table.from_columns({"a": ["1", "2", "x", "y" * 100]})
     taken = table.take(np.array([False, True, True, True]))

@@ -1,4 +1,4 @@
-"""Read Parquet, and a few typed columns of large files quickly; the only module with pyarrow.
+"""Read Parquet, and a few typed columns of large files quickly, with pyarrow.
 
 pyarrow is an extra. Without it, `read_table` reads large text files, more slowly.
 """
