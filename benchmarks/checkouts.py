@@ -13,7 +13,7 @@ TABLE = (
     "import time, numpy as np, bestofk as bk; rng = np.random.default_rng(0)\n"
     "def table(K, *shape):\n"
     "    losses = rng.normal(size=(K, *shape)).T + np.linspace(0, 1, K)\n"
-    "    return bk.Losses(losses.T, dims=('learner', 'run', 'fold'))\n"
+    "    return bk.Losses(losses.T)\n"
 )
 CASES = {
     "order-1000": f"{TABLE}t = table(1000, 10, 10); bk.order(t)\n"

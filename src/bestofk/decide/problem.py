@@ -48,7 +48,7 @@ class Subject:
     clustered: bool = True
 
 
-MAX_PAIRS = 2_000_000
+MAX_PAIRS = 5_000_000
 """Pairs of learners that a decision may compare; each needs about 100 bytes."""
 BOTH_PARTS = -1
 """Asks `Problem.sample` for all runs, then those on parts of the rows, in one axis."""
