@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -458,12 +459,7 @@ class Losses:
         import hashlib
         import json
 
-        optional = ("nested_runs", "groups", "test_fraction")
-        left_out = (*optional, "assumed")
-        names = [name for name in Design.__dataclass_fields__ if name not in left_out]
-        design = [getattr(self.design, name) for name in names]
-        parts = [getattr(self.design, name) for name in optional]
-        design += [str(part) for part in parts if part]
+        design = repr(self.design)
         head = json.dumps([self.learners, self.datasets, self.loss_name, design, self.values.shape])
         digest = hashlib.sha256(head.encode("utf-8"))
         digest.update(np.where(self.missing, 0.0, self.values).astype("<f8").tobytes())
@@ -624,9 +620,9 @@ def _positions(
     if not chosen:
         raise ArgumentError(f"at least one {kind} must be selected; got none.")
     at = {name: position for position, name in enumerate(names)}
-    for index, name in enumerate(chosen):
+    for name, count in Counter(chosen).items():
         if name not in at:
             raise UnknownNameError(kind, name, names)
-        if name in chosen[:index]:
+        if count > 1:
             raise ArgumentError(f"every {kind} must be named once; got {name!r} twice.")
     return [at[name] for name in chosen], chosen
