@@ -408,16 +408,9 @@ def is_sparse(X: Any) -> bool:
 
 def is_texts(X: Any) -> bool:
     """Return whether `X` is one text per row: a list, an array of one axis, or a Series."""
-    if isinstance(X, list | tuple):
-        return len(X) > 0 and all(isinstance(row, str) for row in X)
-    if getattr(X, "ndim", None) != 1 or not hasattr(X, "__len__") or len(X) == 0:
+    if not isinstance(X, list | tuple) and getattr(X, "ndim", None) != 1:
         return False
-    kind = getattr(getattr(X, "dtype", None), "kind", "")
-    if kind in ("U", "T"):
-        return True
-    if kind != "O" and not hasattr(X, "iloc"):
-        return False
-    return all(isinstance(row, str) for row in X)
+    return len(X) > 0 and all(isinstance(row, str) for row in X)
 
 
 def is_whole(X: Any) -> bool:

@@ -191,8 +191,8 @@ def read_numbers(
         counts = np.bincount(codes[codes >= 0], minlength=len(texts))
         if counts[is_number[:-1]].sum() < MIN_SHARE_OF_NUMBERS * counts.sum():
             return None
-        counted = {text: int(counts[i]) for i, text in enumerate(texts) if text in words}
-        counted = {text: count for text, count in counted.items() if count}
+        by_text = zip(texts, counts.tolist(), strict=True)
+        counted = {text: count for text, count in by_text if text in words and count}
     return Numbers(values[codes], parsed.form, counted)
 
 
