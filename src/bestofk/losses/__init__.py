@@ -1,4 +1,4 @@
-"""The table of losses with its design, and how to read and write it."""
+"""The table of losses with its design, and how to read it."""
 
 import lazy_loader
 
