@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from warnings import WarningMessage
 
 import numpy as np
@@ -24,7 +24,6 @@ from bestofk.run.experiment import (
     ALL_FOLDS,
     CellIndex,
     Experiment,
-    NamedLearner,
     UnavailableEstimator,
 )
 from bestofk.run.judge import (
@@ -40,9 +39,6 @@ from bestofk.run.process_state import caught_warnings, restored_process_state
 from bestofk.run.results import pack
 from bestofk.run.task import ItemEvaluator, describe_error, one_line
 from bestofk.splits.splits import Splits, distinct_rows
-
-if TYPE_CHECKING:
-    from bestofk.learners.preparation import ReadyLearner
 
 WHOLE_PLAN_FROM = 10_000
 """Minimum of rows times splits for evaluating whole plans at once.
@@ -131,20 +127,8 @@ class _Runner:
     form: str
     writes: bool
     seeded: bool
-    weights: str | None = None
+    weights: str | None
     """The argument of `fit` that takes the weights of the rows."""
-
-    @classmethod
-    def of(cls, learner: NamedLearner, ready: ReadyLearner, rows: Rows) -> _Runner:
-        return cls(
-            fresh=model_factory(ready.estimator),
-            form=ready.form,
-            writes=ready.form != "encoded" and may_write(ready.estimator),
-            seeded=bool(seed_names(ready.estimator)),
-            weights=None
-            if rows.weights is None
-            else prepared_argument(ready.estimator, learner.estimator),
-        )
 
 
 @dataclass(slots=True)
@@ -236,15 +220,21 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
     def _runner(self, dataset: int, learner: int) -> _Runner:
         at = (dataset, learner)
         if at not in self._runners:
-            named = self.experiment.learners[learner]
-            rows = self.rows(dataset)
-            if isinstance(named.estimator, UnavailableEstimator):
-                raise UnscoredError("missing", named.estimator.reason)
-            ready = ready_learner(named.estimator, rows.data)
+            estimator, rows = self.experiment.learners[learner].estimator, self.rows(dataset)
+            if isinstance(estimator, UnavailableEstimator):
+                raise UnscoredError("missing", estimator.reason)
+            ready = ready_learner(estimator, rows.data)
             if ready.form == "encoded":
                 with caught_warnings():
                     ready.estimator.load(rows.encoded)
-            self._runners[at] = _Runner.of(named, ready, rows)
+            weighted = rows.weights is not None
+            self._runners[at] = _Runner(
+                fresh=model_factory(ready.estimator),
+                form=ready.form,
+                writes=ready.form != "encoded" and may_write(ready.estimator),
+                seeded=bool(seed_names(ready.estimator)),
+                weights=prepared_argument(ready.estimator, estimator) if weighted else None,
+            )
         return self._runners[at]
 
     def _whole_plan(
