@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -45,7 +45,9 @@ class CellKey:
     @cached_property
     def digest(self) -> str:
         """The cell's identifier of 32 hexadecimal digits."""
-        return Digests().of(self)
+        names = (self.dataset, self.learner, self.splits)
+        text = f"{names!r} {self.run} {self.fold} {self.repetition}"
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def seed(self, random_state: int) -> int:
         """Return the learner's seed in this cell, 32 bits that depend only on the key.
@@ -183,21 +185,3 @@ class CellBatch:
             warnings=self.warnings.get(row, ()),
             predictions=self.predictions.get(row),
         )
-
-
-class Digests:
-    """The digests of many cells; shared parts of the keys are hashed once."""
-
-    def __init__(self) -> None:
-        self._prefixes: dict[tuple[str, str, str], Any] = {}
-
-    def of(self, key: CellKey) -> str:
-        """Return the identifier of a cell, 32 hexadecimal digits."""
-        names = (key.dataset, key.learner, key.splits)
-        prefix = self._prefixes.get(names)
-        if prefix is None:
-            prefix = self._prefixes[names] = hashlib.sha256(f"{names!r} ".encode())
-        hasher = prefix.copy()
-        hasher.update(f"{key.run} {key.fold} {key.repetition}".encode())
-        digest: str = hasher.hexdigest()[:32]
-        return digest

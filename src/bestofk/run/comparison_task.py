@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk._base.formatting import joined
 from bestofk.learners.preparation import is_trusted
-from bestofk.run.cells import CellResult, Digests, Failure
+from bestofk.run.cells import CellResult, Failure
 from bestofk.run.evaluate import Evaluator, takes_whole_plans
 from bestofk.run.experiment import (
     ALL_FOLDS,
@@ -167,20 +167,14 @@ class ComparisonTask(Task[CellIndex, CellResult]):
         missing: dict[str, list[CellIndex]] = {}
         remaining = iter(rest)
         while batch := list(islice(remaining, LOOKUP_BATCH_SIZE)):
-            keys = self._digests(batch)
+            keys: dict[str, list[CellIndex]] = {}
+            for cell in batch:
+                keys.setdefault(self.key(cell), []).append(cell)
             if store is not None:
                 self._fill(table, store, keys, is_stale)
             for digest, cells in keys.items():
                 missing.setdefault(digest, []).extend(cells)
         return StoreLookup(results=table, missing=missing, known=len(table))
-
-    def _digests(self, cells: list[CellIndex]) -> dict[str, list[CellIndex]]:
-        """Return the cells by their digests."""
-        digests, key = Digests(), self.experiment.key
-        by_digest: dict[str, list[CellIndex]] = {}
-        for cell in cells:
-            by_digest.setdefault(digests.of(key(cell)), []).append(cell)
-        return by_digest
 
     def _fill(
         self,
@@ -210,9 +204,7 @@ class ComparisonTask(Task[CellIndex, CellResult]):
 
     def find(self, store: Store, items: Mapping[str, CellIndex]) -> dict[str, CellResult]:
         experiment = self.experiment
-        keys = [experiment.key(cell) for cell in items.values()]
-        for key, digest in zip(keys, items, strict=True):
-            vars(key)["digest"] = digest  # known already, and hashing is slow
+        keys = map(experiment.key, items.values())
         with_predictions = experiment.keep_predictions or experiment.keep_first
         stored = store.get(keys, experiment.spec.metrics, predictions=with_predictions)
         return {key: result for key, result in stored.items() if experiment.serves(result)}

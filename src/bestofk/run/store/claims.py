@@ -96,7 +96,9 @@ class Claims:
         """Release claims, so that other processes can claim them."""
         released = list(digests)
         if released:
-            self._database.commit(partial(_delete_claims, digests=released), lightly=True)
+            self._database.commit(
+                partial(delete_rows, table=claims, digests=released), lightly=True
+            )
 
     def _register(self, connection: sa.Connection) -> None:
         _lock(connection)
@@ -166,10 +168,6 @@ class Claims:
         _lock(connection)
         connection.execute(sa.delete(claims).where(claims.c.claimer == self._name))
         connection.execute(sa.delete(claimers).where(claimers.c.name == self._name))
-
-
-def _delete_claims(connection: sa.Connection, digests: list[str]) -> None:
-    delete_rows(connection, claims, digests)
 
 
 def _lock(connection: sa.Connection) -> None:
