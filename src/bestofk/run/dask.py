@@ -137,30 +137,22 @@ class DaskCluster(Generic[ItemT, ResultT]):
         See `bestofk.run.engine.Engine.run` for the parameters.
         """
         waiting = iter(blocks)
-        pending: dict[int, Block[ItemT]] = {}
         while True:
-            for block in islice(waiting, self.blocks_at_once - len(pending)):
-                pending[self.send(block)] = block
+            for block in islice(waiting, self.blocks_at_once - len(self.futures)):
+                self._submit(next(self.tickets), block, sends=1)
             now = time.monotonic()
-            if not pending or (deadline is not None and now >= deadline):
+            if not self.futures or (deadline is not None and now >= deadline):
                 break
             received = self.receive(None if deadline is None else deadline - now)
             if received is None:
                 continue
-            ticket, results = received
-            block = pending.pop(ticket)
+            block, results = received
             if results is None:
                 reason = "the Dask workers that evaluated it were killed."
                 lost = Failure(kind="killed", reason=reason)
                 yield from (self.task.lost(item, lost) for item in block.items)
             else:
                 yield from results
-
-    def send(self, block: Block[ItemT]) -> int:
-        """Send a block and return its ticket."""
-        ticket = next(self.tickets)
-        self._submit(ticket, block, sends=1)
-        return ticket
 
     def _submit(self, ticket: int, block: Block[ItemT], sends: int) -> None:
         try:
@@ -172,8 +164,8 @@ class DaskCluster(Generic[ItemT, ResultT]):
         self.futures[ticket] = (future, block, sends)
         future.add_done_callback(lambda done: self.finished.put((ticket, done)))
 
-    def receive(self, seconds: float | None) -> tuple[int, list[Any] | None] | None:
-        """Return the ticket and results of a finished block; None after `seconds` or a resend.
+    def receive(self, seconds: float | None) -> tuple[Block[ItemT], list[Any] | None] | None:
+        """Return a finished block and its results; None after `seconds` or a resend.
 
         The results are None if the block was lost with its workers.
         """
@@ -185,15 +177,15 @@ class DaskCluster(Generic[ItemT, ResultT]):
         if self.client.status != "running":
             raise self._disconnected(None)
         if future.status == "finished":
-            return ticket, future.result()
+            return block, future.result()
         if future.status == "error":
             error = future.exception()
             if not isinstance(error, self.killed_worker):
                 raise RunError(f"A worker of the Dask cluster failed: {describe_error(error)}")
-            return ticket, None
+            return block, None
         # cancelled: the workers that had the task are gone
         if sends >= MAX_SENDS:
-            return ticket, None
+            return block, None
         if self.data.status != "finished":
             self._threads(None, 1)
             self.data = self._scatter()
