@@ -137,6 +137,7 @@ def test_accept_makes_a_new_baseline_and_keeps_the_first(tmp_path):
     assert (result.answer, result.baseline) == ("blocked", "v2")
     expected = answers(2).mean() - answers(0).mean()
     assert score(result)["since_start"] == pytest.approx(expected)
+    assert f"Difference from the first baseline: score {expected:+.3f}" in result.explain()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 import bestofk as bk
 import time_limits
-from bestofk.run import evaluate as evaluation, evaluate as whole_plans
+from bestofk.run import evaluate as whole_plans
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engine import Engine
 
@@ -124,7 +124,7 @@ def test_with_a_limit_each_fit_is_made_and_timed_on_its_own(monkeypatch, each, a
     expected = {
         at: cell.loss
         for at, cell in strange.by_place(
-            experiment, evaluation.evaluate(experiment, experiment.cells())
+            experiment, Engine(name="serial").run(ComparisonTask(experiment), experiment.cells())
         ).items()
     }
     WholePlan(made, each, at_once)(monkeypatch)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bestofk._base.errors import Advice
+from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.config import config_option
 from bestofk.cli.options import (
@@ -138,6 +139,8 @@ def order(
             for name, column in (("groups", groups), ("folds", folds)):
                 if column is not None:
                     raise click.UsageError(f"--{name} needs --truth, the column of true values.")
+            # before numpy and pandas are imported
+            check_source(losses, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
             from bestofk.losses.columns import BattleColumnsError, IntervalColumnsError
 
             table: Any = losses

@@ -161,6 +161,11 @@ class GateResult(Presented):
             f"baseline is {self.baseline}{runs}."
         )
         lines += [self.worse_words()] if self.worse_items else []
+        if self.history is not None and len(self.history.baselines) > 1:
+            since = ", ".join(
+                f"{name} {signed(row['since_start'], '.3f')}" for name, row in self.results.items()
+            )
+            lines.append(f"Difference from the first baseline: {since}.")
         if self.repeated:
             lines.append("The ledger already has these scores; this is its answer.")
         lines.append(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ACCEPTED = "None, a path, 'sqlite:///x.db' or 'postgresql+psycopg://user@host/database'"
 HIDDEN = "***"
 _SCHEMES = r"(?:postgres|pgsql|psycopg|mysql|mariadb|oracle|mssql|mongodb|redis|jdbc)[a-z0-9+.]*"
-_IN_AUTHORITY = re.compile(r"(?i)([a-z][a-z0-9+.-]*://[^:/?@]*):.*@", re.DOTALL)
+_IN_AUTHORITY = re.compile(r"(?i)([a-z][a-z0-9+.-]{0,40}://[^:/?@]*):.*@", re.DOTALL)
 _MISTYPED = re.compile(rf"(?i)({_SCHEMES}\s*[:;]*\s*[/\\]*\s*[^:/?@\s]*)\s*:[^/].*@", re.DOTALL)
 """A user and a password before an @, after too few or too many slashes."""
 _BARE = re.compile(r"\A(\s*[^:/\\@\s]+):(?!/)[^@\s]*@")
