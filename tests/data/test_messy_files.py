@@ -138,3 +138,14 @@ def test_a_column_of_many_texts_is_mentioned(tmp_path, cells):
     study = bk.compare("max,naive-bayes", write(tmp_path, "a.csv", text(cells)), cv="kfold:2",
                        progress=False)  # fmt: skip
     assert "different texts in 300 rows and is read as a category" in study.explain()
+
+
+def test_three_decimals_after_a_comma_are_the_same_when_the_model_is_used(tmp_path):
+    """66,690 in a file with semicolons is 66.69, in the comparison and in the fitted model."""
+    value = np.round(VALUE + 1, 2)
+    cells = [f"{v:.3f}".replace(".", ",") for v in value]
+    file = write(tmp_path, "a.csv", text(cells, sep=";", other=COMMA))
+    study = bk.compare("max,decision-tree", file, cv="kfold:2", progress=False)
+    model = study.fit_recommended()
+    rows = pd.DataFrame({"value": value, "other": OTHER})
+    assert np.mean(model.predict(rows) == TARGET) > 0.99

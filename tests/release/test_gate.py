@@ -86,6 +86,13 @@ def test_a_rerun_settles_a_suspect_at_once(tmp_path):
     assert score(result)["mean"] == pytest.approx(expected)
 
 
+def test_the_smallest_number_of_items_can_block():
+    # the sign test of 8 losses: 2^-8 = 0.0039, below 0.005; of 7: 0.0078
+    result = gate(np.zeros(8), np.ones(8))
+    assert (result.answer, score(result)["p"]) == ("blocked", pytest.approx(2**-8))
+    assert (score(result)["low"], score(result)["high"]) == (-1.0, -1.0)
+
+
 def test_three_runs_are_tested_once_at_the_whole_level():
     build, baseline = paired(wins=16, losses=29, same=100, right=200)
     result = gate([build, build, build], baseline)
@@ -154,6 +161,7 @@ def test_accept_makes_a_new_baseline_and_keeps_the_first(tmp_path):
         ([1.0, np.nan], answers(0), "must be finite"),
         (answers(1, n=300), answers(0), "lacks 100 of the 400 items of the baseline"),
         ({"a": 1.0}, answers(0), "shares no item with the baseline"),
+        (np.zeros(7), np.ones(7), "never block a build on 7 independent items: use at least 8"),
         (answers(1), None, "start one with 'bestofk gate start FILE'"),
     ],
 )

@@ -146,7 +146,7 @@ def check(
             print_sentences("\n".join(filter(None, (text, worse, step))))
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # rich exits
-        # the exit code is the answer, whether somebody reads the text or not
+        # keep the exit code if the output is closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     click.get_current_context().exit(result.exit_code)
 

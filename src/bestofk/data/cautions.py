@@ -1,4 +1,4 @@
-"""What in these data would make a comparison misleading: copies, leaks, identifiers, dates."""
+"""Find what makes a comparison misleading: copies, leaks, identifiers, dates."""
 
 from __future__ import annotations
 

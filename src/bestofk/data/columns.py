@@ -1,4 +1,4 @@
-"""What a column is: numbers, dates or categories. The same rule holds for files and data frames."""
+"""Decide whether a column holds numbers, dates or categories, in files and data frames alike."""
 
 from __future__ import annotations
 

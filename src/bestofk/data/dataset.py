@@ -209,7 +209,7 @@ class DataSet:
 
     @property
     def predicted(self) -> str:
-        """What is predicted from what, in a sentence."""
+        """A sentence on the target and the columns that predict it."""
         other = OTHER_TASK[self.task]
         kind = self._target_words()
         if self.task_guessed:

@@ -40,7 +40,7 @@ from bestofk.data.schema import (
     is_whole,
     settled_rows,
 )
-from bestofk.data.tables.cells import MISSING_TEXTS, read_numbers
+from bestofk.data.tables.cells import DECIMAL_COMMAS, MISSING_TEXTS, read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -277,18 +277,24 @@ def _frame_of(table: Table) -> pd.DataFrame:
             columns[name] = categorical(cells, table.declared[name])
         else:
             # texts of Parquet are read as categories to save memory
-            columns[name] = _typed(cells.astype(object) if is_categorical(cells) else cells)
+            cells = cells.astype(object) if is_categorical(cells) else cells
+            columns[name] = _typed(cells, table.delimiter)
     return pd.DataFrame(columns)
 
 
-def _typed(cells: pd.Series[Any]) -> pd.Series[Any]:
-    """Return texts as numbers or truth values if all of them are."""
+def _typed(cells: pd.Series[Any], delimiter: str | None) -> pd.Series[Any]:
+    """Return texts as numbers or truth values if all of them are.
+
+    Decimal commas are read here if the delimiter is a semicolon, which later rows do not show.
+    """
     import pandas as pd
 
     if cells.dtype != object and not isinstance(cells.dtype, pd.StringDtype):
         return cells
-    parsed = read_numbers(cells, allow_words=False)
-    if parsed is not None and not parsed.form:
+    parsed = read_numbers(cells, delimiter=delimiter, allow_words=False)
+    if parsed is not None and (
+        not parsed.form or (delimiter == ";" and parsed.form == DECIMAL_COMMAS)
+    ):
         numbers = parsed.values
         gaps = np.isnan(numbers)
         if not gaps.any() and (numbers == np.floor(numbers)).all() and (

@@ -256,7 +256,7 @@ PRINTED_ROLES: dict[str, tuple[str, ...]] = {
     "learner": (*ROLES["learner"], "name"),
     "sd": ("sd", "std", "standard_deviation"),
 }
-"""The columns of a printed table beside the scores."""
+"""Columns of a printed table other than the scores."""
 PREDICTION_ROLES: dict[str, tuple[str, ...]] = {
     "truth": (
         "y_true", "ytrue", "y_test", "truth", "true_label", "true_value", "ground_truth",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DIMS = ("learner", "dataset", "run", "fold", "repetition")
 INSTANCE = "instance"
 GAPS = ("refuse", "allow")
-"""What a table does with missing cells."""
+"""How a table treats missing cells."""
 
 _GUESSES: dict[tuple[int, bool], tuple[str, ...]] = {
     (1, False): ("learner",),

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from math import floor, isfinite, log10
+from math import ceil, floor, isfinite, log2, log10
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -168,9 +168,11 @@ class GateResult(Presented):
             lines.append(f"Difference from the first baseline: {since}.")
         if self.repeated:
             lines.append("The ledger already has these scores; this is its answer.")
+        blocked = 100 * self.false_blocks
         lines.append(
-            f"Of 100 builds that are as good as the baseline, about {100 * self.false_blocks:g} "
-            "is blocked. 'bestofk gate --rehearse' says what these items can catch."
+            f"Of 100 builds that are as good as the baseline, about {blocked:g} "
+            f"{'is' if blocked == 1 else 'are'} blocked. 'bestofk gate --rehearse' says what "
+            "these items can catch."
         )
         return "\n".join(lines)
 
@@ -418,6 +420,14 @@ def started(reference: Build, false_blocks: float) -> Ledger:
     hashes = item_hashes(reference.items)
     if len(np.unique(hashes)) != len(hashes):
         raise ArgumentError(f"The items of {reference.name!r} must have different names.")
+    level = level_of(false_blocks, metrics=len(reference.scores), runs=1)
+    units, needed = len(np.unique(reference.clusters)), ceil(log2(1 / level))
+    if units < needed:
+        # a sign test of fewer units has no p-value below the level
+        raise ArgumentError(
+            f"The gate could never block a build on {counted(units, 'independent item')}: use at "
+            f"least {needed}."
+        )
     scores = {name: score.mean for name, score in reference.scores.items()}
     return Ledger(
         false_blocks=false_blocks,
@@ -544,6 +554,8 @@ def _tested(
         low = float(worse.confidence_interval(1 - level).low)
         high = float(better.confidence_interval(1 - level).high)
         ends = sorted((sign * low, sign * high))
+        if unit is not None:
+            ends = [max(ends[0], -unit), min(ends[1], unit)]
         p = float(worse.pvalue)
         results[name] = {
             "mean": float(scores[name][known].mean()),
@@ -589,12 +601,12 @@ def _worse_items(
     names = dict(zip(item_hashes(tested.items).tolist(), tested.items, strict=True))
     hashes = unpacked(history.items, history.size).tolist()
     base = unpacked_scores(history.baseline["scores"], history)
-    found = []
+    worse = []
     for metric, values in scores.items():
         loss = (base[metric] - values) * (1.0 if history.metrics[metric] else -1.0)
         order = np.argsort(-np.nan_to_num(loss, nan=-np.inf), kind="stable")[:MAX_WORSE_ITEMS]
-        found += [(float(loss[at]), metric, int(at)) for at in order if loss[at] > 0]
-    found.sort(key=lambda item: -item[0])
+        worse += [(float(loss[at]), metric, int(at)) for at in order if loss[at] > 0]
+    worse.sort(key=lambda item: -item[0])
     return [
         {
             "item": names.get(hashes[at], "(missing)"),
@@ -602,5 +614,5 @@ def _worse_items(
             "baseline": float(base[metric][at]),
             "new": float(scores[metric][at]),
         }
-        for _, metric, at in found[:MAX_WORSE_ITEMS]
+        for _, metric, at in worse[:MAX_WORSE_ITEMS]
     ]

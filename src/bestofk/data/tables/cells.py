@@ -124,6 +124,9 @@ def text_of(cell: Any) -> str:
     return str(cell).strip()
 
 
+DECIMAL_COMMAS = "commas were read as decimal marks"
+
+
 def read_numbers(
     cells: Any, *, delimiter: str | None = None, allow_words: bool = True
 ) -> Numbers | None:
@@ -271,7 +274,7 @@ def _parse(texts: list[str], *, semicolon: bool) -> Numbers | None:
             continue
         if decimal == ",":
             bare = [text.replace(",", ".") for text in bare]
-            form = f"{form}; commas were read as decimal marks".removeprefix("; ")
+            form = f"{form}; {DECIMAL_COMMAS}".removeprefix("; ")
         values = _floats([text + scale for text in bare])
         return None if values is None else Numbers(values, form)
     return None

@@ -33,7 +33,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 def regular_size(path: Path) -> int:
-    """Return the size of a regular file, or raise an error that says why it is none."""
+    """Return the size of a regular file; raise an error if the path is anything else."""
     try:
         status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
