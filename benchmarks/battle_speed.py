@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from bestofk.decide.battles import MEAN_POINTS, POINTS, Battles, order_battles
+from bestofk.decide.battles import MEAN_POINTS, POINTS, Battles, compare_battles
 from timing import Row, best, one_thread
 
 BATTLES, MODELS, LIMIT_SECONDS = 10_000_000, 200, 2.0
@@ -41,7 +41,7 @@ def against_limit(part: str) -> Row:
         clusters=clusters and np.random.default_rng(1).integers(0, clusters, BATTLES),
     )  # fmt: skip
     with one_thread():
-        seconds = best(lambda: order_battles(battles), times=1)
+        seconds = best(lambda: compare_battles(battles), times=1)
     return f"{part}-{BATTLES:.0e}", LIMIT_SECONDS / seconds, seconds, LIMIT_SECONDS
 
 
@@ -51,9 +51,9 @@ def peers() -> Iterator[Row]:
     first, second, outcome = drawn(BATTLES // 10)
     words = np.array(["model_b", "tie", "model_a"])[outcome]
     frame = pd.DataFrame({"model_a": NAMES[first], "model_b": NAMES[second], "winner": words})
-    decision = order_battles(frame)
+    decision = compare_battles(frame)
     points = dict(zip(decision.ranking, decision.points, strict=True))
-    ours = best(lambda: order_battles(frame), times=3)
+    ours = best(lambda: compare_battles(frame), times=3)
     try:
         import evalica
 

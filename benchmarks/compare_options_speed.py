@@ -49,7 +49,7 @@ def metrics() -> Iterator[Row]:
         "bayes": GaussianNB(),
     }
     for name in DATA:
-        options = {"data": bk.load(name), "cv": CV}
+        options = {"data": bk.read_data(name), "cv": CV}
         alone = comparison(learners, scoring=["accuracy"], **options)
         for label, losses in METRICS.items():
             together = comparison(learners, scoring=losses, **options)

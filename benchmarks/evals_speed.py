@@ -11,7 +11,7 @@ Logs of 20 models x 10,000 items x 4 epochs:
   10,000 items, against pandas, which reads and pivots the file. Limits: a ratio of at least 1/2,
   and 500 MiB.
 
-bestofk runs `read_evals` and `choose_model`; the peer runs `json.loads` (line by line if the file
+bestofk runs `read_evals` and `compare_evals`; the peer runs `json.loads` (line by line if the file
 has lines) or pyarrow's reader. Every side runs in a process of its own, right after a run of its
 own kind: a virtual machine that has reclaimed free memory takes tenths of a second to return it.
 Seconds are CPU seconds; ratios are medians over the repeats. Limits: a ratio of at least 1/3, and
@@ -40,10 +40,10 @@ OURS = """
 import pathlib, re, resource, sys
 import bestofk as bk, numpy, pandas, pyarrow.csv, pyarrow.parquet
 from bestofk.evals import example_evals, read_evals
-bk.choose_model(example_evals("inspect-sums"))  # import what reading and deciding need
+bk.compare_evals(example_evals("inspect-sums"))  # import what reading and deciding need
 begin = resource.getrusage(resource.RUSAGE_SELF)
 evals = read_evals(sys.argv[1])
-choice = bk.choose_model(evals)
+choice = bk.compare_evals(evals)
 end = resource.getrusage(resource.RUSAGE_SELF)
 seconds = end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime
 status = pathlib.Path("/proc/self/status").read_text()

@@ -1,15 +1,15 @@
 """Measure how time and memory of whole commands grow with their input.
 
-- ``learners``: `bestofk order` on 10 to 3,000 learners x 20 data sets
-- ``units``: `bestofk order` on 5 learners x 10 to 1,000,000 data sets
+- ``learners``: `bestofk scores` on 10 to 3,000 learners x 20 data sets
+- ``units``: `bestofk scores` on 5 learners x 10 to 1,000,000 data sets
 - ``evals``: `bestofk evals` on 10,000 to 10,000,000 rows of Parquet, 100 models
 - ``large``: the same on 10,000,000 and 100,000,000 rows of numbered items, with right or wrong
   answers, sorted by model; ``large-by-item`` and ``large-random``: sorted by item, and in random
   order; ``large-names``: with names of items such as q-0001234; ``large-graded``,
   ``large-graded-by-item`` and ``large-graded-random``: with scores from 0 to 1 (only if named:
   several minutes each)
-- ``json``: `bestofk order --json` on 10 to 1,000 learners x 20 data sets
-- ``reports``: `bestofk order --report` on 6 to 1,000 learners x 20 data sets
+- ``json``: `bestofk scores --json` on 10 to 1,000 learners x 20 data sets
+- ``reports``: `bestofk scores --report` on 6 to 1,000 learners x 20 data sets
 - ``resume``, ``show``: `bk.compare` with nothing left to do and `bestofk show`, on a store of
   10,000 to 1,000,000 fits (see ``store_speed``)
 
@@ -150,7 +150,7 @@ def order_step(folder: Path, learners: int, datasets: int, *options: str) -> Ste
     table, page = folder / "scores.csv", folder / "page.html"
     write_scores(table, learners, datasets)
     more = [word.replace("PAGE", str(page)) for word in options]
-    seconds, mib, size = run("order", str(table), "--lower-is-better", *more)
+    seconds, mib, size = run("scores", str(table), "--lower-is-better", *more)
     size = page.stat().st_size if page.exists() else size
     return _step(f"{learners} x {datasets}", learners, datasets, seconds, mib, size)
 

@@ -28,7 +28,7 @@ def peak():
     return int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024
 
 before = peak()
-bk.as_dataset(sys.argv[1], target="y")
+bk.read_data(sys.argv[1], target="y")
 print(peak() - before)
 """
 

@@ -57,11 +57,11 @@ def data_sets(names: Sequence[str]) -> Iterator[tuple[str, object]]:
             yield name, generated(*size)
     folder = os.environ.get("BESTOFK_DATA")
     if folder is not None:
-        from bestofk.data import as_dataset
+        from bestofk.data import read_data
 
         for name in (name for name in REAL if name in names):
             path = next(Path(folder, "uci").glob(f"{name}.csv*"))
-            yield name, as_dataset(path, target="class", task="classification").encoded()
+            yield name, read_data(path, target="class", task="classification").encoded()
 
 
 def seconds_of_peer(data, splits, scaler: type | None) -> float:

@@ -1,10 +1,11 @@
 """Measure decisions on many tables and on many learners.
 
-- ``order_many``: `order_many` on 300 tables of five learners in 10x10 folds against `order` on each
+- ``order_many``: `order_many` on 300 tables of five learners in 10x10 folds against
+  `compare_scores` on each
   table, for every procedure.
 - ``paper``: the decisions of the MultiTest paper, 30 data sets of 1,000 runs of 5x2 folds, against
-  `order` on each table (100 tables, scaled).
-- ``claims``: `lab.false_claims` on 300 tables against `order` on each table.
+  `compare_scores` on each table (100 tables, scaled).
+- ``claims``: `lab.false_claims` on 300 tables against `compare_scores` on each table.
 - ``multitest``: MultiTest on 3,000 learners against a limit of 1 s. The peak memory must stay
   below 1 GiB; it is printed.
 - ``ranks``: the ranks of 1,000 models on 10,000 items that each gets right or wrong, and on items
@@ -26,8 +27,8 @@ import numpy as np
 
 from bestofk import decide as ordering
 from bestofk.decide import PROCEDURES, order_many
-from bestofk.decide.order import order
-from bestofk.losses import Losses
+from bestofk.decide.compare_scores import compare_scores
+from bestofk.losses import Scores
 from bestofk.papers import lab
 from bestofk.papers.multitest.tables import decide
 from timing import Row, best, one_thread
@@ -50,7 +51,7 @@ def many_tables() -> Iterator[Row]:
         options: dict[str, Any] = {"procedure": name, "prefer": "listed"}
         ours = best(lambda options=options: order_many(losses, **options), times=3)
         peer = best(
-            lambda options=options: [order(table, **options) for table in losses],
+            lambda options=options: [compare_scores(table, **options) for table in losses],
             times=1,
             warm_up=False,
         )
@@ -76,16 +77,16 @@ def paper_decisions() -> Iterator[Row]:
 def _as_published(tables: Any) -> None:
     for table in tables:
         for procedure in ("anova-choice", "newman-keuls-choice"):
-            order(table, procedure=procedure, prefer="listed")
-        order(table, procedure="test-first", test="5x2cv-t", prefer="listed")
-        order(table, test="5x2cv-t", family="preference", prefer="listed")
+            compare_scores(table, procedure=procedure, prefer="listed")
+        compare_scores(table, procedure="test-first", test="5x2cv-t", prefer="listed")
+        compare_scores(table, test="5x2cv-t", family="preference", prefer="listed")
 
 
 def false_claims() -> Iterator[Row]:
     simulation = lab.simulate(problem="many-data-sets(means=(0.3, 0.2, 0.2))", sets=TABLES)
     ours = best(lambda: lab.false_claims(simulation=simulation), times=3)
     tables = [simulation.table(number) for number in range(TABLES)]
-    peer = best(lambda: [order(table) for table in tables], times=1, warm_up=False)
+    peer = best(lambda: [compare_scores(table) for table in tables], times=1, warm_up=False)
     yield "false_claims", peer / ours, ours, peer
 
 
@@ -105,26 +106,26 @@ def ranks() -> Iterator[Row]:
     share = np.linspace(0.2, 0.5, RANKED)[:, None]
     values = rng.random((RANKED, ITEMS))
     for name, scores in (("right-wrong", values < share), ("graded", values / 2 + share)):
-        table = Losses(scores, dims=("learner", "instance"))
+        table = Scores(scores, dims=("learner", "instance"))
         with one_thread():
             start = process_time()
-            remaining = len(order(table).candidates)
+            remaining = len(compare_scores(table).candidates)
             ours = process_time() - start
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         print(f"{name}: {remaining} may be the best; peak memory of the process: {peak:.2f} GiB")
         yield f"ranks-{name}-{RANKED}x{ITEMS}", RANK_LIMIT_SECONDS / ours, ours, RANK_LIMIT_SECONDS
 
 
-def table_of(learners: int, units: int, axis: str) -> Losses:
+def table_of(learners: int, units: int, axis: str) -> Scores:
     """Draw losses; the last learners are clearly worse."""
     rng = np.random.default_rng(1)
     means = rng.normal(0.3, 0.05, units) + np.linspace(0, 0.1, learners)[:, None]
-    return Losses(means + rng.normal(0, 0.03, means.shape), dims=("learner", axis))
+    return Scores(means + rng.normal(0, 0.03, means.shape), dims=("learner", axis))
 
 
 def text() -> Iterator[Row]:
     for learners, units in TEXT_SHAPES:
-        decisions = [order(table_of(learners, units, "dataset")) for _ in range(3)]
+        decisions = [compare_scores(table_of(learners, units, "dataset")) for _ in range(3)]
         ours = best(lambda left=decisions: left.pop().explain(), times=2)
         yield f"text-{learners}x{units}", TEXT_LIMIT_SECONDS / ours, ours, TEXT_LIMIT_SECONDS
 
@@ -133,7 +134,9 @@ def instances() -> Iterator[Row]:
     for learners, units in INSTANCE_SHAPES:
         table = table_of(learners, units, "instance")
         for test in ("auto", "permutation"):
-            ours = best(lambda table=table, test=test: order(table, test=test).explain(), times=2)
+            ours = best(
+                lambda table=table, test=test: compare_scores(table, test=test).explain(), times=2
+            )
             name = f"instances-{learners}x{units}-{test}"
             yield name, INSTANCE_LIMIT_SECONDS / ours, ours, INSTANCE_LIMIT_SECONDS
 

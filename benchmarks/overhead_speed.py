@@ -85,12 +85,12 @@ def data_sets(names: Sequence[str] = tuple(ROUNDS)) -> dict[str, tuple[Any, Any]
 
 def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
     import bestofk as bk
-    from bestofk.data import as_dataset
+    from bestofk.data import read_data
     from bestofk.run.experiment import Experiment
     from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss
 
-    data = as_dataset(X, y, task="classification")
+    data = read_data(X, y, task="classification")
     return Experiment(
         learners=named_estimators(chosen),
         datasets=(data,),

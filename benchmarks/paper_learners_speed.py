@@ -34,14 +34,14 @@ LARGE = ((10_000, 10, 2), (10_000, 50, 5), (20_000, 3, 2), (20_000, 50, 5))
 
 
 def uci_sets() -> list:
-    from bestofk.data import as_dataset, load
+    from bestofk.data import read_data
 
     folder = os.environ.get("BESTOFK_DATA")
     if folder is None:
-        return [load(name) for name in ("iris", "wine", "breast-cancer", "digits")]
+        return [read_data(name) for name in ("iris", "wine", "breast-cancer", "digits")]
     root = Path(folder, "uci")
     entries = json.loads((root / "MANIFEST.json").read_text())["datasets"]
-    return [as_dataset(root / entry["file"], task="classification") for entry in entries]
+    return [read_data(root / entry["file"], task="classification") for entry in entries]
 
 
 def arrays(data, *, standardised: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -93,10 +93,10 @@ class Sleeper(BaseEstimator, ClassifierMixin):
 
 def slept(seconds: Sequence[float], folds: int, workers: int) -> tuple[float, float]:
     """Return the seconds from the start of the first fit to the last result, and the ideal."""
-    from bestofk.data import as_dataset
+    from bestofk.data import read_data
 
     rows = max(40, 2 * folds)
-    data = as_dataset(np.zeros((rows, 1)), np.arange(rows) % 2)
+    data = read_data(np.zeros((rows, 1)), np.arange(rows) % 2)
     named = {f"sleeps {number}": Sleeper(each) for number, each in enumerate(seconds)}
     task = task_of([data], named, f"kfold:{folds}")
     cells = list(task.experiment.cells())

@@ -4,7 +4,7 @@
   store, test the pairs, lay out the figures, write the page) against matplotlib, which draws the
   same layouts twice and saves them as SVG. The size of the page and the peak memory of the command
   in a process of its own are printed.
-- ``order-200x50``: seconds of the command `bestofk order` on 200 learners x 50 data sets, against
+- ``order-200x50``: seconds of the command `bestofk scores` on 200 learners x 50 data sets, against
   2; ``report-200x50``: with ``--report``, against 8; ``page-200x50``: MB of that page, against 4.
 """
 
@@ -131,7 +131,7 @@ def large_table() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         table, page = Path(folder, "scores.csv"), Path(folder, "page.html")
         write_scores(table)
-        order = ["order", str(table), "--lower-is-better"]
+        order = ["scores", str(table), "--lower-is-better"]
         plain, reported = seconds(*order), seconds(*order, "--report", str(page))
         size = page.stat().st_size / 1e6
     yield "order-200x50", 2 / plain, plain, 2.0

@@ -48,7 +48,7 @@ REFUSED = {
     "refuse-name": ("compare", "irsi"),
     "refuse-option": ("compare", "iris", "--metrics", "f1"),
     "refuse-learner": ("compare", "iris", "--learner", "lgistic"),
-    "refuse-table": ("order", "brest-cancer-10x10"),
+    "refuse-table": ("scores", "brest-cancer-10x10"),
     "refuse-log": ("evals", "nowhere.json"),
 }
 """Calls with a mistake."""

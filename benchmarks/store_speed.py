@@ -118,7 +118,7 @@ def arguments(stored: int):
     """Return the arguments of the comparison."""
     from sklearn.tree import DecisionTreeClassifier
 
-    from bestofk.data import as_dataset
+    from bestofk.data import read_data
 
     rng = np.random.default_rng(0)
     return {
@@ -126,7 +126,7 @@ def arguments(stored: int):
             f"learner {k}": DecisionTreeClassifier(max_depth=k + 1) for k in range(LEARNERS)
         },
         "data": [
-            as_dataset(rng.normal(size=(40, 2)), np.tile([0, 1], 20), name=f"data {k}")
+            read_data(rng.normal(size=(40, 2)), np.tile([0, 1], 20), name=f"data {k}")
             for k in range(DATASETS)
         ],
         "cv": f"{stored // (LEARNERS * DATASETS * FOLDS * REPETITIONS)}x{FOLDS}",

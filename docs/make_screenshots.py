@@ -29,7 +29,7 @@ def main() -> None:
         options.add_argument(flag)
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
-        bk.order(bk.read_losses("breast-cancer-10x10"), prefer="listed").report(page)
+        bk.compare_scores(bk.read_scores("breast-cancer-10x10"), prefer="listed").report(page)
         driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
         try:
             driver.get(page.as_uri())

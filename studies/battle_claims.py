@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit
 
 from bestofk._base.errors import TableError
-from bestofk.decide.battles import Battles, order_battles
+from bestofk.decide.battles import Battles, compare_battles
 
 PAGE = Path("docs/measured/battles.md")
 CASES = {
@@ -64,7 +64,7 @@ def measured(name: str, tables: int, seed: int) -> str:
     for _ in range(tables):
         battles, truth = drawn(CASES[name], rng)
         try:
-            decision = order_battles(battles)
+            decision = compare_battles(battles)
         except TableError:
             undefined += 1
             continue

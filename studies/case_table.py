@@ -41,7 +41,7 @@ class Case:
     sets : int
         Number of tables or data sets.
     decision : str
-        Name of the options of `order`.
+        Name of the options of `compare_scores`.
     learner : str
         Specification of the learners, if `problem` draws data sets.
     plan : str

@@ -139,7 +139,7 @@ class Cell:
         if binary and self.units == "items":
             test = "mcnemar"
         names = [f"m{k}" for k in range(len(table))]
-        losses = bk.Losses(1.0 - table, dims=("learner", "instance"), learners=names)
+        losses = bk.Scores(1.0 - table, dims=("learner", "instance"), learners=names)
         many = len(np.unique(labels))
         subject = Subject(
             noun="model", n_clusters=None if test == "mcnemar" else many, clustered=many < n
@@ -152,7 +152,7 @@ def folds(rng, K, rows, *, normal):
     losses = rng.standard_normal((K, rows)) if normal else of_shape("lognormal", True)(rng, K, rows)
     splits = bk.plan("3x5+nested", random_state=int(rng.integers(1 << 30))).materialise(rows)
     values = np.array([losses[:, test].mean(axis=1) for _, _, _, test in splits]).T
-    return bk.Losses(
+    return bk.Scores(
         values[:, :15].reshape(K, 3, 5), dims=("learner", "run", "fold"), design=splits.design,
         subset_values=values[:, 15:].reshape(K, 1, -1, 2, 1),
         learners=[f"m{k}" for k in range(K)],

@@ -26,7 +26,7 @@ DECISIONS: dict[str, dict[str, Any]] = {
     "default": {"family": "all"},
     "preference": {"family": "preference", "prefer": "listed"},
 }
-"""Options of `order`: all pairs with Holm, or as in the paper with the listed preference."""
+"""Options of `compare_scores`: all pairs with Holm, or as in the paper."""
 FAMILIES = ("default", "preference")
 TABLES, DATA_SETS = 2000, 400
 SMOKE = (20, 4)
@@ -175,10 +175,10 @@ def claims_page(rows: Sequence[Row], seed: int) -> list[str]:
         *lines,
         "Percent of decisions with at least one false claim; 5 are allowed. Bold: more than chance "
         f"would give a decision that keeps to 5 (one in {round(1 / CHANCE):,} or less). *default*: "
-        '`bk.order(losses)`; *preference*: the same with `family="preference"` and the preference '
-        "as listed. Exact intervals, the tests that were used, the share of true differences that "
-        "were found and how often an interval misses one are in `claims.csv`. Made by "
-        f"`python studies/claims_table.py --seed {seed}`.",
+        '`bk.compare_scores(losses)`; *preference*: the same with `family="preference"` and the '
+        "preference as listed. Exact intervals, the tests that were used, the share of true "
+        "differences that were found and how often an interval misses one are in `claims.csv`. "
+        f"Made by `python studies/claims_table.py --seed {seed}`.",
         "",
     ]
 

@@ -36,7 +36,7 @@ TESTS = {
 """Tests by design. The published 5x2cv-t decides by one fold, which may contradict the means."""
 
 
-def random_losses(rng: np.random.Generator) -> tuple[str, bk.Losses]:
+def random_losses(rng: np.random.Generator) -> tuple[str, bk.Scores]:
     """Draw losses of a random design, shape and scale."""
     design = str(rng.choice(list(TESTS)))
     K = int(rng.integers(2, 9))
@@ -69,7 +69,7 @@ def random_losses(rng: np.random.Generator) -> tuple[str, bk.Losses]:
         options["design"] = design
     if rng.random() < 0.3 and design not in ("seeds", "time"):
         options["loss_name"] = "1 - accuracy"
-    return design, bk.Losses(values, dims=dims, learners=names, **options)
+    return design, bk.Scores(values, dims=dims, learners=names, **options)
 
 
 def random_results(count: int, seed: int) -> Iterator[tuple[str, Decision]]:
@@ -89,7 +89,7 @@ def random_results(count: int, seed: int) -> Iterator[tuple[str, Decision]]:
             options["correction"] = "holm"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            yield f"{design}, {options}", bk.order(losses, **options)
+            yield f"{design}, {options}", bk.compare_scores(losses, **options)
 
 
 def contradictions(decision: Decision) -> list[str]:

@@ -67,11 +67,11 @@ def chance_to_decide(sets: int, rng: np.random.Generator, done: int = 200, more:
         while len(promised) < sets:
             scores = answers(kind, done + more, rng.uniform(-0.4, 0.4), rng)
             clusters = [(done + more) // 5 if spread else 0, done // 5 if spread else 0]
-            first = bk.choose_model(as_evals(scores[:, :done], clusters[1]), more=more)
+            first = bk.compare_evals(as_evals(scores[:, :done], clusters[1]), more=more)
             if first.decision.claims or first.more is None:
                 continue
             promised.append(first.more.chance)
-            everything = bk.choose_model(as_evals(scores, clusters[0])).decision
+            everything = bk.compare_evals(as_evals(scores, clusters[0])).decision
             happened.append(bool(everything.claims))
         p, y = np.array(promised), np.array(happened)
         for low, high in pairwise(bins):

@@ -178,10 +178,10 @@ def read(kind: str, path: Path) -> str:
             evals.explain()
         elif kind == "losses":
             with contextlib.suppress(BestOfKError):
-                bk.read_losses(path, higher_is_better=False)
-            bk.read_losses(path)
+                bk.read_scores(path, higher_is_better=False)
+            bk.read_scores(path)
         elif kind == "dataset":
-            bk.as_dataset(path).explain()
+            bk.read_data(path).explain()
         elif kind == "store":
             _read_store(path)
         else:

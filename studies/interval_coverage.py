@@ -26,7 +26,7 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from bestofk import order
+from bestofk import compare_scores
 from bestofk.decide.decision import RULED_OUT
 from bestofk.evals.choosing import _intervals
 from bestofk.papers import estimate
@@ -109,13 +109,13 @@ def drawn(null: Null, K: int, count: int) -> Iterator[tuple[Any, Any]]:
 
 @lru_cache(maxsize=1)
 def results(null: Null, K: int, count: int) -> list[tuple[Any, Any]]:
-    """Return the choices of `evals`, or the decisions of `order`, with the true differences."""
+    """Return the results of `evals` or `compare_scores`, with the true differences."""
     decide = decided if null.design else chosen
     return [(decide(null, table), worse) for table, worse in drawn(null, K, count)]
 
 
 def decided(null: Null, table: Any, **options: Any) -> Any:
-    return order(losses_of(null, table), missing="allow", **options)
+    return compare_scores(losses_of(null, table), missing="allow", **options)
 
 
 def statement(null: Null, K: int, count: int) -> Held:

@@ -100,7 +100,7 @@ def outcome(
 ) -> tuple[float, ...]:
     """Return: any claim by the judge alone, any claim with labels, missed, and relative widths.
 
-    The test is called as `choose_model` calls it. If `whole`, check that `choose_model` gets the
+    The test is called as `compare_evals` calls it. If `whole`, check that `compare_evals` gets the
     same p-values, and let it decide by the judge alone; otherwise the first number is NaN.
     """
     human, judge, item = scores(case, K, rng)
@@ -127,12 +127,12 @@ def outcome(
     by_judge = np.nan
     if whole:
         logs = as_evals(judge, case.clusters)
-        by_judge = float(bool(bk.choose_model(logs).decision.claims))
+        by_judge = float(bool(bk.compare_evals(logs).decision.claims))
         labelled = np.where(known, human.mean(axis=2), np.nan)
-        decision = bk.choose_model(replace(logs, truth=labelled, truth_name="human")).decision
+        decision = bk.compare_evals(replace(logs, truth=labelled, truth_name="human")).decision
         decided = decision.evidence.adjusted_pvalue
         if not np.allclose(np.sort(decided), np.sort(adjusted), rtol=1e-6):
-            raise AssertionError("choose_model decides otherwise.")
+            raise AssertionError("compare_evals decides otherwise.")
     claims = float((adjusted <= family.alpha).any())
     return by_judge, claims, missed, float(ratio.mean()), float(ratio.max())
 

@@ -279,11 +279,11 @@ def missing(rng: np.random.Generator, sets: int) -> Iterator[Case]:
         for at in range(sets):
             wrong = (rng.random((2, 100)) < 0.5).astype(float)
             wrong[0, (wrong[0] == 1) & (rng.random(100) < lost)] = np.nan
-            table = bk.Losses(
+            table = bk.Scores(
                 wrong, dims=("learner", "instance"), learners=["a", "b"], missing="allow",
                 design="test-set", loss_name="zero-one",
             )  # fmt: skip
-            decision = bk.order(table, missing="drop")
+            decision = bk.compare_scores(table, missing="drop")
             (pair,) = decision.evidence
             now[at] = 2 * min(pair.pvalue_greater, pair.pvalue_less) <= ALPHA
             (common,), _ = tested(replace(decision.problem, missing=None), decision.settings)

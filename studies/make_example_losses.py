@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import bestofk
-from bestofk.losses import Losses
+from bestofk.losses import Scores
 from bestofk.splits.design import Design
 
 HERE = Path(bestofk.__file__).with_name("losses") / "examples"
@@ -34,7 +34,7 @@ LEARNERS = {
 }
 
 
-def error_rates(X: np.ndarray, y: np.ndarray, runs: int, folds: int, name: str) -> Losses:
+def error_rates(X: np.ndarray, y: np.ndarray, runs: int, folds: int, name: str) -> Scores:
     values = np.empty((len(LEARNERS), runs, folds))
     n_train, n_test = [], []
     for run in range(runs):
@@ -45,7 +45,7 @@ def error_rates(X: np.ndarray, y: np.ndarray, runs: int, folds: int, name: str) 
             for k, learner in enumerate(LEARNERS.values()):
                 wrong = learner.fit(X[train], y[train]).predict(X[test]) != y[test]
                 values[k, run, fold] = wrong.sum() / len(test)
-    return Losses(
+    return Scores(
         values,
         learners=tuple(LEARNERS),
         dims=("learner", "run", "fold"),
@@ -57,7 +57,7 @@ def error_rates(X: np.ndarray, y: np.ndarray, runs: int, folds: int, name: str) 
     )
 
 
-def write(losses: Losses, name: str) -> None:
+def write(losses: Scores, name: str) -> None:
     frame, design = losses.to_frame(), losses.design
     split = (frame["run"] - 1) * design.folds + frame["fold"] - 1
     frame["design"] = design.kind

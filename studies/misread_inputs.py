@@ -27,7 +27,7 @@ import pandas as pd
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
 from bestofk.decide.pairs import tested
-from bestofk.evals.choosing import choose_model
+from bestofk.evals.choosing import compare_evals
 from bestofk.stats.intervals import wilson
 
 Reading = Callable[[np.random.Generator], bool]
@@ -35,7 +35,7 @@ Reading = Callable[[np.random.Generator], bool]
 
 def claims(losses: object, **options: object) -> bool:
     try:
-        return bool(bk.order(losses, **options).claims)
+        return bool(bk.compare_scores(losses, **options).claims)
     except BestOfKError:
         return False
 
@@ -92,7 +92,7 @@ def chosen(
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.csv"
         pd.DataFrame(rows, columns=names).to_csv(path, index=False)
-        decision = choose_model(bk.read_evals(path, columns=columns)).decision
+        decision = compare_evals(bk.read_evals(path, columns=columns)).decision
     before, _ = tested(replace(decision.problem, missing=None), decision.settings)
     return bool(decision.claims), bool(before.claims())
 

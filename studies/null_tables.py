@@ -1,4 +1,5 @@
-"""Measure false claims about equal learners by the default path of `compare`, `order` and `evals`.
+"""Measure false claims about equal learners by the default path of `compare`, `compare_scores` and
+`evals`.
 
     python studies/null_tables.py                  print the table
     python studies/null_tables.py --smoke          print the table from few studies
@@ -7,10 +8,11 @@
 
 Every study draws K learners (or models) with equal means and decides by the defaults. A study errs
 if it claims any difference. *Without caution* counts the false claims in results that do not carry
-a caution about their error rate. `order` and `evals` decide 1,000 tables each; a rate of 5 percent
-has a standard error of 0.7. `compare` decides 400 data sets each (1.1), with more of both for rates
-close to the level. Every learner sees a block of columns of its own, so that the learners are equal
-by construction; the plan is the default (10x5+nested) unless the name of the null says otherwise.
+a caution about their error rate. `compare_scores` and `evals` decide 1,000 tables each; a rate of 5
+percent has a standard error of 0.7. `compare` decides 400 data sets each (1.1), with more of both
+for rates close to the level. Every learner sees a block of columns of its own, so that the learners
+are equal by construction; the plan is the default (10x5+nested) unless the name of the null says
+otherwise.
 """
 
 from __future__ import annotations
@@ -198,7 +200,7 @@ def regression(predict, noise, plan=""):
             design = splits.design
             full = design.runs * design.folds
             nested = losses[:, full:].reshape(K, 1, -1, 2, 1) if design.nested_runs else None
-            yield bk.Losses(
+            yield bk.Scores(
                 losses[:, :full].reshape(K, 1, design.runs, design.folds, 1),
                 dims=("learner", "dataset", "run", "fold", "repetition"),
                 learners=[f"l{k}" for k in range(K)], design=design, subset_values=nested,
@@ -216,9 +218,9 @@ class Null:
     draw: Callable[..., Any] | None = None
     """(rng, K, n) -> one number per learner and unit."""
     fit: Callable[..., Any] | None = None
-    """(K, n, studies) -> iterator of `Losses`."""
+    """(K, n, studies) -> iterator of `Scores`."""
     design: str = ""
-    """Design of a drawn table in `order`; empty: the scores of `evals`."""
+    """Design of a drawn table in `compare_scores`; empty: the scores of `evals`."""
     test: str = "auto"
     cluster: int = 0
     times: int = 1
@@ -249,7 +251,7 @@ class Null:
             ).claims  # fmt: skip
             claims[0] = True  # the first says which test it is
             tables = [tables[at] for at in np.flatnonzero(claims.any(axis=(1, 2)))]
-        yield from (bk.order(table, test=self.test, missing="allow") for table in tables)
+        yield from (bk.compare_scores(table, test=self.test, missing="allow") for table in tables)
 
 
 NULLS = (
@@ -360,11 +362,11 @@ def losses_of(null: Null, table):
     K, n = table.shape
     names = [f"m{k}" for k in range(K)]
     if null.design == "scores":
-        return bk.Losses(table, dims=("learner", "dataset"), learners=names)
+        return bk.Scores(table, dims=("learner", "dataset"), learners=names)
     design = DESIGNS[null.design](n)
     values = table.reshape(K, 1, design.runs, design.folds, 1)
     dims = ("learner", "dataset", "run", "fold", "repetition")
-    return bk.Losses(values, dims=dims, learners=names, design=design, missing="allow")
+    return bk.Scores(values, dims=dims, learners=names, design=design, missing="allow")
 
 
 def chosen(null: Null, table):
@@ -469,7 +471,10 @@ def compare_paths() -> None:
                     study = bk.compare(
                         blocks_of, data.values, data.y, cv=cv, test=test, progress=False
                     )
-                    one, other = study.decision, bk.order(simulated.table(number), test=test)
+                    one, other = (
+                        study.decision,
+                        bk.compare_scores(simulated.table(number), test=test),
+                    )
                     verdicts = [[len(d.claims), d.test, bool(d.caution)] for d in (one, other)]
                     count, claimed = count + 1, claimed + bool(one.claims)
                     agreed += verdicts[0] == verdicts[1]

@@ -1,15 +1,15 @@
-"""Compare planned with simulated power, in the designs that `plan_size` supports.
+"""Compare planned with simulated power, in the designs that `sample_size` supports.
 
     python studies/planned_power.py            print the table of docs/use/how-many.md
     python studies/planned_power.py --smoke    use few simulations
 
 Draw losses from the model that each test assumes: correlated by n_test / (n_train + n_test) over
 folds and splits, normal and independent over data sets, right or wrong on the instances of a test
-set. *Planned* is the power that `plan_size` predicts for a true difference before any loss is seen;
-*simulated* is the rejection rate of the test, with its Monte Carlo standard error. The differences
-are those with planned power .3, .5, .8 and .95. The last column simulates the size that `plan_size`
-recommends to show half of the largest difference with power .8 (for more runs: half way between
-the difference that the design shows with .8 and the limit for any number of runs).
+set. *Planned* is the power that `sample_size` predicts for a true difference before any loss is
+seen; *simulated* is the rejection rate of the test, with its Monte Carlo standard error. The
+differences are those with planned power .3, .5, .8 and .95. The last column simulates the size
+that `sample_size` recommends to show half of the largest difference with power .8 (for more runs:
+half way between the difference that the design shows with .8 and the limit for any number of runs).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 import bestofk as bk
 from bestofk._base.checks import Floats
-from bestofk.decide.power import PlanSize
+from bestofk.decide.power import SampleSize
 from bestofk.stats import pairwise
 from bestofk.stats.pairwise.skew_corrected import unit_widening
 
@@ -36,7 +36,7 @@ class Case:
     """A design with functions that plan it and simulate its p-values."""
 
     name: str
-    plan: Callable[..., PlanSize]
+    plan: Callable[..., SampleSize]
     pvalues: Callable[..., Floats]
     """(rng, number, true difference, sizes) -> p-values."""
 
@@ -162,47 +162,47 @@ SD, DISCORDANCE = 0.05, 0.15
 CASES = (
     Case(
         name="10x10, corrected t",
-        plan=lambda **k: bk.plan_size(design="10x10", rows=300, sd=SD, **k),
+        plan=lambda **k: bk.sample_size(design="10x10", rows=300, sd=SD, **k),
         pvalues=folds,
     ),
     Case(
         name="30 random splits, corrected t",
-        plan=lambda **k: bk.plan_size(design="resample:30:0.1", rows=300, sd=SD, **k),
+        plan=lambda **k: bk.sample_size(design="resample:30:0.1", rows=300, sd=SD, **k),
         pvalues=splits,
     ),
     Case(
         name="5x2, combined F",
-        plan=lambda **k: bk.plan_size(design="5x2", rows=300, sd=SD, **k),
+        plan=lambda **k: bk.sample_size(design="5x2", rows=300, sd=SD, **k),
         pvalues=halvings,
     ),
     Case(
         name="10x5+nested, nested t",
-        plan=lambda **k: bk.plan_size(design="10x5+nested", rows=300, sd=SD, **k),
+        plan=lambda **k: bk.sample_size(design="10x5+nested", rows=300, sd=SD, **k),
         pvalues=nested,
     ),
     Case(
         name="15 data sets, skewness-corrected t",
-        plan=lambda **k: bk.plan_size(datasets=15, sd=SD, **k),
+        plan=lambda **k: bk.sample_size(datasets=15, sd=SD, **k),
         pvalues=data_sets_skew_corrected,
     ),
     Case(
         name="15 data sets, Wilcoxon",
-        plan=lambda **k: bk.plan_size(datasets=15, sd=SD, test="wilcoxon", **k),
+        plan=lambda **k: bk.sample_size(datasets=15, sd=SD, test="wilcoxon", **k),
         pvalues=data_sets_wilcoxon,
     ),
     Case(
         name="15 data sets, paired t",
-        plan=lambda **k: bk.plan_size(datasets=15, sd=SD, test="paired-t", **k),
+        plan=lambda **k: bk.sample_size(datasets=15, sd=SD, test="paired-t", **k),
         pvalues=data_sets_t,
     ),
     Case(
         name="15 data sets, permutation",
-        plan=lambda **k: bk.plan_size(datasets=15, sd=SD, test="permutation", **k),
+        plan=lambda **k: bk.sample_size(datasets=15, sd=SD, test="permutation", **k),
         pvalues=data_sets_permutation,
     ),
     Case(
         name="200 instances, McNemar",
-        plan=lambda **k: bk.plan_size(instances=200, discordance=DISCORDANCE, **k),
+        plan=lambda **k: bk.sample_size(instances=200, discordance=DISCORDANCE, **k),
         pvalues=one_test_set,
     ),
 )
@@ -263,7 +263,7 @@ def measure_case(case: Case, learners: int, simulations: int) -> Iterator[Measur
 
 def _simulated(
     case: Case,
-    plan: PlanSize,
+    plan: SampleSize,
     difference: float,
     size: dict[str, int],
     planned: float,

@@ -65,25 +65,25 @@ def gzip_bomb(path: Path, text: bytes, times: int) -> None:
 
 def gzip_of_zeros(folder: Path) -> list[Any]:
     gzip_bomb(folder / "a.csv.gz", b"0" * 10_000_000, 300)
-    return ["order", folder / "a.csv.gz"]
+    return ["scores", folder / "a.csv.gz"]
 
 
 def gzip_of_rows(folder: Path) -> list[Any]:
     path = folder / "rows.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n") + gzip.compress(b"1,2\n" * 2_500_000) * 200)
-    return ["order", path]
+    return ["scores", path]
 
 
 def gzip_of_empty_objects(folder: Path) -> list[Any]:
     path = folder / "o.json.gz"
     path.write_bytes(gzip.compress(b"[" + b"{}," * 5_000_000 + b"{}]"))
-    return ["order", path]
+    return ["scores", path]
 
 
 def gzip_of_gzip(folder: Path) -> list[Any]:
     inner = gzip.compress(b"0" * 10_000_000) * 100
     gzip_bomb(folder / "b.csv.gz", inner, 1)
-    return ["order", folder / "b.csv.gz"]
+    return ["scores", folder / "b.csv.gz"]
 
 
 def gzip_of_arff(folder: Path) -> list[Any]:
@@ -140,11 +140,11 @@ def csv_of_many_columns(folder: Path) -> list[Any]:
 
 
 def endless_device(_: Path) -> list[Any]:
-    return ["order", "/dev/zero"]
+    return ["scores", "/dev/zero"]
 
 
 def endless_configuration(_: Path) -> list[Any]:
-    return ["order", "breast-cancer-10x10", "--config", "/dev/zero"]
+    return ["scores", "breast-cancer-10x10", "--config", "/dev/zero"]
 
 
 def parquet_of_one_long_plain_word(folder: Path) -> list[Any]:
@@ -153,7 +153,7 @@ def parquet_of_one_long_plain_word(folder: Path) -> list[Any]:
 
 def commas(folder: Path) -> list[Any]:
     (folder / "d.csv").write_text("," * 4_000_000 + "\n")
-    return ["order", folder / "d.csv"]
+    return ["scores", folder / "d.csv"]
 
 
 def blanks_in_arff(folder: Path) -> list[Any]:
@@ -179,41 +179,41 @@ def sparse_arff(folder: Path) -> list[Any]:
 
 def deep_json(folder: Path) -> list[Any]:
     (folder / "h.json").write_text("[" * 1_000_000)
-    return ["order", folder / "h.json"]
+    return ["scores", folder / "h.json"]
 
 
 def deep_json_lines(folder: Path) -> list[Any]:
     deep = "[" * 100_000 + "]" * 100_000
     (folder / "i.jsonl").write_text('{"a": 1}\n{"a": ' + deep + "}\n")
-    return ["order", folder / "i.jsonl"]
+    return ["scores", folder / "i.jsonl"]
 
 
 def long_integer(folder: Path) -> list[Any]:
     (folder / "j.jsonl").write_text('{"learner": "a", "loss": ' + "9" * 5_000 + "}\n")
-    return ["order", folder / "j.jsonl"]
+    return ["scores", folder / "j.jsonl"]
 
 
 def longish_integer(folder: Path) -> list[Any]:
     (folder / "k.jsonl").write_text('{"learner": "a", "loss": ' + "9" * 400 + "}\n")
-    return ["order", folder / "k.jsonl"]
+    return ["scores", folder / "k.jsonl"]
 
 
 def another_column_in_every_row(folder: Path) -> list[Any]:
     with (folder / "l.jsonl").open("w") as file:
         file.writelines(f'{{"c{row}": 1}}\n' for row in range(40_000))
-    return ["order", folder / "l.jsonl"]
+    return ["scores", folder / "l.jsonl"]
 
 
 def almost_empty_grid(folder: Path) -> list[Any]:
     with (folder / "m.csv").open("w") as file:
         file.write("learner,dataset,fold,error\n")
         file.writelines(f"l{row},d{row},{row},0.5\n" for row in range(5_000))
-    return ["order", folder / "m.csv"]
+    return ["scores", folder / "m.csv"]
 
 
 def long_fold(folder: Path) -> list[Any]:
     (folder / "q.csv").write_text(f"learner,fold,error\na,{'9' * 5000},0.1\nb,{'9' * 5000},0.2\n")
-    return ["order", folder / "q.csv"]
+    return ["scores", folder / "q.csv"]
 
 
 def deep_specification(_: Path) -> list[Any]:
@@ -222,7 +222,7 @@ def deep_specification(_: Path) -> list[Any]:
 
 def deep_calibration(folder: Path) -> list[Any]:
     (folder / "deep.json").write_text("[" * 500_000)
-    return ["order", "breast-cancer-10x10", "--df", folder / "deep.json"]
+    return ["scores", "breast-cancer-10x10", "--df", folder / "deep.json"]
 
 
 def endless_plan(_: Path) -> list[Any]:
@@ -360,7 +360,7 @@ def workbook_of_shared_text(folder: Path) -> list[Any]:
     for _ in range(2_000):
         book.active.append(["x" * 30_000])
     book.save(folder / "k.xlsx")
-    return ["order", folder / "k.xlsx"]
+    return ["scores", folder / "k.xlsx"]
 
 
 def workbook_dimension(folder: Path) -> list[Any]:
@@ -369,12 +369,12 @@ def workbook_dimension(folder: Path) -> list[Any]:
     book = openpyxl.Workbook()
     book.active["A1"], book.active["XFD1048576"] = "learner", 1
     book.save(folder / "l.xlsx")
-    return ["order", folder / "l.xlsx"]
+    return ["scores", folder / "l.xlsx"]
 
 
 def calibration_of_lists(folder: Path) -> list[Any]:
     (folder / "df.json").write_text("[" + "[]," * 8_000_000 + "[]]")
-    return ["order", "breast-cancer-10x10", "--df", folder / "df.json"]
+    return ["scores", "breast-cancer-10x10", "--df", folder / "df.json"]
 
 
 BOMBS: tuple[Callable[[Path], list[Any]], ...] = (

@@ -11,8 +11,9 @@ Hall's transformation alone, and *skew-corrected t* the test that bestofk uses. 
 samples) takes its quantiles from studentised bootstrap means.
 
 The second table has the percentage of 2,000 tables of K learners with at least one false claim by
-`bk.order` (Holm's correction), for learners with equal means whose losses are skewed in opposite
-directions, or of which one is not skewed. These rates are quoted by the cautions of the test.
+`bk.compare_scores` (Holm's correction), for learners with equal means whose losses are skewed in
+opposite directions, or of which one is not skewed. These rates are quoted by the cautions of the
+test.
 
 The third table has the same as the first for autoregressive series of n differences.
 """

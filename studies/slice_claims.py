@@ -33,7 +33,7 @@ def outcome(case: tuple[int, int, int, float], rng: np.random.Generator) -> tupl
 
     def decide(name: str, alpha: float) -> bk.Decision:
         values = losses.reshape(K, -1) if not name else losses[:, int(name)]
-        return bk.order(bk.Losses(values, dims=("learner", "instance")), alpha=alpha)
+        return bk.compare_scores(bk.Scores(values, dims=("learner", "instance")), alpha=alpha)
 
     slices = order_slices(decide("", 0.05), tuple(map(str, range(S))), decide, by="slice")
     false = found = False

@@ -178,7 +178,7 @@ def cross_validated():
         values = np.asarray(means)[:, None, None, None, None] + noise
         import bestofk as bk
 
-        return bk.Losses(values, dims=DIMS, learners=list(names)[: len(means)], **more)
+        return bk.Scores(values, dims=DIMS, learners=list(names)[: len(means)], **more)
 
     return make
 
@@ -191,7 +191,7 @@ def on_data_sets():
         values = np.asarray(values, dtype=float)
         import bestofk as bk
 
-        return bk.Losses(
+        return bk.Scores(
             values, dims=("learner", "dataset"), learners=list(names)[: len(values)], **more
         )
 

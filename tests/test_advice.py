@@ -139,23 +139,23 @@ def test_no_sentence_names_a_keyword_in_its_text():
 
 def test_arguments_are_printed_as_options_on_the_command_line():
     advice = [use(higher_is_better=True), use(missing="drop"), use(metric="roc auc"), use(test=...)]
-    assert [typed(one, "order") for one in advice] == [
+    assert [typed(one, "scores") for one in advice] == [
         "--higher-is-better", "--missing drop", "--metric 'roc auc'", "--test ...",
     ]  # fmt: skip
-    assert typed(use(where={"budget": "1h", "a": "b c"}), "order") == (
+    assert typed(use(where={"budget": "1h", "a": "b c"}), "scores") == (
         "--where budget=1h --where 'a=b c'"
     )
     assert typed(use(prefer=["a", "b"]), "compare") == "--prefer a,b"
-    assert typed(use(random_state=4), "order") == "--random-state 4"
+    assert typed(use(random_state=4), "scores") == "--random-state 4"
     # what the verb has no option for, and values that no option has
     assert typed(use(metric="auc"), "compare") == "metric='auc'"
-    assert typed(use(prefer=None), "order") == "prefer=None"
-    for verb in ("order", "test", "size", "evals"):
+    assert typed(use(prefer=None), "scores") == "prefer=None"
+    for verb in ("scores", "test", "size", "evals"):
         assert typed(use(columns={"learner": "a b"}), verb) == "--column 'learner=a b'"
     # every reading option exists on the command line
     from bestofk.losses.reading import READING
 
-    left = {name for name in READING if typed(Advice(name, "x"), "order") == f"{name}='x'"}
+    left = {name for name in READING if typed(Advice(name, "x"), "scores") == f"{name}='x'"}
     assert left <= {"higher_is_better", "format"}
 
 
@@ -183,11 +183,11 @@ def scores(folder, head="model,fold,accuracy", rows=None):
 QUICK = ["--cv", "5x2", "--engine", "serial", "--quiet"]
 CASES = {
     "direction": (
-        lambda d: ["order", scores(d, "model,fold,value")],
+        lambda d: ["scores", scores(d, "model,fold,value")],
         ["--higher-is-better", "--lower-is-better"],
     ),
     "missing cell": (
-        lambda d: ["order", scores(d, rows=["a,1,.5", "a,2,.6", "a,3,.7", "b,1,.5", "b,3,.4"])],
+        lambda d: ["scores", scores(d, rows=["a,1,.5", "a,2,.6", "a,3,.7", "b,1,.5", "b,3,.4"])],
         ["--missing drop"],
     ),
     "missing cell of a test": (
@@ -196,30 +196,30 @@ CASES = {
         ["--missing drop"],
     ),
     "missing kept": (
-        lambda d: ["order", scores(d, rows=["a,1,.5", "a,2,.6", "a,3,.7", "b,1,.5", "b,3,.4"]),
+        lambda d: ["scores", scores(d, rows=["a,1,.5", "a,2,.6", "a,3,.7", "b,1,.5", "b,3,.4"]),
                    "--missing", "allow"],
         ["--missing drop"],
     ),
     "two metrics in a column": (
-        lambda d: ["order", scores(d, "model,fold,metric,value", [
+        lambda d: ["scores", scores(d, "model,fold,metric,value", [
             f"{m},{f},{k},{0.5 + m * 0.1 + f * 0.01}"
             for m in range(3) for f in range(5) for k in ("auc", "f1")])],
         ["--metric auc"],
     ),
     "rows that another column tells apart": (
-        lambda d: ["order", scores(d, "model,fold,accuracy,budget", [
+        lambda d: ["scores", scores(d, "model,fold,accuracy,budget", [
             f"{m},{f},{0.5 + m * 0.1 + f * 0.01},{b}"
             for b in ("1h", "4h") for m in range(3) for f in range(5)])],
         ["--where budget=1h"],
     ),
     "several columns of metrics": (
-        lambda d: ["order", scores(d, "model,fold,auc,f1", [
+        lambda d: ["scores", scores(d, "model,fold,auc,f1", [
             f"{m},{f},{0.5 + m * 0.1 + f * 0.01},{0.6 + f * 0.01}"
             for m in range(3) for f in range(5)])],
         ["--column score=auc"],
     ),
     "columns that look like metrics": (
-        lambda d: ["order", scores(d, "fold,accuracy,f1", [f"{f},.5{f},.6{f}" for f in range(5)]),
+        lambda d: ["scores", scores(d, "fold,accuracy,f1", [f"{f},.5{f},.6{f}" for f in range(5)]),
                    "--lower-is-better"],
         ["--layout wide"],
     ),
@@ -261,25 +261,25 @@ FRAME = pd.DataFrame(
 )
 PYTHON = {
     "direction": (
-        lambda **how: bk.order(FRAME, columns={"learner": "who", "fold": "part"}, **how),
+        lambda **how: bk.compare_scores(FRAME, columns={"learner": "who", "fold": "part"}, **how),
         [{"higher_is_better": True}, {"higher_is_better": False}],
     ),
     "who learns": (
-        lambda **how: bk.read_losses(
+        lambda **how: bk.read_scores(
             FRAME.rename(columns={"part": "fold"}), layout="long", higher_is_better=True, **how
         ),
         [{"columns": {"learner": "who"}}],
     ),
     "gaps in an array": (
-        lambda **how: bk.Losses([[0.1, 0.2, np.nan], [0.3, 0.2, 0.1]], **how),
+        lambda **how: bk.Scores([[0.1, 0.2, np.nan], [0.3, 0.2, 0.1]], **how),
         [{"missing": "allow"}],
     ),
     "means of gaps": (
-        bk.Losses([[0.1, 0.2, np.nan], [0.3, 0.2, 0.1]], missing="allow").means,
+        bk.Scores([[0.1, 0.2, np.nan], [0.3, 0.2, 0.1]], missing="allow").means,
         [{"missing": "allow"}],
     ),
     "a control without its family": (
-        lambda **how: bk.order(np.random.default_rng(0).random((3, 6)), control=1, **how),
+        lambda **how: bk.compare_scores(np.random.default_rng(0).random((3, 6)), control=1, **how),
         [{"family": "control"}],
     ),
     "fractions as labels": (
@@ -305,4 +305,6 @@ def test_advice_of_the_library_works(case):
 
 
 def test_order_takes_the_keywords_of_the_messages():
-    assert {"higher_is_better", "design", "missing"} <= set(inspect.signature(bk.order).parameters)
+    assert {"higher_is_better", "design", "missing"} <= set(
+        inspect.signature(bk.compare_scores).parameters
+    )

@@ -18,7 +18,7 @@ from run_cells import CELL, COLUMNS, PROMPT, CellPage  # noqa: E402
 
 MADE = "% Made by"
 """First words of generated pages."""
-WRAPPED = ("compare", "order", "evals", "test", "size")
+WRAPPED = ("compare", "scores", "evals", "test", "size")
 """Commands whose text is wrapped to the width of the terminal."""
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 SOURCES = [

@@ -194,12 +194,12 @@ def test_default_tests_on_the_page_are_those_of_order() -> None:
 
     rng = np.random.default_rng(0)
     tables = {
-        "several runs": bk.Losses(rng.random((3, 10, 10)), dims=("learner", "run", "fold")),
-        "one run": bk.Losses(rng.random((3, 10)), dims=("learner", "fold")),
-        "five halvings": bk.Losses(
+        "several runs": bk.Scores(rng.random((3, 10, 10)), dims=("learner", "run", "fold")),
+        "one run": bk.Scores(rng.random((3, 10)), dims=("learner", "fold")),
+        "five halvings": bk.Scores(
             rng.random((3, 5, 2)), dims=("learner", "run", "fold"), design="5x2"
         ),
-        "several data sets |": bk.Losses(rng.random((3, 30)), dims=("learner", "dataset")),
+        "several data sets |": bk.Scores(rng.random((3, 30)), dims=("learner", "dataset")),
     }
     words = {**NAMES, "skewness-corrected t": "skew-corrected-t"}
     for start, losses in tables.items():
@@ -207,7 +207,7 @@ def test_default_tests_on_the_page_are_those_of_order() -> None:
         chosen = line.split("|")[2]
         word = re.search(r"\[(.*?)\]", chosen)
         assert word is not None
-        assert bk.order(losses).test == words[word.group(1)]
+        assert bk.compare_scores(losses).test == words[word.group(1)]
 
 
 def claims(pattern: str) -> list[float]:

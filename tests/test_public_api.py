@@ -28,7 +28,7 @@ FUNCTIONS = {
     ordering: "multitest",
     intervals: "normal wilson clopper_pearson test_set_bound",
     lab: "type1_error power replicability calibrate",
-    bk: "compare diff open_study order read_losses as_dataset load learner plan figure Losses",
+    bk: "compare diff open_study compare_scores read_scores read_data learner plan figure Scores",
 }
 TESTS = (
     "kfold-t resampled-t corrected-resampled-t corrected-repeated-kfold-t 5x2cv-t 5x2cv-f "
@@ -45,7 +45,7 @@ COMPARE = (
     "learners data target cv scoring groups sample_weight by columns prefer margin alpha test stop "
     "budget timeout store n_jobs random_state progress settings execution"
 )
-COMMANDS = "compare order evals size report show diff list test calibrate measure reproduce fetch"
+COMMANDS = "compare scores evals size report show diff list test calibrate measure reproduce fetch"
 JSON_KEYS = (
     "recommended candidates ranking table pairs by_preference procedure test alpha correction "
     "edges statements version"
@@ -55,7 +55,7 @@ OPTIONS = {
     "--alpha --correction --random-state --n-jobs --engine --scheduler --timeout --budget "
     "--on-failure --retry-failed --store --report --figure --latex --csv --json --explain --quiet "
     "--verbose --config --column --sample-weight",
-    "order": "--prefer --procedure --test --df --alpha --correction --random-state --report "
+    "scores": "--prefer --procedure --test --df --alpha --correction --random-state --report "
     "--figure --latex --csv --json --pairs --explain --quiet --verbose --config "
     "--higher-is-better --column --metric --layout --where",
     "test": "--test --json",
@@ -68,7 +68,7 @@ OPTIONS = {
 def losses():
     """Three learners in 5x2 folds; the second and third are much better than the first."""
     noise = 0.01 * np.random.default_rng(1).random((3, 5, 2))
-    return bk.Losses(
+    return bk.Scores(
         np.array([0.30, 0.10, 0.11])[:, None, None] + noise,
         dims=("learner", "run", "fold"),
         learners=["small", "medium", "large"],
@@ -99,7 +99,7 @@ def test_defaults_of_compare():
 def test_from_data_to_a_decision(tmp_path, capsys):
     from sklearn.naive_bayes import GaussianNB
 
-    data = bk.load("iris")
+    data = bk.read_data("iris")
     study = bk.compare(
         ["max", "nmc", GaussianNB()],
         data.X,
@@ -148,7 +148,7 @@ def test_measured_and_stated_preferences(prefer):
     "plan", ["5x2", "2x3", "kfold:3", "holdout:0.33", "resample:3:0.1", "loo", "bootstrap:3"]
 )
 def test_plans_by_name(plan):
-    data = bk.load("iris")
+    data = bk.read_data("iris")
     X, y = data.X[::10], data.y[::10]
     splits = list(bk.plan(plan, random_state=0).splits(X, y))
     (run, fold, train, test), *_ = splits
@@ -161,10 +161,10 @@ def test_plans_by_name(plan):
 def test_from_a_table(tmp_path, losses):
     path = tmp_path / "scores.csv"
     path.write_text("fold,small,medium,large\n1,.7,.9,.9\n2,.7,.9,.8\n3,.6,.9,.9\n4,.7,.8,.9\n")
-    table = bk.read_losses(str(path), higher_is_better=True)
+    table = bk.read_scores(str(path), higher_is_better=True)
     assert table.learners == ("small", "medium", "large")
     assert table.values[0].mean() > table.values[1].mean()
-    decision = bk.order(
+    decision = bk.compare_scores(
         losses, prefer=["small", "medium", "large"], procedure="multitest", test="5x2cv-t",
         alpha=0.05,
     )  # fmt: skip
@@ -172,7 +172,7 @@ def test_from_a_table(tmp_path, losses):
     assert decision.edges == (("small", "medium"), ("small", "large"))
     assert decision.steps[0].candidates == ("medium", "large")
     assert decision.steps[0].chosen == "medium"
-    assert bk.order(losses, test="use-all-data", df=10).test == "use-all-data"
+    assert bk.compare_scores(losses, test="use-all-data", df=10).test == "use-all-data"
 
 
 def test_test_first_may_recommend_nothing():
@@ -185,7 +185,7 @@ def test_bare_arrays_are_in_the_order_of_preference(losses):
     decision = ordering.multitest(values, test="5x2cv-t", alpha=0.05, correction="holm")
     assert (decision.recommended, decision.ranking) == (1, (1, 2, 0))
     assert decision.edges == ((0, 1), (0, 2))
-    assert bk.order(values).preference.kind == "none"
+    assert bk.compare_scores(values).preference.kind == "none"
 
 
 def test_results_of_pairwise_tests(losses):
@@ -237,7 +237,7 @@ def test_intervals():
 def test_reading_a_data_set(tmp_path):
     path = tmp_path / "credit.csv"
     path.write_text("income,job,class\n1,a,yes\n2,b,no\n3,a,yes\n4,b,no\n")
-    data = bk.as_dataset(str(path), target="class")
+    data = bk.read_data(str(path), target="class")
     assert list(data.X) == ["income", "job"]
     assert data.kinds == {"income": "numeric", "job": "nominal"}
     assert list(data.y) == ["yes", "no", "yes", "no"]
@@ -263,7 +263,7 @@ def test_the_automatic_test_by_design():
     r = np.random.default_rng(0)
 
     def chosen(values, dims, **more):
-        return bk.order(bk.Losses(values, dims=dims, **more)).test
+        return bk.compare_scores(bk.Scores(values, dims=dims, **more)).test
 
     runs = ("learner", "run", "fold")
     assert chosen(r.random((2, 3, 10)), runs) == "corrected-repeated-kfold-t"
@@ -281,8 +281,8 @@ def test_the_automatic_test_by_design():
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: bk.order([[1.0, 2.0]]),
-        lambda: bk.order([[1.0, 2.0], [2.0, 1.0]], procedure="magic"),
+        lambda: bk.compare_scores([[1.0, 2.0]]),
+        lambda: bk.compare_scores([[1.0, 2.0], [2.0, 1.0]], procedure="magic"),
         lambda: bk.plan("tenfold"),
         lambda: bk.learner("c5.0"),
         lambda: pairwise.kfold_t([1.0, 2.0], [1.0]),
@@ -314,7 +314,7 @@ def test_options_exist(verb, option):
 
 
 def test_json_of_order(capsys):
-    assert main(["order", "digits-5x2", "--prefer", "listed", "--json"]) == 0
+    assert main(["scores", "digits-5x2", "--prefer", "listed", "--json"]) == 0
     out, err = capsys.readouterr()
     result = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
     assert set(JSON_KEYS.split()) <= set(result)
@@ -342,12 +342,12 @@ def test_an_infinite_statistic_is_null(capsys, tmp_path):
 
 
 def test_exit_codes(capsys, tmp_path):
-    assert main(["order", "digits-5x2", "--quiet"]) == 0
-    assert main(["order", "--no-such-option"]) == 2
+    assert main(["scores", "digits-5x2", "--quiet"]) == 0
+    assert main(["scores", "--no-such-option"]) == 2
     path = tmp_path / "broken.csv"
     path.write_text("a,b\n1,x\n")
     capsys.readouterr()
-    assert main(["order", str(path)]) == 2
+    assert main(["scores", str(path)]) == 2
     err = capsys.readouterr().err
     assert 1 <= len(err.strip().splitlines()) <= 3
     assert "Traceback" not in err

@@ -77,7 +77,7 @@ def test_only_fetch_opens_connections_and_no_archive_is_extracted():
 def test_pickles_are_never_loaded(suffix, tmp_path, mark):
     path = tmp_path / f"file{suffix}"
     path.write_bytes(pickle.dumps(Bomb(mark)))
-    for read in (bk.read_losses, bk.as_dataset, bk.read_evals, bk.open_study):
+    for read in (bk.read_scores, bk.read_data, bk.read_evals, bk.open_study):
         with pytest.raises(BestOfKError):
             read(path)
     assert not mark.exists()
@@ -230,10 +230,10 @@ def test_cells_beyond_the_plan_are_ignored(stored):
 def test_texts_for_people_have_no_control_characters(tmp_path):
     rng = np.random.default_rng(0)
     table = {"a\x1b[31m\u202e": rng.random(10).tolist(), "b": rng.random(10).tolist()}
-    decision = bk.order(table, design="cv", higher_is_better=False)
-    losses = bk.Losses(list(table.values()), dims=("learner", "fold"), learners=list(table))
+    decision = bk.compare_scores(table, design="cv", higher_is_better=False)
+    losses = bk.Scores(list(table.values()), dims=("learner", "fold"), learners=list(table))
     (tmp_path / "d\x1b.csv").write_text("a\x1b[31m,class\n" + "x,y\nx\x1b,n\n" * 9)
-    data = bk.as_dataset(tmp_path / "d\x1b.csv")
+    data = bk.read_data(tmp_path / "d\x1b.csv")
     for text in (str(decision), repr(decision), decision.explain(), decision.headline(),
                  decision.statements[0].text, losses.explain(), data.explain()):  # fmt: skip
         assert not set("\x1b\u202e") & set(text)
@@ -264,13 +264,13 @@ def test_an_xml_file_with_entities_is_refused(tmp_path):
     )
     (tmp_path / "predictions.arff").write_text("@relation r\n@attribute a numeric\n@data\n1\n")
     with pytest.raises(BestOfKError):
-        bk.read_losses(tmp_path)
+        bk.read_scores(tmp_path)
 
 
 def test_logs_and_tables_run_no_formula_and_no_template(tmp_path):
     path = tmp_path / "losses.csv"
     path.write_text("learner,fold,error\n=cmd|'/c calc'!A0,1,0.1\n{{7*7}},1,0.2\n")
-    losses = bk.read_losses(path)
+    losses = bk.read_scores(path)
     assert set(losses.learners) == {"=cmd|'/c calc'!A0", "{{7*7}}"}
 
 

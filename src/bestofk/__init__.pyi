@@ -11,25 +11,25 @@ from ._base.errors import (
     UnknownNameError as UnknownNameError,
 )
 from .data.dataset import DataSet as DataSet
-from .data.reading import as_dataset as as_dataset, load as load
+from .data.reading import read_data as read_data
 from .decide import power as power
+from .decide.compare_scores import compare_scores as compare_scores
 from .decide.decision import Decision as Decision
-from .decide.order import order as order
-from .decide.power.result import PlanSize as PlanSize
-from .decide.power.sizes import plan_size as plan_size
+from .decide.power.result import SampleSize as SampleSize
+from .decide.power.sizes import sample_size as sample_size
 from .decide.settings import Settings as Settings
 from .decide.stopping.items import (
     SettledItems as SettledItems,
     settle_items as settle_items,
 )
 from .decide.stopping.rule import StopRule as StopRule
-from .evals.choosing import choose_model as choose_model
+from .evals.choosing import compare_evals as compare_evals
 from .evals.evals import Evals as Evals
 from .evals.model_choice import ModelChoice as ModelChoice
 from .evals.reading import read_evals as read_evals
 from .learners.registry import learner as learner
-from .losses.losses import Losses as Losses
-from .losses.reading import read_losses as read_losses
+from .losses.losses import Scores as Scores
+from .losses.reading import read_scores as read_scores
 from .release.gate import GateResult as GateResult, gate as gate
 from .report.diff import Difference as Difference, diff as diff
 from .report.figures.output import save_figure as save_figure
@@ -40,7 +40,7 @@ from .run.execution import Execution as Execution
 from .run.metrics import metric as metric
 from .run.one_test_set import (
     compare_fitted as compare_fitted,
-    order_predictions as order_predictions,
+    compare_predictions as compare_predictions,
 )
 from .run.open_study import open_study as open_study
 from .run.study import Study as Study

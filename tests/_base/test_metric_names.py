@@ -17,7 +17,7 @@ def scores(design):
     shape = (3, 5, 2) if design == "5x2" else (3, 12)
     values = 83.0 + rng.normal(0, 1, shape) + np.reshape([0, 3, 5], (3, *([1] * (len(shape) - 1))))
     names = None if design == "5x2" else [f"d{i}" for i in range(12)]
-    return bk.Losses(
+    return bk.Scores(
         values,
         learners=["a", "b", "c"],
         datasets=names,
@@ -48,10 +48,10 @@ def test_other_results_mention_scores():
     for design in ("5x2", "datasets"):
         table = scores(design)
         for text in (
-            bk.order(table).explain(),
-            bk.plan_size(table).explain(),
-            bk.order(table).to_markdown(),
-            bk.order(table).to_latex(),
+            bk.compare_scores(table).explain(),
+            bk.sample_size(table).explain(),
+            bk.compare_scores(table).to_markdown(),
+            bk.compare_scores(table).to_latex(),
         ):
             assert not re.search(r"-8\d\.", text), text
             assert "mean loss" not in text

@@ -81,22 +81,22 @@ def test_examples_of_the_help_texts_work_as_printed(run, arguments, tmp_path, mo
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["order", "nowhere.csv"], "nowhere.csv"),
-        (["order", "{scores}", "--test", "5x2cv-t"], "covers five runs of two folds"),
-        (["order", "{scores}", "--test", "t-test"], "There is no pairwise test 't-test'"),
-        (["order", "{scores}", "--procedure", "x"], "There is no procedure 'x'"),
-        (["order", "{scores}", "--alpha", "2"], "alpha must be strictly between 0 and 1"),
-        (["order", "{scores}", "--alpha", "x"], "'x' is not a valid float"),
-        (["order", "{scores}", "--prefer", "tiny"], "'tiny', which is not one of the learners"),
-        (["order", "{scores}", "--df", "many"], "--df must be a number, 'calibrated' or a file"),
-        (["order", "{scores}", "--correction", "sidak"], "correction must be one of"),
-        (["order", "{scores}", "--nonsense"], "There is no option --nonsense"),
-        (["order", "{scores}", "--column", "learner=nobody"], "nobody"),
-        (["order"], "Missing argument"),
+        (["scores", "nowhere.csv"], "nowhere.csv"),
+        (["scores", "{scores}", "--test", "5x2cv-t"], "covers five runs of two folds"),
+        (["scores", "{scores}", "--test", "t-test"], "There is no pairwise test 't-test'"),
+        (["scores", "{scores}", "--procedure", "x"], "There is no procedure 'x'"),
+        (["scores", "{scores}", "--alpha", "2"], "alpha must be strictly between 0 and 1"),
+        (["scores", "{scores}", "--alpha", "x"], "'x' is not a valid float"),
+        (["scores", "{scores}", "--prefer", "tiny"], "'tiny', which is not one of the learners"),
+        (["scores", "{scores}", "--df", "many"], "--df must be a number, 'calibrated' or a file"),
+        (["scores", "{scores}", "--correction", "sidak"], "correction must be one of"),
+        (["scores", "{scores}", "--nonsense"], "There is no option --nonsense"),
+        (["scores", "{scores}", "--column", "learner=nobody"], "nobody"),
+        (["scores"], "Missing argument"),
         (["test", "{scores}"], "Missing option '--test'"),
         (["test", "{scores}", "--test", "frieman"], "did you mean 'friedman'"),
         (["test", "{scores}", "--test", "kfold-t", "--pair", "small", "tiny"], "tiny"),
-        (["oder", "x"], "did you mean 'order'"),
+        (["scors", "x"], "did you mean 'scores'"),
     ],
 )
 def test_a_wrong_call_gets_a_short_sentence_and_exit_code_2(run, scores, arguments, words):
@@ -114,8 +114,8 @@ def test_interruption_is_130(run, monkeypatch, scores):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(bestofk.losses, "read_losses", interrupted)
-    code, out, err = run("order", scores)
+    monkeypatch.setattr(bestofk.losses, "read_scores", interrupted)
+    code, out, err = run("scores", scores)
     assert (code, out, err.strip()) == (130, "", "bestofk: interrupted.")
 
 
@@ -134,18 +134,18 @@ HEAVY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib", "pyarrow", "rich")
     [
         ("import bestofk", ()),
         ("from bestofk.cli import main; main(['--help'])", ()),
-        ("from bestofk.cli import main; main(['order', '--help'])", ()),
+        ("from bestofk.cli import main; main(['scores', '--help'])", ()),
         # refusals are quick
         ("from bestofk.cli import main; main(['compare', 'chrun.csv'])", ()),
         ("from bestofk.cli import main; main(['compare', 'irsi'])", ()),
         ("from bestofk.cli import main; main(['compare', 'iris', '--metrics', 'f1'])", ()),
         ("from bestofk.cli import main; main(['compare', 'iris', '--learner', 'lgistic'])", ()),
-        ("from bestofk.cli import main; main(['order', 'chrun.csv'])", ()),
+        ("from bestofk.cli import main; main(['scores', 'chrun.csv'])", ()),
         ("from bestofk.cli import main; main(['evals', 'nowhere.json'])", ()),
         ("from bestofk.cli import main; main(['show', 'nowhere.db'])", ("numpy",)),
         ("from bestofk.cli import main; main(['compare', 'iris', '--cv', '5x22x'])", ("numpy",)),
         ("from bestofk.cli import main; main(['compare', 'iris', '--test', 'x'])", ("numpy",)),
-        ("import bestofk; bestofk.pairwise, bestofk.multiple, bestofk.decide, bestofk.Losses",
+        ("import bestofk; bestofk.pairwise, bestofk.multiple, bestofk.decide, bestofk.Scores",
          ("numpy",)),
     ],
 )  # fmt: skip
@@ -263,7 +263,7 @@ def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path, fork_se
         (["nothing"], "There is no command"),
         ([], "Usage: bestofk"),
         (["measure"], "Usage: bestofk measure"),
-        (["order", "nowhere.csv"], "nowhere.csv"),
+        (["scores", "nowhere.csv"], "nowhere.csv"),
     ],
 )
 def test_every_supported_click_refuses_in_a_sentence(words, text, capfd, monkeypatch):

@@ -15,9 +15,9 @@ def run(*words):
 
 
 def test_order_equals_the_settings_in_python():
-    done = run("order", "digits-5x2", "--as-published", "--prefer", "listed", "--json")
+    done = run("scores", "digits-5x2", "--as-published", "--prefer", "listed", "--json")
     found = json.loads(done.stdout)
-    expected = bk.order(bk.read_losses("digits-5x2"), prefer="listed", **AS_PUBLISHED)
+    expected = bk.compare_scores(bk.read_scores("digits-5x2"), prefer="listed", **AS_PUBLISHED)
     assert found["recommended"] == expected.recommended
     assert found["procedure"] == "multitest"
     assert found["ranking"] == list(expected.ranking)
@@ -34,6 +34,6 @@ def test_compare_uses_the_papers_learners_plan_and_preference():
     "other", [("--test", "kfold-t"), ("--correction", "holm"), ("--family", "all")]
 )
 def test_contradictions_are_refused(other):
-    done = run("order", "digits-5x2", "--as-published", *other)
+    done = run("scores", "digits-5x2", "--as-published", *other)
     assert done.exit_code == 2
     assert f"--as-published sets {other[0]}" in done.output

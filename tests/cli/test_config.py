@@ -76,7 +76,7 @@ def test_a_file_that_does_not_exist(run, config):
 def test_tables_of_losses_take_a_file_too(run, config, scores):
     table = f"losses = '{scores}'\n"
     config(table + "lower_is_better = true\n")
-    code, _, err = run("order", "--config", "study.toml")
+    code, _, err = run("scores", "--config", "study.toml")
     assert (code, "'higher_is_better'" in err) == (2, True)
     config(table + "higher_is_better = false\nquiet = true\n")
-    assert run("order", "--config", "study.toml") == (0, "large\nsmall\n", "")
+    assert run("scores", "--config", "study.toml") == (0, "large\nsmall\n", "")

@@ -36,8 +36,8 @@ def test_errors_have_their_codes(run, scores, monkeypatch, error, code):
     def failing(*_, **__):
         raise error
 
-    monkeypatch.setattr(bestofk.losses, "read_losses", failing)
-    found, out, err = run("order", scores)
+    monkeypatch.setattr(bestofk.losses, "read_scores", failing)
+    found, out, err = run("scores", scores)
     assert (found, out) == (code, "")
     assert err.lstrip().startswith("bestofk: ")
 
@@ -48,7 +48,7 @@ def test_codes_reach_the_shell(tmp_path):
         return subprocess.run(command, capture_output=True, cwd=tmp_path, check=False).returncode
 
     assert code("--version") == 0
-    assert code("order", "nowhere.csv") == 2
+    assert code("scores", "nowhere.csv") == 2
     (tmp_path / "s.db").write_text("no store")
     assert code("show", "s.db") == 4
 

@@ -31,9 +31,9 @@ def test_half_of_a_surrogate_pair_in_a_cell(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"learner": "a\\ud800", "error": 0.1}\n{"learner": "b", "error": 0.2}\n')
     with pytest.raises(TableError, match="contains half of a surrogate pair"):
-        bk.read_losses(path)
+        bk.read_scores(path)
     with pytest.raises(TableError, match="contains half of a surrogate pair"):
-        bk.as_dataset(path)
+        bk.read_data(path)
 
 
 def test_half_of_a_surrogate_pair_in_a_label() -> None:
@@ -45,7 +45,7 @@ def test_a_whole_number_that_no_float_can_represent(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     rows = [{"a": 2**62 + 1, "b": 2}, {"a": 3, "b": 4}, {"a": 5, "b": 7}]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    losses = bk.read_losses(path, higher_is_better=False, design="cv")
+    losses = bk.read_scores(path, higher_is_better=False, design="cv")
     assert losses.values.max() == float(2**62 + 1)  # rounded, as Python rounds
 
 
@@ -59,7 +59,7 @@ def test_a_zip_archive_of_an_unknown_version(name: str, tmp_path: Path) -> None:
     at = data.index(b"PK\x01\x02")
     data[at + 6] = 99  # the version needed to extract, in the table of contents
     path.write_bytes(data)
-    for read in (bk.read_evals, bk.read_losses, bk.as_dataset):
+    for read in (bk.read_evals, bk.read_scores, bk.read_data):
         with pytest.raises(BestOfKError):
             read(path)
 

@@ -12,7 +12,7 @@ import pytest
 
 import bestofk
 from bestofk.cli import main
-from bestofk.losses import Losses
+from bestofk.losses import Scores
 
 NAMES = (
     "\x1b[2J", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "\x1b]8;;http://x\x1b\\link", "\x1bc",
@@ -40,26 +40,26 @@ def table(tmp_path_factory):
     values = np.random.default_rng(3).random((len(NAMES), 6))
     values += np.linspace(0, 1, len(NAMES))[:, None]
     path = tmp_path_factory.mktemp("names") / "t.jsonl"
-    table = Losses(values, dims=("learner", "dataset"), learners=NAMES, datasets=NAMES[6:12])
+    table = Scores(values, dims=("learner", "dataset"), learners=NAMES, datasets=NAMES[6:12])
     frame = table.to_frame().assign(loss_name="[/x]\x1b[2J=loss")
     frame.to_json(path, orient="records", lines=True, double_precision=15)
     return str(path)
 
 
 COMMANDS = (
-    ["order", "TABLE", "--family", "preference", "--prefer", "listed"],
-    ["order", "TABLE", "--quiet"],
-    ["order", "TABLE", "--json"],
+    ["scores", "TABLE", "--family", "preference", "--prefer", "listed"],
+    ["scores", "TABLE", "--quiet"],
+    ["scores", "TABLE", "--json"],
     ["test", "TABLE", "--test", "friedman"],
     ["test", "TABLE", "--test", "friedman", "--json"],
-    *(["order", "TABLE", "--control", NAMES[place], "--family", "control"] for place in (0, 14)),
-    *(["order", "TABLE", "--prefer", f"{NAMES[place]},none"] for place in (1, 8, 35)),
-    *(["order", name, "--test", name] for name in ("\x1b[2J.csv", "\u202e", "a\x9bb")),
+    *(["scores", "TABLE", "--control", NAMES[place], "--family", "control"] for place in (0, 14)),
+    *(["scores", "TABLE", "--prefer", f"{NAMES[place]},none"] for place in (1, 8, 35)),
+    *(["scores", name, "--test", name] for name in ("\x1b[2J.csv", "\u202e", "a\x9bb")),
     *(["compare", "iris", "--learner", f"{name}=nosuch"] for name in NAMES[:3]),
     *(["compare", "iris", "--cv", name] for name in NAMES[:3]),
     *(["show", name] for name in NAMES[:3]),
     [NAMES[0]],
-    ["order", f"--{NAMES[8]}"],
+    ["scores", f"--{NAMES[8]}"],
 )
 
 
@@ -93,7 +93,7 @@ class Tags(html.parser.HTMLParser):
 
 def test_reports_and_tables(table, tmp_path, capfd) -> None:
     path = tmp_path / "r.html"
-    assert main(["order", table, "--report", str(path), "--quiet"]) == 0
+    assert main(["scores", table, "--report", str(path), "--quiet"]) == 0
     capfd.readouterr()
     page = path.read_text()
     tags = Tags()
@@ -101,8 +101,8 @@ def test_reports_and_tables(table, tmp_path, capfd) -> None:
     assert "img" not in tags.found
     assert "alert(1)</script>" not in page
     assert [c for c in has_control(page) if c < "\xa0" and c != "\t"] == []
-    losses = bestofk.read_losses(table, higher_is_better=False)
-    order = bestofk.order(losses)
+    losses = bestofk.read_scores(table, higher_is_better=False)
+    order = bestofk.compare_scores(losses)
     from bestofk.report.tables import table_of
 
     shown = table_of(order)
@@ -162,7 +162,7 @@ def test_terminals_of_other_encodings(encoding, table, fork_server) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": encoding,
                    "PYTHONPATH": str(Path(bestofk.__file__).parents[1])}  # fmt: skip
     twice = (
-        "import sys; from bestofk.cli import main; words = ['order', sys.argv[1]]; "
+        "import sys; from bestofk.cli import main; words = ['scores', sys.argv[1]]; "
         "assert main(words) == 0; print('AND AS JSON', flush=True); "
         "sys.exit(main([*words, '--json']))"
     )

@@ -102,5 +102,5 @@ def test_a_name_without_its_list_and_with_capitals(run):
     code, _, said = run("list", "Looney")
     assert (code, "bestofk list tests looney." in said) == (2, True)
     assert "bestofk compare DATA --procedure roc-hull" in run("list", "procedures")[1]
-    code, _, said = run("order", "digits-5x2", "--test", "Friedman")
+    code, _, said = run("scores", "digits-5x2", "--test", "Friedman")
     assert (code, "compares all learners at once" in said) == (2, True)

@@ -17,7 +17,7 @@ import pytest
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
 from bestofk.decide import pairs
-from bestofk.evals.choosing import choose_model
+from bestofk.evals.choosing import compare_evals
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 HAS_SERIES_TEST = any(
@@ -49,11 +49,11 @@ def ask(run, tmp_path):
     def call(frame, *words, **options):
         path = tmp_path / "table.csv"
         frame.to_csv(path, index=False)
-        code, out, err = run("order", str(path), *words, "--json")
+        code, out, err = run("scores", str(path), *words, "--json")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                decision = bk.order(frame, **options)
+                decision = bk.compare_scores(frame, **options)
             except BestOfKError:
                 assert code == 2
                 return " ".join(err.split())
@@ -71,7 +71,7 @@ def advised(message):
     return [shlex.split(option.rstrip(".")) for option in options]
 
 
-def works(run, tmp_path, words, verb="order"):
+def works(run, tmp_path, words, verb="scores"):
     code, _, err = run(verb, str(tmp_path / "table.csv"), *words, "--json")
     assert code == 0, (words, err)
 
@@ -100,15 +100,15 @@ class TestDesign:
     def test_bare_arrays_follow_the_same_rule(self):
         values = wide(50).to_numpy().T
         with pytest.raises(BestOfKError, match="design='10x5'"):
-            bk.order(values)
-        assert bk.order(values, design="10x5").problem.design.runs == 10
-        assert bk.order(values[:, :10]).problem.design.folds == 10
+            bk.compare_scores(values)
+        assert bk.compare_scores(values, design="10x5").problem.design.runs == 10
+        assert bk.compare_scores(values[:, :10]).problem.design.folds == 10
 
     def test_sizes_show_one_run(self):
         frame = long("fold", range(20)).assign(n_train=95, n_test=5)
-        assert bk.order(frame).problem.design.folds == 20
+        assert bk.compare_scores(frame).problem.design.folds == 20
         with pytest.raises(BestOfKError, match="several designs"):
-            bk.order(frame.assign(n_train=80, n_test=20))
+            bk.compare_scores(frame.assign(n_train=80, n_test=20))
 
     @pytest.mark.parametrize("design", ["10x5", "5x10", "kfold:50", "resample:50:0.2"])
     def test_search_results(self, design):
@@ -116,8 +116,8 @@ class TestDesign:
         results = {"params": [{"c": 1}, {"c": 2}], "mean_test_score": rng.random(2)}
         results |= {f"split{i}_test_score": rng.random(2) for i in range(50)}
         with pytest.raises(BestOfKError, match=f"design='{design}'"):
-            bk.order(results)
-        assert bk.order(results, design=design).recommended
+            bk.compare_scores(results)
+        assert bk.compare_scores(results, design=design).recommended
 
     def test_the_rows_of_the_splits_show_the_design(self):
         from sklearn.datasets import load_iris
@@ -139,16 +139,16 @@ class TestDesign:
             }
 
         repeated = RepeatedStratifiedKFold(n_splits=5, n_repeats=3, random_state=0)
-        design = bk.order(results(repeated, return_indices=True)).problem.design
+        design = bk.compare_scores(results(repeated, return_indices=True)).problem.design
         assert (design.kind, design.runs, design.folds, design.n_test[0]) == ("cv", 3, 5, 30)
         with pytest.raises(BestOfKError, match="design='3x5'"):
-            bk.order(results(repeated))
+            bk.compare_scores(results(repeated))
         random = ShuffleSplit(n_splits=12, test_size=0.2, random_state=0)
-        design = bk.order(results(random, return_indices=True)).problem.design
+        design = bk.compare_scores(results(random, return_indices=True)).problem.design
         assert (design.kind, design.folds) == ("resample", 12)
         unseeded = RepeatedStratifiedKFold(n_splits=5, n_repeats=3)
         with pytest.raises(BestOfKError, match="different splits"):
-            bk.order(results(unseeded, return_indices=True))
+            bk.compare_scores(results(unseeded, return_indices=True))
 
 
 class TestTime:
@@ -178,16 +178,16 @@ class TestTime:
     def test_times_are_sorted(self):
         days = [f"2020-01-{day:02d}" for day in (3, 1, 2)]
         frame = wide(3).assign(date=days)
-        losses = bk.read_losses(frame, higher_is_better=False, design="time")
+        losses = bk.read_scores(frame, higher_is_better=False, design="time")
         assert losses.values[0].ravel().tolist() == frame["svm"].iloc[[1, 2, 0]].tolist()
 
     def test_the_time_of_a_run_is_no_series(self):
         frame = long("fold", range(5)).assign(timestamp=range(10))
-        assert bk.order(frame).problem.design.folds == 5
+        assert bk.compare_scores(frame).problem.design.folds == 5
 
     def test_series_of_several_data_sets(self):
         parts = [long("date", range(2000, 2006), seed=i).assign(dataset=f"s{i}") for i in range(9)]
-        assert bk.order(pd.concat(parts)).problem.n_datasets == 9
+        assert bk.compare_scores(pd.concat(parts)).problem.n_datasets == 9
 
 
 class TestSeeds:
@@ -205,7 +205,7 @@ class TestSeeds:
         rows = [("a", seed, x) for seed, x in enumerate(a)]
         rows += [("b", seed + 10, x) for seed, x in enumerate(b)]
         table = pd.DataFrame(rows, columns=["model", "seed", "accuracy"])
-        decision = bk.order(table, test="welch-t")
+        decision = bk.compare_scores(table, test="welch-t")
         expected = ttest_ind(a, b, equal_var=False).pvalue
         assert decision.evidence.pvalue[0] == pytest.approx(expected, rel=1e-9)
         assert decision.means["b"] == pytest.approx(b.mean())
@@ -219,7 +219,7 @@ class TestSeeds:
 
     def test_seeds_of_several_data_sets_are_averaged(self):
         parts = [long("seed", range(3), seed=i).assign(dataset=f"d{i}") for i in range(8)]
-        assert bk.order(pd.concat(parts)).problem.n_datasets == 8
+        assert bk.compare_scores(pd.concat(parts)).problem.n_datasets == 8
 
 
 class TestColumns:
@@ -303,10 +303,10 @@ class TestArrays:
 
         frame = wide(8, ("a", "b", "c"))
         function = getattr(multiple, name)
-        with pytest.raises(BestOfKError, match=r"pass it to bestofk\.order"):
+        with pytest.raises(BestOfKError, match=r"pass it to bestofk\.compare_scores"):
             function(frame)
-        losses = bk.Losses(frame.to_numpy().T, dims=("learner", "dataset"))
-        with pytest.raises(BestOfKError, match=r"pass it to bestofk\.order"):
+        losses = bk.Scores(frame.to_numpy().T, dims=("learner", "dataset"))
+        with pytest.raises(BestOfKError, match=r"pass it to bestofk\.compare_scores"):
             function(losses)
         function(frame.to_numpy().T)
         function(losses.by_dataset())
@@ -322,9 +322,9 @@ class TestMissing:
         values = self.table()
         values[1] -= 0.03
         names = {"dims": ("learner", "dataset"), "learners": ["a", "b"], "missing": "allow"}
-        assert bk.order(bk.Losses(values, **names)).claims == (("b", "a"),)
+        assert bk.compare_scores(bk.Scores(values, **names)).claims == (("b", "a"),)
         values[1, np.argsort(values[0])[-12:]] = np.nan
-        decision = bk.order(bk.Losses(values, **names), missing="drop")
+        decision = bk.compare_scores(bk.Scores(values, **names), missing="drop")
         assert decision.claims in ((), (("b", "a"),))
         assert "b has no score on 12 of 30 data sets" in decision.headline()
 
@@ -333,8 +333,8 @@ class TestMissing:
         values[1] -= 0.005
         hard = np.argsort(values[1] - values[0])[-14:]
         values[1, hard] = np.nan
-        table = bk.Losses(values, dims=("learner", "dataset"), learners=["a", "b"], missing="allow")
-        decision = bk.order(table, missing="drop")
+        table = bk.Scores(values, dims=("learner", "dataset"), learners=["a", "b"], missing="allow")
+        decision = bk.compare_scores(table, missing="drop")
         before, _ = pairs.tested(replace(decision.problem, missing=None), decision.settings)
         assert before.claims() == (("b", "a"),)
         # where b is missing, it ties with a at best: the claim remains only if both agree
@@ -359,7 +359,7 @@ def logs(run, tmp_path):
         frame.to_csv(path, index=False)
         code, out, err = run("evals", str(path), *words, "--json")
         try:
-            choose_model(bk.read_evals(path, columns=columns, **options))
+            compare_evals(bk.read_evals(path, columns=columns, **options))
         except BestOfKError:
             assert code == 2
             return " ".join(err.split())
@@ -499,7 +499,7 @@ class TestMissingScores:
     def test_margins_hold_with_the_missing_scores(self, tmp_path, margin):
         path = tmp_path / "table.csv"
         self.frame(absent=False, seed=1).to_csv(path, index=False)
-        against = choose_model(bk.read_evals(path), margin=margin, against="a").against[0]
+        against = compare_evals(bk.read_evals(path), margin=margin, against="a").against[0]
         assert against.verdict == ("open" if margin == 0.02 else "within")
 
     def test_unscored_answers_of_several_epochs(self, tmp_path):
@@ -513,7 +513,7 @@ class TestMissingScores:
                     rows.append((who, i, epoch, "" if lost else int(right)))
         path = tmp_path / "table.csv"
         pd.DataFrame(rows, columns=["model", "item", "epoch", "correct"]).to_csv(path, index=False)
-        choice = choose_model(bk.read_evals(path), pass_at=2)
+        choice = compare_evals(bk.read_evals(path), pass_at=2)
         assert choice.decision.candidates == ("b", "a")
         assert choice.decision.claims == ()
 
@@ -540,7 +540,7 @@ class TestAgainst:
         _, out, _ = run("evals", str(path), "--against", "prod", "--margin", "0.03", "--json")
         rows = {row["name"]: row["verdict"] for row in json.loads(out)["choice"]["against"]}
         assert rows == {"new": "within", "old": "beyond"}
-        choice = choose_model(bk.read_evals(path), against="prod", margin=0.03)
+        choice = compare_evals(bk.read_evals(path), against="prod", margin=0.03)
         assert "Compared with prod, within the margin of 0.03: new" in choice.headline()
 
     def test_it_needs_a_margin(self, run, tmp_path):

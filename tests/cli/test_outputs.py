@@ -25,7 +25,7 @@ def no_matplotlib(monkeypatch):
 
 def test_all_outputs_at_once(run, folder):
     code, out, err = run(
-        "order", TABLE, "--report", "r.html", "--figure", "a.svg", "--figure", "b.pdf",
+        "scores", TABLE, "--report", "r.html", "--figure", "a.svg", "--figure", "b.pdf",
         "--figure", "matrix.png", "--figure", "losses=c.svg", "--latex", "t.tex", "--csv", "t.csv",
     )  # fmt: skip
     assert (code, err) == (0, "")
@@ -35,7 +35,7 @@ def test_all_outputs_at_once(run, folder):
     assert (folder / "a.svg").read_text().startswith("<svg")
     assert (folder / "b.pdf").read_bytes().startswith(b"%PDF")
     assert (folder / "matrix.png").read_bytes().startswith(b"\x89PNG")
-    decision = bk.order(bk.read_losses(TABLE))
+    decision = bk.compare_scores(bk.read_scores(TABLE))
     assert (folder / "t.tex").read_text() == decision.to_latex()
     assert (folder / "t.csv").read_text().splitlines()[1].startswith("logistic-regression,")
     # the name of a file can choose the figure; so can KIND=
@@ -44,7 +44,7 @@ def test_all_outputs_at_once(run, folder):
 
 
 def test_paths_are_in_the_json_object(run):
-    _, out, _ = run("order", TABLE, "--figure", "a.svg", "--csv", "t.csv", "--json")
+    _, out, _ = run("scores", TABLE, "--figure", "a.svg", "--csv", "t.csv", "--json")
     answer = json.loads(out)
     assert (answer["figures"], answer["csv"]) == (["a.svg"], "t.csv")
 
@@ -69,28 +69,28 @@ def test_a_wrong_path_is_refused_before_the_first_fit(run, options, words, monke
     import bestofk.run.compare
 
     monkeypatch.setattr(bestofk.run.compare, "compare", pytest.fail)
-    for call in (["compare", "iris"], ["order", TABLE]):
+    for call in (["compare", "iris"], ["scores", TABLE]):
         code, out, err = run(*call, *options.split())
         assert (code, out) == (2, "")
         assert words in err
 
 
 def test_a_decision_is_printed_even_if_a_figure_cannot_be_drawn(run):
-    code, out, err = run("order", TABLE, "--figure", "simplex=a.svg", "-q")
+    code, out, err = run("scores", TABLE, "--figure", "simplex=a.svg", "-q")
     assert (code, out.splitlines()[0]) == (2, "logistic-regression")
     assert err.startswith("bestofk: ")
 
 
 def test_svg_needs_no_matplotlib(run, no_matplotlib, folder):
-    assert run("order", TABLE, "--figure", "a.svg", "-q")[0] == 0
+    assert run("scores", TABLE, "--figure", "a.svg", "-q")[0] == 0
     assert (folder / "a.svg").exists()
-    code, _, err = run("order", TABLE, "--figure", "a.pdf")
+    code, _, err = run("scores", TABLE, "--figure", "a.pdf")
     assert code == 2
     assert "pip install 'bestofk[plot]', or use --figure a.svg" in err
 
 
 def test_python_says_how_to_install_matplotlib(no_matplotlib):
-    decision = bk.order(bk.read_losses(TABLE))
+    decision = bk.compare_scores(bk.read_scores(TABLE))
     for call in (
         lambda: decision.plot("forest"),
         lambda: bk.figure(decision),

@@ -20,15 +20,15 @@ def test_commands_write_reports(tmp_path, monkeypatch, capsys):
     assert main(["report", "s.db", "--output", "b.html"]) == 0
     assert capsys.readouterr().out.endswith("The report is in b.html.\n")
     assert (tmp_path / "b.html").read_bytes() == (tmp_path / "a.html").read_bytes()
-    assert main(["order", "digits-5x2", "--report", "c.html", "--quiet"]) == 0
-    assert "bestofk order digits-5x2" in (tmp_path / "c.html").read_text("utf-8")
+    assert main(["scores", "digits-5x2", "--report", "c.html", "--quiet"]) == 0
+    assert "bestofk scores digits-5x2" in (tmp_path / "c.html").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["order", "digits-5x2", "--report", "no/such/r.html"], 2, "does not exist"),
-        (["order", "digits-5x2", "--report", "."], 2, "must name a file"),
+        (["scores", "digits-5x2", "--report", "no/such/r.html"], 2, "does not exist"),
+        (["scores", "digits-5x2", "--report", "."], 2, "must name a file"),
         (["report", "nothing.db"], 2, "nothing.db"),
     ],
 )

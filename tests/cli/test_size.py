@@ -37,7 +37,7 @@ def test_json_is_what_the_function_gives(capsys, scores):
     code, out, err = run(capsys, scores, "--higher-is-better", "--test", "wilcoxon", "--json")
     assert (code, err) == (0, "")
     held = json.loads(out, parse_constant=pytest.fail)
-    plan = bk.plan_size(bk.read_losses(scores, higher_is_better=True), test="wilcoxon")
+    plan = bk.sample_size(bk.read_scores(scores, higher_is_better=True), test="wilcoxon")
     assert {**plan.to_dict(), "account": held["account"]} == held
 
 

@@ -45,19 +45,19 @@ def source(request, tmp_path):
 def test_scores(source, capsys):
     expected = SCORES["error"].to_numpy().reshape(12, 2).T.ravel().tolist()
     name = source(SCORES)
-    assert bk.read_losses(name).values.ravel().tolist() == pytest.approx(expected)
-    assert bk.order(name).recommended == "a"
-    assert main(["order", name, "--json"]) == 0
+    assert bk.read_scores(name).values.ravel().tolist() == pytest.approx(expected)
+    assert bk.compare_scores(name).recommended == "a"
+    assert main(["scores", name, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["recommended"] == "a"
 
 
 def test_data_sets(source, capsys):
     name = source(DATA)
-    data = bk.as_dataset(name)
+    data = bk.read_data(name)
     assert data.X["income"].tolist() == list(range(900, 1500, 10))
     assert main(["compare", name, "--learner", "max", "--learner", "nmc", "--cv", "2x2"]) == 0
     assert "nmc" in capsys.readouterr().out
 
 
 def test_lists_of_dictionaries():
-    assert bk.order(SCORES.to_dict(orient="records")).recommended == "a"
+    assert bk.compare_scores(SCORES.to_dict(orient="records")).recommended == "a"

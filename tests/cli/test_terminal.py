@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from bestofk import Losses, order
+from bestofk import Scores, compare_scores
 from bestofk.cli.app import bestofk
 from bestofk.cli.registry import COMMANDS
 from bestofk.cli.terminal import STYLES, learner_table, print_decision, shown_columns
-from bestofk.losses import read_losses
+from bestofk.losses import read_scores
 
 
 @pytest.fixture(scope="module")
 def decision():
-    return order(read_losses("breast-cancer-10x10"))
+    return compare_scores(read_scores("breast-cancer-10x10"))
 
 
 def shown(decision, width, **options):
@@ -30,8 +30,8 @@ def three(prefer=None, names=("dear", "cheap", "poor"), **options):
     noise = np.random.default_rng(3).normal(scale=0.02, size=(3, 10, 10))
     means = np.array([0.200, 0.201, 0.4])[:, np.newaxis, np.newaxis]
     noise -= noise.mean(axis=(1, 2), keepdims=True)
-    losses = Losses(means + noise, dims=("learner", "run", "fold"), learners=names)
-    return order(losses, prefer=prefer, **options)
+    losses = Scores(means + noise, dims=("learner", "run", "fold"), learners=names)
+    return compare_scores(losses, prefer=prefer, **options)
 
 
 @pytest.mark.parametrize("width", [50, 60, 72, 80, 100, 200])
@@ -93,7 +93,7 @@ def test_columns_are_as_wide_as_their_characters():
 def test_the_headline_first_then_the_table_then_the_sentences(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "110")
     code, out, err = run(
-        "order", "breast-cancer-10x10", "--prefer", "logistic-regression", "--explain"
+        "scores", "breast-cancer-10x10", "--prefer", "logistic-regression", "--explain"
     )
     assert (code, err) == (0, "")
     places = [out.index(words) for words in ("Use ", "verdict", "Ruled out", "How sure: ")]
@@ -104,7 +104,7 @@ def test_the_headline_first_then_the_table_then_the_sentences(run, monkeypatch):
 
 def test_lines_in_a_pipe_are_whole_unless_columns_are_asked_for(run, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
-    _, out, _ = run("order", "breast-cancer-10x10", "--explain")
+    _, out, _ = run("scores", "breast-cancer-10x10", "--explain")
     assert max(map(len, out.splitlines())) > 200
 
 
@@ -153,7 +153,7 @@ def six(seed, *, datasets=False, **facts):
     spread = rng.choice([0.01, 0.05])
     values = 0.2 + np.expand_dims(gaps, tuple(range(1, 1 + len(shape))))
     values = values + rng.normal(scale=spread, size=(6, *shape))
-    return Losses(values, dims=dims, learners=SIX, loss_name="error", **facts)
+    return Scores(values, dims=dims, learners=SIX, loss_name="error", **facts)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -168,7 +168,7 @@ def test_the_answer_is_the_verdict_the_table_and_how_sure(
 ):
     monkeypatch.setenv("COLUMNS", str(width))
     options = dict(options)
-    decision = order(six(seed, datasets=options.pop("datasets", False)), **options)
+    decision = compare_scores(six(seed, datasets=options.pop("datasets", False)), **options)
     print_decision(decision)
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= width
@@ -186,15 +186,15 @@ def test_the_answer_is_the_verdict_the_table_and_how_sure(
 
 def test_the_answer_names_the_quantity_and_explains_on_request(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    _, out, _ = run("order", "breast-cancer-10x10", "--test", "use-all-data")
+    _, out, _ = run("scores", "breast-cancer-10x10", "--test", "use-all-data")
     text = " ".join(out.split())
     assert "Caution: The degrees of freedom of use-all-data are not calibrated" in text
-    _, out, _ = run("order", "breast-cancer-10x10")
+    _, out, _ = run("scores", "breast-cancer-10x10")
     text = " ".join(out.split())
     assert "Caution: " not in text
     assert "mean error rate of learners trained on about 512 rows" in text
     assert "With 95 % confidence" not in text
-    _, full, _ = run("order", "breast-cancer-10x10", "--explain")
+    _, full, _ = run("scores", "breast-cancer-10x10", "--explain")
     assert "With 95 % confidence the best is among" in " ".join(full.split())
 
 

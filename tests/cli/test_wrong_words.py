@@ -27,9 +27,9 @@ CASES = [
     ("compare iris --plot r.pdf", "--figure"),
     ("compare iris --time-limit 5", "--budget"),
     ("compare iris --lerner nn", "--learner"),
-    ("order x.csv --cv 10x10", "--design"),
-    ("order x.csv --models a", "--learners"),
-    ("order x.csv --maximize", "--higher-is-better"),
+    ("scores x.csv --cv 10x10", "--design"),
+    ("scores x.csv --models a", "--learners"),
+    ("scores x.csv --maximize", "--higher-is-better"),
     ("evals x --scoring f1", "--metric"),
     ("evals x --groups g", "--cluster"),
     ("measure type1 --seed 3", "--random-state"),
@@ -49,7 +49,7 @@ def test_a_habitual_option_gets_its_replacement(run, call, option):
 
 
 def test_scoring_of_a_table_of_losses_is_its_metric(run):
-    code, _, err = run("order", "x.csv", "--scoring", "f1")
+    code, _, err = run("scores", "x.csv", "--scoring", "f1")
     assert (code, "use --metric" in err) == (2, True)
 
 
@@ -61,7 +61,7 @@ def test_an_unlike_option_leads_to_the_help(run):
     ("verb", "words"),
     [
         ("learners", "'bestofk list learners'"),
-        ("rank", "did you mean 'order'"),
+        ("rank", "did you mean 'scores'"),
         ("benchmark", "did you mean 'compare'"),
         ("download", "did you mean 'fetch'"),
         ("compre", "did you mean 'compare'"),

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from bestofk._base.errors import ArgumentError, BestOfKError
-from bestofk.data import as_dataset
+from bestofk.data import read_data
 
 
 def frame() -> pd.DataFrame:
@@ -26,7 +26,7 @@ def frame() -> pd.DataFrame:
 
 def test_kinds_categories_and_missing_cells_are_kept() -> None:
     source = frame()
-    data = as_dataset(source, ["b", "a", "b"], name="people")
+    data = read_data(source, ["b", "a", "b"], name="people")
     assert data.kinds == {
         "height": "numeric",
         "grade": "nominal",
@@ -51,16 +51,16 @@ def test_kinds_categories_and_missing_cells_are_kept() -> None:
 
 def test_classes_keep_their_declared_order() -> None:
     y = pd.Categorical(["b", "a", "b"], categories=["b", "z", "a"])
-    data = as_dataset([[1.0], [2.0], [3.0]], y)
+    data = read_data([[1.0], [2.0], [3.0]], y)
     assert data.classes.tolist() == ["b", "z", "a"]
     np.testing.assert_array_equal(data.encoded().y, [0, 2, 0])
-    assert as_dataset([[1], [2], [3]], [10, 9, 10]).classes.tolist() == [9, 10]
-    assert as_dataset([[1], [2], [3]], [True, False, True]).classes.tolist() == [False, True]
+    assert read_data([[1], [2], [3]], [10, 9, 10]).classes.tolist() == [9, 10]
+    assert read_data([[1], [2], [3]], [True, False, True]).classes.tolist() == [False, True]
 
 
 def test_stated_kinds_and_ignored_columns() -> None:
     source = pd.DataFrame({"code": [3, 1, 3], "text": ["1.5", None, "2"], "x": [1, 2, 3]})
-    data = as_dataset(
+    data = read_data(
         source, list("aba"), columns={"code": "category", "text": "number", "x": "ignore"}
     )
     assert data.kinds == {"code": "nominal", "text": "numeric"}
@@ -69,36 +69,36 @@ def test_stated_kinds_and_ignored_columns() -> None:
 
 
 def test_the_fingerprint_is_of_the_content() -> None:
-    data = as_dataset(frame(), ["b", "a", "b"], name="one")
-    assert data.fingerprint == as_dataset(frame(), ["b", "a", "b"], name="two").fingerprint
+    data = read_data(frame(), ["b", "a", "b"], name="one")
+    assert data.fingerprint == read_data(frame(), ["b", "a", "b"], name="two").fingerprint
     other = frame()
     other.loc[0, "height"] = 1.6
     prints = {
         data.fingerprint,
-        as_dataset(other, ["b", "a", "b"]).fingerprint,
-        as_dataset(frame(), ["b", "b", "a"]).fingerprint,
-        as_dataset(frame(), ["b", "a", "c"]).fingerprint,
-        as_dataset(frame().rename(columns={"age": "years"}), ["b", "a", "b"]).fingerprint,
-        as_dataset(frame(), ["b", "a", "b"], columns={"age": "category"}).fingerprint,
+        read_data(other, ["b", "a", "b"]).fingerprint,
+        read_data(frame(), ["b", "b", "a"]).fingerprint,
+        read_data(frame(), ["b", "a", "c"]).fingerprint,
+        read_data(frame().rename(columns={"age": "years"}), ["b", "a", "b"]).fingerprint,
+        read_data(frame(), ["b", "a", "b"], columns={"age": "category"}).fingerprint,
     }
     assert len(prints) == 6
-    zero = as_dataset([[0.0], [1.0]], ["a", "b"]).fingerprint
-    assert as_dataset([[-0.0], [1.0]], ["a", "b"]).fingerprint == zero
+    zero = read_data([[0.0], [1.0]], ["a", "b"]).fingerprint
+    assert read_data([[-0.0], [1.0]], ["a", "b"]).fingerprint == zero
 
 
 def test_regression_targets_stay_numbers() -> None:
-    data = as_dataset([[1], [2]], [0.5, 2.5], task="regression")
+    data = read_data([[1], [2]], [0.5, 2.5], task="regression")
     np.testing.assert_array_equal(data.y, [0.5, 2.5])
     assert data.classes.size == 0
     assert len(data.fingerprint) == 64
     with pytest.raises(ArgumentError, match="the target of 'data' is a number"):
         data.encoded()
     with pytest.raises(ArgumentError, match="y must hold a finite number in every row; got inf"):
-        as_dataset([[1], [2]], [0.5, np.inf], task="regression")
+        read_data([[1], [2]], [0.5, np.inf], task="regression")
     with pytest.raises(
         ArgumentError, match=r"numbers with fractions \(0.5 ...\).*task='regression'"
     ):
-        as_dataset([[1], [2]], [0.5, 1.25], task="classification")
+        read_data([[1], [2]], [0.5, 1.25], task="classification")
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_regression_targets_stay_numbers() -> None:
 )
 def test_invalid_data_raise_one_sentence(X, y, sentence: str) -> None:
     with pytest.raises(BestOfKError) as caught:
-        as_dataset(X, y)
+        read_data(X, y)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -136,7 +136,7 @@ def test_nullable_and_boolean_columns_keep_their_missing_cells() -> None:
             "text": pd.array(["x", None, "y"], dtype="string"),
         }
     )
-    data = as_dataset(X, list("aba"))
+    data = read_data(X, list("aba"))
     assert list(data.kinds.values()) == ["numeric", "nominal", "nominal"]
     np.testing.assert_array_equal(
         data.encoded().values, [[1, 1, 0], [np.nan, np.nan, np.nan], [3, 0, 1]]
@@ -144,7 +144,7 @@ def test_nullable_and_boolean_columns_keep_their_missing_cells() -> None:
 
 
 def test_data_set_can_be_pickled() -> None:
-    data = as_dataset(frame(), ["b", "a", "b"])
+    data = read_data(frame(), ["b", "a", "b"])
     data.encoded()
     again = pickle.loads(pickle.dumps(data))
     assert again.fingerprint == data.fingerprint

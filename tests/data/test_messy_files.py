@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import bestofk as bk
-from bestofk.data import as_dataset
+from bestofk.data import read_data
 
 N = 300
 VALUE = np.round(np.random.default_rng(0).uniform(0, 100, N), 2)
@@ -118,7 +118,7 @@ def write(folder, name, content):
 @pytest.mark.parametrize("name", VALUES)
 def test_right_values(tmp_path, name):
     content, expected = VALUES[name]
-    data = as_dataset(write(tmp_path, name, content))
+    data = read_data(write(tmp_path, name, content))
     column = next(name for name in data.X.columns if str(name) in ("value", "customer_id"))
     read = data.X[column]
     read = read.astype(float) if read.dtype != "category" else read.astype(bool)
@@ -130,7 +130,7 @@ def test_right_values(tmp_path, name):
 def test_one_sentence(tmp_path, name):
     content, message = REFUSED[name]
     with pytest.raises(bk.BestOfKError, match=re.escape(message)):
-        as_dataset(write(tmp_path, name, content))
+        read_data(write(tmp_path, name, content))
 
 
 @pytest.mark.parametrize("cells", UNITS, ids=["units", "some percent", "parentheses"])

@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.cli import main
-from bestofk.data import as_dataset
+from bestofk.data import read_data
 from bestofk.data.columns import learn_column
 
 SHARED = os.environ.get("BESTOFK_DATA")
@@ -72,7 +72,7 @@ COLUMNS = {
 def test_one_rule_for_files_and_frames(case, tmp_path):
     cells, expected, note = COLUMNS[case]
     file = file_of(tmp_path, x=cells)
-    for data in (as_dataset(file), as_dataset(pd.read_csv(file), "ill")):
+    for data in (read_data(file), read_data(pd.read_csv(file), "ill")):
         values = data.X["x"].head(len(expected)).tolist()
         assert [None if value != value else value for value in values] == expected
         assert data.notes == ((note,) if note else ())
@@ -128,19 +128,19 @@ def test_stated_kinds_on_the_command_line(tmp_path, capsys):
 
 def test_stated_kinds(tmp_path):
     file = file_of(tmp_path, x=repeated("3", "1"), word=repeated("a", "b", "7"))
-    data = as_dataset(file, columns={"x": "category"})
+    data = read_data(file, columns={"x": "category"})
     assert data.X["x"].cat.categories.tolist() == [1, 3]
     with pytest.raises(ArgumentError, match="'word' must hold numbers; got 'a'"):
-        as_dataset(file, columns={"word": "number"})
+        read_data(file, columns={"word": "number"})
     with pytest.raises(UnknownNameError, match="did you mean 'word'"):
-        as_dataset(file, columns={"words": "number"})
+        read_data(file, columns={"words": "number"})
     with pytest.raises(ArgumentError, match="columns must be a mapping such as"):
-        as_dataset(file, columns=["word"])
+        read_data(file, columns=["word"])
     with pytest.raises(ArgumentError, match="'ill' is the target and cannot be ignored"):
-        as_dataset(file, "ill", columns={"ill": "ignore"})
-    assert as_dataset(file, "x", columns={"x": "number"}).task == "regression"
+        read_data(file, "ill", columns={"ill": "ignore"})
+    assert read_data(file, "x", columns={"x": "number"}).task == "regression"
     frame = pd.DataFrame({"y": [1, 2] * 5, "x": np.arange(10.0)})
-    data = as_dataset(frame, [0.5, 1.5] * 5, columns={"y": "category"})  # not the target
+    data = read_data(frame, [0.5, 1.5] * 5, columns={"y": "category"})  # not the target
     assert (data.task, data.kinds["y"]) == ("regression", "nominal")
 
 
@@ -148,7 +148,7 @@ def test_dates_that_can_be_read_in_two_ways_are_refused(tmp_path, capsys):
     file = file_of(tmp_path, x=repeated("01/02/2024", "03/04/2024"))
     for source in ((file,), (pd.read_csv(file), "ill")):
         with pytest.raises(ArgumentError, match="day and month cannot be told apart") as caught:
-            as_dataset(*source)
+            read_data(*source)
         assert str(caught.value).endswith("leave the column out with columns={'x': 'ignore'}.")
     code, _, err = run(capsys, file)
     assert code == 2
@@ -173,36 +173,36 @@ def test_identifiers(tmp_path, capsys):
         "site_id": np.arange(N) % 3,  # repeated
     }
     file = file_of(tmp_path, **columns)
-    data = as_dataset(file)
+    data = read_data(file)
     assert list(data.X.columns) == ["income", "key", "street", "site_id", "size"]
     assert data.notes == (
         "'customer_id', 'uuid', 'step' and 'who' are left out as identifiers "
         "(columns={'customer_id': 'number'} keeps the first).",
     )
-    assert as_dataset(pd.read_csv(file), "ill").notes == data.notes
-    kept = as_dataset(file, columns={"customer_id": "number", "who": "category"})
+    assert read_data(pd.read_csv(file), "ill").notes == data.notes
+    kept = read_data(file, columns={"customer_id": "number", "who": "category"})
     assert kept.d == 7
     _, out, _ = run(capsys, file, "--column", "uuid=ignore", "--column", "step=ignore",
                        "--column", "who=ignore")  # fmt: skip
     assert "'customer_id' is left out as an identifier (--column customer_id=number keeps" in out
     assert "'street' has 40 different texts in 40 rows" in out
     # an array has no names, and its columns are found by position
-    assert as_dataset(np.arange(2 * N).reshape(N, 2), np.arange(N) % 2).d == 2
+    assert read_data(np.arange(2 * N).reshape(N, 2), np.arange(N) % 2).d == 2
 
 
 def test_what_is_predicted():
     X = pd.DataFrame({"a": np.arange(30.0)})
     price = pd.Series(np.linspace(120, 9300.4, 30), name="price")
-    assert as_dataset(X, price).predicted == (
+    assert read_data(X, price).predicted == (
         "Predicting 'price' (a number, 120 to 9,300) from 1 column, 30 rows."
     )
     grades = pd.Series(np.arange(30) % 3, name="grade")
-    assert as_dataset(X, grades, groups=np.arange(30) // 5).predicted == (
+    assert read_data(X, grades, groups=np.arange(30) // 5).predicted == (
         "Predicting 'grade' (3 classes; task='regression' predicts a number) from 1 column, 30 "
         "rows in 6 groups."
     )
     texts = ["good", "bad film"] * 15
-    assert as_dataset(texts, [0, 1, 1] * 10).predicted == (
+    assert read_data(texts, [0, 1, 1] * 10).predicted == (
         "Predicting 'y' (2 classes, 33 % 0) from texts, 30 rows."
     )
 
@@ -213,13 +213,13 @@ def test_rows_with_the_same_labels_in_another_order_are_refused():
     turned = y[::-1]
     for options in ({}, {"groups": turned}, {"sample_weight": turned}, {"by": turned}):
         with pytest.raises(ArgumentError, match=r"another order: pass \w+.loc\[X.index\]"):
-            as_dataset(X, y if options else turned, **options)
-    assert as_dataset(X, turned.loc[X.index]).y.astype(int).tolist() == [0, 1, 0, 1, 1, 0]
+            read_data(X, y if options else turned, **options)
+    assert read_data(X, turned.loc[X.index]).y.astype(int).tolist() == [0, 1, 0, 1, 1, 0]
     # by position: other labels, or none
-    assert as_dataset(X, y.reset_index(drop=True)).y.astype(int).tolist() == [0, 1, 0, 1, 1, 0]
-    assert as_dataset(X, turned.to_numpy()).y.astype(int).tolist() == [0, 1, 1, 0, 1, 0]
+    assert read_data(X, y.reset_index(drop=True)).y.astype(int).tolist() == [0, 1, 0, 1, 1, 0]
+    assert read_data(X, turned.to_numpy()).y.astype(int).tolist() == [0, 1, 1, 0, 1, 0]
     with pytest.raises(ArgumentError, match=r"pass b.loc\[y_true.index\]"):
-        bk.order_predictions(y, {"a": y, "b": turned})
+        bk.compare_predictions(y, {"a": y, "b": turned})
     models = [DummyClassifier().fit(X, y), GaussianNB().fit(X, y)]
     with pytest.raises(ArgumentError, match=r"pass y_true.loc\[X_test.index\]"):
         bk.compare_fitted(models, X, turned)
@@ -227,12 +227,12 @@ def test_rows_with_the_same_labels_in_another_order_are_refused():
 
 def test_the_target_of_a_file(tmp_path):
     (tmp_path / "a.csv").write_text("Label,a,b\nx,1,p\ny,2,q\n")
-    assert as_dataset(tmp_path / "a.csv").predicted.startswith(
+    assert read_data(tmp_path / "a.csv").predicted.startswith(
         "Predicting 'Label', chosen by its name (2 classes, 50 % y), from 2 columns"
     )
-    assert as_dataset(tmp_path / "a.csv", "b").y.name == "b"
+    assert read_data(tmp_path / "a.csv", "b").y.name == "b"
     (tmp_path / "b.csv").write_text("a,price\nu,$5.50\nv,$7.25\nu,$1.50\n")
-    assert as_dataset(tmp_path / "b.csv").y.tolist() == [5.5, 7.25, 1.5]
+    assert read_data(tmp_path / "b.csv").y.tolist() == [5.5, 7.25, 1.5]
 
 
 DECLARED = (
@@ -259,7 +259,7 @@ def test_formats(tmp_path, text, colours, classes):
     (tmp_path / "f.csv").write_text(text)
     (tmp_path / "f.csv.gz").write_bytes(gzip.compress(text.encode()))
     for name in ("f.csv", "f.csv.gz"):
-        data = as_dataset(tmp_path / name)
+        data = read_data(tmp_path / name)
         assert data.name == "f"
         np.testing.assert_array_equal(data.X["size"], [1, 2.5, np.nan])
         assert data.X["colour"].cat.categories.tolist() == (colours or ["blue", "red"])
@@ -278,11 +278,11 @@ def test_folders_sheets_databases_and_dictionaries(tmp_path, capsys):
         frame.to_excel(writer, sheet_name="Two", index=False)
     with sqlite3.connect(tmp_path / "f.db") as connection:
         frame.to_sql("people", connection, index=False)
-    expected = as_dataset(file, "ill").fingerprint
+    expected = read_data(file, "ill").fingerprint
     for source in (frame.to_dict("records"), frame.to_dict("list")):
-        assert as_dataset(source, "ill").fingerprint == expected
+        assert read_data(source, "ill").fingerprint == expected
     for source in (folder, f"{book}#Two", f"{url}#people", f"{url}#select * from people"):
-        assert as_dataset(source, "ill").fingerprint == expected
+        assert read_data(source, "ill").fingerprint == expected
         assert "from 2 columns, 40 rows." in run(capsys, source, "--target", "ill")[1]
     for source, sentence in (
         (book, "2 sheets ('One', 'Two'): name one as in 'f.xlsx#One'"),
@@ -298,7 +298,7 @@ def test_every_file_of_the_papers_loads_without_options(folder: str) -> None:
     manifest = json.loads((root / "MANIFEST.json").read_text())["datasets"]
     assert len(manifest) == {"uci": 30, "keel": 64}[folder]
     for entry in manifest:
-        data = as_dataset(root / entry["file"])
+        data = read_data(root / entry["file"])
         assert data.name == entry["name"]
         assert data.n == entry["rows"], data.name
         for kind in ("numeric", "nominal"):

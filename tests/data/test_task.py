@@ -94,7 +94,7 @@ def test_stated_task_of_a_study(whole, data):
     assert study.losses.metric.name == "error"
     with pytest.raises(ArgumentError, match="'iris' is a data set for classification; got task"):
         bk.compare(
-            ["max", "nmc"], bk.load("iris"), **QUICK, execution=bk.Execution(task="regression")
+            ["max", "nmc"], bk.read_data("iris"), **QUICK, execution=bk.Execution(task="regression")
         )
 
 

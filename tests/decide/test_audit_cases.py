@@ -12,7 +12,7 @@ SEVEN = np.repeat([[0.90], [0.50], [0.40], [0.30], [0.10]], 7, axis=1)
 
 @pytest.mark.parametrize("prefer", [None, "listed", ["a", "b", "c", "d", "e"]])
 def test_a_learner_that_loses_by_eighty_points_is_never_recommended(on_data_sets, prefer):
-    decision = bk.order(on_data_sets(SEVEN), prefer=prefer)
+    decision = bk.compare_scores(on_data_sets(SEVEN), prefer=prefer)
     assert decision.recommended == decision.smallest_mean == "e"
     assert decision.test == "skew-corrected-t"
     assert decision.decidable
@@ -21,7 +21,7 @@ def test_a_learner_that_loses_by_eighty_points_is_never_recommended(on_data_sets
 
 
 def test_seven_data_sets_cannot_decide_between_five_learners_by_ranks(on_data_sets):
-    decision = bk.order(on_data_sets(SEVEN), test="wilcoxon")
+    decision = bk.compare_scores(on_data_sets(SEVEN), test="wilcoxon")
     assert not decision.decidable
     assert decision.claims == ()
     # each of four comparisons has p >= 2 / 2^7
@@ -64,8 +64,8 @@ def test_posteriors_are_refused_on_few_data_sets_and_promise_nothing(on_data_set
     rng = np.random.default_rng(4)
     few = on_data_sets(rng.random((3, 9)))
     with pytest.raises(bk.DesignError, match="fewer than 10 data sets; got 9"):
-        bk.order(few, test="signed-rank-bayes")
+        bk.compare_scores(few, test="signed-rank-bayes")
     enough = on_data_sets(rng.random((3, 10)))
-    text = bk.order(enough, test="signed-rank-bayes", samples=500).explain()
+    text = bk.compare_scores(enough, test="signed-rank-bayes", samples=500).explain()
     assert "no error rate is promised" in text
     assert "wrong claim" not in text

@@ -10,7 +10,7 @@ from scipy import stats
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
 from bestofk.cli import main
-from bestofk.decide import order_battles
+from bestofk.decide import compare_battles
 from bestofk.decide.battles import POINTS, read_battles
 from bestofk.stats.battles import bradley_terry
 
@@ -37,7 +37,7 @@ def written(tmp_path, text):
 
 
 def test_points_agree_with_other_packages():
-    decision = order_battles(TABLE)
+    decision = compare_battles(TABLE)
     assert decision.ranking == tuple(PEER_POINTS)
     assert decision.points == pytest.approx(list(PEER_POINTS.values()), abs=1e-4)
 
@@ -64,7 +64,7 @@ def test_two_models_by_hand():
     """30 wins, 10 losses: log odds log 3 with the variance 1 / 30 + 1 / 10."""
     table = pd.DataFrame([("x", "y", "x")] * 30 + [("y", "x", "x")] * 10, columns=COLUMNS)
     table.loc[30:, "winner"] = "y"
-    decision = order_battles(table)
+    decision = compare_battles(table)
     assert decision.pairs.difference[0] == pytest.approx(400 * np.log10(3))
     # t interval with 39 degrees of freedom; the other model is worse by that
     half = stats.t.ppf(0.975, 39) * 400 / np.log(10) * np.sqrt((1 / 30 + 1 / 10) * 40 / 39)
@@ -84,11 +84,11 @@ def test_all_ways_to_name_the_winner_agree():
         winner=TABLE["winner"].map({"model_a": "B", "model_b": "A", "tie": "draw"})
     )
     for table in (names, numbers, swapped):
-        assert order_battles(table).points == pytest.approx(order_battles(TABLE).points)
+        assert compare_battles(table).points == pytest.approx(compare_battles(TABLE).points)
 
 
 def test_files_of_well_known_tools_agree(tmp_path):
-    points = order_battles(TABLE).points
+    points = compare_battles(TABLE).points
     alpaca = TABLE.rename(columns={"model_a": "generator_1", "model_b": "generator_2"}).assign(
         preference=TABLE["winner"].map({"model_a": 1, "model_b": 2, "tie": 1.5}),
         output_1="one, two", instruction="three",
@@ -108,42 +108,42 @@ def test_files_of_well_known_tools_agree(tmp_path):
     arena.to_parquet(tmp_path / "arena.parquet")
     for table in (tmp_path / "annotations.json", tmp_path / "p.jsonl", sides,
                   tmp_path / "arena.parquet"):  # fmt: skip
-        assert order_battles(table).points == pytest.approx(points)
+        assert compare_battles(table).points == pytest.approx(points)
         if not isinstance(table, pd.DataFrame):
-            assert main(["order", str(table), "--quiet"]) == 0
+            assert main(["scores", str(table), "--quiet"]) == 0
 
 
 def test_uncertain_preferences_and_missing_verdicts(tmp_path):
     weighted = pd.DataFrame(
         {"generator_1": "x", "generator_2": "y", "preference": [1.2, 1.4, 1.9, 1.5, 1.6]}
     )
-    decision = order_battles(weighted)
+    decision = compare_battles(weighted)
     assert list(decision.win_rate.values()) == [0.5, 0.5]
     with pytest.raises(BestOfKError, match="must be a number from 1"):
-        order_battles(weighted.assign(preference=[1, 2, 3, 1, 2]))
+        compare_battles(weighted.assign(preference=[1, 2, 3, 1, 2]))
     games = pd.DataFrame({"model_1": "x", "model_2": "y", "g1_winner": ["model_1", "tie"] * 4,
                           "g2_winner": ["model_1", "tie", "error", "tie"] * 2})  # fmt: skip
     with pytest.raises(BestOfKError, match="row 3, column 'g2_winner' is empty or holds no"):
-        order_battles(games)
-    assert order_battles(games, missing="drop").n_battles == 6
+        compare_battles(games)
+    assert compare_battles(games, missing="drop").n_battles == 6
 
 
 def test_equal_models_may_both_be_the_best():
     rows = [("x", "y", w) for w in ("x", "y") * 8] + [("x", "z", "x")] * 9 + [("y", "z", "y")] * 9
     rows += [("x", "z", "z"), ("y", "z", "z")]
-    decision = order_battles(pd.DataFrame(rows, columns=COLUMNS))
+    decision = compare_battles(pd.DataFrame(rows, columns=COLUMNS))
     assert decision.candidates == ("x", "y")
     assert "y may be as good; z is ruled out" in decision.explain()
 
 
 def test_models_with_the_names_a_and_b_win_by_name():
     rows = [("b", "a", "b")] * 5 + [("a", "b", "b")] * 4 + [("a", "b", "a")] * 2
-    assert order_battles(pd.DataFrame(rows, columns=COLUMNS)).recommended == "b"
+    assert compare_battles(pd.DataFrame(rows, columns=COLUMNS)).recommended == "b"
 
 
 def test_candidates_and_bounds_follow_from_the_intervals():
     """The intervals of all differences of points at 1 - alpha / (K - 1), by scipy."""
-    decision = order_battles(TABLE[::2])
+    decision = compare_battles(TABLE[::2])
     battles = read_battles(TABLE[::2])
     fit = bradley_terry(battles.first, battles.second, battles.outcome, 4)
     beta, C = POINTS * fit.strengths, POINTS**2 * fit.covariance
@@ -160,7 +160,7 @@ def test_candidates_and_bounds_follow_from_the_intervals():
 
 
 def test_ranks_and_pairs_are_the_second_view():
-    decision = order_battles(TABLE)
+    decision = compare_battles(TABLE)
     pairs = decision.pairs
     assert pairs.adjusted_p.tolist() == pytest.approx(np.minimum(6 * pairs.p, 1).tolist())
     claims = {(a, b) for a, b, better in zip(pairs.a, pairs.b, pairs.better, strict=True) if better}
@@ -168,7 +168,7 @@ def test_ranks_and_pairs_are_the_second_view():
         1 + sum((other, name) in claims for other in decision.ranking) for name in decision.ranking
     ]
     assert decision.candidates == ("x",)
-    assert len(order_battles(TABLE, alpha=1e-6).candidates) == 4
+    assert len(compare_battles(TABLE, alpha=1e-6).candidates) == 4
     frame = decision.to_frame()
     assert frame["name"].tolist() == list(decision.ranking)
     assert frame["battles"].sum() == 2 * len(TABLE)
@@ -176,25 +176,25 @@ def test_ranks_and_pairs_are_the_second_view():
 
 def test_command_line_and_python_agree(tmp_path, capsys):
     path = written(tmp_path, TABLE.to_csv(index=False))
-    assert main(["order", path, "--cluster", "question_id", "--json"]) == 0
+    assert main(["scores", path, "--cluster", "question_id", "--json"]) == 0
     stored = json.loads(capsys.readouterr().out)
-    decision = order_battles(TABLE, cluster="question_id")
+    decision = compare_battles(TABLE, cluster="question_id")
     assert stored == json.loads(json.dumps(decision.to_dict()))
     assert (stored["clusters"], stored["ties"]) == (23, 32)
-    assert main(["order", path]) == 0
+    assert main(["scores", path]) == 0
     text = capsys.readouterr().out
     assert "Use x: it is the best of the four (95 % confidence)." in text
     assert "A tie counts as half a win for each model (32 ties)." in text
     assert "name question_id as the cluster" in text
-    assert main(["order", path, "--quiet"]) == 0
+    assert main(["scores", path, "--quiet"]) == 0
     assert capsys.readouterr().out.split() == list(decision.ranking)
 
 
 def test_cautions():
-    few = order_battles(TABLE.assign(judge=np.arange(len(TABLE)) % 5), cluster="judge")
+    few = compare_battles(TABLE.assign(judge=np.arange(len(TABLE)) % 5), cluster="judge")
     assert "Caution: 5 clusters (as informative as 5 of equal size) are few" in few.explain()
     same = pd.DataFrame([("x", "y", w) for w in "xxy" * 6], columns=COLUMNS)
-    decision = order_battles(same.assign(q=np.arange(18) // 3), cluster="q")
+    decision = compare_battles(same.assign(q=np.arange(18) // 3), cluster="q")
     assert decision.candidates == ("x", "y")
     assert "gives no bound" in decision.explain()
     assert "nothing is claimed about them" in decision.explain()
@@ -202,10 +202,10 @@ def test_cautions():
 
 def test_missing_cells_are_refused_or_dropped(tmp_path, capsys):
     path = written(tmp_path, TABLE.to_csv(index=False) + "x,y,,1\nx,,model_a,2\n")
-    assert main(["order", path]) == 2
+    assert main(["scores", path]) == 2
     error = " ".join(capsys.readouterr().err.split())
     assert "column 'model_b' is empty or holds no outcome: --missing drop leaves" in error
-    assert main(["order", path, "--missing", "drop"]) == 0
+    assert main(["scores", path, "--missing", "drop"]) == 0
     assert "2 of 219 battles lack a cell and were left out." in capsys.readouterr().out
 
 
@@ -229,8 +229,8 @@ WON = "x,y,model_a\nx,y,model_b\n"
 def test_bad_tables_are_refused_in_one_sentence(tmp_path, rows, words, capsys):
     path = written(tmp_path, "model_a,model_b,winner\n" + rows)
     with pytest.raises(BestOfKError, match=words):
-        order_battles(path)
-    assert main(["order", path]) == 2
+        compare_battles(path)
+    assert main(["scores", path]) == 2
     assert words in " ".join(capsys.readouterr().err.split())
 
 
@@ -239,7 +239,7 @@ def test_scores_of_learners_with_these_names_are_no_battles():
     scores = pd.DataFrame(rng.random((8, 2)), columns=COLUMNS[:2]).assign(winner="model_a")
     scores.insert(0, "dataset", list("abcdefgh"))
     with pytest.warns(bk.BestOfKWarning, match="as they hold text: 'winner'"):
-        decision = bk.order(scores, higher_is_better=True)
+        decision = bk.compare_scores(scores, higher_is_better=True)
     assert set(decision.by_mean) == {"model_a", "model_b"}
 
 
@@ -251,22 +251,22 @@ def test_bad_arguments_are_refused(tmp_path, capsys):
         (["--cluster", "prompt"], "no column 'prompt'"),
         (["--cluster", "model_b", "--truth", "winner"], "--cluster is for battles"),
     ]:
-        assert main(["order", path, *words]) == 2
+        assert main(["scores", path, *words]) == 2
         assert message in " ".join(capsys.readouterr().err.split())
-    assert main(["order", "digits-5x2", "--cluster", "fold"]) == 2
+    assert main(["scores", "digits-5x2", "--cluster", "fold"]) == 2
     assert "--cluster is for battles" in capsys.readouterr().err
-    with pytest.raises(BestOfKError, match="order_battles"):
-        bk.order(TABLE)
+    with pytest.raises(BestOfKError, match="compare_battles"):
+        bk.compare_scores(TABLE)
     with pytest.raises(BestOfKError, match="needs the columns model_a, model_b and winner"):
-        order_battles(TABLE.drop(columns="winner"))
+        compare_battles(TABLE.drop(columns="winner"))
     with pytest.raises(BestOfKError, match="only one cluster"):
-        order_battles(TABLE.assign(judge="j"), cluster="judge")
+        compare_battles(TABLE.assign(judge="j"), cluster="judge")
     with pytest.raises(BestOfKError, match="one cluster holds almost all battles"):
-        order_battles(TABLE.assign(judge=["j"] + ["k"] * (len(TABLE) - 1)), cluster="judge")
+        compare_battles(TABLE.assign(judge=["j"] + ["k"] * (len(TABLE) - 1)), cluster="judge")
     with pytest.raises(BestOfKError, match="a path, a URL, a data frame"):
-        order_battles([1, 2])
+        compare_battles([1, 2])
     with pytest.raises(BestOfKError, match=r"absent\.csv"):
-        order_battles("absent.csv")
+        compare_battles("absent.csv")
 
 
 def test_ties_alone_are_refused():
@@ -274,21 +274,21 @@ def test_ties_alone_are_refused():
         [("A", "B", "tie"), ("B", "C", "tie")] * 10, columns=["model_a", "model_b", "winner"]
     )
     with pytest.raises(BestOfKError, match="every battle is a tie"):
-        order_battles(frame)
+        compare_battles(frame)
 
 
 def test_report_and_files(tmp_path, capsys):
     path = written(tmp_path, TABLE.replace({"model_a": {"x": "<x>"}}).to_csv(index=False))
     page, figure, table = (tmp_path / name for name in ("r.html", "f.svg", "t.csv"))
     files = ["--report", str(page), "--figure", str(figure), "--csv", str(table)]
-    assert main(["order", path, "--cluster", "question_id", *files]) == 0
+    assert main(["scores", path, "--cluster", "question_id", *files]) == 0
     assert "The report is in" in capsys.readouterr().out
     text = page.read_text()
     assert "Bradley-Terry model of 217 battles in 23 clusters" in text
     assert "<h3>Ranks that the data allow</h3>" in text
     assert "&lt;x&gt;" in text
     assert "<x>" not in text
-    assert "bestofk order" in text
+    assert "bestofk scores" in text
     assert "<svg" in figure.read_text()
     assert pd.read_csv(table)["points"].is_monotonic_decreasing
-    assert main(["order", path, "--figure", f"losses={figure}"]) == 2
+    assert main(["scores", path, "--figure", f"losses={figure}"]) == 2

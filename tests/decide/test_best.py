@@ -21,7 +21,7 @@ def table(means, *, n=30, sd=0.03, seed=0, names=None):
         np.asarray(means)[:, None] + rng.uniform(0, 0.1, n) + rng.normal(0, sd, (len(means), n))
     )
     names = names or [f"m{k}" for k in range(len(means))]
-    return bk.Losses(values, dims=("learner", "dataset"), learners=names)
+    return bk.Scores(values, dims=("learner", "dataset"), learners=names)
 
 
 def by_definition(losses, alpha):
@@ -46,7 +46,7 @@ def by_definition(losses, alpha):
 @pytest.mark.parametrize("means", [(0.2, 0.21, 0.23, 0.3), (0.3, 0.2), (0.2, 0.2, 0.2)])
 def test_candidates_and_bounds_by_definition(means, alpha):
     losses = table(means)
-    decision = bk.order(losses, test="paired-t", alpha=alpha)
+    decision = bk.compare_scores(losses, test="paired-t", alpha=alpha)
     candidates, at_least, at_most = by_definition(losses, alpha)
     rows = {row.name: row for row in decision.standings}
     assert set(decision.candidates) == {f"m{k}" for k in candidates}
@@ -61,7 +61,7 @@ def test_two_learners_get_the_two_sided_test_with_its_interval_cut_at_zero():
         x = losses.values[:, :, 0, 0, 0]
         result = ttest_rel(x[1], x[0])
         low, high = result.confidence_interval(0.95)
-        decision = bk.order(losses, test="paired-t")
+        decision = bk.compare_scores(losses, test="paired-t")
         rows = {row.name: row for row in decision.standings}
         assert (len(decision.candidates) == 1) == (result.pvalue <= 0.05)
         if result.pvalue <= 0.05 and low > 0:
@@ -73,13 +73,13 @@ def test_two_learners_get_the_two_sided_test_with_its_interval_cut_at_zero():
 
 def test_verdicts_and_order_follow_the_preference():
     losses = table((0.20, 0.21, 0.30, 0.205), sd=0.01)
-    decision = bk.order(losses, prefer=["m2", "m3", "m1", "m0"])
+    decision = bk.compare_scores(losses, prefer=["m2", "m3", "m1", "m0"])
     verdicts = {row.name: row.verdict for row in decision.standings}
     assert verdicts == {
         "m3": RECOMMENDED, "m1": RULED_OUT, "m0": MAY_BE_BEST, "m2": RULED_OUT,
     }  # fmt: skip
     assert decision.ranking == tuple(row.name for row in decision.standings)
-    decision = bk.order(losses, prefer=["m1", "m0"], margin=0.05)
+    decision = bk.compare_scores(losses, prefer=["m1", "m0"], margin=0.05)
     assert decision.recommended == "m1"
     assert {row.name: row.verdict for row in decision.standings}["m3"] == WITHIN_MARGIN
 
@@ -96,7 +96,7 @@ def test_a_larger_margin_never_leads_to_a_less_preferred_learner(seed, K, spread
     losses = table(0.2 + spread * rng.random(K), n=12, seed=seed)
     prefer = [str(name) for name in rng.permutation(losses.learners)]
     places = [
-        prefer.index(bk.order(losses, prefer=prefer, margin=margin).recommended)
+        prefer.index(bk.compare_scores(losses, prefer=prefer, margin=margin).recommended)
         for margin in sorted(margins)
     ]
     assert places == sorted(places, reverse=True)
@@ -105,8 +105,8 @@ def test_a_larger_margin_never_leads_to_a_less_preferred_learner(seed, K, spread
 def test_claims_in_a_circle_leave_no_candidate_and_no_bound():
     # each learner is better than the next on two thirds of the data sets
     cycle = np.array([[0.1, 0.3, 0.2], [0.2, 0.1, 0.3], [0.3, 0.2, 0.1]])
-    losses = bk.Losses(np.tile(cycle, 40), dims=("learner", "dataset"), learners=["a", "b", "c"])
-    decision = bk.order(losses, test="sign")
+    losses = bk.Scores(np.tile(cycle, 40), dims=("learner", "dataset"), learners=["a", "b", "c"])
+    decision = bk.compare_scores(losses, test="sign")
     assert decision.recommended is None
     assert decision.candidates == ()
     assert all(row.at_most is None for row in decision.standings)
@@ -117,7 +117,7 @@ def test_claims_in_a_circle_leave_no_candidate_and_no_bound():
 
 def test_few_units_rule_out_nothing_and_say_so():
     losses = table((0.1, 0.4, 0.5), n=5)
-    decision = bk.order(losses, test="sign")
+    decision = bk.compare_scores(losses, test="sign")
     assert len(decision.candidates) == 3
     # 2 / 2^5 times 2 comparisons
     assert "Nothing can be ruled out" in decision.headline()
@@ -165,7 +165,7 @@ def test_many_tables_have_the_candidates_and_bounds_of_each():
     losses = losses[..., None, None, None]
     many = order_many(losses, prefer="listed", margin=0.02)
     for number in range(6):
-        one = bk.order(losses[number], prefer="listed", margin=0.02)
+        one = bk.compare_scores(losses[number], prefer="listed", margin=0.02)
         rows = {row.name: row for row in one.standings}
         assert set(np.flatnonzero(many.candidates[number])) == set(one.candidates)
         assert many.recommended[number] == one.recommended

@@ -19,7 +19,7 @@ def over_data_sets(n, *, learners=2, skewed=False, sigma=1.0):
     )  # fmt: skip
     if skewed:
         values[::2] *= -1
-    return bk.Losses(values, dims=("learner", "dataset"))
+    return bk.Scores(values, dims=("learner", "dataset"))
 
 
 def nested_fits(sds, *, runs=10, rows=200):
@@ -32,7 +32,7 @@ def nested_fits(sds, *, runs=10, rows=200):
     main, pairs = values[:, : 5 * runs], values[:, 5 * runs :].reshape(len(sds), -1, 2)
     for part in (main[..., np.newaxis], pairs):
         part += np.array(sds)[:, np.newaxis, np.newaxis] * rng.standard_normal((*part.shape[:2], 1))
-    return bk.Losses(
+    return bk.Scores(
         main.reshape(-1, runs, 5), dims=("learner", "run", "fold"), design=splits.design,
         learners=[f"m{k}" for k in range(len(sds))],
         subset_values=pairs.reshape(len(sds), 1, -1, 2, 1),
@@ -41,28 +41,28 @@ def nested_fits(sds, *, runs=10, rows=200):
 
 def test_an_unstable_learner_is_named_by_its_losses():
     # V = 2 * .21 / 200 = .0021, so VT of m1 is .1^2 = 5 V
-    decision = bk.order(nested_fits([0.0, 0.1, 0.0]))
+    decision = bk.compare_scores(nested_fits([0.0, 0.1, 0.0]))
     assert decision.test == "nested-cv-t"
     assert "the error of m1 depends on a few training rows" in decision.caution
-    both = bk.order(nested_fits([0.1, 0.1, 0.0], runs=5)).caution
+    both = bk.compare_scores(nested_fits([0.1, 0.1, 0.0], runs=5)).caution
     assert "the error of m1 and m0 depends" in both  # in the order of their means
-    assert bk.order(nested_fits([0.0, 0.0, 0.0])).caution == ""
-    slight = bk.order(nested_fits([0.02, 0.02, 0.02], runs=3)).caution
+    assert bk.compare_scores(nested_fits([0.0, 0.0, 0.0])).caution == ""
+    slight = bk.compare_scores(nested_fits([0.02, 0.02, 0.02], runs=3)).caution
     assert "training rows" not in slight
 
 
 def test_the_corrected_test_has_no_caution_without_data_that_show_a_reason():
-    assert bk.order(FOLDS, test="corrected-repeated-kfold-t").caution == ""
+    assert bk.compare_scores(FOLDS, test="corrected-repeated-kfold-t").caution == ""
 
 
 @pytest.mark.parametrize("n", [3, 11, 29, 59, 120])
 def test_few_data_sets_alone_are_no_caution(n):
-    assert bk.order(over_data_sets(n)).caution == ""
-    assert bk.order(over_data_sets(n, learners=5)).caution == ""
+    assert bk.compare_scores(over_data_sets(n)).caution == ""
+    assert bk.compare_scores(over_data_sets(n, learners=5)).caution == ""
 
 
 def test_extremely_skewed_data_sets_give_a_caution_with_one_rate():
-    decision = bk.order(over_data_sets(40, skewed=True, sigma=3.0))
+    decision = bk.compare_scores(over_data_sets(40, skewed=True, sigma=3.0))
     assert decision.caution.startswith("The differences are extremely skewed (one of 40 data sets")
     # 11 percent at 30 data sets and 10 at 200
     assert "about 11 percent of such results are wrong instead of 5." in decision.caution
@@ -72,12 +72,12 @@ def test_extremely_skewed_data_sets_give_a_caution_with_one_rate():
 def test_skewed_data_sets_give_a_caution_to_tests_that_ignore_it():
     table = over_data_sets(40, skewed=True)
     for test in ("paired-t", "permutation"):
-        caution = bk.order(table, test=test).caution
+        caution = bk.compare_scores(table, test=test).caution
         assert f"which {test} ignores" in caution
         assert "skew-corrected-t" in caution
-        assert bk.order(over_data_sets(40), test=test).caution == ""
-    assert bk.order(table, test="wilcoxon").caution == ""
-    assert bk.order(table).caution == ""
+        assert bk.compare_scores(over_data_sets(40), test=test).caution == ""
+    assert bk.compare_scores(table, test="wilcoxon").caution == ""
+    assert bk.compare_scores(table).caution == ""
 
 
 def test_rates_are_interpolated_for_the_number_of_units():
@@ -94,26 +94,26 @@ def test_l_skewness_of_four_numbers():
     assert l_skewness(np.ones((1, 4))) == 0.0
 
 
-FOLDS = bk.Losses(np.random.default_rng(1).random((3, 10, 10)), learners=["a", "b", "c"])
+FOLDS = bk.Scores(np.random.default_rng(1).random((3, 10, 10)), learners=["a", "b", "c"])
 
 
 def test_uncalibrated_degrees_of_freedom():
-    decision = bk.order(FOLDS, test="use-all-data")
+    decision = bk.compare_scores(FOLDS, test="use-all-data")
     assert "about 55 percent of such results are wrong" in decision.caution
     assert "Its t distribution has 99 degrees of freedom" in decision.explain()
-    given = bk.order(FOLDS, test="use-all-data", df=10)
+    given = bk.compare_scores(FOLDS, test="use-all-data", df=10)
     assert given.caution == ""
     assert "10 degrees of freedom" in given.explain()
     with pytest.warns(bk.BestOfKWarning, match="nearest measurement"):
-        assert bk.order(FOLDS, test="use-all-data", df="calibrated").caution == ""
-    assert bk.order(FOLDS, test="sorted-runs").caution == ""
+        assert bk.compare_scores(FOLDS, test="use-all-data", df="calibrated").caution == ""
+    assert bk.compare_scores(FOLDS, test="sorted-runs").caution == ""
 
 
 def test_tables_of_folds_carry_no_caution_about_unknown_learners():
-    assert bk.order(FOLDS).caution == ""
-    halves = bk.Losses(np.random.default_rng(1).random((2, 5, 2)), design="5x2")
+    assert bk.compare_scores(FOLDS).caution == ""
+    halves = bk.Scores(np.random.default_rng(1).random((2, 5, 2)), design="5x2")
     for test in ("auto", "5x2cv-t"):
-        decision = bk.order(halves, test=test)
+        decision = bk.compare_scores(halves, test=test)
         assert decision.caution == ""
         assert np.isfinite(decision.evidence.low).all()
     study = bk.compare(["nmc", "nn"], "iris", cv="5x2", progress=False)
@@ -131,7 +131,7 @@ def training_runs(*counts):
 
 def test_training_runs_have_a_note_and_no_caution():
     for counts in ((5, 5), (10, 2), (60, 60)):
-        decision = bk.order(training_runs(*counts))
+        decision = bk.compare_scores(training_runs(*counts))
         assert decision.test == "skew-corrected-welch-t"
         assert decision.caution == ""
         assert np.isfinite(decision.evidence.low).all()
@@ -144,7 +144,7 @@ def nested(rows, *, zero_one):
     losses = (rng.random((2, rows)) < 0.3) if zero_one else rng.lognormal(size=(2, rows))
     splits = bk.plan("10x5+nested").materialise(rows)
     values = np.array([losses[:, test].mean(axis=1) for _, _, _, test in splits]).T
-    return bk.Losses(
+    return bk.Scores(
         values[:, :50].reshape(2, 10, 5), dims=("learner", "run", "fold"), design=splits.design,
         subset_values=values[:, 50:].reshape(2, 1, -1, 2, 1),
     )  # fmt: skip
@@ -165,7 +165,7 @@ def nested(rows, *, zero_one):
 )
 def test_pvalues_and_intervals_are_widened_alike(losses, factor):
     """The factors are those of docs/methods/intervals.md."""
-    decision = bk.order(losses)
+    decision = bk.compare_scores(losses)
     evidence, choice = decision.evidence, decision.test_choice
     assert choice.arguments.get("widened", 1.0) == pytest.approx(factor)
     plain = choice.function(
@@ -180,7 +180,9 @@ def test_pvalues_and_intervals_are_widened_alike(losses, factor):
 
 
 def test_given_degrees_of_freedom_are_those_of_the_plain_test():
-    assert "widened" not in bk.order(nested(100, zero_one=False), df=9).test_choice.arguments
+    assert (
+        "widened" not in bk.compare_scores(nested(100, zero_one=False), df=9).test_choice.arguments
+    )
 
 
 def test_a_left_skewed_best_of_twelve_data_sets_is_covered():
@@ -190,7 +192,7 @@ def test_a_left_skewed_best_of_twelve_data_sets_is_covered():
     for _ in range(600):
         losses = rng.normal(scale=0.5, size=(2, 12))
         losses[0] -= rng.lognormal(size=12) - np.exp(0.5)
-        decision = bk.order(bk.Losses(losses, dims=("learner", "dataset")))
+        decision = bk.compare_scores(bk.Scores(losses, dims=("learner", "dataset")))
         covered += decision.evidence.low[0] <= 0.0 <= decision.evidence.high[0]
     # the standard error of 600 studies is 0.9 percent
     assert covered / 600 >= 0.93
@@ -201,36 +203,36 @@ def windows(rho, n=50, **sizes):
     values = rng.normal(size=(2, n))
     for t in range(1, n):
         values[:, t] += rho * values[:, t - 1]
-    return bk.Losses(values[:, None], design=bk.Design(kind="time", folds=n, **sizes))
+    return bk.Scores(values[:, None], design=bk.Design(kind="time", folds=n, **sizes))
 
 
 def test_windows_that_depend_on_each_other():
     sizes = {"n_train": tuple(range(10, 510, 10)), "n_test": (10,) * 50}
-    decision = bk.order(windows(0.9, **sizes))
+    decision = bk.compare_scores(windows(0.9, **sizes))
     assert decision.test == "corrected-resampled-t"
     assert "lag-1 autocorrelation 0." in decision.caution
     assert "ewc-t" in decision.caution
-    assert bk.order(windows(0.0, **sizes)).caution == ""
+    assert bk.compare_scores(windows(0.0, **sizes)).caution == ""
 
 
 def test_series_that_depend_on_each_other_have_wider_intervals_and_no_caution():
-    decision = bk.order(windows(0.9))
+    decision = bk.compare_scores(windows(0.9))
     assert decision.test == "ewc-t"
     assert decision.caution == ""
     values = windows(0.9).values.reshape(2, -1)
     plain = bk.pairwise.ewc_t(*values)
     # the series may have the information of one independent loss
     assert decision.evidence.standard_error[0] > 2 * plain.standard_error
-    assert bk.order(windows(0.0)).caution == ""
+    assert bk.compare_scores(windows(0.0)).caution == ""
 
 
 def test_slow_changes_of_a_short_series_give_a_caution():
     rng = np.random.default_rng(3)
     d = np.repeat([1.0, -1.0, 1.0, 1.0], 25) + rng.normal(size=100)
-    losses = bk.Losses(
+    losses = bk.Scores(
         np.stack([d, np.zeros(100)])[:, None], design=bk.Design(kind="time", folds=100)
     )
-    caution = bk.order(losses).caution
+    caution = bk.compare_scores(losses).caution
     assert re.match("The differences change slowly: 100 losses are worth about [0-9]+ ", caution)
     assert "about 20 percent of such results are wrong" in caution
 
@@ -245,19 +247,19 @@ def test_tables_of_rows_in_order_of_time_are_series():
         table = pd.DataFrame({column: cells, "arima": values[0], "prophet": values[1]})
         if column == "step":
             with pytest.raises(bk.TableError, match="50 splits may come from several designs"):
-                bk.order(table, higher_is_better=False)
+                bk.compare_scores(table, higher_is_better=False)
         design = {"step": "time"}.get(column)
-        decision = bk.order(table, higher_is_better=False, design=design)
+        decision = bk.compare_scores(table, higher_is_better=False, design=design)
         assert decision.test == "ewc-t"
         np.testing.assert_array_equal(
-            decision.evidence.pvalue, bk.order(windows(0.9)).evidence.pvalue
+            decision.evidence.pvalue, bk.compare_scores(windows(0.9)).evidence.pvalue
         )
 
 
 def of_items(scores, clusters=None, test="cluster-t"):
     labels = np.arange(scores.shape[1]) if clusters is None else clusters
-    losses = bk.Losses(1.0 - scores, dims=("learner", "instance"), learners=["a", "b"])
-    return bk.order(losses, test=clustered_choice(test, clusters=labels, unit=1.0)).caution
+    losses = bk.Scores(1.0 - scores, dims=("learner", "instance"), learners=["a", "b"])
+    return bk.compare_scores(losses, test=clustered_choice(test, clusters=labels, unit=1.0)).caution
 
 
 def test_few_items_of_a_model_with_scores_at_one_end_give_a_caution():
@@ -285,10 +287,10 @@ def test_every_caution_has_a_measured_rate_for_this_number_of_units():
 
 def test_claims_on_one_test_set_are_about_the_fitted_models():
     values = np.random.default_rng(3).integers(0, 2, (2, 60))
-    held_out = bk.order(bk.Losses(values, dims=("learner", "instance")))
+    held_out = bk.compare_scores(bk.Scores(values, dims=("learner", "instance")))
     assert "these fitted models" in held_out.select("evidence")[0].text
-    assert "mean loss of learners" in bk.order(FOLDS).select("evidence")[0].text
+    assert "mean loss of learners" in bk.compare_scores(FOLDS).select("evidence")[0].text
     left_out = bk.compare(["nn", "nmc"], "iris", cv="loo", test="bayle-cv-z", progress=False)
     assert "these fitted models" in left_out.decision.select("evidence")[0].text
-    plan = bk.plan_size(instances=200, discordance=0.2, difference=0.1)
+    plan = bk.sample_size(instances=200, discordance=0.2, difference=0.1)
     assert any("fitted models" in line for line in plan.assumptions)

@@ -15,7 +15,7 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 def table(*, datasets=1, runs=1, folds=1, repetitions=1, design=None, values=None, seed=7):
     shape = (3, datasets, runs, folds, repetitions)
-    return bk.Losses(
+    return bk.Scores(
         np.random.default_rng(seed).random(shape) if values is None else values,
         dims=("learner", "dataset", "run", "fold", "repetition"),
         learners=["a", "b", "c"],
@@ -44,7 +44,7 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_auto_takes_the_test_of_the_contract(name):
-    decision = bk.order(TABLES[name])
+    decision = bk.compare_scores(TABLES[name])
     assert decision.test == name
     assert "chosen for" in decision.test_reason
     assert name in decision.explain()
@@ -59,17 +59,17 @@ def test_what_two_axes_mean_is_said():
 
 
 def test_auto_on_one_run_of_folds():
-    assert bk.order(table(folds=10)).test == "corrected-repeated-kfold-t"
+    assert bk.compare_scores(table(folds=10)).test == "corrected-repeated-kfold-t"
 
 
 def test_auto_on_graded_losses_of_one_test_set():
     graded = table(folds=30, design=split_design("test-set", 30))
-    assert bk.order(graded).test == "skew-corrected-t"
+    assert bk.compare_scores(graded).test == "skew-corrected-t"
 
 
 def test_auto_on_bootstrap_samples():
     sampled = table(folds=20, design=split_design("bootstrap", 20, n_train=(100,), n_test=(37,)))
-    assert bk.order(sampled).test == "corrected-resampled-t"
+    assert bk.compare_scores(sampled).test == "corrected-resampled-t"
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -86,7 +86,7 @@ def test_every_test_is_taken_or_refused_by_its_registry_entry(name, test):
         assert test in covering(problem)
         choice = choose_test(problem, test, one_sided=False)
         assert choice.name == test
-        decision = bk.order(losses, test=test)
+        decision = bk.compare_scores(losses, test=test)
         assert np.isfinite(decision.evidence.pvalue).all()
         assert decision.explain()
     else:
@@ -101,7 +101,7 @@ def test_every_test_is_taken_or_refused_by_its_registry_entry(name, test):
 
 def test_refusal_names_design_and_tests():
     with pytest.raises(DesignError) as refusal:
-        bk.order(table(runs=1, folds=10), test="5x2cv-t")
+        bk.compare_scores(table(runs=1, folds=10), test="5x2cv-t")
     message = str(refusal.value)
     assert "covers five runs of two folds" in message
     assert "one run of 10-fold cross-validation" in message
@@ -110,12 +110,12 @@ def test_refusal_names_design_and_tests():
 
 def test_one_number_a_learner_cannot_be_tested():
     with pytest.raises(DesignError, match="nothing to test"):
-        bk.order(table())
+        bk.compare_scores(table())
 
 
 def test_sizes_come_from_the_design():
     losses = TABLES["corrected-resampled-t"]
-    decision = bk.order(losses, prefer=["a", "b", "c"])
+    decision = bk.compare_scores(losses, prefer=["a", "b", "c"])
     x = losses.values[:, 0, 0, :, 0]
     # 100 rows, and losses that are not error rates
     widened = 1 + 2.4 / 100**0.5
@@ -126,39 +126,41 @@ def test_sizes_come_from_the_design():
 def test_unknown_sizes_are_said():
     unknown = table(folds=12, design=split_design("resample", 12))
     with pytest.raises(DesignError, match="n_train and n_test"):
-        bk.order(unknown)
-    assert bk.order(unknown, test="resampled-t").test == "resampled-t"
+        bk.compare_scores(unknown)
+    assert bk.compare_scores(unknown, test="resampled-t").test == "resampled-t"
 
 
 def test_df_reaches_the_test():
     losses = TABLES["corrected-repeated-kfold-t"]
-    decision = bk.order(losses, test="use-all-data", df=4, prefer="listed")
+    decision = bk.compare_scores(losses, test="use-all-data", df=4, prefer="listed")
     x = losses.values[:, 0, :, :, 0]
     by_hand = bk.papers.stats.repeated_kfold_t(x[0], x[1], df=4)
     assert decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
     with pytest.raises(ArgumentError, match="df does not apply"):
-        bk.order(TABLES["skew-corrected-t"], df=4)
+        bk.compare_scores(TABLES["skew-corrected-t"], df=4)
 
 
 def test_calibrated_df_is_named_in_the_verdict():
     values = np.random.default_rng(2).random((2, 10, 10))
-    measured = bk.Losses(values, learners=["naive-bayes", "c4.5"])
-    assert "calibrated" in bk.order(measured, test="use-all-data", df="calibrated").explain()
+    measured = bk.Scores(values, learners=["naive-bayes", "c4.5"])
+    assert (
+        "calibrated" in bk.compare_scores(measured, test="use-all-data", df="calibrated").explain()
+    )
     losses = table(runs=10, folds=10)
     with pytest.warns(bk.BestOfKWarning, match="with a, c and b; using the nearest"):
-        decision = bk.order(losses, test="use-all-data", df="calibrated")
+        decision = bk.compare_scores(losses, test="use-all-data", df="calibrated")
     assert "The df of 10 is calibrated: use-all-data on 10 x 10 folds" in decision.explain()
-    ten = bk.order(losses, test="use-all-data", df=10)
+    ten = bk.compare_scores(losses, test="use-all-data", df=10)
     np.testing.assert_array_equal(decision.evidence.pvalue, ten.evidence.pvalue)
     with pytest.warns(bk.BestOfKWarning, match="using the nearest measurement"):
-        bk.order(table(runs=3, folds=4), test="use-all-data", df="calibrated")
+        bk.compare_scores(table(runs=3, folds=4), test="use-all-data", df="calibrated")
     with pytest.raises(ArgumentError, match="df='calibrated' applies to use-all-data"):
-        bk.order(losses, df="calibrated")
+        bk.compare_scores(losses, df="calibrated")
 
 
 def test_rope_reaches_a_bayesian_test():
     losses = TABLES["corrected-repeated-kfold-t"]
-    decision = bk.order(losses, test="correlated-t", rope=10.0)
+    decision = bk.compare_scores(losses, test="correlated-t", rope=10.0)
     assert decision.edges == ()
     assert all(pair.pvalue == pytest.approx(1) for pair in decision.evidence)
 
@@ -174,17 +176,17 @@ def test_rope_reaches_a_bayesian_test():
 )
 def test_a_function_serves_as_a_test(function):
     losses = table(folds=9)
-    decision = bk.order(losses, test=function, procedure="multitest")
-    kfold = bk.order(losses, test="kfold-t", procedure="multitest")
+    decision = bk.compare_scores(losses, test=function, procedure="multitest")
+    kfold = bk.compare_scores(losses, test="kfold-t", procedure="multitest")
     np.testing.assert_allclose(decision.evidence.pvalue, kfold.evidence.pvalue, rtol=1e-9)
     assert decision.headline() == kfold.headline()
 
 
 def test_a_function_that_returns_no_pvalue_is_refused():
     with pytest.raises(ArgumentError, match=r"must return one p-value .* got 'high'"):
-        bk.order(table(folds=9), test=lambda a, b: "high", procedure="multitest")
+        bk.compare_scores(table(folds=9), test=lambda a, b: "high", procedure="multitest")
     with pytest.raises(ArgumentError, match="between 0 and 1"):
-        bk.order(table(folds=9), test=lambda a, b: 7.0, procedure="multitest")
+        bk.compare_scores(table(folds=9), test=lambda a, b: 7.0, procedure="multitest")
 
 
 @pytest.mark.parametrize("exact", ["auto", True, False])
@@ -215,30 +217,36 @@ class TestDesignsThatTheNumberOfFoldsSuggests:
     VALUES = np.random.default_rng(1).random((2, 50))
 
     @pytest.mark.parametrize(
-        "make", [lambda x: x, bk.Losses, lambda x: bk.Losses(x, higher_is_better=True)]
+        "make", [lambda x: x, bk.Scores, lambda x: bk.Scores(x, higher_is_better=True)]
     )
     def test_no_test_is_chosen_for_an_unclear_number(self, make):
         with pytest.raises(DesignError, match="50 splits may come from several") as refusal:
-            bk.order(make(self.VALUES))
+            bk.compare_scores(make(self.VALUES))
         assert "design='10x5'" in str(refusal.value)
-        assert bk.order(bk.Losses(self.VALUES, design="10x5")).problem.design.runs == 10
-        assert bk.order(make(self.VALUES), test="kfold-t").test == "kfold-t"
+        assert bk.compare_scores(bk.Scores(self.VALUES, design="10x5")).problem.design.runs == 10
+        assert bk.compare_scores(make(self.VALUES), test="kfold-t").test == "kfold-t"
 
     def test_the_refusal_survives_copies_of_the_table(self):
-        table = bk.Losses(self.VALUES, learners=["a", "b"])
+        table = bk.Scores(self.VALUES, learners=["a", "b"])
         for copy in (table.select(learners=["b", "a"]), pickle.loads(pickle.dumps(table))):
-            assert copy == bk.Losses(copy.values, dims=copy.dims, learners=copy.learners)
+            assert copy == bk.Scores(copy.values, dims=copy.dims, learners=copy.learners)
             with pytest.raises(DesignError, match="to Losses"):
-                bk.order(copy)
+                bk.compare_scores(copy)
 
     def test_a_stated_or_clear_design_is_tested(self):
-        stated = bk.Losses(self.VALUES, dims=("learner", "fold"))
-        assert bk.order(stated).test == bk.order(bk.Losses(self.VALUES, design="kfold:50")).test
-        assert bk.order(bk.Losses(self.VALUES[:, :10])).test == bk.order(self.VALUES[:, :10]).test
-        scores = bk.Losses(self.VALUES, datasets=[str(i) for i in range(50)])
-        assert bk.order(scores).problem.n_datasets == 50
+        stated = bk.Scores(self.VALUES, dims=("learner", "fold"))
+        assert (
+            bk.compare_scores(stated).test
+            == bk.compare_scores(bk.Scores(self.VALUES, design="kfold:50")).test
+        )
+        assert (
+            bk.compare_scores(bk.Scores(self.VALUES[:, :10])).test
+            == bk.compare_scores(self.VALUES[:, :10]).test
+        )
+        scores = bk.Scores(self.VALUES, datasets=[str(i) for i in range(50)])
+        assert bk.compare_scores(scores).problem.n_datasets == 50
 
 
 def test_short_series_are_refused():
     with pytest.raises(DesignError, match="needs at least 4 losses of each learner; got 3"):
-        bk.order(bk.Losses(np.random.default_rng(1).random((2, 3)), design="time"))
+        bk.compare_scores(bk.Scores(np.random.default_rng(1).random((2, 3)), design="time"))

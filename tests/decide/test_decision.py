@@ -144,7 +144,7 @@ def test_a_test_of_the_callers_is_known_by_name_and_source():
 
 def test_an_order_knows_what_was_asked():
     losses = np.random.default_rng(0).random((3, 8))
-    found = bk.order(losses, prefer="listed", alpha=0.2)
+    found = bk.compare_scores(losses, prefer="listed", alpha=0.2)
     assert found.settings == Settings(prefer="listed", alpha=0.2)
     assert decide(losses, found.settings).explain() == found.explain()
 

@@ -27,7 +27,7 @@ def random_table(place, seed, *, learners=4, higher=False, n=12):
     values = means + rng.normal(0, 0.03, (learners, int(np.prod(shape))))
     values = np.round(values, 2) if seed % 3 == 0 else values
     dims = ("learner", "run", "fold") if TESTS[place][0] else ("learner", "dataset")
-    return bk.Losses(
+    return bk.Scores(
         values.reshape(learners, *shape), dims=dims, learners=list("abcdefgh")[:learners],
         higher_is_better=higher, loss_name="accuracy" if higher else "zero-one",
     )  # fmt: skip
@@ -43,7 +43,7 @@ def random_table(place, seed, *, learners=4, higher=False, n=12):
 def test_a_pair_has_one_pvalue_one_interval_and_one_verdict(place, test, asked, higher):
     for seed in range(3):
         table = random_table(place, seed, higher=higher)
-        order = bk.order(table, test=test, prefer=["c", "a", "b", "d"], **asked)
+        order = bk.compare_scores(table, test=test, prefer=["c", "a", "b", "d"], **asked)
         held = json.loads(json.dumps(order.to_dict(pairs=True), allow_nan=False))
         rows = {frozenset((row["a"], row["b"])): row for row in held["pairs"]}
         frame = order.pair_evidence.to_frame()
@@ -77,7 +77,7 @@ def test_a_pair_has_one_pvalue_one_interval_and_one_verdict(place, test, asked, 
 def test_intervals_agree_with_the_claims(place, test, correction):
     claimed, pairs = 0, 0
     for seed in range(4):
-        order = bk.order(
+        order = bk.compare_scores(
             random_table(place, seed), test=test, correction=correction, prefer="listed"
         )
         pairs += len(order.pair_evidence)
@@ -99,7 +99,7 @@ def test_intervals_agree_with_the_claims(place, test, correction):
 @pytest.mark.parametrize(("place", "test"), CASES)
 def test_direction_and_both_one_sided_pvalues(place, test):
     for seed in range(5):
-        evidence = bk.order(random_table(place, seed), test=test, prefer="listed").evidence
+        evidence = bk.compare_scores(random_table(place, seed), test=test, prefer="listed").evidence
         greater, less, both = evidence.pvalue_greater, evidence.pvalue_less, evidence.pvalue
         # two-sided: twice the smaller of the two, at most 1
         np.testing.assert_allclose(both, np.minimum(1.0, 2 * np.minimum(greater, less)), rtol=1e-9)
@@ -109,9 +109,9 @@ def test_direction_and_both_one_sided_pvalues(place, test):
 
 def test_the_preference_changes_no_evidence_in_the_family_of_all_pairs():
     table = random_table("kfold", 1, learners=5)
-    one = bk.order(table, prefer=list("abcde")).evidence
+    one = bk.compare_scores(table, prefer=list("abcde")).evidence
     for prefer in (None, list("edcba"), {"a": 3, "b": 1, "c": 2, "d": 1, "e": 9}):
-        other = bk.order(table, prefer=prefer).evidence
+        other = bk.compare_scores(table, prefer=prefer).evidence
         for pair in one:
             row = other.row(pair.a, pair.b)
             same = other.pair(row)
@@ -152,11 +152,11 @@ def test_bonferroni_intervals_hold_together_under_the_complete_null():
 @given(st.integers(0, 10**6), st.floats(0.001, 0.4))
 def test_claims_are_the_pvalues_at_the_level_and_a_larger_level_claims_more(seed, alpha):
     table = random_table("kfold", seed, learners=5)
-    order = bk.order(table, alpha=alpha)
+    order = bk.compare_scores(table, alpha=alpha)
     evidence = order.evidence
     claimed = evidence.adjusted_pvalue <= alpha
     np.testing.assert_array_equal(evidence.rejected, claimed & (evidence.direction != 0))
-    more = bk.order(table, alpha=min(0.5, 2 * alpha))
+    more = bk.compare_scores(table, alpha=min(0.5, 2 * alpha))
     assert set(order.claims) <= set(more.claims)
 
 
@@ -165,7 +165,7 @@ def test_rounding_is_no_difference():
     drawn = (np.random.default_rng(seed).random(9) for seed in range(100))
     first = next(one for one in drawn if one.mean() != one[::-1].mean())
     values = np.stack([first, first[::-1]])
-    order = bk.order(bk.Losses(values, learners=["a", "b"], design="kfold:9"))
+    order = bk.compare_scores(bk.Scores(values, learners=["a", "b"], design="kfold:9"))
     assert order.evidence.estimate.tolist() == [0.0]
     assert order.standings[0].difference == 0.0
     assert "e-" not in order.explain()
@@ -173,7 +173,7 @@ def test_rounding_is_no_difference():
 
 def test_posterior_probabilities_are_those_of_the_bayesian_test():
     table = random_table("kfold", 1)
-    order = bk.order(table, rope=0.01)
+    order = bk.compare_scores(table, rope=0.01)
     for pair in order.evidence:
         a, b = (table.values[table.learners.index(name)].ravel() for name in (pair.a, pair.b))
         own = bk.pairwise.correlated_t(a, b, rope=0.01, n_train=7, n_test=1)
@@ -191,8 +191,8 @@ def test_posterior_probabilities_are_those_of_the_bayesian_test():
 def test_the_statistic_is_that_of_the_scores(test, family):
     rng = np.random.default_rng(8)
     scores = rng.uniform(0.6, 0.9, (3, 10))
-    table = bk.Losses(scores, learners=list("abc"), higher_is_better=True)
-    order = bk.order(table, test=test, prefer=list("abc"), family=family)
+    table = bk.Scores(scores, learners=list("abc"), higher_is_better=True)
+    order = bk.compare_scores(table, test=test, prefer=list("abc"), family=family)
     frame = order.evidence.to_frame()
     for pair, at in zip(order.evidence, frame.index, strict=True):
         a, b = (scores["abc".index(name)] for name in (pair.a, pair.b))
@@ -208,14 +208,14 @@ def test_the_statistic_is_that_of_the_scores(test, family):
 def test_counts_and_rank_sums_have_no_sign_to_turn():
     rng = np.random.default_rng(9)
     scores = rng.uniform(0.6, 0.9, (3, 12))
-    table = bk.Losses(scores, learners=list("abc"), datasets=[f"d{k}" for k in range(12)],
+    table = bk.Scores(scores, learners=list("abc"), datasets=[f"d{k}" for k in range(12)],
                       dims=("learner", "dataset"), higher_is_better=True)  # fmt: skip
-    frame = bk.order(table, test="sign").evidence.to_frame()
+    frame = bk.compare_scores(table, test="sign").evidence.to_frame()
     for row in frame.itertuples():
         a, b = (scores["abc".index(name)] for name in (row.a, row.b))
         # the wins of the first: the larger score
         assert row.statistic == (a > b).sum()
-    frame = bk.order(table, test="wilcoxon").evidence.to_frame()
+    frame = bk.compare_scores(table, test="wilcoxon").evidence.to_frame()
     assert (frame["statistic"] >= 0).all()
 
 
@@ -225,8 +225,8 @@ def test_intervals_of_some_pairs_are_those_of_all(test):
     values = rng.random((30, 40)) + np.linspace(0, 0.4, 30)[:, None]
     if test == "mcnemar":
         values = (values > 0.6).astype(float)
-    table = bk.Losses(values, dims=("learner", "instance"))
-    some, all_pairs = (bk.order(table, test=test).evidence for _ in range(2))
+    table = bk.Scores(values, dims=("learner", "instance"))
+    some, all_pairs = (bk.compare_scores(table, test=test).evidence for _ in range(2))
     rows = some.rows_of(some.names[7])
     assert len(some) > len(rows) == 29
     low, high = some.intervals_at(some.family.interval_level(), rows)

@@ -33,7 +33,7 @@ class Counting:
 def table():
     noise = np.random.default_rng(0).normal(0, 0.02, (4, 6, 5))
     losses = np.array([0.30, 0.25, 0.24, 0.31])[:, None, None] + noise
-    return bk.Losses(losses, dims=("learner", "run", "fold"), learners=NAMES)
+    return bk.Scores(losses, dims=("learner", "run", "fold"), learners=NAMES)
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def table():
 )
 def test_a_pair_is_tested_once_for_all_that_is_said_of_it(options, pairs):
     test = Counting()
-    decision = bk.order(table(), test=test, **options)
+    decision = bk.compare_scores(table(), test=test, **options)
     family = decision.evidence.alternative
     # a table with itself would be the same pair twice
     assert test.asked == Counter(dict.fromkeys(test.asked, 1))
@@ -72,8 +72,8 @@ def test_many_pairs_are_tested_in_blocks_and_give_the_same(monkeypatch):
     """Above a bound the losses of all pairs are not held side by side."""
     from bestofk.decide import pairs
 
-    held = bk.order(table(), prefer=NAMES)
+    held = bk.compare_scores(table(), prefer=NAMES)
     monkeypatch.setattr(pairs, "MAX_PAIRED_LOSSES", 0)
-    blocks = bk.order(table(), prefer=NAMES)
+    blocks = bk.compare_scores(table(), prefer=NAMES)
     for name in ("pvalue", "adjusted_pvalue", "statistic", "low", "high", "standard_error"):
         assert getattr(blocks.evidence, name).tolist() == getattr(held.evidence, name).tolist()

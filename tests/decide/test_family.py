@@ -33,8 +33,8 @@ def test_sizes_and_pairs(K):
 
 def test_the_control_family_adjusts_over_the_others_alone(cross_validated):
     table = cross_validated([0.24, 0.2, 0.21, 0.25], spread=0.03)
-    control = bk.order(table, family="control", control="b")
-    everybody = bk.order(table, family="all")
+    control = bk.compare_scores(table, family="control", control="b")
+    everybody = bk.compare_scores(table, family="all")
     raw = {frozenset((pair.a, pair.b)): pair.pvalue for pair in everybody.evidence}
     mine = [(pair, raw[frozenset((pair.a, pair.b))]) for pair in control.evidence]
     assert len(mine) == 3
@@ -45,7 +45,7 @@ def test_the_control_family_adjusts_over_the_others_alone(cross_validated):
 
 
 def test_pairs_without_the_control_are_not_tested(cross_validated):
-    decision = bk.order(cross_validated([0.4, 0.2, 0.21]), family="control", control="a")
+    decision = bk.compare_scores(cross_validated([0.4, 0.2, 0.21]), family="control", control="a")
     assert decision.recommended == "b"
     assert {one.name: one.verdict for one in decision.standings} == {
         "a": "worse",
@@ -56,7 +56,7 @@ def test_pairs_without_the_control_are_not_tested(cross_validated):
 
 def test_in_the_papers_family_only_edges_are_claims(cross_validated):
     table = cross_validated([0.3, 0.2, 0.4])
-    decision = bk.order(table, family="preference", prefer=["a", "b", "c"])
+    decision = bk.compare_scores(table, family="preference", prefer=["a", "b", "c"])
     assert decision.claims == (("b", "a"),)
     assert {one.name: one.verdict for one in decision.standings} == {
         "a": "worse",
@@ -64,7 +64,7 @@ def test_in_the_papers_family_only_edges_are_claims(cross_validated):
         "c": "not tested",
     }
     # two-sided, c is shown to be worse too
-    both = bk.order(table, family="all", prefer=["a", "b", "c"])
+    both = bk.compare_scores(table, family="all", prefer=["a", "b", "c"])
     assert set(both.claims) == {("b", "a"), ("b", "c"), ("a", "c")}
 
 
@@ -83,32 +83,34 @@ def test_in_the_papers_family_only_edges_are_claims(cross_validated):
 )  # fmt: skip
 def test_what_is_refused(cross_validated, asked, words):
     with pytest.raises(ArgumentError, match=re.escape(words)):
-        bk.order(cross_validated(), **asked)
+        bk.compare_scores(cross_validated(), **asked)
 
 
 def test_an_unknown_control_offers_the_nearest(cross_validated):
     table = cross_validated(names=("nmc", "logistic", "c4.5"))
     with pytest.raises(UnknownNameError, match="did you mean 'logistic'"):
-        bk.order(table, family="control", control="logisitc")
+        bk.compare_scores(table, family="control", control="logisitc")
 
 
 def test_the_advice_works_when_typed(cross_validated):
     table = cross_validated(names=("nmc", "logistic", "c4.5"))
     # family='control' without a control names one
     with pytest.raises(ArgumentError) as refusal:
-        bk.order(table, family="control")
+        bk.compare_scores(table, family="control")
     name = re.search(r"control='([^']+)' or another", str(refusal.value))[1]
-    assert bk.order(table, family="control", control=name).evidence.family.name == "control"
+    assert (
+        bk.compare_scores(table, family="control", control=name).evidence.family.name == "control"
+    )
     # corrections that the sentence offers are taken
     for family, more in (("control", {"control": "nmc"}), ("preference", {"prefer": "listed"})):
         for correction in ALL_PAIRS_ONLY:
             with pytest.raises(ArgumentError) as refusal:
-                bk.order(table, family=family, correction=correction, **more)
+                bk.compare_scores(table, family=family, correction=correction, **more)
             for offered in re.findall(r"'([a-z-]+)'", str(refusal.value).split("takes")[1]):
-                bk.order(table, family=family, correction=offered, **more)
+                bk.compare_scores(table, family=family, correction=offered, **more)
     # a preference makes family='preference' possible, and so does family='all' without one
-    assert bk.order(table, family="preference", prefer="listed").claims is not None
-    assert bk.order(table, family="all").evidence.family.name == "all"
+    assert bk.compare_scores(table, family="preference", prefer="listed").claims is not None
+    assert bk.compare_scores(table, family="all").evidence.family.name == "all"
 
 
 @pytest.mark.parametrize("correction", [*CORRECTIONS])

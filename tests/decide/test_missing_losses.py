@@ -19,14 +19,14 @@ def answers():
     wrong[1, :18] = 1.0
     wrong[0, 18:22] = 1.0
     wrong[0, 50:58] = np.nan
-    return bk.Losses(
+    return bk.Scores(
         wrong, dims=("learner", "instance"), learners=["a", "b"], design="test-set",
         missing="allow", loss_name="zero-one",
     )  # fmt: skip
 
 
 def test_all_pvalues_of_a_pair_are_those_of_the_worst_case(answers):
-    (pair,) = bk.order(answers, missing="drop").evidence
+    (pair,) = bk.compare_scores(answers, missing="drop").evidence
     # if the eight missing answers of a are wrong, 30 items differ, 18 of them in favour of a
     # McNemar's statistic with the continuity correction: (18 - 12 - 1)^2 / 30
     half = float(stats.chi2.sf(25 / 30, 1)) / 2
@@ -37,7 +37,7 @@ def test_all_pvalues_of_a_pair_are_those_of_the_worst_case(answers):
 
 
 def test_one_sided_families_take_the_larger_pvalue_on_both_sides(answers):
-    decided = bk.order(answers, missing="drop", family="preference", prefer=["b", "a"])
+    decided = bk.compare_scores(answers, missing="drop", family="preference", prefer=["b", "a"])
     (pair,) = decided.evidence
     assert pair.pvalue == pair.pvalue_greater
     complete, _ = pairs.tested(replace(decided.problem, missing=None), decided.settings)

@@ -155,7 +155,7 @@ def test_losses_are_not_written(five_by_two, procedure):
     losses = five_by_two([0.1, 0.2, 0.3])
     losses.flags.writeable = False
     before = losses.copy()
-    bk.order(losses, procedure=procedure, prefer="listed")
+    bk.compare_scores(losses, procedure=procedure, prefer="listed")
     np.testing.assert_array_equal(losses, before)
 
 
@@ -167,8 +167,8 @@ def test_a_pvalue_at_the_level_rejects(five_by_two, procedure):
 
     losses = five_by_two([0.3, 0.1])
     asked = {"procedure": procedure, "prefer": "listed", "test": one_in_twenty}
-    at = bk.order(losses, correction="none", **asked)
+    at = bk.compare_scores(losses, correction="none", **asked)
     assert at.recommended == 1
     assert {one.name: one.verdict for one in at.standings} == {1: "recommended", 0: "worse"}
-    below = bk.order(losses, correction="none", alpha=0.0499, **asked)
+    below = bk.compare_scores(losses, correction="none", alpha=0.0499, **asked)
     assert below.recommended != 1

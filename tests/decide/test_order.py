@@ -12,8 +12,8 @@ DIMS = ("learner", "dataset", "run", "fold", "repetition")
 @pytest.mark.parametrize("prefer", [None, ["x", "y"]])
 def test_json_is_strict_and_holds_the_promised_keys(prefer):
     constant = np.broadcast_to(np.array([0.5, 0.25])[:, None], (2, 10))
-    table = bk.Losses(constant, dims=("learner", "fold"), learners=["x", "y"])
-    decision = bk.order(table, prefer=prefer)
+    table = bk.Scores(constant, dims=("learner", "fold"), learners=["x", "y"])
+    decision = bk.compare_scores(table, prefer=prefer)
     assert json.loads(decision.to_json(), parse_constant=pytest.fail)["pairs"] is None
     held = json.loads(json.dumps(decision.to_dict(pairs=True), allow_nan=False))
     assert {
@@ -40,15 +40,15 @@ def test_missing_cells_are_refused_or_dropped():
     values = np.random.default_rng(1).random((3, 8)) * 0.1
     values[0] += 1
     values[1, 3] = np.nan
-    table = bk.Losses(
+    table = bk.Scores(
         values,
         dims=("learner", "dataset"),
         learners=["a", "b", "c"],
         missing="allow",
     )
     with pytest.raises(DesignError, match=r"lack 1 of 24 cells, 'b' on '3'"):
-        bk.order(table)
-    decision = bk.order(table, missing="drop", prefer="listed")
+        bk.compare_scores(table)
+    decision = bk.compare_scores(table, missing="drop", prefer="listed")
     assert "1 of 8 data sets was left out" in decision.explain()
     kept = np.delete(values, 3, axis=1)
     np.testing.assert_allclose(list(decision.means.values()), kept.mean(axis=1))
@@ -62,28 +62,28 @@ def test_two_complete_parts_are_enough_and_one_is_not():
         gone = np.moveaxis(values, axis, 0)
         gone[:2] = np.nan
         gone[0, 0] = 0.5
-        table = bk.Losses(values, dims=DIMS, missing="allow")
-        decision = bk.order(table, missing="drop", prefer="listed")
+        table = bk.Scores(values, dims=DIMS, missing="allow")
+        decision = bk.compare_scores(table, missing="drop", prefer="listed")
         assert f"2 of 4 {what} were left out" in decision.explain()
         kept = np.moveaxis(gone[2:], 0, axis).reshape(2, -1).mean(axis=1)
         np.testing.assert_allclose(list(decision.means.values()), kept)
         gone[2, 1] = np.nan
         with pytest.raises(DesignError, match=f"losses hold 1 {what.rstrip('s')} that"):
-            bk.order(bk.Losses(values, dims=DIMS, missing="allow"), missing="drop")
+            bk.compare_scores(bk.Scores(values, dims=DIMS, missing="allow"), missing="drop")
 
 
 def test_one_of_two_data_sets_is_not_enough():
     values = np.random.default_rng(2).random((2, 2, 1, 6, 1))
     values[0, 1, 0, 3] = np.nan
     with pytest.raises(DesignError, match="losses hold 1 data set that"):
-        bk.order(bk.Losses(values, dims=DIMS, missing="allow"), missing="drop")
+        bk.compare_scores(bk.Scores(values, dims=DIMS, missing="allow"), missing="drop")
 
 
 def test_data_sets_with_unequal_numbers_of_folds_are_compared_by_their_means():
     values = np.random.default_rng(3).random((3, 4, 1, 5, 1))
     values[:, 2, :, 3:] = np.nan
-    table = bk.Losses(values, dims=DIMS, learners=list("abc"), missing="allow")
-    decision = bk.order(table, prefer="listed")
+    table = bk.Scores(values, dims=DIMS, learners=list("abc"), missing="allow")
+    decision = bk.compare_scores(table, prefer="listed")
     assert not decision.notes
     by_set = [values[:, d, 0, : 3 if d == 2 else 5, 0].mean(axis=1) for d in range(4)]
     np.testing.assert_allclose(list(decision.means.values()), np.mean(by_set, axis=0))
@@ -91,12 +91,12 @@ def test_data_sets_with_unequal_numbers_of_folds_are_compared_by_their_means():
 
 def test_without_a_seed_the_seed_is_zero():
     values = np.random.default_rng(5).normal(0.3, 0.1, (3, 12))
-    table = bk.Losses(values, dims=("learner", "dataset"), learners=["a", "b", "c"])
+    table = bk.Scores(values, dims=("learner", "dataset"), learners=["a", "b", "c"])
     for procedure in ("multitest", "test-first", "most-wins"):
         asked = {"procedure": procedure, "test": "signed-rank-bayes", "samples": 200}
-        plain = bk.order(table, **asked).evidence.pvalue
+        plain = bk.compare_scores(table, **asked).evidence.pvalue
         np.testing.assert_array_equal(
-            plain, bk.order(table, **asked, random_state=0).evidence.pvalue
+            plain, bk.compare_scores(table, **asked, random_state=0).evidence.pvalue
         )
     for function in (bk.decide.multitest, bk.papers.decide.test_first, bk.papers.decide.most_wins):
         plain, seeded = (
@@ -109,18 +109,18 @@ def test_without_a_seed_the_seed_is_zero():
 def test_missing_folds_drop_folds_or_runs():
     values = np.random.default_rng(6).random((2, 1, 3, 4, 1))
     values[0, 0, 1, 2, 0] = np.nan
-    table = bk.Losses(values, dims=DIMS, missing="allow")
-    decision = bk.order(table, missing="drop")
+    table = bk.Scores(values, dims=DIMS, missing="allow")
+    decision = bk.compare_scores(table, missing="drop")
     assert "1 of 3 runs was left out" in decision.explain()
     assert "2 runs of 4-fold" in decision.design
-    one_run = bk.Losses(values[:, :, 1:2], dims=DIMS, missing="allow")
-    decision = bk.order(one_run, missing="drop")
+    one_run = bk.Scores(values[:, :, 1:2], dims=DIMS, missing="allow")
+    decision = bk.compare_scores(one_run, missing="drop")
     assert "1 of 4 folds was left out" in decision.explain()
 
 
 def test_procedures_that_want_scores_say_so(cross_validated):
     with pytest.raises(DesignError, match=r"decides from scores.*roc_hull\.roc_hull"):
-        bk.order(cross_validated(), procedure="roc-hull")
+        bk.compare_scores(cross_validated(), procedure="roc-hull")
 
 
 @pytest.mark.parametrize(
@@ -140,28 +140,28 @@ def test_arguments_that_do_not_apply_are_refused(cross_validated, procedure, giv
     with pytest.raises(
         ArgumentError, match=f"^{name} does not apply to procedure '{procedure}': leave it out"
     ):
-        bk.order(cross_validated(), procedure=procedure, **given)
+        bk.compare_scores(cross_validated(), procedure=procedure, **given)
 
 
 def test_unknown_procedure_offers_the_nearest(cross_validated):
     with pytest.raises(bk.UnknownNameError, match="did you mean 'multitest'"):
-        bk.order(cross_validated(), procedure="multi-test")
+        bk.compare_scores(cross_validated(), procedure="multi-test")
 
 
 @pytest.mark.parametrize("prefer", [None, "listed", ["c"]])
 def test_a_file_or_a_frame_will_do(tmp_path, cross_validated, prefer):
     table = cross_validated()
     table.to_frame().to_csv(tmp_path / "losses.csv", index=False)
-    expected = bk.order(table, prefer=prefer)
+    expected = bk.compare_scores(table, prefer=prefer)
     for same in (tmp_path / "losses.csv", str(tmp_path / "losses.csv"), table.to_frame()):
-        found = bk.order(same, prefer=prefer)
+        found = bk.compare_scores(same, prefer=prefer)
         assert (found.ranking, found.by_preference) == (expected.ranking, expected.by_preference)
         assert str(found.preference) == str(expected.preference)
 
 
 def test_hostile_names_pass_through(cross_validated):
     names = ('"; DROP TABLE', "<script>alert(1)</script>", "line\nbreak")
-    decision = bk.order(cross_validated(names=names))
+    decision = bk.compare_scores(cross_validated(names=names))
     assert set(decision.ranking) == set(names)
     assert json.loads(decision.to_json())["recommended"] in names
 
@@ -174,7 +174,7 @@ def test_every_procedure_of_losses_runs_by_name(cross_validated):
         if entry.takes != "intervals" and name != "best":
             assert entry.load() is getattr(package, name.replace("-", "_"))
         if entry.takes == "losses":
-            decision = bk.order(cross_validated(), procedure=name, prefer="listed")
+            decision = bk.compare_scores(cross_validated(), procedure=name, prefer="listed")
             assert decision.procedure == name
             assert decision.explain()
             json.loads(decision.to_json())
@@ -184,9 +184,9 @@ def test_every_procedure_of_losses_runs_by_name(cross_validated):
 def test_the_axes_of_a_bare_array_are_stated():
     scores = np.random.default_rng(0).random((6, 3))
     words = "The 6 rows of the array are read as learners, and its 3 columns as folds"
-    assert words in bk.order(scores, higher_is_better=True).explain()
-    assert words in bk.order(scores.tolist()).explain()
-    assert words not in bk.order(scores, design="cv").explain()
+    assert words in bk.compare_scores(scores, higher_is_better=True).explain()
+    assert words in bk.compare_scores(scores.tolist()).explain()
+    assert words not in bk.compare_scores(scores, design="cv").explain()
 
 
 @pytest.mark.parametrize("alpha", [0.95, 0.51])
@@ -194,5 +194,5 @@ def test_a_confidence_level_instead_of_alpha_is_refused(alpha):
     with pytest.raises(
         bk.ArgumentError, match=rf"alpha must be at most 0\.5, such as .*; got {alpha}\.$"
     ):
-        bk.order([[0.1, 0.2, 0.3], [0.2, 0.3, 0.5]], alpha=alpha)
+        bk.compare_scores([[0.1, 0.2, 0.3], [0.2, 0.3, 0.5]], alpha=alpha)
     assert bk.decide.Settings(alpha=0.5).alpha == 0.5

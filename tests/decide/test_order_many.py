@@ -1,4 +1,4 @@
-"""`order_many` on a stack returns exactly what `order` returns for every table."""
+"""`order_many` on a stack returns exactly what `compare_scores` returns for every table."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def drawn(design, datasets, *, tables=5, learners=4, seed=0, decimals=None, zero
 
 
 def table_of(values, parts, design, at, names=NAMES):
-    return bk.Losses(
+    return bk.Scores(
         values[at],
         dims=DIMS,
         learners=list(names)[: values.shape[1]],
@@ -117,7 +117,7 @@ def check_same(values, parts, design, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            decisions = [bk.order(table, **options) for table in tables]
+            decisions = [bk.compare_scores(table, **options) for table in tables]
         except BestOfKError as refused:
             with pytest.raises(type(refused)):
                 order_many(values, **stack, **options)
@@ -194,7 +194,9 @@ def test_bare_arrays(shape):
     for procedure, prefer in product(("best", "multitest", "test-first", "newman-keuls-choice"),
                                     (None, "listed")):  # fmt: skip
         asked = {"procedure": procedure, "prefer": prefer}
-        assert_same(order_many(losses, **asked), [bk.order(one, **asked) for one in losses])
+        assert_same(
+            order_many(losses, **asked), [bk.compare_scores(one, **asked) for one in losses]
+        )
 
 
 def test_tables_of_very_different_sizes_do_not_mix():
@@ -204,14 +206,16 @@ def test_tables_of_very_different_sizes_do_not_mix():
     losses[0, 1] *= 1e-140
     for procedure in ("best", "multitest", "test-first"):
         asked = {"procedure": procedure, "prefer": "listed", "test": "kfold-t"}
-        assert_same(order_many(losses, **asked), [bk.order(one, **asked) for one in losses])
+        assert_same(
+            order_many(losses, **asked), [bk.compare_scores(one, **asked) for one in losses]
+        )
 
 
 def test_a_generator_is_drawn_from_table_by_table():
     losses = np.random.default_rng(2).exponential(1.0, (3, 3, 25, 1, 1, 1))
     asked = {"test": "signed-rank-bayes", "prefer": "listed", "samples": 500}
     one_by_one, at_once = np.random.default_rng(9), np.random.default_rng(9)
-    decisions = [bk.order(one, random_state=one_by_one, **asked) for one in losses]
+    decisions = [bk.compare_scores(one, random_state=one_by_one, **asked) for one in losses]
     assert_same(order_many(losses, random_state=at_once, **asked), decisions)
 
 

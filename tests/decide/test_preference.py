@@ -61,29 +61,29 @@ def test_every_kind_of_preference(prefer, order, words):
 )
 def test_bad_priors(cross_validated, prefer, words):
     with pytest.raises(ArgumentError, match=words):
-        bk.order(cross_validated(), prefer=prefer)
+        bk.compare_scores(cross_validated(), prefer=prefer)
 
 
 def test_what_the_preference_is_reaches_the_result(cross_validated):
     table = cross_validated()
     for prefer, words in ((None, "none"), ("listed", "stated"), (["c"], "stated")):
-        decision = bk.order(table, prefer=prefer)
+        decision = bk.compare_scores(table, prefer=prefer)
         assert str(decision.preference) == decision.to_dict()["preference"] == words
-    assert "names 1 of 3; the others follow" in bk.order(table, prefer=["c"]).explain()
+    assert "names 1 of 3; the others follow" in bk.compare_scores(table, prefer=["c"]).explain()
 
 
 def test_without_a_preference_the_smallest_mean_is_recommended(cross_validated):
     for seed in range(20):
         means = np.random.default_rng(seed).normal(0.3, 0.02, 5)
         table = cross_validated(means, seed=seed, spread=0.03)
-        decision = bk.order(table)
+        decision = bk.compare_scores(table)
         smallest = min(decision.means, key=decision.means.get)
         assert decision.recommended == decision.smallest_mean == smallest
         assert decision.ranking == tuple(sorted(decision.means, key=decision.means.get))
         assert decision.steps == ()
         assert decision.candidates[0] == smallest
         # MultiTest with the means as the preference gives the same
-        as_prior = bk.order(table, prefer=list(decision.ranking))
+        as_prior = bk.compare_scores(table, prefer=list(decision.ranking))
         if not as_prior.edges:
             assert as_prior.ranking == decision.ranking
 

@@ -32,7 +32,7 @@ def test_statements_never_contradict_the_items():
         n = int(rng.integers(40, 600))
         ability = rng.uniform(0.2, 0.9, 3)
         wrong = (rng.random((3, n)) > ability[:, None]).astype(float)
-        known = bk.order(bk.Losses(wrong, dims=("learner", "instance"))).with_text_names()
+        known = bk.compare_scores(bk.Scores(wrong, dims=("learner", "instance"))).with_text_names()
         names = known.by_preference
         accuracy = {str(k): round(100 * (1 - wrong[k].mean()), 1) for k in range(3)}
         table = pd.DataFrame({"model": names, "accuracy": [accuracy[name] for name in names]})
@@ -55,10 +55,10 @@ def test_statements_never_contradict_the_items():
 
 def test_command_line_and_python_agree(tmp_path, capsys):
     path = printed(tmp_path, TABLE.to_csv(index=False))
-    assert main(["order", path, "--items", "1319"]) == 0
+    assert main(["scores", path, "--items", "1319"]) == 0
     text = capsys.readouterr().out
     assert "B may be as good; C is ruled out." in text
-    assert main(["order", path, "--items", "1319", "--json"]) == 0
+    assert main(["scores", path, "--items", "1319", "--json"]) == 0
     stored = json.loads(capsys.readouterr().out)
     decision = order_printed(TABLE, 1319)
     assert stored == json.loads(json.dumps(decision.to_dict()))
@@ -120,15 +120,15 @@ def test_bad_tables_are_refused_in_one_sentence(tmp_path, text, items, words, ca
     path = printed(tmp_path, text)
     with pytest.raises(BestOfKError, match=words):
         order_printed(path, items)
-    assert main(["order", path, "--items", str(items)]) == 2
+    assert main(["scores", path, "--items", str(items)]) == 2
     assert words in capsys.readouterr().err
 
 
 def test_options_that_do_not_apply_are_refused(tmp_path, capsys):
     path = printed(tmp_path, TABLE.to_csv(index=False))
-    assert main(["order", path, "--items", "1319", "--test", "wilcoxon"]) == 2
+    assert main(["scores", path, "--items", "1319", "--test", "wilcoxon"]) == 2
     assert "--test does not apply to a printed table (--items)" in capsys.readouterr().err
-    assert main(["order", path]) == 2
+    assert main(["scores", path]) == 2
     assert "--items" in capsys.readouterr().err
 
 

@@ -20,12 +20,12 @@ def table(names=NAMES, unit=1.0):
     means = np.array([0.30, 0.12, 0.21, 0.205])[:, None, None]
     values = means + 0.04 * rng.normal(size=(4, 4, 5))
     places = [NAMES.index(name) for name in names]
-    return bk.Losses(unit * values[places], learners=list(names))
+    return bk.Scores(unit * values[places], learners=list(names))
 
 
 def decide(entry, losses, unit=1.0, prefer=NAMES):
     asked = {"margin": 0.02 * unit} if "margin" in entry.options else {}
-    return bk.order(losses, procedure=entry.name, prefer=list(prefer), **asked)
+    return bk.compare_scores(losses, procedure=entry.name, prefer=list(prefer), **asked)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

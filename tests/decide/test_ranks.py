@@ -12,7 +12,7 @@ def tables():
     rng = np.random.default_rng(5)
     for K, n, gap in ((2, 12, 0.1), (3, 12, 0.3), (5, 20, 0.15), (5, 20, 0.0), (6, 40, 0.1)):
         values = rng.normal(size=n) + rng.normal(0, 0.3, (K, n)) + gap * np.arange(K)[:, None]
-        yield bk.order(bk.Losses(values, dims=("learner", "dataset")))
+        yield bk.compare_scores(bk.Scores(values, dims=("learner", "dataset")))
 
 
 @pytest.mark.parametrize("decision", [*tables()], ids=lambda one: f"{len(one.by_mean)} learners")
@@ -33,13 +33,13 @@ def test_intervals_hold_every_order_that_agrees_with_the_claims(decision):
 
 def test_ranks_of_a_stored_table():
     """The expected ranks follow from the claims of Bonferroni's correction over 15 pairs."""
-    ranks = bk.order(bk.read_losses("breast-cancer-10x10")).ranks
+    ranks = bk.compare_scores(bk.read_scores("breast-cancer-10x10")).ranks
     assert ranks.low.tolist() == [1, 2, 2, 2, 2, 6]
     assert ranks.high.tolist() == [1, 5, 5, 5, 5, 6]
     assert ranks.to_frame().shape == (6, 3)
 
 
 def test_one_sided_and_control_families_have_no_ranks():
-    table = bk.read_losses("breast-cancer-10x10")
-    assert bk.order(table, family="control", control="dummy").ranks is None
-    assert bk.order(table, family="preference", prefer="listed").ranks is None
+    table = bk.read_scores("breast-cancer-10x10")
+    assert bk.compare_scores(table, family="control", control="dummy").ranks is None
+    assert bk.compare_scores(table, family="preference", prefer="listed").ranks is None

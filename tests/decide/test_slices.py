@@ -27,7 +27,7 @@ def test_each_slice_has_its_own_statement_at_its_share_of_alpha(frame):
     slices = bk.decide.order_by(frame, "subject")
     for one in slices.slices:
         part = frame[frame.subject == one.name].drop(columns="subject")
-        alone = bk.order(part, alpha=0.05 / 4)
+        alone = bk.compare_scores(part, alpha=0.05 / 4)
         assert one.decision.means == alone.means
         assert one.decision.headline() == alone.headline()
         assert one.to_dict()["table"] == alone.to_dict()["table"]
@@ -48,7 +48,7 @@ def test_the_slice_in_which_the_recommended_model_is_ruled_out_comes_first(frame
     )
 
 
-@pytest.mark.parametrize("verb", ["order", "evals"])
+@pytest.mark.parametrize("verb", ["scores", "evals"])
 def test_commands_print_the_slices(frame, verb, tmp_path, capsys):
     path = str(tmp_path / "scores.csv")
     frame.to_csv(path, index=False)
@@ -62,7 +62,7 @@ def test_commands_print_the_slices(frame, verb, tmp_path, capsys):
 def test_bad_columns_are_refused(frame, tmp_path, capsys):
     path = str(tmp_path / "scores.csv")
     frame.to_csv(path, index=False)
-    assert main(["order", path, "--by", "subjekt"]) == 2
+    assert main(["scores", path, "--by", "subjekt"]) == 2
     assert "did you mean 'subject'?" in capsys.readouterr().err
     with pytest.raises(BestOfKError, match="2 to 200 different values; 'item' has 800"):
         bk.decide.order_by(frame, "item")
@@ -81,7 +81,7 @@ def test_slices_that_cannot_be_tested_are_named(frame):
 
 
 def test_predictions_by_slice_and_the_report(tmp_path, capsys):
-    """The losses of the rows in a slice are those of `order` on these rows."""
+    """The losses of the rows in a slice are those of `compare_scores` on these rows."""
     rng = np.random.default_rng(2)
     truth = rng.integers(0, 2, 400)
     part = np.where(np.arange(400) % 2, "old", "new")
@@ -90,12 +90,12 @@ def test_predictions_by_slice_and_the_report(tmp_path, capsys):
                           "b": np.where(rng.random(400) < 0.2, 1 - truth, truth)})  # fmt: skip
     path, page = str(tmp_path / "p.csv"), tmp_path / "r.html"
     table.to_csv(path, index=False)
-    command = ["order", path, "--truth", "y", "--by", "part", "--report", str(page)]
+    command = ["scores", path, "--truth", "y", "--by", "part", "--report", str(page)]
     assert main([*command, "--json"]) == 0
     stored = json.loads(capsys.readouterr().out)["slices"]
     old = table[table.part == "old"]
     losses = pd.DataFrame({name: (old[name] != old.y).astype(float) for name in "ab"})
-    expected = bk.order(losses.assign(item=np.arange(len(old))), higher_is_better=False)
+    expected = bk.compare_scores(losses.assign(item=np.arange(len(old))), higher_is_better=False)
     rows = next(one["table"] for one in stored["slices"] if one["name"] == "old")
     assert {row["name"]: row["mean"] for row in rows} == pytest.approx(expected.means)
     text = page.read_text()

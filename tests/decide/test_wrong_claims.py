@@ -67,8 +67,8 @@ def test_what_the_text_rules_out_is_shown_to_be_worse(prefer):
     names = ["ada", "bob", "cat", "dan", "eve"]
     for _ in range(60):
         means = rng.normal(0.3, 0.03, (5, 1))
-        table = bk.Losses(means + rng.normal(0, 0.03, (5, 10)), learners=names)
-        order = bk.order(table, prefer=prefer, test="kfold-t")
+        table = bk.Scores(means + rng.normal(0, 0.03, (5, 10)), learners=names)
+        order = bk.compare_scores(table, prefer=prefer, test="kfold-t")
         out = {row.name for row in order.standings if row.verdict == "ruled out"}
         named = [line for line in order.explain().splitlines() if line.startswith("Ruled out")]
         assert {name for name in names for line in named if f"{name} by " in line} == out

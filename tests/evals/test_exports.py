@@ -320,7 +320,7 @@ def test_a_workbook(tmp_path):
 def test_unclear_wide_tables_are_refused(table, how, message, tmp_path):
     table.to_csv(tmp_path / "wide.csv", index=False)
     with pytest.raises(bk.BestOfKError, match=message):
-        bk.choose_model(bk.read_evals(tmp_path / "wide.csv", **how))
+        bk.compare_evals(bk.read_evals(tmp_path / "wide.csv", **how))
 
 
 def test_frames_by_model():

@@ -231,7 +231,7 @@ def test_names_in_logs_are_data(name, tmp_path):
     assert seen
     evals = bk.read_evals(folder, **HOW.get(name, {}))
     assert any("script" in one for one in evals.learners)
-    choice = bk.choose_model(evals)
+    choice = bk.compare_evals(evals)
     said = choice.explain()
     assert "\x1b" not in said
     page = choice.report(tmp_path / "report.html").read_text(encoding="utf-8")

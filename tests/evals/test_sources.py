@@ -79,5 +79,5 @@ def test_a_link_to_a_log_is_read_once(tmp_path):
 def test_a_table_of_folds_is_sent_elsewhere(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("classifier,fold,accuracy\na,1,0.5\n")
-    with pytest.raises(bk.TableError, match="use 'bestofk order'"):
+    with pytest.raises(bk.TableError, match="use 'bestofk scores'"):
         bk.read_evals(path)

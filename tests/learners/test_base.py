@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bestofk._base.errors import ArgumentError
-from bestofk.data import as_dataset
+from bestofk.data import read_data
 from bestofk.learners import learner
 
 
@@ -33,7 +33,7 @@ def test_objects_hold_numbers_or_words_by_column() -> None:
 def test_fit_encoded_is_fit() -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=30), "b": rng.choice(list("xy"), 30)})
-    data = as_dataset(X, rng.choice(list("uvw"), 30))
+    data = read_data(X, rng.choice(list("uvw"), 30))
     encoded = data.encoded()
     for name in ("max", "nmc", "logistic"):
         labels = learner(name).fit(data.X, data.y).predict(data.X)
@@ -43,7 +43,7 @@ def test_fit_encoded_is_fit() -> None:
 
 def test_predicted_codes_are_those_of_all_declared_classes() -> None:
     y = pd.Categorical(["c", "b", "c"], categories=["a", "b", "c"])
-    data = as_dataset([[0.0], [5.0], [0.0]], y)
+    data = read_data([[0.0], [5.0], [0.0]], y)
     model = learner("nmc").fit_encoded(data.encoded())
     assert model.predict_encoded(np.array([[0.0], [5.0]])).tolist() == [2, 1]
     with pytest.raises(ArgumentError, match="call predict_encoded"):

@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from bestofk.data import DataSet, as_dataset
+from bestofk.data import DataSet, read_data
 from bestofk.learners import LEARNERS, learner
 from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
 from bestofk.splits.plans import plan
@@ -62,7 +62,7 @@ def data_sets(draw: st.DrawFn, name: str) -> DataSet:
         y = np.where(rng.random(n) < 0.8, (codes > np.median(codes)).astype(int), y)
         y[:2] = [0, len(classes) - 1]
     labels = pd.Categorical.from_codes(y, categories=classes[::-1])
-    return as_dataset(pd.DataFrame(columns), labels)
+    return read_data(pd.DataFrame(columns), labels)
 
 
 COMMON = settings(

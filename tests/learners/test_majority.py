@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from bestofk.data import as_dataset
+from bestofk.data import read_data
 from bestofk.learners import learner
 from bestofk.papers.whole_plans import predict_plan
 from bestofk.splits.plans import plan
@@ -23,11 +23,11 @@ def test_ties_go_to_the_class_declared_first() -> None:
 
 def test_whole_plan_by_hand() -> None:
     y = ["a", "a", "a", "b", "b"]
-    data = as_dataset(np.arange(5.0)[:, None], y)
+    data = read_data(np.arange(5.0)[:, None], y)
     splits = plan("loo").materialise(5)
     # without an a: 2 to 2, first; without a b: 3 to 1
     assert [p.tolist() for p in predict_plan(learner("max"), data, splits)] == [[0]] * 5
     y = ["b", "b", "a", "a", "a"]
-    flipped = as_dataset(np.arange(5.0)[:, None], pd.Categorical(y, categories=["b", "a"]))
+    flipped = read_data(np.arange(5.0)[:, None], pd.Categorical(y, categories=["b", "a"]))
     got = [p.tolist() for p in predict_plan(learner("max"), flipped, splits)]
     assert got == [[1], [1], [0], [0], [0]]

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from bestofk._base.errors import RunError
-from bestofk.data import as_dataset, load
+from bestofk.data import read_data
 from bestofk.learners import learner
 from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
 from bestofk.splits.plans import plan
@@ -19,7 +19,7 @@ from bestofk.splits.plans import plan
 
 @pytest.mark.parametrize("spec", ["2x3", "kfold:4", "holdout:0.3", "resample:3:0.2", "bootstrap:2"])
 def test_one_array_a_split_in_order_aligned_with_its_test_rows(spec: str) -> None:
-    data = load("iris")
+    data = read_data("iris")
     splits = plan(spec, random_state=3).materialise(data.n, data.y)
     for model in (learner("nmc"), KNeighborsClassifier(1)):
         predicted = predict_plan(model, data, splits)
@@ -31,7 +31,7 @@ def test_one_array_a_split_in_order_aligned_with_its_test_rows(spec: str) -> Non
 
 
 def test_the_estimator_is_left_unfitted() -> None:
-    data = load("wine")
+    data = read_data("wine")
     splits = plan("kfold:3", random_state=0).materialise(data.n, data.y)
     for model in (learner("logistic"), DummyClassifier()):
         predict_plan(model, data, splits)
@@ -40,7 +40,7 @@ def test_the_estimator_is_left_unfitted() -> None:
 
 
 def test_seeds_fix_each_split_also_inside_a_pipeline() -> None:
-    data = load("iris")
+    data = read_data("iris")
     splits = plan("2x2", random_state=0).materialise(data.n, data.y)
     forest = RandomForestClassifier(n_estimators=3, max_depth=1, max_features=1)
     chain = make_pipeline(StandardScaler(), forest)
@@ -55,7 +55,7 @@ def test_nominal_columns_and_missing_cells_reach_a_foreign_estimator_prepared() 
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=40), "b": rng.choice(list("xyz"), 40)})
     X.loc[3, "a"] = np.nan
-    data = as_dataset(X, rng.choice(["u", "v"], 40))
+    data = read_data(X, rng.choice(["u", "v"], 40))
     splits = plan("kfold:4", random_state=0).materialise(40)
     assert sum(map(len, predict_plan(KNeighborsClassifier(1), data, splits))) == 40
 
@@ -72,7 +72,7 @@ class Liar(ClassifierMixin, BaseEstimator):
 
 
 def test_a_prediction_that_is_no_class_is_named() -> None:
-    data = load("iris")
+    data = read_data("iris")
     splits = plan("kfold:3", random_state=0).materialise(data.n)
     with pytest.raises(RunError, match="Liar predicted 'nonsense', which is not one of"):
         predict_plan(Liar(), data, splits)

@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from bestofk._base.errors import ArgumentError
-from bestofk.data import as_dataset
+from bestofk.data import read_data
 from bestofk.learners import learner
 from bestofk.learners.preparation import ready_learner
 
@@ -27,7 +27,7 @@ def mixed() -> pd.DataFrame:
 
 
 def prepared(estimator, X):
-    return ready_learner(estimator, as_dataset(X, ["u", "v"] * (len(X) // 2))).estimator
+    return ready_learner(estimator, read_data(X, ["u", "v"] * (len(X) // 2))).estimator
 
 
 def test_what_the_learner_sees() -> None:

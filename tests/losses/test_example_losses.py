@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from bestofk._base.errors import TableError
-from bestofk.losses import read_losses
+from bestofk.losses import read_scores
 
 LEARNERS = (
     "dummy", "nearest-centroid", "gaussian-nb", "decision-tree", "1-nn", "logistic-regression",
@@ -10,7 +10,7 @@ LEARNERS = (
 
 
 def test_breast_cancer():
-    losses = read_losses("breast-cancer-10x10")
+    losses = read_scores("breast-cancer-10x10")
     assert losses.learners == LEARNERS
     assert losses.datasets == ("breast-cancer",)
     assert (losses.design.kind, losses.design.runs, losses.design.folds) == ("cv", 10, 10)
@@ -25,7 +25,7 @@ def test_breast_cancer():
 
 
 def test_digits():
-    losses = read_losses("digits-5x2")
+    losses = read_scores("digits-5x2")
     assert losses.learners == LEARNERS
     assert losses.design.situations(n_datasets=1)[0] == "5x2"
     assert (np.reshape(losses.design.n_test, (5, 2)).sum(axis=1) == 1797).all()
@@ -33,11 +33,11 @@ def test_digits():
 
 def test_example_names_are_read_unless_a_file_exists(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert len(read_losses("digits-5x2").learners) == 6
+    assert len(read_scores("digits-5x2").learners) == 6
     (tmp_path / "digits-5x2").write_text("model,error\na,1\n")
-    assert read_losses("digits-5x2").learners == ("a",)
+    assert read_scores("digits-5x2").learners == ("a",)
 
 
 def test_unknown_names():
     with pytest.raises(TableError, match="There is no file 'digits-5'"):
-        read_losses("digits-5")
+        read_scores("digits-5")

@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 from bestofk._base.errors import ArgumentError, UnknownNameError
-from bestofk.losses import Losses
+from bestofk.losses import Scores
 from bestofk.losses.losses import DIMS
 from bestofk.splits.design import Design
 
 
 def refusal(*args, **kwargs):
     with pytest.raises(ArgumentError) as caught:
-        Losses(*args, **kwargs)
+        Scores(*args, **kwargs)
     return str(caught.value)
 
 
@@ -20,7 +20,7 @@ def refusal(*args, **kwargs):
 def full():
     """3 learners x 2 data sets x 4 runs x 5 folds x 6 repetitions, every cell another number."""
     values = np.random.default_rng(3).permutation(3 * 2 * 4 * 5 * 6).reshape(3, 2, 4, 5, 6) / 1000
-    return Losses(values, learners=["c", "a", "b"], datasets=["y", "x"])
+    return Scores(values, learners=["c", "a", "b"], datasets=["y", "x"])
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def full():
 )
 def test_axes_are_inferred_from_their_number(shape, datasets, expected, kind):
     given = np.arange(np.prod(shape), dtype=float).reshape(shape)
-    losses = Losses(given, datasets=None if datasets is None else list(datasets))
+    losses = Scores(given, datasets=None if datasets is None else list(datasets))
     assert losses.values.shape == expected
     assert losses.dims == DIMS
     assert losses.values.ravel().tolist() == given.ravel().tolist()
@@ -47,14 +47,14 @@ def test_axes_are_inferred_from_their_number(shape, datasets, expected, kind):
 
 def test_named_axes_in_any_order():
     given = np.arange(24.0).reshape(2, 3, 4)
-    losses = Losses(given, dims=("fold", "learner", "dataset"))
+    losses = Scores(given, dims=("fold", "learner", "dataset"))
     assert losses.values.shape == (3, 4, 1, 2, 1)
     assert losses.values[2, 1, 0, 1, 0] == given[1, 2, 1]
 
 
 def test_values_are_a_read_only_copy():
     values = np.array([[0.1, 0.2], [0.3, 0.4]])
-    losses = Losses(values)
+    losses = Scores(values)
     values[:] = 9
     assert losses.values.max() == 0.4
     with pytest.raises(ValueError, match="read-only"):
@@ -67,9 +67,9 @@ def test_values_are_a_read_only_copy():
 
 
 def test_default_names():
-    assert Losses([[1.0], [2.0]]).learners == ("0", "1")
-    assert Losses([[1.0], [2.0]]).datasets == ("data",)
-    assert Losses(np.ones((1, 2)), dims=("learner", "dataset")).datasets == ("0", "1")
+    assert Scores([[1.0], [2.0]]).learners == ("0", "1")
+    assert Scores([[1.0], [2.0]]).datasets == ("data",)
+    assert Scores(np.ones((1, 2)), dims=("learner", "dataset")).datasets == ("0", "1")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_nan_and_infinity_name_their_cell():
 
 def test_a_mask_declares_missing_cells_whatever_they_hold():
     mask = np.array([[False, True], [False, False]])
-    losses = Losses([[0.1, np.inf], [0.5, 0.25]], missing=mask)
+    losses = Scores([[0.1, np.inf], [0.5, 0.25]], missing=mask)
     assert not losses.complete
     assert losses.missing.ravel().tolist() == [False, True, False, False]
     assert np.isnan(losses.values[0, 0, 0, 1, 0])
@@ -155,7 +155,7 @@ def test_a_mask_declares_missing_cells_whatever_they_hold():
 
 def test_means_of_missing_cells_need_a_rule():
     values = np.array([[0.1, np.nan, 0.6], [0.5, 0.3, 0.1]])
-    losses = Losses(values, learners=["nn", "c4.5"], missing="allow")
+    losses = Scores(values, learners=["nn", "c4.5"], missing="allow")
     with pytest.raises(ArgumentError) as caught:
         losses.means()
     assert str(caught.value) == (
@@ -164,7 +164,7 @@ def test_means_of_missing_cells_need_a_rule():
     )
     # by hand: (0.1 + 0.6) / 2, (0.5 + 0.3 + 0.1) / 3; no cell is NaN
     assert losses.means(missing="allow") == pytest.approx({"nn": 0.35, "c4.5": 0.3})
-    by_set = Losses([[0.2, np.nan], [0.5, 0.3]], datasets=["x", "y"], missing="allow")
+    by_set = Scores([[0.2, np.nan], [0.5, 0.3]], datasets=["x", "y"], missing="allow")
     np.testing.assert_array_equal(by_set.by_dataset(missing="allow"), by_set.values[..., 0, 0, 0])
 
 
@@ -196,11 +196,11 @@ def test_select(full):
 
 
 def test_scores_are_flipped_once():
-    losses = Losses([[0.75, 1.0], [0.0, 0.5]], higher_is_better=True, loss_name="accuracy")
+    losses = Scores([[0.75, 1.0], [0.0, 0.5]], higher_is_better=True, loss_name="accuracy")
     assert losses.values.ravel().tolist() == [0.25, 0.0, 1.0, 0.5]
     assert losses.loss_name == "1 - accuracy"
     assert losses.account[0] == "Every score became the loss 1 - score."
-    losses = Losses([[75.0, 1.0], [0.0, -2.0]], higher_is_better=True, loss_name="reward")
+    losses = Scores([[75.0, 1.0], [0.0, -2.0]], higher_is_better=True, loss_name="reward")
     assert losses.values.ravel().tolist() == [-75.0, -1.0, 0.0, 2.0]
     assert losses.loss_name == "-reward"
     assert losses.account[0] == "Every score became its negative."
@@ -208,19 +208,19 @@ def test_scores_are_flipped_once():
 
 
 def test_flipping_leaves_missing_cells_out_of_the_range():
-    losses = Losses([[0.75, np.nan]], higher_is_better=True, missing="allow")
+    losses = Scores([[0.75, np.nan]], higher_is_better=True, missing="allow")
     assert losses.values[0, 0, 0, 0, 0] == 0.25
 
 
 def test_a_design_by_its_form():
-    losses = Losses(np.arange(20.0).reshape(2, 10), design="5x2")
+    losses = Scores(np.arange(20.0).reshape(2, 10), design="5x2")
     assert losses.values.shape == (2, 1, 5, 2, 1)
     assert losses.values[1, 0, 3, 1, 0] == 17.0
     assert losses.design == Design(kind="cv", runs=5, folds=2)
-    splits = Losses(np.arange(12.0).reshape(2, 6, 1), design="resample")
+    splits = Scores(np.arange(12.0).reshape(2, 6, 1), design="resample")
     assert splits.design == Design(kind="resample", folds=6)
     assert splits.values[1].ravel().tolist() == [6, 7, 8, 9, 10, 11]
-    assert Losses(np.ones((2, 7)), design="test-set").design.kind == "test-set"
+    assert Scores(np.ones((2, 7)), design="test-set").design.kind == "test-set"
 
 
 def test_equality_fingerprint_and_pickle(full):
@@ -232,24 +232,24 @@ def test_equality_fingerprint_and_pickle(full):
     assert not again.values.flags.writeable
     others = [
         full.select(learners=["a", "b", "c"]),
-        Losses(full.values, learners=["c", "a", "z"], datasets=full.datasets),
-        Losses(full.values, learners=full.learners, datasets=["y", "z"]),
-        Losses(full.values + 1e-16, learners=full.learners, datasets=full.datasets),
-        Losses(
+        Scores(full.values, learners=["c", "a", "z"], datasets=full.datasets),
+        Scores(full.values, learners=full.learners, datasets=["y", "z"]),
+        Scores(full.values + 1e-16, learners=full.learners, datasets=full.datasets),
+        Scores(
             full.values,
             learners=full.learners,
             datasets=full.datasets,
             design=full.design.with_(stratified=True),
         ),
-        Losses(full.values, learners=full.learners, datasets=full.datasets, loss_name="error"),
+        Scores(full.values, learners=full.learners, datasets=full.datasets, loss_name="error"),
     ]
     assert all(other != full for other in others)
     assert len({other.fingerprint for other in [*others, full]}) == 7
     assert full != 3
     gap = np.array(full.values)
     gap[0, 0, 0, 0, 0] = np.nan
-    holed = Losses(gap, missing="allow")
-    assert holed == Losses(gap, missing="allow")
+    holed = Scores(gap, missing="allow")
+    assert holed == Scores(gap, missing="allow")
     assert pickle.loads(pickle.dumps(holed)).fingerprint == holed.fingerprint
 
 
@@ -263,18 +263,18 @@ def test_frame(full):
 
 
 def test_repr_and_account():
-    losses = Losses(np.ones((1, 5, 2)))
-    assert repr(losses) == ("Losses(1 learner x 1 data set, 5 runs of 2-fold cross-validation)")
+    losses = Scores(np.ones((1, 5, 2)))
+    assert repr(losses) == ("Scores(1 learner x 1 data set, 5 runs of 2-fold cross-validation)")
     assert losses.account == (
         "Losses of 1 learner on 1 data set: 5 runs of 2-fold cross-validation.",
     )
 
 
 def test_instances_of_one_test_set_are_an_axis():
-    losses = Losses(np.eye(2, 30), dims=("learner", "instance"))
+    losses = Scores(np.eye(2, 30), dims=("learner", "instance"))
     assert losses.design == Design(kind="test-set", folds=30)
     assert losses.values.shape == (2, 1, 1, 30, 1)
-    turned = Losses(np.eye(2, 30).T, dims=("instance", "learner"))
+    turned = Scores(np.eye(2, 30).T, dims=("instance", "learner"))
     assert np.array_equal(turned.values, losses.values)
     with pytest.raises(ArgumentError, match="each once"):
-        Losses(np.ones((2, 3, 4)), dims=("learner", "instance", "fold"))
+        Scores(np.ones((2, 3, 4)), dims=("learner", "instance", "fold"))

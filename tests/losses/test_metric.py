@@ -29,7 +29,7 @@ def scores(name, seed=1):
 
 
 def table(name, **more):
-    return bk.Losses(
+    return bk.Scores(
         scores(name), learners=["a", "b", "c"], higher_is_better=True, loss_name=name, **more
     )
 
@@ -48,7 +48,7 @@ def test_scores_come_back_as_they_were(name):
 @pytest.mark.parametrize("prefer", [None, "listed", ["c", "b", "a"]])
 @pytest.mark.parametrize("name", UP)
 def test_json_is_in_the_users_metric(name, prefer):
-    decision = bk.order(table(name), prefer=prefer, margin=0.01)
+    decision = bk.compare_scores(table(name), prefer=prefer, margin=0.01)
     content = json.loads(json.dumps(decision.to_dict(pairs=True), allow_nan=False))
     means = dict(zip("abc", scores(name).mean(axis=1), strict=True))
     assert content["metric"] == {"name": name, "higher_is_better": True}
@@ -71,7 +71,7 @@ def test_json_is_in_the_users_metric(name, prefer):
 @pytest.mark.parametrize("prefer", [None, "listed"])
 @pytest.mark.parametrize("name", UP)
 def test_every_number_of_the_text_is_one_the_user_knows(name, prefer):
-    decision = bk.order(table(name), prefer=prefer)
+    decision = bk.compare_scores(table(name), prefer=prefer)
     text = decision.explain()
     assert name in text
     assert "smallest" not in text.replace("the smallest adjusted", "")
@@ -93,9 +93,11 @@ def test_losses_keep_their_names():
 
 @pytest.mark.parametrize("name", UP)
 def test_flipping_by_hand_decides_the_same(name):
-    up = bk.order(table(name), prefer="listed")
+    up = bk.compare_scores(table(name), prefer="listed")
     _, offset, _ = UP[name]
-    down = bk.order(bk.Losses(offset - scores(name), learners=["a", "b", "c"]), prefer="listed")
+    down = bk.compare_scores(
+        bk.Scores(offset - scores(name), learners=["a", "b", "c"]), prefer="listed"
+    )
     assert up.ranking == down.ranking
     assert up.claims == down.claims
     np.testing.assert_allclose(up.evidence.pvalue, down.evidence.pvalue, rtol=1e-6)
@@ -107,5 +109,5 @@ def test_single_tests_say_what_the_losses_are():
     assert "The loss is 1 - accuracy." in run_test(table("accuracy"), "anova").explain()
     text = run_test(table("reward"), "kfold-t", pair=("a", "b")).explain()
     assert "The loss is -reward." in text
-    plain = bk.Losses(scores("reward"), learners=["a", "b", "c"])
+    plain = bk.Scores(scores("reward"), learners=["a", "b", "c"])
     assert "Losses are" not in run_test(plain, "anova").explain()

@@ -68,11 +68,11 @@ def test_rules(run, tmp_path, rule):
     text, options, means = CASES[rule]
     path = tmp_path / "table.csv"
     path.write_text(text)
-    losses = bk.read_losses(path, **options)
+    losses = bk.read_scores(path, **options)
     shown = {name: losses.metric.shown(mean) for name, mean in losses.means().items()}
     assert shown == pytest.approx(means)
-    assert bk.read_losses(pd.read_csv(path), **options) == losses
-    code, out, err = run("order", str(path), *typed(options), "--json")
+    assert bk.read_scores(pd.read_csv(path), **options) == losses
+    code, out, err = run("scores", str(path), *typed(options), "--json")
     assert code == 0, err
     assert {row["name"]: row["mean"] for row in json.loads(out)["table"]} == pytest.approx(means)
 
@@ -86,13 +86,13 @@ def test_unequal_numbers_of_splits(run, tmp_path):
         for k in range(51) for d in range(84) for s in range(splits[d])
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["method", "dataset", "split", "error"])
-    losses = bk.read_losses(frame)
+    losses = bk.read_scores(frame)
     k, d = np.mgrid[:51, :84]
     expected = (k + d) / 200 + (np.array(splits) - 1) / 20_000
     np.testing.assert_allclose(losses.by_dataset(), expected, rtol=1e-12)
     note = "9 to 30 splits per data set: each data set counts by its mean."
     assert note in losses.account
-    decision = bk.order(frame)
+    decision = bk.compare_scores(frame)
     assert decision.problem.n_datasets == 84
     assert decision.recommended == "m00"
     # a learner that misses a data set, or one split of it, misses that data set
@@ -101,13 +101,13 @@ def test_unequal_numbers_of_splits(run, tmp_path):
         frame.query("not (method == 'm07' and dataset == 'd03' and split == 2)"),
     ):
         with pytest.raises(bk.TableError, match=r"learner 'm07', data set 'd03' \(1 of 4284"):
-            bk.read_losses(lost)
-        assert np.argwhere(bk.read_losses(lost, missing="allow").missing)[:, :2].tolist() == [
+            bk.read_scores(lost)
+        assert np.argwhere(bk.read_scores(lost, missing="allow").missing)[:, :2].tolist() == [
             [7, 3]
         ]
     path = tmp_path / "splits.csv"
     frame.query("method < 'm05'").to_csv(path, index=False)
-    code, out, err = run("order", str(path), "--json")
+    code, out, err = run("scores", str(path), "--json")
     assert code == 0, err
     result = json.loads(out)
     assert note in result["account"]
@@ -129,18 +129,18 @@ def test_predictions_of_cross_validation(run, tmp_path):
     path = tmp_path / "oof.csv"
     frame.to_csv(path, index=False)
     with pytest.raises(bk.TableError) as caught:
-        bk.read_losses(path, higher_is_better=False)
+        bk.read_scores(path, higher_is_better=False)
     assert str(caught.value).endswith(
-        "'bestofk order oof.csv --truth y_true' or bk.order_predictions('y_true', 'oof.csv') "
+        "'bestofk scores oof.csv --truth y_true' or bk.compare_predictions('y_true', 'oof.csv') "
         "compares them, with folds='fold' if they come from cross_val_predict."
     )
-    code, _, err = run("order", str(path), "--lower-is-better")
+    code, _, err = run("scores", str(path), "--lower-is-better")
     assert code == 2
     assert "with --folds fold if they come from cross_val_predict" in err
-    decision = bk.order_predictions("y_true", path, models=["a", "b"], folds="fold")
+    decision = bk.compare_predictions("y_true", path, models=["a", "b"], folds="fold")
     assert decision.problem.design.kind == "cv"
     assert decision.means == pytest.approx({"a": 1 / 6, "b": 2 / 3})
-    code, out, err = run("order", str(path), "--truth", "y_true", "--folds", "fold", "--json")
+    code, out, err = run("scores", str(path), "--truth", "y_true", "--folds", "fold", "--json")
     assert code == 0, err
     assert {row["name"]: row["mean"] for row in json.loads(out)["table"]} == pytest.approx(
         {"a": 1 / 6, "b": 2 / 3}
@@ -152,7 +152,7 @@ def test_too_many_learners_are_refused(run, tmp_path):
     names = ",".join(f"m{i}" for i in range(10_000))
     row = ",".join(f"0.{i % 9}" for i in range(10_000))
     path.write_text(f"dataset,{names}\nx,{row}\ny,{row}\nz,{row}\n")
-    code, out, err = run("order", str(path), "--lower-is-better")
+    code, out, err = run("scores", str(path), "--lower-is-better")
     assert (code, out) == (2, "")
     assert "10000 learners have 49995000 pairs, more than the limit of" in " ".join(err.split())
 
@@ -168,4 +168,4 @@ def test_too_many_learners_are_refused(run, tmp_path):
 )  # fmt: skip
 def test_summaries_and_other_columns_are_no_learners(frame, message):
     with pytest.raises(bk.TableError, match=message):
-        bk.read_losses(pd.DataFrame(frame), higher_is_better=False)
+        bk.read_scores(pd.DataFrame(frame), higher_is_better=False)

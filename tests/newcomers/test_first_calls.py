@@ -116,7 +116,7 @@ def test_polars():
     with pytest.raises(bk.ArgumentError, match=r"pass data\.collect\(\)"):
         compare(MODELS, frame.lazy(), "churn")
     table = polars.DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.2, 0.4, 0.6]})
-    assert bk.order(table, higher_is_better=False, design="cv").recommended == "a"
+    assert bk.compare_scores(table, higher_is_better=False, design="cv").recommended == "a"
 
 
 ROWS = [(m, f"q{k}", k % 2, int(k % n > 0)) for m, n in (("a", 9), ("b", 2)) for k in range(40)]
@@ -136,14 +136,14 @@ INTERVALS = pd.DataFrame(
 @pytest.mark.parametrize(
     ("call", "frame"),
     [
-        (lambda frame: bk.choose_model(bk.read_evals(frame)).recommended, LONG),
+        (lambda frame: bk.compare_evals(bk.read_evals(frame)).recommended, LONG),
         (
             lambda frame: bk.read_evals(models={"x": frame}).learners,
             LONG[:40][["item", "accuracy"]],
         ),
         (lambda frame: str(bk.decide.order_by(frame, "part")), LONG),
-        (lambda frame: bk.read_losses(frame).values.tolist(), LONG.drop(columns="part")),
-        (lambda frame: str(bk.decide.order_battles(frame)), BATTLES),
+        (lambda frame: bk.read_scores(frame).values.tolist(), LONG.drop(columns="part")),
+        (lambda frame: str(bk.decide.compare_battles(frame)), BATTLES),
         (lambda frame: bk.decide.order_printed(frame, 1319).tested.verdicts, PRINTED),
         (lambda frame: str(bk.papers.decide.order_intervals(frame)), INTERVALS),
     ],
@@ -192,14 +192,14 @@ def test_identifiers_are_reported_left_out_and_kept_on_request(tmp_path):
         "customer_id": range(N), "PassengerId": range(N), "uuid": [f"{n:x}" for n in range(N)],
         "Unnamed: 0": range(N), "id": np.arange(N, dtype=float), "age": FRAME["age"],
     }  # fmt: skip
-    data = bk.as_dataset(pd.DataFrame(named), Y)
+    data = bk.read_data(pd.DataFrame(named), Y)
     assert list(data.X.columns) == ["age"]
     assert "'customer_id', 'PassengerId', 'uuid'" in data.notes[0]
-    kept = bk.as_dataset(pd.DataFrame(named), Y, columns={"customer_id": "number"})
+    kept = bk.read_data(pd.DataFrame(named), Y, columns={"customer_id": "number"})
     assert list(kept.X.columns) == ["customer_id", "age"]
     file = tmp_path / "f.csv"
     pd.DataFrame(named).assign(churn=Y).to_csv(file, index=False)
-    data = bk.as_dataset(file, columns={"PassengerId": "number"})
+    data = bk.read_data(file, columns={"PassengerId": "number"})
     assert list(data.X.columns) == ["PassengerId", "age"]
     study = compare(MODELS, FRAME, "churn", columns={"customer_id": "number"})
     assert "left out" not in study.explain()
@@ -220,12 +220,12 @@ def test_targets_that_follow_dates_are_reported():
     phases = np.repeat(["no", "yes", "no"], N // 3)
     days = pd.date_range("2024-01-01", periods=N)
     frame = FRAME[["age"]].assign(day=days.strftime("%Y-%m-%d"))
-    data = bk.as_dataset(frame.iloc[::-1], phases[::-1])
+    data = bk.read_data(frame.iloc[::-1], phases[::-1])
     (note,) = column_cautions(data)
     assert note.startswith("Rows with close values of 'day' have similar targets")
     assert column_cautions(data, by_time=True) == ()
     noise = np.random.default_rng(0).permutation(phases)
-    assert column_cautions(bk.as_dataset(frame.assign(day=days), noise)) == ()
+    assert column_cautions(bk.read_data(frame.assign(day=days), noise)) == ()
 
 
 REVIEWS = pd.DataFrame(
@@ -260,10 +260,10 @@ def test_steps_may_be_a_number_of_the_users_class():
 
 
 def test_categories_with_nearly_as_many_values_as_rows_are_reported():
-    (note,) = column_cautions(bk.as_dataset(REVIEWS[["review"]], Y))
+    (note,) = column_cautions(bk.read_data(REVIEWS[["review"]], Y))
     assert note.startswith("'review' has 60 different texts in 60 rows")
     halves = pd.DataFrame({"review": [REVIEWS["review"][k // 2] for k in range(N)]})
-    assert column_cautions(bk.as_dataset(halves, Y)) == ()
+    assert column_cautions(bk.read_data(halves, Y)) == ()
 
 
 def noise(n=30, times=5):
@@ -492,12 +492,12 @@ def test_words_for_order_read_losses_and_choose_model():
         ("seed", "random_state"), ("p", "alpha"), ("corection", "correction"),
     ]:  # fmt: skip
         with pytest.raises(bk.ArgumentError, match=re.escape(f"write {keyword}=....")):
-            bk.order(table, **{word: 0.1})
+            bk.compare_scores(table, **{word: 0.1})
     evals = bk.evals.example_evals("inspect-sums")
     with pytest.raises(bk.ArgumentError, match="write random_state="):
-        bk.choose_model(evals, seed=1)
-    with pytest.raises(bk.ArgumentError, match="choose_model has no argument 'zzz'"):
-        bk.choose_model(evals, zzz=1)
+        bk.compare_evals(evals, seed=1)
+    with pytest.raises(bk.ArgumentError, match="compare_evals has no argument 'zzz'"):
+        bk.compare_evals(evals, zzz=1)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.svm import SVC
 
 import bestofk as bk
-from bestofk.data import as_dataset
+from bestofk.data import read_data
 
 pytestmark = pytest.mark.usefixtures("preloaded_workers")
 
@@ -39,8 +39,8 @@ def write(frame, y, path):
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_file_and_a_frame_are_understood_alike(patients, tmp_path, suffix):
     frame, y = patients
-    from_frame = as_dataset(frame, y)
-    from_file = as_dataset(write(frame, y, tmp_path / f"patients{suffix}"))
+    from_frame = read_data(frame, y)
+    from_file = read_data(write(frame, y, tmp_path / f"patients{suffix}"))
     assert from_file.kinds == from_frame.kinds
     assert from_file.n_missing == from_frame.n_missing == 3
     for data in (from_frame, from_file):
@@ -177,7 +177,7 @@ def test_a_frame_of_texts_alone_keeps_them(tmp_path):
     )
     file = tmp_path / "films.csv"
     frame.assign(liked=y).to_csv(file, index=False)
-    for data in (as_dataset(frame, y), as_dataset(file)):
+    for data in (read_data(frame, y), read_data(file)):
         study = bk.compare(
             {"texts": pipeline, "most": "max"},
             data,

@@ -51,9 +51,9 @@ def regressions():
 @pytest.mark.parametrize("name", sorted(regressions()))
 def test_five_regressions_with_whole_and_fractional_targets(name, run, tmp_path):
     X, y = regressions()[name]
-    from bestofk.data import as_dataset
+    from bestofk.data import read_data
 
-    data = as_dataset(X, y, name=name, task="regression")
+    data = read_data(X, y, name=name, task="regression")
     learners = [
         "mean=sklearn.dummy:DummyRegressor()",
         "ridge=sklearn.linear_model:Ridge(alpha=0.01)",

@@ -17,7 +17,7 @@ def drawn(*shape, seed=5):
 
 
 def many_sets():
-    return bk.Losses(drawn(3, 6, 2, 4, 3), dims=DIMS, learners=["a", "b", "c"])
+    return bk.Scores(drawn(3, 6, 2, 4, 3), dims=DIMS, learners=["a", "b", "c"])
 
 
 def test_bootstraps_see_data_sets_folds_and_repetitions():
@@ -40,10 +40,10 @@ def test_blocks_are_the_means_of_the_data_sets():
 
 def test_right_answers_of_one_test_set():
     wrong = np.random.default_rng(5).integers(0, 2, (3, 1, 1, 50, 1))
-    losses = bk.Losses(wrong, dims=DIMS, design=bk.Design(kind="test-set", folds=50))
+    losses = bk.Scores(wrong, dims=DIMS, design=bk.Design(kind="test-set", folds=50))
     expected = multiple.cochran_q(1 - wrong[:, 0, 0, :, 0])
     assert run_test(losses, "cochran-q").result.statistic == expected.statistic
-    graded = bk.Losses(wrong / 3, dims=DIMS, design=bk.Design(kind="test-set", folds=50))
+    graded = bk.Scores(wrong / 3, dims=DIMS, design=bk.Design(kind="test-set", folds=50))
     with pytest.raises(DesignError, match="0 or 1 per instance"):
         run_test(graded, "cochran-q")
 
@@ -58,7 +58,7 @@ def test_arguments_that_do_not_apply():
 
 
 def test_reports_are_strict_json():
-    constant = bk.Losses([[0.5] * 4, [0.25] * 4], learners=["a", "b"])
+    constant = bk.Scores([[0.5] * 4, [0.25] * 4], learners=["a", "b"])
     for test in ("kfold-t", "anova", "tukey", "newman-keuls"):
         held = json.loads(
             json.dumps(run_test(constant, test).to_dict(), allow_nan=False),

@@ -27,7 +27,7 @@ def table(learners, *units, seed=1, gap=0.2, dims=("learner", "run", "fold"), na
     values = skill.reshape(-1, *[1] * len(units)) + 0.03 * rng.standard_normal((learners, *units))
     if names is None:
         names = [f"forest(depth={k})" if k % 3 else f"logistic(C={k})" for k in range(learners)]
-    return bk.Losses(np.clip(values, 0, 1), dims=dims, learners=names, loss_name="zero-one",
+    return bk.Scores(np.clip(values, 0, 1), dims=dims, learners=names, loss_name="zero-one",
                      **kind)  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def one_data_set():
 
 
 def several_data_sets():
-    return bk.order(table(5, 12, dims=("learner", "dataset"), gap=0.08))
+    return bk.compare_scores(table(5, 12, dims=("learner", "dataset"), gap=0.08))
 
 
 def regression():
@@ -57,7 +57,7 @@ def regression():
 
 
 def from_a_table():
-    return bk.order(bk.read_losses("breast-cancer-10x10"), prefer="listed")
+    return bk.compare_scores(bk.read_scores("breast-cancer-10x10"), prefer="listed")
 
 
 def race():
@@ -66,19 +66,19 @@ def race():
 
 def control_family():
     losses = table(5, 5, 10, names=["current", "a", "b", "c", "d"])
-    return bk.order(losses, family="control", control="current")
+    return bk.compare_scores(losses, family="control", control="current")
 
 
 def two():
-    return bk.order(table(2, 10, 10, gap=0.01, names=["current", "proposed"]))
+    return bk.compare_scores(table(2, 10, 10, gap=0.01, names=["current", "proposed"]))
 
 
 def twenty():
-    return bk.order(table(20, 10, 10))
+    return bk.compare_scores(table(20, 10, 10))
 
 
 def sixty():
-    return bk.order(table(60, 10, 10), prefer="listed")
+    return bk.compare_scores(table(60, 10, 10), prefer="listed")
 
 
 def failures():
@@ -99,19 +99,19 @@ def several_metrics():
 def language_models():
     logs, prices = example_path("inspect-sums"), example_prices("inspect-sums")
     evals = bk.read_evals(logs, metric="match", prices=prices)
-    return bk.choose_model(evals, prefer="cost")
+    return bk.compare_evals(evals, prefer="cost")
 
 
 def margin():
-    return bk.order(table(5, 10, 10, gap=0.05), prefer="listed", margin=0.02)
+    return bk.compare_scores(table(5, 10, 10, gap=0.05), prefer="listed", margin=0.02)
 
 
 def undecidable():
-    return bk.order(table(5, 4, dims=("learner", "dataset"), gap=0.4), test="wilcoxon")
+    return bk.compare_scores(table(5, 4, dims=("learner", "dataset"), gap=0.4), test="wilcoxon")
 
 
 def most_wins():
-    return bk.order(table(6, 10, 10), procedure="most-wins")
+    return bk.compare_scores(table(6, 10, 10), procedure="most-wins")
 
 
 KINDS = {

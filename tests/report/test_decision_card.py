@@ -12,7 +12,7 @@ from tests.report.page_kinds import KINDS, Failing, table
 
 import bestofk as bk
 from bestofk._base.formatting import in_words
-from bestofk.decide import order_battles, order_printed
+from bestofk.decide import compare_battles, order_printed
 from bestofk.decide.statements.wording import shown_means
 from bestofk.report.card import card_of, result_card
 from bestofk.report.tables import failures_table
@@ -33,7 +33,7 @@ def texts_of(card):
 
 
 def test_the_card_says_what_to_use_and_how_much_worse_it_can_be():
-    order = bk.order(table(4, 5, 10, gap=0.02, names=["a", "b", "c", "d"]))
+    order = bk.compare_scores(table(4, 5, 10, gap=0.02, names=["a", "b", "c", "d"]))
     best = order.recommended
     texts = rows(order)
     assert list(texts) == ["Use", "Worse than the best by", "Based on"]
@@ -46,7 +46,7 @@ def test_the_card_says_what_to_use_and_how_much_worse_it_can_be():
 
 
 def test_the_only_candidate_is_the_best():
-    order = bk.order(bk.read_losses("breast-cancer-10x10"))
+    order = bk.compare_scores(bk.read_scores("breast-cancer-10x10"))
     assert order.candidates == (order.recommended,)
     shown = rows(order)["Worse than the best by"]
     assert shown == "0: no other may be the best | 95 % confidence"
@@ -54,7 +54,7 @@ def test_the_only_candidate_is_the_best():
 
 def test_scores_keep_their_name_and_direction():
     values = np.random.default_rng(0).uniform(0.8, 0.9, (3, 5, 10))
-    order = bk.order(bk.Losses(values, learners=["a", "b", "c"], higher_is_better=True,
+    order = bk.compare_scores(bk.Scores(values, learners=["a", "b", "c"], higher_is_better=True,
                                loss_name="accuracy"))  # fmt: skip
     largest = values.mean((1, 2)).max()
     assert rows(order)["Use"] == f"{order.recommended} | mean accuracy {largest:.4g}"
@@ -80,7 +80,7 @@ def test_battles_intervals_and_printed_tables_have_the_same_facts():
     battles = pd.DataFrame(
         {"model_a": list("xxxyyz") * 5, "model_b": list("yzyzzx") * 5, "winner": ["model_a"] * 30}
     )
-    texts = texts_of(result_card(order_battles(battles)))
+    texts = texts_of(result_card(compare_battles(battles)))
     assert list(texts) == ["Use", "Worse than the best by", "Based on"]
     assert texts["Based on"] == "30 battles"
     scores = pd.DataFrame({"model": ["A", "B", "C"], "accuracy": [71.3, 70.9, 55.0]})
@@ -90,7 +90,7 @@ def test_battles_intervals_and_printed_tables_have_the_same_facts():
 
 
 def test_a_decision_that_nothing_could_support_says_so():
-    order = bk.order(table(5, 4, dims=("learner", "dataset"), gap=0.4), test="wilcoxon")
+    order = bk.compare_scores(table(5, 4, dims=("learner", "dataset"), gap=0.4), test="wilcoxon")
     assert not order.decidable
     assert "only if you must choose now" in rows(order)["Use"]
 

@@ -13,8 +13,8 @@ NOISE = np.random.default_rng(5).normal(0, 0.01, (3, 10, 10))
 
 def decision(means=(0.30, 0.20, 0.21), names=("tree", "linear", "forest"), **options):
     values = np.array(means)[:, None, None] + NOISE[: len(means)]
-    losses = bk.Losses(values, dims=("learner", "run", "fold"), learners=list(names))
-    return bk.order(losses, **options)
+    losses = bk.Scores(values, dims=("learner", "run", "fold"), learners=list(names))
+    return bk.compare_scores(losses, **options)
 
 
 def test_nothing_changed():
@@ -68,7 +68,7 @@ def test_results_and_their_json_are_the_same(tmp_path):
 def test_studies_of_a_store(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     quick = {"cv": "5x2", "progress": False, "n_jobs": 1, "store": "s.db"}
-    data = bk.load("iris")
+    data = bk.read_data("iris")
     bk.compare(["max", "nmc"], data, **quick)
     assert bk.diff("s.db", "s.db").explain().endswith("The data are the same.")
     bk.compare(["max", "nmc"], data.X[:120], data.y[:120], random_state=1, **quick)
@@ -97,6 +97,6 @@ def test_files_that_are_no_results(tmp_path):
 
 
 def test_numbered_learners_are_called_learners():
-    losses = bk.Losses([[0.1, 0.2, 0.15, 0.12], [0.5, 0.6, 0.55, 0.61]])
-    result = bk.diff(bk.order(losses), bk.order(losses))
+    losses = bk.Scores([[0.1, 0.2, 0.15, 0.12], [0.5, 0.6, 0.55, 0.61]])
+    result = bk.diff(bk.compare_scores(losses), bk.compare_scores(losses))
     assert result.explain().startswith("The recommendation is the same: learner 0.")

@@ -105,7 +105,7 @@ def random_losses(rng):
         values = 1.0 - values if kind == "test-set" or rng.random() < 0.7 else 5.0 - values
     name = str(rng.choice(["accuracy", "AUC"])) if scores else str(rng.choice(["loss", "zero-one"]))
     names = [f"L{k}" for k in rng.permutation(K)]
-    losses = bk.Losses(values, dims=dims, learners=names, higher_is_better=scores,
+    losses = bk.Scores(values, dims=dims, learners=names, higher_is_better=scores,
                        loss_name=name, **more)  # fmt: skip
     return losses, lacks
 
@@ -139,7 +139,7 @@ def random_order(rng):
         options["correction"] = str(rng.choice(corrections))
     if len(losses.datasets) > 1:
         options["test"] = str(rng.choice(["auto", "auto", "wilcoxon", "sign", "permutation"]))
-    return bk.order(losses, **options)
+    return bk.compare_scores(losses, **options)
 
 
 # ---- what the outputs say of every learner

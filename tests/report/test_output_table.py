@@ -24,7 +24,7 @@ HOSTILE = [
 def decision():
     rng = np.random.default_rng(5)
     values = rng.random((len(HOSTILE), 10)) * 0.1 + np.arange(len(HOSTILE))[::-1, None] * 0.03
-    return bk.order(bk.Losses(values, learners=HOSTILE))
+    return bk.compare_scores(bk.Scores(values, learners=HOSTILE))
 
 
 def test_frame_holds_all_digits_and_the_very_names(decision):
@@ -54,7 +54,7 @@ def test_pairs_agree_with_their_intervals_or_have_none(decision):
     shown = frame["better"].notna()
     assert ((frame["low"] > 0) | (frame["high"] < 0)).equals(shown)
     assert (frame["adjusted_pvalue"] <= 0.05).equals(shown)
-    stepwise = bk.order(decision.problem.losses, correction="holm")
+    stepwise = bk.compare_scores(decision.problem.losses, correction="holm")
     assert stepwise.claims
     keys = {column.key for column in pairs_table(stepwise.pair_evidence).columns}
     assert not {"low", "high"} & keys
@@ -136,13 +136,13 @@ def test_cells_of_every_kind():
 @pytest.mark.parametrize("procedure", ["most-wins", "test-first", "anova-choice"])
 def test_every_procedure_has_a_table(procedure):
     values = np.random.default_rng(1).random((4, 10))
-    table = bk.order(values, procedure=procedure).to_frame()
+    table = bk.compare_scores(values, procedure=procedure).to_frame()
     assert len(table) == 4
     assert ("wins" in table.columns) == (procedure == "most-wins")
 
 
 def test_results_of_single_tests_are_tables_too():
     values = np.random.default_rng(1).random((3, 10))
-    table = bk.Losses(values, learners=["a", "b", "c"])
+    table = bk.Scores(values, learners=["a", "b", "c"])
     assert len(run_test(table, "kfold-t").to_frame()) == 3
     assert "f_statistic" in set(run_test(table, "friedman").to_frame().columns)

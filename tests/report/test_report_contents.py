@@ -36,7 +36,7 @@ def text_of(page):
 
 def two(values=None, **options):
     values = np.random.default_rng(0).random((3, 4, 5)) if values is None else values
-    return bk.order(bk.Losses(values, learners=["a", "b", "c"][: len(values)]), **options)
+    return bk.compare_scores(bk.Scores(values, learners=["a", "b", "c"][: len(values)]), **options)
 
 
 def test_every_test_procedure_and_correction_is_cited():
@@ -118,13 +118,15 @@ def test_assumptions_have_a_state(options, claim, state):
 def test_assumptions_about_data_sets_and_constants():
     values = np.random.default_rng(0).random((3, 4))
     values[1] = values[0] + 0.25
-    table = bk.Losses(values, dims=("learner", "dataset"))
+    table = bk.Scores(values, dims=("learner", "dataset"))
     enough = "There are enough data sets for a small p-value to be possible."
-    states = {one.claim: one.state for one in assumptions_of(bk.order(table, test="wilcoxon"))}
+    states = {
+        one.claim: one.state for one in assumptions_of(bk.compare_scores(table, test="wilcoxon"))
+    }
     assert states[enough] == "doubtful"
     assert states["Learners differ by more than a constant."] == "doubtful"
     # the p-values of the default test may be as small as any
-    states = {one.claim: one.state for one in assumptions_of(bk.order(table))}
+    states = {one.claim: one.state for one in assumptions_of(bk.compare_scores(table))}
     assert enough not in states
     assert "Differences between two learners are not extremely skewed." in states
 
@@ -181,9 +183,9 @@ def test_pages_use_the_words_of_the_glossary(options, scores):
     """ "No evidence of a difference" and "preference", never "tie" or "prior"."""
     rng = np.random.default_rng(3)
     values = np.clip(0.5 + 0.1 * rng.random((3, 1, 1)) + 0.05 * rng.random((3, 4, 5)), 0, 1)
-    losses = bk.Losses(values, learners=["a", "b", "c"], higher_is_better=scores,
+    losses = bk.Scores(values, learners=["a", "b", "c"], higher_is_better=scores,
                        loss_name="accuracy" if scores else "zero-one")  # fmt: skip
-    order = bk.order(losses, **options)
+    order = bk.compare_scores(losses, **options)
     page = render_report(order)
     drawn = re.findall(r"<text[^>]*>(.*?)</text>|<title>(.*?)</title>", page)
     figures = html.unescape(" ".join(text for pair in drawn for text in pair))
@@ -204,9 +206,9 @@ def test_nothing_is_said_if_nothing_was_left_out():
 @pytest.mark.parametrize("procedure", ["test-first", "most-wins", "anova-choice"])
 def test_other_procedures_and_bare_arrays_have_reports(procedure):
     values = np.random.default_rng(1).random((3, 5, 2))
-    page = render_report(bk.order(values, procedure=procedure, alpha=0.2))
+    page = render_report(bk.compare_scores(values, procedure=procedure, alpha=0.2))
     assert '<section id="verdict"' in page
-    assert "<bdi>2</bdi>" in render_report(bk.order(values, prefer="listed"))
+    assert "<bdi>2</bdi>" in render_report(bk.compare_scores(values, prefer="listed"))
 
 
 def test_no_password_is_ever_written(tmp_path):
@@ -245,14 +247,14 @@ def test_twenty_learners_stay_below_the_promised_size():
     rng = np.random.default_rng(2)
     values = rng.random((20, 10, 10)) * 0.1 + rng.random((20, 1, 1)) * 0.3
     names = [f"sklearn.ensemble.RandomForestClassifier(n_estimators={i})" for i in range(20)]
-    page = render_report(bk.order(bk.Losses(values, learners=names)))
+    page = render_report(bk.compare_scores(bk.Scores(values, learners=names)))
     assert len(page.encode()) < 1_500_000
     assert not re.search(r'(src|href)="(?!data:|#)', page)
 
 
 def test_names_with_line_ends_make_no_new_lines():
     values = np.add(np.random.default_rng(0).random((2, 10)), [[0.0], [5.0]])
-    page = render_report(bk.order(bk.Losses(values, learners=["a\nb", "c"])))
+    page = render_report(bk.compare_scores(bk.Scores(values, learners=["a\nb", "c"])))
     lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
     assert text_of(lead).startswith("Use a b: it is the best of the two (95 % confidence)")
 
@@ -261,8 +263,8 @@ def test_a_page_of_many_pairs_shows_those_of_the_recommended_one_and_stays_small
     rng = np.random.default_rng(5)
     names = [f"learner {k}" for k in range(80)]
     values = np.linspace(0.2, 0.4, 80)[:, None] + 0.05 * rng.standard_normal((80, 12))
-    order = bk.order(
-        bk.Losses(values, dims=("learner", "dataset"), learners=names, loss_name="error")
+    order = bk.compare_scores(
+        bk.Scores(values, dims=("learner", "dataset"), learners=names, loss_name="error")
     )
     page = render_report(order)
     table = page[page.index("<caption>The pairs") :]

@@ -22,9 +22,9 @@ def decision(names=NAMES, seed=3, gap=0.02, **options):
     rng = np.random.default_rng(seed)
     worse = gap * rng.permutation(len(names))[:, None, None]
     values = 0.2 + worse + 0.05 * rng.standard_normal((len(names), 5, 10))
-    losses = bk.Losses(values, dims=("learner", "run", "fold"), learners=names,
+    losses = bk.Scores(values, dims=("learner", "run", "fold"), learners=names,
                        datasets=["wine"], loss_name="zero-one")  # fmt: skip
-    return bk.order(losses, **options)
+    return bk.compare_scores(losses, **options)
 
 
 @pytest.fixture(scope="module")

@@ -181,13 +181,13 @@ def experiment(request):
     """Four learners with strange names, two of them the same; two data sets; two repetitions."""
     from sklearn.tree import DecisionTreeClassifier
 
-    from bestofk.data import as_dataset
+    from bestofk.data import read_data
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))
     datasets = (
-        as_dataset(X, np.repeat([0, 1], 15), name="data, with 'comma'"),
-        as_dataset(X[:20], np.tile(["u", "v"], 10), name='<script>"'),
+        read_data(X, np.repeat([0, 1], 15), name="data, with 'comma'"),
+        read_data(X[:20], np.tile(["u", "v"], 10), name='<script>"'),
     )
     plan = bk.plan(request.param, random_state=5)
     depths = (None, 1, 2, None)

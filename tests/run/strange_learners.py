@@ -19,7 +19,7 @@ with contextlib.suppress(ModuleNotFoundError):
     import resource
 
 import bestofk as bk
-from bestofk.data import as_dataset
+from bestofk.data import read_data
 from bestofk.run import pool
 from bestofk.run.experiment import Experiment
 from bestofk.run.inputs import named_estimators
@@ -31,7 +31,7 @@ POSIX_SIGNALS = hasattr(pool.signal, "alarm")
 
 def make_experiment(learners, datasets, plan="kfold:3", *, loss=None, random_state=7, **options):
     """An experiment as `compare` makes it, from a mapping of learners and {name: (X, y)}."""
-    made = [as_dataset(X, y, name=name) for name, (X, y) in datasets.items()]
+    made = [read_data(X, y, name=name) for name, (X, y) in datasets.items()]
     classes = made[0].classes if made[0].task == "classification" else None
     default = "squared" if classes is None else "zero-one"
     return Experiment(

@@ -8,7 +8,7 @@ from sklearn.utils import all_estimators
 from threadpoolctl import threadpool_limits
 
 import bestofk as bk
-from bestofk.data.reading import load
+from bestofk.data.reading import read_data
 from bestofk.run.cells import FAILURE_KINDS
 
 FEW = 12
@@ -17,7 +17,7 @@ FEW = 12
 
 def problem(task):
     if task == "classifier":
-        iris, rows = load("iris"), np.arange(0, 150, 3)
+        iris, rows = read_data("iris"), np.arange(0, 150, 3)
         return iris.X.to_numpy()[rows], np.asarray(iris.y)[rows]
     rng = np.random.default_rng(3)
     X = rng.normal(size=(40, 4))

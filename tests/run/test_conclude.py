@@ -161,7 +161,7 @@ def test_every_option_reaches_the_decision():
     asked = {name: value for name, value in ASKED.items() if name != "procedure"}
     asked |= {"prefer": ["nn", "nmc", "max"]}
     study = bk.compare(["max", "nmc", "nn"], X, y, cv="3x4", settings=bk.Settings(**asked), **QUICK)
-    direct = bk.order(study.losses, **asked)
+    direct = bk.compare_scores(study.losses, **asked)
     held, expected = study.decision.to_dict(), direct.to_dict()
     assert held == expected
     assert (held["alpha"], held["correction"]) == (0.2, "bonferroni")

@@ -1,4 +1,4 @@
-"""Exported tables are read by bestofk.read_losses."""
+"""Exported tables are read by bestofk.read_scores."""
 
 import csv
 import struct
@@ -26,7 +26,7 @@ def memory():
 
 
 def grid(experiment, results):
-    """Return the losses in the order of bk.Losses, from the cells."""
+    """Return the losses in the order of bk.Scores, from the cells."""
     by_digest = {result.key.digest: result.loss for result in results}
     sizes = (len(experiment.learners), len(experiment.datasets), experiment.splits[0].runs,
              experiment.splits[0].folds, experiment.repetitions)  # fmt: skip
@@ -43,7 +43,7 @@ def test_an_exported_study_keeps_all_bits(store, experiment, evaluated, table):
     results = evaluated()
     store.put(results, experiment.spec.metrics)
     assert export_study(store, number, table) == experiment.n_cells
-    losses = bk.read_losses(table)
+    losses = bk.read_scores(table)
     assert losses.learners == tuple(learner.name for learner in experiment.learners)
     assert losses.datasets == tuple(data.name for data in experiment.datasets)
     assert losses.loss_name == "zero-one"
@@ -63,7 +63,7 @@ def test_failed_and_absent_cells_stay_missing(store, experiment, evaluated, tabl
     del results[7]
     store.put(results, experiment.spec.metrics)
     assert export_study(store, number, table) == experiment.n_cells
-    losses = bk.read_losses(table, missing="allow")
+    losses = bk.read_scores(table, missing="allow")
     expected = grid(experiment, results)
     assert np.isnan(expected).any()
     assert np.array_equal(losses.values, expected, equal_nan=True)
@@ -104,7 +104,7 @@ def test_floats_in_a_table(memory, experiment, evaluated, table):
         experiment.spec.metrics,
     )
     export_study(memory, number, table)
-    losses = bk.read_losses(table)
+    losses = bk.read_scores(table)
     values = losses.values.ravel()
     assert {struct.pack("<d", loss) for loss in values} == {struct.pack("<d", x) for x in hard}
     assert losses.design.n_train is None
@@ -136,4 +136,4 @@ def test_characters_that_tables_cannot_contain_are_replaced(memory, experiment, 
     number = memory.register(spec)
     memory.put(evaluated(), experiment.spec.metrics)
     export_study(memory, number, table)
-    assert bk.read_losses(table).learners[1] == "half and \ufffd nothing"
+    assert bk.read_scores(table).learners[1] == "half and \ufffd nothing"

@@ -7,7 +7,7 @@ import pytest
 
 import bestofk as bk
 from bestofk.data import dataset as dataset_module
-from bestofk.data.reading import load
+from bestofk.data.reading import read_data
 from bestofk.run.metrics import LOSSES
 
 
@@ -48,7 +48,7 @@ def test_labels_are_encoded_once_for_a_data_set(monkeypatch):
         calls.append(len(y))
         return encode(y)
 
-    data = load("iris")
+    data = read_data("iris")
     monkeypatch.setattr(dataset_module, "encode_labels", counted)
     bk.compare(
         ["max", "nmc"], data, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial")

@@ -32,7 +32,7 @@ def answers():
 def test_labels_by_mcnemar(answers):
     y, good, poor = answers
     names = np.array(["no", "yes"])
-    decision = bk.order_predictions(
+    decision = bk.compare_predictions(
         names[y], {"good": names[(good > 0.5) * 1], "poor": names[(poor > 0.5) * 1]}
     )
     assert decision.test == "mcnemar"
@@ -52,8 +52,8 @@ def test_labels_by_mcnemar(answers):
 )
 def test_probabilities(answers, scoring, test, metric):
     y, good, poor = answers
-    one = bk.order_predictions(y, {"good": good, "poor": poor}, scoring=scoring)
-    two = bk.order_predictions(
+    one = bk.compare_predictions(y, {"good": good, "poor": poor}, scoring=scoring)
+    two = bk.compare_predictions(
         y, {n: np.stack([1 - p, p], axis=1) for n, p in (("good", good), ("poor", poor))},
         scoring=scoring,
     )  # fmt: skip
@@ -65,7 +65,7 @@ def test_probabilities(answers, scoring, test, metric):
 def test_any_other_metric_by_the_jackknife(answers):
     y, good, poor = answers
     labels = {"good": (good > 0.5) * 1, "poor": (poor > 0.5) * 1}
-    decision = bk.order_predictions(y, labels, scoring="f1")
+    decision = bk.compare_predictions(y, labels, scoring="f1")
     assert decision.test == "jackknife-t"
     assert decision.means["good"] == pytest.approx(f1_score(y, labels["good"]))
     # leave out row by row, with scikit-learn's metric
@@ -85,13 +85,13 @@ def test_numbers_and_many_rows():
     rng = np.random.default_rng(4)
     x = rng.normal(size=2 * MAX_UNITS)
     y = x + rng.normal(size=len(x))
-    decision = bk.order_predictions(
+    decision = bk.compare_predictions(
         y, pd.DataFrame({"line": x, "half": x / 2, "none": 0 * x}), scoring="r2"
     )
     assert decision.recommended == "line"
     assert decision.means["half"] == pytest.approx(r2_score(y, x / 2))
     assert "500 random blocks" in decision.explain()
-    assert bk.order_predictions(y, {"a": x, "b": x / 2}).recommended == "a"
+    assert bk.compare_predictions(y, {"a": x, "b": x / 2}).recommended == "a"
 
 
 def test_blocks_estimate_the_variance_of_single_rows():
@@ -112,10 +112,10 @@ def test_groups_are_the_units(answers):
     four = np.tile(np.arange(150), 4)
     models = {"good": np.tile(good, 4), "poor": np.tile(poor, 4)}
     for scoring in ("roc_auc", "average_precision", "log-loss"):
-        alone = bk.order_predictions(
+        alone = bk.compare_predictions(
             y, {"good": good, "poor": poor}, scoring=scoring, groups=np.arange(150)
         )
-        copied = bk.order_predictions(np.tile(y, 4), models, scoring=scoring, groups=four)
+        copied = bk.compare_predictions(np.tile(y, 4), models, scoring=scoring, groups=four)
         assert copied.evidence.pvalue == pytest.approx(alone.evidence.pvalue, rel=0.05)
         assert "150 groups" in copied.explain()
 
@@ -139,17 +139,17 @@ def test_groups_are_the_units(answers):
 )  # fmt: skip
 def test_refusals(truth, predictions, options, words):
     with pytest.raises(bk.BestOfKError, match=words):
-        bk.order_predictions(truth, predictions, **options)
+        bk.compare_predictions(truth, predictions, **options)
 
 
 def test_constant_scores_and_one_class():
     y = np.array([0, 1] * 20)
     scores = {"constant": np.full(40, 0.5), "good": y * 0.5 + np.linspace(0, 0.4, 40)}
-    decision = bk.order_predictions(y, scores, scoring="roc_auc")
+    decision = bk.compare_predictions(y, scores, scoring="roc_auc")
     assert decision.means["constant"] == 0.5
     assert decision.recommended == "good"
     with pytest.raises(bk.ArgumentError, match="at least 2 rows of each class"):
-        bk.order_predictions([0] * 39 + [1], scores, scoring="roc_auc")
+        bk.compare_predictions([0] * 39 + [1], scores, scoring="roc_auc")
 
 
 def test_fitted_models():
@@ -202,14 +202,14 @@ def test_any_metric_on_one_split(scoring):
 def test_true_values_never_compete(tmp_path):
     for name in ("y_true", "label", "Target", "ground truth", "actual"):
         with pytest.raises(bk.TableError, match="--truth"):
-            bk.order(pd.DataFrame({name: [0, 1] * 9, "a": [0, 1] * 9, "b": [1, 1] * 9}))
+            bk.compare_scores(pd.DataFrame({name: [0, 1] * 9, "a": [0, 1] * 9, "b": [1, 1] * 9}))
 
 
 def test_predictions_with_folds_are_a_cross_validation(answers):
     y, good, poor = answers
     folds = np.arange(150) % 5
     labels = {"good": (good > 0.5) * 1, "poor": (poor > 0.5) * 1}
-    decision = bk.order_predictions(y, labels, folds=folds)
+    decision = bk.compare_predictions(y, labels, folds=folds)
     assert decision.test == "corrected-repeated-kfold-t"
     assert decision.noun == "learner"
     wrong = np.stack([[(x != y)[folds == k].mean() for k in range(5)] for x in labels.values()])
@@ -219,7 +219,7 @@ def test_predictions_with_folds_are_a_cross_validation(answers):
     (pair,) = decision.evidence
     assert abs(pair.statistic) == pytest.approx(t)
     # AUC of every fold
-    ranked = bk.order_predictions(y, {"good": good, "poor": poor}, folds=folds, scoring="roc_auc")
+    ranked = bk.compare_predictions(y, {"good": good, "poor": poor}, folds=folds, scoring="roc_auc")
     areas = [roc_auc_score(y[folds == k], good[folds == k]) for k in range(5)]
     assert ranked.mean_losses["good"] == pytest.approx(1 - np.mean(areas))
 
@@ -228,13 +228,13 @@ def test_folds_of_predictions_keep_groups_whole(answers):
     y, good, poor = answers
     frame = pd.DataFrame({"y": y, "a": (good > 0.5) * 1, "b": (poor > 0.5) * 1})
     frame["fold"] = np.arange(150) // 30
-    decision = bk.order_predictions("y", frame, folds="fold", groups=np.arange(150) // 3)
+    decision = bk.compare_predictions("y", frame, folds="fold", groups=np.arange(150) // 3)
     assert decision.problem.design.groups == 50
     with pytest.raises(bk.ArgumentError, match="No group may train and test in one split"):
-        bk.order_predictions("y", frame, folds="fold", groups=np.arange(150) // 4)
+        bk.compare_predictions("y", frame, folds="fold", groups=np.arange(150) // 4)
     with pytest.raises(bk.ArgumentError, match=r"a column 'fold', .* pass folds='fold'\.$"):
-        bk.order_predictions("y", frame)
+        bk.compare_predictions("y", frame)
     with pytest.raises(bk.ArgumentError, match="folds must name at least 2 folds"):
-        bk.order_predictions("y", frame.drop(columns="fold"), folds=np.ones(150))
+        bk.compare_predictions("y", frame.drop(columns="fold"), folds=np.ones(150))
     with pytest.raises(bk.ArgumentError, match="one value for each of the 150 rows"):
-        bk.order_predictions("y", frame.drop(columns="fold"), folds=[1, 2])
+        bk.compare_predictions("y", frame.drop(columns="fold"), folds=[1, 2])

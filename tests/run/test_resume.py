@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
-from bestofk.data import as_dataset
+from bestofk.data import read_data
 from bestofk.run.store.store import open_store
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
@@ -200,7 +200,7 @@ def counted(tmp_path):
             name: strange.Counted(log=str(log), tag=name, **(settings or {})) for name in names
         }
         datasets = datasets or {"d": (X, Y)}
-        data = [as_dataset(*one, name=name) for name, one in datasets.items()]
+        data = [read_data(*one, name=name) for name, one in datasets.items()]
         options = {"cv": "2x3", "random_state": 4, **options}
         study = bk.compare(
             learners,

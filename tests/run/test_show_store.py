@@ -102,7 +102,7 @@ def test_export(filled, tmp_path):
         f"{rows} fits of study 1 are in {table}; the loss is empty where {failed} failed and 1 "
         "are still to do.\n"
     )
-    losses = bk.read_losses(table, missing="allow")
+    losses = bk.read_scores(table, missing="allow")
     assert losses.learners == tuple(learner.name for learner in experiment.learners)
     told = json.loads(call(url, "--study", 1, "--export", table, "--json").stdout)
     assert (told["export"], told["rows"]) == (str(table), rows)

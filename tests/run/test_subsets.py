@@ -9,7 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, DesignError
 from bestofk.learners.registry import LEARNERS, learner
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
 from bestofk.run.evaluate import Evaluator
 from bestofk.run.experiment import Experiment, NamedLearner
@@ -53,7 +53,7 @@ def test_tests_without_their_plan_are_refused():
     with pytest.raises(DesignError, match="covers runs of k folds and pairs of folds"):
         compared("3x4", test="nested-cv-t")
     with pytest.raises(DesignError, match="An array has no design"):
-        bk.order(np.random.default_rng(0).random((3, 4, 5)), test="nested-cv-t")
+        bk.compare_scores(np.random.default_rng(0).random((3, 4, 5)), test="nested-cv-t")
 
 
 @pytest.mark.parametrize(("spec", "df"), [("12x5+nested", 149.0), (NESTED, 29.0)])
@@ -243,7 +243,7 @@ def test_losses_keep_their_parts():
         losses.subset_values[0] = 1.0
     other = losses.subset_values.copy()
     other[0, 0, 0, 0, 0] += 0.5
-    changed = Losses(losses.values, learners=losses.learners, datasets=losses.datasets,
+    changed = Scores(losses.values, learners=losses.learners, datasets=losses.datasets,
                      design=losses.design, loss_name=losses.loss_name,
                      subset_values=other)  # fmt: skip
     assert changed != losses
@@ -254,7 +254,7 @@ def test_losses_refuse_parts_that_do_not_fit():
     values = np.random.default_rng(0).random((2, 1, 2, 3, 1))
     design = Design(kind="cv", runs=2, folds=3, nested_runs=4)
     good = np.full((2, 1, 4, 2, 1), 0.5)
-    assert Losses(values, design=design, subset_values=good).subset_values.shape == good.shape
+    assert Scores(values, design=design, subset_values=good).subset_values.shape == good.shape
     for given, words in (
         ({"design": design}, "need each other"),
         ({"subset_values": good}, "need each other"),
@@ -263,7 +263,7 @@ def test_losses_refuse_parts_that_do_not_fit():
         ({"design": design, "subset_values": good, "higher_is_better": True}, "must be losses"),
     ):
         with pytest.raises(ArgumentError, match=words):
-            Losses(values, **given)
+            Scores(values, **given)
 
 
 def test_nested_keeps_its_level_where_the_corrected_test_does_not():

@@ -25,127 +25,142 @@ def by_ranks_and_by_mean():
 
 
 def no_preference():
-    yield "two learners, one is shown to be worse", bk.order(folds((0.30, 0.20)))
-    yield "two learners", bk.order(folds((0.201, 0.200), spread=0.02))
-    yield "two learners with the same mean", bk.order(folds((0.2, 0.2)))
-    yield "two identical learners", bk.order(exactly(np.full((2, 9), 0.2)))
+    yield "two learners, one is shown to be worse", bk.compare_scores(folds((0.30, 0.20)))
+    yield "two learners", bk.compare_scores(folds((0.201, 0.200), spread=0.02))
+    yield "two learners with the same mean", bk.compare_scores(folds((0.2, 0.2)))
+    yield "two identical learners", bk.compare_scores(exactly(np.full((2, 9), 0.2)))
     yield (
         "three learners: one worse, one not shown to be",
-        bk.order(folds((0.300, 0.200, 0.201))),
+        bk.compare_scores(folds((0.300, 0.200, 0.201))),
     )
-    yield "three learners: both others are worse", bk.order(folds((0.30, 0.20, 0.25)))
-    yield "three learners, nothing is shown anywhere", bk.order(folds(NOTHING))
-    yield "three learners with the same mean", bk.order(folds((0.2, 0.2, 0.2)))
-    yield "two share the smallest mean", bk.order(folds((0.2, 0.3, 0.2)))
-    yield "three of four share the smallest mean", bk.order(folds((0.2, 0.2, 0.3, 0.2)))
-    yield "eight learners", bk.order(folds(ABOUT_ALL))
-    yield "eight learners, nothing is shown anywhere", bk.order(folds(np.linspace(0.2, 0.201, 8)))
-    yield "eight learners, all others are worse", bk.order(folds(np.linspace(0.2, 0.4, 8)))
+    yield "three learners: both others are worse", bk.compare_scores(folds((0.30, 0.20, 0.25)))
+    yield "three learners, nothing is shown anywhere", bk.compare_scores(folds(NOTHING))
+    yield "three learners with the same mean", bk.compare_scores(folds((0.2, 0.2, 0.2)))
+    yield "two share the smallest mean", bk.compare_scores(folds((0.2, 0.3, 0.2)))
+    yield "three of four share the smallest mean", bk.compare_scores(folds((0.2, 0.2, 0.3, 0.2)))
+    yield "eight learners", bk.compare_scores(folds(ABOUT_ALL))
+    yield (
+        "eight learners, nothing is shown anywhere",
+        bk.compare_scores(folds(np.linspace(0.2, 0.201, 8))),
+    )
+    yield "eight learners, all others are worse", bk.compare_scores(folds(np.linspace(0.2, 0.4, 8)))
     yield (
         "the test by ranks contradicts the mean",
-        bk.order(by_ranks_and_by_mean(), test="wilcoxon"),
+        bk.compare_scores(by_ranks_and_by_mean(), test="wilcoxon"),
     )
     yield (
         "too few data sets for the test that was asked for",
-        bk.order(sets((0.9, 0.5, 0.4, 0.3, 0.1), n=7), test="wilcoxon"),
+        bk.compare_scores(sets((0.9, 0.5, 0.4, 0.3, 0.1), n=7), test="wilcoxon"),
     )
     yield (
         "two data sets, two learners, a test that cannot decide",
-        bk.order(sets((0.9, 0.1), n=2), test="sign"),
+        bk.compare_scores(sets((0.9, 0.1), n=2), test="sign"),
     )
     yield (
         "seven data sets, five learners, chosen automatically",
-        bk.order(sets((0.9, 0.5, 0.4, 0.3, 0.1), n=7)),
+        bk.compare_scores(sets((0.9, 0.5, 0.4, 0.3, 0.1), n=7)),
     )
     yield (
         "seven data sets with the same losses on each",
-        bk.order(exactly(np.repeat([[0.9], [0.5], [0.4], [0.3], [0.1]], 7, axis=1))),
+        bk.compare_scores(exactly(np.repeat([[0.9], [0.5], [0.4], [0.3], [0.1]], 7, axis=1))),
     )
 
 
 def stated_preference():
     prefer = list(NAMES[:3])
-    yield "a list: the second beats the first", bk.order(folds(FIRST_LOSES), prefer=prefer)
+    yield "a list: the second beats the first", bk.compare_scores(folds(FIRST_LOSES), prefer=prefer)
     yield (
         "a list: the third beats the first two",
-        bk.order(folds((0.30, 0.31, 0.20)), prefer=prefer),
+        bk.compare_scores(folds((0.30, 0.31, 0.20)), prefer=prefer),
     )
     yield (
         "a list: the second beats the first, and is the smallest",
-        bk.order(folds((0.30, 0.20, 0.25)), prefer=prefer),
+        bk.compare_scores(folds((0.30, 0.20, 0.25)), prefer=prefer),
     )
     yield (
         "a list: the first has the smallest mean",
-        bk.order(folds((0.2, 0.3, 0.21)), prefer=prefer),
+        bk.compare_scores(folds((0.2, 0.3, 0.21)), prefer=prefer),
     )
     yield (
         "a list: the first has the smallest mean, nothing else is shown",
-        bk.order(folds((0.2, 0.201, 0.202), spread=0.02), prefer=prefer),
+        bk.compare_scores(folds((0.2, 0.201, 0.202), spread=0.02), prefer=prefer),
     )
-    yield "a list: the preference decides", bk.order(folds(NOTHING), prefer=prefer)
-    yield "a list of two: the preference decides", bk.order(folds(NOTHING[1:]), prefer=NAMES[:2])
-    yield "a list of two: the second beats the first", bk.order(folds((0.3, 0.2)), prefer=NAMES[:2])
-    yield "a list: all means are the same", bk.order(folds((0.2, 0.2, 0.2)), prefer=prefer)
-    yield "a list: two share the smallest mean", bk.order(folds((0.3, 0.2, 0.2)), prefer=prefer)
+    yield "a list: the preference decides", bk.compare_scores(folds(NOTHING), prefer=prefer)
+    yield (
+        "a list of two: the preference decides",
+        bk.compare_scores(folds(NOTHING[1:]), prefer=NAMES[:2]),
+    )
+    yield (
+        "a list of two: the second beats the first",
+        bk.compare_scores(folds((0.3, 0.2)), prefer=NAMES[:2]),
+    )
+    yield "a list: all means are the same", bk.compare_scores(folds((0.2, 0.2, 0.2)), prefer=prefer)
+    yield (
+        "a list: two share the smallest mean",
+        bk.compare_scores(folds((0.3, 0.2, 0.2)), prefer=prefer),
+    )
     yield (
         "a list: the first shares the smallest mean",
-        bk.order(folds((0.2, 0.3, 0.2)), prefer=prefer),
+        bk.compare_scores(folds((0.2, 0.3, 0.2)), prefer=prefer),
     )
-    yield "as listed: the preference decides", bk.order(folds(NOTHING), prefer="listed")
+    yield "as listed: the preference decides", bk.compare_scores(folds(NOTHING), prefer="listed")
     yield (
         "a list that leaves out one learner",
-        bk.order(folds(NOTHING), prefer=["c4.5", "nmc"]),
+        bk.compare_scores(folds(NOTHING), prefer=["c4.5", "nmc"]),
     )
-    yield "a list that leaves out two learners", bk.order(folds(NOTHING), prefer=["logistic"])
+    yield (
+        "a list that leaves out two learners",
+        bk.compare_scores(folds(NOTHING), prefer=["logistic"]),
+    )
     yield (
         "prices: the preference decides",
-        bk.order(folds(NOTHING), prefer={"nmc": 1, "logistic": 2, "c4.5": 3}),
+        bk.compare_scores(folds(NOTHING), prefer={"nmc": 1, "logistic": 2, "c4.5": 3}),
     )
     yield (
         "prices: the dearest beats the two others",
-        bk.order(folds((0.30, 0.31, 0.20)), prefer={"nmc": 1, "logistic": 2, "c4.5": 3}),
+        bk.compare_scores(folds((0.30, 0.31, 0.20)), prefer={"nmc": 1, "logistic": 2, "c4.5": 3}),
     )
     yield (
         "equal prices",
-        bk.order(folds(NOTHING), prefer={"nmc": 1, "logistic": 1, "c4.5": 2}),
+        bk.compare_scores(folds(NOTHING), prefer={"nmc": 1, "logistic": 1, "c4.5": 2}),
     )
     for what in ("fit_time", "predict_time", "size", "complexity"):
         yield (
             f"measured, {what}: the preference decides",
-            bk.order(folds(NOTHING), prefer=costs(what, 1.0, 3.0, 9.0)),
+            bk.compare_scores(folds(NOTHING), prefer=costs(what, 1.0, 3.0, 9.0)),
         )
         yield (
             f"measured, {what}: a dearer one beats a cheaper one",
-            bk.order(folds(FIRST_LOSES), prefer=costs(what, 1.0, 3.0, 9.0)),
+            bk.compare_scores(folds(FIRST_LOSES), prefer=costs(what, 1.0, 3.0, 9.0)),
         )
         yield (
             f"measured, {what}: the dearest beats the two others",
-            bk.order(folds((0.30, 0.31, 0.20)), prefer=costs(what, 1.0, 3.0, 9.0)),
+            bk.compare_scores(folds((0.30, 0.31, 0.20)), prefer=costs(what, 1.0, 3.0, 9.0)),
         )
     yield (
         "measured, fit_time: within a factor of two",
-        bk.order(folds(NOTHING), prefer=costs("fit_time", 1.0, 1.9, 1.5)),
+        bk.compare_scores(folds(NOTHING), prefer=costs("fit_time", 1.0, 1.9, 1.5)),
     )
-    yield "a list of eight: evidence decides", bk.order(folds(ABOUT_ALL), prefer="listed")
+    yield "a list of eight: evidence decides", bk.compare_scores(folds(ABOUT_ALL), prefer="listed")
     yield (
         "a list of eight: the preference decides",
-        bk.order(folds(np.linspace(0.201, 0.2, 8)), prefer="listed"),
+        bk.compare_scores(folds(np.linspace(0.201, 0.2, 8)), prefer="listed"),
     )
     yield (
         "a list of eight: the last beats all others",
-        bk.order(folds(np.linspace(0.4, 0.2, 8)), prefer="listed"),
+        bk.compare_scores(folds(np.linspace(0.4, 0.2, 8)), prefer="listed"),
     )
     yield (
         "a list: too few data sets to decide",
-        bk.order(sets((0.9, 0.5, 0.4, 0.3, 0.1), n=7), test="wilcoxon", prefer="listed"),
+        bk.compare_scores(sets((0.9, 0.5, 0.4, 0.3, 0.1), n=7), test="wilcoxon", prefer="listed"),
     )
     yield (
         "a list: too few data sets to decide, and the first has the smallest mean",
-        bk.order(sets((0.1, 0.5, 0.4, 0.3, 0.9), n=7), test="wilcoxon", prefer="listed"),
+        bk.compare_scores(sets((0.1, 0.5, 0.4, 0.3, 0.9), n=7), test="wilcoxon", prefer="listed"),
     )
     yield (
         "a list: the test by ranks contradicts the mean",
-        bk.order(by_ranks_and_by_mean(), test="wilcoxon", prefer="listed"),
+        bk.compare_scores(by_ranks_and_by_mean(), test="wilcoxon", prefer="listed"),
     )
 
 
@@ -153,136 +168,148 @@ def families():
     prefer = list(NAMES[:3])
     yield (
         "the paper's family: evidence decides",
-        bk.order(folds(FIRST_LOSES), prefer=prefer, family="preference"),
+        bk.compare_scores(folds(FIRST_LOSES), prefer=prefer, family="preference"),
     )
     yield (
         "the paper's family: the first has the smallest mean",
-        bk.order(folds((0.2, 0.3, 0.4)), prefer=prefer, family="preference"),
+        bk.compare_scores(folds((0.2, 0.3, 0.4)), prefer=prefer, family="preference"),
     )
     yield (
         "the paper's family: the preference decides",
-        bk.order(folds(NOTHING), prefer=prefer, family="preference"),
+        bk.compare_scores(folds(NOTHING), prefer=prefer, family="preference"),
     )
     yield (
         "the paper's family, two learners",
-        bk.order(folds((0.3, 0.2)), prefer=prefer[:2], family="preference"),
+        bk.compare_scores(folds((0.3, 0.2)), prefer=prefer[:2], family="preference"),
     )
     yield (
         "against a control that is worse",
-        bk.order(folds((0.3, 0.2, 0.21, 0.4)), family="control", control="nmc"),
+        bk.compare_scores(folds((0.3, 0.2, 0.21, 0.4)), family="control", control="nmc"),
     )
     yield (
         "against a control that has the smallest mean",
-        bk.order(folds((0.2, 0.3, 0.201, 0.4)), family="control", control="nmc"),
+        bk.compare_scores(folds((0.2, 0.3, 0.201, 0.4)), family="control", control="nmc"),
     )
     yield (
         "against a control that is preferred, nothing is shown",
-        bk.order(folds(NOTHING), family="control", control="nmc", prefer=prefer),
+        bk.compare_scores(folds(NOTHING), family="control", control="nmc", prefer=prefer),
     )
     yield (
         "against a control, two learners",
-        bk.order(folds((0.3, 0.2)), family="control", control="nmc"),
+        bk.compare_scores(folds((0.3, 0.2)), family="control", control="nmc"),
     )
     for correction in CORRECTIONS:
-        yield f"correction {correction}", bk.order(folds(FIRST_LOSES), correction=correction)
+        yield (
+            f"correction {correction}",
+            bk.compare_scores(folds(FIRST_LOSES), correction=correction),
+        )
 
 
 def margins():
     prefer = list(NAMES[:4])
     table = folds((0.201, 0.200, 0.26, 0.2005), spread=(0.005, 0.005, 0.005, 0.08))
-    yield "a margin, no preference", bk.order(table, margin=0.01)
-    yield "a margin, with a preference", bk.order(table, margin=0.01, prefer=prefer)
-    yield "a margin, two learners", bk.order(folds((0.201, 0.200)), margin=0.01)
-    yield "a margin that nothing reaches", bk.order(folds(NOTHING, spread=0.1), margin=0.001)
+    yield "a margin, no preference", bk.compare_scores(table, margin=0.01)
+    yield "a margin, with a preference", bk.compare_scores(table, margin=0.01, prefer=prefer)
+    yield "a margin, two learners", bk.compare_scores(folds((0.201, 0.200)), margin=0.01)
+    yield (
+        "a margin that nothing reaches",
+        bk.compare_scores(folds(NOTHING, spread=0.1), margin=0.001),
+    )
     precise = folds((0.201, 0.200, 0.26, 0.2005), spread=0.005)
-    yield "a margin, precise means", bk.order(precise, margin=0.01, prefer=prefer)
+    yield "a margin, precise means", bk.compare_scores(precise, margin=0.01, prefer=prefer)
     yield (
         "a margin: one that is ruled out is within it",
-        bk.order(folds((0.23, 0.20, 0.201)), prefer=prefer[:3], margin=0.05),
+        bk.compare_scores(folds((0.23, 0.20, 0.201)), prefer=prefer[:3], margin=0.05),
     )
     yield (
         "a margin: the first is not within it, the second is",
-        bk.order(folds((0.26, 0.203, 0.200)), prefer=prefer[:3], margin=0.02),
+        bk.compare_scores(folds((0.26, 0.203, 0.200)), prefer=prefer[:3], margin=0.02),
     )
     yield (
         "a margin by measured cost",
-        bk.order(precise, prefer=costs("predict_time", 1.0, 3.0, 9.0, 30.0), margin=0.01),
+        bk.compare_scores(precise, prefer=costs("predict_time", 1.0, 3.0, 9.0, 30.0), margin=0.01),
     )
-    yield "a rope", bk.order(folds(FIRST_LOSES), rope=0.01)
-    yield "a rope, eight learners", bk.order(folds(ABOUT_ALL), rope=0.01)
-    yield "a rope, two learners on data sets", bk.order(sets((0.2, 0.21)), rope=0.01)
-    yield "a Bayesian test that decides", bk.order(folds(FIRST_LOSES), test="correlated-t")
+    yield "a rope", bk.compare_scores(folds(FIRST_LOSES), rope=0.01)
+    yield "a rope, eight learners", bk.compare_scores(folds(ABOUT_ALL), rope=0.01)
+    yield "a rope, two learners on data sets", bk.compare_scores(sets((0.2, 0.21)), rope=0.01)
+    yield "a Bayesian test that decides", bk.compare_scores(folds(FIRST_LOSES), test="correlated-t")
     yield (
         "a Bayesian test with a rope that decides",
-        bk.order(folds(FIRST_LOSES), test="correlated-t", rope=0.01),
+        bk.compare_scores(folds(FIRST_LOSES), test="correlated-t", rope=0.01),
     )
 
 
 def procedures():
     prefer = list(NAMES[:3])
     asked = {"procedure": "test-first", "prefer": prefer}
-    yield "TestFirst chooses", bk.order(folds((0.3, 0.31, 0.2)), **asked)
-    yield "TestFirst chooses over one", bk.order(folds(FIRST_LOSES), **asked)
-    yield "TestFirst finds none", bk.order(folds(NOTHING), **asked)
-    yield "TestFirst, nothing is preferred", bk.order(folds((0.2, 0.21, 0.3)), **asked)
-    yield "TestFirst without a preference", bk.order(folds(FIRST_LOSES), procedure="test-first")
+    yield "TestFirst chooses", bk.compare_scores(folds((0.3, 0.31, 0.2)), **asked)
+    yield "TestFirst chooses over one", bk.compare_scores(folds(FIRST_LOSES), **asked)
+    yield "TestFirst finds none", bk.compare_scores(folds(NOTHING), **asked)
+    yield "TestFirst, nothing is preferred", bk.compare_scores(folds((0.2, 0.21, 0.3)), **asked)
+    yield (
+        "TestFirst without a preference",
+        bk.compare_scores(folds(FIRST_LOSES), procedure="test-first"),
+    )
     yield (
         "TestFirst on too few data sets",
-        bk.order(sets((0.9, 0.5, 0.1), n=4), test="wilcoxon", **asked),
+        bk.compare_scores(sets((0.9, 0.5, 0.1), n=4), test="wilcoxon", **asked),
     )
     yield (
         "TestFirst with another correction",
-        bk.order(folds((0.3, 0.31, 0.2)), correction="holm", **asked),
+        bk.compare_scores(folds((0.3, 0.31, 0.2)), correction="holm", **asked),
     )
     asked = {"procedure": "anova-choice", "prefer": prefer}
-    yield "ANOVA sees a difference", bk.order(folds(FIRST_LOSES), **asked)
-    yield "ANOVA sees none", bk.order(folds(NOTHING, spread=0.1), **asked)
+    yield "ANOVA sees a difference", bk.compare_scores(folds(FIRST_LOSES), **asked)
+    yield "ANOVA sees none", bk.compare_scores(folds(NOTHING, spread=0.1), **asked)
     yield (
         "ANOVA sees none, no preference",
-        bk.order(folds(NOTHING, spread=0.1), procedure="anova-choice"),
+        bk.compare_scores(folds(NOTHING, spread=0.1), procedure="anova-choice"),
     )
     asked = {"procedure": "newman-keuls-choice", "prefer": prefer}
-    yield "Newman-Keuls: one differs from all others", bk.order(folds((0.3, 0.2, 0.25)), **asked)
+    yield (
+        "Newman-Keuls: one differs from all others",
+        bk.compare_scores(folds((0.3, 0.2, 0.25)), **asked),
+    )
     yield (
         "Newman-Keuls: no preference",
-        bk.order(folds(FIRST_LOSES), procedure="newman-keuls-choice"),
+        bk.compare_scores(folds(FIRST_LOSES), procedure="newman-keuls-choice"),
     )
     wide = {"spread": 0.01, "seed": 2}
     yield (
         "Newman-Keuls: the most preferred of a group",
-        bk.order(folds((0.3, 0.2005, 0.2), **wide), **asked),
+        bk.compare_scores(folds((0.3, 0.2005, 0.2), **wide), **asked),
     )
     yield (
         "Newman-Keuls: the most preferred has the smallest mean",
-        bk.order(folds((0.2, 0.2005, 0.3), **wide), **asked),
+        bk.compare_scores(folds((0.2, 0.2005, 0.3), **wide), **asked),
     )
     yield (
         "Newman-Keuls: groups that overlap",
-        bk.order(folds((0.2045, 0.2022, 0.2), **wide), **asked),
+        bk.compare_scores(folds((0.2045, 0.2022, 0.2), **wide), **asked),
     )
     yield (
         "Newman-Keuls: groups that overlap, four learners",
-        bk.order(folds((0.2050, 0.2025, 0.2026, 0.2), **wide),
+        bk.compare_scores(folds((0.2050, 0.2025, 0.2026, 0.2), **wide),
                  procedure="newman-keuls-choice", prefer=list(NAMES[:4])),
     )  # fmt: skip
     yield (
         "Newman-Keuls: two learners",
-        bk.order(folds((0.3, 0.2)), procedure="newman-keuls-choice", prefer=prefer[:2]),
+        bk.compare_scores(folds((0.3, 0.2)), procedure="newman-keuls-choice", prefer=prefer[:2]),
     )
     asked = {"procedure": "most-wins"}
-    yield "most wins: one winner", bk.order(folds((0.3, 0.2, 0.25)), **asked)
-    yield "most wins: one winner of two", bk.order(folds((0.3, 0.2)), **asked)
+    yield "most wins: one winner", bk.compare_scores(folds((0.3, 0.2, 0.25)), **asked)
+    yield "most wins: one winner of two", bk.compare_scores(folds((0.3, 0.2)), **asked)
     noisy = folds((0.2, 0.3, 0.195), spread=(0.01, 0.01, 0.3))
-    yield "most wins: the winner has not the smallest mean", bk.order(noisy, **asked)
-    yield "most wins: two share the top", bk.order(folds((0.3, 0.2, 0.2)), **asked)
-    yield "most wins: none has any", bk.order(folds(NOTHING), **asked)
+    yield "most wins: the winner has not the smallest mean", bk.compare_scores(noisy, **asked)
+    yield "most wins: two share the top", bk.compare_scores(folds((0.3, 0.2, 0.2)), **asked)
+    yield "most wins: none has any", bk.compare_scores(folds(NOTHING), **asked)
     yield (
         "most wins: equal counts below",
-        bk.order(folds((0.1, 0.3, 0.3, 0.5, 0.5)), **asked),
+        bk.compare_scores(folds((0.1, 0.3, 0.3, 0.5, 0.5)), **asked),
     )
     yield (
         "most wins on too few data sets",
-        bk.order(sets((0.9, 0.5, 0.1), n=4), test="wilcoxon", **asked),
+        bk.compare_scores(sets((0.9, 0.5, 0.1), n=4), test="wilcoxon", **asked),
     )
 
 
@@ -290,58 +317,69 @@ def metrics():
     up = {"higher_is_better": True}
     yield (
         "accuracy, no preference",
-        bk.order(folds((0.70, 0.80, 0.795), loss="accuracy", spread=0.02, **up)),
+        bk.compare_scores(folds((0.70, 0.80, 0.795), loss="accuracy", spread=0.02, **up)),
     )
     yield (
         "accuracy, the preference decides",
-        bk.order(folds((0.80, 0.801, 0.70), loss="accuracy", spread=0.02, **up), prefer="listed"),
+        bk.compare_scores(
+            folds((0.80, 0.801, 0.70), loss="accuracy", spread=0.02, **up), prefer="listed"
+        ),
     )
     yield (
         "AUC",
-        bk.order(folds((0.90, 0.95, 0.951), loss="AUC", **up)),
+        bk.compare_scores(folds((0.90, 0.95, 0.951), loss="AUC", **up)),
     )
     yield (
         "a reward beyond one",
-        bk.order(folds((100.0, 120.0, 119.0), loss="reward", spread=2.0, **up)),
+        bk.compare_scores(folds((100.0, 120.0, 119.0), loss="reward", spread=2.0, **up)),
     )
-    yield "squared error", bk.order(folds((3.2, 1.2, 1.21), loss="squared error", spread=0.1))
-    yield "a loss without a name", bk.order(folds((3.2, 1.2, 1.21), loss="loss", spread=0.1))
-    yield "an array", bk.order(np.asarray(folds(FIRST_LOSES).values[:, 0, :, :, 0]))
+    yield (
+        "squared error",
+        bk.compare_scores(folds((3.2, 1.2, 1.21), loss="squared error", spread=0.1)),
+    )
+    yield (
+        "a loss without a name",
+        bk.compare_scores(folds((3.2, 1.2, 1.21), loss="loss", spread=0.1)),
+    )
+    yield "an array", bk.compare_scores(np.asarray(folds(FIRST_LOSES).values[:, 0, :, :, 0]))
 
 
 def designs():
-    yield "one run of folds", bk.order(folds(FIRST_LOSES, runs=1))
-    yield "five runs of two folds", bk.order(folds(FIRST_LOSES, runs=5, folds=2))
+    yield "one run of folds", bk.compare_scores(folds(FIRST_LOSES, runs=1))
+    yield "five runs of two folds", bk.compare_scores(folds(FIRST_LOSES, runs=5, folds=2))
     yield (
         "five runs of two folds, Dietterich's t",
-        bk.order(folds(FIRST_LOSES, runs=5, folds=2), test="5x2cv-t"),
+        bk.compare_scores(folds(FIRST_LOSES, runs=5, folds=2), test="5x2cv-t"),
     )
     for kind in ("resample", "bootstrap"):
         design = bk.Design(kind=kind, folds=30, n_train=(90,), n_test=(10,))
         yield (
             f"a design of kind {kind}",
-            bk.order(folds(FIRST_LOSES, runs=1, folds=30, design=design)),
+            bk.compare_scores(folds(FIRST_LOSES, runs=1, folds=30, design=design)),
         )
     rng = np.random.default_rng(1)
     wrong = rng.random((3, 200)) < np.array([[0.4], [0.2], [0.21]])
-    yield "right or wrong on one test set", bk.order(instances(wrong))
-    yield "three instances", bk.order(instances([[1, 1, 1], [0, 0, 0], [0, 1, 0]]))
+    yield "right or wrong on one test set", bk.compare_scores(instances(wrong))
+    yield "three instances", bk.compare_scores(instances([[1, 1, 1], [0, 0, 0], [0, 1, 0]]))
     graded = np.abs(rng.normal(size=(3, 200))) + np.array([[0.5], [0.2], [0.21]])
-    yield "graded losses on one test set", bk.order(instances(graded, loss="absolute error"))
-    yield "twelve data sets", bk.order(sets(FIRST_LOSES))
-    many = bk.Losses(
+    yield (
+        "graded losses on one test set",
+        bk.compare_scores(instances(graded, loss="absolute error")),
+    )
+    yield "twelve data sets", bk.compare_scores(sets(FIRST_LOSES))
+    many = bk.Scores(
         np.repeat(folds(FIRST_LOSES, runs=1, folds=5).values, 10, axis=1)
         + rng.normal(0, 0.01, (3, 10, 1, 5, 4)),
         learners=NAMES[:3], loss_name="zero-one",
         dims=("learner", "dataset", "run", "fold", "repetition"),
     )  # fmt: skip
-    yield "repetitions on ten data sets", bk.order(many)
+    yield "repetitions on ten data sets", bk.compare_scores(many)
     one_big = sets(FIRST_LOSES).values[:, :, 0, 0, 0].copy()
     one_big[0, 3] += 3.0
-    yield "one data set carries the sum", bk.order(exactly(one_big), test="permutation")
+    yield "one data set carries the sum", bk.compare_scores(exactly(one_big), test="permutation")
     yield (
         "calibrated degrees of freedom",
-        bk.order(folds((0.3, 0.2), names=("naive-bayes", "c4.5")), test="use-all-data",
+        bk.compare_scores(folds((0.3, 0.2), names=("naive-bayes", "c4.5")), test="use-all-data",
                  df="calibrated"),
     )  # fmt: skip
 
@@ -351,18 +389,18 @@ def notes():
         values = sets(FIRST_LOSES).values[:, :, 0, 0, 0].copy()
         values[0, :gone] = np.nan
         table = exactly(values, missing="allow")
-        yield f"{what} dropped", bk.order(table, missing="drop")
+        yield f"{what} dropped", bk.compare_scores(table, missing="drop")
     for gone, what in ((1, "one run"), (2, "two runs")):
         values = folds(FIRST_LOSES).values.copy()
         values[0, 0, :gone, 3] = np.nan
-        table = bk.Losses(
+        table = bk.Scores(
             values, dims=DIMS, learners=NAMES[:3], missing="allow", loss_name="zero-one"
         )
-        yield f"{what} dropped", bk.order(table, missing="drop")
+        yield f"{what} dropped", bk.compare_scores(table, missing="drop")
     values = folds(FIRST_LOSES, runs=1).values.copy()
     values[0, 0, 0, 3] = np.nan
-    table = bk.Losses(values, dims=DIMS, learners=NAMES[:3], missing="allow", loss_name="zero-one")
-    yield "one fold dropped", bk.order(table, missing="drop")
+    table = bk.Scores(values, dims=DIMS, learners=NAMES[:3], missing="allow", loss_name="zero-one")
+    yield "one fold dropped", bk.compare_scores(table, missing="drop")
 
 
 PARTS = {

@@ -22,7 +22,7 @@ def around(means, shape, spread, seed):
 def folds(means, *, spread=0.01, runs=10, folds=10, seed=1, names=NAMES, loss="zero-one", **more):
     """Runs of cross-validation on one data set."""
     values = around(means, (1, runs, folds, 1), spread, seed)
-    return bk.Losses(
+    return bk.Scores(
         values, dims=DIMS, learners=names[: len(means)], datasets=["wine"], loss_name=loss, **more
     )
 
@@ -36,7 +36,7 @@ def sets(means, *, n=12, spread=0.01, seed=1, names=NAMES, loss="zero-one", **mo
 def exactly(values, *, names=NAMES, loss="zero-one", **more):
     """These losses on data sets."""
     values = np.asarray(values, dtype=float)
-    return bk.Losses(
+    return bk.Scores(
         values, dims=("learner", "dataset"), learners=names[: len(values)], loss_name=loss,
         **more,
     )  # fmt: skip
@@ -45,6 +45,6 @@ def exactly(values, *, names=NAMES, loss="zero-one", **more):
 def instances(wrong, *, names=NAMES, loss="zero-one"):
     """Losses on the instances of one test set."""
     wrong = np.asarray(wrong, dtype=float)
-    return bk.Losses(
+    return bk.Scores(
         wrong, dims=("learner", "instance"), learners=names[: len(wrong)], loss_name=loss
     )

@@ -43,28 +43,33 @@ def refused():
         "alpha beyond 1": {"alpha": 5},
     }
     for heading, arguments in asked.items():
-        yield heading, lambda arguments=arguments: bk.order(TABLE, **arguments)
+        yield heading, lambda arguments=arguments: bk.compare_scores(TABLE, **arguments)
     yield (
         "few data sets for a posterior",
-        lambda: bk.order(sets((0.3, 0.2), n=6), test="signed-rank-bayes"),
+        lambda: bk.compare_scores(sets((0.3, 0.2), n=6), test="signed-rank-bayes"),
     )
-    yield "few data sets for a rope", lambda: bk.order(sets((0.3, 0.2), n=6), rope=0.01)
-    yield "a rope on one test set", lambda: bk.order(instances([[0, 1] * 9] * 2), rope=0.01)
-    yield "one number per learner", lambda: bk.order(bk.Losses([[0.1], [0.2]]))
-    yield "one learner", lambda: bk.order(folds((0.2,)))
+    yield "few data sets for a rope", lambda: bk.compare_scores(sets((0.3, 0.2), n=6), rope=0.01)
+    yield (
+        "a rope on one test set",
+        lambda: bk.compare_scores(instances([[0, 1] * 9] * 2), rope=0.01),
+    )
+    yield "one number per learner", lambda: bk.compare_scores(bk.Scores([[0.1], [0.2]]))
+    yield "one learner", lambda: bk.compare_scores(folds((0.2,)))
     yield (
         "unknown sizes",
-        lambda: bk.order(folds((0.3, 0.2), runs=1, design=bk.Design(kind="resample", folds=10))),
+        lambda: bk.compare_scores(
+            folds((0.3, 0.2), runs=1, design=bk.Design(kind="resample", folds=10))
+        ),
     )
     values = MEANS.values[:, :, 0, 0, 0].copy()
     values[0, 3] = np.nan
-    table = bk.Losses(values, dims=("learner", "dataset"), learners=NAMES[:3], missing="allow")
-    yield "missing cells", lambda: bk.order(table)
+    table = bk.Scores(values, dims=("learner", "dataset"), learners=NAMES[:3], missing="allow")
+    yield "missing cells", lambda: bk.compare_scores(table)
     values = values.copy()
     values[:, 1:] = np.nan
     values[0, 1:] = 0.2
-    one = bk.Losses(values, dims=("learner", "dataset"), missing="allow")
-    yield "one complete data set", lambda: bk.order(one, missing="drop")
+    one = bk.Scores(values, dims=("learner", "dataset"), missing="allow")
+    yield "one complete data set", lambda: bk.compare_scores(one, missing="drop")
 
 
 def refusals():

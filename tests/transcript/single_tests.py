@@ -32,7 +32,7 @@ def tables(means, count):
         },
         "time": folds(means, runs=1, folds=40, design=bk.Design(kind="time", folds=40)),
         "datasets": sets(means),
-        "dataset-folds": bk.Losses(
+        "dataset-folds": bk.Scores(
             around(means, (12, 1, 3, 1), 0.01, 1),
             dims=DIMS,
             learners=NAMES[:count],
@@ -41,13 +41,13 @@ def tables(means, count):
         "nested": parted(means, 100, runs=10, folds=5),
         "seeds": folds(means, runs=1, folds=5, design=bk.Design(kind="seeds", folds=5)),
         "loo": folds(means, runs=1, folds=40, design=bk.Design(kind="loo", folds=40)),
-        "repetitions": bk.Losses(repeated, learners=NAMES[:count], loss_name="zero-one"),
+        "repetitions": bk.Scores(repeated, learners=NAMES[:count], loss_name="zero-one"),
     }
 
 
 def parted(means, nested_runs, *, runs, folds):
     """Runs of cross-validation, and others on parts of the rows."""
-    return bk.Losses(
+    return bk.Scores(
         around(means, (1, runs, folds, 1), 0.01, 1),
         dims=DIMS,
         learners=NAMES[: len(means)],

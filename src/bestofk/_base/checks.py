@@ -38,7 +38,8 @@ def refuse_named_table(value: Any, where: str) -> None:
     if hasattr(value, "columns") or hasattr(value, "by_dataset"):
         raise ArgumentError(
             f"{where} must be an array with the learners on the first axis; got a "
-            f"{type(value).__name__}, whose names would be ignored: pass it to bestofk.order."
+            f"{type(value).__name__}, whose names would be ignored: "
+            "pass it to bestofk.compare_scores."
         )
 
 

@@ -37,7 +37,7 @@ SYNONYMS = {
     "figure": ("plot", "pdf", "png"),
     # commands
     "compare": ("run", "benchmark", "fit", "evaluate"),
-    "order": ("rank", "autorank"),
+    "scores": ("scores", "rank", "autorank"),
     "size": ("power",),
     "fetch": ("download",),
     # learners, plans, tests and procedures

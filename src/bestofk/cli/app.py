@@ -189,7 +189,7 @@ def bestofk() -> None:
     \b
     Examples:
       bestofk compare iris
-      bestofk order breast-cancer-10x10 --prefer logistic-regression,decision-tree
+      bestofk scores breast-cancer-10x10 --prefer logistic-regression,decision-tree
       bestofk evals inspect-sums --metric match --prefer tokens
     """
 

@@ -15,7 +15,7 @@ def diff(before: str, after: str, as_json: bool) -> None:
     """Show what changed from A to B: recommendation, verdicts, means, settings and data.
 
     A and B are stores with one study each, studies of a store (study.db:1, study.db:2), or files
-    that compare, order or evals wrote with --json.
+    that compare, scores or evals wrote with --json.
 
     \b
     Examples:

@@ -207,7 +207,7 @@ def evals(
     for path in paths:
         check_source(path, "file or folder", "bestofk.evals.reading:EXAMPLE_EVALS")
     from bestofk.evals import read_evals
-    from bestofk.evals.choosing import choose_by_metric, choose_by_slice, choose_model
+    from bestofk.evals.choosing import choose_by_metric, choose_by_slice, compare_evals
     from bestofk.evals.evals import is_measure
 
     with warnings_as_lines():
@@ -234,7 +234,7 @@ def evals(
             "macro": macro, "pass_at": pass_at, "pass_all": pass_all,
             **decision_arguments(options),
         }  # fmt: skip
-        choice = choose_model(logs, against=against, more=more, difference=difference, **arguments)
+        choice = compare_evals(logs, against=against, more=more, difference=difference, **arguments)
         slices = None
         if by == "metric":
             others = {

@@ -23,7 +23,7 @@ from bestofk.cli.say import encodes_all_characters, say, say_name
 
 if TYPE_CHECKING:
     from bestofk.decide.slices import Slices
-    from bestofk.losses import Losses
+    from bestofk.losses import Scores
 
 Command = Callable[..., Any]
 Decorator = Callable[[Command], Command]
@@ -238,7 +238,7 @@ def refuse_options(subject: str, names: Collection[str]) -> None:
 
 
 def reading_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Remove the options of `bestofk.read_losses` from `options`, and return those that are set."""
+    """Remove the options of `bestofk.read_scores` from `options`, and return those that are set."""
     names = ("columns", "metric", "layout", "design", "where", "higher_is_better")
     reading = {name: options.pop(name, None) for name in names}
     reading["format"] = options.pop("format_", None)
@@ -247,14 +247,14 @@ def reading_options(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def decision_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of `bestofk.order` among the values of `decision_options`."""
+    """Return the arguments of `bestofk.compare_scores` among the values of `decision_options`."""
     names = ("procedure", "test", "correction", "family", "control", "margin", "rope", "alpha")
     arguments = {name: options[name] for name in names}
     return {**arguments, "df": df_value(options["df"]), "random_state": options["random_state"]}
 
 
 def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, Any]:
-    """Return the arguments of `bestofk.order` that were typed, to change a stored decision."""
+    """Return the arguments of `compare_scores` that were typed, to change a stored decision."""
     arguments = decision_arguments(options)
     arguments["prefer"] = None if prefer == "none" else preference(prefer)
     return {name: value for name, value in arguments.items() if is_typed(name)}
@@ -307,12 +307,12 @@ def df_value(df: str | None) -> float | str | None:
         ) from None
 
 
-def read_table(path: str, reading: dict[str, Any]) -> Losses:
+def read_table(path: str, reading: dict[str, Any]) -> Scores:
     """Return the table of losses that the options describe; it may have gaps."""
     check_source(path, "file or embedded table", "bestofk.losses.reading:EXAMPLES")
-    from bestofk.losses import read_losses
+    from bestofk.losses import read_scores
 
-    return read_losses(path, missing="allow", **reading)
+    return read_scores(path, missing="allow", **reading)
 
 
 @contextmanager
@@ -430,9 +430,9 @@ def typed(advice: Advice, verb: str) -> str:
     Examples
     --------
     >>> from bestofk._base.errors import use
-    >>> typed(use(metric="roc auc"), "order"), typed(use(higher_is_better=False), "order")
+    >>> typed(use(metric="roc auc"), "scores"), typed(use(higher_is_better=False), "scores")
     ("--metric 'roc auc'", '--lower-is-better')
-    >>> typed(use(where={"constraint": "1h"}), "order"), typed(use(metric="auc"), "compare")
+    >>> typed(use(where={"constraint": "1h"}), "scores"), typed(use(metric="auc"), "compare")
     ('--where constraint=1h', "metric='auc'")
     """
     option = _option(verb, advice.keyword)

@@ -30,8 +30,8 @@ BUILT_IN = (
         summary="Compare learners on data and decide which to use.",
     ),
     Command(
-        name="order",
-        function="bestofk.cli.order:order",
+        name="scores",
+        function="bestofk.cli.scores:scores",
         summary="Decide from a table of losses or scores.",
     ),
     Command(

@@ -94,7 +94,7 @@ def size(losses: str | None, as_json: bool, df: str | None, **options: Any) -> N
       bestofk size --datasets 15 --sd 0.03 --difference 0.02
       bestofk size --instances 200 --discordance 0.1 --difference 0.05
     """
-    from bestofk.decide.power import plan_size
+    from bestofk.decide.power import sample_size
 
     # Here these two describe the planned study, not the table.
     planned = {name: options.pop(name) for name in ("design", "learners")}
@@ -109,6 +109,6 @@ def size(losses: str | None, as_json: bool, df: str | None, **options: Any) -> N
                     )
         else:
             table = read_table(losses, reading)
-        plan = plan_size(table, df=df_value(df), **planned, **options)
+        plan = sample_size(table, df=df_value(df), **planned, **options)
     account = [] if table is None else list(table.account)
     echo_explanation(plan, as_json=as_json, more={"account": account})

@@ -27,9 +27,9 @@ def column_cautions(data: DataSet, *, by_time: bool = False) -> tuple[str, ...]:
     Examples
     --------
     >>> import pandas as pd
-    >>> from bestofk.data import as_dataset
+    >>> from bestofk.data import read_data
     >>> frame = pd.DataFrame({"size": [1.5, 2.5, 3.5, 4.0] * 3, "left": [0, 1, 1, 0] * 3})
-    >>> print(*column_cautions(as_dataset(frame, ["no", "yes", "yes", "no"] * 3)))
+    >>> print(*column_cautions(read_data(frame, ["no", "yes", "yes", "no"] * 3)))
     'left' gives the target away: ...
     """
     if data.whole or data.n < MIN_ROWS_TO_JUDGE:
@@ -142,12 +142,12 @@ def find_copies(data: DataSet) -> Codes | None:
     Examples
     --------
     >>> import numpy as np
-    >>> from bestofk.data import as_dataset
+    >>> from bestofk.data import read_data
     >>> rows = np.random.default_rng(0).normal(size=(20, 2))
-    >>> twice = as_dataset(np.vstack([rows, rows]), [0, 1] * 20)
+    >>> twice = read_data(np.vstack([rows, rows]), [0, 1] * 20)
     >>> int(find_copies(twice).max())
     19
-    >>> find_copies(as_dataset(rows, [0, 1] * 10)) is None
+    >>> find_copies(read_data(rows, [0, 1] * 10)) is None
     True
     """
     columns = _columns(data)

@@ -40,7 +40,7 @@ _cached_results: WeakKeyDictionary[Encoded, dict[Hashable, Any]] = WeakKeyDictio
 class DataSet:
     """Rows to learn from.
 
-    Made by `as_dataset` and `load`.
+    Made by `read_data`.
 
     Parameters
     ----------
@@ -78,8 +78,8 @@ class DataSet:
     Examples
     --------
     >>> import pandas as pd
-    >>> from bestofk.data import as_dataset
-    >>> data = as_dataset(pd.DataFrame({"height": [1.5, 1.8], "eyes": ["blue", None]}),
+    >>> from bestofk.data import read_data
+    >>> data = read_data(pd.DataFrame({"height": [1.5, 1.8], "eyes": ["blue", None]}),
     ...                   ["child", "adult"], name="people")
     >>> data
     DataSet('people', 2 rows, 2 columns, 2 classes)

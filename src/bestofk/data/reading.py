@@ -58,7 +58,7 @@ _FORMS = (
 )
 
 
-def as_dataset(
+def read_data(
     source: Any,
     target: Any = None,
     *,
@@ -130,20 +130,20 @@ def as_dataset(
     >>> folder = tempfile.TemporaryDirectory()
     >>> file = pathlib.Path(folder.name, "credit.csv")
     >>> _ = file.write_text("income;house;class\n1,5;own;good\n0,7;rent;bad\n?;rent;bad\n")
-    >>> data = as_dataset(file)
+    >>> data = read_data(file)
     >>> data
     DataSet('credit', 3 rows, 2 columns, 2 classes)
     >>> data.X["income"].tolist(), data.classes.tolist()
     ([1.5, 0.7, nan], ['bad', 'good'])
     >>> folder.cleanup()
-    >>> as_dataset([[1, 0], [2, 1], [3, 0]], ["a", "b", "a"], columns={"x2": "category"}).kinds
+    >>> read_data([[1, 0], [2, 1], [3, 0]], ["a", "b", "a"], columns={"x2": "category"}).kinds
     {'x1': 'numeric', 'x2': 'nominal'}
     """
     one_of(task, "task", TASK_OPTIONS)
     roles = {"groups": groups, "sample_weight": sample_weight, "folds": folds, "by": by}
     stated = _stated_kinds(columns)
     if isinstance(source, DataSet) or _is_embedded(source):
-        data = source if isinstance(source, DataSet) else load(str(source))
+        data = source if isinstance(source, DataSet) else _embedded(str(source))
         _refuse_known(data, target=target, columns=stated, task=task)
         return with_row_columns(data, **roles)
     choice, delimiter, locate = "", None, _row_location
@@ -569,21 +569,8 @@ def _one_column(y: Any) -> Any:
 # Embedded data sets
 
 
-def load(name: str) -> DataSet:
-    """Load an embedded data set.
-
-    Parameters
-    ----------
-    name : str
-        One of the names in `DATASETS`.
-
-    Examples
-    --------
-    >>> load("wine")
-    DataSet('wine', 178 rows, 13 columns, 3 classes)
-    >>> load("iris").classes.tolist()
-    ['setosa', 'versicolor', 'virginica']
-    """
+def _embedded(name: str) -> DataSet:
+    """Return an embedded data set."""
     import pandas as pd
 
     entry = DATASETS[name]
@@ -595,4 +582,4 @@ def load(name: str) -> DataSet:
             y.to_numpy().astype(np.int64), categories=pd.Index(labels)
         )
         y = pd.Series(codes, name="class")
-    return as_dataset(bunch.data, y, name=name, task=entry.task)
+    return read_data(bunch.data, y, name=name, task=entry.task)

@@ -52,9 +52,9 @@ def with_row_columns(
     Examples
     --------
     >>> import pandas as pd
-    >>> from bestofk.data import as_dataset
+    >>> from bestofk.data import read_data
     >>> X = pd.DataFrame({"size": [1.0, 2.0, 3.0], "patient": ["p", "p", "q"]})
-    >>> data = with_row_columns(as_dataset(X, [0, 1, 1]), groups="patient")
+    >>> data = with_row_columns(read_data(X, [0, 1, 1]), groups="patient")
     >>> data.d, data.groups.tolist()
     (1, ['p', 'p', 'q'])
     """

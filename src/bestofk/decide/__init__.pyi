@@ -1,6 +1,7 @@
 from . import power as power
-from .battles import BattleDecision as BattleDecision, order_battles as order_battles
+from .battles import BattleDecision as BattleDecision, compare_battles as compare_battles
 from .best import Best as Best, sort_by_overrides as sort_by_overrides
+from .compare_scores import decide as decide
 from .decision import Decision as Decision, Standing as Standing
 from .evidence import Evidence as Evidence, Family as Family, Pair as Pair
 from .interval_decision import IntervalDecision as IntervalDecision
@@ -8,7 +9,6 @@ from .multitest_order import (
     Step as Step,
     multitest as multitest,
 )
-from .order import decide as decide
 from .order_tables import (
     ManyDecisions as ManyDecisions,
     order_many as order_many,

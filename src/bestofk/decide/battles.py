@@ -171,7 +171,7 @@ class BattleDecision(StatedDecision):
         }  # fmt: skip
 
 
-def order_battles(
+def compare_battles(
     table: Any, *, cluster: str | None = None, alpha: float = 0.05, missing: str = "refuse"
 ) -> BattleDecision:
     """Say which models may be the best by battles between pairs of them.
@@ -195,7 +195,7 @@ def order_battles(
     >>> import pandas as pd
     >>> rows = [("x", "y", "model_a")] * 30 + [("x", "y", "model_b")] * 10 + [("y", "x", "tie")] * 4
     >>> table = pd.DataFrame(rows, columns=["model_a", "model_b", "winner"])
-    >>> decision = order_battles(table)
+    >>> decision = compare_battles(table)
     >>> decision.candidates, decision.points.round().tolist()
     (('x',), [1085.0, 915.0])
     """
@@ -278,7 +278,7 @@ def order_battles(
 
 
 def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse") -> Battles:
-    """Read a table of battles; see `order_battles`."""
+    """Read a table of battles; see `compare_battles`."""
     table = read_table(source)
     roles = battle_columns(table.columns)
     if roles is None:

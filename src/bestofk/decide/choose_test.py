@@ -294,7 +294,7 @@ def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
     situation = situations[0]
     design = problem.design
     if design.assumed and situation == "kfold" and not is_certain(design.folds):
-        receiver = () if problem.bare else (" to Losses, or to order with an array",)
+        receiver = () if problem.bare else (" to Scores, or to compare_scores with an array",)
         raise DesignError(*unclear_design("losses", design.folds, *receiver))
     suitable = (
         entry
@@ -326,7 +326,7 @@ def _nothing_to_test(problem: Problem) -> DesignError:
     return DesignError(
         f"There is nothing to test: the losses are {problem.describe()}, one number per "
         "learner. Give losses by fold, by data set or by test instance; for a printed table of "
-        "accuracies, 'bestofk order FILE --items N' (bestofk.decide.order_printed) says what it "
+        "accuracies, 'bestofk scores FILE --items N' (bestofk.decide.order_printed) says what it "
         "can show."
     )
 
@@ -350,7 +350,7 @@ def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
     if problem.bare and entry.nested:
         raise DesignError(
             f"test {entry.name!r} covers {SITUATION_WORDS['nested']}. An array has no design; "
-            "pass Losses with a design."
+            "pass Scores with a design."
         )
     if problem.bare:
         # An array has only a shape: check it for 5x2, and trust the caller otherwise.

@@ -167,7 +167,7 @@ class Decision(Stated, Reported):
     problem: Problem | None = field(default=None, repr=False)
     test_choice: Choice | None = field(default=None, repr=False)
     settings: Settings | None = field(default=None, repr=False)
-    """The settings of the decision, if `bestofk.order` or `bestofk.compare` made it."""
+    """The settings of the decision, if `bestofk.compare_scores` or `bestofk.compare` made it."""
 
     @property
     def noun(self) -> str:

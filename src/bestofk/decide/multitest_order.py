@@ -9,9 +9,9 @@ import numpy as np
 
 from bestofk._base.checks import Bools, Ints
 from bestofk.decide.best import sort_by_overrides
+from bestofk.decide.compare_scores import decide_by_procedure
 from bestofk.decide.decision import Decision, Ruled
 from bestofk.decide.evidence import Evidence
-from bestofk.decide.order import order_by_procedure
 
 AS_PUBLISHED: dict[str, Any] = {
     "procedure": "multitest", "test": "5x2cv-t", "correction": "bonferroni",
@@ -30,11 +30,11 @@ def multitest(losses: Any, **options: Any) -> Decision:
 
     Parameters
     ----------
-    losses : Losses or array (K, ...)
+    losses : Scores or array (K, ...)
         Losses with their design, or a bare array in order of preference, 0 the most preferred:
         (K, folds), (K, runs, folds) or (K, data sets, runs, folds, repetitions).
     **options
-        As for `bestofk.order`. `correction` is ``"holm"`` by default, over the family: ``"all"``
+        As for `compare_scores`. `correction` is ``"holm"`` by default, over the family: ``"all"``
         pairs, two-sided; with ``family="preference"`` all pairs, one-sided against the
         preference, as published; with ``family="control"`` one learner against the others.
 
@@ -69,7 +69,7 @@ def multitest(losses: Any, **options: Any) -> Decision:
     >>> [step.candidates for step in decision.steps]
     [(1, 2), (2,), (0,)]
     """
-    return order_by_procedure("multitest", losses, **options)
+    return decide_by_procedure("multitest", losses, **options)
 
 
 def rule_of_multitest(evidence: Evidence, stated: bool, _margin: float | None = None) -> Ruled:

@@ -14,9 +14,9 @@ from bestofk._base.formatting import counted, joined
 from bestofk._base.registry import resolve
 from bestofk._base.results import Presented
 from bestofk.decide.choose_test import Choice
+from bestofk.decide.compare_scores import decide_problem
 from bestofk.decide.decision import NO_LEARNER, Ruled
 from bestofk.decide.evidence import Evidence, Family
-from bestofk.decide.order import decide_problem
 from bestofk.decide.pairs import chosen_test, compare_pairs
 from bestofk.decide.preference import (
     Name,
@@ -161,7 +161,7 @@ def order_many(
     random_state: RandomState = 0,
     **test_arguments: Any,
 ) -> ManyDecisions:
-    """Decide on many tables of losses at once, each as `order` does.
+    """Decide on many tables of losses at once, each as `compare_scores` does.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def order_many(
         have them.
     prefer, procedure, test, df, alpha, correction, family, control, margin, rope, random_state, \
 **test_arguments
-        As for `order`. A function given as `test` takes losses with any leading axes.
+        As for `compare_scores`. A function given as `test` takes losses with any leading axes.
 
     Returns
     -------
@@ -278,14 +278,14 @@ def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any)
     """Return the problem of the first table, learners as listed."""
     if design is None:
         return problem_from_array(array[0], prefer="listed")
-    from bestofk.losses.losses import Losses
+    from bestofk.losses.losses import Scores
 
     dims = {
         3: ("learner", "fold"),
         4: ("learner", "run", "fold"),
         6: ("learner", "dataset", "run", "fold", "repetition"),
     }[array.ndim]
-    table = Losses(
+    table = Scores(
         array[0],
         dims=dims,
         learners=[str(name) for name in names],

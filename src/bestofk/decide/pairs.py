@@ -189,7 +189,7 @@ def compare_pairs(
 ) -> Evidence:
     """Test every pair of a family in one table, or in B tables, and adjust over all of them.
 
-    - `values`, `means`: Losses (K, ...) or (B, K, ...), and their means (K,) or (B, K).
+    - `values`, `means`: Scores (K, ...) or (B, K, ...), and their means (K,) or (B, K).
     - `alternative`: By default that of the family. Two-sided p-values get their direction from
       the sign of the statistic. In the family ``"preference"`` only the less preferred learner of
       a pair can be shown to be better.

@@ -68,7 +68,7 @@ def order_printed(
     items : int
         Number of items that every model was scored on.
     prefer : sequence of names, mapping of name to price, or "listed", optional
-        As for `bestofk.order`.
+        As for `bestofk.compare_scores`.
     correction : str
         Of the pairs; it does not change the recommendation.
     alpha : float

@@ -25,7 +25,7 @@ from bestofk.losses.losses import Metric, cell_words
 from bestofk.splits.design import Design
 
 if TYPE_CHECKING:
-    from bestofk.losses.losses import Losses
+    from bestofk.losses.losses import Scores
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class Problem:
     notes: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     """Sentences about losses that do not count because some learner lacks them."""
-    losses: Losses | None = None
+    losses: Scores | None = None
     preference: Preference = NO_PREFERENCE
     metric: Metric = field(default_factory=Metric)
     subset_values: Floats | None = None
@@ -244,7 +244,7 @@ def _means(losses: Floats) -> Floats:
 
 
 def problem_from_losses(
-    losses: Losses, *, prefer: PreferenceLike = None, missing: str = "refuse"
+    losses: Scores, *, prefer: PreferenceLike = None, missing: str = "refuse"
 ) -> Problem:
     """Return the problem of a table of losses, in the order of preference."""
     names = losses.learners
@@ -305,16 +305,16 @@ class _Common(NamedTuple):
     design: Design
     dropped: tuple[str, ...] = ()
     missing: MissingLosses | None = None
-    filled: Losses | None = None
+    filled: Scores | None = None
 
 
-def _common_units(losses: Losses) -> _Common:
+def _common_units(losses: Scores) -> _Common:
     """Keep the data sets (or, of one data set, the runs or folds) that every learner has in full.
 
     The filled table has all units that some learner has. It is None if every learner lacks the
     same units.
     """
-    from bestofk.losses.losses import DIMS, Losses
+    from bestofk.losses.losses import DIMS, Scores
 
     axis = 1 if len(losses.datasets) > 1 else 2 if losses.design.runs > 1 else 3
     unit = {1: "data set", 2: "run", 3: "fold"}[axis]
@@ -345,7 +345,7 @@ def _common_units(losses: Losses) -> _Common:
             units=int(present.sum()),
             unit="instance" if losses.design.kind == "test-set" else unit,
         ),
-        filled=Losses(
+        filled=Scores(
             worst.compress(present, axis),
             dims=DIMS,
             learners=losses.learners,
@@ -357,7 +357,7 @@ def _common_units(losses: Losses) -> _Common:
     )
 
 
-def _design_of(losses: Losses, keep: Bools, axis: int) -> Design:
+def _design_of(losses: Scores, keep: Bools, axis: int) -> Design:
     """Return the design of some data sets, runs or folds."""
     design = losses.design
     if axis == 1 or keep.all():
@@ -366,14 +366,14 @@ def _design_of(losses: Losses, keep: Bools, axis: int) -> Design:
     return design.select(np.broadcast_to(cells, (design.runs, design.folds)))
 
 
-def _unpaired(losses: Losses) -> bool:
+def _unpaired(losses: Scores) -> bool:
     """Return whether learners may have different numbers of losses: runs of different seeds."""
     design = losses.design
     enough = (~losses.missing).sum(axis=(1, 2, 3, 4)).min() >= 2
     return design.kind == "seeds" and len(losses.datasets) == 1 and bool(enough)
 
 
-def _one_subset_part(losses: Losses, design: Design) -> Floats | None:
+def _one_subset_part(losses: Scores, design: Design) -> Floats | None:
     """Return (K, subset runs, folds) of one data set, the mean over the repetitions."""
     if losses.subset_values is None or not design.nested_runs:
         return None
@@ -381,7 +381,7 @@ def _one_subset_part(losses: Losses, design: Design) -> Floats | None:
     return part
 
 
-def _same_gaps(losses: Losses) -> bool:
+def _same_gaps(losses: Scores) -> bool:
     """Return whether every learner has the same cells of several data sets, and some of each."""
     missing = losses.missing
     same = (missing == missing[:1]).all() and not missing[0].all(axis=(1, 2, 3)).any()
@@ -399,31 +399,31 @@ def as_problem(
     missing: str = "refuse",
     reading: Mapping[str, Any] | None = None,
 ) -> Problem:
-    """Return the problem of a `Losses`, a file or data frame, or a bare (K, ...) array.
+    """Return the problem of a `Scores`, a file or data frame, or a bare (K, ...) array.
 
-    `reading` has arguments of `read_losses`; see `reading_arguments`.
+    `reading` has arguments of `read_scores`; see `reading_arguments`.
     """
-    from bestofk.losses import Losses
+    from bestofk.losses import Scores
 
     reading = reading or {}
     losses = as_pandas(losses, "losses")
     missing = missing_word(missing)
-    if not isinstance(losses, Losses) and _is_table(losses):
-        from bestofk.losses import read_losses
+    if not isinstance(losses, Scores) and _is_table(losses):
+        from bestofk.losses import read_scores
 
-        losses = read_losses(losses, missing="allow", **reading)
+        losses = read_scores(losses, missing="allow", **reading)
         reading = {}
     for name, value in reading.items():
-        if isinstance(losses, Losses) or name not in _OF_ARRAYS:
-            what = "losses" if isinstance(losses, Losses) else "an array"
+        if isinstance(losses, Scores) or name not in _OF_ARRAYS:
+            what = "losses" if isinstance(losses, Scores) else "an array"
             raise ArgumentError(
                 f"{name} says how a file or a data frame is to be read; got {what} and "
                 f"{name}={value!r}: leave {name} out."
             )
-    if isinstance(losses, Losses):
+    if isinstance(losses, Scores):
         return problem_from_losses(losses, prefer=prefer, missing=missing)
     if reading:
-        table = Losses(losses, missing="allow", **reading)
+        table = Scores(losses, missing="allow", **reading)
         problem = problem_from_losses(table, prefer=prefer, missing=missing)
     else:
         problem = problem_from_array(losses, prefer=prefer)
@@ -438,7 +438,7 @@ def as_problem(
 
 
 def reading_arguments(arguments: MutableMapping[str, Any]) -> dict[str, Any]:
-    """Remove the arguments of `read_losses` from those of the test, and return those given."""
+    """Remove the arguments of `read_scores` from those of the test, and return those given."""
     from bestofk.losses.reading import READING
 
     values = {name: arguments.pop(name) for name in READING if name in arguments}

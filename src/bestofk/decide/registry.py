@@ -64,7 +64,7 @@ PROCEDURES: Registry[Procedure] = Registry(
             "of those that may be the best.",
             "Do not use it to claim that two learners differ: the pairs show that.",
         ),
-        function="bestofk.decide.order:order",
+        function="bestofk.decide.compare_scores:compare_scores",
         rule="bestofk.decide.best:rule_of_best",
         summary="the learners that may be the best, and how much worse each one can be",
         paper="Edwards and Hsu 1983, Multiple comparisons with the best treatment",

@@ -77,7 +77,7 @@ OPTIONAL = ("correction", "family", "control", "margin", "rope")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The options of a decision about losses; see `bestofk.order`.
+    """The options of a decision about losses; see `bestofk.compare_scores`.
 
     The constructor checks everything that needs no losses. `check_learners` and
     `bestofk.decide.foresee.foresee` check the rest.
@@ -87,7 +87,7 @@ class Settings:
     prefer : None, "listed", the name of a cost, tuple of names, mapping or MeasuredCosts
         The preference, as the caller stated it.
     procedure, test, df, alpha, correction, family, control, margin, rope, missing
-        As for `bestofk.order`; a file with a calibration is read at once.
+        As for `bestofk.compare_scores`; a file with a calibration is read at once.
     random_state : int, Generator or None
         For tests that draw.
     test_arguments : mapping

@@ -13,8 +13,8 @@ from bestofk._base.errors import BestOfKError, DesignError, UnknownNameError
 from bestofk._base.formatting import counted, shortened
 from bestofk._base.results import Presented
 from bestofk.data.tables.reading import read_table
+from bestofk.decide.compare_scores import compare_scores
 from bestofk.decide.decision import RULED_OUT, Decision, Standing
-from bestofk.decide.order import order
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.wording import at_most_text, called, level_words, named
 
@@ -156,7 +156,7 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
     by : str
         That column.
     **arguments
-        As for `bestofk.order`.
+        As for `bestofk.compare_scores`.
 
     Examples
     --------
@@ -175,9 +175,9 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
     where = arguments.pop("where", {})
 
     def decide(name: str, alpha: float) -> Decision:
-        return order(source, **(arguments | {"alpha": alpha}), where={**where, by: name})
+        return compare_scores(source, **(arguments | {"alpha": alpha}), where={**where, by: name})
 
-    whole = order(source, **arguments, **({"where": where} if where else {}))
+    whole = compare_scores(source, **arguments, **({"where": where} if where else {}))
     return order_slices(whole, cells.levels(by).names, decide, by=by)
 
 

@@ -1,4 +1,4 @@
-from .choosing import choose_model as choose_model
+from .choosing import compare_evals as compare_evals
 from .evals import Evals as Evals
 from .item_plan import items_needed as items_needed
 from .item_scores import ItemScores as ItemScores

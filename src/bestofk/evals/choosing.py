@@ -14,9 +14,9 @@ from bestofk._base.checks import Floats, RandomState, names_arguments, one_of, p
 from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
 from bestofk._base.formatting import counted
 from bestofk.decide.choose_test import Choice
+from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
 from bestofk.decide.missing_losses import MissingLosses
-from bestofk.decide.order import decide
 from bestofk.decide.preference import MeasuredCosts, arrange
 from bestofk.decide.problem import Subject
 from bestofk.decide.registry import PROCEDURES
@@ -36,7 +36,7 @@ from bestofk.evals.item_scores import ItemScores, missing_scores
 from bestofk.evals.judge import LabelledTest, judge_check, labelled_losses
 from bestofk.evals.model_choice import AgainstModel, ModelChoice
 from bestofk.evals.rows import STATUSES
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.stats.intervals import wilson
 from bestofk.stats.pairwise.clustered import Clusters, cluster_t, clusters_of
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
@@ -65,7 +65,7 @@ def clustered_choice(
 
 
 @names_arguments(options=Settings)
-def choose_model(
+def compare_evals(
     evals: Evals,
     *,
     prefer: Any = None,
@@ -92,10 +92,10 @@ def choose_model(
     evals : Evals
         The logs, as `read_evals` returns them. If they have clusters, the clusters are the units
         of the test.
-    prefer : {"cost", "tokens", "latency"}, or as `prefer` of `order`, optional
+    prefer : {"cost", "tokens", "latency"}, or as `prefer` of `compare_scores`, optional
         Prefer the cheaper model by this measure of the logs, or name models or prices as for
-        `order`. ``"p95_latency"`` or another percentile: the latency that 95 percent of the
-        samples do not exceed. None: no preference.
+        `compare_scores`. ``"p95_latency"`` or another percentile: the latency that 95 percent of
+        the samples do not exceed. None: no preference.
     margin : float, optional
         A difference that does not matter: a preferred model that is shown to be at most this much
         worse than the best is recommended as well.
@@ -114,9 +114,9 @@ def choose_model(
     test : str or callable
         ``"auto"``: McNemar's exact test for right or wrong answers in one epoch without clusters,
         else the skewness-corrected t test over clusters or items (``"cluster-t"``). Also
-        ``"cluster-sign-flip"``, and the tests of `order` if the items are independent.
+        ``"cluster-sign-flip"``, and the tests of `compare_scores` if the items are independent.
     procedure, alpha, random_state, **options
-        As for `order`.
+        As for `compare_scores`.
     count_errors_as_wrong, limits
         As for `Evals.by_item`.
     missing : {"drop", "refuse"}
@@ -132,7 +132,7 @@ def choose_model(
     --------
     >>> import bestofk as bk
     >>> evals = bk.evals.example_evals("inspect-sums")
-    >>> choice = choose_model(evals, prefer="tokens", margin=0.2)
+    >>> choice = compare_evals(evals, prefer="tokens", margin=0.2)
     >>> choice.recommended, choice.decision.candidates
     ('mockllm/medium', ('mockllm/large', 'mockllm/medium'))
     """
@@ -231,7 +231,7 @@ class _Decided:
 
     decision: Decision
     scores: ItemScores
-    table: Losses
+    table: Scores
     unit: float
     """The largest difference that one item can make."""
     labelled: LabelledTest | None = None
@@ -389,12 +389,12 @@ def _task_weights(scores: ItemScores) -> Floats:
     return weights
 
 
-def _weighted(scores: ItemScores, *, macro: bool, order: Sequence[int] | None = None) -> Losses:
+def _weighted(scores: ItemScores, *, macro: bool, order: Sequence[int] | None = None) -> Scores:
     """Return the losses, weighted so that their plain mean is the requested mean."""
     table = scores.losses(order=order)
     if not macro or len(scores.tasks) == 1:
         return table
-    return Losses(
+    return Scores(
         table.values[:, :, 0, :, 0] * _task_weights(scores)[scores.task],
         dims=("learner", "dataset", "instance"),
         learners=table.learners,
@@ -405,7 +405,7 @@ def _weighted(scores: ItemScores, *, macro: bool, order: Sequence[int] | None = 
 
 
 def _test(
-    scores: ItemScores, table: Losses, test: Any, *, weighted: bool, unit: float
+    scores: ItemScores, table: Scores, test: Any, *, weighted: bool, unit: float
 ) -> tuple[Any, str, dict[str, Any]]:
     """Return the test, the reason for it, and its arguments."""
     binary = bool(np.isin(table.values, (0.0, 1.0)).all()) and scores.count.max() <= 1
@@ -565,7 +565,7 @@ def choose_by_slice(
     - `evals`: The logs.
     - `groups`: The same logs, read with the key of the slices as cluster; or `evals` for its tasks.
     - `by`: The key, or ``"task"``.
-    - `arguments`: The arguments of `choose_model`.
+    - `arguments`: The arguments of `compare_evals`.
     """
     codes, names = evals.item_task, evals.tasks
     if by != "task":
@@ -577,7 +577,7 @@ def choose_by_slice(
 
     def decide(name: str, alpha: float) -> Decision:
         part = evals.only_items(codes == names.index(name))
-        return choose_model(part, **{**arguments, "alpha": alpha}).decision
+        return compare_evals(part, **{**arguments, "alpha": alpha}).decision
 
     return order_slices(whole.decision, names, decide, by=by)
 
@@ -589,10 +589,10 @@ def choose_by_metric(
 
     - `whole`: The choice by the first metric.
     - `logs`: The same logs, read by each metric.
-    - `arguments`: The arguments of `choose_model`.
+    - `arguments`: The arguments of `compare_evals`.
     """
 
     def decide(name: str, alpha: float) -> Decision:
-        return choose_model(logs[name], **{**arguments, "alpha": alpha}).decision
+        return compare_evals(logs[name], **{**arguments, "alpha": alpha}).decision
 
     return order_slices(whole.decision, tuple(logs), decide, by="metric")

@@ -21,7 +21,7 @@ from bestofk.stats.pairwise.clustered import clusters_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bestofk.losses.losses import Losses
+    from bestofk.losses.losses import Scores
 
 Codes = npt.NDArray[np.int32]
 MEASURES = ("cost", "tokens", "latency")
@@ -241,8 +241,9 @@ class Evals:
         missing: str = "drop",
         count_errors_as_wrong: bool = False,
         limits: str = "score",
-    ) -> Losses:
-        """Return the table of losses for `bestofk.order`: learners x items, epochs averaged.
+    ) -> Scores:
+        """Return the table of losses for `bestofk.compare_scores`: learners x items, epochs
+        averaged.
 
         Parameters
         ----------

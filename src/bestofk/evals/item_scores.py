@@ -17,7 +17,7 @@ from bestofk.evals.rows import ROWS_AT_ONCE, STATUSES
 
 if TYPE_CHECKING:
     from bestofk.evals.evals import Evals
-    from bestofk.losses.losses import Losses
+    from bestofk.losses.losses import Scores
 
 Codes = npt.NDArray[np.int32]
 MISSING = ("drop", "refuse", "allow")
@@ -136,9 +136,9 @@ class ItemScores:
         """Return pass^k: the chance that all of k answers to an item are right."""
         return passed_items(self, k, every=True)
 
-    def losses(self, *, by: str = "item", order: Sequence[int] | None = None) -> Losses:
+    def losses(self, *, by: str = "item", order: Sequence[int] | None = None) -> Scores:
         """Return the table of losses, of the learners in this order; see `Evals.losses`."""
-        from bestofk.losses.losses import Fresh, Losses
+        from bestofk.losses.losses import Fresh, Scores
 
         one_of(by, "by", ("item", "task"))
         order = range(len(self.learners)) if order is None else order
@@ -150,7 +150,7 @@ class ItemScores:
         if by == "item":
             values, dims = values[:, np.newaxis], (*dims, "instance")
             datasets = self.tasks if len(self.tasks) == 1 else [f"{len(self.tasks)} tasks"]
-        return Losses(
+        return Scores(
             Fresh(values),
             dims=dims,
             learners=[self.learners[k] for k in order],

@@ -15,7 +15,7 @@ from bestofk._base.results import Presented
 from bestofk.decide.choose_test import Choice
 from bestofk.evals.evals import Evals
 from bestofk.evals.item_scores import ItemScores
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.stats.pairwise.clustered import clusters_of
 from bestofk.stats.pairwise.judge_correction import MIN_LABELLED, prediction_powered
 from bestofk.stats.pairwise.registry import LABELLED_TESTS
@@ -252,7 +252,7 @@ class LabelledTest:
         )  # fmt: skip
 
 
-def labelled_losses(scores: ItemScores, weights: Any) -> tuple[Losses, LabelledTest]:
+def labelled_losses(scores: ItemScores, weights: Any) -> tuple[Scores, LabelledTest]:
     """Return a table for `decide`, and the test that reads it.
 
     A row has the judge's scores of all N items, and human minus judge of the n labelled items. Both
@@ -278,7 +278,7 @@ def labelled_losses(scores: ItemScores, weights: Any) -> tuple[Losses, LabelledT
     estimate = np.asarray(test(*pairs).estimate)
     # the means that agree best with the differences between the models
     gaps = [np.square(-np.diff(table.mean(axis=1)) - estimate).sum() for table in tables]
-    table = Losses(
+    table = Scores(
         tables[int(gaps[1] < gaps[0])][:, np.newaxis],
         dims=("learner", "dataset", "instance"),
         learners=scores.learners,

@@ -81,7 +81,7 @@ def read_evals(
     truth : str, optional
         Human labels of some answers: another metric of the logs, such as the column
         ``"human_score"``, or the path of a table of labels. The scores are then those of a judge,
-        and `choose_model` corrects them.
+        and `compare_evals` corrects them.
     format : str, optional
         The name of a format in `EVAL_FORMATS`, for all files.
     columns : mapping, optional
@@ -120,7 +120,7 @@ def read_evals(
     Evals(3 models x 24 items of 1 task, 2 epochs, match)
     >>> len(evals.clusters)
     8
-    >>> bk.order(evals.losses(), prefer=evals.costs()).recommended
+    >>> bk.compare_scores(evals.losses(), prefer=evals.costs()).recommended
     'mockllm/medium'
     """
     of_labels = {
@@ -310,8 +310,8 @@ def _unknown_format(source: Source) -> TableError:
     return TableError(
         f"{source.name}: the format is unknown; pass ",
         use(format=...),
-        f", one of {names}; for tables with one row per fold or data set use 'bestofk order' "
-        "(bestofk.read_losses).",
+        f", one of {names}; for tables with one row per fold or data set use 'bestofk scores' "
+        "(bestofk.read_scores).",
     )
 
 

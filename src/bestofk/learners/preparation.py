@@ -500,9 +500,9 @@ def ready_learner(estimator: Any, data: DataSet, *, fill_always: bool = False) -
     Examples
     --------
     >>> import pandas as pd
-    >>> from bestofk.data import as_dataset
+    >>> from bestofk.data import read_data
     >>> from sklearn.svm import SVC
-    >>> data = as_dataset(pd.DataFrame({"colour": ["red", "blue"] * 3}), [0, 1] * 3)
+    >>> data = read_data(pd.DataFrame({"colour": ["red", "blue"] * 3}), [0, 1] * 3)
     >>> ready = ready_learner(SVC(), data)
     >>> ready.form, ready.done.explain()
     ('frame', '1 column 1-of-n')

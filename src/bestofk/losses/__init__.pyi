@@ -1,3 +1,3 @@
 from .formats.registry import LOSS_FORMATS as LOSS_FORMATS, LossFormat as LossFormat
-from .losses import Losses as Losses
-from .reading import read_losses as read_losses
+from .losses import Scores as Scores
+from .reading import read_scores as read_scores

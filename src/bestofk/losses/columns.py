@@ -42,7 +42,7 @@ def refuse_battles(table: Table) -> None:
     if not (table.is_numeric(first) and (table.numbers(first) % 1 > 0).any()):
         raise BattleColumnsError(
             f"{table.source}: the columns {joined(list(roles.values()))} hold battles: use "
-            "bestofk.decide.order_battles, or bestofk order on the command line."
+            "bestofk.decide.compare_battles, or bestofk scores on the command line."
         )
 
 
@@ -54,7 +54,7 @@ def refuse_intervals(table: Table, roles: Mapping[str, str]) -> None:
     if set(free) == {"low", "high"}:
         raise IntervalColumnsError(
             f"{table.source}: the columns 'low' and 'high' hold intervals of losses: use "
-            "bestofk.papers.decide.order_intervals, or bestofk order on the command line."
+            "bestofk.papers.decide.order_intervals, or bestofk scores on the command line."
         )
 
 

@@ -304,7 +304,7 @@ def metric_of(loss_name: str) -> Metric:
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class Losses:
+class Scores:
     """Losses of K learners on the same splits, with the names and the design.
 
     Parameters
@@ -362,9 +362,9 @@ class Losses:
 
     Examples
     --------
-    >>> losses = Losses([[0.1, 0.2, 0.3], [0.2, 0.2, 0.5]], learners=["nn", "c4.5"])
+    >>> losses = Scores([[0.1, 0.2, 0.3], [0.2, 0.2, 0.5]], learners=["nn", "c4.5"])
     >>> losses
-    Losses(2 learners x 1 data set, one run of 3-fold cross-validation)
+    Scores(2 learners x 1 data set, one run of 3-fold cross-validation)
     >>> losses.values.shape
     (2, 1, 1, 3, 1)
     >>> {name: round(mean, 3) for name, mean in losses.means().items()}
@@ -469,7 +469,7 @@ class Losses:
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Losses):
+        if not isinstance(other, Scores):
             return NotImplemented
         return (
             self.learners == other.learners
@@ -491,7 +491,7 @@ class Losses:
         k, d = len(self.learners), len(self.datasets)
         gap = "" if self.complete else f", {int(self.missing.sum())} cells missing"
         return (
-            f"Losses({k} learner{'s' * (k != 1)} x {d} data set{'s' * (d != 1)}, "
+            f"Scores({k} learner{'s' * (k != 1)} x {d} data set{'s' * (d != 1)}, "
             f"{self.design.describe()}{gap})"
         )
 
@@ -506,7 +506,7 @@ class Losses:
         *,
         learners: str | Iterable[str] | None = None,
         datasets: str | Iterable[str] | None = None,
-    ) -> Losses:
+    ) -> Scores:
         """Return the losses of some learners and data sets, in the order of their names."""
         rows, learners = _positions(learners, self.learners, "learner")
         columns, sets = _positions(datasets, self.datasets, "data set")
@@ -603,9 +603,9 @@ def _part_of(
     loss_name: str,
     account: tuple[str, ...],
     subset_values: Floats | None,
-) -> Losses:
+) -> Scores:
     """Make a table from the parts of another, with a new last sentence of the account."""
-    return Losses(
+    return Scores(
         values, dims=DIMS, learners=learners, datasets=datasets, design=design, missing="allow",
         loss_name=loss_name, account=account, subset_values=subset_values,
     )  # fmt: skip

@@ -87,8 +87,8 @@ def refuse_predictions(table: Table, columns: Sequence[str], fold: str | None) -
     frame = repr(table.source) if table.from_file else "frame"
     raise TableError(
         f"{table.source}: the column {truth!r} looks like true values and the others like "
-        f"predictions: 'bestofk order {file} --truth {shlex.quote(truth)}' or "
-        f"bk.order_predictions({truth!r}, {frame}) compares them, with ",
+        f"predictions: 'bestofk scores {file} --truth {shlex.quote(truth)}' or "
+        f"bk.compare_predictions({truth!r}, {frame}) compares them, with ",
         use(folds=fold or "COLUMN"),
         " if they come from cross_val_predict.",
     )

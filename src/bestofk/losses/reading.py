@@ -50,7 +50,7 @@ from bestofk.losses.layouts import (
     renumber_within_runs,
     unpaired_runs,
 )
-from bestofk.losses.losses import DIMS, GAPS, Losses, settle_design
+from bestofk.losses.losses import DIMS, GAPS, Scores, settle_design
 from bestofk.losses.predictions import refuse_predictions
 from bestofk.losses.split_design import is_certain, unclear_design
 from bestofk.splits.design import KINDS, Design
@@ -63,7 +63,7 @@ READING = (
 
 
 @names_arguments()
-def read_losses(
+def read_scores(
     source: str | os.PathLike[str] | Table | Mapping[str, Any] | Any,
     *,
     higher_is_better: bool | None = None,
@@ -75,7 +75,7 @@ def read_losses(
     missing: str = "refuse",
     where: Mapping[str, str] | None = None,
     format: str | None = None,
-) -> Losses:
+) -> Scores:
     """Read losses (or scores) from a file, a data frame, a table or a mapping of columns.
 
     A table is long (one row per loss: learner, data set, run, fold, score), wide (one column per
@@ -105,7 +105,7 @@ def read_losses(
     learners : sequence of str, optional
         The columns of a wide table that are learners, if other columns are not.
     design : Design or str, optional
-        How the losses were produced, as in `Losses`.
+        How the losses were produced, as in `Scores`.
     layout : str, optional
         ``"long"`` (one row per loss), ``"wide"`` (one column per learner) or
         ``"learners-in-rows"`` (one row per learner, one column per data set or per fold). None:
@@ -113,7 +113,7 @@ def read_losses(
         learner has one row and no column is a metric.
     missing : {"refuse", "allow"}
         What to do with empty and absent cells: raise an error, or declare the cells missing.
-        `order` with ``missing="drop"`` leaves out what some learner lacks.
+        `compare_scores` with ``missing="drop"`` leaves out what some learner lacks.
     where : mapping of column to value, optional
         Read only the rows with these values, such as ``{"constraint": "1h8c"}``.
     format : str, optional
@@ -121,8 +121,8 @@ def read_losses(
 
     Returns
     -------
-    Losses
-        `Losses.account` says in sentences how the table was read.
+    Scores
+        `Scores.account` says in sentences how the table was read.
 
     Raises
     ------
@@ -137,7 +137,7 @@ def read_losses(
 
     Examples
     --------
-    >>> losses = read_losses(
+    >>> losses = read_scores(
     ...     {"model": ["nn", "nn", "c4.5", "c4.5"], "fold": [1, 2, 1, 2],
     ...      "accuracy": [0.75, 0.5, 0.875, 0.75]}
     ... )
@@ -224,7 +224,7 @@ def read_losses(
     account += [*cells.notes, *grid.notes]
     design = "test-set" if cells.instances else design
     values, settled = _design_of(cells, grid, design, account)
-    return Losses(
+    return Scores(
         values,
         dims=DIMS,
         learners=cells.levels["learner"].names,

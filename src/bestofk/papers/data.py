@@ -25,7 +25,7 @@ from bestofk._base.errors import BestOfKError, RunError, UnknownNameError
 from bestofk._base.formatting import counted, shortened
 from bestofk._base.registry import Registry
 from bestofk.data.dataset import DataSet
-from bestofk.data.reading import as_dataset
+from bestofk.data.reading import read_data
 from bestofk.data.tables import read_table
 from bestofk.version import __version__
 
@@ -357,7 +357,7 @@ def _write(path: Path, table: Rows) -> None:
 
 def read_in_file_order(path: str | Path, name: str, *, ignore: Sequence[str] = ()) -> DataSet:
     """Read a data set with values and classes in order of appearance, as the papers did."""
-    data = as_dataset(
+    data = read_data(
         path, "class", name=name, task="classification", columns=dict.fromkeys(ignore, "ignore")
     )
     X = data.X.copy(deep=False)

@@ -210,7 +210,7 @@ def estimate(
     Examples
     --------
     >>> import bestofk as bk
-    >>> result = estimate("nn", bk.load("iris"), methods=["resubstitution", "leave-one-out"])
+    >>> result = estimate("nn", bk.read_data("iris"), methods=["resubstitution", "leave-one-out"])
     >>> [(one.method, round(one.error, 4)) for one in result.estimates]
     [('resubstitution', 0.0), ('leave-one-out', 0.0467)]
     """

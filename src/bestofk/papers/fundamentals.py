@@ -288,7 +288,7 @@ def bootstrap_632_per_sample(losses: Floats, draws: npt.NDArray[np.int64]) -> fl
     count repeatedly, plus .632 times the error on the points left out. The text prints the weights
     the other way round.
 
-    - `losses` (samples, points): Losses of the learner trained on each bootstrap sample.
+    - `losses` (samples, points): Scores of the learner trained on each bootstrap sample.
     - `draws` (samples, points): How often each sample drew each point; 0 means left out.
 
     Examples

@@ -107,20 +107,20 @@ def run_test(
 ) -> TestReport:
     """Run one test on a table of losses.
 
-    - `losses`: As for `bestofk.order`.
+    - `losses`: As for `bestofk.compare_scores`.
     - `test`: A name of ``bestofk list tests``.
     - `pair`: Only these two learners, for pairwise tests.
     - `alternative`, `alpha`, `df`, `random_state`: As for the test.
     - `correction`: Over all pairs.
-    - `missing` {"refuse", "drop", "allow"}: As for `bestofk.order`.
+    - `missing` {"refuse", "drop", "allow"}: As for `bestofk.compare_scores`.
     - `rule` {"vertex", "paper"}: Of ``"bootstrap-b"``.
-    - `**reading`: For a file or data frame: what `read_losses` takes, such as
+    - `**reading`: For a file or data frame: what `read_scores` takes, such as
       ``higher_is_better=True``.
 
     Examples
     --------
     >>> import bestofk as bk
-    >>> table = bk.Losses([[0.312, 0.287, 0.301], [0.201, 0.18, 0.205]], learners=["a", "b"])
+    >>> table = bk.Scores([[0.312, 0.287, 0.301], [0.201, 0.18, 0.205]], learners=["a", "b"])
     >>> report = run_test(table, "kfold-t", pair=("a", "b"))
     >>> round(report.result.statistic, 3)
     23.339

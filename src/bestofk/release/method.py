@@ -43,7 +43,7 @@ def worse_test(
 ) -> PairwiseResult:
     """Test whether the mean loss of a build is greater than that of the baseline.
 
-    - `losses` (..., n), `baseline` (..., n): Losses on the same items, averaged over runs.
+    - `losses` (..., n), `baseline` (..., n): Scores on the same items, averaged over runs.
     - `clusters` (n,): The cluster of each item.
     - `unit`: The largest possible difference of one item, if it is known.
     - `worse`: False tests whether the build is better.

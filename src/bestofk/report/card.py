@@ -18,7 +18,7 @@ from bestofk.decide.statements.wording import level_words, shown_means, worse_th
 from bestofk.decide.stopping.result import Race, StoppedDecision
 from bestofk.evals.costs import cost_phrase, main_cost
 from bestofk.evals.model_choice import ModelChoice
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.report.names import html_name, html_sentence
 from bestofk.run.study import Study
 
@@ -36,7 +36,7 @@ class Row:
 
 def card_of(
     order: Decision | None,
-    losses: Losses | None,
+    losses: Scores | None,
     study: Study | None,
     models: ModelChoice | None,
     *,
@@ -112,7 +112,7 @@ def _bound(order: Decision, best: Name) -> list[Row]:
     return [Row(label="Worse than the best by", notes=(worse, sure))]
 
 
-def _based_on(order: Decision | None, losses: Losses | None, models: ModelChoice | None) -> str:
+def _based_on(order: Decision | None, losses: Scores | None, models: ModelChoice | None) -> str:
     if models is not None:
         scores = models.scores
         parts = [counted(len(scores.items), "item")]

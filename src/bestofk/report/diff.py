@@ -153,9 +153,9 @@ def diff(before: Any, after: Any) -> Difference:
     Examples
     --------
     >>> import bestofk as bk
-    >>> losses = bk.read_losses("breast-cancer-10x10")
-    >>> strict = bk.order(losses, alpha=0.001)
-    >>> print(bk.diff(bk.order(losses), strict).explain())
+    >>> losses = bk.read_scores("breast-cancer-10x10")
+    >>> strict = bk.compare_scores(losses, alpha=0.001)
+    >>> print(bk.diff(bk.compare_scores(losses), strict).explain())
     The recommendation is the same: logistic-regression.
     Verdicts: 1-nn from 'ruled out' to 'may be the best' and gaussian-nb from ...
     All means of error rate are the same.

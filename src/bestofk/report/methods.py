@@ -14,7 +14,7 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.statements.wording import level_words
 from bestofk.decide.stopping.result import Race
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.report.names import latex_escape, one_line
 from bestofk.run.study import Study
 from bestofk.stats.adjust import CORRECTIONS
@@ -147,7 +147,7 @@ Sentence = tuple[Part, ...]
 
 
 def methods_of(
-    order: Decision | None, losses: Losses | None, study: Study | None = None
+    order: Decision | None, losses: Scores | None, study: Study | None = None
 ) -> Methods:
     """Return the paragraph for a decision."""
     sentences: list[Sentence] = [(_comparison(order, losses, study),)]
@@ -186,7 +186,7 @@ def _latex_part(part: Part) -> str:
     return latex_escape(part.text) + citation
 
 
-def _comparison(order: Decision | None, losses: Losses | None, study: Study | None) -> str:
+def _comparison(order: Decision | None, losses: Scores | None, study: Study | None) -> str:
     """Return what was compared, on which data and by which design."""
     names = order.by_preference if order else losses.learners  # type: ignore[union-attr]
     learners = f"{counted(len(names), order.noun if order else 'learner')} ({_shortened(names)})"

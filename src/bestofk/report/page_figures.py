@@ -11,7 +11,7 @@ from markupsafe import Markup
 from bestofk._base.errors import BestOfKError
 from bestofk.decide.decision import Decision
 from bestofk.decide.registry import decides_by
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.report.figures.output import svg
 from bestofk.report.figures.picture import Picture
 from bestofk.report.figures.registry import FIGURES
@@ -80,16 +80,16 @@ class PageFigure:
     kind: str
     title: str
     caption: str
-    condition: Callable[[Decision, Losses], bool] = lambda *_: True
+    condition: Callable[[Decision, Scores], bool] = lambda *_: True
     """Condition besides those of the registry."""
     needs_losses: bool = False
 
-    def belongs(self, order: Decision, losses: Losses) -> bool:
+    def belongs(self, order: Decision, losses: Scores) -> bool:
         """Return whether a page about this decision shows the figure."""
         value = losses if self.needs_losses else order
         return FIGURES[self.kind].fits(value) and self.condition(order, losses)
 
-    def draw(self, order: Any, losses: Losses | None = None) -> DrawnFigure:
+    def draw(self, order: Any, losses: Scores | None = None) -> DrawnFigure:
         """Return the figure as SVG for a page."""
         options: dict[str, Any] = {"losses": losses} if self.needs_losses else {}
         return drawn(
@@ -105,33 +105,33 @@ def _is_complete(order: Decision) -> bool:
     return order.runs_of(order.by_preference[0]) is None
 
 
-def _decided_by_preference(order: Decision, _: Losses) -> bool:
+def _decided_by_preference(order: Decision, _: Scores) -> bool:
     return decides_by(order.procedure) in ("best", "steps")
 
 
-def _few_learners(order: Decision, _: Losses) -> bool:
+def _few_learners(order: Decision, _: Scores) -> bool:
     few = len(order.by_preference) <= MAX_LEARNERS_IN_STEPS
     return few and order.preference.stated and _is_complete(order)
 
 
-def _many_learners(order: Decision, _: Losses) -> bool:
+def _many_learners(order: Decision, _: Scores) -> bool:
     return len(order.by_preference) > 2
 
 
-def _several_losses(order: Decision, losses: Losses) -> bool:
+def _several_losses(order: Decision, losses: Scores) -> bool:
     several = losses.values[0].size > 1 and not losses.design.on_test_set
     return several and len(order.by_preference) <= MAX_LEARNERS and _is_complete(order)
 
 
-def _matrix_fits(order: Decision, _: Losses) -> bool:
+def _matrix_fits(order: Decision, _: Scores) -> bool:
     return len(order.by_preference) <= MAX_LEARNERS
 
 
-def _several_datasets(_: Decision, losses: Losses) -> bool:
+def _several_datasets(_: Decision, losses: Scores) -> bool:
     return len(losses.datasets) > 1
 
 
-def _few_means(order: Decision, losses: Losses) -> bool:
+def _few_means(order: Decision, losses: Scores) -> bool:
     few = len(losses.datasets) * len(losses.learners) <= MAX_MEANS
     return few and len(order.evidence) > 0 and _is_complete(order)
 
@@ -204,7 +204,7 @@ PAGE_FIGURES = (
 )
 
 
-def dot_plot_of(order: Decision, losses: Losses) -> str:
+def dot_plot_of(order: Decision, losses: Scores) -> str:
     """Return the losses as dots in fixed colours, for other pages; empty if they do not fit."""
     from bestofk.report.figures.kinds.loss_points import layout_losses
 
@@ -216,7 +216,7 @@ def dot_plot_of(order: Decision, losses: Losses) -> str:
         return ""
 
 
-def figures_of(order: Decision | None, losses: Losses | None) -> list[DrawnFigure]:
+def figures_of(order: Decision | None, losses: Scores | None) -> list[DrawnFigure]:
     """Return the figures of a decision as SVG for a page."""
     figures: list[DrawnFigure] = []
     if order is None or losses is None:

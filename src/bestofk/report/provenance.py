@@ -14,7 +14,7 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.settings import Settings
 from bestofk.evals.model_choice import ModelChoice
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.report.tables import Column, OutputTable
 from bestofk.run.store.url import hide_passwords
 from bestofk.run.study import Study
@@ -45,7 +45,7 @@ def left_out_of(
 
 def facts_of(
     order: Decision | None,
-    losses: Losses | None,
+    losses: Scores | None,
     study: Study | None,
     models: ModelChoice | None = None,
 ) -> list[tuple[str, str]]:
@@ -149,12 +149,14 @@ def repeat_of(order: Decision | None, study: Study | None, command: Sequence[str
     if study is not None:
         call = _compare_call(order, study)
     elif order is not None:
-        call = _call("order = bk.order", ["losses", *_assignments(_decision_arguments(order))])
+        call = _call(
+            "order = bk.compare_scores", ["losses", *_assignments(_decision_arguments(order))]
+        )
     return Repeat(heading="The call that repeats it", text=call)
 
 
 def _decision_arguments(order: Decision) -> dict[str, str]:
-    """Return the code of the arguments of `bestofk.order` by name."""
+    """Return the code of the arguments of `bestofk.compare_scores` by name."""
     if order.settings is not None:
         arguments = _settings_arguments(order.settings)
         tests = {name: repr(value) for name, value in order.settings.test_arguments.items()}

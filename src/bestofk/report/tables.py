@@ -26,7 +26,7 @@ from bestofk.decide.statements.wording import (
     worse_than_best,
 )
 from bestofk.decide.stopping.result import StoppedEvidence
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.report.figures.comparisons import bounds_note, interval_words
 from bestofk.report.names import html_name, html_sentence, latex_text, markdown_text
 from bestofk.report.page_figures import dot_plot_of
@@ -490,7 +490,7 @@ def _finite(values: Any) -> list[float | None]:
     return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
-def datasets_table(losses: Losses) -> OutputTable | None:
+def datasets_table(losses: Scores) -> OutputTable | None:
     """Return the mean of every learner on every data set; None for one data set."""
     if len(losses.datasets) < 2 or not losses.complete:
         return None

@@ -24,7 +24,7 @@ from bestofk.decide.slices import Slices
 from bestofk.decide.statements import Stated, Statement
 from bestofk.decide.stopping.result import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.release.gate import GateResult
 from bestofk.report.assumptions import CheckedAssumption, assumptions_of
 from bestofk.report.card import card_of, result_card, today
@@ -288,7 +288,7 @@ def _names(order: Decision | None, study: Study | None) -> set[object]:
 
 
 def _title(
-    order: Decision | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
+    order: Decision | None, losses: Scores | None, study: Study | None, models: ModelChoice | None
 ) -> str:
     learners = len(order.by_preference) if order is not None else len(losses.learners)  # type: ignore[union-attr]
     if study is not None:
@@ -357,7 +357,7 @@ def _by_task(choice: ModelChoice | None) -> list[DrawnFigure]:
 
 
 def _tables(
-    order: Decision | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
+    order: Decision | None, losses: Scores | None, study: Study | None, models: ModelChoice | None
 ) -> list[OutputTable]:
     costs = None if study is None else study.costs
     tables = []

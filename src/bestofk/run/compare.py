@@ -47,7 +47,7 @@ from bestofk.splits.plans import Plan, plan as make_plan
 
 if TYPE_CHECKING:
     from bestofk.decide.stopping.rule import StopRule
-    from bestofk.losses.losses import Losses
+    from bestofk.losses.losses import Scores
     from bestofk.run.race import PlannedRace, RaceOutcome
 
 ValueT = TypeVar("ValueT", Settings, Execution)
@@ -93,7 +93,7 @@ def compare(
         One of: features and target (``compare(learners, X, y)``); a data frame (pandas, polars,
         Arrow) and the name of its target column; a file (and the name of its target column); a
         `DataSet`; the name of an embedded data set; a list of files, names or data sets. See
-        `bestofk.as_dataset`. Copies of a row stay in one fold; the study reports them.
+        `bestofk.read_data`. Copies of a row stay in one fold; the study reports them.
     cv : int, str, splitter, pairs of rows or Plan, optional
         A number of folds; ``"10x5+nested"``, ``"10x10"``, ``"5x2"``, ``"kfold:10"``,
         ``"holdout:0.33"``, ``"resample:30:0.1"``, ``"loo"``, ``"bootstrap:200"``,
@@ -118,14 +118,14 @@ def compare(
         Also decide in every slice, the test rows with the same value; see `Study.slices`. A named
         column stays a feature.
     columns : mapping of column to {"category", "number", "ignore"}, optional
-        What columns are, if their cells do not show it; see `bestofk.as_dataset`.
+        What columns are, if their cells do not show it; see `bestofk.read_data`.
     prefer : sequence, mapping or str, optional
         Your preference: learners, most preferred first; prices by name; ``"listed"``; or a
         measured cost: ``"fit_time"``, ``"predict_time"``, ``"size"`` or, for learners that count
         their parameters, ``"complexity"``. Measured costs count as different from a factor of two
         on. None: no preference, and the learner with the best mean is recommended.
     margin, alpha, test
-        As for `order`.
+        As for `compare_scores`.
     stop : {None, "settled"} or StopRule, optional
         Stop learners, and the comparison, as soon as the remaining runs would not change the
         decision; `Study.race` says how far every learner ran. ``"settled"`` is short for
@@ -386,7 +386,7 @@ def run_comparison(
         spec = record(spec, execution, notes=notes, fits=partial_fits)
 
     def whole_plan() -> Study:
-        def by_instance(metric: int, learners: Sequence[int]) -> Losses | None:
+        def by_instance(metric: int, learners: Sequence[int]) -> Scores | None:
             from bestofk.run.one_test_set import instance_losses
 
             return instance_losses(experiment, results, learners, metric=metric)

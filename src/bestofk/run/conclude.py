@@ -14,10 +14,10 @@ from bestofk._base.checks import Floats
 from bestofk._base.errors import BestOfKError, RunError
 from bestofk._base.formatting import number, shortened
 from bestofk._base.results import Presented
+from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
-from bestofk.decide.order import decide
 from bestofk.decide.settings import Settings
-from bestofk.losses.losses import DIMS, Losses, metric_of
+from bestofk.losses.losses import DIMS, Scores, metric_of
 from bestofk.run.cells import CellResult
 from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import loss_shown
@@ -33,7 +33,7 @@ def complete_part(
     results: Mapping[CellIndex, CellResult],
     learners: Sequence[int],
     design: Design,
-) -> tuple[Losses | None, tuple[str, ...]]:
+) -> tuple[Scores | None, tuple[str, ...]]:
     """Return the losses of these learners in the runs (or folds) that all of them completed.
 
     Drop a run of cross-validation for all learners if one of them lacks it. If no run is complete,
@@ -54,7 +54,7 @@ def complete_part(
         subset_values = None
     nested_runs = 0 if subset_values is None else subset_values.shape[2]
     names = [spec.learners[learner].name for learner in learners]
-    losses = Losses(
+    losses = Scores(
         values,
         dims=DIMS,
         learners=names,
@@ -205,7 +205,7 @@ class OtherMetric(Presented):
         return f"{by} {self.recommended} would be recommended instead{means}{without}."
 
 
-ByInstance = Callable[[int, Sequence[int]], Losses | None]
+ByInstance = Callable[[int, Sequence[int]], Scores | None]
 
 
 def conclude(
@@ -279,7 +279,7 @@ def conclude(
     )
 
 
-def is_one_split(losses: Losses) -> bool:
+def is_one_split(losses: Scores) -> bool:
     """Return whether each learner has a single number per data set."""
     return losses.design.runs * losses.design.folds == 1
 
@@ -292,7 +292,7 @@ def _other_metric(
     settings: Settings,
     costs: Mapping[str, Cost],
     recommended: object,
-    by_instance: Callable[[Sequence[int]], Losses | None] | None,
+    by_instance: Callable[[Sequence[int]], Scores | None] | None,
 ) -> OtherMetric:
     """Decide by another metric about the compared learners that have values."""
     left_out = left_out_learners(spec, table)

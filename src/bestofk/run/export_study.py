@@ -1,4 +1,4 @@
-"""Export all cells of a study as one long table, which `bestofk.read_losses` reads."""
+"""Export all cells of a study as one long table, which `bestofk.read_scores` reads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def export_study(store: Store, study: int, path: str | os.PathLike[str]) -> int:
     The file has one row per cell, ordered by data set, run, fold, repetition and learner. Runs,
     folds and repetitions count from 1. A failed cell has an empty loss, a failure kind and a
     reason. A cell that was not evaluated yet has only an empty loss. Read a file with such cells
-    with ``read_losses(path, missing="allow")``.
+    with ``read_scores(path, missing="allow")``.
     """
     target = Path(path)
     suffix = target.suffix.lower()

@@ -14,7 +14,7 @@ from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted, joined
 from bestofk.data.cautions import column_cautions, find_copies, joined_groups
 from bestofk.data.dataset import DataSet
-from bestofk.data.reading import as_dataset, convert_target
+from bestofk.data.reading import convert_target, read_data
 from bestofk.data.schema import (
     MIN_ROWS_PER_CLASS,
     OTHER_TASK,
@@ -217,7 +217,7 @@ def as_datasets(
     several = isinstance(data, list | tuple) and len(data) > 0 and all(map(_is_source, data))
     if not (several and named):
         # used for the length of a call, and every learner gets slices
-        return (as_dataset(data, target, copy=False, **options),)
+        return (read_data(data, target, copy=False, **options),)
     for role, value in roles.items():
         if len(data) > 1 and value is not None and not isinstance(value, str):
             raise ArgumentError(
@@ -225,7 +225,7 @@ def as_datasets(
                 f"got {type(value).__name__}."
             )
     datasets = tuple(
-        as_dataset(
+        read_data(
             one, target, name=f"data {number}" if hasattr(one, "columns") else None, copy=False,
             **options,
         )
@@ -367,7 +367,7 @@ def default_plan(
 
     - `rows`: Rows of the (smallest) data set.
     - `datasets`: How many there are.
-    - `procedure`, `test`: As for `order`.
+    - `procedure`, `test`: As for `compare_scores`.
     - `budget`: As for `compare`.
     - `groups`: Groups of the data set with the fewest, which then stay whole: the same plans of
       groups, and with fewer than ten of them one run in which every group is a fold.

@@ -17,14 +17,14 @@ from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, 
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk.data.frames import refuse_other_order
 from bestofk.data.schema import encode_labels, infer_task, is_categorical
+from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
-from bestofk.decide.order import decide
 from bestofk.decide.preference import PreferenceLike
 from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slices, order_slices, slice_names
 from bestofk.losses.columns import find
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.losses.predictions import model_columns
 from bestofk.run.cells import CellResult
 from bestofk.run.experiment import CellIndex, Experiment
@@ -343,13 +343,13 @@ def held_out_losses(
     dataset: str = "test set",
     account: Sequence[str] = (),
     **design: Any,
-) -> Losses:
+) -> Scores:
     """Return the table of losses on one test set.
 
     - `loss`: The metric.
     - `rows`: The rows.
     - `predictions`: For every model its predictions, one for each repetition.
-    - `dataset`, `account`: As for `Losses`.
+    - `dataset`, `account`: As for `Scores`.
     - `**design`: More facts for the design, such as ``n_train``.
     """
     refuse_untestable(loss)
@@ -364,7 +364,7 @@ def held_out_losses(
     assert kind is not None
     # blocks of rows and groups are both fewer than the rows
     grouped = rows.groups is not None or units < len(rows.truth)
-    return Losses(
+    return Scores(
         table[:, np.newaxis, np.newaxis],
         dims=("learner", "dataset", "run", "fold", "repetition"),
         learners=list(predictions),
@@ -411,7 +411,7 @@ def instance_losses(
     chosen: npt.NDArray[np.bool_] | None = None,
     *,
     metric: int = 0,
-) -> Losses | None:
+) -> Scores | None:
     """Return losses of the kept learners on the (chosen) instances of the one test set.
 
     Return None if there are several data sets, or if the metric cannot be tested on one test set.
@@ -482,7 +482,7 @@ def held_out_rows(
 # Decisions about predictions
 
 
-def order_predictions(
+def compare_predictions(
     y_true: Any,
     predictions: Any,
     *,
@@ -529,7 +529,7 @@ def order_predictions(
     task : {"auto", "classification", "regression"}
         Whether the target holds labels or numbers.
     prefer, margin, alpha, test, random_state
-        As for `order`.
+        As for `compare_scores`.
     settings : Settings, optional
         Rare options of the decision, such as the correction.
 
@@ -551,10 +551,10 @@ def order_predictions(
     >>> import bestofk as bk
     >>> y = [0, 1] * 20
     >>> good, bad = [0, 1] * 18 + [1, 0] * 2, [0, 1] * 10 + [1, 0] * 10
-    >>> decision = bk.order_predictions(y, {"good": good, "bad": bad})
+    >>> decision = bk.compare_predictions(y, {"good": good, "bad": bad})
     >>> decision.recommended, decision.test
     ('good', 'mcnemar')
-    >>> bk.order_predictions(y, {"good": good, "bad": bad}, scoring="f1").test
+    >>> bk.compare_predictions(y, {"good": good, "bad": bad}, scoring="f1").test
     'jackknife-t'
     """
     columns, row_values = _columns(
@@ -601,7 +601,7 @@ def order_predictions_by(
     - `y_true`: The column of true values.
     - `predictions`: DataFrame, mapping of name to array, or path of a table.
     - `by`: The column of slices.
-    - `**arguments`: As for `order_predictions`.
+    - `**arguments`: As for `compare_predictions`.
     """
     columns = {name: np.asarray(cells) for name, cells in _columns(predictions, {})[0].items()}
     if by not in columns:
@@ -613,9 +613,9 @@ def order_predictions_by(
         part = {column: values[rows] for column, values in columns.items()}
         settings = replace(arguments.get("settings") or Settings(), alpha=alpha)
         options = {**arguments, "alpha": Settings().alpha, "settings": settings}
-        return order_predictions(y_true, part, **options)
+        return compare_predictions(y_true, part, **options)
 
-    whole = order_predictions(y_true, columns, **arguments)
+    whole = compare_predictions(y_true, columns, **arguments)
     return whole, order_slices(whole, tuple(dict.fromkeys(labels)), decide, by=by)
 
 
@@ -644,7 +644,7 @@ def compare_fitted(
         Rows that trained none of the models, and their true labels or numbers; or a data frame
         and the name of its target column.
     scoring, groups, sample_weight, prefer, margin, alpha, test, random_state, settings
-        As for `order_predictions`.
+        As for `compare_predictions`.
 
     Returns
     -------
@@ -725,7 +725,7 @@ def _fold_losses(
     predictions: Mapping[str, Sequence[ModelPredictions]],
     fold_of: Labels,
     account: Sequence[str],
-) -> Losses:
+) -> Scores:
     """Return the losses of the folds of one run of cross-validation."""
     refuse_untestable(loss)
     n, names = len(fold_of), np.unique(fold_of)
@@ -736,7 +736,7 @@ def _fold_losses(
     groups = None if rows.groups is None else Labelling.of(rows.groups, "groups")
     design = splits_of_pairs(pairs, n, groups, notes=()).design
     metrics = [metric_of_rows(loss, rows, one)[0] for (one,) in predictions.values()]
-    return Losses(
+    return Scores(
         [[metric(test) for test in tested] for metric in metrics],
         dims=("learner", "fold"),
         learners=list(predictions),
@@ -746,7 +746,7 @@ def _fold_losses(
     )
 
 
-def _design_words(losses: Losses, rows: HeldOutRows) -> str:
+def _design_words(losses: Scores, rows: HeldOutRows) -> str:
     """Describe the test set, if blocks of rows are the units."""
     units, n = losses.design.folds, len(rows.truth)
     if losses.design.groups is None:

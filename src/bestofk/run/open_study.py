@@ -65,7 +65,7 @@ def open_study(
         The number of a recorded decision, 1 the first, -1 the last (the default); or settings for
         another one.
     **changes
-        Options of `bestofk.order` to change, such as ``alpha=0.01`` or ``prefer="fit_time"``.
+        Options of `compare_scores` to change, such as ``alpha=0.01`` or ``prefer="fit_time"``.
         Options that do not fit the new procedure, test or family are left out.
 
     Returns

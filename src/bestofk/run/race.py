@@ -35,7 +35,7 @@ from bestofk.decide.stopping.races import (
 )
 from bestofk.decide.stopping.result import Race, RacedLearner, StoppedDecision, evidence_so_far
 from bestofk.decide.stopping.rule import StopRule
-from bestofk.losses.losses import DIMS, Losses, Metric
+from bestofk.losses.losses import DIMS, Metric, Scores
 from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import cost_table, failed_cells, left_out_learners, losses_of
@@ -600,11 +600,11 @@ def _decision(outcome: RaceOutcome, race: Race, settings: Settings) -> StoppedDe
     )
 
 
-def _losses(outcome: RaceOutcome, spec: StudySpec, table: ResultTable) -> Losses:
+def _losses(outcome: RaceOutcome, spec: StudySpec, table: ResultTable) -> Scores:
     """Return the losses of the race, with gaps after a learner was stopped."""
     design = outcome.planned.design.with_(nested_runs=0)
     learners = sorted(outcome.prefer)
-    return Losses(
+    return Scores(
         losses_of(table, spec, learners, (0, design.runs), design.folds),
         dims=DIMS,
         learners=[spec.learners[learner].name for learner in learners],

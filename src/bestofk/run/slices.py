@@ -15,8 +15,8 @@ import numpy.typing as npt
 from bestofk._base.errors import ArgumentError, BestOfKError, DesignError
 from bestofk._base.formatting import counted
 from bestofk.data.dataset import DataSet
+from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
-from bestofk.decide.order import decide
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slices, check_slices, order_slices, slice_names
 from bestofk.run.cells import CellResult

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bestofk.decide.slices import Slices
     from bestofk.decide.stopping.result import Race
     from bestofk.learners.preparation import Preparation
-    from bestofk.losses.losses import Losses
+    from bestofk.losses.losses import Scores
     from bestofk.run.conclude import OtherMetric
     from bestofk.run.experiment import Experiment
     from bestofk.run.replicate import Replication
@@ -75,7 +75,7 @@ class Study(Stated, Reported):
     ----------
     ranking, best : names
         Of the decision; None and () when nothing could be decided.
-    losses : Losses
+    losses : Scores
         What was measured, of the learners that were decided about.
     evidence : Evidence or None
         The tested pairs, that of the decision; ``.to_frame()`` gives one row per pair.
@@ -100,7 +100,7 @@ class Study(Stated, Reported):
     """
 
     decision: Decision | None
-    losses: Losses
+    losses: Scores
     costs: Mapping[str, Cost]
     failures: tuple[FailedCell, ...]
     left_out: Mapping[str, str]

@@ -49,9 +49,9 @@ def table(K: int = 4, n: int = 8, seed: int = 3) -> np.ndarray:
     return np.round(np.clip(0.3 + shift + 0.04 * rng.standard_normal((K, n)), 0, 1), 4)
 
 
-def scores() -> bk.Losses:
+def scores() -> bk.Scores:
     """Accuracies of four learners in 10 folds."""
-    return bk.Losses(1.0 - table(n=10), learners=NAMES, higher_is_better=True,
+    return bk.Scores(1.0 - table(n=10), learners=NAMES, higher_is_better=True,
                      loss_name="accuracy")  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def correct(K: int = 3, n: int = 40) -> np.ndarray:
 
 @functools.cache
 def decision() -> Any:
-    return bk.order(scores(), prefer=list(NAMES), margin=0.02, rope=0.01)
+    return bk.compare_scores(scores(), prefer=list(NAMES), margin=0.02, rope=0.01)
 
 
 @functools.cache
@@ -150,7 +150,7 @@ def _judged() -> Any:
         evals = bk.read_evals(
             path, metric="judge_score", truth="human_score", higher_is_better=True
         )
-    return bk.choose_model(evals)
+    return bk.compare_evals(evals)
 
 
 def _roc() -> Any:
@@ -195,20 +195,20 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "compact_letters": lambda: multiple.compact_letters(paper_tests.tukey(table()).pvalues < 0.05),
     "order": decision,
-    "choose_model": lambda: bk.choose_model(
+    "compare_evals": lambda: bk.compare_evals(
         bk.evals.example_evals("inspect-sums"), prefer="tokens", margin=0.1
     ),
-    "against a model": lambda: bk.choose_model(
+    "against a model": lambda: bk.compare_evals(
         bk.evals.example_evals("inspect-sums"), against="mockllm/small", margin=0.1
     ).against[0],
     "a judge": lambda: _judged().judge,
-    "more items": lambda: bk.choose_model(_gaps(), missing="drop", more=100).more,
-    "order without a preference": lambda: bk.order(table(n=10)),
-    "order along the preference": lambda: bk.order(
+    "more items": lambda: bk.compare_evals(_gaps(), missing="drop", more=100).more,
+    "order without a preference": lambda: bk.compare_scores(table(n=10)),
+    "order along the preference": lambda: bk.compare_scores(
         scores(), prefer=list(NAMES), family="preference"
     ),
     "order_many": lambda: bk.decide.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
-    "most wins": lambda: bk.order(table(n=10), procedure="most-wins"),
+    "most wins": lambda: bk.compare_scores(table(n=10), procedure="most-wins"),
     "ranks": lambda: decision().ranks,
     "evidence": lambda: decision().evidence,
     "slices": sliced,
@@ -243,18 +243,20 @@ MADE: dict[str, Callable[[], Any]] = {
         names=NAMES[:3],
         prefer="listed",
     ),
-    "plan_size": lambda: bk.plan_size(scores()),
-    "pair plan": lambda: bk.plan_size(scores(), difference=0.02).pairs[0],
+    "sample_size": lambda: bk.sample_size(scores()),
+    "pair plan": lambda: bk.sample_size(scores(), difference=0.02).pairs[0],
     "needed": lambda: next(
-        pair.needed[0] for pair in bk.plan_size(scores(), difference=0.001).pairs if pair.needed
+        pair.needed[0] for pair in bk.sample_size(scores(), difference=0.001).pairs if pair.needed
     ),
     "other metric": lambda: _two_metrics().others[0],
     "interval": lambda: intervals.wilson(3, 40),
     "interval_test": lambda: interval_test(np.sort(table(2, 8), axis=0), [table(1, 8)[0]] * 2),
     "run_interval_test": lambda: run_interval_test(interval_table()),
-    "order_battles": lambda: ordering.order_battles(battles()),
+    "compare_battles": lambda: ordering.compare_battles(battles()),
     "order_intervals": lambda: papers.decide.order_intervals(interval_table()),
-    "estimate": lambda: estimate("max", bk.load("iris"), methods=["resubstitution", "holdout"]),
+    "estimate": lambda: estimate(
+        "max", bk.read_data("iris"), methods=["resubstitution", "holdout"]
+    ),
     "study_estimators": lambda: study_estimators(
         "max",
         lambda n, rng: (rng.random((n, 2)), rng.integers(0, 2, n)),
@@ -281,7 +283,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "losses": scores,
     "rehearsal": lambda: rehearse([1.0] * 60 + [0.0] * 40),
     "gate": lambda: bk.gate([1.0] * 60 + [0.0] * 40, [1.0] * 75 + [0.0] * 25),
-    "diff": lambda: bk.diff(bk.order(scores()), bk.order(scores(), alpha=0.01)),
+    "diff": lambda: bk.diff(bk.compare_scores(scores()), bk.compare_scores(scores(), alpha=0.01)),
 }
 """The call that creates each result."""
 

@@ -86,7 +86,7 @@ def test_whatever_a_public_function_returns_is_a_result():
             expected = value.__annotations__.get("return")
             kind = inspect.getmodule(value).__dict__.get(expected) if expected else None
             if dataclasses.is_dataclass(kind) and not issubclass(
-                kind, Presented | bk.Losses | bk.Evals
+                kind, Presented | bk.Scores | bk.Evals
             ):
                 odd[name] = kind.__name__
     assert {name: kind for name, kind in odd.items() if kind not in NO_RESULTS} == {}
@@ -110,7 +110,7 @@ def test_seeds_have_one_default_and_gaps_one_vocabulary():
                 assert parameters["random_state"].default == 0, name
             if "missing" in parameters:
                 # the default for logs is to use the items that all models have
-                usual = "drop" if name == "choose_model" else "refuse"
+                usual = "drop" if name == "compare_evals" else "refuse"
                 assert parameters["missing"].default == usual, name
 
 
@@ -171,7 +171,7 @@ SAY_NOTHING = {
     # shares in percent, or whole numbers alone
     "a judge", "more items",
     # bounds, which are rounded up
-    "against a model", "order_battles", "order along the preference", "standing", "study",
+    "against a model", "compare_battles", "order along the preference", "standing", "study",
     "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
     "cost", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
     "diff", "gate",
@@ -205,5 +205,5 @@ def test_a_study_and_its_decision_have_one_evidence(examples):
 
 def test_numbered_learners_are_called_learners():
     losses = [[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]]
-    text = bk.order(np.array(losses), test="kfold-t").explain()
+    text = bk.compare_scores(np.array(losses), test="kfold-t").explain()
     assert "learner 2" in text

@@ -153,7 +153,7 @@ from bestofk.data.tables import arrow_files
 arrow_files.MIN_FILE_BYTES = 0
 print(bk.read_evals({str(path)!r}).learners)
 try:
-    bk.read_losses({str(tmp_path / "t.parquet")!r})
+    bk.read_scores({str(tmp_path / "t.parquet")!r})
 except bk.MissingExtraError as error:
     print(error)
 """

@@ -21,7 +21,7 @@ def folds(K=3, runs=10, k=10, gap=0.02, seed=0, rows=300):
     values = rng.normal(0.2, 0.05, (1, runs, k)) + rng.normal(0.0, 0.04, (K, runs, k))
     values += gap * np.arange(K)[:, None, None]
     design = bk.Design(kind="cv", runs=runs, folds=k, n_train=rows - rows // k, n_test=rows // k)
-    return bk.Losses(values, learners=["nn", "c4.5", "nmc", "svm", "nb"][:K], design=design)
+    return bk.Scores(values, learners=["nn", "c4.5", "nmc", "svm", "nb"][:K], design=design)
 
 
 def data_sets(n=12, K=3, gap=0.02, seed=1):
@@ -29,13 +29,13 @@ def data_sets(n=12, K=3, gap=0.02, seed=1):
     values = (
         rng.normal(0.2, 0.1, (1, n)) + rng.normal(0, 0.03, (K, n)) + gap * np.arange(K)[:, None]
     )
-    return bk.Losses(values, dims=("learner", "dataset"))
+    return bk.Scores(values, dims=("learner", "dataset"))
 
 
 def answers(n=200, K=2, seed=2):
     rng = np.random.default_rng(seed)
     rates = 0.2 + 0.05 * np.arange(K)[:, None]
-    return bk.Losses((rng.random((K, n)) < rates).astype(float), dims=("learner", "instance"))
+    return bk.Scores((rng.random((K, n)) < rates).astype(float), dims=("learner", "instance"))
 
 
 # --- from numbers ---------------------------------------------------------------------------
@@ -43,7 +43,7 @@ def answers(n=200, K=2, seed=2):
 
 def test_the_corrected_t_test_by_hand():
     # noncentral t with 99 df at level .05 / 10; variance 1/100 + 1/9 of sd^2
-    plan = bk.plan_size(
+    plan = bk.sample_size(
         design="10x10", rows=300, sd=0.05, learners=5, difference=0.06, family="all"
     )
     assert plan.level == pytest.approx(0.005)
@@ -56,7 +56,7 @@ def test_the_corrected_t_test_by_hand():
 
 
 def test_more_runs_stop_at_the_limit_and_more_rows_do_not():
-    plan = bk.plan_size(design="10x10", rows=300, sd=0.05, difference=0.04)
+    plan = bk.sample_size(design="10x10", rows=300, sd=0.05, difference=0.04)
     runs, rows = one(plan).needed
     assert plan.limit > 0.04
     assert (runs.unit, runs.count) == ("runs", None)
@@ -66,48 +66,48 @@ def test_more_runs_stop_at_the_limit_and_more_rows_do_not():
 
 
 def test_needed_runs_are_the_fewest_that_do():
-    plan = bk.plan_size(design="2x10", sd=0.05, difference=0.05)
+    plan = bk.sample_size(design="2x10", sd=0.05, difference=0.05)
     runs = one(plan).needed[0].count
     for r, enough in ((runs, True), (runs - 1, False)):
-        again = bk.plan_size(design=f"{r}x10", sd=0.05, difference=0.05)
+        again = bk.sample_size(design=f"{r}x10", sd=0.05, difference=0.05)
         assert (one(again).power >= 0.8) is enough
 
 
 @pytest.mark.parametrize("test", ["wilcoxon", "permutation", "paired-t"])
 def test_needed_data_sets_are_the_fewest_that_do(test):
-    plan = bk.plan_size(datasets=9, sd=0.05, difference=0.04, test=test)
+    plan = bk.sample_size(datasets=9, sd=0.05, difference=0.04, test=test)
     n = one(plan).needed[0].count
     for count, enough in ((n, True), (n - 1, False)):
-        again = bk.plan_size(datasets=count, sd=0.05, difference=0.04, test=test)
+        again = bk.sample_size(datasets=count, sd=0.05, difference=0.04, test=test)
         assert (one(again).power >= 0.8) is enough
 
 
 def test_needed_instances_give_the_power():
-    plan = bk.plan_size(instances=100, discordance=0.1, difference=0.04)
+    plan = bk.sample_size(instances=100, discordance=0.1, difference=0.04)
     (needed,) = one(plan).needed
-    again = bk.plan_size(instances=needed.count, discordance=0.1, difference=0.04)
+    again = bk.sample_size(instances=needed.count, discordance=0.1, difference=0.04)
     assert 0.8 <= one(again).power < 0.82
 
 
 def test_few_data_sets_cannot_show_anything_and_the_plan_says_how_many_could():
     # 2 / 2^n must be at most .05 / 4: n = 8
-    plan = bk.plan_size(datasets=5, sd=0.05, learners=5, test="wilcoxon")
+    plan = bk.sample_size(datasets=5, sd=0.05, learners=5, test="wilcoxon")
     assert plan.smallest_difference is None
     assert "at least 8 are needed" in plan.explain()
-    more = bk.plan_size(datasets=8, sd=0.05, learners=5, test="wilcoxon")
+    more = bk.sample_size(datasets=8, sd=0.05, learners=5, test="wilcoxon")
     assert more.smallest_difference is not None
-    assert bk.plan_size(datasets=5, sd=0.05, learners=5).smallest_difference > 0.2
+    assert bk.sample_size(datasets=5, sd=0.05, learners=5).smallest_difference > 0.2
 
 
 def test_error_rates_are_learners_that_err_independently():
-    plan = bk.plan_size(instances=200, error_rates=(0.2, 0.3), difference=0.1)
-    expected = bk.plan_size(instances=200, discordance=0.2 * 0.7 + 0.3 * 0.8, difference=0.1)
+    plan = bk.sample_size(instances=200, error_rates=(0.2, 0.3), difference=0.1)
+    expected = bk.sample_size(instances=200, discordance=0.2 * 0.7 + 0.3 * 0.8, difference=0.1)
     assert plan.pairs == expected.pairs
 
 
 def test_discordance_and_rows_give_the_binomial_spread_of_a_fold():
-    plan = bk.plan_size(design="10x10", rows=300, discordance=0.12)
-    again = bk.plan_size(design="10x10", rows=300, sd=np.sqrt(0.12 / 30))
+    plan = bk.sample_size(design="10x10", rows=300, discordance=0.12)
+    again = bk.sample_size(design="10x10", rows=300, sd=np.sqrt(0.12 / 30))
     assert plan.smallest_difference == pytest.approx(again.smallest_difference)
 
 
@@ -140,7 +140,7 @@ def test_discordance_and_rows_give_the_binomial_spread_of_a_fold():
 )
 def test_wrong_numbers_are_refused_in_a_sentence(given, words):
     with pytest.raises(bk.BestOfKError, match=re.escape(words)):
-        bk.plan_size(**given)
+        bk.sample_size(**given)
 
 
 # --- from losses ----------------------------------------------------------------------------
@@ -151,11 +151,11 @@ WIDENED = 1 + 2.4 / 300**0.5
 
 def test_observed_losses_give_what_their_spread_gives():
     losses = folds(K=2)
-    plan = bk.plan_size(losses)
+    plan = bk.sample_size(losses)
     d = (losses.values[0] - losses.values[1]).ravel()
     # a decision on 300 rows multiplies the standard error by 1 + 2.4 / sqrt(300)
     sd = d.std(ddof=1) * WIDENED
-    again = bk.plan_size(design="10x10", rows=300, sd=sd, difference=abs(d.mean()))
+    again = bk.sample_size(design="10x10", rows=300, sd=sd, difference=abs(d.mean()))
     for name in ("standard_error", "difference", "power", "smallest_difference", "limit"):
         assert getattr(one(plan), name) == pytest.approx(getattr(one(again), name), rel=1e-9)
     assert one(plan).estimate == pytest.approx(d.mean())
@@ -165,25 +165,25 @@ def test_the_standard_error_is_that_of_the_test():
     losses = folds(K=2)
     a, b = losses.values[:, 0, :, :, 0]
     result = bk.pairwise.corrected_repeated_kfold_t(a, b, widened=WIDENED)
-    assert one(bk.plan_size(losses)).standard_error == pytest.approx(result.standard_error)
+    assert one(bk.sample_size(losses)).standard_error == pytest.approx(result.standard_error)
 
 
 def test_random_splits():
     rng = np.random.default_rng(3)
     design = bk.Design(kind="resample", folds=30, n_train=270, n_test=30)
-    losses = bk.Losses(rng.normal(0.2, 0.05, (2, 30)), design=design)
-    plan = bk.plan_size(losses)
+    losses = bk.Scores(rng.normal(0.2, 0.05, (2, 30)), design=design)
+    plan = bk.sample_size(losses)
     assert plan.unit == "splits"
     d = losses.values[0].ravel() - losses.values[1].ravel()
-    again = bk.plan_size(design="resample:30:0.1", rows=300, sd=d.std(ddof=1) * WIDENED)
+    again = bk.sample_size(design="resample:30:0.1", rows=300, sd=d.std(ddof=1) * WIDENED)
     assert plan.smallest_difference == pytest.approx(again.smallest_difference)
     assert plan.limit == pytest.approx(again.limit)
 
 
 def test_five_halvings_have_five_runs():
     rng = np.random.default_rng(4)
-    losses = bk.Losses(rng.normal(0.2, 0.05, (3, 5, 2)), design="5x2")
-    plan = bk.plan_size(losses, test="5x2cv-f")
+    losses = bk.Scores(rng.normal(0.2, 0.05, (3, 5, 2)), design="5x2")
+    plan = bk.sample_size(losses, test="5x2cv-f")
     runs = plan.pairs[0].needed[0]
     assert (runs.now, runs.count, runs.reason) == (5, None, "the test needs exactly five runs")
     assert plan.limit is None
@@ -191,7 +191,7 @@ def test_five_halvings_have_five_runs():
 
 @pytest.mark.parametrize("test", ["permutation", "wilcoxon"])
 def test_data_sets(test):
-    plan = bk.plan_size(data_sets(), test=test)
+    plan = bk.sample_size(data_sets(), test=test)
     assert plan.unit == "data sets"
     open_pairs = [pair for pair in plan.pairs if not pair.settled]
     assert open_pairs
@@ -202,51 +202,51 @@ def test_a_wild_data_set_does_not_hide_what_wilcoxon_sees():
     losses = data_sets(n=20, K=2, gap=0.05)
     values = losses.values[:, :, 0, 0, 0].copy()
     values[1, 3] += 5.0
-    wild = bk.Losses(values, dims=("learner", "dataset"))
-    tame, shaken = (one(bk.plan_size(x, test="wilcoxon")) for x in (losses, wild))
+    wild = bk.Scores(values, dims=("learner", "dataset"))
+    tame, shaken = (one(bk.sample_size(x, test="wilcoxon")) for x in (losses, wild))
     assert shaken.smallest_difference < 1.5 * tame.smallest_difference
     assert shaken.difference < 1.5 * tame.difference
 
 
 def test_answers_of_a_test_set():
     losses = answers()
-    plan = bk.plan_size(losses)
+    plan = bk.sample_size(losses)
     wrong = losses.values[:, 0, 0, :, 0]
     disagree = (wrong[0] != wrong[1]).mean()
     assert plan.test == "mcnemar"
-    again = bk.plan_size(instances=200, discordance=disagree, difference=one(plan).difference)
+    again = bk.sample_size(instances=200, discordance=disagree, difference=one(plan).difference)
     assert one(plan).power == pytest.approx(one(again).power)
     assert one(plan).needed == one(again).needed
 
 
 def test_a_test_that_thinks_runs_independent_gets_no_advice_on_runs():
-    plan = bk.plan_size(folds(gap=0.001), test="use-all-data")
+    plan = bk.sample_size(folds(gap=0.001), test="use-all-data")
     runs, rows = plan.pairs[0].needed
     assert runs.count is None
     assert "share rows" in runs.reason
     assert rows.unit == "rows"
-    plan = bk.plan_size(folds(gap=0.001), df=10.0)
+    plan = bk.sample_size(folds(gap=0.001), df=10.0)
     assert "degrees of freedom were measured" in plan.pairs[0].needed[0].reason
 
 
 def test_tests_without_a_known_power_are_refused_by_name():
     with pytest.raises(bk.DesignError, match="does not know the power of test 'sign'"):
-        bk.plan_size(data_sets(), test="sign")
+        bk.sample_size(data_sets(), test="sign")
 
 
 def test_sizes_that_are_not_known_are_told_as_multiples():
     rng = np.random.default_rng(6)
     values = rng.normal(0.2, 0.05, (2, 10, 10))
-    plan = bk.plan_size(values)
+    plan = bk.sample_size(values)
     rows = one(plan).needed[1]
     assert (rows.now, rows.count) == (None, None)
     assert rows.times > 1
     assert "times as many rows" in plan.explain()
-    assert one(bk.plan_size(values, rows=500)).needed[1].count == int(np.ceil(500 * rows.times))
+    assert one(bk.sample_size(values, rows=500)).needed[1].count == int(np.ceil(500 * rows.times))
 
 
 def test_what_is_settled_needs_nothing():
-    plan = bk.plan_size(folds(gap=0.2))
+    plan = bk.sample_size(folds(gap=0.2))
     assert all(pair.settled and not pair.needed for pair in plan.pairs)
     assert "is shown already" in plan.pair("nn", "c4.5").explain()
     assert "Every pair is settled" in plan.explain()
@@ -254,46 +254,50 @@ def test_what_is_settled_needs_nothing():
 
 def test_an_order_brings_its_test_and_family():
     losses = folds(gap=0.01)
-    plan = bk.plan_size(bk.order(losses, alpha=0.1))
+    plan = bk.sample_size(bk.compare_scores(losses, alpha=0.1))
     assert (plan.alpha, plan.family, plan.comparisons) == (0.1, "best", 2)
-    assert plan == bk.plan_size(losses, alpha=0.1)
-    plan = bk.plan_size(bk.order(losses, family="all", correction="bonferroni"))
+    assert plan == bk.sample_size(losses, alpha=0.1)
+    plan = bk.sample_size(bk.compare_scores(losses, family="all", correction="bonferroni"))
     assert (plan.family, plan.correction, plan.comparisons) == ("all", "bonferroni", 3)
 
 
 def test_an_order_without_pairs_is_planned_for_as_its_losses_are():
     losses = folds()
-    plan = bk.plan_size(bk.order(losses, procedure="anova-choice"))
-    assert plan == bk.plan_size(losses, family="all")
+    plan = bk.sample_size(bk.compare_scores(losses, procedure="anova-choice"))
+    assert plan == bk.sample_size(losses, family="all")
 
 
 def test_the_test_is_the_one_that_order_takes():
     few = data_sets(n=5)
-    assert bk.plan_size(few).test == bk.order(few).test == "skew-corrected-t"
-    assert bk.plan_size(data_sets()).test == bk.order(data_sets()).test == "skew-corrected-t"
-    assert bk.plan_size(folds(), correction="shaffer").comparisons == 3
+    assert bk.sample_size(few).test == bk.compare_scores(few).test == "skew-corrected-t"
+    assert (
+        bk.sample_size(data_sets()).test
+        == bk.compare_scores(data_sets()).test
+        == "skew-corrected-t"
+    )
+    assert bk.sample_size(folds(), correction="shaffer").comparisons == 3
 
 
 def test_families():
     losses = folds(K=5)
-    best = bk.plan_size(losses)
+    best = bk.sample_size(losses)
     assert (best.comparisons, best.level, len(best.pairs)) == (4, pytest.approx(0.0125), 10)
     assert "(0.05 over 4 comparisons of each learner)" in best.explain()
-    assert bk.plan_size(losses, family="all").level == pytest.approx(0.005)
-    control = bk.plan_size(losses, family="control", control="nmc")
+    assert bk.sample_size(losses, family="all").level == pytest.approx(0.005)
+    control = bk.sample_size(losses, family="control", control="nmc")
     assert (control.comparisons, control.level) == (4, pytest.approx(0.0125))
     assert all("nmc" in (pair.first, pair.second) for pair in control.pairs)
     assert "over 4 comparisons with the control" in control.explain()
-    prefer = bk.plan_size(losses, family="preference")
+    prefer = bk.sample_size(losses, family="preference")
     assert prefer.level == pytest.approx(0.01)
     assert "one-sided, at level 0.005" in prefer.explain()
-    assert bk.plan_size(losses, correction="none").level == pytest.approx(0.05)
+    assert bk.sample_size(losses, correction="none").level == pytest.approx(0.05)
     with pytest.raises(bk.UnknownNameError, match="no learner 'x'"):
-        bk.plan_size(losses, family="control", control="x")
+        bk.sample_size(losses, family="control", control="x")
 
 
 def test_unknown_learners_are_named():
-    plan = bk.plan_size(folds())
+    plan = bk.sample_size(folds())
     with pytest.raises(bk.UnknownNameError, match="in this plan 'svm'"):
         plan.pair("nn", "svm")
 
@@ -304,7 +308,7 @@ def test_unknown_learners_are_named():
 def test_nothing_is_said_of_a_difference_that_is_rounding_error():
     values = np.array(folds(K=2).values[:, 0, :, :, 0])
     values[1] = values[0][::-1, ::-1] + 3e-17
-    plan = bk.plan_size(values)
+    plan = bk.sample_size(values)
     assert one(plan).difference == 0.0
     assert "no difference was observed" in plan.explain()
     assert "e-1" not in plan.explain()
@@ -313,7 +317,7 @@ def test_nothing_is_said_of_a_difference_that_is_rounding_error():
 def test_nothing_is_said_where_a_thousand_times_as_much_would_not_do():
     values = np.array(folds(K=2, gap=0.0).values[:, 0, :, :, 0])
     values[1] += values[0].mean() - values[1].mean() + 1e-5
-    plan = bk.plan_size(values)
+    plan = bk.sample_size(values)
     assert one(plan).needed[1].reason == "more than 1000 times as many would be needed"
     assert "even 1,000 times as much would not be enough" in plan.explain()
 
@@ -327,19 +331,19 @@ def test_learners_without_spread_give_no_nan_and_no_warning(kind, shape):
     values = np.stack([base + shift * k for k in range(3)])
     tables = [values]
     if len(shape) == 2:
-        tables.append(bk.Losses(values, dims=("learner", "dataset")))
+        tables.append(bk.Scores(values, dims=("learner", "dataset")))
     for table in tables:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             for test in ("auto", *(["5x2cv-f"] if shape[1:] == (5, 2) else [])):
-                plan = bk.plan_size(table, test=test)
+                plan = bk.sample_size(table, test=test)
                 text = json.dumps(plan.to_dict(), allow_nan=False) + plan.explain()
                 assert not re.search(r"\bnan\b", text)
                 plan.to_frame()
 
 
 def test_frame_and_json():
-    plan = bk.plan_size(folds(gap=0.005))
+    plan = bk.sample_size(folds(gap=0.005))
     frame = plan.to_frame()
     assert len(frame) == 3
     assert {"first", "second", "power", "needed_runs", "needed_rows"} <= set(frame.columns)
@@ -362,10 +366,10 @@ def test_numbers_are_rounded_for_reading():
 @settings(max_examples=8, deadline=None)
 def test_the_unit_of_the_loss_does_not_matter(scale, kind):
     losses = folds(gap=0.01) if kind == "folds" else data_sets(gap=0.01)
-    bigger = bk.Losses(
+    bigger = bk.Scores(
         losses.values * scale, dims=losses.dims, learners=losses.learners, design=losses.design
     )
-    a, b = bk.plan_size(losses), bk.plan_size(bigger)
+    a, b = bk.sample_size(losses), bk.sample_size(bigger)
     for x, y in zip(a.pairs, b.pairs, strict=True):
         assert y.power == pytest.approx(x.power, abs=1e-9)
         assert y.smallest_difference == pytest.approx(scale * x.smallest_difference, rel=1e-6)
@@ -381,8 +385,8 @@ def test_the_smallest_difference_is_shown_with_the_power_asked_for(power, learne
         {"datasets": 30, "sd": 0.05},
         {"instances": 300, "discordance": 0.2},
     ):
-        plan = bk.plan_size(power=power, learners=learners, **design)
-        again = bk.plan_size(
+        plan = bk.sample_size(power=power, learners=learners, **design)
+        again = bk.sample_size(
             power=power, learners=learners, difference=plan.smallest_difference, **design
         )
         assert one(again).power == pytest.approx(power, abs=2e-3)
@@ -391,5 +395,5 @@ def test_the_smallest_difference_is_shown_with_the_power_asked_for(power, learne
 def test_the_data_are_not_written_to():
     losses = folds()
     before = losses.fingerprint
-    bk.plan_size(losses)
+    bk.sample_size(losses)
     assert losses.fingerprint == before

@@ -35,7 +35,7 @@ def test_a_decision_is_possible_exactly_if_extreme_data_show_it(
 ):
     possible = []
     for n in (2, 4, 6, 8, 12):
-        decision = bk.order(on_data_sets(extreme(learners, n)), test=test, **asked)
+        decision = bk.compare_scores(on_data_sets(extreme(learners, n)), test=test, **asked)
         possible.append(decision.decidable)
         assert decision.decidable == decision.evidence.rejected.any()
         assert decision.evidence.adjusted_pvalue.min() == pytest.approx(decision.smallest_possible)
@@ -51,21 +51,21 @@ def test_too_few_instances(learners):
     def table(n):
         wrong = np.zeros((learners, n))
         wrong[0] = 1
-        return bk.Losses(wrong, dims=("learner", "instance"))
+        return bk.Scores(wrong, dims=("learner", "instance"))
 
     # exact: two in 2^n patterns of signs, times K - 1
     needed = next(n for n in range(2, 20) if (learners - 1) * 2 / 2**n <= 0.05)
-    assert not bk.order(table(needed - 1)).decidable
-    enough = bk.order(table(needed))
+    assert not bk.compare_scores(table(needed - 1)).decidable
+    enough = bk.compare_scores(table(needed))
     assert enough.decidable
     assert 0 not in enough.candidates
     assert enough.test_choice.smallest_pvalue(needed) == 2 / 2**needed
 
 
 def test_t_tests_can_always_decide(cross_validated, on_data_sets):
-    assert bk.order(cross_validated()).smallest_possible == 0.0
+    assert bk.compare_scores(cross_validated()).smallest_possible == 0.0
     for n in (2, 6):
-        decision = bk.order(on_data_sets(extreme(5, n)))
+        decision = bk.compare_scores(on_data_sets(extreme(5, n)))
         assert decision.test == "skew-corrected-t"
         assert decision.decidable
 
@@ -74,7 +74,7 @@ def test_t_tests_can_always_decide(cross_validated, on_data_sets):
 
 
 def headline(table, **asked):
-    return bk.order(table, **asked).headline()
+    return bk.compare_scores(table, **asked).headline()
 
 
 def test_one_candidate_is_left(cross_validated):
@@ -134,7 +134,7 @@ def test_the_preferred_one_is_within_the_margin(cross_validated, means, others):
 
 def test_a_bound_above_the_mean_is_called_wide(cross_validated):
     wide = cross_validated([0.02, 0.021], spread=0.05)
-    row = bk.order(wide).standings[0]
+    row = bk.compare_scores(wide).standings[0]
     assert row.at_most > row.mean > 0
     assert headline(wide).endswith("worse (95 % confidence; wide: more data would help).")
     assert "wide" not in headline(cross_validated([0.2, 0.2002]))
@@ -142,7 +142,7 @@ def test_a_bound_above_the_mean_is_called_wide(cross_validated):
 
 def test_a_test_without_means_has_no_bound(on_data_sets):
     rng = np.random.default_rng(0)
-    decision = bk.order(on_data_sets(rng.random((3, 12))), test="wilcoxon")
+    decision = bk.compare_scores(on_data_sets(rng.random((3, 12))), test="wilcoxon")
     assert decision.headline().endswith(
         "The wilcoxon test gives no bound: it does not compare means."
     )
@@ -159,5 +159,5 @@ def test_a_preference_names_every_learner(cross_validated):
     rng = np.random.default_rng(0)
     for seed in range(10):
         table = cross_validated(rng.normal(0.3, 0.02, 6), names=names, seed=seed, spread=0.03)
-        text = bk.order(table, prefer="listed").explain()
+        text = bk.compare_scores(table, prefer="listed").explain()
         assert all(name in text for name in names)

@@ -85,7 +85,7 @@ def test_the_full_plan_decides_the_same(
         # who is tied for the smallest mean may be named by either
         losses[:, 0] += 1e-4 * rng.random(K)
     control = int(rng.integers(K)) if family == "control" else None
-    full = bk.order(
+    full = bk.compare_scores(
         losses, prefer="listed" if stated else None, test=TESTS[kind].__name__,
         correction=correction, family=None if family == "best" else family, control=control,
     )  # fmt: skip

@@ -37,11 +37,11 @@ def planned(K, correction=None):
 
 
 def by_plan(losses, correction=None, *, stated=True):
-    table = bk.Losses(
+    table = bk.Scores(
         losses, dims=("learner", "run", "fold"), learners=list("abcde"[: len(losses)])
     )
     more = {} if correction is None else {"family": "all", "correction": correction}
-    result = bk.order(
+    result = bk.compare_scores(
         table, test="corrected-repeated-kfold-t", prefer="listed" if stated else None, **more
     )
     return ["abcde".index(name) for name in result.ranking]
@@ -129,7 +129,7 @@ def test_of_equal_prices_the_smaller_mean_of_the_whole_plan_decides(risk):
     family = planned(2)[1]
     raced = replay(losses, test, family, StopRule(risk=risk), ranks=np.zeros(2))
     assert np.flatnonzero(raced.looks[-1].verdict.candidates()).tolist() == [1]
-    full = bk.order(losses, prefer={0: 1.0, 1: 1.0}, test="corrected-repeated-kfold-t")
+    full = bk.compare_scores(losses, prefer={0: 1.0, 1: 1.0}, test="corrected-repeated-kfold-t")
     assert full.recommended == 1
 
 

@@ -28,7 +28,7 @@ def runs():
 
 def test_the_known_example(evals_of, runs):
     """Per row p = .039; per question .0625, the smallest possible with 5 that differ."""
-    choice = bk.choose_model(evals_of(runs), test="cluster-sign-flip")
+    choice = bk.compare_evals(evals_of(runs), test="cluster-sign-flip")
     assert choice.decision.evidence.pvalue.tolist() == [0.0625]
     assert choice.decision.candidates == ("model-0", "model-1")
     rows = mcnemar(1 - runs[1].ravel(), 1 - runs[0].ravel(), exact=True)
@@ -37,7 +37,7 @@ def test_the_known_example(evals_of, runs):
 
 def test_right_or_wrong_in_one_epoch_is_mcnemars_exact_test(evals_of):
     scores = np.stack([right(0.9, 80, 1), right(0.6, 80, 2)])
-    choice = bk.choose_model(evals_of(scores))
+    choice = bk.compare_evals(evals_of(scores))
     exact = stats.binomtest(
         int((scores[0] > scores[1]).sum()), int((scores[0] != scores[1]).sum())
     ).pvalue
@@ -49,7 +49,7 @@ def test_right_or_wrong_in_one_epoch_is_mcnemars_exact_test(evals_of):
 def test_clusters_are_tested_as_asked(evals_of, name):
     scores = np.stack([right(0.8, 60, 1), right(0.6, 60, 2)])
     clusters = np.arange(60) // 4
-    choice = bk.choose_model(evals_of(scores, clusters=clusters), test=name)
+    choice = bk.compare_evals(evals_of(scores, clusters=clusters), test=name)
     # a decision on 15 clusters multiplies the standard error
     more = {"widened": 1 + 2.5 / 15} if name == "cluster-t" else {}
     direct = CLUSTERED_TESTS[name].load()(1 - scores[0], 1 - scores[1], clusters=clusters, **more)
@@ -62,9 +62,9 @@ def test_a_test_that_knows_no_clusters_is_refused_where_there_are_some(evals_of)
     scores = np.stack([right(0.8, 40, 1), right(0.6, 40, 2)])
     evals = evals_of(scores, clusters=np.arange(40) // 4)
     with pytest.raises(ArgumentError, match="cluster-t, cluster-sign-flip"):
-        bk.choose_model(evals, test="mcnemar")
+        bk.compare_evals(evals, test="mcnemar")
     with pytest.raises(BestOfKError, match="nonsense"):
-        bk.choose_model(evals_of(scores), test="nonsense")
+        bk.compare_evals(evals_of(scores), test="nonsense")
 
 
 def at_most(choice):
@@ -74,13 +74,13 @@ def at_most(choice):
 def test_the_cheapest_that_may_be_the_best(evals_of):
     good = right(0.8, 300, 1)
     scores = np.stack([right(0.3, 300, 2), good, np.where(right(0.02, 300, 3) > 0, 1, good)])
-    choice = bk.choose_model(evals_of(scores), prefer="cost")
+    choice = bk.compare_evals(evals_of(scores), prefer="cost")
     assert (choice.recommended, choice.decision.candidates) == ("model-1", ("model-2", "model-1"))
     assert choice.headline().startswith("Use model-1 (mean score 0.81")
-    free = bk.choose_model(evals_of(scores))
+    free = bk.compare_evals(evals_of(scores))
     assert free.recommended == "model-2"
     # the margin covers what Tango's interval allows the first model to be worse
-    wide = bk.choose_model(evals_of(scores), prefer="cost", margin=0.7)
+    wide = bk.compare_evals(evals_of(scores), prefer="cost", margin=0.7)
     assert (wide.recommended, at_most(wide)["model-0"] < 0.7) == ("model-0", True)
     assert "within your margin of 0.7" in wide.headline()
     assert {row.verdict for row in wide.decision.standings[1:]} == {"within the margin"}
@@ -97,7 +97,7 @@ def test_bounds_are_those_of_the_test_of_the_mean(evals_of, test):
     """Of two models, the bound is the end of the usual 95 % interval."""
     scores = np.random.default_rng(5).random((2, 80))
     evals = evals_of(scores, clusters=np.arange(80) // 2)
-    choice = bk.choose_model(evals, prefer=["model-0", "model-1"], test=test)
+    choice = bk.compare_evals(evals, prefer=["model-0", "model-1"], test=test)
     low, high = direct(test, *scores).confidence_interval(0.95)
     assert low < 0 < high
     assert at_most(choice) == pytest.approx({"model-0": high, "model-1": -low})
@@ -105,7 +105,7 @@ def test_bounds_are_those_of_the_test_of_the_mean(evals_of, test):
 
 def test_mcnemar_has_tangos_bounds(evals_of):
     scores = np.stack([right(0.8, 120, 1), right(0.7, 120, 2), right(0.3, 120, 3)])
-    choice = bk.choose_model(evals_of(scores))
+    choice = bk.compare_evals(evals_of(scores))
     pairs = {(i, j): mcnemar(1 - scores[i], 1 - scores[j], exact=True).confidence_interval(0.975)
              for i in range(3) for j in range(3) if i != j}  # fmt: skip
     assert choice.decision.candidates == ("model-0", "model-1")
@@ -123,7 +123,7 @@ def test_all_bounds_cover_the_regret(evals_of):
     missed = 0
     for _ in range(60):
         scores = (rng.random((3, 60)) < truth[:, None]).astype(float)
-        bounds = at_most(bk.choose_model(evals_of(scores), prefer="cost"))
+        bounds = at_most(bk.compare_evals(evals_of(scores), prefer="cost"))
         missed += any(bounds[f"model-{k}"] < 0.6 - truth[k] for k in range(3))
     # 9 or more of 60 would come in one of 200
     assert missed < stats.binom.ppf(0.995, 60, 0.05)
@@ -131,7 +131,7 @@ def test_all_bounds_cover_the_regret(evals_of):
 
 def test_against_one_model(evals_of):
     scores = np.stack([right(0.8, 300, 1), right(0.79, 300, 2), right(0.2, 300, 3)])
-    choice = bk.choose_model(evals_of(scores), against="model-0", margin=0.2)
+    choice = bk.compare_evals(evals_of(scores), against="model-0", margin=0.2)
     interval = mcnemar(1 - scores[1], 1 - scores[0], exact=True).confidence_interval(0.975)
     rows = {row.name: row for row in choice.against}
     assert rows["model-1"].at_most == pytest.approx(interval.high)
@@ -140,7 +140,7 @@ def test_against_one_model(evals_of):
     }  # fmt: skip
     assert "Compared with model-0, within the margin of 0.2: model-1" in choice.headline()
     with pytest.raises(ArgumentError, match="needs a difference that does not matter"):
-        bk.choose_model(evals_of(scores), against="model-0")
+        bk.compare_evals(evals_of(scores), against="model-0")
 
 
 def test_tasks_count_by_items_or_the_same(evals_of):
@@ -148,8 +148,8 @@ def test_tasks_count_by_items_or_the_same(evals_of):
     scores = np.concatenate([rng.random((2, 90)) / 5 + [[0.7], [0.5]],
                              rng.random((2, 10)) / 5 + [[0.1], [0.6]]], axis=1)  # fmt: skip
     tasks = ["many"] * 90 + ["few"] * 10
-    micro = bk.choose_model(evals_of(scores, tasks=tasks))
-    macro = bk.choose_model(evals_of(scores, tasks=tasks), macro=True)
+    micro = bk.compare_evals(evals_of(scores, tasks=tasks))
+    macro = bk.compare_evals(evals_of(scores, tasks=tasks), macro=True)
     means = (scores[:, :90].mean(axis=1) + scores[:, 90:].mean(axis=1)) / 2
     shown = [macro.decision.means[f"model-{k}"] for k in range(2)]
     assert shown == pytest.approx(means)
@@ -167,18 +167,18 @@ def test_pass_at_k_is_a_score_like_any_other(evals_of):
     answers[0, :, 0] = 1
     answers[1, :20] = 1
     evals = evals_of(answers)
-    best, every = bk.choose_model(evals, pass_at=4), bk.choose_model(evals, pass_all=4)
+    best, every = bk.compare_evals(evals, pass_at=4), bk.compare_evals(evals, pass_all=4)
     assert (best.recommended, every.recommended) == ("model-0", "model-1")
     assert best.decision.metric.name == "pass@4"
     with pytest.raises(ArgumentError, match="pass one"):
-        bk.choose_model(evals, pass_at=2, pass_all=2)
+        bk.compare_evals(evals, pass_at=2, pass_all=2)
 
 
 def test_missing_scores_count_as_wrong_and_as_right(evals_of):
     """The model is ahead on common items, and behind if what it lacks is wrong."""
     scores = np.stack([right(0.85, 200, 1), right(0.7, 200, 2)])
     scores[0, :40] = np.nan
-    choice = bk.choose_model(evals_of(scores))
+    choice = bk.compare_evals(evals_of(scores))
     headline = choice.headline()
     assert "model-0 has no score on 40 of 200 items; all of this also holds if" in headline
     assert "160 of 200 items have a score of every model" in choice.explain()
@@ -192,11 +192,11 @@ def test_missing_scores_count_as_wrong_and_as_right(evals_of):
         "model-1": max(-low for low, _ in intervals),
     })  # fmt: skip
     with pytest.raises(TableError, match="160 of 200 items have a score of every model"):
-        bk.choose_model(evals_of(scores), missing="refuse")
+        bk.compare_evals(evals_of(scores), missing="refuse")
 
 
 def test_json_is_strict(evals_of, runs):
-    choice = bk.choose_model(
+    choice = bk.compare_evals(
         evals_of(runs, costs=[2, 1]), prefer="cost", margin=0.01, test="cluster-sign-flip"
     )
     held = json.loads(json.dumps(choice.to_dict(), allow_nan=False))
@@ -226,7 +226,7 @@ def test_strange_scores_get_a_verdict(evals_of, scores, higher, clusters):
     groups = None if clusters is None else np.arange(n) % clusters
     evals = evals_of(scores, clusters=groups, higher_is_better=higher)
     for macro in (False, True):
-        choice = bk.choose_model(evals, prefer="cost", margin=0.1, macro=macro)
+        choice = bk.compare_evals(evals, prefer="cost", margin=0.1, macro=macro)
         said = choice.explain()
         assert "nan" not in said.lower()
         assert "inf" not in said.split()
@@ -236,7 +236,7 @@ def test_strange_scores_get_a_verdict(evals_of, scores, higher, clusters):
 def test_nothing_in_common_is_one_sentence(evals_of):
     scores = np.array([[1.0, np.nan], [np.nan, 1.0]])
     with pytest.raises(TableError, match="no item for which all 2 models"):
-        bk.choose_model(evals_of(scores))
+        bk.compare_evals(evals_of(scores))
 
 
 def test_equal_models_are_told_apart_by_pooled_rows_only():
@@ -261,7 +261,7 @@ def test_the_fastest_is_not_called_the_cheapest(evals_of):
     scores = np.random.default_rng(7).random((2, 60)) / 10 + [[0.5], [0.502]]
     evals = evals_of(scores)
     evals = replace(evals, latency=np.where(evals.learner == 0, 1.0, 4.0))
-    said = bk.choose_model(evals, prefer="latency").explain()
+    said = bk.compare_evals(evals, prefer="latency").explain()
     assert "the fastest" in said
     assert "You prefer models that are faster" in said
     assert "cheap" not in said
@@ -269,12 +269,12 @@ def test_the_fastest_is_not_called_the_cheapest(evals_of):
 
 
 def test_one_cluster_decides_nothing(evals_of):
-    choice = bk.choose_model(evals_of([[1.0] * 20, [0.0] * 20], clusters=["p"] * 20))
+    choice = bk.compare_evals(evals_of([[1.0] * 20, [0.0] * 20], clusters=["p"] * 20))
     assert not choice.decision.decidable
     assert choice.headline().startswith("Nothing can be ruled out: with one cluster")
 
 
 def test_nothing_is_said_beyond_the_largest_difference(evals_of):
     """Two items in two epochs: the t interval would reach from -38 to 39."""
-    choice = bk.choose_model(evals_of(np.array([[1.0, 1.0], [0.0, 0.5]])))
+    choice = bk.compare_evals(evals_of(np.array([[1.0, 1.0], [0.0, 0.5]])))
     assert at_most(choice) == {"model-0": 1.0, "model-1": 1.0}

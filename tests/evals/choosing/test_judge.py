@@ -61,8 +61,8 @@ def test_the_interval_is_not_wider_than_from_the_labels_alone():
 
 def test_a_biased_judge_does_not_decide(evals_of, judged):
     human, judge = scores()
-    assert bk.choose_model(evals_of(judge)).decision.claims
-    choice = bk.choose_model(judged(human, judge))
+    assert bk.compare_evals(evals_of(judge)).decision.claims
+    choice = bk.compare_evals(judged(human, judge))
     assert not choice.decision.claims
     assert choice.decision.test == "prediction-powered"
     known = np.isfinite(labels(human)[0])
@@ -80,7 +80,7 @@ def test_a_biased_judge_does_not_decide(evals_of, judged):
 def test_a_real_difference_is_shown(judged):
     human, judge = scores(models=3)
     human[1], judge[1] = np.maximum(human[1] - 1, 1), np.maximum(judge[1] - 1, 1)
-    choice = bk.choose_model(judged(human, judge), margin=0.3)
+    choice = bk.compare_evals(judged(human, judge), margin=0.3)
     assert set(choice.decision.candidates) == {"model-0", "model-2"}
     assert all(row.at_most is None for row in choice.decision.standings)
     assert "it estimates the difference of each pair by itself" in choice.headline()
@@ -91,8 +91,8 @@ def test_a_real_difference_is_shown(judged):
 def test_labels_of_all_items_decide_alone(evals_of, judged):
     human, judge = scores()
     human[1] = np.maximum(human[1] - 1, 1)
-    choice = bk.choose_model(judged(human, judge, human))
-    alone = bk.choose_model(evals_of(human))
+    choice = bk.compare_evals(judged(human, judge, human))
+    alone = bk.compare_evals(evals_of(human))
     assert choice.decision.evidence.pvalue == pytest.approx(alone.decision.evidence.pvalue)
     assert "so the judge does not count" in choice.explain()
 
@@ -102,33 +102,33 @@ def test_labels_of_some_models_are_refused(judged):
     truth = labels(human)
     truth[1] = np.nan
     with pytest.raises(ArgumentError, match="No answer of model-1 has a human label"):
-        bk.choose_model(judged(human, judge, truth))
+        bk.compare_evals(judged(human, judge, truth))
     truth = np.where(np.arange(N) % 2 == np.arange(2)[:, np.newaxis], human, np.nan)
     with pytest.raises(ArgumentError, match="Only 0 items have human labels of all models"):
-        bk.choose_model(judged(human, judge, truth))
+        bk.compare_evals(judged(human, judge, truth))
 
 
 def test_labels_of_hard_items_give_a_caution(judged):
     human, judge = scores()
     hard = human.mean(axis=0) <= 2.5
-    choice = bk.choose_model(judged(human, judge, np.where(hard, human, np.nan)))
+    choice = bk.compare_evals(judged(human, judge, np.where(hard, human, np.nan)))
     assert "do not look like a random sample" in choice.explain()
-    assert "random sample: the judge" not in bk.choose_model(judged(human, judge)).explain()
+    assert "random sample: the judge" not in bk.compare_evals(judged(human, judge)).explain()
 
 
 def test_few_labels_and_other_tests(judged):
     human, judge = scores()
     logs = judged(human, judge, labels(human, 20))
-    assert "Only 20 items have human labels" in bk.choose_model(logs).explain()
+    assert "Only 20 items have human labels" in bk.compare_evals(logs).explain()
     for options in ({"test": "cluster-t"}, {"procedure": "anova"}):
         with pytest.raises(BestOfKError):
-            bk.choose_model(logs, **options)
+            bk.compare_evals(logs, **options)
 
 
 def test_missing_scores_of_the_judge_still_count(evals_of, judged):
     human, judge = scores(bias=0.0)
     judge[1, human[1] <= 2] = np.nan
-    choice = bk.choose_model(judged(human, judge))
+    choice = bk.compare_evals(judged(human, judge))
     assert len(choice.decision.candidates) == 2
     assert "model-1 has no score on" in choice.headline()
 
@@ -172,7 +172,7 @@ def test_read_labels_from_a_column_or_a_table(tmp_path):
 
 def test_a_judge_alone_gives_a_caution(tmp_path):
     path, _ = table(tmp_path)
-    choice = bk.choose_model(bk.read_evals(path, metric="judge_score", higher_is_better=True))
+    choice = bk.compare_evals(bk.read_evals(path, metric="judge_score", higher_is_better=True))
     assert "they show which model the judge prefers" in choice.explain()
 
 
@@ -181,7 +181,7 @@ def test_percentiles_of_the_latency(tmp_path):
     seconds = rng.exponential(size=(2, N)) * [[1.0], [5.0]]
     path, _ = table(tmp_path, latency=seconds)
     logs = bk.read_evals(path, metric="judge_score", higher_is_better=True)
-    choice = bk.choose_model(logs, prefer="p95_latency")
+    choice = bk.compare_evals(logs, prefer="p95_latency")
     assert choice.costs["p95_latency"]["a"] == pytest.approx(np.quantile(seconds[0], 0.95))
     low, high = choice.cost_intervals["a"]
     # ranks 559 and 581 of 600: scipy.stats.binom(600, 0.95).ppf([0.025, 0.975]) = 559, 580
@@ -200,7 +200,7 @@ def test_savings_in_the_currency_of_the_log(tmp_path):
             for name, cost in (("a", 0.002), ("b", 0.043)) for i in range(200)]  # fmt: skip
     path = tmp_path / "costs.csv"
     pd.DataFrame(rows, columns=["model", "item", "correct", "cost_usd"]).to_csv(path, index=False)
-    choice = bk.choose_model(bk.read_evals(path), prefer="cost")
+    choice = bk.compare_evals(bk.read_evals(path), prefer="cost")
     assert "a saves 41 USD per 1,000 samples." in choice.headline()
     assert (choice.currency, choice.to_dict()["choice"]["currency"]) == ("USD", "USD")
 
@@ -210,28 +210,28 @@ def test_the_chance_that_more_items_decide(evals_of):
     rng = np.random.default_rng(3)
     d = rng.normal(size=200)
     d += 0.1 - d.mean()
-    choice = bk.choose_model(evals_of(np.stack([d, np.zeros(200)])), more=800)
+    choice = bk.compare_evals(evals_of(np.stack([d, np.zeros(200)])), more=800)
     true = d.mean() + d.std(ddof=1) / np.sqrt(200) * rng.standard_normal(4000)
     total = d.sum() + 800 * true + np.sqrt(800) * d.std(ddof=1) * rng.standard_normal(4000)
     shown = np.abs(total / 1000) > 1.9623 * d.std(ddof=1) / np.sqrt(1000)
     assert choice.more.chance == pytest.approx(shown.mean(), abs=0.05)
     assert "with 800 more the chance to decide" in choice.explain()
     assert "Fix the number of items before you look" in choice.explain()
-    needed = bk.choose_model(evals_of(np.stack([d, np.zeros(200)])), difference=0.1).more.needed
+    needed = bk.compare_evals(evals_of(np.stack([d, np.zeros(200)])), difference=0.1).more.needed
     # (1.96 + 0.84)^2 / 0.1^2, with the variance of the items
     assert needed == pytest.approx(7.85 * d.var(ddof=1) / 0.01, rel=0.05)
-    fine = bk.choose_model(evals_of(np.stack([d, np.zeros(200)])), difference=0.01).more.needed
+    fine = bk.compare_evals(evals_of(np.stack([d, np.zeros(200)])), difference=0.01).more.needed
     assert fine == pytest.approx(7.85 * d.var(ddof=1) / 0.0001, rel=0.05)
 
 
 def test_the_report_shows_cost_judge_and_tasks(evals_of, judged, tmp_path):
     human, judge = (x[:, :90] for x in scores())
     logs = evals_of(human, tasks=["math", "law", "code"] * 30)
-    choice = bk.choose_model(logs, prefer="cost", margin=0.3)
+    choice = bk.compare_evals(logs, prefer="cost", margin=0.3)
     page = choice.report(tmp_path / "tasks.html").read_text(encoding="utf-8")
     for text in ("Means by task", ">Cost<"):
         assert text in page
-    choice = bk.choose_model(judged(human, judge, labels(human, 60)))
+    choice = bk.compare_evals(judged(human, judge, labels(human, 60)))
     page = choice.report(tmp_path / "judge.html").read_text(encoding="utf-8")
     assert "90 items, 60 of them with human labels" in page
     assert "Judge and labels agree" in page

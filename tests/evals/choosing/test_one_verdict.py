@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import bestofk as bk
-from bestofk.evals.choosing import choose_model
+from bestofk.evals.choosing import compare_evals
 
 LOGS = 36
 
@@ -48,7 +48,7 @@ def random_choice(rng, path):
         options["against"] = f"M{int(rng.integers(K))}"
     if epochs > 1 and not graded and rng.random() < 0.4:
         options["pass_at"] = 2
-    return choose_model(evals, **options), options
+    return compare_evals(evals, **options), options
 
 
 def check(choice, options):

@@ -45,7 +45,7 @@ def test_the_same_scores_however_they_are_written(content, odd):
 def test_what_is_no_number_is_unscored_and_never_0(word, odd):
     evals = odd(csv([(m, i, word if i == "q1" else s) for m, i, s in ROWS]))
     assert evals.count("unscored").tolist() == [1, 1]
-    choice = bk.choose_model(evals)
+    choice = bk.compare_evals(evals)
     assert len(choice.scores.items) == 11
     assert "2 unscored (a 1 and b 1)" in choice.explain()
 
@@ -55,7 +55,7 @@ def test_what_is_no_number_is_unscored_and_never_0(word, odd):
     [
         (csv() + csv(), {}, "line 26.*the header again: keep one when you join files"),
         (csv([(m, i, "C") for m, i, _ in ROWS]), {}, "number, or true or false; got 'C'"),
-        (csv(head="model,item,loss"), {}, "no column for score.*columns={'score': .*bestofk ord"),
+        (csv(head="model,item,loss"), {}, "no column for score.*columns={'score': .*bestofk scor"),
         (csv(head="who,item,score"), {}, "no column for model among 'who'.*columns={'model': "),
         (csv() + "a\0,q,1\n", {}, "contains NUL characters"),
         (csv() + "a,q\n", {}, "line 26 has 2 cells, but the header has 3"),
@@ -100,7 +100,7 @@ def test_one_model_and_a_file_that_was_not_used(tmp_path):
     (tmp_path / "a.csv").write_text(csv([row for row in ROWS if row[0] == "a"]), encoding="utf-8")
     (tmp_path / "b.csv").write_text("model,item,loss\nb,q1,1\n", encoding="utf-8")
     with pytest.raises(bk.ArgumentError, match=r"only one model.*'a'.*Skipped.*b\.csv"):
-        bk.choose_model(bk.read_evals(tmp_path))
+        bk.compare_evals(bk.read_evals(tmp_path))
 
 
 def test_a_file_without_a_column_of_models_is_one_model(tmp_path):

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 from bestofk._base.errors import ArgumentError
-from bestofk.data import as_dataset, load
+from bestofk.data import read_data
 from bestofk.learners import learner
 from bestofk.learners.logistic import TOLERANCE, inputs_of, solve_from_zero
 from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
@@ -17,7 +17,7 @@ from bestofk.splits.plans import plan
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
 @pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer"])
 def test_weights_and_probabilities_as_scikit_learn(name: str, C: float) -> None:
-    data = load(name)
+    data = read_data(name)
     X, y = data.X.to_numpy(dtype=float), data.encoded().y
     ours = learner("logistic", C=C).fit(X, y)
     z = StandardScaler().fit_transform(X)
@@ -30,7 +30,7 @@ def test_weights_and_probabilities_as_scikit_learn(name: str, C: float) -> None:
 @pytest.mark.parametrize("name", ["iris", "breast-cancer"])
 def test_the_gradient_vanishes_at_the_solution(name: str) -> None:
     # source: the derivative of the objective, written out with numpy
-    data = load(name)
+    data = read_data(name)
     encoded = data.encoded()
     solution = solve_from_zero(encoded.values, encoded.y, encoded.n_classes, 1.0)
     assert solution.converged
@@ -76,7 +76,7 @@ def test_one_class_in_training() -> None:
 
 @pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer"])
 def test_a_warm_start_changes_no_prediction(name: str) -> None:
-    data = load(name)
+    data = read_data(name)
     for spec in ("3x2", "kfold:5", "bootstrap:3"):
         splits = plan(spec, stratified=False, random_state=5).materialise(data.n)
         whole = predict_plan(learner("logistic"), data, splits)
@@ -97,7 +97,7 @@ def test_separable_and_constant_columns_converge() -> None:
 def test_more_inputs_than_rows() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(12, 60)), np.arange(12) % 3
-    data = as_dataset(X, y, task="classification")
+    data = read_data(X, y, task="classification")
     splits = plan("2x2", random_state=0).materialise(12)
     for a, b in zip(
         predict_plan(learner("logistic"), data, splits),

@@ -259,8 +259,8 @@ def test_real_data(name: str) -> None:
     folder = os.environ.get("BESTOFK_DATA")
     if folder is None:
         pytest.skip("BESTOFK_DATA is not set: no data sets to read")
-    from bestofk.data import as_dataset
+    from bestofk.data import read_data
 
-    data = as_dataset(Path(folder) / "uci" / f"{name}.csv", target="class", task="classification")
+    data = read_data(Path(folder) / "uci" / f"{name}.csv", target="class", task="classification")
     splits = plan("5x2", random_state=1).materialise(data.n, data.y)
     assert_equal(data.encoded(), splits)

@@ -109,11 +109,11 @@ def source_of(source):
 @pytest.mark.parametrize("name", CASES)
 def test_each_tool_is_recognised_and_read(name):
     tool, source, options, shape, means = CASES[name]
-    losses = bk.read_losses(source_of(source), **options)
+    losses = bk.read_scores(source_of(source), **options)
     assert (len(losses.datasets), losses.design.runs, losses.design.folds) == shape
     shown = losses.metric.shown(losses.values).mean(axis=(1, 2, 3, 4))
     assert dict(zip(losses.learners, shown, strict=True)) == pytest.approx(means, abs=1e-5)
-    named = bk.read_losses(source_of(source), **{**options, "format": tool})
+    named = bk.read_scores(source_of(source), **{**options, "format": tool})
     assert np.array_equal(named.values, losses.values)
     assert named.account == losses.account
     assert {tool for tool, *_ in CASES.values()} == set(LOSS_FORMATS)
@@ -126,8 +126,8 @@ def test_frames_are_read_like_their_files():
             read = pd.read_csv(path)
             if "values" in read and read["values"].notna().all():
                 read["values"] = read["values"].map(json.loads)
-            values = bk.read_losses(read, **options).values
-            assert values == pytest.approx(bk.read_losses(path, **options).values, rel=1e-14)
+            values = bk.read_scores(read, **options).values
+            assert values == pytest.approx(bk.read_scores(path, **options).values, rel=1e-14)
 
 
 def test_a_real_search_is_read_as_it_is():
@@ -137,26 +137,26 @@ def test_a_real_search_is_read_as_it_is():
 
     search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, cv=5)
     results = search.fit(*load_iris(return_X_y=True)).cv_results_
-    losses = bk.read_losses(results)
+    losses = bk.read_scores(results)
     assert 1 - losses.values.mean(axis=(1, 2, 3, 4)) == pytest.approx(results["mean_test_score"])
 
 
 def test_rows_of_data_sets():
     """Mean ranks as autorank found them, and as Garcia and Herrera (2008) print them."""
-    losses = bk.read_losses(
+    losses = bk.read_scores(
         GOLDEN / "scmamp/data_gh_2008.csv", format="autorank", higher_is_better=True
     )
     assert losses.datasets[:2] == ("Abalone*", "Adult*")
     ranks = rankdata(losses.values[:, :, 0, 0, 0], axis=0).mean(axis=1)
     assert ranks == pytest.approx([2.1, 3.25, 2.2, 4.3333, 3.1167], abs=1e-4)
-    losses = bk.read_losses(
+    losses = bk.read_scores(
         GOLDEN / "autorank/populations.csv", format="autorank", higher_is_better=True
     )
     ranks = rankdata(losses.values[:, :, 0, 0, 0], axis=0).mean(axis=1)
     stated = json.loads((GOLDEN / "autorank/meanrank.json").read_text())
     assert dict(zip(losses.learners, ranks, strict=True)) == pytest.approx(stated)
     named = pd.DataFrame({"": [7, 8], "a": [1, 3], "b": [2, 4]})
-    read = bk.read_losses(named, format="autorank", higher_is_better=False)
+    read = bk.read_scores(named, format="autorank", higher_is_better=False)
     assert read.datasets == ("7", "8")
 
 
@@ -166,7 +166,7 @@ def test_rows_of_data_sets():
      ("Elapsed_Time_training", False), ("False_positive_rate", False)],
 )  # fmt: skip
 def test_the_direction_of_measures_of_weka(measure, higher):
-    losses = bk.read_losses(GOLDEN / "weka/experiment.csv", metric=measure)
+    losses = bk.read_scores(GOLDEN / "weka/experiment.csv", metric=measure)
     assert losses.metric.higher_is_better is higher
 
 
@@ -175,7 +175,7 @@ def test_weka_schemes_with_the_same_last_name_keep_their_whole_names():
         "Key_Dataset": ["d"] * 4, "Key_Run": [1, 1, 2, 2],
         "Key_Scheme": ["a.Tree", "b.Tree"] * 2, "Percent_correct": [50.0, 60.0, 51.0, 61.0],
     }  # fmt: skip
-    assert bk.read_losses(columns).learners == ("a.Tree", "b.Tree")
+    assert bk.read_scores(columns).learners == ("a.Tree", "b.Tree")
 
 
 @pytest.mark.parametrize(
@@ -186,17 +186,17 @@ def test_weka_schemes_with_the_same_last_name_keep_their_whole_names():
 )  # fmt: skip
 def test_tasks_of_the_automl_benchmark_have_their_own_metrics(metric, sign, means):
     other = AMLB.assign(task="rent", metric=metric, result=sign * AMLB["result"])
-    losses = bk.read_losses(pd.concat([AMLB, other]))
+    losses = bk.read_scores(pd.concat([AMLB, other]))
     assert losses.by_dataset().tolist() == means
     again = pd.concat([AMLB, AMLB.assign(constraint="4h8c")])
     with pytest.raises(bk.TableError, match=r"with where=\{'constraint': '1h8c'\}"):
-        bk.read_losses(again)
-    assert bk.read_losses(again, where={"constraint": "4h8c"}).values.shape == (2, 1, 1, 2, 1)
+        bk.read_scores(again)
+    assert bk.read_scores(again, where={"constraint": "4h8c"}).values.shape == (2, 1, 1, 2, 1)
 
 
 def test_setups_of_a_flow_and_measures_of_openml():
     read = pd.read_csv(GOLDEN / "openml/evaluations.csv").assign(flow_name="one")
-    losses = bk.read_losses(read.assign(function="root_mean_squared_error"))
+    losses = bk.read_scores(read.assign(function="root_mean_squared_error"))
     assert sorted(losses.learners) == ["one (setup 10)", "one (setup 20)", "one (setup 30)"]
     assert not losses.metric.higher_is_better
 
@@ -211,21 +211,21 @@ def test_splits_of_known_rows_give_the_design():
         {"a": result, "b": result},
         report(reports_={who: SimpleNamespace(split_indices=pairs) for who in IRIS}),
     ):
-        design = bk.read_losses(source).design
+        design = bk.read_scores(source).design
         assert (design.kind, design.runs, design.folds, design.n_test) == ("cv", 2, 2, (10,) * 4)
     other = {**result, "indices": {**indices, "test": indices["test"][::-1]}}
     with pytest.raises(bk.TableError, match="'a' and 'b' were tested on different splits"):
-        bk.read_losses({"a": result, "b": other})
+        bk.read_scores({"a": result, "b": other})
 
 
 def test_columns_like_those_of_cross_validate_are_no_result_of_it():
     columns = {"learner": ["a", "b"] * 2, "fold": [1, 1, 2, 2], "fit_time": [1.0] * 4,
                "test_error": [0.25, 0.5, 0.75, 0.5]}  # fmt: skip
-    assert bk.read_losses(columns).means() == {"a": 0.5, "b": 0.5}
+    assert bk.read_scores(columns).means() == {"a": 0.5, "b": 0.5}
 
 
 def test_a_decision_from_a_report():
-    assert bk.order(report()).headline().startswith("Use bayes")
+    assert bk.compare_scores(report()).headline().startswith("Use bayes")
 
 
 def mlflow(**columns):
@@ -243,11 +243,11 @@ def mlflow(**columns):
 def test_flat_runs_of_mlflow_need_a_learner():
     flat = mlflow()
     with pytest.raises(bk.TableError, match="no parameter names the learners: name the column"):
-        bk.read_losses(flat)
+        bk.read_scores(flat)
     for losses in (
-        bk.read_losses(flat, columns={"learner": "params.lr"}),
-        bk.read_losses(flat.rename(columns={"params.lr": "params.model"})),
-        bk.read_losses(
+        bk.read_scores(flat, columns={"learner": "params.lr"}),
+        bk.read_scores(flat.rename(columns={"params.lr": "params.model"})),
+        bk.read_scores(
             flat.drop(columns="params.fold"),
             columns={"learner": "params.lr", "fold": "tags.mlflow.runName"},
         ),
@@ -257,15 +257,15 @@ def test_flat_runs_of_mlflow_need_a_learner():
 
 def test_runs_and_trials_that_nothing_numbers_are_no_folds():
     with pytest.raises(bk.TableError, match=r"nothing numbers the 2 runs of learner 'b'.*'fold': "):
-        bk.read_losses(mlflow().drop(columns="params.fold"), columns={"learner": "params.lr"})
+        bk.read_scores(mlflow().drop(columns="params.fold"), columns={"learner": "params.lr"})
     trials = GOLDEN / "optuna/trials.csv"
     with pytest.raises(bk.TableError, match=r"nothing numbers the 4 trials of learner 'gini'"):
-        bk.read_losses(trials, columns={"learner": "params_criterion"}, higher_is_better=True)
+        bk.read_scores(trials, columns={"learner": "params_criterion"}, higher_is_better=True)
     numbered = pd.DataFrame({
         "number": range(4), "value": [0.1, 0.2, 0.3, 0.4], "state": "COMPLETE",
         "params_model": ["svm", "svm", "tree", "tree"], "user_attrs_fold": [0, 1, 0, 1],
     })  # fmt: skip
-    losses = bk.read_losses(numbered, columns={"learner": "params_model"}, higher_is_better=False)
+    losses = bk.read_scores(numbered, columns={"learner": "params_model"}, higher_is_better=False)
     assert losses.means() == pytest.approx({"svm": 0.15, "tree": 0.35})
 
 
@@ -273,8 +273,8 @@ def test_unfinished_runs_are_named_and_missing():
     read = mlflow(**{"params.model": mlflow()["params.lr"]})
     read.loc[0, "status"] = "FAILED"
     with pytest.raises(bk.TableError, match="there is no loss for learner 'b'"):
-        bk.read_losses(read)
-    losses = bk.read_losses(read, missing="allow")
+        bk.read_scores(read)
+    losses = bk.read_scores(read, missing="allow")
     assert losses.missing.sum() == 1
     assert "1 run with the status FAILED left out." in losses.account
 
@@ -303,12 +303,12 @@ SINGLE = {"fit_time": [0.0, 0.0], "test_score": [0.5, 0.75]}
 )  # fmt: skip
 def test_what_a_table_does_not_say_is_refused(source, options, message):
     with pytest.raises(bk.BestOfKError, match=re.escape(message)):
-        bk.read_losses(source_of(source), **options)
+        bk.read_scores(source_of(source), **options)
 
 
 def test_a_folder_is_refused():
     with pytest.raises(bk.TableError, match=r"folder of CSV files.*bestofk evals"):
-        bk.read_losses(GOLDEN)
+        bk.read_scores(GOLDEN)
 
 
 def mutilated(data, draw):
@@ -338,7 +338,7 @@ def test_mutilated_tables_are_read_or_refused_with_a_sentence(case, tmp_path):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", bk.BestOfKWarning)
             try:
-                losses = bk.read_losses(path, **{**options, "format": tool})
+                losses = bk.read_scores(path, **{**options, "format": tool})
             except bk.BestOfKError as error:
                 refused.append(str(error))
             else:

@@ -18,7 +18,7 @@ from bestofk.splits.plans import plan
 
 
 def test_both_equal_scikit_learns_scores_on_the_same_folds():
-    data = bk.load("breast-cancer")
+    data = bk.read_data("breast-cancer")
     X, y = data.X.to_numpy()[:, :5], data.encoded().y
     learners = {"lda": LinearDiscriminantAnalysis(), "other": LinearDiscriminantAnalysis(tol=0.5)}
     splits = plan("kfold:4", random_state=0).materialise(len(y), y)
@@ -62,7 +62,7 @@ def test_the_command_runs_both():
 
 
 def test_wrong_calls_are_refused():
-    iris = bk.load("iris")
+    iris = bk.read_data("iris")
     with pytest.raises(ArgumentError, match="two classes"):
         select_by_scores(["max", "nn"], iris, procedure="roc-hull")
     with pytest.raises(ArgumentError, match="at most once"):
@@ -84,7 +84,7 @@ def test_the_command_draws_the_hull_and_refuses_what_does_not_apply(tmp_path):
 def test_the_advice_of_compare_works():
     with pytest.raises(bk.DesignError, match="decides from scores"):
         bk.Settings(procedure="roc-hull")
-    data = bk.load("breast-cancer")
+    data = bk.read_data("breast-cancer")
     hull = bk.papers.decide.select_by_scores(
         ["nn", "max"], data, procedure="roc-hull", cv="kfold:3"
     )

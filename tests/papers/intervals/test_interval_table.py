@@ -89,15 +89,15 @@ def test_a_learner_is_ruled_out_only_for_all_losses_in_the_intervals(frame, tmp_
     assert preferred.ranking == ("tree", "net", "stump")
     path = tmp_path / "intervals.csv"
     frame.to_csv(path, index=False)
-    done = CliRunner().invoke(bestofk, ["order", str(path), "--json"], catch_exceptions=False)
+    done = CliRunner().invoke(bestofk, ["scores", str(path), "--json"], catch_exceptions=False)
     assert json.loads(done.output)["candidates"] == ["net", "tree"]
-    words = CliRunner().invoke(bestofk, ["order", str(path)]).output
+    words = CliRunner().invoke(bestofk, ["scores", str(path)]).output
     assert "tree may be as good; stump is ruled out." in words
     assert "Narrower intervals may rule out some of net and tree." in words
-    assert CliRunner().invoke(bestofk, ["order", str(path), "-q"]).output.split() == [
+    assert CliRunner().invoke(bestofk, ["scores", str(path), "-q"]).output.split() == [
         "net", "tree", "stump",
     ]  # fmt: skip
-    refused = CliRunner().invoke(bestofk, ["order", str(path), "--margin", "0.1"])
+    refused = CliRunner().invoke(bestofk, ["scores", str(path), "--margin", "0.1"])
     assert "--margin does not apply to intervals" in refused.output
 
 
@@ -124,14 +124,14 @@ def repeated():
     values = rng.uniform(0.1, 0.3, (1, 8, 1)) + rng.normal(0, 0.01, (2, 8, 9))
     values[1, :, 0] += 0.5
     values[0] += 0.04
-    return bk.Losses(
+    return bk.Scores(
         values, dims=("learner", "dataset", "repetition"), learners=["steady", "trapped"],
         datasets=[f"set {d}" for d in range(8)],
     )  # fmt: skip
 
 
 def test_repetitions_become_intervals(repeated, tmp_path):
-    by_mean = bk.order(repeated)
+    by_mean = bk.compare_scores(repeated)
     assert by_mean.smallest_mean == "steady"
     for interval in ("interquartile", "median", "mode", "censored-mean", "shortest:0.5"):
         decision = order_intervals(repeated, interval=interval)
@@ -141,7 +141,7 @@ def test_repetitions_become_intervals(repeated, tmp_path):
     assert typical.tested.pvalues[0].tolist() == pytest.approx([2 / 256, 2 / 256])
     path = tmp_path / "repeated.csv"
     repeated.to_frame().to_csv(path, index=False)
-    arguments = ["order", str(path), "--interval", "median", "--lower-is-better", "--json"]
+    arguments = ["scores", str(path), "--interval", "median", "--lower-is-better", "--json"]
     done = CliRunner().invoke(bestofk, arguments, catch_exceptions=False)
     assert json.loads(done.output)["candidates"] == ["trapped"]
 
@@ -160,10 +160,10 @@ def test_a_fuzzy_p_value_is_nested(repeated, tmp_path):
 
 
 def test_one_repetition_and_wrong_tables_are_named(frame, repeated):
-    single = repetition_table(bk.Losses(repeated.values[..., :1].reshape(2, 8)))
+    single = repetition_table(bk.Scores(repeated.values[..., :1].reshape(2, 8)))
     assert "every interval has width 0" in single.notes[0]
     with pytest.raises(TableError, match="hold intervals of losses"):
-        bk.order(frame)
+        bk.compare_scores(frame)
     with pytest.raises(ArgumentError, match="interval turns repetitions"):
         order_intervals(frame, interval="central")
     with pytest.raises(ArgumentError, match="a learner column, low and high"):
@@ -198,7 +198,7 @@ def test_missing_cells_of_files_are_those_of_the_function(frame, repeated, tmp_p
 
     values = repeated.values[:, :, 0, 0].copy()
     values[1, 2, 4] = np.nan
-    table = bk.Losses(
+    table = bk.Scores(
         values, dims=("learner", "dataset", "repetition"), learners=["steady", "trapped"],
         missing="allow",
     )  # fmt: skip

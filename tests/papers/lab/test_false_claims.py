@@ -63,7 +63,7 @@ def test_what_cannot_be_decided_is_refused_before_the_work() -> None:
 @pytest.mark.parametrize("family", ["all", "preference", "control"])
 @pytest.mark.parametrize("procedure", ["multitest", "most-wins", "test-first"])
 def test_what_is_counted_is_all_that_a_decision_claims(family: str, procedure: str) -> None:
-    from bestofk.decide.order import order
+    from bestofk.decide.compare_scores import compare_scores
 
     asked = {"family": family} if procedure == "multitest" else {}
     if family == "control" and asked:
@@ -72,7 +72,7 @@ def test_what_is_counted_is_all_that_a_decision_claims(family: str, procedure: s
         problem="many-data-sets(means=(0.3, 0.25, 0.27, 0.2), sds=0.05)", sets=20
     )
     for one in range(20):
-        decision = order(
+        decision = compare_scores(
             generated.table(one), prefer=list(generated.learners), procedure=procedure, **asked
         )
         claims = set(decision.claims)

@@ -129,7 +129,7 @@ def test_one_test_set_is_judged_by_its_instances() -> None:
 
 
 def test_a_degraded_learner_is_worse_by_the_amount() -> None:
-    data = bk.load("iris")
+    data = bk.read_data("iris")
     generated = lab.simulate(
         ["nmc"], lab.problem("degraded", data=data, by=0.1), "kfold:5", sets=60
     )
@@ -141,12 +141,12 @@ def test_a_degraded_learner_is_worse_by_the_amount() -> None:
 
 
 def test_shuffled_labels_keep_the_classes() -> None:
-    problem = lab.problem("shuffled", data=bk.load("wine"))
+    problem = lab.problem("shuffled", data=bk.read_data("wine"))
     drawn = problem.draw(np.random.default_rng(3))
     encoded = problem.encoded(np.random.default_rng(3))
     assert np.array_equal(drawn.encoded().y, encoded.y)
-    assert np.array_equal(np.bincount(encoded.y), np.bincount(bk.load("wine").encoded().y))
-    assert (encoded.y != bk.load("wine").encoded().y).any()
+    assert np.array_equal(np.bincount(encoded.y), np.bincount(bk.read_data("wine").encoded().y))
+    assert (encoded.y != bk.read_data("wine").encoded().y).any()
 
 
 @pytest.mark.usefixtures("preloaded_workers")
@@ -195,36 +195,38 @@ def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path, fork_server) 
 
 def test_calibration_file_and_its_use(tmp_path: Path) -> None:
     found = lab.calibrate("use-all-data", ["nmc", "nn"],
-                          lab.problem("shuffled", data=bk.load("iris")), "3x5",
+                          lab.problem("shuffled", data=bk.read_data("iris")), "3x5",
                           sets=60)  # fmt: skip
     path = tmp_path / "iris.json"
     found.save(path)
     assert read_calibration(path) == found
     assert json.loads(path.read_text())["df"] == found.df
-    losses = bk.Losses(np.random.default_rng(0).random((2, 3, 5)))
-    decided = bk.order(losses, test="use-all-data", df=found)
+    losses = bk.Scores(np.random.default_rng(0).random((2, 3, 5)))
+    decided = bk.compare_scores(losses, test="use-all-data", df=found)
     assert (
         decided.evidence.pvalue[0]
-        == bk.order(losses, test="use-all-data", df=float(found.df)).evidence.pvalue[0]
+        == bk.compare_scores(losses, test="use-all-data", df=float(found.df)).evidence.pvalue[0]
     )
     assert f"df {found.df}" in decided.test_reason
-    assert bk.order(losses, test="use-all-data", df=path).test_reason == decided.test_reason
+    assert (
+        bk.compare_scores(losses, test="use-all-data", df=path).test_reason == decided.test_reason
+    )
     with pytest.raises(ArgumentError, match="calibration is for the test 'use-all-data'"):
-        bk.order(losses, test="sorted-runs", df=found)
+        bk.compare_scores(losses, test="sorted-runs", df=found)
+    table = bk.Scores(np.random.default_rng(0).random((2, 4, 5)))
     with pytest.warns(bk.BestOfKWarning, match="was calibrated on 3 runs"):
-        bk.order(bk.Losses(np.random.default_rng(0).random((2, 4, 5))), test="use-all-data",
-                 df=found)  # fmt: skip
+        bk.compare_scores(table, test="use-all-data", df=found)
     broken = tmp_path / "broken.json"
     broken.write_text("{}")
     with pytest.raises(TableError, match="not a calibration"):
-        bk.order(losses, test="use-all-data", df=broken)
+        bk.compare_scores(losses, test="use-all-data", df=broken)
 
 
 def test_critical_value_in_use() -> None:
     found = lab.calibrate("5x2cv-t", problem="normal(cv='5x2')", sets=2000)
-    losses = bk.Losses(np.random.default_rng(0).random((2, 5, 2)), design="5x2")
-    plain = bk.order(losses, test="5x2cv-t").evidence.pvalue[0]
-    scaled = bk.order(losses, test="5x2cv-t", df=found).evidence.pvalue[0]
+    losses = bk.Scores(np.random.default_rng(0).random((2, 5, 2)), design="5x2")
+    plain = bk.compare_scores(losses, test="5x2cv-t").evidence.pvalue[0]
+    scaled = bk.compare_scores(losses, test="5x2cv-t", df=found).evidence.pvalue[0]
     assert scaled == pytest.approx(min(1.0, plain * 0.05 / found.critical_value))
 
 
@@ -234,7 +236,7 @@ def test_what_cannot_be_calibrated_says_so() -> None:
     assert not found.calibratable
     assert "cannot be calibrated" in found.explain()
     with pytest.raises(DesignError, match="could not be calibrated"):
-        bk.order(bk.Losses(np.random.default_rng(0).random((2, 5, 2)), design="5x2"),
+        bk.compare_scores(bk.Scores(np.random.default_rng(0).random((2, 5, 2)), design="5x2"),
                  test="runs", df=found)  # fmt: skip
 
 

@@ -35,8 +35,8 @@ def test_learners_of_the_study_are_those_of_compare():
         bk.plan(default_plan(rows=40)).materialise(40).design.describe()
     )
     assert study.decision.test_choice.arguments["widened"] == 1 + 2.4 / 40**0.5
-    # `order` decides on the losses as `compare` does
-    again = bk.order(study.losses)
+    # `compare_scores` decides on the losses as `compare` does
+    again = bk.compare_scores(study.losses)
     for name in ("recommended", "claims", "test", "caution", "ranking"):
         assert getattr(again, name) == getattr(study.decision, name), name
     # a tenth of the rows belong to the second class

@@ -15,7 +15,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from bestofk._base.errors import ArgumentError
 from bestofk.cli import main
-from bestofk.data import load
+from bestofk.data import read_data
 from bestofk.papers import lab
 from bestofk.papers.lab.simulation_task import SPLITS
 from bestofk.splits.plans import plan
@@ -28,7 +28,7 @@ LEARNERS = [
 
 def by_hand(repeats: int, alpha: float) -> list[int]:
     """Return the verdicts on breast-cancer: fit by fold, and take scipy's paired t test."""
-    data = load("breast-cancer")
+    data = read_data("breast-cancer")
     X, y = data.X.to_numpy(), data.y.cat.codes.to_numpy()
     verdicts = []
     for repeat in range(repeats):
@@ -65,6 +65,6 @@ def test_own_rows(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_given_rows_are_one_data_set() -> None:
-    problem = lab.problem("given", data=load("iris"))
+    problem = lab.problem("given", data=read_data("iris"))
     with pytest.raises(ArgumentError, match="one data set: sets=1"):
         lab.replicability("kfold-t", ["max", "nmc"], problem, "kfold:5", sets=2)

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from sklearn.neighbors import NearestCentroid
 
 from bestofk._base.errors import ArgumentError
-from bestofk.data import as_dataset, load
+from bestofk.data import read_data
 from bestofk.learners import learner
 from bestofk.papers.whole_plans import predict_plan
 from bestofk.splits.plans import plan
@@ -41,7 +41,7 @@ def mean_of(numbers: list[float]) -> float:
 @pytest.mark.filterwarnings("ignore:self.within_class_std_dev_")
 @pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer", "digits"])
 def test_raw_numbers_as_nearest_centroid(name: str) -> None:
-    data = load(name)
+    data = read_data(name)
     splits = plan("2x2", stratified=False, random_state=1).materialise(data.n)
     X, y = data.X.to_numpy(dtype=float), data.encoded().y
     for (_, _, train, test), ours in zip(
@@ -56,7 +56,7 @@ def test_scaled_numbers_as_a_scaler_inside_the_fold(scale: str) -> None:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-    data = load("wine")
+    data = read_data("wine")
     splits = plan("2x3", stratified=False, random_state=1).materialise(data.n)
     X, y = data.X.to_numpy(dtype=float), data.encoded().y
     scaler = StandardScaler() if scale == "std" else MinMaxScaler()
@@ -107,7 +107,7 @@ def test_rounding_does_not_break_a_tie() -> None:
 def test_many_folds_and_leave_one_out() -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame({"a": rng.normal(size=60), "b": rng.choice(list("xyz"), 60)})
-    data = as_dataset(X, rng.choice(list("uvw"), 60))
+    data = read_data(X, rng.choice(list("uvw"), 60))
     splits = plan("loo").materialise(data.n)
     ours = np.concatenate(predict_plan(learner("nmc"), data, splits))
     by_hand = [

@@ -51,7 +51,7 @@ def losses_of_many(n, *, runs=3, folds=4, datasets=1, seed=0, spread=0.03):
     mean = 0.15 + 0.25 * rng.random((n, 1, 1, 1, 1))
     common = 0.02 * rng.standard_normal((1, datasets, runs, folds, 1))
     noise = spread * rng.standard_normal((n, datasets, runs, folds, 1))
-    return bk.Losses(
+    return bk.Scores(
         mean + common + noise,
         dims=("learner", "dataset", "run", "fold", "repetition"),
         learners=names_of(n),
@@ -111,7 +111,7 @@ def repeated(losses):
     """Return losses with three repetitions instead of runs."""
     values = losses.values[:, 0, :, :, 0].transpose(0, 2, 1)
     dims = ("learner", "fold", "repetition")
-    return bk.Losses(values, dims=dims, learners=losses.learners)
+    return bk.Scores(values, dims=dims, learners=losses.learners)
 
 
 def study_of_many(losses):
@@ -123,7 +123,7 @@ def study_of_many(losses):
     costs = np.logspace(-4, 0.5, len(losses.learners))
     return replace(
         bk.compare(["max", "nmc"], "iris", cv="5x2", progress=False),
-        decision=bk.order(losses),
+        decision=bk.compare_scores(losses),
         losses=losses,
         costs={
             name: Cost(fit_time=cost, predict_time=cost / 10, size=1e6 * cost)
@@ -135,7 +135,7 @@ def study_of_many(losses):
 def values_of(n):
     """Return (value, options) by figure, for n learners."""
     losses = losses_of_many(n)
-    order = bk.order(losses, prefer="listed")
+    order = bk.compare_scores(losses, prefer="listed")
     flat = losses.values.reshape(n, -1)
     named = {"names": losses.learners}
     rng = np.random.default_rng(n)
@@ -148,8 +148,8 @@ def values_of(n):
     intervals = np.round([middle - width, middle + width], 3)
     return {
         "graph": (order, {}),
-        "forest": (bk.order(losses, margin=0.02), {}),
-        "steps": (bk.order(losses, prefer="listed", procedure="multitest"), {}),
+        "forest": (bk.compare_scores(losses, margin=0.02), {}),
+        "steps": (bk.compare_scores(losses, prefer="listed", procedure="multitest"), {}),
         "densities": (order, {}),
         "losses": (losses, {}),
         "matrix": (order, {}),
@@ -166,8 +166,8 @@ def values_of(n):
         "frontier": (study_of_many(losses), {}),
         "heatmap": (over_datasets(n), {}),
         "ranks": (over_datasets(n), {}),
-        "simplex": (bk.order(losses, rope=0.02), {}),
-        "posterior": (bk.order(losses, rope=0.02), {}),
+        "simplex": (bk.compare_scores(losses, rope=0.02), {}),
+        "posterior": (bk.compare_scores(losses, rope=0.02), {}),
         "gate": (gate_of_many(n), {}),
         "difference": (pairwise.correlated_t(flat[0], flat[1], rope=0.01, rho=0.25), {}),
     }

@@ -92,9 +92,9 @@ def test_strange_numbers_do_not_overlap(overlaps, boxes, name):
     scale = float(np.abs(values).max()) or 1.0
     drawn = 0
     for losses in (
-        bk.Losses(values, dims=("learner", "dataset")), bk.Losses(values.reshape(6, 5, 4)),
+        bk.Scores(values, dims=("learner", "dataset")), bk.Scores(values.reshape(6, 5, 4)),
     ):  # fmt: skip
-        order = bk.order(losses, prefer="listed", rope=0.02 * scale, margin=0.03 * scale)
+        order = bk.compare_scores(losses, prefer="listed", rope=0.02 * scale, margin=0.03 * scale)
         for kind in figure_kinds(order):
             # On a page, the cells of the matrix show the most.
             width = 7 if kind == "matrix" else 3.4
@@ -229,7 +229,7 @@ def test_every_example_runs_and_draws(kind):
     ],
 )
 def test_paper_that_fits_no_figure_is_refused(options, message):
-    losses = bk.Losses([[0.1, 0.2], [0.3, 0.2]])
+    losses = bk.Scores([[0.1, 0.2], [0.3, 0.2]])
     with pytest.raises(ArgumentError, match=message):
         picture_of(losses, **options)
 
@@ -265,9 +265,9 @@ def test_a_smaller_font_is_a_layout_on_wider_paper(examples):
 def test_a_value_that_no_figure_takes_is_refused():
     with pytest.raises(ArgumentError, match="got int"):
         figure(3)
-    losses = bk.Losses([[0.1, 0.2], [0.3, 0.2]])
+    losses = bk.Scores([[0.1, 0.2], [0.3, 0.2]])
     with pytest.raises(
-        ArgumentError, match="'roc' takes RocHull; got Losses; this value has the figures 'l"
+        ArgumentError, match="'roc' takes RocHull; got Scores; this value has the figures 'l"
     ):
         figure(losses, "roc")
     with pytest.raises(UnknownNameError, match="did you mean 'graph'"):

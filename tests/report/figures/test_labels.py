@@ -87,6 +87,6 @@ def test_wrapped_lines_fit():
 
 
 def test_two_names_that_are_equal_texts_are_numbered():
-    losses = bk.Losses([[0.1, 0.2, 0.3], [0.2, 0.1, 0.3]], learners=["a\tb", "a b"])
+    losses = bk.Scores([[0.1, 0.2, 0.3], [0.2, 0.1, 0.3]], learners=["a\tb", "a b"])
     words = {words.text for words in FIGURES["losses"].layout(losses).words}
     assert {"a b (1)", "a b (2)"} <= words

@@ -92,12 +92,12 @@ def test_steps_of_the_papers_figure_2(paper_order):
 
 
 def test_steps_need_multitest():
-    order = bk.order(np.random.default_rng(0).random((3, 3, 4)), procedure="most-wins")
+    order = bk.compare_scores(np.random.default_rng(0).random((3, 3, 4)), procedure="most-wins")
     with pytest.raises(ArgumentError, match="which has steps; got one by 'most-wins'"):
         layout_steps(order)
 
 
-SPREAD = bk.Losses(
+SPREAD = bk.Scores(
     # C beats A; B has the worst mean but varies too much to be shown worse
     np.stack([
         0.27 + 0.01 * np.sin(np.arange(12)),
@@ -110,24 +110,26 @@ SPREAD = bk.Losses(
 
 @pytest.mark.parametrize("kind", ["graph", "steps", "densities"])
 def test_figures_of_a_preference_need_one(kind):
-    order = bk.order(SPREAD, procedure="multitest")
+    order = bk.compare_scores(SPREAD, procedure="multitest")
     assert figure_kinds(order)[0] == "forest"
     assert kind not in figure_kinds(order)
     with pytest.raises(ArgumentError, match=f"figure '{kind}' .* none was stated; decide with "):
         figure(order, kind)
-    stated = bk.order(SPREAD, prefer="listed", procedure="multitest")
+    stated = bk.compare_scores(SPREAD, prefer="listed", procedure="multitest")
     assert kind in figure_kinds(stated)
     assert figure_kinds(stated)[0] == "graph"
     assert picture_of(order) == picture_of(order, "forest")
 
 
 def test_figures_fit_what_an_order_has():
-    control = bk.order(SPREAD, procedure="multitest", family="control", control="A")
+    control = bk.compare_scores(SPREAD, procedure="multitest", family="control", control="A")
     assert "matrix" not in figure_kinds(control)
-    one_sided = bk.order(SPREAD, procedure="multitest", prefer="listed", family="preference")
+    one_sided = bk.compare_scores(
+        SPREAD, procedure="multitest", prefer="listed", family="preference"
+    )
     assert "matrix" in figure_kinds(one_sided)
     assert "letters" not in figure_kinds(one_sided)
-    without_pairs = bk.order(SPREAD, procedure="anova-choice")
+    without_pairs = bk.compare_scores(SPREAD, procedure="anova-choice")
     assert figure_kinds(without_pairs) == (
         "losses", "critical-difference-ranks", "heatmap", "ranks"
     )  # fmt: skip
@@ -139,8 +141,8 @@ def test_figures_fit_what_an_order_has():
 def test_forest_is_the_standings(scores):
     rng = np.random.default_rng(2)
     values = 0.2 + 0.1 * rng.random((6, 1, 1)) + 0.03 * rng.standard_normal((6, 5, 10))
-    losses = bk.Losses(1 - values if scores else values, higher_is_better=scores)
-    order = bk.order(losses, margin=0.03)
+    losses = bk.Scores(1 - values if scores else values, higher_is_better=scores)
+    order = bk.compare_scores(losses, margin=0.03)
     picture = layout_forest(order)
     data = picture.x_scale.data
     rows = order.standings
@@ -155,7 +157,7 @@ def test_forest_is_the_standings(scores):
 
 
 def test_forest_without_bounds_has_marks_alone():
-    order = bk.order(SPREAD, procedure="multitest", family="control", control="A")
+    order = bk.compare_scores(SPREAD, procedure="multitest", family="control", control="A")
     picture = layout_forest(order)
     assert texts(picture, anchor="end", size=9.0) == [row.name for row in order.standings]
     assert {row.verdict for row in order.standings} <= set(texts(picture))
@@ -164,7 +166,7 @@ def test_forest_without_bounds_has_marks_alone():
 
 
 def test_a_very_long_bar_ends_in_an_arrow():
-    order = bk.order(SPREAD)
+    order = bk.compare_scores(SPREAD)
     picture = layout_forest(order)
     heads = [shape for shape in lines(picture, closed=True) if len(shape.points) == 3]
     long = [row for row in order.standings if row.at_most > picture.x_scale.high]
@@ -174,7 +176,7 @@ def test_a_very_long_bar_ends_in_an_arrow():
 
 @pytest.mark.parametrize("correction", ["bonferroni", "none"])
 def test_p_values_that_are_not_adjusted_are_said_to_be_so(correction):
-    order = bk.order(SPREAD, correction=correction)
+    order = bk.compare_scores(SPREAD, correction=correction)
     text = " ".join(texts(layout_matrix(order)))
     assert ("not adjusted" in text) == (correction == "none")
     assert ("the adjusted p-value" in text) == (correction == "bonferroni")
@@ -188,8 +190,8 @@ def test_ordinals():
 
 
 def test_densities_integrate_to_one_and_follow_the_preference():
-    losses = bk.Losses(np.random.default_rng(2).random((3, 4, 25)), learners=["a", "b", "c"])
-    order = bk.order(losses, prefer=["c", "a", "b"])
+    losses = bk.Scores(np.random.default_rng(2).random((3, 4, 25)), learners=["a", "b", "c"])
+    order = bk.compare_scores(losses, prefer=["c", "a", "b"])
     grid, densities, means = densities_of(order)
     assert densities.sum(axis=1) * (grid[1] - grid[0]) == pytest.approx(1.0, abs=0.12)
     assert means == pytest.approx([losses.means()[name] for name in "cab"])
@@ -198,7 +200,7 @@ def test_densities_integrate_to_one_and_follow_the_preference():
 
 
 def test_every_fold_is_a_point_and_runs_are_apart():
-    losses = bk.Losses(np.random.default_rng(3).random((3, 4, 5)), learners=["a", "b", "c"])
+    losses = bk.Scores(np.random.default_rng(3).random((3, 4, 5)), learners=["a", "b", "c"])
     points = dots(layout_losses(losses), 2.1)
     assert len(points) == 60
     assert len({point.y for point in points[:20]}) == 4
@@ -209,7 +211,7 @@ def test_every_fold_is_a_point_and_runs_are_apart():
 def test_missing_losses_have_no_point():
     values = np.random.default_rng(3).random((2, 2, 3))
     values[0, 1, 2] = np.nan
-    assert len(dots(layout_losses(bk.Losses(values, missing="allow")), 2.1)) == 11
+    assert len(dots(layout_losses(bk.Scores(values, missing="allow")), 2.1)) == 11
 
 
 def cell_colours(picture):
@@ -223,8 +225,8 @@ def test_matrix_shows_the_better_learner_in_either_direction(scores):
     rng = np.random.default_rng(1)
     values = np.array([0.1, 0.3, 0.1])[:, None, None] + 0.01 * rng.random((3, 3, 4))
     values = 1 - values if scores else values
-    losses = bk.Losses(values, learners=["good", "bad", "other"], higher_is_better=scores)
-    order = bk.order(losses, prefer="listed")
+    losses = bk.Scores(values, learners=["good", "bad", "other"], higher_is_better=scores)
+    order = bk.compare_scores(losses, prefer="listed")
     assert order.edges == (("bad", "other"),)
     picture = layout_matrix(order)
     assert texts(picture, size=9.0) == ["good", "other", "bad"]
@@ -240,8 +242,8 @@ def test_matrix_shows_the_better_learner_by_the_test_and_not_by_the_mean():
     a = np.full(20, 0.30) + 0.001 * np.arange(20)
     b = a - 0.01 - 0.0001 * np.arange(20)
     b[0] += 0.9
-    losses = bk.Losses([a, b], dims=("learner", "dataset"), learners=["a", "b"])
-    order = bk.order(losses, test="wilcoxon")
+    losses = bk.Scores([a, b], dims=("learner", "dataset"), learners=["a", "b"])
+    order = bk.compare_scores(losses, test="wilcoxon")
     assert order.smallest_mean == "a"
     assert order.claims == (("b", "a"),)
     picture = layout_matrix(order)
@@ -254,14 +256,14 @@ def test_comparisons_are_the_evidence_in_the_users_metric(scores):
     rng = np.random.default_rng(8)
     values = 0.2 + 0.1 * rng.random((4, 1)) + 0.05 * rng.random((4, 30))
     names = ["a", "b", "c", "d"]
-    losses = bk.Losses(
+    losses = bk.Scores(
         values,
         dims=("learner", "dataset"),
         learners=names,
         higher_is_better=scores,
         loss_name="accuracy" if scores else "loss",
     )
-    order = bk.order(losses)
+    order = bk.compare_scores(losses)
     pairs = comparisons_of(order)
     index = {name: k for k, name in enumerate(pairs.names)}
     for pair in order.pair_evidence:
@@ -283,9 +285,9 @@ def test_comparisons_are_the_evidence_in_the_users_metric(scores):
 def test_the_better_side_is_right_for_scores():
     rng = np.random.default_rng(4)
     values = np.array([0.9, 0.7, 0.8])[:, None] + 0.01 * rng.random((3, 12))
-    losses = bk.Losses(values, dims=("learner", "fold"), learners=["x", "y", "z"],
+    losses = bk.Scores(values, dims=("learner", "fold"), learners=["x", "y", "z"],
                        design="kfold:12", higher_is_better=True, loss_name="AUC")  # fmt: skip
-    order = bk.order(losses)
+    order = bk.compare_scores(losses)
     picture = layout_critical_difference(order)
     assert "mean AUC, the best at the right" in texts(picture)
     assert texts(picture, colour="blue") == ["x"]
@@ -296,7 +298,7 @@ def test_the_better_side_is_right_for_scores():
     means = [points.x_scale.data(dot.x) for dot in dots(points, 3.2)]
     assert means == pytest.approx(sorted(values.mean(axis=1), reverse=True))
     assert "AUC" in texts(points)
-    stated = bk.order(losses, prefer="listed")
+    stated = bk.compare_scores(losses, prefer="listed")
     assert densities_of(stated)[2] == pytest.approx(values.mean(axis=1))
 
 
@@ -305,8 +307,8 @@ def test_points_are_the_losses_behind_the_decision():
     rng = np.random.default_rng(6)
     values = rng.random((3, 4, 5))
     values[1, 2, 3] = np.nan
-    losses = bk.Losses(values, missing="allow", learners=["a", "b", "c"])
-    order = bk.order(losses, missing="drop", prefer="listed")
+    losses = bk.Scores(values, missing="allow", learners=["a", "b", "c"])
+    order = bk.compare_scores(losses, missing="drop", prefer="listed")
     assert len(dots(layout_losses(order, losses=losses), 2.1)) == 45
     measured = measured_losses(order, losses)
     means = dict(zip(measured.names, measured.cells.mean(axis=(1, 2)), strict=True))
@@ -459,11 +461,11 @@ def test_roc_hull_and_slopes():
 
 
 def test_graph_in_text():
-    losses = bk.Losses(
+    losses = bk.Scores(
         [[0.41, 0.52, 0.43], [0.12, 0.21, 0.11], [0.40, 0.51, 0.44]],
         learners=["max", "nmc", "<b>x</b>\n\u202e"],
     )
-    order = bk.order(losses, prefer="listed", test="kfold-t")
+    order = bk.compare_scores(losses, prefer="listed", test="kfold-t")
     assert text_graph(order).split("\n") == [
         "1 max         ●",
         "2 nmc         ▲  recommended",
@@ -477,7 +479,7 @@ def test_graph_in_text_fits_the_terminal():
     rng = np.random.default_rng(0)
     values = np.linspace(0.5, 0.1, 70)[:, None, None] + 0.01 * rng.random((70, 3, 4))
     names = [f"learner {k} " + "x" * 90 for k in range(70)]
-    order = bk.order(bk.Losses(values, learners=names), prefer="listed")
+    order = bk.compare_scores(bk.Scores(values, learners=names), prefer="listed")
     rows = text_graph(order, width=72).split("\n")
     assert max(map(len, rows[:40])) <= 72
     assert "recommended" not in "".join(rows[:40])  # it is the last of 70
@@ -487,7 +489,7 @@ def test_graph_in_text_fits_the_terminal():
 
 def test_the_diagram_of_ranks_is_that_of_nemenyi():
     losses = losses_of_datasets()
-    decision = bk.order(losses, alpha=0.1)
+    decision = bk.compare_scores(losses, alpha=0.1)
     drawn = picture_of(decision, "critical-difference-ranks")
     result = multiple.nemenyi(losses.by_dataset(), 0.1)
     expected = layout_critical_difference(result, names=losses.learners)
@@ -496,20 +498,20 @@ def test_the_diagram_of_ranks_is_that_of_nemenyi():
     assert f"critical difference {result.critical_difference:.3g}" in texts(drawn)
     assert "critical-difference-ranks" in figure_kinds(losses)
     with pytest.raises(ArgumentError, match="on several data sets"):
-        picture_of(bk.read_losses("breast-cancer-10x10"), "critical-difference-ranks")
+        picture_of(bk.read_scores("breast-cancer-10x10"), "critical-difference-ranks")
 
 
 def losses_of_datasets():
     values = np.random.default_rng(2).uniform(0.1, 0.2, (4, 12))
     values += np.array([[0.0], [0.02], [0.05], [0.1]])
-    return bk.Losses(values, dims=("learner", "dataset"), learners=list("abcd"))
+    return bk.Scores(values, dims=("learner", "dataset"), learners=list("abcd"))
 
 
 def test_a_long_name_is_whole_if_the_paper_has_no_width():
     name = "sklearn.ensemble.RandomForestClassifier(n_estimators=500)"[:45]
     losses = losses_of_datasets()
-    named = bk.Losses(losses.by_dataset(), dims=("learner", "dataset"),
+    named = bk.Scores(losses.by_dataset(), dims=("learner", "dataset"),
                       learners=["a", name, "c", "d"])  # fmt: skip
-    order = bk.order(named, prefer="listed")
+    order = bk.compare_scores(named, prefer="listed")
     for kind in ("forest", "losses", "critical-difference", "rank-intervals", "ranks", "densities"):
         assert name in texts(picture_of(order, kind)), kind

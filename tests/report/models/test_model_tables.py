@@ -33,7 +33,7 @@ def hostile(tmp_path):
                 item, cluster = f"{i}{HOSTILE[i % 4]}", f"{i // 3}</td><script>"
                 out.writerow([name, task, item, cluster, score, k + 1])
     evals = bk.read_evals(path, cluster="cluster", higher_is_better=True)
-    return bk.choose_model(evals, prefer="cost", margin=0.05)
+    return bk.compare_evals(evals, prefer="cost", margin=0.05)
 
 
 class Tags(HTMLParser):
@@ -53,7 +53,7 @@ def test_names_are_data(hostile, tmp_path):
     reader = Tags()
     reader.feed(page)
     scripts = [tag for tag, _ in reader.found if tag == "script"]
-    plain = bk.choose_model(bk.evals.example_evals("inspect-sums"), prefer="tokens")
+    plain = bk.compare_evals(bk.evals.example_evals("inspect-sums"), prefer="tokens")
     other = Tags()
     other.feed(plain.report(tmp_path / "s.html").read_text(encoding="utf-8"))
     assert len(scripts) == len([tag for tag, _ in other.found if tag == "script"])
@@ -64,7 +64,7 @@ def test_names_are_data(hostile, tmp_path):
 
 
 def test_the_page_holds_every_part(tmp_path):
-    choice = bk.choose_model(
+    choice = bk.compare_evals(
         bk.evals.example_evals("inspect-sums"), prefer="cost", margin=0.1
     )  # fmt: skip
     page = choice.report(tmp_path / "r.html").read_text(encoding="utf-8")
@@ -97,7 +97,7 @@ def test_the_tables_say_what_the_scores_say(hostile):
 
 
 def test_the_frontier_holds_those_that_nothing_beats():
-    choice = bk.choose_model(bk.evals.example_evals("inspect-sums"), prefer="tokens")
+    choice = bk.compare_evals(bk.evals.example_evals("inspect-sums"), prefer="tokens")
     costs, means = choice.costs["tokens"], choice.decision.mean_losses
     found = frontier_of(choice, "tokens")
     for name in costs:

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.cli import main
-from bestofk.data import as_dataset
+from bestofk.data import read_data
 from bestofk.run.inputs import default_plan
 from bestofk.run.store.store import open_store
 
@@ -146,7 +146,7 @@ def test_several_data_sets_have_groups_by_name(tmp_path):
     sets = []
     for seed in range(3):
         X, y = visits(seed=seed)
-        sets.append(as_dataset(X, y, name=f"set {seed}"))
+        sets.append(read_data(X, y, name=f"set {seed}"))
     study = bk.compare(LEARNERS, sets, groups="patient", cv="group-kfold:3", **QUICK)
     assert study.losses.values.shape == (2, 3, 1, 3, 1)
     with pytest.raises(ArgumentError, match="must be the name of a column that they have"):
@@ -154,7 +154,7 @@ def test_several_data_sets_have_groups_by_name(tmp_path):
     with pytest.raises(UnknownNameError, match="groups column 'doctor' in 'set 0'"):
         bk.compare(LEARNERS, data=sets, groups="doctor", **QUICK)
     X, y = visits(groups=9)
-    odd = [*sets[:2], as_dataset(X, y, name="odd")]
+    odd = [*sets[:2], read_data(X, y, name="odd")]
     with pytest.raises(ArgumentError, match="same number of splits on all data sets"):
         bk.compare(LEARNERS, odd, groups="patient", cv=ms.LeaveOneGroupOut(), **QUICK)
 
@@ -169,7 +169,7 @@ def test_numbers_to_predict_are_not_stratified_by():
     asked = bk.plan("kfold:5", stratified="quantiles")
     study = bk.compare(learners, "diabetes", cv=asked, **QUICK)
     assert study.losses.design.stratified is True
-    y = bk.load("diabetes").y.to_numpy()
+    y = bk.read_data("diabetes").y.to_numpy()
     tests = [y[test] for _, _, _, test in asked.splits(y, y)]
     medians = [np.median(test) for test in tests]
     assert max(medians) - min(medians) < 15  # of a spread of 77

@@ -7,7 +7,7 @@ import pytest
 
 import bestofk as bk
 from bestofk._base.errors import Interrupted
-from bestofk.data.reading import as_dataset
+from bestofk.data.reading import read_data
 from bestofk.run.progress import Progress
 
 LEARNERS = ["max", "nmc", "nn"]
@@ -22,7 +22,7 @@ def data():
         rng = np.random.default_rng(seed)
         y = np.arange(24) % 2
         X = rng.normal(0, 1.2, (24, 2)) + 2.0 * y[:, np.newaxis]
-        datasets.append(as_dataset(X, np.where(y, "yes", "no"), name=f"set {seed}"))
+        datasets.append(read_data(X, np.where(y, "yes", "no"), name=f"set {seed}"))
     return datasets
 
 
@@ -172,7 +172,7 @@ def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(data, options,
 def test_losses_without_a_bound_are_run_in_full_where_the_smallest_mean_decides():
     rng = np.random.default_rng(0)
     data = [
-        as_dataset(X := rng.normal(size=(12, 1)), X[:, 0] + rng.normal(size=12), name=f"{n}")
+        read_data(X := rng.normal(size=(12, 1)), X[:, 0] + rng.normal(size=12), name=f"{n}")
         for n in range(7)
     ]
     learners = ["ridge=sklearn.linear_model:Ridge()", "mean=sklearn.dummy:DummyRegressor()"]

@@ -32,7 +32,7 @@ def run(entry, data):
 def evidence(result, order=None):
     """What must not depend on the order of the learners, as arrays with the learners put back.
 
-    `order` says which learner stands at each place of the table that `result` is of.
+    `compare_scores` says which learner stands at each place of the table that `result` is of.
     """
     actual = {}
     back = None if order is None else np.argsort(order)

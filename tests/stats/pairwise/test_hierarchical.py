@@ -132,11 +132,11 @@ def test_order_gives_the_test_all_folds():
     rng = np.random.default_rng(8)
     losses = np.stack([0.3 + d, 0.3 + 0 * d]) + rng.normal(0, 0.02, d.shape)
     direct = hierarchical_bayes(losses[1], losses[0], rope=0.01)
-    table = bk.Losses(losses[..., None], dims=("learner", "dataset", "run", "fold", "repetition"),
+    table = bk.Scores(losses[..., None], dims=("learner", "dataset", "run", "fold", "repetition"),
                       learners=["a", "b"])  # fmt: skip
     for given in (table, losses[..., None]):
-        decision = bk.order(given, test="hierarchical-bayes", rope=0.01)
+        decision = bk.compare_scores(given, test="hierarchical-bayes", rope=0.01)
         assert decision.evidence.pvalue[0] == direct.pvalue
     with pytest.raises(BestOfKError, match="at least three folds each"):
-        bk.order(bk.Losses(losses.mean(axis=(2, 3)), dims=("learner", "dataset")),
+        bk.compare_scores(bk.Scores(losses.mean(axis=(2, 3)), dims=("learner", "dataset")),
                  test="hierarchical-bayes")  # fmt: skip

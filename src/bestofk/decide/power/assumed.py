@@ -43,7 +43,7 @@ def assume(
     if len(named) != 1:
         got = " and ".join(named) if named else "none of them"
         raise ArgumentError(
-            "plan_size: without losses, give one of design (such as '10x10'), datasets or "
+            "sample_size: without losses, give one of design (such as '10x10'), datasets or "
             f"instances; got {got}."
         )
     disagreement = _discordance(discordance, error_rates)
@@ -68,7 +68,7 @@ def assume(
 
 
 def _automatic(situation: str, *, zero_one: bool = False) -> str:
-    """Return the test that `order` picks."""
+    """Return the test that `compare_scores` picks."""
     return next(
         entry.name for entry in automatic_tests(situation) if zero_one or not entry.zero_one
     )
@@ -90,8 +90,8 @@ def _unit_tests() -> tuple[str, ...]:
 def _checked_share(discordance: float | None, difference: float | None) -> float:
     if discordance is None:
         raise ArgumentError(
-            "plan_size: for a test set, give discordance (the share of instances on which exactly "
-            "one learner is wrong) or error_rates; got neither."
+            "sample_size: for a test set, give discordance (the share of instances on which "
+            "exactly one learner is wrong) or error_rates; got neither."
         )
     if difference is not None and difference > discordance:
         raise ArgumentError(
@@ -163,18 +163,18 @@ def _folds(plan: Plan, spec: str, rows: int | None) -> int:
     """Return the number of folds or splits; refuse plans that cannot be planned for."""
     if plan.kind == "holdout":
         raise ArgumentError(
-            f"plan_size: {spec!r} is one test set; give instances instead of design."
+            f"sample_size: {spec!r} is one test set; give instances instead of design."
         )
     if plan.kind == "time" or plan.column or plan.grouped:
         raise ArgumentError(
-            f"plan_size: {spec!r} depends on rows that are not known yet; use '10x10' instead, and "
-            "count groups as rows if rows come in groups."
+            f"sample_size: {spec!r} depends on rows that are not known yet; use '10x10' instead, "
+            "and count groups as rows if rows come in groups."
         )
     folds = rows if plan.folds is None else plan.folds
     if folds is None:
-        raise ArgumentError("plan_size: leave-one-out needs rows; got none.")
+        raise ArgumentError("sample_size: leave-one-out needs rows; got none.")
     if plan.runs * folds < 2:
-        raise ArgumentError(f"plan_size: {spec!r} gives one difference; use a plan with two.")
+        raise ArgumentError(f"sample_size: {spec!r} gives one difference; use a plan with two.")
     return folds
 
 
@@ -190,7 +190,7 @@ def _fold_spread(
 def _spread(sd: float | None, unit: str, instead: str = "") -> float:
     if sd is None:
         raise ArgumentError(
-            "plan_size: without losses, give sd, the standard deviation of the difference of two "
+            "sample_size: without losses, give sd, the standard deviation of the difference of two "
             f"learners from one {unit} to the next{instead}."
         )
     return positive(sd, "sd")

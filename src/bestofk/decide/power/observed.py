@@ -172,6 +172,6 @@ def _not_planned(choice: Choice) -> DesignError:
         if entry.power in ("simulated", "disagreements")
     ]
     return DesignError(
-        f"plan_size does not know the power of test {choice.name!r}; it covers t tests with a "
+        f"sample_size does not know the power of test {choice.name!r}; it covers t tests with a "
         f"standard error, and {joined(others)}."
     )

@@ -102,7 +102,7 @@ class PairPlan(Presented):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanSize(Presented):
+class SampleSize(Presented):
     """The differences that a design can show, and the size that would settle the open pairs.
 
     Attributes

@@ -19,11 +19,11 @@ from bestofk.decide.evidence import BEST, FAMILIES, Family
 from bestofk.decide.power.assumed import assume
 from bestofk.decide.power.observed import observe
 from bestofk.decide.power.planned import Described
-from bestofk.decide.power.result import Name, Needed, PairPlan, PlanSize
+from bestofk.decide.power.result import Name, Needed, PairPlan, SampleSize
 from bestofk.stats.adjust import CORRECTIONS
 
 
-def plan_size(
+def sample_size(
     losses: Any = None,
     *,
     design: str | None = None,
@@ -44,12 +44,12 @@ def plan_size(
     correction: str | None = None,
     missing: str = "refuse",
     **test_arguments: Any,
-) -> PlanSize:
+) -> SampleSize:
     """Return the smallest difference that a design can show, and the size that settles each pair.
 
     Parameters
     ----------
-    losses : Losses, path, data frame, array (K, ...) or Decision, optional
+    losses : Scores, path, data frame, array (K, ...) or Decision, optional
         The observed losses, which give the spread of every pair. A `Decision` also brings its
         test, level, family and correction. Without losses the numbers below describe the study.
     design : str, optional
@@ -71,16 +71,16 @@ def plan_size(
         Instead of `discordance`: the error rates of two learners that err independently. Most
         learners err on the same instances and disagree less.
     test : str
-        As for `order`; ``"auto"`` picks the test that `order` picks.
+        As for `compare_scores`; ``"auto"`` picks the test that `compare_scores` picks.
     df, missing, **test_arguments
-        As for `order`.
+        As for `compare_scores`.
     power : float
         Probability of showing the difference.
     alpha : float, optional
         Error rate of the whole family, 0.05 by default.
     family : {"best", "all", "preference", "control"}, optional
-        Each learner against the K - 1 others (the default, as in `order`); all pairs, two-sided;
-        all pairs, one-sided; one learner against the others.
+        Each learner against the K - 1 others (the default, as in `compare_scores`); all pairs,
+        two-sided; all pairs, one-sided; one learner against the others.
     control : name, optional
         The control, for ``family="control"``.
     correction : str, optional
@@ -88,7 +88,7 @@ def plan_size(
 
     Returns
     -------
-    PlanSize
+    SampleSize
         With `smallest_difference`, `pairs`, `explain()`, `pair(a, b)` and `to_frame()`.
 
     Notes
@@ -115,7 +115,7 @@ def plan_size(
     Examples
     --------
     >>> import bestofk as bk
-    >>> plan = bk.plan_size(design="10x10", rows=300, sd=0.05, learners=5, difference=0.05)
+    >>> plan = bk.sample_size(design="10x10", rows=300, sd=0.05, learners=5, difference=0.05)
     >>> round(plan.smallest_difference, 3), plan.comparisons
     (0.059, 4)
     >>> {needed.unit: needed.count for needed in plan.pairs[0].needed}
@@ -131,7 +131,7 @@ def plan_size(
     arguments = {"df": df, **test_arguments}
     if losses is None:
         if control is not None or df is not None or test_arguments:
-            raise ArgumentError("plan_size: control, df and test arguments need losses.")
+            raise ArgumentError("sample_size: control, df and test arguments need losses.")
         K = 2 if learners is None else whole(learners, "learners", at_least=2)
         pairs = _family(family, correction, learners=K, alpha=alpha)
         study = assume(
@@ -140,7 +140,7 @@ def plan_size(
         return _plan(study, pairs, difference, power)
     for name, value in {**numbers, "learners": learners}.items():
         if value is not None:
-            raise ArgumentError(f"plan_size: the losses determine {name}; omit it.")
+            raise ArgumentError(f"sample_size: the losses determine {name}; omit it.")
     from bestofk.decide.choose_test import choose_test
     from bestofk.decide.decision import Decision
     from bestofk.decide.problem import as_problem, reading_arguments
@@ -149,7 +149,7 @@ def plan_size(
     if not isinstance(losses, Decision):
         problem = as_problem(losses, missing=missing, reading=reading_arguments(arguments))
     elif losses.problem is None:
-        raise ArgumentError("plan_size: this decision does not hold its losses; give the losses.")
+        raise ArgumentError("sample_size: this decision does not hold its losses; give the losses.")
     else:
         problem, decided = losses.problem, losses.evidence.family
         if test == "auto" and all(value is None for value in arguments.values()):
@@ -194,7 +194,7 @@ def _first_level(family: Family) -> float:
     return min(2.0 * level, 0.99) if family.name == "preference" else level
 
 
-def _plan(study: Described, family: Family, difference: float | None, power: float) -> PlanSize:
+def _plan(study: Described, family: Family, difference: float | None, power: float) -> SampleSize:
     """Return the plan of all pairs: what the design shows now, and what would show more."""
     planned = study.planned
     differences = study.difference
@@ -227,7 +227,7 @@ def _plan(study: Described, family: Family, difference: float | None, power: flo
             )
         )
     typical = _median([pair.smallest_difference for pair in rows])
-    return PlanSize(
+    return SampleSize(
         design=study.design,
         test=study.test,
         alpha=family.alpha,

@@ -10,7 +10,7 @@ from bestofk.decide.power.planned import NO_SPREAD
 from bestofk.stats.adjust import CORRECTIONS
 
 if TYPE_CHECKING:
-    from bestofk.decide.power.result import Needed, PairPlan, PlanSize
+    from bestofk.decide.power.result import Needed, PairPlan, SampleSize
 
 MAX_LISTED_PAIRS = 6
 """Number of open pairs that are listed; the data frame has all of them."""
@@ -41,7 +41,7 @@ def short(value: float) -> str:
     return f"{value:.2g}"
 
 
-def explain_plan(plan: PlanSize) -> str:
+def explain_plan(plan: SampleSize) -> str:
     """Return all sentences of a plan, one paragraph per topic."""
     parts = [_what_is_planned(plan), _what_it_shows(plan), *_pairs(plan), *plan.assumptions]
     if plan.difference is None and any(pair.needed for pair in plan.pairs):
@@ -84,7 +84,7 @@ def pair_plan_sentences(pair: PairPlan) -> str:
 _COMPARED = {"best": "comparisons of each learner", "control": "comparisons with the control"}
 
 
-def _what_is_planned(plan: PlanSize) -> str:
+def _what_is_planned(plan: SampleSize) -> str:
     sides, level = "two-sided", plan.level
     if plan.family == "preference":
         sides, level = "one-sided", plan.level / 2.0
@@ -96,7 +96,7 @@ def _what_is_planned(plan: PlanSize) -> str:
     return f"{design}. Test: {plan.test}, {sides}, at level {level:.2g}{shared}."
 
 
-def _what_it_shows(plan: PlanSize) -> str:
+def _what_it_shows(plan: SampleSize) -> str:
     if plan.smallest_difference is None:
         if plan.reason == NO_SPREAD:
             return f"What this design can show is not known: {plan.reason}."
@@ -117,7 +117,7 @@ def _what_it_shows(plan: PlanSize) -> str:
     return text
 
 
-def _pairs(plan: PlanSize) -> list[str]:
+def _pairs(plan: SampleSize) -> list[str]:
     known = [pair for pair in plan.pairs if pair.estimate is not None]
     left = [pair for pair in known if not pair.settled]
     if plan.difference is not None and not known:
@@ -140,7 +140,7 @@ def _pairs(plan: PlanSize) -> list[str]:
     return [head, *_listed(plan, left)]
 
 
-def _listed(plan: PlanSize, pairs: list[PairPlan]) -> list[str]:
+def _listed(plan: SampleSize, pairs: list[PairPlan]) -> list[str]:
     pairs = sorted(pairs, key=_effort)
     lines = [f"- {_line(plan, pair)}" for pair in pairs[:MAX_LISTED_PAIRS]]
     if len(pairs) > MAX_LISTED_PAIRS:
@@ -148,7 +148,7 @@ def _listed(plan: PlanSize, pairs: list[PairPlan]) -> list[str]:
     return lines
 
 
-def _line(plan: PlanSize, pair: PairPlan) -> str:
+def _line(plan: SampleSize, pair: PairPlan) -> str:
     who = f"{pair.first} against {pair.second}"
     if not pair.difference:
         return f"{who}: no difference was observed, so there is none to plan for."
@@ -156,7 +156,7 @@ def _line(plan: PlanSize, pair: PairPlan) -> str:
     return f"{who}: {seen}{_chance_and_needed(plan, pair)}."
 
 
-def _chance_and_needed(plan: PlanSize, pair: PairPlan) -> str:
+def _chance_and_needed(plan: SampleSize, pair: PairPlan) -> str:
     options = [_amount(needed) for needed in pair.needed if needed.feasible]
     if pair.power is not None and pair.power >= plan.power:
         needed = "that is enough"

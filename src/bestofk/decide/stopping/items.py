@@ -120,9 +120,9 @@ def settle_items(
         Number of items between two looks, a divisor of `planned`; about a fortieth of it by
         default.
     prefer : list of names, dict of prices, "listed" or None
-        The preference, as for `bestofk.order`; None: the smallest mean is recommended.
+        The preference, as for `bestofk.compare_scores`; None: the smallest mean is recommended.
     alpha : float
-        As for `bestofk.order`.
+        As for `bestofk.compare_scores`.
     target : {"best", "order"}
         What must be settled.
     risk : float

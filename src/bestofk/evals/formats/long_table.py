@@ -723,7 +723,7 @@ def _absent_columns(
         f"{shortened([repr(c) for c in columns], 12)}; name it, such as ",
         use(columns={roles[0]: "NAME"}),
         *advice,
-        "; for tables with one row per fold or data set use 'bestofk order'.",
+        "; for tables with one row per fold or data set use 'bestofk scores'.",
     )
 
 

@@ -11,7 +11,7 @@ is a `bestofk.data.tables.table.Table`, `stated` the user's columns by role, and
 metric or None. The function must not guess what a learner is: if the table does not say it, the
 function raises a `TableError` that says how to name the column.
 
-`opens` optionally names a function that receives the source of `bestofk.read_losses` and returns a
+`opens` optionally names a function that receives the source of `bestofk.read_scores` and returns a
 table, or None if the source is something else. It serves objects that are no tables.
 """
 

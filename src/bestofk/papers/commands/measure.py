@@ -85,10 +85,10 @@ def _problem(options: dict[str, Any], default: str, own: str = "shuffled") -> An
 
 def _rows(options: dict[str, Any]) -> Any:
     """Return the data set of ``--data``; None without it."""
-    from bestofk.data.reading import as_dataset
+    from bestofk.data.reading import read_data
 
     if options["data"] is not None:
-        return as_dataset(options["data"], options["target"])
+        return read_data(options["data"], options["target"])
     if options["target"] is not None:
         raise click.UsageError("--target applies to --data; name the file.")
     return None
@@ -217,7 +217,7 @@ def claims(**options: Any) -> None:
     """Measure how often a decision makes a false claim.
 
     A claim says that one learner is significantly better than another, anywhere in the result of
-    `bestofk order`. It is false if the two are equal, or the other is better.
+    `bestofk scores`. It is false if the two are equal, or the other is better.
 
     \b
     Examples:
@@ -273,4 +273,4 @@ def calibrate(**options: Any) -> None:
     if out is not None:
         calibration.save(out)
         if not options["as_json"]:
-            say(f"Written to {out}: bestofk order LOSSES --test {calibration.test} --df {out}.")
+            say(f"Written to {out}: bestofk scores LOSSES --test {calibration.test} --df {out}.")

@@ -66,7 +66,8 @@ def select_by_scores(
     --------
     >>> import bestofk as bk
     >>> hull = select_by_scores(
-    ...     ["naive-bayes", "max"], bk.load("breast-cancer"), procedure="roc-hull", cv="kfold:5")
+    ...     ["naive-bayes", "max"], bk.read_data("breast-cancer"),
+    ...     procedure="roc-hull", cv="kfold:5")
     >>> hull.optimal
     ('naive-bayes',)
     """

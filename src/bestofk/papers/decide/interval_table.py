@@ -23,7 +23,7 @@ from bestofk.decide.interval_decision import (
 )
 from bestofk.decide.preference import PreferenceLike, arrange
 from bestofk.losses.columns import find
-from bestofk.losses.losses import Losses, Metric
+from bestofk.losses.losses import Metric, Scores
 from bestofk.papers.stats.interval_bootstrap import (
     BootstrapBResult,
     bootstrap_b,
@@ -124,7 +124,7 @@ def read_interval_table(
 
 
 def repetition_table(
-    losses: Losses, interval: Any = "central", *, missing: str = "refuse"
+    losses: Scores, interval: Any = "central", *, missing: str = "refuse"
 ) -> IntervalTable:
     """Return one interval per learner and unit from the repetitions of a table of losses.
 
@@ -137,7 +137,7 @@ def repetition_table(
     --------
     >>> import bestofk as bk
     >>> table = np.arange(24.0).reshape(2, 3, 4)
-    >>> losses = bk.Losses(table, dims=("learner", "fold", "repetition"), learners=["a", "b"])
+    >>> losses = bk.Scores(table, dims=("learner", "fold", "repetition"), learners=["a", "b"])
     >>> repetition_table(losses, "interquartile").ends[:, 0].tolist()
     [[0.75, 4.75, 8.75], [2.25, 6.25, 10.25]]
     """
@@ -234,8 +234,8 @@ def run_fuzzy_test(
     choose one width. `options` are those of `run_interval_test`.
     """
     one_of(test, "test on intervals", INTERVAL_TESTS)
-    if not isinstance(losses, Losses):
-        raise ArgumentError("Nested intervals need Losses with repetitions.")
+    if not isinstance(losses, Scores):
+        raise ArgumentError("Nested intervals need Scores with repetitions.")
     parts: list[Any] = [
         run_interval_test(
             repetition_table(losses, ((1 - share) / 2, (1 + share) / 2), missing=missing),
@@ -277,7 +277,7 @@ def order_intervals(
 
     Parameters
     ----------
-    losses : path, data frame, Losses or Study
+    losses : path, data frame, Scores or Study
         A table with the columns ``low`` and ``high`` (see `read_interval_table`), or losses with
         repetitions.
     interval : str, tuple or callable, optional
@@ -285,7 +285,7 @@ def order_intervals(
     test : {"wilcoxon", "paired-t", "kfold-t", "sign", "permutation"}
         The paired test.
     prefer : sequence of names, mapping of name to price, or "listed", optional
-        As for `bestofk.order`.
+        As for `bestofk.compare_scores`.
     correction : str
         Of the pairs; it does not change the recommendation.
     alpha : float
@@ -325,9 +325,9 @@ def interval_table(
     higher_is_better: bool | None = None,
     missing: str = "refuse",
 ) -> IntervalTable:
-    """Return the intervals of a file, data frame, Losses or Study."""
+    """Return the intervals of a file, data frame, Scores or Study."""
     table = getattr(losses, "losses", losses)
-    if isinstance(table, Losses):
+    if isinstance(table, Scores):
         return repetition_table(table, "central" if interval is None else interval, missing=missing)
     if interval is not None:
         raise ArgumentError(
@@ -337,7 +337,7 @@ def interval_table(
         losses = read_interval_table(losses, higher_is_better=higher_is_better, missing=missing)
     if not isinstance(losses, IntervalTable):
         raise ArgumentError(
-            "losses must be a table with a learner column, low and high, or Losses with "
+            "losses must be a table with a learner column, low and high, or Scores with "
             "repetitions."
         )
     return losses

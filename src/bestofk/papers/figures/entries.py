@@ -43,7 +43,7 @@ bk.figure(result, 'intervals')""",
     FigureEntry(
         name="repetitions",
         module="bestofk.papers.figures.repetition_points",
-        accepts=("Losses", "Study"),
+        accepts=("Scores", "Study"),
         shows=_has_repetitions,
         summary="two stochastic learners: repetitions by split, their means and their intervals",
         code="""
@@ -53,7 +53,7 @@ import bestofk as bk
 rng = np.random.default_rng(1)
 trapped = rng.random((1, 10, 10)) < [[[0.0]], [[0.2]]]
 errors = rng.normal(0.2, 0.01, (2, 10, 10)) + 0.04 * ([[[1]], [[0]]] + 5 * trapped)
-losses = bk.Losses(errors, dims=("learner", "fold", "repetition"), learners=["steady", "bold"])
+losses = bk.Scores(errors, dims=("learner", "fold", "repetition"), learners=["steady", "bold"])
 bk.figure(losses, 'repetitions')""",
     ),
     FigureEntry(

@@ -31,7 +31,7 @@ def layout_repetitions(
 
     Parameters
     ----------
-    value : Losses or Study
+    value : Scores or Study
         With at least two repetitions per split.
     learners : two names, optional
         By default, the two with the best means.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.papers.comparison import ComparedNumbers, Request, figure_variants, unprinted
 from bestofk.papers.figures.rate_curves import Rates, layout_rates
 from bestofk.papers.figures.repetition_points import layout_repetitions
@@ -25,7 +25,7 @@ OUTCOME_NAMES = {"ok": ("left", "power"), "err": ("right", "Type I error")}
 """By outcome: the side of Figs. 2 and 3, and the name of its axis."""
 
 
-def stochastic_pair(seed: int) -> Losses:
+def stochastic_pair(seed: int) -> Scores:
     """Return 10 folds x 10 repetitions of two learners as in Fig. 1: the means are equal.
 
     The paper draws the first as squares and the second as diamonds. The second is better by 0.04,
@@ -35,7 +35,7 @@ def stochastic_pair(seed: int) -> Losses:
     base = rng.uniform(0.15, 0.25, (1, 10, 1)) + rng.normal(0, 0.012, (2, 10, 10))
     base[0] += TRAP_COST * TRAPPED / 10
     base[1, :, :TRAPPED] += TRAP_COST
-    return Losses(
+    return Scores(
         base, dims=("learner", "fold", "repetition"), learners=("steady", "trapped"),
         loss_name="error",
     )  # fmt: skip

@@ -52,7 +52,8 @@ def calibrate(
     Returns
     -------
     Calibration
-        ``order(..., test=..., df=calibration)`` uses it; ``calibration.save("c.json")`` saves it.
+        ``compare_scores(..., test=..., df=calibration)`` uses it;
+        ``calibration.save("c.json")`` saves it.
 
     Notes
     -----

@@ -37,7 +37,7 @@ class FalseClaims(Presented):
     alpha : float
         The allowed error rate.
     options : mapping
-        The arguments of `order`.
+        The arguments of `compare_scores`.
     simulation : Simulation
         The losses.
     """
@@ -107,7 +107,7 @@ def false_claims(
     simulation: Simulation | None = None,
     **options: Any,
 ) -> FalseClaims:
-    """Measure how often `order` makes a false claim, anywhere in its result.
+    """Measure how often `compare_scores` makes a false claim, anywhere in its result.
 
     Parameters
     ----------
@@ -117,9 +117,9 @@ def false_claims(
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **options
-        For `order`: `prefer`, `procedure`, `test`, `family`, `correction`, `alpha`, ..., with the
-        defaults of `order`. For `simulate`: `scoring`, `random_state`, `n_jobs`, `engine`,
-        `scheduler`, `store`, `progress`.
+        For `compare_scores`: `prefer`, `procedure`, `test`, `family`, `correction`, `alpha`, ...,
+        with the defaults of `compare_scores`. For `simulate`: `scoring`, `random_state`, `n_jobs`,
+        `engine`, `scheduler`, `store`, `progress`.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def _decided(simulation: Simulation, options: Mapping[str, Any]) -> ManyDecision
 
 
 def _json_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments of `order` for JSON."""
+    """Return arguments of `compare_scores` for JSON."""
     plain = (bool, int, float, str, type(None))
     return {name: value if isinstance(value, plain) else str(value)
             for name, value in options.items()}  # fmt: skip

@@ -15,7 +15,7 @@ from bestofk._base.results import Presented, json_ready
 from bestofk.decide.order_tables import ManyDecisions, order_many
 from bestofk.decide.problem import BOTH_PARTS
 from bestofk.learners.specification import named_learners
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
 from bestofk.papers.lab.problems.given_rows import Degraded, GivenRows
@@ -36,7 +36,7 @@ class Simulation(Presented):
     Attributes
     ----------
     losses : ndarray, shape (sets, repeats, learners, data sets, runs, folds, repetitions)
-        The last five axes are those of `bestofk.Losses`. Repeats are other random splits of the
+        The last five axes are those of `bestofk.Scores`. Repeats are other random splits of the
         same data.
     learners : tuple of str
         Their names, most preferred first.
@@ -124,10 +124,10 @@ class Simulation(Presented):
             plan=plan if self.plan else "",
         )
 
-    def table(self, number: int = 0, repeat: int = 0) -> Losses:
+    def table(self, number: int = 0, repeat: int = 0) -> Scores:
         """Return the losses on one data set."""
         subset = self.subset_losses
-        return Losses(
+        return Scores(
             self.losses[number, repeat],
             dims=("learner", "dataset", "run", "fold", "repetition"),
             learners=self.learners,
@@ -136,7 +136,8 @@ class Simulation(Presented):
         )
 
     def decided(self, *, repeats: int | None = None, **options: Any) -> ManyDecisions:
-        """Return the decisions of `order` on every table, all repeats of a data set together.
+        """Return the decisions of `compare_scores` on every table, all repeats of a data set
+        together.
 
         `repeats` limits the decisions to the first repeats of every data set.
         """

@@ -16,11 +16,11 @@ from bestofk._base.formatting import counted, shortened
 from bestofk.data.schema import Codes
 from bestofk.decide import order_many, stack_tables
 from bestofk.decide.best import sort_by_overrides
+from bestofk.decide.compare_scores import compare_scores
 from bestofk.decide.multitest_order import AS_PUBLISHED
-from bestofk.decide.order import order
 from bestofk.learners.kernels.nearest_neighbour import STD
 from bestofk.learners.nearest_neighbour import predict_plan_nearest
-from bestofk.losses.losses import Losses
+from bestofk.losses.losses import Scores
 from bestofk.papers.comparison import (
     ComparedNumbers,
     ComparedWords,
@@ -234,7 +234,9 @@ def drawn(
     from bestofk.report.figures.kinds.multitest import edges_of
 
     # as published
-    decision = order(_table(dataset, losses[usual_run(edges)]), prefer="listed", **AS_PUBLISHED)
+    decision = compare_scores(
+        _table(dataset, losses[usual_run(edges)]), prefer="listed", **AS_PUBLISHED
+    )
     every = np.moveaxis(losses, 0, 1).reshape(len(LEARNERS), -1, 2)
     table = _table(dataset, every)
     grid, densities, _ = densities_of(decision, table)
@@ -247,8 +249,8 @@ def drawn(
     }
 
 
-def _table(dataset: str, values: Floats) -> Losses:
-    return Losses(values, dims=("learner", "run", "fold"), learners=LEARNERS, datasets=[dataset])
+def _table(dataset: str, values: Floats) -> Scores:
+    return Scores(values, dims=("learner", "run", "fold"), learners=LEARNERS, datasets=[dataset])
 
 
 def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers, ComparedNumbers]:
@@ -546,8 +548,8 @@ def sample_execution() -> tuple[ComparedWords, tuple[str, ...]]:
     # the fourth learner varies more, so it is not shown to be better than the second
     values = np.array([0.6, 0.4, 0.2, 0.3])[:, None, None] + noise * [[[1]], [[1]], [[1]], [[10]]]
     names = tuple(f"algorithm {k}" for k in range(1, 5))
-    table = Losses(values, dims=("learner", "run", "fold"), learners=names)
-    decision = order(table, prefer="listed", **AS_PUBLISHED)
+    table = Scores(values, dims=("learner", "run", "fold"), learners=names)
+    decision = compare_scores(table, prefer="listed", **AS_PUBLISHED)
     edges = " ".join(f"{str(i)[-1]}>{str(j)[-1]}" for i, j in decision.edges)
     ranking = " < ".join(str(name)[-1] for name in decision.ranking)
     ours: Words = np.array([[edges, ranking]], dtype=object)

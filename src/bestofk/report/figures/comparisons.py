@@ -26,7 +26,7 @@ from bestofk.stats.multiple.result import learner_names
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision
     from bestofk.decide.evidence import Evidence
-    from bestofk.losses.losses import Losses
+    from bestofk.losses.losses import Scores
 
 
 def decision_of(value: Any) -> Decision:
@@ -54,20 +54,20 @@ def preferring(value: Any, kind: str) -> Decision:
     return order
 
 
-def losses_of(value: Any, losses: Any = None) -> Losses | None:
+def losses_of(value: Any, losses: Any = None) -> Scores | None:
     """Return the argument `losses`, the value itself or the losses behind it; None if unknown."""
-    from bestofk.losses.losses import Losses
+    from bestofk.losses.losses import Scores
 
     for table in (losses, value, getattr(value, "losses", None)):
-        if isinstance(table, Losses):
+        if isinstance(table, Scores):
             return table
     problem = getattr(getattr(value, "decision", value), "problem", None)
     if problem is None:
         return None
-    if isinstance(problem.losses, Losses):
+    if isinstance(problem.losses, Scores):
         return problem.losses
     dims = ("learner", "dataset") if problem.n_datasets > 1 else ("learner", "run", "fold")
-    return Losses(problem.values, dims=dims, learners=problem.names)
+    return Scores(problem.values, dims=dims, learners=problem.names)
 
 
 def basis(order: Decision) -> str:

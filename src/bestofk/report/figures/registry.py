@@ -180,7 +180,7 @@ FIGURES = Registry(
     FigureEntry(
         name="losses",
         module="loss_points",
-        accepts=("Losses", "Study", "Decision"),
+        accepts=("Scores", "Study", "Decision"),
         summary="every fold as a point, by run, and each mean",
     ),
     FigureEntry(
@@ -206,7 +206,7 @@ FIGURES = Registry(
     FigureEntry(
         name="critical-difference-ranks",
         module="critical_difference",
-        accepts=("Losses", "Study", "Decision"),
+        accepts=("Scores", "Study", "Decision"),
         shows=_has_complete_datasets,
         summary="average ranks over data sets with Nemenyi's critical difference (Demsar 2006)",
     ),
@@ -247,14 +247,14 @@ FIGURES = Registry(
     FigureEntry(
         name="heatmap",
         module="datasets",
-        accepts=("Losses", "Study", "Decision"),
+        accepts=("Scores", "Study", "Decision"),
         shows=_has_several_datasets,
         summary="every learner on every data set, darker the further it is behind the best",
     ),
     FigureEntry(
         name="ranks",
         module="datasets",
-        accepts=("Losses", "Study", "Decision"),
+        accepts=("Scores", "Study", "Decision"),
         shows=_has_several_datasets,
         summary="how often each learner ranks first, second, ... and last over the data sets",
     ),
@@ -282,7 +282,7 @@ def figure_kinds(value: Any) -> tuple[str, ...]:
     Examples
     --------
     >>> import bestofk as bk
-    >>> figure_kinds(bk.Losses([[0.1, 0.2], [0.3, 0.2]]))
+    >>> figure_kinds(bk.Scores([[0.1, 0.2], [0.3, 0.2]]))
     ('losses',)
     """
     return tuple(entry.name for entry in FIGURES.values() if entry.fits(value))
@@ -306,7 +306,7 @@ def picture_of(
     Examples
     --------
     >>> import bestofk as bk
-    >>> order = bk.order(bk.read_losses("breast-cancer-10x10"))
+    >>> order = bk.compare_scores(bk.read_scores("breast-cancer-10x10"))
     >>> picture = picture_of(order, "forest", width=3.4, font="serif", fontsize=8, note=False)
     >>> round(picture.width / 72, 3), picture.note[:29]
     (3.4, 'Bars: how much worse than the')
@@ -330,7 +330,7 @@ def figure(
 
     Parameters
     ----------
-    value : Decision, Study, Losses or result of a test
+    value : Decision, Study, Scores or result of a test
         What to draw.
     kind : str, optional
         Which figure. The default is the first that fits the value: for an order, the graph if a
@@ -365,8 +365,8 @@ def figure(
     >>> import bestofk as bk
     >>> import matplotlib
     >>> matplotlib.use("Agg")
-    >>> losses = bk.Losses([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11]], learners=["max", "nmc"])
-    >>> ax = figure(bk.order(losses, prefer="listed"), "graph")
+    >>> losses = bk.Scores([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11]], learners=["max", "nmc"])
+    >>> ax = figure(bk.compare_scores(losses, prefer="listed"), "graph")
     >>> {"max", "nmc"} <= {text.get_text() for text in ax.texts}
     True
     >>> from matplotlib import pyplot

@@ -61,7 +61,7 @@ def two_sided(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 def upper_tail(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     """Return P(sum of sign-flipped a - b >= observed sum), ties included, for each pair.
 
-    - `a`, `b` (pairs, n): Losses; flipping the sign of a - b exchanges the two.
+    - `a`, `b` (pairs, n): Scores; flipping the sign of a - b exchanges the two.
     - `p` (pairs,): The tail. The lower tail is the upper tail of (b, a).
     - `bounds` (pairs, 2): Bounds of the tail; both are `p` if it was counted exactly.
 

@@ -14,7 +14,7 @@ from bestofk.run.study import Cost
 
 @pytest.fixture
 def choice():
-    return bk.choose_model(bk.evals.example_evals("inspect-sums"), prefer="tokens")
+    return bk.compare_evals(bk.evals.example_evals("inspect-sums"), prefer="tokens")
 
 
 def with_costs(choice, *costs):
@@ -47,14 +47,14 @@ def test_learners_of_a_study_by_what_they_cost(scores):
     rng = np.random.default_rng(0)
     values = np.array([0.3, 0.35, 0.1])[:, None, None] + 0.01 * rng.random((3, 5, 4))
     values = 1 - values if scores else values
-    losses = bk.Losses(values, learners=["a", "b", "c"], higher_is_better=scores)
+    losses = bk.Scores(values, learners=["a", "b", "c"], higher_is_better=scores)
     costs = {
         "a": Cost(fit_time=0.002, predict_time=0.001, size=None),
         "b": Cost(fit_time=0.004, predict_time=0.001, size=2e6),
         "c": Cost(fit_time=0.5, predict_time=0.002, size=9e6),
     }
     small = bk.compare(["max", "nmc"], "iris", cv="5x2", progress=False)
-    study = replace(small, decision=bk.order(losses), losses=losses, costs=costs)
+    study = replace(small, decision=bk.compare_scores(losses), losses=losses, costs=costs)
     picture = layout_frontier(study)
     assert "on the frontier: a, c." in picture.alt
     points = [shape for shape in picture.shapes if getattr(shape, "radius", 0) == 3.4]

@@ -19,7 +19,7 @@ SETS = ["iris", "wine", "zoo", "glass"]
 
 
 def losses_of(table, **more):
-    return bk.Losses(table, dims=("learner", "dataset"), learners=["a", "b", "c"],
+    return bk.Scores(table, dims=("learner", "dataset"), learners=["a", "b", "c"],
                      datasets=SETS, **more)  # fmt: skip
 
 
@@ -46,7 +46,7 @@ def test_the_map_is_ordered_by_means_and_by_where_the_best_falls_behind(scores):
 
 @pytest.mark.parametrize(("shape", "end"), [((3, 60), "left"), ((60, 3), "top")])
 def test_the_map_has_learners_as_columns_if_there_are_more_data_sets(shape, end):
-    losses = bk.Losses(np.random.default_rng(0).random(shape), dims=("learner", "dataset"))
+    losses = bk.Scores(np.random.default_rng(0).random(shape), dims=("learner", "dataset"))
     picture = layout_heatmap(losses)
     assert f"Learners by mean, the best at the {end}" in picture.note
     assert sum(words.anchor == "end" for words in picture.words) == 60
@@ -76,11 +76,11 @@ def test_rank_rows_by_mean_rank():
 
 @pytest.mark.parametrize("kind", ["heatmap", "ranks"])
 def test_one_data_set_is_refused(kind):
-    losses = bk.read_losses("breast-cancer-10x10")
+    losses = bk.read_scores("breast-cancer-10x10")
     assert kind not in figure_kinds(losses)
     with pytest.raises(ArgumentError, match="over several data sets, and there is one; draw 'l"):
         picture_of(losses, kind)
-    assert kind in figure_kinds(bk.order(losses_of(TABLE)))
+    assert kind in figure_kinds(bk.compare_scores(losses_of(TABLE)))
 
 
 def test_identical_learners_are_all_the_best_everywhere():

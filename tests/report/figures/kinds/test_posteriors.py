@@ -24,7 +24,7 @@ def order():
     rng = np.random.default_rng(7)
     gaps = np.array([0.0, 0.002, 0.03, 0.08])[:, None, None]
     values = 0.2 + gaps + 0.02 * rng.standard_normal((4, 10, 10))
-    return bk.order(bk.Losses(values, learners=["a", "b", "c", "d"]), rope=0.01)
+    return bk.compare_scores(bk.Scores(values, learners=["a", "b", "c", "d"]), rope=0.01)
 
 
 def test_the_density_is_students_and_its_areas_are_the_probabilities():
@@ -91,7 +91,7 @@ def test_draws_of_signed_ranks_have_the_probabilities_of_the_result():
 
 
 def test_values_without_a_posterior_are_refused(order):
-    plain = bk.order(bk.read_losses("breast-cancer-10x10"))
+    plain = bk.compare_scores(bk.read_scores("breast-cancer-10x10"))
     for kind in ("simplex", "posterior"):
         assert kind in figure_kinds(order)
         assert kind not in figure_kinds(plain)

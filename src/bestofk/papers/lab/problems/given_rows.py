@@ -16,7 +16,7 @@ from bestofk.papers.lab.problems.generator import DataProblem
 def _check(data: DataSet, problem: str) -> None:
     """Refuse data that the problem cannot use."""
     if not isinstance(data, DataSet):
-        raise refuse(f"data of problem {problem!r}", "a DataSet (see as_dataset)", data)
+        raise refuse(f"data of problem {problem!r}", "a DataSet (see read_data)", data)
     if data.task != "classification":
         raise ArgumentError(
             f"data of problem {problem!r} must have class labels; the target of {data.name!r} is "
@@ -40,8 +40,8 @@ class GivenRows(DataProblem):
 
     Examples
     --------
-    >>> from bestofk.data import load
-    >>> GivenRows(data=load("iris")).describe()
+    >>> from bestofk.data import read_data
+    >>> GivenRows(data=read_data("iris")).describe()
     'iris (150 rows)'
     """
 
@@ -80,8 +80,8 @@ class ShuffledLabels(DataProblem):
     Examples
     --------
     >>> import numpy as np
-    >>> from bestofk.data import load
-    >>> problem = ShuffledLabels(data=load("iris"))
+    >>> from bestofk.data import read_data
+    >>> problem = ShuffledLabels(data=read_data("iris"))
     >>> np.bincount(problem.encoded(np.random.default_rng(0)).y).tolist()
     [50, 50, 50]
     """
@@ -130,8 +130,8 @@ class Degraded(DataProblem):
 
     Examples
     --------
-    >>> from bestofk.data import load
-    >>> Degraded(data=load("iris"), by=0.05).describe()
+    >>> from bestofk.data import read_data
+    >>> Degraded(data=read_data("iris"), by=0.05).describe()
     'iris (150 rows), one learner against itself with an error larger by 0.05'
     """
 

@@ -116,9 +116,9 @@ def layout_critical_difference_ranks(
 
     Parameters
     ----------
-    value : Losses, Study or Decision
+    value : Scores, Study or Decision
         With several data sets.
-    losses : Losses, optional
+    losses : Scores, optional
         The losses behind an order that does not contain them.
     paper : Paper, optional
 

@@ -110,9 +110,9 @@ def layout_heatmap(
 
     Parameters
     ----------
-    value : Losses, Decision or Study
+    value : Scores, Decision or Study
         Over several data sets.
-    losses : Losses, optional
+    losses : Scores, optional
         The losses behind an order that does not contain them.
     nouns : tuple of two str
         The nouns for rows and columns of the table, such as ``("model", "task")``.
@@ -121,7 +121,7 @@ def layout_heatmap(
     Examples
     --------
     >>> import bestofk as bk
-    >>> losses = bk.Losses([[0.1, 0.4, 0.2], [0.2, 0.3, 0.2]], dims=("learner", "dataset"),
+    >>> losses = bk.Scores([[0.1, 0.4, 0.2], [0.2, 0.3, 0.2]], dims=("learner", "dataset"),
     ...     learners=["nn", "nmc"], datasets=["iris", "wine", "zoo"])
     >>> print(layout_heatmap(losses).alt)
     Map of 2 learners on 3 data sets; nn is the best on 2 of them, nn has the best mean.
@@ -262,9 +262,9 @@ def layout_ranks(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) ->
 
     Parameters
     ----------
-    value : Losses, Decision or Study
+    value : Scores, Decision or Study
         Over several data sets.
-    losses : Losses, optional
+    losses : Scores, optional
         The losses behind an order that does not contain them.
     paper : Paper, optional
     """

@@ -36,7 +36,7 @@ def layout_densities(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER
     ----------
     value : Study or Decision
         With a stated preference.
-    losses : Losses, optional
+    losses : Scores, optional
         The losses behind an order that does not contain them.
     paper : Paper, optional
 

@@ -57,9 +57,9 @@ def layout_forest(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     Examples
     --------
     >>> import bestofk as bk
-    >>> losses = bk.Losses([[0.4, 0.5, 0.4, 0.5], [0.1, 0.2, 0.1, 0.2], [0.2, 0.1, 0.2, 0.3]],
+    >>> losses = bk.Scores([[0.4, 0.5, 0.4, 0.5], [0.1, 0.2, 0.1, 0.2], [0.2, 0.1, 0.2, 0.3]],
     ...     learners=["max", "nmc", "nn"])
-    >>> print(layout_forest(bk.order(losses)).alt)
+    >>> print(layout_forest(bk.compare_scores(losses)).alt)
     How much worse than the best 3 learners are: 1 recommended, 1 may be the best, 1 ruled out.
     """
     order = decision_of(value)

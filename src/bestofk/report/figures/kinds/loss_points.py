@@ -16,7 +16,7 @@ from bestofk.report.figures.picture import Picture, Scale, Sheet, around
 from bestofk.report.figures.style import ANY_PAPER, Paper, name_size
 
 if TYPE_CHECKING:
-    from bestofk.losses.losses import Losses, Metric
+    from bestofk.losses.losses import Metric, Scores
     from bestofk.splits.design import Design
 
 _MAX_POINTS = 400
@@ -36,8 +36,8 @@ def layout_losses(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) -
 
     Parameters
     ----------
-    value : Losses, Decision or Study
-    losses : Losses, optional
+    value : Scores, Decision or Study
+    losses : Scores, optional
         The losses behind an order that does not contain them.
     paper : Paper, optional
 
@@ -138,7 +138,7 @@ def measured_losses(value: Any, losses: Any = None) -> MeasuredLosses:
     )
 
 
-def mean_losses(table: Losses, *, axes: tuple[int, ...]) -> Floats:
+def mean_losses(table: Scores, *, axes: tuple[int, ...]) -> Floats:
     """Return means over axes of the table without the missing values; NaN if all are missing."""
     absent = np.isnan(table.values)
     count = (~absent).sum(axis=axes)

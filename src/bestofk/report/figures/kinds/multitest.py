@@ -41,9 +41,9 @@ def layout_graph(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     Examples
     --------
     >>> import bestofk as bk
-    >>> losses = bk.Losses([[0.4, 0.5, 0.4, 0.5], [0.1, 0.2, 0.1, 0.2], [0.3, 0.1, 0.2, 0.3]],
+    >>> losses = bk.Scores([[0.4, 0.5, 0.4, 0.5], [0.1, 0.2, 0.1, 0.2], [0.3, 0.1, 0.2, 0.3]],
     ...     learners=["max", "nmc", "nn"])
-    >>> layout_graph(bk.order(losses, prefer="listed")).alt
+    >>> layout_graph(bk.compare_scores(losses, prefer="listed")).alt
     'Graph of 3 learners by preference: the data put nmc over max.'
     """
     order = preferring(value, "graph")
@@ -458,9 +458,9 @@ def text_graph(value: Any, *, width: int = 80) -> str:
     Examples
     --------
     >>> import bestofk as bk
-    >>> losses = bk.Losses([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11], [0.10, 0.19, 0.12]],
+    >>> losses = bk.Scores([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11], [0.10, 0.19, 0.12]],
     ...     learners=["max", "nmc", "nn"])
-    >>> print(text_graph(bk.order(losses, prefer="listed", test="kfold-t")))
+    >>> print(text_graph(bk.compare_scores(losses, prefer="listed", test="kfold-t")))
     1 max  ● ●
     2 nmc  ▲ │   recommended
     3 nn     ▲

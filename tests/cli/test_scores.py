@@ -1,4 +1,4 @@
-"""``bestofk order``."""
+"""``bestofk scores``."""
 
 import json
 from pathlib import Path
@@ -10,14 +10,14 @@ import bestofk
 
 
 def test_order_prints_the_recommendation_first(run, scores):
-    code, out, err = run("order", scores)
+    code, out, err = run("scores", scores)
     assert (code, err) == (0, "")
     assert out.startswith("Use large: it is the best of the two (95 % confidence).\n\n")
     assert ["small", "0.230"] in [line.split()[:2] for line in out.splitlines()]
 
 
 def test_order_as_json_is_one_object(run, scores):
-    code, out, err = run("order", scores, "--json")
+    code, out, err = run("scores", scores, "--json")
     assert (code, err) == (0, "")
     held = json.loads(out, parse_constant=pytest.fail)
     assert held["recommended"] == "large"
@@ -28,9 +28,9 @@ def test_order_as_json_is_one_object(run, scores):
 
 
 def test_the_pairs_are_a_second_view(run, scores):
-    (pair,) = json.loads(run("order", scores, "--json", "--pairs")[1])["pairs"]
+    (pair,) = json.loads(run("scores", scores, "--json", "--pairs")[1])["pairs"]
     assert (pair["better"], pair["rejected"]) == ("large", True)
-    _, out, _ = run("order", scores, "--pairs", "--ranks")
+    _, out, _ = run("scores", scores, "--pairs", "--ranks")
     first, pairs, ranks = (out.index(text) for text in ("Use large", "1 pair by", "Of 2 learners"))
     assert first < pairs < ranks
     # the claim orders the two, so both ranks are certain
@@ -41,14 +41,14 @@ def test_the_pairs_are_a_second_view(run, scores):
 
 
 def test_order_quiet_prints_names_only(run, scores):
-    assert run("order", scores, "--quiet") == (0, "large\nsmall\n", "")
+    assert run("scores", scores, "--quiet") == (0, "large\nsmall\n", "")
 
 
 def test_order_takes_roles_direction_and_preference(run, scores, tmp_path):
     path = tmp_path / "odd.csv"
     text = Path(scores).read_text()
     path.write_text(text.replace("learner", "who").replace("error", "points"))
-    arguments = ["order", str(path), "--column", "learner=who", "--column", "score=points"]
+    arguments = ["scores", str(path), "--column", "learner=who", "--column", "score=points"]
     code, out, err = run(*arguments, "--higher-is-better", "--quiet")
     assert (code, out, err) == (0, "small\nlarge\n", "")
     _, out, _ = run(*arguments, "--lower-is-better", "--prefer", "small, large", "--json")
@@ -61,11 +61,11 @@ def test_order_takes_roles_direction_and_preference(run, scores, tmp_path):
 def test_a_direction_that_nothing_tells_is_refused_with_both_options(run, scores):
     path = Path(scores)
     path.write_text(path.read_text().replace("error", "value"))
-    code, out, err = run("order", str(path), "--json")
+    code, out, err = run("scores", str(path), "--json")
     assert (code, out) == (2, "")
     assert err.endswith("pass --higher-is-better (scores) or --lower-is-better (losses).\n")
     for option in ("--higher-is-better", "--lower-is-better"):
-        code, out, err = run("order", str(path), "--json", option)
+        code, out, err = run("scores", str(path), "--json", option)
         assert (code, err) == (0, "")
         assert json.loads(out)["metric"]["higher_is_better"] == (option == "--higher-is-better")
 
@@ -84,13 +84,13 @@ OPTIONS = {
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_option_reaches_the_decision(run, option):
     given, name, value = OPTIONS[option]
-    code, out, err = run("order", "breast-cancer-10x10", option, given, "--json")
+    code, out, err = run("scores", "breast-cancer-10x10", option, given, "--json")
     assert (code, err) == (0, "")
     assert json.loads(out)[name] == value
 
 
 def test_families_on_the_command_line(run):
-    asked = ["order", "breast-cancer-10x10", "--json", "--pairs"]
+    asked = ["scores", "breast-cancer-10x10", "--json", "--pairs"]
     _, out, _ = run(*asked, "--family", "control", "--control", "1-nn")
     held = json.loads(out)
     assert (held["family"], len(held["pairs"])) == ("control", 5)
@@ -107,19 +107,19 @@ def test_families_on_the_command_line(run):
     ],
 )
 def test_refusals_name_the_option_and_it_works(run, arguments, words):
-    code, out, err = run("order", "breast-cancer-10x10", *arguments)
+    code, out, err = run("scores", "breast-cancer-10x10", *arguments)
     assert (code, out) == (2, "")
     assert words in err
     value = {"--control": "dummy", "--prefer": "listed"}[words]
-    assert run("order", "breast-cancer-10x10", *arguments, words, value)[0] == 0
+    assert run("scores", "breast-cancer-10x10", *arguments, words, value)[0] == 0
 
 
 def test_the_text_is_the_explanation_around_the_table(run):
-    from bestofk import order
-    from bestofk.losses import read_losses
+    from bestofk import compare_scores
+    from bestofk.losses import read_scores
 
-    _, out, _ = run("order", "breast-cancer-10x10", "--explain")
-    decision = order(read_losses("breast-cancer-10x10"))
+    _, out, _ = run("scores", "breast-cancer-10x10", "--explain")
+    decision = compare_scores(read_scores("breast-cancer-10x10"))
     assert out.splitlines()[0] == decision.headline()
     rest = "\n".join(one.text for one in decision.statements if one.kind != "verdict")
     assert out.index("recommended") < out.index(rest)
@@ -129,7 +129,7 @@ GOLDEN = Path(__file__).parents[1] / "losses" / "golden"
 
 
 def test_verbose_says_what_is_read_on_stderr(run, scores):
-    code, out, err = run("order", scores, "-v", "-q")
+    code, out, err = run("scores", scores, "-v", "-q")
     assert (code, out) == (0, "large\nsmall\n")
     assert "8 rows of 3 columns" in err
 
@@ -138,7 +138,7 @@ def test_the_help_names_every_format_of_a_table(run):
     from bestofk.data.tables.reading import FORMATS
     from bestofk.losses import LOSS_FORMATS
 
-    _, out, _ = run("order", "--help-all")
+    _, out, _ = run("scores", "--help-all")
     words = "".join(out.split())  # a name may be broken at its hyphen
     assert [name for name in (*LOSS_FORMATS, *FORMATS) if name not in words] == []
 
@@ -155,7 +155,7 @@ def test_the_help_names_every_format_of_a_table(run):
     ],
 )  # fmt: skip
 def test_tables_of_other_tools(run, arguments, order):
-    code, out, err = run("order", str(GOLDEN / arguments[0]), *arguments[1:], "--quiet")
+    code, out, err = run("scores", str(GOLDEN / arguments[0]), *arguments[1:], "--quiet")
     assert (code, err) == (0, "")
     assert len(out.splitlines()) == (4 if order is None else 3)
     assert out == (order or out)
@@ -168,7 +168,7 @@ def test_tables_of_other_tools(run, arguments, order):
     ],
 )
 def test_what_is_not_guessed_is_asked_for_in_options(run, name, said):
-    code, out, err = run("order", str(GOLDEN / name))
+    code, out, err = run("scores", str(GOLDEN / name))
     assert (code, out) == (2, "")
     assert said in err
 
@@ -181,24 +181,24 @@ def test_predictions(run, tmp_path):
     lines = ["id,y_true,pred_a,pred_b,patient"]
     lines += [f"{i},{y[i]},{good[i]:.4f},{poor[i]:.4f},{i // 3}" for i in range(150)]
     file.write_text("\n".join(lines))
-    code, _, err = run("order", str(file))
+    code, _, err = run("scores", str(file))
     assert code == 2
     assert "--truth y_true" in err
-    code, _, err = run("order", str(file), "--truth", "y_true")
+    code, _, err = run("scores", str(file), "--truth", "y_true")
     assert code == 2
     assert "--scoring roc_auc" in err
     code, out, _ = run(
-        "order", str(file), "--truth", "y_true", "--scoring", "roc_auc", "--groups", "patient"
+        "scores", str(file), "--truth", "y_true", "--scoring", "roc_auc", "--groups", "patient"
     )
     assert code == 0
     assert "Use pred_a" in out
     assert "delong" in out
     for option in ("--scoring", "--folds"):
-        code, _, err = run("order", str(file), option, "patient")
+        code, _, err = run("scores", str(file), option, "patient")
         assert code == 2
         assert f"{option} needs --truth" in err
     code, out, _ = run(
-        "order", str(file), "--truth", "y_true", "--scoring", "log-loss", "--folds", "patient"
+        "scores", str(file), "--truth", "y_true", "--scoring", "log-loss", "--folds", "patient"
     )
     assert code == 0
     assert "corrected-repeated-kfold-t" in out

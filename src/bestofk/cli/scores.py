@@ -1,4 +1,4 @@
-"""``bestofk order``: decide from a table of losses."""
+"""``bestofk scores``: decide from a table of losses."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 @decision_options(PREFER_NAMES)
 @verbosity_options
 @config_option
-def order(
+def scores(
     losses: str,
     prefer: str | None,
     missing: str,
@@ -111,11 +111,11 @@ def order(
 
     \b
     Examples:
-      bestofk order breast-cancer-10x10
-      bestofk order breast-cancer-10x10 --prefer logistic-regression,decision-tree
-      bestofk order breast-cancer-10x10 --report report.html --figure forest.svg
-      bestofk order digits-5x2 --procedure most-wins --test 5x2cv-f
-      bestofk order breast-cancer-10x10 --test use-all-data --df 10 --json
+      bestofk scores breast-cancer-10x10
+      bestofk scores breast-cancer-10x10 --prefer logistic-regression,decision-tree
+      bestofk scores breast-cancer-10x10 --report report.html --figure forest.svg
+      bestofk scores digits-5x2 --procedure most-wins --test 5x2cv-f
+      bestofk scores breast-cancer-10x10 --test use-all-data --df 10 --json
     """
     outputs = planned_outputs(options)
     slices = None
@@ -165,7 +165,7 @@ def order(
                 return
             if verbose:
                 say(" ".join(table.account), err=True)
-            from bestofk.decide.order import order as decide
+            from bestofk.decide.compare_scores import compare_scores as decide
 
             settings: dict[str, Any] = {
                 "prefer": preference(prefer, measured=False),
@@ -213,12 +213,12 @@ def _decide_by_battles(
     alpha: float,
 ) -> StatedDecision:
     """Return the order of models by their battles."""
-    from bestofk.decide.battles import order_battles
+    from bestofk.decide.battles import compare_battles
 
     refuse_options("battles", (*ONLY_FOR_LOSSES, *NOT_FOR_BATTLES))
     for name, value in reading.items():
-        raise click.UsageError(f"{typed(Advice(name, value), 'order')} does not apply to battles.")
-    return order_battles(path, cluster=cluster, alpha=alpha, missing=missing)
+        raise click.UsageError(f"{typed(Advice(name, value), 'scores')} does not apply to battles.")
+    return compare_battles(path, cluster=cluster, alpha=alpha, missing=missing)
 
 
 def _decide_by_intervals(
@@ -306,12 +306,12 @@ def _predictions(
 ) -> tuple[Decision, Slices | None]:
     """Decide about a table of predictions, and by slice if `by` names a column."""
     from bestofk.decide.settings import Settings
-    from bestofk.run.one_test_set import order_predictions, order_predictions_by
+    from bestofk.run.one_test_set import compare_predictions, order_predictions_by
 
     models = reading.pop("learners", None)
     for name, value in reading.items():
         raise click.UsageError(
-            f"{typed(Advice(name, value), 'order')} does not apply to predictions (--truth)."
+            f"{typed(Advice(name, value), 'scores')} does not apply to predictions (--truth)."
         )
     options: dict[str, Any] = {
         "models": models,
@@ -321,5 +321,5 @@ def _predictions(
         "settings": Settings(prefer=preference(prefer, measured=False), **arguments),
     }
     if by is None:
-        return order_predictions(truth, path, **options), None
+        return compare_predictions(truth, path, **options), None
     return order_predictions_by(truth, path, by, **options)

@@ -33,7 +33,7 @@ from bestofk.decide.settings import Settings
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 
-def order(
+def compare_scores(
     losses: Any,
     *,
     prefer: PreferenceLike = None,
@@ -56,8 +56,8 @@ def order(
 
     Parameters
     ----------
-    losses : Losses, path, data frame or array (K, ...)
-        A table of losses with its design; a file or data frame that `read_losses` understands;
+    losses : Scores, path, data frame or array (K, ...)
+        A table of losses with its design; a file or data frame that `read_scores` understands;
         or a bare array.
     prefer : sequence of names, mapping of name to price, or "listed", optional
         What you prefer before the data speak, most preferred (or cheapest) first. None: no
@@ -92,11 +92,11 @@ def order(
         The numbers of a file, a data frame or an array are scores (True) or losses (False). None:
         arrays are losses, and of tables the names tell, or they are refused.
     design : Design or str, optional
-        How the numbers of a file, a data frame or an array came about, as for `Losses`.
+        How the numbers of a file, a data frame or an array came about, as for `Scores`.
     random_state : int, Generator or None
         For tests that draw.
     **arguments
-        More for `read_losses`, such as ``learner="model"`` or ``metric="auc"``, and for the test.
+        More for `read_scores`, such as ``learner="model"`` or ``metric="auc"``, and for the test.
 
     Returns
     -------
@@ -107,10 +107,10 @@ def order(
     Examples
     --------
     >>> import bestofk as bk
-    >>> table = bk.Losses(
+    >>> table = bk.Scores(
     ...     [[0.31, 0.29, 0.30, 0.33], [0.21, 0.20, 0.19, 0.22], [0.20, 0.21, 0.19, 0.23]],
     ...     dims=("learner", "fold"), learners=["small", "medium", "large"])
-    >>> decision = order(table, prefer=["small", "medium", "large"])
+    >>> decision = compare_scores(table, prefer=["small", "medium", "large"])
     >>> decision.recommended, decision.candidates, decision.ranking
     ('medium', ('medium', 'large'), ('medium', 'large', 'small'))
     """
@@ -138,8 +138,8 @@ def _check_arguments(arguments: Mapping[str, Any], test: Any) -> None:
         of_tests |= set(signature(entry.load()).parameters)
     unknown = [name for name in arguments if name not in of_tests]
     if unknown:
-        known = {*signature(order).parameters, *READING} - {"arguments"}
-        raise unknown_arguments("order", unknown, known)
+        known = {*signature(compare_scores).parameters, *READING} - {"arguments"}
+        raise unknown_arguments("compare_scores", unknown, known)
 
 
 def decide(
@@ -153,10 +153,10 @@ def decide(
 
     Parameters
     ----------
-    losses : Losses, path, data frame or array (K, ...)
-        As for `order`.
+    losses : Scores, path, data frame or array (K, ...)
+        As for `compare_scores`.
     settings : Settings
-        The options of `order` as one value.
+        The options of `compare_scores` as one value.
     subject : Subject, optional
         What the decision is about, for its statements.
     left_out : MissingLosses, optional
@@ -199,8 +199,8 @@ def decide_problem(problem: Problem, settings: Settings) -> Decision:
     return decision_from(problem, settings, evidence, choice, ruled)
 
 
-def order_by_procedure(procedure: str, losses: Any, **options: Any) -> Decision:
-    """Decide as `order` does; without `prefer`, a bare array is in order of preference."""
+def decide_by_procedure(procedure: str, losses: Any, **options: Any) -> Decision:
+    """Decide as `compare_scores` does; without `prefer`, a bare array is in order of preference."""
     if options.get("prefer") is None and not is_named(losses):
         options["prefer"] = LISTED
-    return order(losses, procedure=procedure, **options)
+    return compare_scores(losses, procedure=procedure, **options)
