@@ -35,8 +35,8 @@ from .report.diff import Difference as Difference, diff as diff
 from .report.figures.output import save_figure as save_figure
 from .report.figures.registry import figure as figure
 from .run.compare import compare as compare
+from .run.engine import Execution as Execution
 from .run.estimator import BestOfK as BestOfK
-from .run.execution import Execution as Execution
 from .run.metrics import metric as metric
 from .run.one_test_set import (
     compare_fitted as compare_fitted,

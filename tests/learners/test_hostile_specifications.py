@@ -127,7 +127,7 @@ import json, os, sys
 texts = json.loads(sys.stdin.read())
 import joblib, numpy, pandas, scipy, cloudpickle, click, difflib, warnings, importlib.util
 import sklearn.svm, sklearn.pipeline, sklearn.preprocessing, sklearn.ensemble, sklearn.datasets
-import sklearn.utils, bestofk.learners.specification, bestofk.learners.specification
+import sklearn.utils, bestofk.learners.class_names, bestofk._base.synonyms
 import pandas.io.pytables
 from bestofk.learners import parse_learner
 from bestofk._base.errors import BestOfKError
@@ -242,7 +242,8 @@ literals = st.recursive(
 @given(st.dictionaries(st.sampled_from(["a", "b", "C", "max"]), literals, max_size=3), literals)
 def test_what_is_written_as_literals_is_read_back(values, argument) -> None:
     inner = f"pkg.mod:Inner({', '.join(f'{name}={value!r}' for name, value in values.items())})"
-    call = parse_call(f"x.y:outer({argument!r}, part=[{inner}])", "learner", names=["max", "c4.5"])
+    text = f"x.y:outer({argument!r}, part=[{inner}])"
+    call = parse_call(text, "learner", is_name=["max", "c4.5"].__contains__)
     assert call == Call("x.y:outer", (argument,), {"part": [Call("pkg.mod:Inner", (), values)]})
 
 

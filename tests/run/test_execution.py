@@ -5,7 +5,7 @@ import re
 import pytest
 
 import bestofk as bk
-from bestofk.run.execution import Execution
+from bestofk.run.engine import Execution
 
 
 def test_the_runner_has_what_was_asked():

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.errors import Advice, ArgumentError, Part
-from bestofk._base.synonyms import meant
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -110,7 +109,7 @@ def whole(value: Any, where: str, *, at_least: int) -> int:
     return int(value)
 
 
-def one_of(value: Any, where: str, allowed: tuple[str, ...]) -> str:
+def one_of(value: Any, where: str, allowed: Collection[str]) -> str:
     """Return `value` if it is one of the `allowed` words."""
     if not isinstance(value, str) or value not in allowed:
         choices = ", ".join(map(repr, allowed))
@@ -177,6 +176,8 @@ def unknown_arguments(
     parts: Mapping[str, Any] | None = None,
 ) -> ArgumentError:
     """Return one sentence about unknown keywords, with the arguments that work."""
+    from bestofk._base.synonyms import meant
+
     advice: dict[Part, None] = {}
     for name in unknown:
         inside = [

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from bestofk._base.formatting import without_controls
-from bestofk._base.synonyms import meant
 
 _MAX_NAME_LENGTH = 120
 _MAX_LISTED_NAMES = 60
@@ -113,6 +112,8 @@ class UnknownNameError(BestOfKError, LookupError):
     @property
     def near(self) -> list[str]:
         """The most similar known names, best first."""
+        from bestofk._base.synonyms import meant
+
         return meant(self.name, self.known)
 
     def _sentence(self) -> str:

@@ -246,7 +246,7 @@ def compare(
     from bestofk.cli.terminal import print_study
     from bestofk.learners.specification import chosen_learners
     from bestofk.run.compare import compare as run_comparison
-    from bestofk.run.execution import Execution
+    from bestofk.run.engine import Execution
     from bestofk.run.inputs import as_datasets
 
     # Learners may print; keep that out of the answer.

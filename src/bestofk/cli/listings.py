@@ -108,7 +108,7 @@ def _procedure_facts(entry: Any) -> list[str]:
 
 
 def _plans() -> dict[str, Iterable[Any]]:
-    from bestofk.splits.registry import PLANS
+    from bestofk.splits.plans import PLANS
 
     return {"": PLANS.values()}
 

@@ -12,8 +12,8 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted
+from bestofk.data.cells import MISSING_TEXTS, read_numbers
 from bestofk.data.schema import categorical, numbers_of, values_of
-from bestofk.data.tables.cells import MISSING_TEXTS, read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +77,7 @@ def learn_column(
     """Decide what a column is.
 
     Missing are null values, what pandas reads as missing (``MISSING_TEXTS``) and ``?``. A column
-    is numeric if every other cell is a number (see `bestofk.data.tables.cells.read_numbers`), with
+    is numeric if every other cell is a number (see `bestofk.data.cells.read_numbers`), with
     a few words read as missing. It holds dates if all cells are dates of one form. Otherwise it is
     a category, with its values in declared order (categorical columns) or sorted.
 

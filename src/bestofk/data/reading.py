@@ -12,8 +12,8 @@ import numpy as np
 from bestofk._base.checks import one_of, refuse
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
 from bestofk._base.formatting import shortened
-from bestofk._base.missing_files import check_source
 from bestofk._base.registry import resolve
+from bestofk.data.cells import DECIMAL_COMMAS, MISSING_TEXTS, read_numbers
 from bestofk.data.columns import (
     MIN_ROWS_TO_JUDGE,
     STATED_KINDS,
@@ -21,15 +21,14 @@ from bestofk.data.columns import (
     named_like_identifier,
     names_rows,
 )
-from bestofk.data.dataset import DataSet
-from bestofk.data.embedded import DATASETS
-from bestofk.data.frames import as_pandas, refuse_other_order
-from bestofk.data.row_columns import (
+from bestofk.data.dataset import (
     FEATURE_ROLES,
+    DataSet,
     check_row_columns,
     split_off_columns,
     with_row_columns,
 )
+from bestofk.data.frames import as_pandas, refuse_other_order
 from bestofk.data.schema import (
     FLOATS,
     TASK_OPTIONS,
@@ -40,7 +39,6 @@ from bestofk.data.schema import (
     is_whole,
     settled_rows,
 )
-from bestofk.data.tables.cells import DECIMAL_COMMAS, MISSING_TEXTS, read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,6 +146,7 @@ def read_data(
         return with_row_columns(data, **roles)
     choice, delimiter, locate = "", None, _row_location
     if isinstance(source, str | os.PathLike):
+        from bestofk._base.missing_files import check_source
         from bestofk.data.tables import read_table
 
         check_source(os.fspath(source), "file or embedded data set", _EMBEDDED)
@@ -218,7 +217,11 @@ def _stated_kinds(columns: Mapping[str, str] | None) -> dict[str, str]:
 
 
 def _is_embedded(source: Any) -> bool:
-    return isinstance(source, str) and source in DATASETS and not Path(source).exists()
+    if not isinstance(source, str) or Path(source).exists():
+        return False
+    from bestofk.data.embedded import DATASETS
+
+    return source in DATASETS
 
 
 def _refuse_known(data: DataSet, *, target: Any, columns: Mapping[str, str], task: str) -> None:
@@ -572,6 +575,8 @@ def _one_column(y: Any) -> Any:
 def _embedded(name: str) -> DataSet:
     """Return an embedded data set."""
     import pandas as pd
+
+    from bestofk.data.embedded import DATASETS
 
     entry = DATASETS[name]
     bunch = resolve(entry.loader)(as_frame=True)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, one_of
 from bestofk._base.errors import ArgumentError, use
-from bestofk.data.tables.cells import coded_texts, read_numbers, text_of
+from bestofk.data.cells import coded_texts, read_numbers, text_of
 
 if TYPE_CHECKING:
     import pandas as pd

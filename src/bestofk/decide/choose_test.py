@@ -17,11 +17,10 @@ from bestofk._base.checks import Floats, positive, side
 from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError, use
 from bestofk._base.registry import resolve
 from bestofk.decide.problem import BOTH_PARTS, Problem
-from bestofk.losses.split_design import design_advice, is_certain, unclear_design
+from bestofk.splits.design import design_advice, is_certain, unclear_design
 from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 from bestofk.stats.pairwise.result import PairwiseResult
-from bestofk.stats.pairwise.skew_corrected import unit_widening
 
 if TYPE_CHECKING:
     from bestofk.splits.design import Design
@@ -473,6 +472,8 @@ def _widening(problem: Problem, entry: PairwiseTest) -> dict[str, float]:
         factor = 1.0 if _are_error_rates(problem) else row_widening(problem.design)
         return {"widened": factor} if factor > 1.0 else {}
     if entry.widened == "skewed units":
+        from bestofk.stats.pairwise.skew_corrected import unit_widening
+
         d, learners = pair_differences(problem), len(problem.names)
         n, doubtful = d.shape[1], False
         if n >= 3:

@@ -17,7 +17,7 @@ from bestofk._base.checks import RandomState, unknown_arguments
 from bestofk._base.errors import BestOfKError
 from bestofk._base.registry import resolve
 from bestofk.decide.decision import Decision
-from bestofk.decide.missing_losses import MissingLosses
+from bestofk.decide.evidence import MissingLosses
 from bestofk.decide.pairs import decision_from, tested
 from bestofk.decide.preference import LISTED, PreferenceLike
 from bestofk.decide.problem import (

@@ -90,7 +90,7 @@ def order_printed(
     (('A', 'B'), ())
     """
     n = whole(items, "items", at_least=2)
-    one_of(correction, "correction", tuple(CORRECTIONS))
+    one_of(correction, "correction", CORRECTIONS)
     alpha = significance_level(alpha)
     printed = _read(read_table(table), higher_is_better)
     metric, half = printed.metric, printed.half_unit

@@ -80,7 +80,7 @@ class Settings:
     """The options of a decision about losses; see `bestofk.compare_scores`.
 
     The constructor checks everything that needs no losses. `check_learners` and
-    `bestofk.decide.foresee.foresee` check the rest.
+    `bestofk.decide.pairs.foresee` check the rest.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class Settings:
                 "control applies to ", use(family="control"), ": add that, or leave control out."
             )
         if self.correction is not None:
-            one_of(self.correction, "correction", tuple(CORRECTIONS))
+            one_of(self.correction, "correction", CORRECTIONS)
 
     def check_learners(self, names: Sequence[Name]) -> None:
         """Refuse a preference or a control that names none of these learners."""

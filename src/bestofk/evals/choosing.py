@@ -16,7 +16,7 @@ from bestofk._base.formatting import counted
 from bestofk.decide.choose_test import Choice
 from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
-from bestofk.decide.missing_losses import MissingLosses
+from bestofk.decide.evidence import MissingLosses
 from bestofk.decide.preference import MeasuredCosts, arrange
 from bestofk.decide.problem import Subject
 from bestofk.decide.registry import PROCEDURES

@@ -14,7 +14,6 @@ import re
 import sys
 import traceback
 import warnings
-from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -25,7 +24,6 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 from bestofk._base.errors import ArgumentError, UnknownNameError
-from bestofk.learners.class_names import MODULE_OF, suggestion
 from bestofk.learners.registry import LEARNERS, check_estimator_like, learner
 
 MAX_SPECIFICATION_LENGTH = 10_000
@@ -50,17 +48,17 @@ class Call(NamedTuple):
     settings: dict[str, Any] = {}  # noqa: RUF012
 
 
-def parse_call(text: str, kind: str, *, names: Collection[str] | None = None) -> Call:
+def parse_call(text: str, kind: str, *, is_name: Callable[[str], bool] | None = None) -> Call:
     """Parse the call that `text` describes; messages call it `kind`.
 
-    Values are Python literals. With `names`, they can also be calls of a ``module:name`` or of one
-    of these names.
+    Values are Python literals. With `is_name`, they can also be calls of a ``module:name`` or of a
+    word for which it returns True.
 
     Examples
     --------
     >>> parse_call("nmc(scale='std')", "learner")
     Call(target='nmc', arguments=(), settings={'scale': 'std'})
-    >>> parse_call("a.b:c(d:e, [1])", "learner", names=()).arguments
+    >>> parse_call("a.b:c(d:e, [1])", "learner", is_name=str.isupper).arguments
     (Call(target='d:e', arguments=(), settings={}), [1])
     """
     if len(text) > MAX_SPECIFICATION_LENGTH:
@@ -78,23 +76,25 @@ def parse_call(text: str, kind: str, *, names: Collection[str] | None = None) ->
         )
     if not bracket:
         return Call(target)
-    return _Arguments(rest[:-1], f"{kind} {_short(text)}", names).call(target)
+    return _Arguments(rest[:-1], f"{kind} {_short(text)}", is_name).call(target)
 
 
 class _Arguments:
     """Arguments parsed as Python, with placeholders for the names of classes and learners."""
 
-    def __init__(self, text: str, subject: str, names: Collection[str] | None) -> None:
-        self.text, self.subject, self.allows_calls = text, subject, names is not None
+    def __init__(self, text: str, subject: str, is_name: Callable[[str], bool] | None) -> None:
+        self.text, self.subject, self.allows_calls = text, subject, is_name is not None
         self.targets: dict[str, str] = {}
         stem = "_"
         while stem in text:
             stem += "_"
 
         def python(match: re.Match[str]) -> str:
+            if is_name is None:
+                return match[0]
             # a name before "=" is a parameter name
-            named = match["word"] in (names or ()) and text[match.end() :].lstrip()[:1] != "="
-            if names is None or not (match["target"] or named):
+            word = match["word"] if text[match.end() :].lstrip()[:1] != "=" else None
+            if not match["target"] and not (word and is_name(word)):
                 return match[0]
             self.targets[f"{stem}{len(self.targets)}"] = match[0]
             return f"{stem}{len(self.targets) - 1}"
@@ -194,11 +194,19 @@ def _short(text: str) -> str:
 def _described(text: str) -> tuple[str | None, str, Call]:
     """Return the label, the rest of a specification, and its call, whose name is known."""
     label, rest = _label(text)
-    names: Collection[str] = ChainMap(LEARNERS, MODULE_OF)  # type: ignore[arg-type]
-    call = parse_call(rest, "learner", names=names)
-    if ":" not in call.target and call.target not in names:
+    call = parse_call(rest, "learner", is_name=_is_name)
+    if ":" not in call.target and not _is_name(call.target):
         raise _unknown(call.target)
     return label, rest.strip(), call
+
+
+def _is_name(word: str) -> bool:
+    """Return whether a word names a learner, or a class whose module is known."""
+    if word in LEARNERS:
+        return True
+    from bestofk.learners.class_names import MODULE_OF
+
+    return word in MODULE_OF
 
 
 def check_specifications(specifications: Iterable[str]) -> None:
@@ -257,6 +265,8 @@ def parse_learner(text: str) -> tuple[str, Any]:
 
 def _unknown(name: str) -> ArgumentError | UnknownNameError:
     """Return the error about a name that is no learner, with the line that works."""
+    from bestofk.learners.class_names import suggestion
+
     if name.endswith(".py"):
         path = name if name.startswith((".", "/")) else f"./{name}"
         return ArgumentError(
@@ -328,6 +338,8 @@ def _make(value: Any, text: str) -> Any:
     if name in LEARNERS:
         maker: Any = partial(learner, name)
     else:
+        from bestofk.learners.class_names import MODULE_OF
+
         maker = _maker(name if ":" in name else f"{MODULE_OF[name]}:{name}", text)
     if arguments and not isinstance(maker, FunctionType):
         raise ArgumentError(

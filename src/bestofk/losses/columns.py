@@ -58,46 +58,6 @@ def refuse_intervals(table: Table, roles: Mapping[str, str]) -> None:
         )
 
 
-def clean_names(
-    names: Iterable[object] | None, count: int, where: str, kind: str, *, alone: str | None = None
-) -> tuple[str, ...]:
-    """Return `names` as a tuple of `count` distinct texts, or ``"0"``, ``"1"``, ... if None.
-
-    A name must not contain NUL or lone surrogates, which files cannot store, nor spaces around it,
-    which readers drop.
-    """
-    if names is None:
-        if alone is not None and count == 1:
-            return (alone,)
-        return tuple(str(i) for i in range(count))
-    if isinstance(names, str):
-        raise ArgumentError(f"{where} must be a list of names; got the text {names!r}.")
-    clean = tuple(map(str, names))
-    if len(clean) != count:
-        raise ArgumentError(
-            f"{where} must hold one name for each of the {count} {kind}s of values; got "
-            f"{len(clean)}."
-        )
-    seen: dict[str, int] = {}
-    for position, name in enumerate(clean):
-        if not name.strip():
-            raise ArgumentError(f"{where} must not be empty; the name at position {position} is.")
-        if name != name.strip() or _NOT_TEXT.search(name):
-            raise ArgumentError(
-                f"{where} must be UTF-8 text without spaces around it; got {name!r} at position "
-                f"{position}."
-            )
-        if name in seen:
-            raise ArgumentError(
-                f"{where} must be distinct; got {name!r} at positions {seen[name]} and {position}."
-            )
-        seen[name] = position
-    return clean
-
-
-_NOT_TEXT = re.compile("[\0\ud800-\udfff]")
-
-
 # Names of splits: split0_test_score, fold1, accuracy_fold_3, cv2
 
 

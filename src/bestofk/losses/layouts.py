@@ -12,7 +12,7 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import Part, TableError, use
 from bestofk._base.formatting import shortened
-from bestofk.data.tables.cells import Codes, Levels
+from bestofk.data.cells import Codes, Levels
 from bestofk.data.tables.table import Table
 from bestofk.losses.columns import direction_of, is_date, role_of, split_of
 from bestofk.losses.losses import DIMS

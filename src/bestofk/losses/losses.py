@@ -15,7 +15,6 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats, missing_word, refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk._base.results import json_ready, ready_to_print
-from bestofk.losses.columns import clean_names
 from bestofk.splits.design import KINDS, Design
 
 if TYPE_CHECKING:
@@ -626,3 +625,43 @@ def _positions(
         if count > 1:
             raise ArgumentError(f"every {kind} must be named once; got {name!r} twice.")
     return [at[name] for name in chosen], chosen
+
+
+_NOT_TEXT = re.compile("[\0\ud800-\udfff]")
+
+
+def clean_names(
+    names: Iterable[object] | None, count: int, where: str, kind: str, *, alone: str | None = None
+) -> tuple[str, ...]:
+    """Return `names` as a tuple of `count` distinct texts, or ``"0"``, ``"1"``, ... if None.
+
+    A name must not contain NUL or lone surrogates, which files cannot store, nor spaces around it,
+    which readers drop.
+    """
+    if names is None:
+        if alone is not None and count == 1:
+            return (alone,)
+        return tuple(str(i) for i in range(count))
+    if isinstance(names, str):
+        raise ArgumentError(f"{where} must be a list of names; got the text {names!r}.")
+    clean = tuple(map(str, names))
+    if len(clean) != count:
+        raise ArgumentError(
+            f"{where} must hold one name for each of the {count} {kind}s of values; got "
+            f"{len(clean)}."
+        )
+    seen: dict[str, int] = {}
+    for position, name in enumerate(clean):
+        if not name.strip():
+            raise ArgumentError(f"{where} must not be empty; the name at position {position} is.")
+        if name != name.strip() or _NOT_TEXT.search(name):
+            raise ArgumentError(
+                f"{where} must be UTF-8 text without spaces around it; got {name!r} at position "
+                f"{position}."
+            )
+        if name in seen:
+            raise ArgumentError(
+                f"{where} must be distinct; got {name!r} at positions {seen[name]} and {position}."
+            )
+        seen[name] = position
+    return clean

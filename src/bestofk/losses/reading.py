@@ -52,8 +52,7 @@ from bestofk.losses.layouts import (
 )
 from bestofk.losses.losses import DIMS, GAPS, Scores, settle_design
 from bestofk.losses.predictions import refuse_predictions
-from bestofk.losses.split_design import is_certain, unclear_design
-from bestofk.splits.design import KINDS, Design
+from bestofk.splits.design import KINDS, Design, is_certain, unclear_design
 
 LAYOUTS = ("long", "wide", "learners-in-rows")
 READING = (

@@ -140,7 +140,7 @@ def run_test(
             problem, test, one_sided=sides != "two-sided", df=df, random_state=random_state
         )
         if pair is None:
-            one_of(correction, "correction", tuple(CORRECTIONS))
+            one_of(correction, "correction", CORRECTIONS)
             family = Family(learners=len(names), alpha=alpha, correction=correction)
             result, words = _all_pairs(problem, choice, family, sides)
         else:

@@ -291,7 +291,7 @@ def entry_table(kind: str) -> MarkdownTable:
 def _registry(kind: str) -> Any:
     from bestofk.decide.registry import PROCEDURES
     from bestofk.learners.registry import LEARNERS
-    from bestofk.splits.registry import PLANS
+    from bestofk.splits.plans import PLANS
     from bestofk.stats.adjust import CORRECTIONS
     from bestofk.stats.multiple.registry import MULTIPLE_TESTS
     from bestofk.stats.pairwise.registry import PAIRWISE_TESTS

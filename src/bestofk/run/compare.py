@@ -21,7 +21,7 @@ from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import conclude
 from bestofk.run.data_cautions import data_cautions
-from bestofk.run.execution import Execution
+from bestofk.run.engine import Execution
 from bestofk.run.experiment import AllCells, CellIndex, Experiment, NamedLearner
 from bestofk.run.inputs import (
     as_datasets,

@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import infer_task, is_sparse, is_whole
 from bestofk.run.compare import compare
-from bestofk.run.execution import Execution
+from bestofk.run.engine import Execution
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline

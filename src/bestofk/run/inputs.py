@@ -21,7 +21,7 @@ from bestofk.data.schema import (
     Codes,
     are_whole_numbers,
 )
-from bestofk.decide.foresee import foresee
+from bestofk.decide.pairs import foresee
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.learners.predict import seeds_of
@@ -30,8 +30,7 @@ from bestofk.learners.registry import panel
 from bestofk.learners.specification import named_learners
 from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.splits.plans import Plan
-from bestofk.splits.rows import QUANTILES
-from bestofk.splits.splits import Splits
+from bestofk.splits.splits import QUANTILES, Splits
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 BASELINES = {"classification": "baseline", "regression": "mean-baseline"}

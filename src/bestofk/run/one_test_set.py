@@ -31,7 +31,7 @@ from bestofk.run.experiment import CellIndex, Experiment
 from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, codes_in, loss_shown
 from bestofk.run.results import unpack
 from bestofk.splits.design import Design
-from bestofk.splits.rows import Labelling, column_of
+from bestofk.splits.splits import Labelling, column_of
 from bestofk.splits.user_splits import splits_of_pairs
 from bestofk.stats.pairwise.one_test_set import auc_components, jackknife_components
 

@@ -14,7 +14,7 @@ from bestofk._base.formatting import joined
 from bestofk.decide.cautions import caution_of
 from bestofk.decide.choose_test import row_widening
 from bestofk.decide.evidence import Family
-from bestofk.decide.foresee import Foreseen, foresee
+from bestofk.decide.pairs import Foreseen, foresee
 from bestofk.decide.preference import NO_PREFERENCE, Preference, arrange, preference_ranks
 from bestofk.decide.registry import decides_by
 from bestofk.decide.settings import Settings

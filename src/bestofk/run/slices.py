@@ -33,7 +33,7 @@ from bestofk.run.one_test_set import (
 from bestofk.run.results import ResultTable
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
-from bestofk.splits.rows import equal_groups
+from bestofk.splits.splits import equal_groups
 
 MIN_ROWS = 25
 """Fewest rows of a slice whose false claims were measured (studies/slice_claims.py)."""

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from bestofk._base.checks import RandomState, refuse, whole
 from bestofk._base.errors import ArgumentError, use
-from bestofk.splits.rows import Indices
 
 Keys = npt.NDArray[np.uint64]
+Indices = npt.NDArray[np.int64]
 FoldOf = npt.NDArray[np.int32]
 Signed = npt.NDArray[np.int8]
 Tested = npt.NDArray[np.bool_]

@@ -15,10 +15,9 @@ import numpy.typing as npt
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, Part, UnknownNameError, use
 from bestofk._base.formatting import shortened
-from bestofk.splits.folds import FoldOf
+from bestofk.splits.folds import FoldOf, Indices
 from bestofk.splits.plans import YOUR_SPLITS
-from bestofk.splits.rows import Indices, Labelling, column_of
-from bestofk.splits.splits import TESTED, Splits, distinct_rows
+from bestofk.splits.splits import TESTED, Labelling, Splits, column_of, distinct_rows
 
 Pair = tuple[Indices, Indices]
 MAX_SIZE_RATIO = 2.0

@@ -49,7 +49,7 @@ def adjust(pvalues: npt.ArrayLike, method: str = "holm", *, pairs: Any = None) -
     >>> adjust([0.01, 0.03, 0.04], "shaffer", pairs=3)
     array([0.03, 0.03, 0.04])
     """
-    return CORRECTIONS[one_of(method, "correction", tuple(CORRECTIONS))](pvalues, pairs=pairs)
+    return CORRECTIONS[one_of(method, "correction", CORRECTIONS)](pvalues, pairs=pairs)
 
 
 # Stepwise corrections of any family

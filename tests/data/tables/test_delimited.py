@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import TableError
+from bestofk.data.cells import MISSING_TEXTS
 from bestofk.data.tables import read_table
-from bestofk.data.tables.cells import MISSING_TEXTS
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestofk._base.errors import BestOfKError, MissingExtraError, TableError
-from bestofk.data.tables.cells import MISSING_TEXTS, recode
+from bestofk.data.cells import MISSING_TEXTS, recode
 from bestofk.data.tables.delimited import DELIMITERS, header_of, sniff
 from bestofk.data.tables.limits import check_columns, check_expansion
 from bestofk.data.tables.table import Table, size_words

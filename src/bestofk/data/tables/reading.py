@@ -63,7 +63,7 @@ def read_table(source: Any, *, format: str | None = None, nested: bool = False) 
     Notes
     -----
     Lines without content are skipped. Empty cells, ``?`` and what pandas reads as missing
-    (`bestofk.data.tables.cells.MISSING_TEXTS`) are missing. Numbers may have one thousands
+    (`bestofk.data.cells.MISSING_TEXTS`) are missing. Numbers may have one thousands
     separator, decimal mark, currency sign or percent sign in a column.
 
     Examples

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import TableError, UnknownNameError
-from bestofk.data.tables.cells import Levels, Numbers, coded_texts, read_numbers
+from bestofk.data.cells import Levels, Numbers, coded_texts, read_numbers
 
 if TYPE_CHECKING:
     import pandas as pd

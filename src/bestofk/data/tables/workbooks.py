@@ -85,7 +85,7 @@ def _rows(sheet: Any, source: str, file_size: int) -> list[tuple[int, list[Any]]
 def _table(rows: list[tuple[int, list[Any]]], source: str, title: str) -> Table:
     import pandas as pd
 
-    from bestofk.data.tables.cells import text_of
+    from bestofk.data.cells import text_of
     from bestofk.data.tables.delimited import names_of
 
     (header_line, header), *rows = rows

@@ -31,8 +31,8 @@ from bestofk._base.errors import (
     use,
 )
 from bestofk._base.formatting import joined, shortened
+from bestofk.data.cells import Levels
 from bestofk.data.tables.arrow_files import ColumnSelection, parquet_names, read_named_columns
-from bestofk.data.tables.cells import Levels
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
 from bestofk.evals.query import LogQuery, pick_name, unknown_name

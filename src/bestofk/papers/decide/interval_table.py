@@ -203,7 +203,7 @@ def run_interval_test(
     that of Bootstrap-B.
     """
     one_of(test, "test on intervals", TESTS)
-    one_of(correction, "correction", tuple(CORRECTIONS))
+    one_of(correction, "correction", CORRECTIONS)
     alpha = significance_level(alpha)
     if test not in INTERVAL_TESTS:
         return bootstrap_b(

@@ -208,7 +208,7 @@ def bootstrap_a(
     >>> [round(float(p) * 81, 9) for p in r.pvalues]
     [8.0, 72.0, 4.0]
     """
-    one_of(correction, "correction", tuple(CORRECTIONS))
+    one_of(correction, "correction", CORRECTIONS)
     table = numbers(losses, "losses")
     if np.isnan(table).any():
         raise ArgumentError(

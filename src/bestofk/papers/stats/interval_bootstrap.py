@@ -499,7 +499,7 @@ def bootstrap_b(
     ('not significant', 'not significant', 'significant')
     """
     one_of(rule, "rule", RULES)
-    one_of(correction, "correction", tuple(CORRECTIONS))
+    one_of(correction, "correction", CORRECTIONS)
     alpha = probability(alpha, "alpha")
     missing = missing_word(missing, ("refuse", "allow"))
     cells = interval_cells(losses, intervals, interval, missing, loss_range)

@@ -164,7 +164,7 @@ def multinomial_selection(
     if len(known) != len(array):
         raise ArgumentError(f"names must hold {len(array)} names; got {len(known)}.")
     alpha = probability(alpha, "alpha")
-    one_of(correction, "correction", tuple(CORRECTIONS))
+    one_of(correction, "correction", CORRECTIONS)
     top = array == array.max(axis=0)
     wins = (top / top.sum(axis=0)).sum(axis=1)
     order = np.argsort(-wins, kind="stable")

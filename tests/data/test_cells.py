@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bestofk.data.tables.cells import MISSING_TEXTS, coded_texts, read_numbers
+from bestofk.data.cells import MISSING_TEXTS, coded_texts, read_numbers
 
 NAN = float("nan")
 
