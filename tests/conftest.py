@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from hypothesis.internal.conjecture import providers
 from threadpoolctl import threadpool_limits
 
 from fork_server import ForkServer, NewInterpreters
@@ -25,9 +24,6 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # a slow example on a busy machine is not a failure
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
-# hypothesis would first read the constants of all modules, which takes 16 seconds
-if hasattr(providers, "_get_local_constants"):
-    providers._get_local_constants = lambda: providers._local_constants
 SCORES = """learner,fold,error
 small,1,0.24
 small,2,0.21

@@ -23,3 +23,9 @@ def test_the_pictures_exist_and_are_small():
 
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text().split()) < 750
+
+
+def test_ci_runs_the_test_command_of_the_readme():
+    text = (ROOT / "README.md").read_text()
+    command = text.split("<!-- test command -->\n```console\n")[1].split("\n```")[0]
+    assert command in (ROOT / ".ci" / "run").read_text().splitlines()
