@@ -47,18 +47,3 @@ def test_a_store_and_processes_change_nothing(tmp_path, monkeypatch):
     assert again == first
     # each of the five learners has a finished piece of two runs, and needs one of a single run
     assert lines[0] == "5 of 10 pieces were in the store"
-
-
-@needs_data
-def test_the_sound_variant_on_two_data_sets(monkeypatch):
-    monkeypatch.setattr(
-        "bestofk.papers.multitest.reproduction.recipe", lambda: {"iris": {}, "hepatitis": {}}
-    )
-    account = reproduce(Request(variant="sound", runs=1, data=Path(DATA)))
-    means = dict(
-        zip(account.details["learners"], account.details["mean_error_percent"][0], strict=True)
-    )
-    # majority error of three classes of 50 flowers; the others as in any textbook
-    assert means["max"] == pytest.approx(100 * 2 / 3, abs=0.01)
-    assert max(means["logistic"], means["c4.5"], means["nn"]) < 8
-    assert len(account.tables) == 3

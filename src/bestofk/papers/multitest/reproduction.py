@@ -43,10 +43,6 @@ def reproduce(request: Request) -> ReproductionResult:
             figures={"Fig. 2": steps},
         )  # fmt: skip
     datasets = _datasets(request)
-    if request.variant == "sound":
-        from bestofk.papers.multitest.sound import sound_account
-
-        return sound_account(request, datasets)
     design = "own" if request.variant == "paper" else "shared"
     losses = obtain_losses(request, datasets, design)
     if request.variant == "retested":
