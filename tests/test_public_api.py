@@ -28,7 +28,7 @@ FUNCTIONS = {
     ordering: "multitest",
     intervals: "normal wilson clopper_pearson test_set_bound",
     lab: "type1_error power replicability calibrate",
-    bk: "compare diff open_study compare_scores read_scores read_data learner plan figure Scores",
+    bk: "compare open_study compare_scores read_scores read_data learner plan figure Scores",
 }
 TESTS = (
     "kfold-t resampled-t corrected-resampled-t corrected-repeated-kfold-t 5x2cv-t 5x2cv-f "
@@ -45,7 +45,7 @@ COMPARE = (
     "learners data target cv scoring groups sample_weight by columns prefer margin alpha test stop "
     "budget timeout store n_jobs random_state progress settings execution"
 )
-COMMANDS = "compare scores evals size report show diff list test calibrate measure reproduce fetch"
+COMMANDS = "compare scores evals size report show list test calibrate measure reproduce fetch"
 JSON_KEYS = (
     "recommended candidates ranking table pairs by_preference procedure test alpha correction "
     "edges statements version"

@@ -31,7 +31,6 @@ from .learners.registry import learner as learner
 from .losses.losses import Scores as Scores
 from .losses.reading import read_scores as read_scores
 from .release.gate import GateResult as GateResult, gate as gate
-from .report.diff import Difference as Difference, diff as diff
 from .report.figures.output import save_figure as save_figure
 from .report.figures.registry import figure as figure
 from .run.compare import compare as compare

@@ -4,7 +4,6 @@ import shlex
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -49,16 +48,6 @@ def examples():
     return [shlex.split(line)[1:] for line in lines]
 
 
-def make_results(run):
-    """Write the files that the examples of diff name."""
-    quick = ["--learner", "max", "--learner", "nmc", "--cv", "5x2", "--engine", "serial"]
-    for seed, file in enumerate(["yesterday.json", "today.json"]):
-        call = ["compare", "iris", *quick, "--random-state", str(seed), "--json"]
-        code, out, _ = run(*call, "--store", "study.db")
-        assert code == 0
-        Path(file).write_text(out)
-
-
 @pytest.mark.parametrize("arguments", examples(), ids=" ".join)
 def test_examples_of_the_help_texts_work_as_printed(run, arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -67,8 +56,6 @@ def test_examples_of_the_help_texts_work_as_printed(run, arguments, tmp_path, mo
         assert run("compare", "iris", *quick, "--store", "study.db", "--quiet")[0] == 0
     if arguments[0] == "fetch":
         pytest.skip("needs the network; see tests/papers/test_fetch.py")
-    if arguments[0] == "diff":
-        make_results(run)
     code, out, err = run(*arguments)
     assert code == 0
     # a comparison that takes long reports its progress

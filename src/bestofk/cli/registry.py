@@ -60,11 +60,6 @@ BUILT_IN = (
         summary="Show the contents of a store.",
     ),
     Command(
-        name="diff",
-        function="bestofk.cli.diff:diff",
-        summary="Show what changed between two results.",
-    ),
-    Command(
         name="list",
         function="bestofk.cli.listings:listing",
         summary="List learners, metrics, plans, tests, ..., or explain one.",

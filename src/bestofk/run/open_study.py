@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 from warnings import warn
 
@@ -17,11 +15,8 @@ from bestofk._base.errors import (
     BestOfKError,
     BestOfKWarning,
     StoreError,
-    TableError,
     use,
 )
-from bestofk._base.formatting import shortened
-from bestofk._base.missing_files import no_such_file
 from bestofk.data.tables.limits import check_cells
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.decide.stopping.rule import StopRule
@@ -34,7 +29,6 @@ from bestofk.run.replicate import Replication
 from bestofk.run.results import COLUMNS, ResultTable, read_cells
 from bestofk.run.store.store import Store, open_store
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, nested_runs_of
-from bestofk.run.store.url import parse_address
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
 
@@ -95,37 +89,6 @@ def open_study(
         return decided_study(
             spec, study_results(source, spec), source.shown_url, decision=decision, **changes
         )
-
-
-def study_at(text: str) -> Study:
-    """Open a study by its address: a store with one study, or ``study.db:2``."""
-    store, number = store_and_number(text)
-    path = parse_address(store).path
-    if path is not None and not path.exists():
-        raise TableError(no_such_file(path, "file or store"))
-    if number is None:
-        with open_store(store, read_only=True) as opened:
-            studies = [study.id for study in opened.studies() if not study.spec.replicates]
-            shown = opened.shown_url  # without a password
-        if len(studies) > 1:
-            listed = shortened([f"{shown}:{study}" for study in studies], MAX_LISTED_STUDIES)
-            raise ArgumentError(f"{shown} has {len(studies)} studies: choose from {listed}.")
-    return open_study(store, number)
-
-
-def store_and_number(text: str) -> tuple[str, int | None]:
-    """Split ``study.db:2``; the port of an address is no number of a study.
-
-    Examples
-    --------
-    >>> store_and_number("study.db:2"), store_and_number("postgresql://host:5432")
-    (('study.db', 2), ('postgresql://host:5432', None))
-    """
-    match = re.fullmatch(r"(.+):(\d+)", text)
-    is_port = match is not None and "://" in text and "/" not in match[1].split("://")[1]
-    if match is None or is_port or Path(text).exists():
-        return text, None
-    return match[1], int(match[2])
 
 
 def only_study(store: Store) -> int:

@@ -283,7 +283,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "losses": scores,
     "rehearsal": lambda: rehearse([1.0] * 60 + [0.0] * 40),
     "gate": lambda: bk.gate([1.0] * 60 + [0.0] * 40, [1.0] * 75 + [0.0] * 25),
-    "diff": lambda: bk.diff(bk.compare_scores(scores()), bk.compare_scores(scores(), alpha=0.01)),
 }
 """The call that creates each result."""
 

@@ -174,7 +174,7 @@ SAY_NOTHING = {
     "against a model", "compare_battles", "order along the preference", "standing", "study",
     "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
     "cost", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
-    "diff", "gate",
+    "gate",
     "interval", "interval_test", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error",
     "losses",
     "multinomial_selection", "needed", "order_many", "other metric",

@@ -194,7 +194,6 @@ def test_mistyped_addresses_show_no_password_and_create_no_file(
 
     monkeypatch.chdir(tmp_path)
     assert main(["show", wrong]) in (2, 4)
-    assert main(["diff", wrong, wrong]) in (2, 4)
     assert main(["compare", "iris", "--learner", "max", "--learner", "nmc", "--cv", "kfold:2",
                  "--store", wrong, "--quiet"]) in (2, 4)  # fmt: skip
     captured = capfd.readouterr()
