@@ -10,8 +10,9 @@ from rich.console import Console
 from bestofk import Scores, compare_scores
 from bestofk.cli.app import bestofk
 from bestofk.cli.registry import COMMANDS
-from bestofk.cli.terminal import STYLES, learner_table, print_decision, shown_columns
+from bestofk.cli.terminal import print_result
 from bestofk.losses import read_scores
+from bestofk.report.screen import STYLES, learner_table, shown_columns
 
 
 @pytest.fixture(scope="module")
@@ -169,7 +170,7 @@ def test_the_answer_is_the_verdict_the_table_and_how_sure(
     monkeypatch.setenv("COLUMNS", str(width))
     options = dict(options)
     decision = compare_scores(six(seed, datasets=options.pop("datasets", False)), **options)
-    print_decision(decision)
+    print_result(decision)
     out = capsys.readouterr().out
     assert max(map(len, out.splitlines())) <= width
     # no word of the verdict is broken, and nothing precedes it

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.cli.terminal import shown_columns
 from bestofk.decide.statements.wording import shown_means, worse_than_best
 from bestofk.report.figures.comparisons import comparisons_of
+from bestofk.report.screen import shown_columns
 from bestofk.report.tables import learners_table, pairs_table
 from bestofk.report.verdict_groups import forest_of
 from bestofk.splits.design import Design

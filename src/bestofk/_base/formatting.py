@@ -271,3 +271,18 @@ def duration(seconds: float) -> str:
         if seconds >= factor:
             return f"{seconds / factor:.3g} {unit}"
     return f"{seconds / 1e-6:.3g} µs"
+
+
+PROSE_WIDTH = 100
+"""Width at which sentences are wrapped on wide terminals."""
+
+
+def safe(text: str) -> str:
+    r"""Return text without control characters; line ends stay.
+
+    Examples
+    --------
+    >>> safe("a\x1b[2Jb\nc\u202e")
+    'a�[2Jb\nc�'
+    """
+    return "\n".join(printable(line.replace("\t", " ")) for line in text.split("\n"))

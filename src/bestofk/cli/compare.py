@@ -243,7 +243,7 @@ def compare(
         from bestofk.decide.settings import Settings
 
         settings = Settings(prefer=preference(prefer), **arguments)
-    from bestofk.cli.terminal import print_study
+    from bestofk.cli.terminal import print_result
     from bestofk.learners.specification import chosen_learners
     from bestofk.run.compare import compare as run_comparison
     from bestofk.run.engine import Execution
@@ -293,7 +293,7 @@ def compare(
         )
     echo_decision(
         study,
-        print_study,
+        print_result,
         ranking=study.ranking,
         outputs=outputs,
         as_json=as_json,

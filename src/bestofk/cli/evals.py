@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bestofk._base.formatting import interval_words, shortened
 from bestofk._base.missing_files import check_source
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.config import RepeatedArgument, config_option
@@ -25,10 +24,7 @@ from bestofk.cli.outputs import file_options, planned_outputs
 from bestofk.cli.say import say
 
 if TYPE_CHECKING:
-    from bestofk.evals import Evals, ModelChoice
-
-MAX_COSTS = 12
-"""Models whose costs are printed."""
+    from bestofk.evals import Evals
 
 
 log_reading_options = option_group(
@@ -247,9 +243,11 @@ def evals(
         elif by is not None:
             groups = logs if by == "task" else read_evals(known_paths(paths), cluster=by, **reading)
             slices = choose_by_slice(choice, logs, groups, by, arguments)
+    from bestofk.cli.terminal import print_result
+
     echo_decision(
         choice,
-        _print_choice,
+        print_result,
         ranking=choice.decision.ranking,
         outputs=outputs,
         as_json=as_json,
@@ -262,14 +260,6 @@ def evals(
         else None,
         slices=slices,
     )
-
-
-def _print_choice(choice: ModelChoice, *, explain: bool, **views: bool) -> None:
-    from bestofk.cli.terminal import print_decision, print_sentences
-
-    print_decision(choice, _cost_column(choice), explain=explain, **views)
-    if explain and (lines := _cost_lines(choice)):
-        print_sentences("\n".join(lines))
 
 
 def known_paths(paths: tuple[str, ...]) -> list[Any]:
@@ -324,32 +314,3 @@ def _refuse_unknown_costs(prefer: str | None, logs: Evals) -> None:
         raise click.UsageError(
             f"--prefer {prefer}: the logs have no {prefer} of {unknown[0]!r}; {advice}."
         )
-
-
-def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
-    """Return the cost of each model by the measure of the verdict, under its title."""
-    from bestofk.evals.costs import cost_title, main_cost, shown_cost
-
-    of = main_cost(choice.costs, choice.cost_of)
-    if of is None:
-        return {}
-    cells = {name: f"{shown_cost(cost, of):.3g}" for name, cost in choice.costs[of].items()}
-    for name, (low, high) in choice.cost_intervals.items():
-        cells[name] += f" ({interval_words(low, high)})"
-    return {cost_title(of, choice.currency): cells}
-
-
-def _cost_lines(choice: ModelChoice) -> list[str]:
-    """Return the known costs of a sample, by model."""
-    from bestofk.evals.costs import cost_title, shown_cost
-
-    lines = []
-    for of, costs in choice.costs.items():
-        known = [
-            f"{name} {shown_cost(cost, of):.3g}" for name, cost in costs.items() if isfinite(cost)
-        ]
-        if known:
-            title = cost_title(of, choice.currency)
-            title = f"Mean {title}" if title[0] != "p" else title
-            lines.append(f"{title}: {shortened(known, MAX_COSTS)}.")
-    return lines

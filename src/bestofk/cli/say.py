@@ -1,6 +1,6 @@
 """Print text without control characters, on terminals of any encoding.
 
-All output goes through `say` or, with styles, through `bestofk.cli.terminal.plain`, because names
+All output goes through `say` or, with styles, through `bestofk.report.screen.plain`, because names
 of learners and data sets may contain control characters. Characters that the encoding of the
 terminal lacks are replaced.
 """
@@ -19,10 +19,8 @@ from typing import TextIO
 
 import click
 
-from bestofk._base.formatting import printable
+from bestofk._base.formatting import PROSE_WIDTH, printable, safe
 
-PROSE_WIDTH = 100
-"""Width at which sentences are wrapped on wide terminals."""
 ENTRY_INDENT = " " * 6
 """Indentation of the facts below the name of an entry."""
 
@@ -33,17 +31,6 @@ _ASCII = {
     "┤": "+", "┬": "+", "┴": "+", "┼": "+", "█": "#", "▏": "|", "•": "*", "ß": "ss", "æ": "ae",
     "ø": "o", "ł": "l", "ı": "i", "\N{REPLACEMENT CHARACTER}": "?",
 }  # fmt: skip
-
-
-def safe(text: str) -> str:
-    r"""Return text without control characters; line ends stay.
-
-    Examples
-    --------
-    >>> safe("a\x1b[2Jb\nc\u202e")
-    'a�[2Jb\nc�'
-    """
-    return "\n".join(printable(line.replace("\t", " ")) for line in text.split("\n"))
 
 
 def say(text: object = "", *, err: bool = False) -> None:

@@ -182,11 +182,11 @@ def scores(
                 losses, truth, scoring, groups, folds, by, prefer, reading, arguments
             )
             account = ()
-    from bestofk.cli.terminal import print_decision
+    from bestofk.cli.terminal import print_result
 
     echo_decision(
         decision,
-        print_decision,
+        print_result,
         ranking=decision.ranking,
         outputs=outputs,
         as_json=as_json,
@@ -278,11 +278,11 @@ def _echo_statement(
     pairs: bool = False,
     ranks: bool = False,
 ) -> None:
-    from bestofk.cli.terminal import print_decision
+    from bestofk.cli.terminal import print_result
 
     echo_decision(
         decision,
-        lambda value, **_: print_decision(value, value.cells(), pairs=pairs, ranks=ranks),
+        print_result,
         ranking=decision.ranking,
         outputs=outputs,
         as_json=as_json,

@@ -182,7 +182,8 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], looks: list[Look]) ->
 
 
 def _print(store: Store, shown: tuple[StoredStudy, ...], looks: list[Look]) -> None:
-    from bestofk.cli.terminal import console, one_line, plain
+    from bestofk.cli.terminal import console
+    from bestofk.report.screen import one_line, plain
 
     out = console()
     n_cells = store.n_cells()
@@ -236,7 +237,7 @@ def _print_field(out: Console, label: str, text: str) -> None:
 
 def _print_indented(out: Console, text: str, *, indent: int) -> None:
     """Print a paragraph whose further lines are indented."""
-    from bestofk.cli.terminal import plain
+    from bestofk.report.screen import plain
 
     if out.soft_wrap:
         out.print(plain(text))

@@ -125,7 +125,7 @@ class BattleDecision(StatedDecision):
         counts, rates = list(self.battles.values()), list(self.win_rate.values())
         return self._with_bounds({"points": points}, battles=counts, win_rate=rates)
 
-    def cells(self) -> dict[str, dict[str, str]]:
+    def _cells(self) -> dict[str, dict[str, str]]:
         """Return further columns of the printed table: cells by title and model."""
         return {
             "battles": {name: str(count) for name, count in self.battles.items()},

@@ -71,10 +71,6 @@ class StatedDecision(Stated, Reported):
         """Return the statements about the method, notes and cautions."""
         raise NotImplementedError
 
-    def cells(self) -> dict[str, dict[str, str]]:
-        """Return further columns of the printed table: cells by title and learner."""
-        raise NotImplementedError
-
     def _pair_columns(self) -> dict[str, Any]:
         """Return one row per pair."""
         pairs: dict[str, Any] = self.decision.pairs.to_dict("list")

@@ -176,7 +176,7 @@ class IntervalDecision(StatedDecision):
         """Return one row per pair, with intervals of p-values."""
         return self.tested._columns()
 
-    def cells(self) -> dict[str, dict[str, str]]:
+    def _cells(self) -> dict[str, dict[str, str]]:
         """Return the intervals of the means, by title and learner, for the printed table."""
         if all(low == high for low, high in self.means.values()):
             return {}

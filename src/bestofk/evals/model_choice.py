@@ -8,12 +8,12 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import use
-from bestofk._base.formatting import counted, number, shortened
+from bestofk._base.formatting import counted, interval_words, number, shortened
 from bestofk._base.results import Presented, Reported, json_ready
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import Stated, Statement, in_order, statements, with_advice
 from bestofk.decide.statements.wording import at_most_text, called
-from bestofk.evals.costs import cost_phrase, main_cost, ratio_phrase
+from bestofk.evals.costs import cost_phrase, cost_title, main_cost, ratio_phrase, shown_cost
 from bestofk.evals.item_plan import MoreItems
 from bestofk.evals.item_scores import ItemScores
 from bestofk.evals.judge import JudgeCheck
@@ -21,6 +21,8 @@ from bestofk.evals.judge import JudgeCheck
 if TYPE_CHECKING:
     from bestofk.decide.preference import Name
 
+MAX_COSTS = 12
+"""Models whose costs are printed."""
 MAX_AGAINST = 6
 """Models that a sentence compares with another one."""
 _AGAINST = {
@@ -121,6 +123,7 @@ class ModelChoice(Stated, Reported):
         if self.more is not None:
             listed += statements("also", [f"More items: {self.more.explain()}"])
         listed += statements("note", [self._weight_sentence(), *self.left_out])
+        listed += statements("run", self._cost_lines())
         return in_order(listed)
 
     def _weight_sentence(self) -> str:
@@ -201,6 +204,28 @@ class ModelChoice(Stated, Reported):
                 ".",
             ),
         )
+
+    def _cells(self) -> dict[str, dict[str, str]]:
+        """Return the cost of each model by the measure of the verdict, under its title."""
+        of = main_cost(self.costs, self.cost_of)
+        if of is None:
+            return {}
+        cells = {name: f"{shown_cost(cost, of):.3g}" for name, cost in self.costs[of].items()}
+        for name, (low, high) in self.cost_intervals.items():
+            cells[name] += f" ({interval_words(low, high)})"
+        return {cost_title(of, self.currency): cells}
+
+    def _cost_lines(self) -> list[str]:
+        """Return the known costs of a sample, by model."""
+        lines = []
+        for of, costs in self.costs.items():
+            known = [f"{name} {shown_cost(cost, of):.3g}"
+                     for name, cost in costs.items() if isfinite(cost)]  # fmt: skip
+            if known:
+                title = cost_title(of, self.currency)
+                title = f"Mean {title}" if title[0] != "p" else title
+                lines.append(f"{title}: {shortened(known, MAX_COSTS)}.")
+        return lines
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per model: its mean, bounds, costs and verdict."""

@@ -116,3 +116,7 @@ class Stated:
         first = [one.text for one in self.select("data")]
         rest = [one.text for one in self.statements if one.kind not in ("data", *HEADLINE)]
         return "\n".join(filter(None, [*first, self.headline(), *rest]))
+
+    def _cells(self) -> Mapping[str, Mapping[str, str]]:
+        """Return further columns of the printed table: cells by title and learner."""
+        return {}

@@ -1,0 +1,457 @@
+"""The screen of a result: the verdict, a table of the learners, and how sure it is.
+
+The command line, `print` and notebooks show the same screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from bestofk._base.formatting import (
+    PROSE_WIDTH,
+    counted,
+    duration,
+    printable,
+    pvalue_parts,
+    rounded,
+    safe,
+)
+from bestofk.decide.decision import Decision
+from bestofk.decide.registry import decides_by
+from bestofk.decide.statements import HEADLINE, Stated
+from bestofk.decide.statements.wording import (
+    correction_words,
+    difference_text,
+    level_words,
+    shown_means,
+    uncertainty_of,
+    worse_than_best,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.containers import Lines
+    from rich.table import Table
+    from rich.text import Text
+
+    from bestofk._base.errors import Advice
+    from bestofk.decide import Standing
+    from bestofk.decide.evidence import Evidence
+    from bestofk.decide.preference import Name
+    from bestofk.run.conclude import OtherMetric
+    from bestofk.run.study import Cost
+
+Cells = Mapping[str, Mapping[str, str]]
+"""Cells by title and learner."""
+MAX_NAME_WIDTH = 32
+MIN_NAME_WIDTH = 8
+COLUMN_GAP = 2
+MARK = ">"
+"""Marks the row of the recommended learner."""
+MAX_ROWS = 40
+"""Learners in the table; the JSON has all."""
+MAX_PAIRS = 500
+"""Pairs in the second view; the JSON has all."""
+STYLES = {
+    "recommended": "bold green",
+    "better": "green",
+    "within the margin": "green",
+    "may be the best": "yellow",
+    "no difference shown": "yellow",
+    "ruled out": "red",
+    "worse": "red",
+}
+"""Style by verdict."""
+OTHER_METRIC = "other metric"
+WORSE = "worse than the best by"
+_OPTIONAL_COLUMNS = ("fit", "p", OTHER_METRIC, "mean", "more", "interval", "mark")
+"""Columns to leave out on narrow terminals, in this order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalColumn:
+    """A column: its title, and one text per row."""
+
+    key: str
+    title: str
+    cells: Sequence[str]
+    justify: Literal["left", "right"] = "left"
+    styles: Sequence[str] = ()
+    """One style per cell; none by default."""
+
+    @property
+    def width(self) -> int:
+        """Width in characters of the terminal."""
+        from rich.cells import cell_len
+
+        return max(map(cell_len, (*self.title.split("\n"), *self.cells)))
+
+    def texts(self) -> list[Text]:
+        """Return the cells with their styles."""
+        styles = self.styles or [""] * len(self.cells)
+        return [plain(cell, style) for cell, style in zip(self.cells, styles, strict=True)]
+
+
+def learner_table(decision: Decision, columns: Sequence[TerminalColumn]) -> Table:
+    """Return the table of a decision with these columns."""
+    table = _table(columns)
+    more = len(decision.by_preference) - len(columns[0].cells)
+    if more:
+        before = [column.key for column in columns].index("learner")
+        table.add_row(*[""] * before, f"... and {more} more")
+    return table
+
+
+def _table(columns: Sequence[TerminalColumn]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, COLUMN_GAP, 0, 0))
+    for column in columns:
+        title = Text("\n").join(map(plain, column.title.split("\n")))
+        table.add_column(title, justify=column.justify, no_wrap=True, vertical="bottom")
+    for row in zip(*(column.texts() for column in columns), strict=True):
+        table.add_row(*row)
+    return table
+
+
+def shown_columns(
+    decision: Decision,
+    width: int,
+    costs: Mapping[str, Cost] | None = None,
+    others: Sequence[OtherMetric] = (),
+    more: Cells = MappingProxyType({}),
+) -> list[TerminalColumn]:
+    """Return the columns that fit into `width`; `more` holds cells by title and learner."""
+    return _fitting(_all_columns(decision, costs, others, more), width)
+
+
+def other_metrics_table(decision: Decision, others: Sequence[OtherMetric], width: int) -> Table:
+    """Return the means by other metrics, if the table of the learners has no space for them."""
+    rows = _shown_rows(decision)
+    columns = [_names(decision.noun, [row.name for row in rows])]
+    columns += [_other_column(other, rows) for other in others]
+    return _table(_with_short_names(columns, width))
+
+
+def _total_width(columns: Sequence[TerminalColumn]) -> int:
+    return sum(column.width for column in columns) + COLUMN_GAP * (len(columns) - 1)
+
+
+def _fitting(columns: list[TerminalColumn], width: int) -> list[TerminalColumn]:
+    """Leave out columns, break the longest title and shorten names until the table fits."""
+    for key in _OPTIONAL_COLUMNS:
+        if key == "mean" and _total_width(columns) > width:
+            columns = [
+                replace(column, title="worse than\nthe best by")
+                if column.title == WORSE
+                else column
+                for column in columns
+            ]
+        shown = _with_short_names(columns, width) if key == "interval" else columns
+        if _total_width(shown) <= width:
+            return shown
+        columns = [column for column in columns if column.key != key]
+    return _with_short_names(columns, width)
+
+
+def _with_short_names(columns: list[TerminalColumn], width: int) -> list[TerminalColumn]:
+    """Cut names in the middle until the table fits."""
+    limit = MAX_NAME_WIDTH
+    while _total_width(columns) > width and limit > MIN_NAME_WIDTH:
+        limit -= 1
+        columns = [
+            replace(column, cells=[short_name(cell, limit) for cell in column.cells])
+            if column.key == "learner"
+            else column
+            for column in columns
+        ]
+    return columns
+
+
+def _all_columns(
+    decision: Decision,
+    costs: Mapping[str, Cost] | None,
+    others: Sequence[OtherMetric],
+    more: Cells,
+) -> list[TerminalColumn]:
+    rows = _shown_rows(decision)
+    runs = [decision.runs_of(row.name) for row in rows]
+    means = shown_means(decision)
+    mark = [MARK if row.name == decision.recommended else "" for row in rows]
+    columns = [
+        TerminalColumn(
+            key="mark", title="", cells=mark, styles=[STYLES["recommended"]] * len(mark)
+        ),
+        _names(decision.noun, [row.name for row in rows]),
+        _right("mean", decision.metric.mean, [means[row.name] for row in rows]),
+    ]
+    if any(count is not None for count in runs):
+        columns.append(_right("runs", f"{decision.run_noun}s", [str(count) for count in runs]))
+    columns += [_other_column(other, rows) for other in others]
+    columns += [
+        _right("more", title, [cells.get(str(row.name), "-") for row in rows])
+        for title, cells in more.items()
+    ]
+    worse = [worse_than_best(decision, row) for row in rows]
+    if {*worse} - {"", "0"}:
+        columns.append(_right("worse", WORSE, worse))
+    verdicts = [row.verdict for row in rows]
+    styles = [STYLES.get(verdict, "") for verdict in verdicts]
+    if {*verdicts} != {"not tested"}:
+        columns.append(
+            TerminalColumn(key="verdict", title="verdict", cells=verdicts, styles=styles)
+        )
+    if costs is not None:
+        times = [costs[str(row.name)].fit_time for row in rows]
+        cells = ["" if time is None else duration(time) for time in times]
+        columns.append(_right("fit", "one fit", cells))
+    return columns
+
+
+def _shown_rows(decision: Decision) -> list[Standing]:
+    """Return the rows of the table; of many only the first ones and the recommended one."""
+    rows = list(decision.standings)
+    best = [row for row in rows[MAX_ROWS:] if row.name == decision.recommended]
+    return [*rows[: MAX_ROWS - len(best)], *best]
+
+
+def _names(title: str, names: Sequence[Name]) -> TerminalColumn:
+    cells = [short_name(str(name), MAX_NAME_WIDTH) for name in names]
+    return TerminalColumn(key="learner", title=title, cells=cells)
+
+
+def _right(key: str, title: str, cells: Sequence[str]) -> TerminalColumn:
+    return TerminalColumn(key=key, title=title, cells=cells, justify="right")
+
+
+def _other_column(other: OtherMetric, rows: Sequence[Standing]) -> TerminalColumn:
+    means = [other.means.get(str(row.name)) for row in rows]
+    texts = iter(rounded([mean for mean in means if mean is not None]))
+    cells = ["-" if mean is None else next(texts) for mean in means]
+    return _right(OTHER_METRIC, f"mean {other.name}", cells)
+
+
+def pair_columns(decision: Decision, evidence: Evidence, width: int) -> list[TerminalColumn]:
+    """Return the columns of the second view that fit into `width`: one row per pair."""
+    pairs = [evidence.pair(row).to_dict() for row in range(min(len(evidence), MAX_PAIRS))]
+    uncertainty = uncertainty_of(decision)
+
+    def text(value: float | None) -> str:
+        return "" if value is None else difference_text(value, uncertainty)
+
+    intervals = [
+        f"{text(pair['low'])} to {text(pair['high'])}"
+        if None not in (pair["low"], pair["high"])
+        else ""
+        for pair in pairs
+    ]
+    columns = [
+        _names("first", [pair["a"] for pair in pairs]),
+        _names("second", [pair["b"] for pair in pairs]),
+        _right("difference", "difference", [text(pair["estimate"]) for pair in pairs]),
+        _right("interval", f"{level_words(evidence.family.alpha)} interval", intervals),
+        _right("p", "p", [_pvalue(pair["pvalue"], decision.alpha) for pair in pairs]),
+        _right(
+            "adjusted p", "adjusted p",
+            [_pvalue(pair["adjusted_pvalue"], decision.alpha) for pair in pairs],
+        ),
+        TerminalColumn(key="better", title="better", cells=[
+            {None: "", pair["a"]: "first", pair["b"]: "second"}[pair["better"]] for pair in pairs
+        ]),
+    ]  # fmt: skip
+    return _fitting([column for column in columns if any(column.cells)], width)
+
+
+def _pvalue(pvalue: float, alpha: float) -> str:
+    """Return ``0.15`` or ``< 0.0001``."""
+    relation, digits = pvalue_parts(pvalue, alpha)
+    return digits if relation == "=" else f"{relation} {digits}"
+
+
+def one_line(name: str, limit: int = 40) -> str:
+    """Return a text without control characters, cut to `limit` characters."""
+    clean = printable(name)
+    return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+def short_name(name: str, limit: int) -> str:
+    """Return a name without control characters, cut in the middle to `limit` characters.
+
+    Examples
+    --------
+    >>> short_name("logistic-regression", 12), short_name("tree", 12)
+    ('logist…ssion', 'tree')
+    """
+    clean = printable(name)
+    if len(clean) <= limit:
+        return clean
+    end = (limit - 1) // 2
+    return f"{clean[: limit - 1 - end]}…{clean[-end:]}"
+
+
+# Writing.
+
+
+INDENT = "  "
+
+
+def plain(text: str, style: str = "") -> Text:
+    """Return text without markup and control characters."""
+    from rich.text import Text
+
+    return Text(safe(text), style=style)
+
+
+def write_prose(out: Console, text: str, style: str = "") -> None:
+    """Write a paragraph of readable width, with hanging indentation."""
+    if out.soft_wrap:
+        out.print(plain(text, style=style))
+        return
+    for k, line in enumerate(_wrapped(out, text, style)):
+        line.rstrip()
+        out.print(plain(INDENT if k and not style else "") + line)
+
+
+def _wrapped(out: Console, text: str, style: str = "") -> Lines:
+    return plain(text, style=style).wrap(out, min(out.width, PROSE_WIDTH) - len(INDENT))
+
+
+Shown = Callable[["Advice"], str]
+"""Writes advice, as in Python or as an option of the command line."""
+
+
+def screen(result: Any, width: int = PROSE_WIDTH) -> str:
+    """Return the screen of a result as plain text of this width."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    out = Console(file=StringIO(), width=width, highlight=False, color_system=None)
+    write_screen(out, result)
+    text: str = out.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
+
+
+def write_screen(
+    out: Console,
+    result: Any,
+    *,
+    explain: bool = False,
+    pairs: bool = False,
+    ranks: bool = False,
+    show: Shown = str,
+) -> None:
+    """Write the screen of a result: what to do, the table, how sure it is, a note and a caution.
+
+    Parameters
+    ----------
+    out : Console
+        Where to write.
+    result
+        A result with a decision.
+    explain, pairs, ranks : bool
+        Write every statement; the pairs; the ranks that they allow.
+    show : callable
+        Writes advice; by default as in Python.
+    """
+    decision = result if isinstance(result, Decision) else result.decision
+    others = getattr(result, "others", ())
+    costs = getattr(result, "costs", None) if hasattr(result, "others") else None
+    for statement in result.select("data"):
+        write_prose(out, statement.written(show))
+    for statement in result.select(*HEADLINE):
+        write_prose(out, statement.written(show), style="bold")
+    if decision is not None:
+        fitting = shown_columns(decision, out.width, costs, others, result._cells())
+        out.print()
+        out.print(learner_table(decision, fitting))
+        if explain and others and OTHER_METRIC not in {column.key for column in fitting}:
+            out.print()
+            out.print(other_metrics_table(decision, others, out.width))
+        out.print()
+    for line in _details(result, show) if explain else _summary(result, show):
+        write_prose(out, line)
+    if explain and decision is not None:
+        _write_graph(out, decision)
+    if explain and (account := _account_of(result)):
+        write_prose(out, " ".join(account), style="dim")
+    _write_second_view(out, decision, pairs=pairs, ranks=ranks)
+
+
+def _details(value: Stated, show: Shown) -> list[str]:
+    """Return every statement but those that are printed first."""
+    rest = [one for one in value.statements if one.kind not in ("data", *HEADLINE)]
+    return [one.written(show) for one in rest]
+
+
+def _summary(value: Stated, show: Shown) -> list[str]:
+    """Return what options requested, How sure, one Note and one Caution."""
+    notes = " ".join(one.written(show) for one in value.select("note"))
+    return [
+        *(one.text for one in value.select("also")),
+        *(one.lead for one in value.select("evidence")),
+        *([f"Note: {notes}"] if notes else []),
+        *(one.written(show) for one in value.select("caution")[:1]),
+    ]
+
+
+def _write_second_view(
+    out: Console, decision: Decision | None, *, pairs: bool, ranks: bool
+) -> None:
+    """Write one row per pair, and the ranks that the pairs allow."""
+    if decision is None:
+        return
+    evidence = decision.pair_evidence
+    if pairs:
+        count = len(evidence)
+        sentence = "No pair was tested."
+        if count:
+            test = decision.test if evidence.choice is None else evidence.choice.name
+            sides = "two-sided" if evidence.alternative == "two-sided" else "one-sided"
+            level = f"alpha = {evidence.family.alpha:g}{correction_words(evidence)}"
+            sentence = (
+                f"{counted(count, 'pair')} by the {test} test, {sides}, {level}; "
+                f"differences in {decision.metric.mean}, first minus second."
+            )
+        out.print()
+        write_prose(out, sentence, style="bold")
+        if count:
+            out.print(_table(pair_columns(decision, evidence, out.width)))
+        if count > MAX_PAIRS:
+            write_prose(out, f"... and {count - MAX_PAIRS:,} more; --json lists all.")
+    if ranks:
+        allowed = decision.ranks
+        out.print()
+        if allowed is None:
+            write_prose(out, "Ranks need every pair to be tested in both directions.", style="bold")
+            return
+        write_prose(out, allowed.explain(), style="bold")
+        columns = [
+            _names(decision.noun, allowed.names),
+            _right("from", "from", [str(rank) for rank in allowed.low]),
+            _right("to", "to", [str(rank) for rank in allowed.high]),
+        ]
+        out.print(_table(_fitting(columns, out.width)))
+
+
+def _account_of(value: Any) -> Sequence[str]:
+    """Return what was read of a table or of logs."""
+    if not isinstance(value, Decision):
+        return getattr(value, "account", ())
+    losses = None if value.problem is None else value.problem.losses
+    return () if losses is None else losses.account
+
+
+def _write_graph(out: Console, decision: Decision) -> None:
+    """Write the graph of a preference that the data override."""
+    from bestofk.report.figures.kinds.multitest import text_graph
+
+    by_preference = decides_by(decision.procedure) == "steps" and decision.preference.stated
+    graph = text_graph(decision, width=out.width) if by_preference else ""
+    if graph:
+        out.print(plain(f"\nBy preference:\n{graph}"))
+        out.print()
