@@ -196,7 +196,7 @@ def test_a_specification_of_the_wrong_types_is_damaged(change, stored):
 @pytest.mark.parametrize("change", [
     {"preparation": {"iris": {"max": {"filled": []}}}}, {"preparation": {"iris": {"max": 1}}},
     {"also": {"a": 1}}, {"n_train": ""}, {"n_test": []}, {"versions": {}}, {"title": "\ud800"},
-    {"command": [["x"]]}, {"plan": 5}, {"also": ["auc"]}, {"replicates": [1]},
+    {"command": [["x"]]}, {"plan": 5}, {"also": ["auc"]},
 ])  # fmt: skip
 def test_a_nested_field_of_the_wrong_type_is_damaged(change, stored):
     change_spec(stored, lambda spec: spec.update(change))
@@ -205,8 +205,7 @@ def test_a_nested_field_of_the_wrong_type_is_damaged(change, stored):
 
 
 @pytest.mark.parametrize("decision", [
-    {"replication": {"times": [], "same_best": 1, "same_order": 1, "bests": {}}},
-    {"replication": {}}, {"options": {"test": {"name": 1}}},
+    {"options": {"test": {"name": 1}}},
     {"options": {"df": {}}}, {"options": {"df": "/dev/stdin"}}, {"options": {"prefer": 5}},
     {"options": {"prefer": [["max"]]}}, {"options": {"alpha": [1]}},
     {"options": {"prefer": {"prices": 1}}}, {"options": {"test_arguments": 5}},

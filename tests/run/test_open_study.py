@@ -137,7 +137,6 @@ CASES = {
         {"max": "max", "broken": Fails(), "nmc": "nmc"},
         settings=bk.Settings(family="control", control="broken"),
     ),
-    "replicated": on_iris(execution=bk.Execution(replicate=2)),
     "a rare class": {
         "learners": ["max", "nmc"],
         "data": rows()[0],
@@ -296,15 +295,11 @@ def test_which_study(tmp_path):
     store = tmp_path / "study.db"
     with open_store(store) as opened, pytest.raises(bk.StoreError, match="has no studies"):
         bk.open_study(opened)
-    # repetitions over other splits are no studies of their own
-    study = bk.compare(
-        **on_iris(), store=store, progress=False, execution=bk.Execution(replicate=2)
-    )
-    assert bk.open_study(store).replication == study.replication
+    bk.compare(**on_iris(), store=store, **QUICK)
     bk.compare(**on_iris(cv="5x2"), store=store, **QUICK)
-    with pytest.raises(bk.ArgumentError, match=r"holds 2 studies: give number=.*one of 1, 4"):
+    with pytest.raises(bk.ArgumentError, match=r"holds 2 studies: give number=.*one of 1, 2"):
         bk.open_study(store)
-    assert bk.open_study(store, 4).plan == "5x2"
+    assert bk.open_study(store, 2).plan == "5x2"
     with pytest.raises(bk.UnknownNameError, match="study '9'"):
         bk.open_study(store, 9)
 
@@ -349,6 +344,3 @@ def test_the_verbs_tell_the_same_story(run):
     assert "decision must be" in run("report", "s.db", "--decision", "2", code=2).err
     # no default is promised that a stored decision would belie
     assert "default: 0.05" not in run("report", "--help").out
-    run("compare", "iris", *learners, *asked, "--store", "s.db", "--replicate", "1", "--quiet")
-    assert "repeats    study 1 with other random splits" in run("show", "s.db").out
-    assert "Repeated over 1 other choice" in run("show", "s.db", "--study", "1").out

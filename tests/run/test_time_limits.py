@@ -138,20 +138,3 @@ def test_with_a_limit_each_fit_is_made_and_timed_on_its_own(monkeypatch, each, a
             assert (cell.failure and cell.failure.kind) == kind
         if cell.failure is None:
             assert cell.loss == expected[at]
-
-
-@pytest.mark.needs("linux", "a new interpreter starts too late")
-def test_a_budget_covers_the_repetitions_over_other_splits_too():
-    learners = {"a": time_limits.Napping(nap=0.005), "b": time_limits.Napping(nap=0.006)}
-    begin = time.monotonic()
-    study = bk.compare(
-        learners,
-        X,
-        Y,
-        cv="2x2",
-        budget=2.0,
-        progress=False,
-        execution=bk.Execution(replicate=5000, engine="serial"),
-    )
-    assert time.monotonic() - begin < 2.0 + BUSY
-    assert 0 < study.replication.times < 5000  # all would take 220 s

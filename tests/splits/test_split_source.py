@@ -20,21 +20,11 @@ def test_splitter_without_seed_uses_the_plan_seed_with_a_note():
     assert prints(first) == prints(again) != prints(other)
     assert "It has no seed; bestofk used 1." in first.materialise(N).notes
     assert shuffled.random_state is None
-    assert prints(first.reseeded(2)) == prints(other)
 
 
 def test_a_generator_of_random_numbers_inside_a_splitter_is_not_used_up():
     plan_ = plan(ms.ShuffleSplit(3, test_size=0.2, random_state=np.random.RandomState(5)))
     assert prints(plan_) == prints(plan_)
-
-
-def test_which_plans_other_seeds_change():
-    random = [ms.ShuffleSplit(3), ms.KFold(3, shuffle=True), ms.RepeatedKFold(random_state=1),
-              "10x10", "group-kfold:3"]  # fmt: skip
-    fixed = [ms.KFold(3), ms.LeaveOneOut(), ms.TimeSeriesSplit(3), [([0], [1])], "loo", "time:3"]
-    assert all(plan(one).is_random for one in random)
-    assert not any(plan(one).is_random for one in fixed)
-    assert prints(plan(ms.KFold(3)).reseeded(9)) == prints(plan(ms.KFold(3)))
 
 
 class Odd:

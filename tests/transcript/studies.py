@@ -10,7 +10,6 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 from bestofk.run.compare import budget_words
-from bestofk.run.replicate import Replication
 from bestofk.run.run_task import interruption_message
 from bestofk.run.store.database import cells
 from bestofk.run.store.store import open_store
@@ -151,12 +150,3 @@ def sentences():
     yield "the budget ended the run", budget_words(90, 40, 200)
     yield "interrupted with a store", interruption_message(40, 200, "fits", stored=True)
     yield "interrupted without a store", interruption_message(40, 200, "fits", stored=False)
-    for times, best, order, bests in (
-        (1, 1, 0, {"nmc": 1}),
-        (1, 0, 0, {"nn": 1}),
-        (5, 5, 2, {"nmc": 5}),
-        (5, 4, 1, {"nmc": 4, "nn": 1}),
-        (5, 1, 0, {"nn": 3, "none": 1, "nmc": 1}),
-    ):
-        replication = Replication(times=times, same_best=best, same_order=order, bests=bests)
-        yield f"{best} of {times} repetitions gave the same", replication.explain()

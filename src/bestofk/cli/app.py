@@ -31,7 +31,7 @@ SECTIONS = {
     ),
     "Run": (
         "cv", "stratify", "repetitions", "n_jobs", "threads", "engine", "scheduler", "timeout",
-        "budget", "on_failure", "retry_failed", "store", "replicate", "random_state",
+        "budget", "on_failure", "retry_failed", "store", "random_state",
     ),
     "Stopping early": ("stop", "stop_target", "risk"),
     "Output": (

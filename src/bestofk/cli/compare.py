@@ -52,7 +52,7 @@ COMMON = (
 
 NOT_FOR_SCORES = (
     "prefer", "test", "family", "control", "margin", "rope", "df", "scoring", "cost",
-    "stop", "store", "repetitions", "replicate", "report_path", "latex", "csv", "budget",
+    "stop", "store", "repetitions", "report_path", "latex", "csv", "budget",
     "by",
 )  # fmt: skip
 """Options that do not apply to a procedure that decides from scores of test rows."""
@@ -139,8 +139,6 @@ NOT_FOR_SCORES = (
 )
 @click.option("--retry-failed", is_flag=True, help="Repeat fits that the store records as failed.")
 @click.option("--store", metavar="URL", help="Save fits in a file or database, and resume from it.")
-@click.option("--replicate", metavar="N", type=click.IntRange(min=0, max=10_000), default=0,
-              help="Repeat the decision with N other choices of splits.")  # fmt: skip
 @click.option(
     "--column",
     "columns",
@@ -183,7 +181,6 @@ def compare(
     on_failure: str,
     retry_failed: bool,
     store: str | None,
-    replicate: int,
     columns: dict[str, str],
     task: str,
     by: str | None,
@@ -286,7 +283,6 @@ def compare(
                 on_failure=on_failure,
                 retry_failed=retry_failed,
                 repetitions=repetitions,
-                replicate=replicate,
                 task=task,
                 command=command_line(),
             ),

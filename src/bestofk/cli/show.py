@@ -194,7 +194,6 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], looks: list[Look]) -> N
     if n_payloads:
         contents.append(f"{counted(n_payloads, 'result')} of simulations and papers")
     out.print(plain(f"{store.shown_url}: {', '.join(contents)}.", style="bold"))
-    numbers = {each.spec.digest: each.id for each in store.studies()}
     for study, (tally, decided) in zip(shown, looks, strict=True):
         spec = study.spec
         title = one_line(spec.title, 80) or "(no title)"
@@ -210,9 +209,6 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], looks: list[Look]) -> N
         _print_field(out, "learners", _names([one_line(each.name) for each in spec.learners]))
         _print_field(out, "data sets", _names(sets))
         _print_field(out, "plan", plan)
-        repeated = numbers.get(spec.replicates)
-        if repeated is not None:
-            _print_field(out, "repeats", f"study {repeated} with other random splits")
         _print_field(out, "fits", _progress(tally, _unneeded(decided, tally)))
         _print_field(out, "time", f"{_duration(tally.seconds)} in fit and predict")
         for failure in tally.failures[:MAX_FAILURES]:

@@ -149,7 +149,7 @@ def compare(
     settings : Settings, optional
         Rare options of the decision: procedure, correction, family, control, df, rope.
     execution : Execution, optional
-        Rare options of the run: engine, threads, repetitions, replicate, task, ...
+        Rare options of the run: engine, threads, repetitions, task, ...
 
     Returns
     -------
@@ -195,10 +195,6 @@ def compare(
     settings.check_learners(names)
     if plan is None:
         plan = _default_plan(datasets, settings, execution, rule)
-    if execution.replicate:
-        from bestofk.run.replicate import check_replicable
-
-        check_replicable(plan)
     sliced = datasets[0].by is not None
     if sliced:
         execution = replace(execution, keep_predictions=True)
@@ -213,55 +209,19 @@ def compare(
     if learners is not None:
         refuse_unscorable({one.name: one.estimator for one in named}, experiment.loss)
 
-    def planned(experiment: Experiment, settings: Settings) -> PlannedRace | None:
-        if rule is None:
-            return None
+    race = None
+    if rule is not None:
         from bestofk.run.race import planned_race
 
-        return planned_race(
-            names,
-            experiment.splits[0].design,
-            settings,
-            rule,
-            datasets=len(datasets),
-            span=experiment.loss.span,
+        # refuse what cannot be stopped before the first fit
+        design = experiment.splits[0].design
+        race = planned_race(
+            names, design, settings, rule, datasets=len(datasets), span=experiment.loss.span
         )
-
-    # refuse what cannot be stopped before the first fit
-    race = planned(experiment, settings)
     if settings.prefer == "complexity":
         costs = MeasuredCosts(what="complexity", costs=complexities(named, datasets))
         settings = replace(settings, prefer=costs)
-    study = run_comparison(experiment, settings, execution, deadline, race=race)
-    if not execution.replicate:
-        return study
-    from bestofk.run.replicate import replicated
-
-    def repeat(seed: int) -> Study | None:
-        """Return the study with another seed; None if the budget cuts it short."""
-        other_plan = plan.reseeded(seed)
-        repeated = _experiment(
-            named, datasets, other_plan, experiment.loss,
-            replace(execution, keep_predictions=False, budget=None), seed,
-        )  # fmt: skip
-        other_settings = replace(settings, random_state=seed)
-        try:
-            other = run_comparison(
-                repeated, other_settings, execution, deadline, replicates=study.spec.digest,
-                race=planned(repeated, other_settings),
-            )  # fmt: skip
-        except RunError:
-            if deadline is None or time.monotonic() < deadline:
-                raise
-            return None
-        cut = other.race is not None and not other.race.settled
-        cut = cut or other.spec.decisions[-1].fits is not None
-        return None if cut else other
-
-    study = replicated(study, repeat, execution.replicate)
-    if study.replication is not None:
-        record(study.spec, execution, replication=study.replication.to_dict())
-    return study
+    return run_comparison(experiment, settings, execution, deadline, race)
 
 
 def _combined(value: ValueT, name: str, **keywords: Any) -> ValueT:
@@ -358,8 +318,7 @@ def run_comparison(
     settings: Settings,
     execution: Execution,
     deadline: float | None,
-    replicates: str = "",
-    race: PlannedRace | None = None,
+    race: PlannedRace | None,
 ) -> Study:
     """Run a fully specified comparison, decide, and record the result in the store."""
     spec = replace(
@@ -368,7 +327,6 @@ def run_comparison(
         taken=_assumed(experiment),
         notes=(*experiment.notes, *experiment.plan_notes, *_weight_notes(experiment)),
         preparation=preparation_of(experiment),
-        replicates=replicates,
         decisions=(
             StoredDecision(
                 options=settings.to_dict(),
@@ -404,7 +362,7 @@ def run_comparison(
 
     if outcome is None:
         study = replace(whole_plan(), experiment=experiment)
-        if experiment.datasets[0].by is not None and not replicates:
+        if experiment.datasets[0].by is not None:
             from bestofk.run.slices import study_slices
 
             study = replace(study, slices=study_slices(study, experiment, results, settings))

@@ -282,9 +282,6 @@ class Execution:
         Keep the predictions for every test row.
     repetitions : int
         Repeat the same folds with other learner seeds, for stochastic learners.
-    replicate : int
-        Repeat the decision over this many other random splits of the same data, and report how
-        often it came out the same.
     task : {"auto", "classification", "regression"}
         Whether the target is a label or a number. ``"auto"``: text, booleans and categories are
         labels, numbers with fractions are numbers. Whole numbers are labels if there are two of
@@ -310,7 +307,6 @@ class Execution:
     retry_failed: bool = False
     keep_predictions: bool = False
     repetitions: int = 1
-    replicate: int = 0
     task: str = "auto"
     command: Sequence[str] = field(default=(), repr=False)
 
@@ -320,7 +316,7 @@ class Execution:
                 "n_jobs must be a whole number of workers, or -1 for one per core; got "
                 f"{self.n_jobs!r}."
             )
-        for name, at_least in (("threads", 1), ("repetitions", 1), ("replicate", 0)):
+        for name, at_least in (("threads", 1), ("repetitions", 1)):
             object.__setattr__(self, name, whole(getattr(self, name), name, at_least=at_least))
         one_of(self.on_failure, "on_failure", ON_FAILURE)
         one_of(self.task, "task", TASK_OPTIONS)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 from warnings import warn
 
-from bestofk._base.checks import check_fields, refuse
+from bestofk._base.checks import refuse
 from bestofk._base.errors import (
     ArgumentError,
     BestOfKError,
@@ -25,7 +25,6 @@ from bestofk.run.conclude import conclude
 from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import span_of
 from bestofk.run.race import conclude_race, planned_race, race_cells
-from bestofk.run.replicate import Replication
 from bestofk.run.results import COLUMNS, ResultTable, read_cells
 from bestofk.run.store.store import Store, open_store
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, nested_runs_of
@@ -92,8 +91,8 @@ def open_study(
 
 
 def only_study(store: Store) -> int:
-    """Return the number of the only study that repeats no other."""
-    studies = [study for study in store.studies() if not study.spec.replicates]
+    """Return the number of the only study."""
+    studies = store.studies()
     if len(studies) == 1:
         return studies[0].id
     if not studies:
@@ -225,13 +224,7 @@ def decided_study(
             store=where,
         )
 
-    study = _raced(spec, results, design, settings, race, whole_plan, where)
-    if record is None or record.replication is None:
-        return study
-    with _damage_refused():
-        replication = Replication(**record.replication)
-        check_fields(replication)
-    return replace(study, replication=replication)
+    return _raced(spec, results, design, settings, race, whole_plan, where)
 
 
 def study_results(store: Store, spec: StudySpec) -> ResultTable:

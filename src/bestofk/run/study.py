@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from bestofk.losses.losses import Scores
     from bestofk.run.conclude import OtherMetric
     from bestofk.run.experiment import Experiment
-    from bestofk.run.replicate import Replication
     from bestofk.run.store.stored_study import StudySpec
 
 
@@ -93,8 +92,6 @@ class Study(Stated, Reported):
         there was one.
     store : str
         Where the cells are, without a password.
-    replication : Replication or None
-        How often other random splits gave the same decision, if requested.
     settings : Settings or None
         The settings of the decision.
     """
@@ -111,7 +108,6 @@ class Study(Stated, Reported):
     undecided: str = ""
     """Why there is no decision; empty if there is one."""
     store: str = "memory"
-    replication: Replication | None = None
     settings: Settings | None = None
     others: tuple[OtherMetric, ...] = ()
     """Results of the same models under other metrics."""
@@ -295,7 +291,6 @@ class Study(Stated, Reported):
             "metrics": self._metrics(),
             "random_state": self.random_state,
             "slices": None if self.slices is None else self.slices.to_dict(),
-            "replication": None if self.replication is None else self.replication.to_dict(),
             "race": None if self.race is None else self.race.to_dict(),
             "notes": [one.text for one in self.select("left out", "note")],
             "headline": self.headline(),

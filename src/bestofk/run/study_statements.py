@@ -29,7 +29,6 @@ def study_statements(study: Study) -> tuple[Statement, ...]:
     """Return all statements of a study, in the order of explanations."""
     from bestofk.learners.preparation import sentences
 
-    replication = () if study.replication is None else (study.replication.explain(),)
     return in_order(
         (
             *(with_advice("data", *parts_of(text)) for text in study.assumed[:1]),
@@ -40,7 +39,7 @@ def study_statements(study: Study) -> tuple[Statement, ...]:
             *_speed_hint(study),
             *_left_out(study),
             *_whole_plan(study),
-            *statements("also", [*(one.explain() for one in study.others), *replication]),
+            *statements("also", [one.explain() for one in study.others]),
             *statements("note", study.notes),
             *statements(
                 "run",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -90,16 +90,6 @@ class Plan:
         """Number of runs that leave a pair of folds out together."""
         pairs = comb(self.folds, 2) if self.nested and self.folds else 0
         return self.runs * pairs
-
-    @property
-    def is_random(self) -> bool:
-        """True if another seed gives other splits."""
-        return self.kind not in ("loo", "time") if self.source is None else self.source.is_random
-
-    def reseeded(self, seed: int) -> Plan:
-        """Return the same plan with other random splits."""
-        source = None if self.source is None else self.source.reseeded(seed)
-        return replace(self, seed=seed, source=source)
 
     def __str__(self) -> str:
         return self.spec

@@ -41,19 +41,6 @@ class SplitSource:
         """The specification before the rows are known."""
         return f"predefined:{self.column}" if self.column else YOUR_SPLITS
 
-    @property
-    def is_random(self) -> bool:
-        """True if another seed gives other splits."""
-        return self.splitter is not None and _draws(self.splitter)
-
-    def reseeded(self, seed: int) -> SplitSource:
-        """Return the source with other random splits."""
-        if not self.is_random:
-            return self
-        copied = deepcopy(self.splitter)
-        copied.random_state = seed
-        return SplitSource(splitter=copied)
-
     def splits(
         self, n: int, y: Any, groups: Labelling | None, given_groups: Any, *, seed: int, X: Any
     ) -> Splits:

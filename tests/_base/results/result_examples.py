@@ -73,7 +73,6 @@ def study() -> Any:
         cv="5x2",
         n_jobs=1,
         progress=False,
-        execution=bk.Execution(replicate=2),
     )
 
 
@@ -224,7 +223,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "study with a failure": _study_with_a_failure,
     "failed fit": lambda: _study_with_a_failure().failures[0],
     "cost": lambda: next(iter(study().costs.values())),
-    "replication": lambda: study().replication,
     "study that stopped": _stopped,
     "order that stopped": lambda: _stopped().decision,
     "evidence that stopped": lambda: _stopped().evidence,

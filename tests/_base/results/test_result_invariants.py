@@ -178,7 +178,7 @@ SAY_NOTHING = {
     "interval", "interval_test", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error",
     "losses",
     "multinomial_selection", "needed", "order_many", "other metric",
-    "posterior", "power", "power point", "replicability", "replication",
+    "posterior", "power", "power point", "replicability",
     "race", "raced learner", "rehearsal", "roc_hull", "run_interval_test", "settled items",
     "order_intervals",
     "ranks", "simulate", "slices",

@@ -249,28 +249,6 @@ def test_agreement_by_hand() -> None:
     assert one.pairs == pytest.approx((48 / 90 + 1) / 2)
 
 
-def test_this_decision_again() -> None:
-    study = bk.compare(
-        ["max", "nmc", "nn"],
-        "iris",
-        cv="kfold:5",
-        progress=False,
-        n_jobs=1,
-        execution=bk.Execution(replicate=3),
-    )
-    found = study.replication
-    assert found is not None
-    assert found.times == 3
-    assert sum(found.bests.values()) == 3
-    assert found.bests.get(study.recommended, 0) == found.same_best
-    assert f"the same in {found.same_best}" in study.explain()
-    assert study.to_dict()["replication"]["times"] == 3
-    assert (
-        bk.compare(["max", "nmc"], "iris", cv="kfold:5", progress=False, n_jobs=1).replication
-        is None
-    )
-
-
 def test_search_of_networks() -> None:
     found = lab.search_network(difference=0.03, tolerance=0.01, training_sets=10, rows=150)
     truth = lab.estimate_truth(["naive-bayes", "c4.5"], found, n_train=150, random_state=99)

@@ -177,18 +177,6 @@ def test_numbers_to_predict_are_not_stratified_by():
         bk.compare(learners, "diabetes", cv=bk.plan("kfold:5", stratified=True), **QUICK)
 
 
-def test_replicate_needs_random_splits():
-    X, y = visits()
-    X = X[["a"]]
-    again = bk.compare(
-        LEARNERS, X, y, cv=ms.KFold(3, shuffle=True), **QUICK, execution=bk.Execution(replicate=2)
-    )
-    assert again.replication.times == 2
-    for fixed in (ms.KFold(3), "time:4"):
-        with pytest.raises(ArgumentError, match="those of the plan are fixed"):
-            bk.compare(LEARNERS, X, y, cv=fixed, **QUICK, execution=bk.Execution(replicate=2))
-
-
 def test_the_command_line_has_the_same(tmp_path, capsys):
     X, y = visits()
     X["share"], X["fold"], X["ill"] = 1.0 + np.arange(N) % 3, np.arange(N) % 4, y

@@ -67,7 +67,6 @@ class StoredDecision:
     - `command`: Arguments of the command line, if there was one, with passwords hidden.
     - `fits`: Number of fits that the decision used, if some were missing.
     - `notes`: The reason, in sentences.
-    - `replication`: How often other random splits gave the same decision, if requested.
     - `race`: The rule for stopping before the end of the plan, if there was one.
     """
 
@@ -76,7 +75,6 @@ class StoredDecision:
     command: tuple[str, ...] = ()
     fits: int | None = None
     notes: tuple[str, ...] = ()
-    replication: dict[str, Any] | None = None
     race: dict[str, Any] | None = None
 
     @property
@@ -120,8 +118,6 @@ class StudySpec:
     """Training and test rows of the first data set; None if unknown."""
     groups: int | None = None
     """Number of groups of rows of the first data set; None if rows are not grouped."""
-    replicates: str = ""
-    """Digest of the study that this one repeats with other random splits."""
     decisions: tuple[StoredDecision, ...] = ()
     """The decisions about the study, newest last."""
     preparation: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
@@ -243,7 +239,7 @@ _FIELDS = frozenset(StudySpec.__dataclass_fields__)
 _DECISION_FIELDS = frozenset(StoredDecision.__dataclass_fields__)
 _NOT_WORK = (
     "title", "versions", "command", "notes", "taken", "n_train", "n_test", "groups",
-    "replicates", "decisions", "preparation",
+    "decisions", "preparation",
 )  # fmt: skip
 """Fields that do not determine the cells."""
 
