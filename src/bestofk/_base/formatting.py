@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import pairwise
 from math import floor, inf, isfinite, isinf, log10
 
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -25,61 +24,55 @@ def number(value: float) -> str:
 
 
 MAX_DIGITS = 6
-"""Significant digits that keep different numbers apart; beyond them they are nearly equal."""
+"""Significant digits of the largest number of a column."""
 
 
 def rounded(values: Sequence[float], uncertainty: float | None = None) -> list[str]:
     """Format numbers of one kind with the same number of decimals.
 
-    The decimals show two digits of the uncertainty, or four digits of the largest number if the
-    uncertainty is unknown. Different numbers that would look equal get more digits, up to
-    `MAX_DIGITS`. Numbers below 0.001 are written with an exponent.
+    This is the rule of all tables, figures and sentences. The decimals show two digits of the
+    uncertainty, which is half the width of a bound, or four digits of the largest number if the
+    uncertainty is unknown. There are never more decimals than the numbers have. If all numbers are
+    below 0.001, they are written with an exponent.
 
     Examples
     --------
     >>> rounded([0.0433333, 0.08, 0.6666667], 0.075), rounded([3384.21, 3434.9], 60.0)
     (['0.043', '0.080', '0.667'], ['3384', '3435'])
-    >>> rounded([0.24831, 0.24834], 0.02), rounded([0.2, 0.2], 0.02), rounded([0.123456, 12.0])
-    (['0.24831', '0.24834'], ['0.200', '0.200'], ['0.12', '12.00'])
-    >>> rounded([2e-6, 3.14159e-6], 1e-7), rounded([1.0, 0.0])
-    (['2.00e-06', '3.14e-06'], ['1.000', '0.000'])
+    >>> rounded([0.2, 0.16], 0.002), rounded([0.123456, 12.0]), rounded([1.0, 0.0])
+    (['0.20', '0.16'], ['0.12', '12.00'], ['1', '0'])
+    >>> rounded([2e-6, 3.14159e-6], 1e-7)
+    ['2.00e-06', '3.14e-06']
     """
     numbers = [float(value) for value in values]
-    finite = [abs(value) for value in numbers if isfinite(value)]
-    largest = max(finite, default=0.0)
+    finite = [value for value in numbers if isfinite(value)]
+    largest = max(map(abs, finite), default=0.0)
     if largest == 0.0:
         return [number(value) for value in numbers]
     exponent = floor(log10(largest))
     decimals = 3 - exponent
     if uncertainty is not None and 0.0 < uncertainty < inf:
-        decimals = 1 - floor(log10(uncertainty))
-    most = MAX_DIGITS - 1 - exponent
-    decimals = max(min(decimals, most), min(-exponent, most))
-    # the fewest decimals that keep as many numbers apart as the most decimals do
-    apart = _looking_equal(numbers, max(decimals, most), largest)
-    while decimals < most and _looking_equal(numbers, decimals, largest) > apart:
-        decimals += 1
+        decimals = max(1 - floor(log10(uncertainty)), -exponent)
+    decimals = min(decimals, MAX_DIGITS - 1 - exponent)
     if largest < 1e-3:
         return [
             f"{value + 0.0:.{max(0, decimals + exponent)}e}" if isfinite(value) else number(value)
             for value in numbers
         ]
+    decimals = next(
+        (few for few in range(max(0, decimals)) if _is_exact(finite, few, largest)),
+        max(0, decimals),
+    )
     return [
         # adding 0.0 turns a rounded -0.0 into 0.0
-        f"{round(value, max(0, decimals)) + 0.0:.{max(0, decimals)}f}"
-        if isfinite(value)
-        else number(value)
+        f"{round(value, decimals) + 0.0:.{decimals}f}" if isfinite(value) else number(value)
         for value in numbers
     ]
 
 
-def _looking_equal(numbers: Sequence[float], decimals: int, largest: float) -> int:
-    """Count neighbours that differ, beyond rounding noise, and are equal when rounded."""
-    ordered = sorted(numbers)
-    return sum(
-        round(low, decimals) == round(high, decimals) and high - low > 1e-12 * largest
-        for low, high in pairwise(ordered)
-    )
+def _is_exact(numbers: Sequence[float], decimals: int, largest: float) -> bool:
+    """Return whether the numbers have no more decimals than these, but for rounding noise."""
+    return all(abs(round(value, decimals) - value) <= 1e-12 * largest for value in numbers)
 
 
 def interval_words(low: float, high: float, decimals: int = 0) -> str:
@@ -99,8 +92,9 @@ def interval_words(low: float, high: float, decimals: int = 0) -> str:
     if isinf(low) or isinf(high):
         if isinf(low) and isinf(high):
             return ""
-        form = f".{decimals}f" if decimals else ".2g"
-        return f"up to {high + 0.0:{form}}" if isinf(low) else f"from {low + 0.0:{form}}"
+        end = high if isinf(low) else low
+        text = f"{end + 0.0:.{decimals}f}" if decimals else rounded([end], abs(end))[0]
+        return f"up to {text}" if isinf(low) else f"from {text}"
     if not low < high:
         return ""
     least = max(decimals, 1 - floor(log10(high - low)))
@@ -112,42 +106,42 @@ def interval_words(low: float, high: float, decimals: int = 0) -> str:
 
 
 def pvalue_words(p: float, alpha: float | None = None) -> str:
-    """Return a p-value with two digits, ``p < 0.0001`` below that, and 1 only if it is exactly 1.
-
-    It gets more digits if two would put it on the other side of `alpha`.
+    """Return a p-value for a sentence: ``p = 0.012`` or ``p < 0.0001``; see `pvalue_text`.
 
     Examples
     --------
-    >>> pvalue_words(0.01234567), pvalue_words(0.2), pvalue_words(0.0), pvalue_words(0.999999)
-    ('p = 0.012', 'p = 0.20', 'p < 0.0001', 'p > 0.99')
-    >>> pvalue_words(0.000998)
-    'p = 0.0010'
-    >>> pvalue_words(0.0503), pvalue_words(0.0503, alpha=0.05), pvalue_words(1.0)
-    ('p = 0.050', 'p = 0.0503', 'p = 1')
+    >>> pvalue_words(0.01234567), pvalue_words(0.0), pvalue_words(0.999999), pvalue_words(1.0)
+    ('p = 0.012', 'p < 0.0001', 'p > 0.99', 'p = 1')
     """
-    return f"p {' '.join(pvalue_parts(p, alpha))}"
+    text = pvalue_text(p, alpha)
+    return f"p {text}" if text[0] in "<>" else f"p = {text}"
 
 
-def pvalue_parts(p: float, alpha: float | None = None) -> tuple[str, str]:
-    """Return the relation (``"="``, ``"<"`` or ``">"``) and the digits of `pvalue_words`.
+def pvalue_text(p: float, alpha: float | None = None) -> str:
+    """Return a p-value with two digits, ``< 0.0001`` below that, and 1 only if it is exactly 1.
+
+    This is the format of all tables, figures and sentences. A p-value gets more digits if two would
+    put it on the other side of `alpha`.
 
     Examples
     --------
-    >>> pvalue_parts(0.2), pvalue_parts(0.0)
-    (('=', '0.20'), ('<', '0.0001'))
+    >>> pvalue_text(0.2), pvalue_text(0.000998), pvalue_text(0.0), pvalue_text(0.999999)
+    ('0.20', '0.0010', '< 0.0001', '> 0.99')
+    >>> pvalue_text(0.0503), pvalue_text(0.0503, alpha=0.05), pvalue_text(1.0)
+    ('0.050', '0.0503', '1')
     """
     least = 1e-4 if alpha is None or alpha >= 1e-4 else alpha / 100
     if p < least:
-        return "<", f"{least:g}"
+        return f"< {least:g}"
     if p >= 0.995:
-        return ("=", "1") if p == 1.0 else (">", "0.99")
+        return "1" if p == 1.0 else "> 0.99"
     # two significant digits: 0.20, 0.048, 0.0012
-    decimals = max(2, 1 - floor(log10(float(f"{p:.1e}")))) if p > 0 else 2
+    decimals = max(2, 1 - floor(log10(float(f"{p:.1e}"))))
     text = f"{p:.{decimals}f}"
     while alpha is not None and (float(text) <= alpha) != (p <= alpha) and decimals < 17:
         decimals += 1
         text = f"{p:.{decimals}f}"
-    return "=", text
+    return text
 
 
 NUMBERS = (

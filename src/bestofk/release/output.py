@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from bestofk._base.formatting import printable, pvalue_words
+from bestofk._base.formatting import printable, pvalue_text
 from bestofk.release.gate import GateResult, decimals, signed
 
 SYMBOLS = {"pass": "✅", "blocked": "❌", "suspect": "⚠️"}
@@ -25,7 +25,7 @@ def markdown(result: GateResult) -> str:
             _cell(name), f"{row['mean']:{form}}", f"{row['baseline']:{form}}",
             signed(row["difference"], form),
             f"{signed(row['low'], form)} to {signed(row['high'], form)}",
-            pvalue_words(row["p"], row["level"])[2:].lstrip("= "),
+            pvalue_text(row["p"], row["level"]),
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     lines += [f"\n{_cell(note)}" for note in result.notes]

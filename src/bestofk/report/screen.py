@@ -14,8 +14,9 @@ from bestofk._base.formatting import (
     PROSE_WIDTH,
     counted,
     duration,
+    interval_words,
     printable,
-    pvalue_parts,
+    pvalue_text,
     rounded,
     safe,
 )
@@ -24,7 +25,6 @@ from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import HEADLINE, Stated
 from bestofk.decide.statements.wording import (
     correction_words,
-    difference_text,
     level_words,
     shown_means,
     uncertainty_of,
@@ -240,36 +240,26 @@ def pair_columns(decision: Decision, evidence: Evidence, width: int) -> list[Ter
     pairs = [evidence.pair(row).to_dict() for row in range(min(len(evidence), MAX_PAIRS))]
     uncertainty = uncertainty_of(decision)
 
-    def text(value: float | None) -> str:
-        return "" if value is None else difference_text(value, uncertainty)
-
+    differences = rounded([pair["estimate"] for pair in pairs], uncertainty)
     intervals = [
-        f"{text(pair['low'])} to {text(pair['high'])}"
-        if None not in (pair["low"], pair["high"])
-        else ""
+        interval_words(pair["low"], pair["high"]) if None not in (pair["low"], pair["high"]) else ""
         for pair in pairs
     ]
     columns = [
         _names("first", [pair["a"] for pair in pairs]),
         _names("second", [pair["b"] for pair in pairs]),
-        _right("difference", "difference", [text(pair["estimate"]) for pair in pairs]),
+        _right("difference", "difference", differences),
         _right("interval", f"{level_words(evidence.family.alpha)} interval", intervals),
-        _right("p", "p", [_pvalue(pair["pvalue"], decision.alpha) for pair in pairs]),
+        _right("p", "p", [pvalue_text(pair["pvalue"], decision.alpha) for pair in pairs]),
         _right(
             "adjusted p", "adjusted p",
-            [_pvalue(pair["adjusted_pvalue"], decision.alpha) for pair in pairs],
+            [pvalue_text(pair["adjusted_pvalue"], decision.alpha) for pair in pairs],
         ),
         TerminalColumn(key="better", title="better", cells=[
             {None: "", pair["a"]: "first", pair["b"]: "second"}[pair["better"]] for pair in pairs
         ]),
     ]  # fmt: skip
     return _fitting([column for column in columns if any(column.cells)], width)
-
-
-def _pvalue(pvalue: float, alpha: float) -> str:
-    """Return ``0.15`` or ``< 0.0001``."""
-    relation, digits = pvalue_parts(pvalue, alpha)
-    return digits if relation == "=" else f"{relation} {digits}"
 
 
 def one_line(name: str, limit: int = 40) -> str:

@@ -7,14 +7,13 @@ import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import floor, inf, isfinite, log10
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from markupsafe import Markup, escape
 
 from bestofk._base.checks import one_of
-from bestofk._base.formatting import counted, duration, escaped, number
+from bestofk._base.formatting import counted, duration, escaped, pvalue_text, rounded
 from bestofk._base.results import Presented
 from bestofk.data.tables.workbooks import as_text_cell
 from bestofk.decide.decision import Decision
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["name", "text", "number", "pvalue", "count", "seconds", "bytes", "code"]
 _TEXT_KINDS = ("name", "text", "code")
-MAX_DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ class Column:
         if self.texts is not None:
             return list(self.texts)
         if self.kind == "number":
-            return equal_decimals(self.cells)
+            return _numbers(self.cells)
         return [_shown(self.kind, cell) for cell in self.cells]
 
 
@@ -176,10 +174,8 @@ class OutputTable:
 def _shown(kind: Kind, cell: Any) -> str:
     if cell is None:
         return ""
-    if kind == "number":
-        return number(float(cell))
     if kind == "pvalue":
-        return _pvalue(float(cell))
+        return pvalue_text(float(cell))
     if kind == "seconds":
         return duration(float(cell))
     if kind == "bytes":
@@ -189,35 +185,10 @@ def _shown(kind: Kind, cell: Any) -> str:
     return str(cell)
 
 
-def equal_decimals(cells: Sequence[Any]) -> list[str]:
-    """Format a column: four digits of the largest number, two of the smallest except 0.
-
-    If that takes more than `MAX_DECIMALS` decimals, give each number four digits.
-
-    Examples
-    --------
-    >>> equal_decimals([0.573, -0.002247, None, 0.0]), equal_decimals([1e-9, 2.0])
-    (['0.5730', '-0.0022', '', '0.0000'], ['1e-09', '2'])
-    """
-    numbers = [abs(float(cell)) for cell in cells if cell is not None]
-    exponents = [floor(log10(value)) for value in numbers if 0 < value < inf]
-    decimals = max(0, 3 - max(exponents), 1 - min(exponents)) if exponents else MAX_DECIMALS + 1
-    if decimals > MAX_DECIMALS or not all(map(isfinite, numbers)):
-        return [_shown("number", cell) for cell in cells]
-    if all(value == round(value) for value in numbers):
-        decimals = 0
-    # Adding 0.0 turns a rounded -0.0 into 0.0.
-    return [
-        "" if cell is None else f"{round(float(cell), decimals) + 0.0:.{decimals}f}"
-        for cell in cells
-    ]
-
-
-def _pvalue(p: float) -> str:
-    """Format a p-value with four digits; 0 and 1 stand for exact values only."""
-    if p == 0.0:
-        return "< 1e-300"
-    return "> 0.9999" if 0.99995 <= p < 1.0 else f"{p:.4g}"
+def _numbers(cells: Sequence[Any]) -> list[str]:
+    """Format a column of numbers alike; an empty cell stays empty."""
+    texts = iter(rounded([float(cell) for cell in cells if cell is not None]))
+    return ["" if cell is None else next(texts) for cell in cells]
 
 
 def _latex(kind: Kind, text: str) -> str:
@@ -459,8 +430,19 @@ def pairs_table(evidence: Evidence) -> OutputTable:
             Column("high", "To", "number", _finite(high)),
         ]
     columns += [
-        Column("pvalue", "p", "pvalue", evidence.pvalue.tolist()),
-        Column("adjusted_pvalue", "Adjusted p", "pvalue", evidence.adjusted_pvalue.tolist()),
+        *(
+            Column(
+                key,
+                title,
+                "pvalue",
+                p.tolist(),
+                [pvalue_text(one, evidence.family.alpha) for one in p.tolist()],
+            )
+            for key, title, p in (
+                ("pvalue", "p", evidence.pvalue),
+                ("adjusted_pvalue", "Adjusted p", evidence.adjusted_pvalue),
+            )
+        ),
         Column("better", "Better", "name", better),
     ]
     if isinstance(evidence, StoppedEvidence):

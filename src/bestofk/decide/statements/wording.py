@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from math import ceil, floor, inf, isfinite, log10
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from bestofk._base.formatting import (
@@ -105,31 +105,21 @@ def mean_words(
     return f"has the {metric.smaller} {metric.mean} ({texts[name]}{against})"
 
 
-def difference_text(value: float, uncertainty: float | None) -> str:
-    """Return a difference with two digits of its uncertainty; never 0 if it is not 0.
+def _bound_text(value: float, uncertainty: float | None, *, up: bool) -> str:
+    """Return a bound, rounded up or down so that it still holds.
 
     Examples
     --------
-    >>> difference_text(0.0366667, 0.075), difference_text(0.000312, 0.075)
-    ('0.037', '0.0003')
-    >>> difference_text(0.0, 0.075), difference_text(1e-9, 0.075), difference_text(0.25, None)
-    ('0', '1e-09', '0.25')
+    >>> _bound_text(0.0361, 0.075, up=True), _bound_text(0.0369, 0.075, up=False)
+    ('0.037', '0.036')
+    >>> _bound_text(0.000312, 0.075, up=True), _bound_text(0.0, 0.075, up=True)
+    ('0.001', '0')
     """
-    if value == 0.0 or not isfinite(value):
+    if value == 0.0 or not uncertainty:
         return number(value)
-    first_digit = -floor(log10(abs(value)))
-    decimals = first_digit + 1
-    if uncertainty is not None and 0.0 < uncertainty < inf:
-        decimals = max(1 - floor(log10(uncertainty)), first_digit)
-    return f"{value:.1g}" if decimals > MAX_DECIMALS else f"{value:.{max(0, decimals)}f}"
-
-
-def _bound_text(value: float, uncertainty: float | None, *, up: bool) -> str:
-    """Return a bound, rounded up or down so that it still holds."""
-    text = difference_text(value, uncertainty)
-    if "e" in text or value == 0.0:
-        return text
-    decimals = len(text.partition(".")[2])
+    decimals = max(0, 1 - floor(log10(uncertainty)))
+    if decimals > MAX_DECIMALS:
+        return f"{value:.1e}"
     # a bound of 0.3 is not 0.30000000000000004
     scaled = round(value * 10**decimals, 9)
     return f"{(ceil(scaled) if up else floor(scaled)) / 10**decimals:.{decimals}f}"

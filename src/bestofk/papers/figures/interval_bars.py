@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.formatting import counted
+from bestofk._base.formatting import counted, pvalue_text
 from bestofk.report.figures.axes import x_axis
-from bestofk.report.figures.comparisons import short_p
 from bestofk.report.figures.picture import Picture, Scale, Sheet, around
 from bestofk.report.figures.style import ANY_PAPER, SMALL, Paper, name_size
 
@@ -100,7 +99,7 @@ def layout_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
 
 
 def _verdict_text(value: Any, learner: int) -> str:
-    p = [short_p(float(p), value.alpha) for p in value.adjusted_pvalues[learner]]
+    p = [pvalue_text(float(p), value.alpha) for p in value.adjusted_pvalues[learner]]
     verdict = value.verdicts[learner]
     return f"{verdict}, p {p[0]}" if p[0] == p[1] else f"{verdict}, p {p[0]} to {p[1]}"
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from bestofk._base.checks import Bools, Floats
 from bestofk._base.errors import ArgumentError, use
-from bestofk._base.formatting import pvalue_parts
 from bestofk.decide.evidence import Signs
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.statements.verdict import no_bound
@@ -137,18 +136,6 @@ def aligned(values: Sequence[float]) -> tuple[str, ...]:
 def minus(text: str) -> str:
     """Replace hyphens by true minus signs."""
     return text.replace("-", "−")
-
-
-def short_p(p: float, alpha: float | None = None) -> str:
-    """Format a p-value briefly, with the digits that sentences use.
-
-    Examples
-    --------
-    >>> short_p(0.0312), short_p(2e-7), short_p(1.0), short_p(0.0503, 0.05)
-    ('0.031', '<0.0001', '1', '0.0503')
-    """
-    relation, digits = pvalue_parts(p, alpha)
-    return digits if relation == "=" else relation + digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

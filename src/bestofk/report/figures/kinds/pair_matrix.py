@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.formatting import counted
-from bestofk.report.figures.comparisons import Comparisons, comparisons_of, minus, short_p
+from bestofk._base.formatting import counted, pvalue_text, pvalue_words
+from bestofk.report.figures.comparisons import Comparisons, comparisons_of, minus
 from bestofk.report.figures.labels import ELLIPSIS, LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Sheet, short_number
 from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
@@ -117,7 +117,7 @@ def _full(pairs: Comparisons, a: int, b: int) -> list[str]:
         elif isfinite(high):
             lines.append(f"up to {signed(high)}")
     if np.isfinite(pairs.pvalue[a, b]):
-        lines.append(f"p {short_p(float(pairs.pvalue[a, b]), pairs.alpha)}")
+        lines.append(pvalue_words(float(pairs.pvalue[a, b]), pairs.alpha))
     return lines
 
 
@@ -162,7 +162,7 @@ def _three_digits(value: float, largest: float) -> str:
 def _tiny_p(p: float, alpha: float) -> str:
     if p < 0.001 <= alpha:
         return "p<.001"
-    text = short_p(p, alpha)
+    text = pvalue_text(p, alpha).replace(" ", "")
     text = text if len(text) <= 6 else f"{p:.4f}"
     return f"p{text}".replace("0.", ".") if text[0] in "<>" else f"p {text}".replace("0.", ".")
 
