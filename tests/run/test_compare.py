@@ -150,7 +150,7 @@ def test_regression_by_fractions_of_the_target():
     study = bk.compare(learners, X, y, **QUICK)
     assert study.loss == "squared"
     assert study.recommended == "ridge"
-    for loss in ("absolute", "pinball:0.9", "r2", "neg_mean_squared_error"):
+    for loss in ("absolute", "r2", "neg_mean_squared_error"):
         means = bk.compare(learners, X, y, scoring=loss, **QUICK).decision.mean_losses
         assert means["ridge"] < means["mean"] / 3
     squared = bk.compare(learners, X, y, scoring="squared", **QUICK).losses.values

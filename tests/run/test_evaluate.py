@@ -96,7 +96,6 @@ def test_the_area_under_the_curve_takes_decisions_or_probabilities():
     [
         ("squared", metrics.mean_squared_error),
         ("absolute", metrics.mean_absolute_error),
-        ("pinball:0.8", lambda y, p: metrics.mean_pinball_loss(y, p, alpha=0.8)),
         ("r2", lambda y, p: 1 - metrics.r2_score(y, p)),
         (bk.metric(metrics.max_error, higher_is_better=False), metrics.max_error),
     ],

@@ -144,9 +144,6 @@ def _metrics() -> dict[str, Iterable[Any]]:
 
     from bestofk.run.metrics import LOSSES, listed_metric
 
-    quantile = _Scorer(
-        name="pinball:Q", summary="pinball (quantile) loss for quantile Q", task="regression"
-    )
     scorers = []
     for name in get_scorer_names():
         if name not in LOSSES:
@@ -154,7 +151,7 @@ def _metrics() -> dict[str, Iterable[Any]]:
             better = "larger" if metric["higher_is_better"] else "smaller"
             scorers.append(_Scorer(name=name, summary=f"{metric['shown']}, {better} is better"))
     return {
-        "": [*LOSSES.values(), quantile],
+        "": LOSSES.values(),
         "Scorers of scikit-learn, shown in their own direction": scorers,
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -27,7 +27,7 @@ Labels = npt.NDArray[Any]
 Needs = Literal["labels", "probabilities", "ranking", "model", "costs"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Loss:
     """A loss and the inputs that it needs.
 
@@ -44,6 +44,7 @@ class Loss:
     summary: str
     task: Task | None
     needs: Needs
+    _: KW_ONLY
     each: Callable[..., Any] | None = None
     """The loss of each test row, if the loss is their mean."""
     of: Callable[..., float] | None = None
@@ -111,8 +112,6 @@ def loss_shown(name: str) -> str:
         return "cost"
     if name.startswith("neg_"):
         return name.removeprefix("neg_").replace("_", " ")
-    if name.startswith("pinball:"):
-        return name.replace(":", " loss of the quantile ")
     plain, of_class = kind.replace("_", " "), f" of {called}" if called else ""
     if kind in FALLING:
         return plain
@@ -182,22 +181,6 @@ def one_minus_auc(
     return 1.0 - float((ups * below).sum() / (ups.sum() * downs.sum()))
 
 
-def pinball(quantile: float) -> Loss:
-    """Return the loss whose minimiser is the given quantile."""
-
-    def each(y_true: Floats, y_pred: Floats) -> Floats:
-        over = y_true - y_pred
-        return np.maximum(quantile * over, (quantile - 1) * over)
-
-    return Loss(
-        name=f"pinball:{_shortest(quantile)}",
-        summary=f"pinball loss of the quantile {quantile:g}",
-        task="regression",
-        needs="labels",
-        each=each,
-    )
-
-
 def cost_matrix(costs: Any, classes: Labels) -> Loss:
     """Return the mean cost of predicting column j if row i is true, in the order of `classes`."""
     if hasattr(costs, "columns") and hasattr(costs, "index"):
@@ -215,19 +198,10 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
     def each(y_true: Labels, y_pred: Labels) -> Floats:
         return matrix[codes_in(y_true, classes), codes_in(y_pred, classes)]
 
-    costs_shown = ",".join(map(_shortest, matrix.ravel().tolist()))
+    shown = ",".join(repr(cost).removesuffix(".0") for cost in matrix.ravel().tolist())
     return Loss(
-        name=f"cost:{costs_shown}",
-        summary="mean cost by a cost matrix",
-        task="classification",
-        needs="labels",
-        each=each,
+        f"cost:{shown}", "mean cost by a cost matrix", "classification", "labels", each=each
     )
-
-
-def _shortest(number: float) -> str:
-    """Return the fewest digits that are read back as the same number."""
-    return repr(number).removesuffix(".0")
 
 
 def _in_order(costs: Any, classes: Labels) -> Any:
@@ -247,81 +221,69 @@ def _in_order(costs: Any, classes: Labels) -> Any:
 
 LOSSES: Registry[Loss] = Registry(
     "loss",
+    Loss("zero-one", "share of wrong labels", "classification", "labels", each=wrong, span=1.0),
     Loss(
-        name="zero-one",
-        summary="share of wrong labels",
-        task="classification",
-        needs="labels",
-        each=wrong,
-        span=1.0,
-    ),
-    Loss(
-        name="accuracy",
-        summary="1 - share of right labels",
-        task="classification",
-        needs="labels",
+        "accuracy",
+        "1 - share of right labels",
+        "classification",
+        "labels",
         each=wrong,
         of=one_minus_accuracy,
         shown="1 - accuracy",
         span=1.0,
     ),
     Loss(
-        name="log-loss",
-        summary="mean -log probability of the true class",
-        task="classification",
-        needs="probabilities",
+        "log-loss",
+        "mean -log probability of the true class",
+        "classification",
+        "probabilities",
         methods=("predict_proba",),
         each=log_losses,
     ),
     Loss(
-        name="brier",
-        summary="mean squared distance of the probabilities from the truth",
-        task="classification",
-        needs="probabilities",
+        "brier",
+        "mean squared distance of the probabilities from the truth",
+        "classification",
+        "probabilities",
         methods=("predict_proba",),
         each=brier_scores,
         shown="Brier score",
         span=2.0,
     ),
     Loss(
-        name="auc",
-        summary="1 - area under the ROC curve (two classes)",
-        task="classification",
-        needs="ranking",
+        "auc",
+        "1 - area under the ROC curve (two classes)",
+        "classification",
+        "ranking",
         methods=("decision_function", "predict_proba"),
         of=one_minus_auc,
         shown="1 - AUC",
         span=1.0,
     ),
     Loss(
-        name="squared",
-        summary="mean squared error",
-        task="regression",
-        needs="labels",
+        "squared",
+        "mean squared error",
+        "regression",
+        "labels",
         each=squared_errors,
         shown="squared error",
     ),
     Loss(
-        name="absolute",
-        summary="mean absolute error",
-        task="regression",
-        needs="labels",
+        "absolute",
+        "mean absolute error",
+        "regression",
+        "labels",
         each=absolute_errors,
         shown="absolute error",
     ),
     Loss(
-        name="fit_time",
-        summary="seconds of a fit",
-        task=None,
-        needs="costs",
-        of=lambda fit, _: fit,
-        shown="fit time in s",
+        "fit_time", "seconds of a fit", None, "costs", of=lambda fit, _: fit, shown="fit time in s"
     ),
     Loss(
-        name="predict_time",
-        summary="seconds of the predictions of a fold",
-        task=None,
-        needs="costs",
+        "predict_time",
+        "seconds of the predictions of a fold",
+        None,
+        "costs",
         of=lambda _, predict: predict,
         shown="predict time in s",
     ),
@@ -389,12 +351,7 @@ def _by_name(name: str, classes: Labels | None) -> Loss:
     for known in (plain, plain.replace("_", "-")):
         if known in LOSSES:
             return LOSSES[known]
-    if name.startswith("pinball:"):
-        quantile = re.sub(r"^pinball:(0?\.\d+)$", r"\1", name)
-        if quantile == name or not float(quantile):
-            raise refuse("scoring", "pinball:Q with Q strictly between 0 and 1", name)
-        return pinball(float(quantile))
-    return scorer_loss(plain, classes, [*LOSSES, "pinball:Q"])
+    return scorer_loss(plain, classes)
 
 
 def _of_file(name: str, classes: Labels | None) -> Loss:
@@ -449,7 +406,7 @@ _POSITIVE = {"1", "true", "yes", "y", "t", "pos", "positive", "+", "+1", "1.0"}
 _NEGATIVE = {"0", "-1", "false", "no", "n", "f", "neg", "negative", "-", "0.0", "-1.0"}
 
 
-def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
+def scorer_loss(name: str, classes: Labels | None) -> Loss:
     """Return the loss of a scorer's name, such as ``r2`` or ``f1:label``."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
@@ -458,7 +415,7 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
     called = plain.replace("-", "_")
     scorer_name = next((one for one in (plain, called, f"neg_{called}") if one in scorers), None)
     if scorer_name is None:
-        raise UnknownNameError("loss", name, [*known, *scorers])
+        raise UnknownNameError("loss", name, [*LOSSES, *scorers])
     scorer = get_scorer(scorer_name)
     full = scorer_name
     two = classes is not None and len(classes) == 2
@@ -476,10 +433,10 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
         )
     offset = 0.0 if scorer_name.startswith("neg_") or scorer_name in RISING | FALLING else 1.0
     return Loss(
-        task=_task_of(scorer),
-        name=full,
-        summary=f"{'1 - ' if offset else '-'}scikit-learn's {scorer_name}",
-        needs="model",
+        full,
+        f"{'1 - ' if offset else '-'}scikit-learn's {scorer_name}",
+        _task_of(scorer),
+        "model",
         of=_number_of(scorer, offset=offset),
         span=span_of(full),
         methods=_methods(scorer),
@@ -533,10 +490,10 @@ def metric(function: Callable[..., float], *, higher_is_better: bool) -> Loss:
             "scoring without metric()."
         )
     return Loss(
-        task=_task_of(function),
-        name=f"{'score' if higher_is_better else 'callable'}:{identity_of(function)}",
-        summary="given by the caller",
-        needs="labels",
+        f"{'score' if higher_is_better else 'callable'}:{identity_of(function)}",
+        "given by the caller",
+        _task_of(function),
+        "labels",
         of=_number_of(function, offset=0.0 if higher_is_better else None),
     )
 
@@ -551,10 +508,10 @@ def callable_loss(function: Any, classes: Labels | None) -> Loss:
         raise _without_direction(function, classes)
     is_score = not _is_scorer(function) or function._sign > 0
     return Loss(
-        name=f"{'score' if is_score else 'callable'}:{identity_of(function)}",
-        summary="given by the caller",
-        task=_task_of(function),
-        needs="model",
+        f"{'score' if is_score else 'callable'}:{identity_of(function)}",
+        "given by the caller",
+        _task_of(function),
+        "model",
         of=_number_of(function, offset=0.0),
         methods=_methods(function),
         reads_model=not _is_scorer(function),
@@ -708,20 +665,22 @@ def check_loss(loss: Loss, data: DataSet, splits: Splits, classes: Labels | None
     tried = set()
     for run, fold in splits.run_folds():
         rows = splits.test(run, fold)
-        different = np.unique(data.labels()[0][rows]) if classes is not None else rows[:2]
-        kind = (*different.tolist(),) if classes is not None else len(different)
+        kind = min(len(rows), 2) if classes is None else frozenset(data.labels()[0][rows].tolist())
         if kind in tried:
             continue
         tried.add(kind)
         try:
             value = _tried(loss, data, rows)
+            reason = "" if np.isfinite(value) else f"it is {value}"
         except Exception as raised:
             reason = f"{type(raised).__name__}: {' '.join(str(raised).split())[:200].rstrip('.')}"
-        else:
-            if np.isfinite(value):
-                continue
-            reason = f"it is {value}"
-        raise _refusal(loss, data, rows, reason)
+        if reason:
+            raise ArgumentError(
+                f"metric {loss.name!r} cannot score {counted(len(rows), 'test row')} of "
+                f"{data.name!r} ({reason}): use ",
+                use(scoring=_other_metric(loss, data, rows)),
+                ".",
+            )
 
 
 def _tried(loss: Loss, data: DataSet, rows: npt.NDArray[np.int64]) -> float:
@@ -747,22 +706,16 @@ def _tried(loss: Loss, data: DataSet, rows: npt.NDArray[np.int64]) -> float:
         return loss.value(model, np.zeros((len(rows), 1)), truth)
 
 
-def _refusal(loss: Loss, data: DataSet, rows: npt.NDArray[np.int64], reason: str) -> ArgumentError:
-    """Return the error about a loss that cannot score some rows, with another metric."""
+def _other_metric(loss: Loss, data: DataSet, rows: npt.NDArray[np.int64]) -> str:
+    """Return a metric that can score some rows: for several classes, or else for each row."""
     from sklearn.metrics import get_scorer_names
 
-    plain, by_row = loss.name.partition(":")[0], "squared"
-    if data.task == "classification":
-        by_row = "zero-one"
-        if len(np.unique(data.labels()[0][rows])) == len(data.classes) > 2:
-            others = (f"{plain}_macro", f"{plain}_ovr")
-            by_row = next((name for name in others if name in get_scorer_names()), by_row)
-    return ArgumentError(
-        f"metric {loss.name!r} cannot score {counted(len(rows), 'test row')} of {data.name!r} "
-        f"({reason}): use ",
-        use(scoring=by_row),
-        ".",
-    )
+    if data.task == "regression":
+        return "squared"
+    plain = loss.name.partition(":")[0]
+    several = len(np.unique(data.labels()[0][rows])) == len(data.classes) > 2
+    others = (f"{plain}_macro", f"{plain}_ovr") if several else ()
+    return next((name for name in others if name in get_scorer_names()), "zero-one")
 
 
 _PREDICTING = ("predict", "predict_proba", "predict_log_proba", "decision_function")

@@ -15,12 +15,9 @@ if TYPE_CHECKING:
 
 ACCEPTED = "None, a path, 'sqlite:///x.db' or 'postgresql+psycopg://user@host/database'"
 HIDDEN = "***"
-_SCHEMES = r"(?:postgres|pgsql|psycopg|mysql|mariadb|oracle|mssql|mongodb|redis|jdbc)[a-z0-9+.]*"
-_IN_AUTHORITY = re.compile(r"(?i)([a-z][a-z0-9+.-]{0,40}://[^:/?@]*):.*@", re.DOTALL)
-_MISTYPED = re.compile(rf"(?i)({_SCHEMES}\s*[:;]*\s*[/\\]*\s*[^:/?@\s]*)\s*:[^/].*@", re.DOTALL)
-"""A user and a password before an @, after too few or too many slashes."""
-_BARE = re.compile(r"\A(\s*[^:/\\@\s]+):(?!/)[^@\s]*@")
-"""The same without a scheme."""
+_IN_AUTHORITY = re.compile(r"(?i)([a-z][a-z0-9+.-]{0,40}://[^:?@]*):.*@", re.DOTALL)
+_BARE = re.compile(r"(?<!\S)([^\s:@]+):(?!//)\S*@")
+"""A user and a password before an @, after too few slashes or without a scheme."""
 _SETTING = re.compile(
     r"""(?isx)
     ( (?<![a-z]) (?:ssl|pg)? _? (?:passw(?:or)?d|pwd|passphrase|secret|token|api_?key) \s*[=:]\s* )
@@ -28,11 +25,6 @@ _SETTING = re.compile(
 )
 """A named password, in the query of an address or in a DSN of keys and values."""
 _SERVERS = ("postgresql", "postgres", "postgresql+psycopg")
-_LIKE_A_SERVER = re.compile(rf"(?i)\s*{_SCHEMES}\s*(?:[:;]|//|\\)")
-_LIKE_A_DSN = re.compile(
-    r"(?i)(?:^|[\s;])(host|hostaddr|port|dbname|database|user|password|passfile|sslmode|service|server"
-    r"|uid|pwd)\s*=\s*\S"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +54,11 @@ def hide_passwords(text: str) -> str:
     >>> hide_passwords("postgresql://ann:p@ss@db.example/losses?sslpassword=x")
     'postgresql://ann:***@db.example/losses?sslpassword=***'
     >>> hide_passwords("postgresql:/ann:pw@db/losses"), hide_passwords("host=db password='p w'")
-    ('postgresql:/ann:***@db/losses', 'host=db password=***')
+    ('postgresql:***@db/losses', 'host=db password=***')
     """
-    hidden = text
-    for pattern in (_IN_AUTHORITY, _MISTYPED, _BARE):
-        hidden = pattern.sub(rf"\1:{HIDDEN}@", hidden)
-    return _SETTING.sub(rf"\1{HIDDEN}", hidden)
+    for pattern in (_IN_AUTHORITY, _BARE):
+        text = pattern.sub(rf"\1:{HIDDEN}@", text)
+    return _SETTING.sub(rf"\1{HIDDEN}", text)
 
 
 def parse_address(where: str | os.PathLike[str] | None) -> Address:
@@ -82,7 +73,9 @@ def parse_address(where: str | os.PathLike[str] | None) -> Address:
     if isinstance(where, os.PathLike):
         return _file(text)
     if "://" not in text:
-        _refuse_mistyped(text)
+        if hide_passwords(text) != text:
+            # a mistyped server must not become a file
+            raise _refused(ACCEPTED, hide_passwords(text))
         return _file(text)
     scheme, _, rest = text.partition("://")
     if scheme == "sqlite":
@@ -101,22 +94,6 @@ def _refused(expected: str, value: object) -> ArgumentError:
     from bestofk._base.checks import refuse
 
     return refuse("store", expected, value)
-
-
-def _refuse_mistyped(text: str) -> None:
-    """Refuse a mistyped server address, which would otherwise create a file."""
-    if _LIKE_A_DSN.search(text):
-        raise _refused(
-            "a path or an address such as 'postgresql+psycopg://user@host/database', not a list of "
-            "keys and values",
-            hide_passwords(text),
-        )
-    if _LIKE_A_SERVER.match(text) or _BARE.match(text):
-        raise _refused(
-            "a path, or an address with a scheme, a colon and two slashes, as in "
-            "'postgresql+psycopg://user@host/database'",
-            hide_passwords(text),
-        )
 
 
 def _file(text: str) -> Address:
