@@ -28,7 +28,7 @@ from bestofk.decide import order_many
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import StopRule, replay
 from bestofk.decide.stopping.rule import TARGETS, Target
-from bestofk.learners.predict import predict_subsets
+from bestofk.learners.base import predict_subsets
 from bestofk.learners.registry import learner
 from bestofk.run.race import planned_race
 from bestofk.splits.plans import plan

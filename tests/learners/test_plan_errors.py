@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bestofk.data.schema import Encoded
+from bestofk.learners.base import predict_encoded_splits
 from bestofk.learners.kernels.splits import SplitMarks
-from bestofk.learners.predict import predict_encoded_splits
 from bestofk.learners.specification import parse_learner
 from bestofk.papers.whole_plans import plan_errors
 from bestofk.splits.plans import plan

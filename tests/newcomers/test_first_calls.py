@@ -28,9 +28,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
-from bestofk.data.cautions import column_cautions
 from bestofk.learners.class_names import MODULE_OF, SPECIFICATIONS_OF
 from bestofk.learners.specification import parse_learner
+from bestofk.run.data_cautions import column_cautions
 
 QUICK = {"cv": 3, "progress": False, "execution": bk.Execution(engine="serial")}
 N = 60

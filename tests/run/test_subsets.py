@@ -273,7 +273,7 @@ def test_nested_keeps_its_level_where_the_corrected_test_does_not():
     with one chance in 10,000 of a false alarm on each side.
     """
     from bestofk.data.schema import Encoded
-    from bestofk.learners.predict import predict_subsets
+    from bestofk.learners.base import predict_subsets
     from bestofk.stats.pairwise.nested_cv import nested_cv_t
     from bestofk.stats.pairwise.resampled import corrected_repeated_kfold_t
 

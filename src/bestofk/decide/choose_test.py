@@ -527,7 +527,7 @@ def skewness_of(d: Floats) -> tuple[Floats, float]:
 
 def _resolution(problem: Problem) -> float:
     """Return the smallest step of the losses: one instance of one fold for zero-one losses."""
-    from bestofk.stats.pairwise.resolution import resolution_of
+    from bestofk.stats.pairwise.differences import resolution_of
 
     sizes = problem.design.n_test
     if problem.n_datasets == 1 and sizes is not None and problem.design.repetitions == 1:

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from inspect import Parameter, signature
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -26,6 +31,8 @@ from bestofk.data.schema import (
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from bestofk.splits.splits import Splits
 
 
 class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -186,3 +193,181 @@ def as_frame(estimator: Any, X: Any, *, reset: bool) -> pd.DataFrame:
         )
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     return X
+
+
+# The rows of the splits of a plan, predictions of encoded rows, and the seeds of learners
+
+_MAX_BATCH_CELLS = 250_000
+"""Limit on rows times splits of a batch, because a kernel call cannot be interrupted."""
+_SEED_NAMES = ("random_state", "random_seed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitRows:
+    """Concatenated training rows and test rows of several splits, with the end of each split."""
+
+    trains: Codes
+    train_ends: Codes
+    tests: Codes
+    test_ends: Codes
+
+    def __len__(self) -> int:
+        return len(self.train_ends)
+
+    @classmethod
+    def batches(cls, splits: Splits) -> Iterator[SplitRows]:
+        """Yield all splits in order, in batches.
+
+        Examples
+        --------
+        >>> from bestofk.splits import plan
+        >>> splits = plan("kfold:2", stratified=False, random_state=1).materialise(4)
+        >>> [batch] = SplitRows.batches(splits)
+        >>> batch.tests.tolist(), batch.test_ends.tolist()
+        ([0, 1, 2, 3], [2, 4])
+        """
+        batch_size = max(1, _MAX_BATCH_CELLS // splits.n)
+        if splits.fold_of is None:
+            remaining = iter(splits)
+            while batch := list(islice(remaining, batch_size)):
+                yield cls._of_lists([split[2] for split in batch], [split[3] for split in batch])
+            return
+        runs = max(1, batch_size // splits.folds)
+        folds = np.arange(splits.folds)[:, np.newaxis]
+        for first in range(0, splits.runs, runs):
+            marks = splits.fold_of[first : first + runs, np.newaxis]
+            tested = (marks == folds).reshape(-1, splits.n)
+            trained = ((marks != folds) & (marks >= 0)).reshape(-1, splits.n)
+            yield cls(
+                trains=_columns(trained),
+                train_ends=np.cumsum(trained.sum(axis=1)),
+                tests=_columns(tested),
+                test_ends=np.cumsum(tested.sum(axis=1)),
+            )
+
+    @classmethod
+    def _of_lists(cls, trains: list[Codes], tests: list[Codes]) -> SplitRows:
+        return cls(
+            trains=np.concatenate(trains),
+            train_ends=np.cumsum([len(rows) for rows in trains]),
+            tests=np.concatenate(tests),
+            test_ends=np.cumsum([len(rows) for rows in tests]),
+        )
+
+    def train(self, split: int) -> Codes:
+        """Return the training rows of a split."""
+        return self.trains[self.train_ends[split - 1] if split else 0 : self.train_ends[split]]
+
+    def test(self, split: int) -> Codes:
+        """Return the test rows of a split."""
+        return self.tests[self.test_ends[split - 1] if split else 0 : self.test_ends[split]]
+
+    def only(self, indices: list[int]) -> SplitRows:
+        """Return the splits with these indices."""
+        if len(indices) == len(self):
+            return self
+        return self._of_lists([self.train(s) for s in indices], [self.test(s) for s in indices])
+
+    def cut(self, cells: Codes) -> list[Codes]:
+        """Cut an array aligned with `tests` into one array per split."""
+        ends = self.test_ends.tolist()
+        return [cells[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+
+    def labels_trained(self, y: Codes, n_labels: int) -> npt.NDArray[np.bool_]:
+        """Mark the labels among the training rows, shape (splits, labels)."""
+        sizes = np.diff(self.train_ends, prepend=0)
+        flat = np.repeat(np.arange(len(self)) * n_labels, sizes) + y[self.trains]
+        counts = np.bincount(flat, minlength=len(self) * n_labels)
+        return counts.reshape(len(self), n_labels) > 0
+
+
+def _columns(table: npt.NDArray[np.bool_]) -> Codes:
+    """Return the column indices of the True cells, row by row."""
+    lines = np.flatnonzero(table)
+    return np.remainder(lines, table.shape[1], out=lines).astype(np.int64, copy=False)
+
+
+def predict_subsets(
+    estimator: Any, encoded: Encoded, splits: Splits, runs: Sequence[int]
+) -> Iterator[Codes]:
+    """Predict the folds of some runs on subsets of the rows, one run at a time."""
+    if not runs:
+        return
+    predicted = estimator._predict_plan(encoded, splits.pairs_left_out(runs))
+    for run, codes in zip(runs, predicted, strict=True):
+        tested = splits.folds_tested(run)
+        yield from (codes[tested == fold] for fold in range(splits.folds_in(run)))
+
+
+def predict_encoded_splits(
+    estimator: Any, encoded: Encoded, splits: Splits, *, seeds: Sequence[int] | None = None
+) -> list[Codes]:
+    """Predict class codes with one fit per split of encoded rows, in the order (run, fold)."""
+    return [
+        with_seed(estimator, seeds, split)
+        .fit_encoded(encoded.take(train))
+        .predict_encoded(encoded.values[test])
+        for split, (_, _, train, test) in enumerate(splits)
+    ]
+
+
+def with_seed(estimator: Any, seeds: Sequence[int] | None, split: int) -> Any:
+    """Return a copy of the estimator with the seed of a split."""
+    from sklearn.base import clone
+
+    model = clone(estimator)
+    if seeds is not None:
+        model.set_params(**{name: int(seeds[split]) for name in seed_names(estimator)})
+    return model
+
+
+def seed_names(estimator: Any) -> list[str]:
+    """Return the parameters of an estimator, or of nested estimators, that are unset seeds.
+
+    A seed that the user set stays as it is. A built-in learner declares with `_uses_seed` whether
+    a seed can matter with its parameters.
+    """
+    return [name for name, seed in seeds_of(estimator).items() if seed is None]
+
+
+def seeds_of(estimator: Any) -> dict[str, Any]:
+    """Return the seeds of an estimator and of nested estimators; None if the user set none.
+
+    A seed that equals the default of its class counts as unset.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> seeds_of(RandomForestClassifier(random_state=3)), seeds_of(RandomForestClassifier())
+    ({'random_state': 3}, {'random_state': None})
+    """
+    if not hasattr(estimator, "get_params"):
+        return {}
+    if hasattr(estimator, "_uses_seed") and not estimator._uses_seed():
+        return {}
+    params = estimator.get_params(deep=True)
+    seeds: dict[str, Any] = {}
+    for name, value in params.items():
+        path, _, last = name.rpartition("__")
+        if last in _SEED_NAMES:
+            owner: Any = type(params.get(path, estimator))
+            default = _arguments(owner).get(last)
+            is_set = value is not None and not (default is not None and value is default.default)
+            seeds[name] = value if is_set else None
+    for name, part in {"": estimator, **params}.items():
+        # get_params of some classes lists only parameters that were set
+        kind: Any = type(part)
+        if hasattr(part, "get_params") and "random_state" in _arguments(kind):
+            prefix = f"{name}__" if name else ""
+            if not any(f"{prefix}{seed}" in params for seed in _SEED_NAMES):
+                seeds[f"{prefix}random_state"] = None
+    return seeds
+
+
+@cache
+def _arguments(kind: Any) -> Mapping[str, Parameter]:
+    """Return the arguments of a class by name."""
+    try:
+        return signature(kind).parameters
+    except (TypeError, ValueError):
+        return {}

@@ -9,11 +9,10 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, generator, one_of, probability, refuse, whole
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.base import ProbabilisticClassifier
+from bestofk.learners.base import ProbabilisticClassifier, predict_encoded_splits
 from bestofk.learners.kernels import c45 as kernel
 from bestofk.learners.kernels.c45 import Tree, TreeSettings
 from bestofk.learners.kernels.splits import SplitMarks
-from bestofk.learners.predict import predict_encoded_splits
 
 if TYPE_CHECKING:
     from bestofk.splits.splits import Splits

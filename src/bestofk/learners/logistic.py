@@ -15,9 +15,8 @@ from bestofk._base.checks import Floats, positive
 from bestofk._base.errors import BestOfKWarning
 from bestofk.data.dataset import made_once
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.base import ProbabilisticClassifier
+from bestofk.learners.base import ProbabilisticClassifier, SplitRows
 from bestofk.learners.kernels import logistic as kernel
-from bestofk.learners.predict import SplitRows
 
 if TYPE_CHECKING:
     from bestofk.splits.splits import Splits

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from bestofk._base.checks import Floats
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.base import ProbabilisticClassifier
+from bestofk.learners.base import ProbabilisticClassifier, predict_encoded_splits
 from bestofk.learners.kernels import naive_bayes as kernel
 from bestofk.learners.kernels.splits import SplitMarks
-from bestofk.learners.predict import predict_encoded_splits
 
 if TYPE_CHECKING:
     from bestofk.splits.splits import Splits

@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from bestofk._base.errors import RunError
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.kernels.splits import SplitMarks
-from bestofk.learners.predict import (
+from bestofk.learners.base import (
     predict_encoded_splits,
     predict_subsets,
     seed_names,
     with_seed,
 )
+from bestofk.learners.kernels.splits import SplitMarks
 from bestofk.learners.preparation import ready_learner
 
 if TYPE_CHECKING:

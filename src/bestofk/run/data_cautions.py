@@ -6,9 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from bestofk._base.formatting import joined
+from bestofk._base.errors import use
+from bestofk._base.formatting import joined, shortened
+from bestofk.data.columns import MIN_ROWS_TO_JUDGE, named_like_identifier
 from bestofk.data.dataset import DataSet
+from bestofk.data.schema import Codes, is_sparse
 from bestofk.learners.preparation import innermost, last_step, steps_of
 from bestofk.learners.registry import LEARNERS
 from bestofk.run.experiment import Experiment, NamedLearner
@@ -133,3 +137,230 @@ def _is_fitted(estimator: Any) -> bool:
     """Return whether a learner has attributes that scikit-learn's learners get when fitted."""
     names = getattr(estimator, "__dict__", {})
     return any(name.endswith("_") and not name.startswith("_") for name in names)
+
+
+# Columns: copies, leaks, identifiers, dates
+
+MIN_REPEATED_VALUES = 10
+"""An identifier with fewer different values may be the code of a category."""
+FIRST_ROWS = 50
+"""Rows that are compared with the target first, because most columns differ from it there."""
+
+
+def column_cautions(data: DataSet, *, by_time: bool = False) -> tuple[str, ...]:
+    """Return a sentence about each kind of column that may make the comparison misleading.
+
+    With `by_time`, the plan tests later rows, and dates need no sentence.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bestofk.data import read_data
+    >>> frame = pd.DataFrame({"size": [1.5, 2.5, 3.5, 4.0] * 3, "left": [0, 1, 1, 0] * 3})
+    >>> print(*column_cautions(read_data(frame, ["no", "yes", "yes", "no"] * 3)))
+    'left' gives the target away: ...
+    """
+    if data.whole or data.n < MIN_ROWS_TO_JUDGE:
+        return ()
+    target = _numbers(data.y)
+    leaks, notes = [], []
+    for name in map(str, data.X.columns):
+        cells = data.X[name]
+        numbers = _numbers(cells)
+        if _gives_away(numbers, target, data.task):
+            leaks.append(name)
+        elif named_like_identifier(name):
+            if MIN_REPEATED_VALUES <= cells.nunique() < data.n and data.groups is None:
+                notes.append(
+                    f"{name!r} is named like an identifier and has {cells.nunique():,} values in "
+                    f"{data.n:,} rows: if its rows belong together, use it as groups."
+                )
+        elif hasattr(cells, "cat") and 2 * cells.nunique() > data.n:
+            notes.append(
+                f"{name!r} has {cells.nunique():,} different texts in {data.n:,} rows and is read "
+                "as a category, which says little about other rows: leave it out with "
+                f"{use(columns={name: 'ignore'})}, or write its numbers without units."
+            )
+    if leaks:
+        names = shortened(list(map(repr, leaks)))
+        notes.insert(
+            0,
+            f"{names} {'gives' if len(leaks) == 1 else 'give'} the target away: every value "
+            "belongs to one value of the target. Leave it out if it is not known when you predict "
+            f"({use(columns={leaks[0]: 'ignore'})}).",
+        )
+    return (*notes, *(() if by_time else _dependent_on_date(data)))
+
+
+def _numbers(cells: Any) -> npt.NDArray[np.float64]:
+    """Return numbers, or the codes of categories with NaN for missing cells."""
+    if hasattr(cells, "cat"):
+        codes: npt.NDArray[np.float64] = cells.cat.codes.to_numpy(dtype=np.float64)
+        codes[codes < 0] = np.nan
+        return codes
+    return np.asarray(cells, dtype=np.float64)
+
+
+def _gives_away(cells: npt.NDArray[np.float64], target: npt.NDArray[np.float64], task: str) -> bool:
+    """Return whether a column is the target under other names or in another unit."""
+    same = _is_line if task == "regression" else _one_to_one
+    first = slice(FIRST_ROWS)
+    if np.isnan(cells).any() or cells.min() == cells.max():
+        return False
+    return same(cells[first], target[first]) and same(cells, target)
+
+
+def _one_to_one(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> bool:
+    values = len(np.unique(second))
+    if len(np.unique(first)) != values:
+        return False
+    return len(np.unique(np.stack([first, second]), axis=1).T) == values
+
+
+def _is_line(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> bool:
+    """Return whether one column is a multiple of the other plus a constant."""
+    x, y = first - first.mean(), second - second.mean()
+    scale = float(np.sqrt((x @ x) * (y @ y)))
+    return scale > 0 and abs(float(x @ y)) >= scale * (1 - 1e-12)
+
+
+def _dependent_on_date(data: DataSet) -> list[str]:
+    """Name columns of dates if rows with close dates have similar targets."""
+    if data.groups is not None:
+        return []
+    target = _numbers(data.y)
+    if data.task == "regression":
+        target = np.argsort(np.argsort(target, kind="stable"), kind="stable").astype(np.float64)
+    centred = target - target.mean()
+    notes = []
+    for name in data.dates:
+        by_date = centred[np.argsort(data.X[name].to_numpy(), kind="stable")]
+        if by_date[1:] @ by_date[:-1] > 3.0 / np.sqrt(data.n) * (centred @ centred):
+            notes.append(
+                f"Rows with close values of {name!r} have similar targets, and random splits "
+                "test rows between the training rows: if you predict later rows, sort the rows by "
+                "it and use a plan such as time:10."
+            )
+    return notes
+
+
+# Copies of rows
+
+MIN_SHARE = 0.01
+"""Ignore repeated rows up to this share of all rows; their effect is negligible."""
+EXCESS = 3.0
+"""Repeated rows are copies if there are this many times more than coincidence explains."""
+MAX_SHORT = 4
+"""Texts with at most this many words (sparse rows: numbers) can be equal by coincidence."""
+MAX_JUDGED_ROWS = 20_000
+MAX_JUDGED_COLUMNS = 200
+Hashes = npt.NDArray[np.uint64]
+
+
+def find_copies(data: DataSet) -> Codes | None:
+    """Return a number for each row that equals that of its copies; None if there are few copies.
+
+    Few are at most 1 percent. Independent rows can be equal if all columns are coarse, as in small
+    tables of categories.
+    Let a column be left out. The pairs of rows that agree in all other columns show how often
+    rows agree by coincidence in this column, too: as often as other pairs of rows do. If there
+    are far more equal pairs than every column makes likely, the rows are copies. Texts and sparse
+    rows are copies unless they are very short.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bestofk.data import read_data
+    >>> rows = np.random.default_rng(0).normal(size=(20, 2))
+    >>> twice = read_data(np.vstack([rows, rows]), [0, 1] * 20)
+    >>> int(find_copies(twice).max())
+    19
+    >>> find_copies(read_data(rows, [0, 1] * 10)) is None
+    True
+    """
+    columns = _columns(data)
+    total = sum(map(_hashes, columns, range(len(columns))), np.zeros(data.n, dtype=np.uint64))
+    _, codes = np.unique(total, return_inverse=True)
+    codes = codes.reshape(-1).astype(np.int64)
+    if data.n - (int(codes.max()) + 1) <= MIN_SHARE * data.n:
+        return None
+    if not data.whole:
+        return None if _coincidental(columns, data.n) else codes
+    repeated = np.flatnonzero(np.bincount(codes)[codes] > 1)
+    if is_sparse(data.X):
+        sizes = np.diff(data.X.indptr)[repeated]
+    else:
+        sizes = np.array([len(columns[0][row].split()) for row in repeated])
+    return None if np.median(sizes) <= MAX_SHORT else codes
+
+
+def _coincidental(columns: list[Any], n: int) -> bool:
+    rows = np.arange(n)
+    if n > MAX_JUDGED_ROWS:
+        rows = np.random.default_rng(0).choice(n, MAX_JUDGED_ROWS, replace=False)
+    n, hashes = len(rows), [_hashes(column, k)[rows] for k, column in enumerate(columns)]
+    total = sum(hashes, np.zeros(n, dtype=np.uint64))
+    equal, expected = _pairs(total), 0.0
+    step = -(-len(hashes) // MAX_JUDGED_COLUMNS)
+    # the target is the last column
+    for column in (*hashes[:-1:step], hashes[-1]):
+        other_pairs = n * (n - 1) / 2 - equal
+        agree = (_pairs(column) - equal) / other_pairs if other_pairs else 1.0
+        if agree < 1:
+            differ_here_only = _pairs(total - column) - equal
+            expected = max(expected, differ_here_only * agree / (1 - agree))
+    return equal <= EXCESS * expected
+
+
+def _pairs(hashes: Hashes) -> float:
+    """Return the number of pairs of rows with equal hashes."""
+    _, counts = np.unique(hashes, return_counts=True)
+    return float((counts * (counts - 1.0) / 2).sum())
+
+
+def _columns(data: DataSet) -> list[Any]:
+    """Return the columns of the rows; the target is the last one."""
+    if not data.whole:
+        return [*(data.X.iloc[:, place] for place in range(data.d)), data.y]
+    if not is_sparse(data.X):
+        return [[str(text) for text in data.X], data.y]
+    bounds = zip(data.X.indptr[:-1], data.X.indptr[1:], strict=True)
+    cells = [f"{data.X.indices[a:b].tolist()} {data.X.data[a:b].tolist()}" for a, b in bounds]
+    return [cells, data.y]
+
+
+def _hashes(cells: Any, column: int) -> Hashes:
+    """Return hashes that differ between columns, because those of a row are added."""
+    import pandas as pd
+
+    values = pd.Series(cells)
+    if values.dtype.kind in "iuf":
+        values = values.astype(np.float64) + 0.0  # turn -0.0 into 0.0
+    hashes: Any = pd.util.hash_pandas_object(values, index=False).to_numpy()
+    # SplitMix64, because equal values in other columns must not cancel out
+    bits: Hashes = hashes + np.uint64(0x9E3779B97F4A7C15 * (column + 1) % 2**64)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+def joined_groups(first: Any, second: Codes) -> Codes:
+    """Return groups in which rows are together if they are in either grouping.
+
+    Examples
+    --------
+    >>> joined_groups(["a", "a", "b", "c"], np.array([0, 1, 1, 2])).tolist()
+    [0, 0, 0, 1]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    _, left = np.unique(np.asarray(first), return_inverse=True)
+    _, right = np.unique(np.asarray(second), return_inverse=True)
+    left, right = left.reshape(-1), right.reshape(-1)
+    n_left, n = int(left.max()) + 1, len(left)
+    size = n_left + int(right.max()) + 1
+    links = coo_array((np.ones(n), (left, n_left + right)), shape=(size, size))
+    _, component = connected_components(links, directed=False)
+    _, codes = np.unique(component[left], return_inverse=True)
+    return codes.reshape(-1).astype(np.int64)

@@ -17,7 +17,7 @@ import numpy as np
 
 from bestofk._base.errors import Interrupted
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.predict import predict_subsets, seed_names
+from bestofk.learners.base import predict_subsets, seed_names
 from bestofk.learners.preparation import copy_of, is_trusted, ready_learner
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
 from bestofk.run.experiment import (

@@ -12,7 +12,7 @@ import numpy as np
 
 from bestofk._base.code_identity import OWN, Identity, identify, package_of, text_digest
 from bestofk.data.dataset import DataSet
-from bestofk.learners.predict import seeds_of
+from bestofk.learners.base import seeds_of
 from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.metrics import Loss
 from bestofk.splits.splits import Splits

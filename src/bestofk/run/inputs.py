@@ -12,7 +12,6 @@ import numpy as np
 
 from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted, joined
-from bestofk.data.cautions import column_cautions, find_copies, joined_groups
 from bestofk.data.dataset import DataSet
 from bestofk.data.reading import convert_target, read_data
 from bestofk.data.schema import (
@@ -24,10 +23,11 @@ from bestofk.data.schema import (
 from bestofk.decide.pairs import foresee
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
-from bestofk.learners.predict import seeds_of
+from bestofk.learners.base import seeds_of
 from bestofk.learners.preparation import steps_of
 from bestofk.learners.registry import panel
 from bestofk.learners.specification import named_learners
+from bestofk.run.data_cautions import column_cautions, find_copies, joined_groups
 from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.splits.plans import Plan
 from bestofk.splits.splits import QUANTILES, Splits
@@ -262,7 +262,7 @@ def checked_rows(data: DataSet, plan: Plan | None) -> DataSet:
 
     Copies are not independent: a test that counts them finds differences between equal learners,
     and a learner that is tested on a copy of a training row looks better than it is. Rows that are
-    equal by coincidence (`bestofk.data.cautions`) stay apart. So do copies if the plan or their
+    equal by coincidence (`bestofk.run.data_cautions`) stay apart. So do copies if the plan or their
     number does not allow to keep them together; a note then says so.
     """
     import pandas as pd

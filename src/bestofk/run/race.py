@@ -50,8 +50,8 @@ from bestofk.run.study import Study
 from bestofk.splits.design import Design
 from bestofk.splits.plans import plan_words
 from bestofk.stats.pairwise.calibration import Calibration
+from bestofk.stats.pairwise.differences import resolution_of
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
-from bestofk.stats.pairwise.resolution import resolution_of
 
 PLAN = "10x10"
 """The plan to use if a race cannot use another."""

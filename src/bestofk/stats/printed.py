@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, Ints
+from bestofk.stats.pairwise.differences import EXACT_BELOW
 from bestofk.stats.pairwise.mcnemar_tests import mcnemar_of_counts, tango_ends
-from bestofk.stats.pairwise.resolution import EXACT_BELOW
 from bestofk.stats.tails import t_quantile, t_sf
 
 _MAX_COUNTS = 60

@@ -7,10 +7,10 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Encoded
+from bestofk.learners.base import predict_encoded_splits
 from bestofk.learners.c45 import C45
 from bestofk.learners.kernels.c45 import leaf_estimates, predict_lists
 from bestofk.learners.kernels.splits import SplitMarks
-from bestofk.learners.predict import predict_encoded_splits
 from bestofk.splits.plans import plan
 
 # Quinlan, C4.5 (1993), Figure 1-1: outlook, temperature, humidity, windy, class.

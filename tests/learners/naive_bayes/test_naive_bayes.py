@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 from scipy.stats import norm
 
 from bestofk.data.schema import Encoded
+from bestofk.learners.base import predict_encoded_splits
 from bestofk.learners.naive_bayes import NaiveBayes
-from bestofk.learners.predict import predict_encoded_splits
 from bestofk.splits.plans import plan
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Encoded
-from bestofk.learners.predict import predict_encoded_splits
+from bestofk.learners.base import predict_encoded_splits
 from bestofk.papers.learners.tan import TreeAugmentedNaiveBayes
 from bestofk.splits.plans import plan
 

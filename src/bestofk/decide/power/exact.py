@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk.stats.pairwise.resolution import EXACT_BELOW
+from bestofk.stats.pairwise.differences import EXACT_BELOW
 from bestofk.stats.tails import binomial_at_least, normal_quantile, t_quantile
 
 _NORMAL_MIN_DF = 1e6

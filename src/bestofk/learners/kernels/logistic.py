@@ -16,7 +16,7 @@ from bestofk.data.schema import Codes
 from bestofk.learners.kernels.library import Kernel
 
 if TYPE_CHECKING:
-    from bestofk.learners.predict import SplitRows
+    from bestofk.learners.base import SplitRows
 
 _MOMENTS = Kernel("logistic_moments", "*f64 i64 *i64 i64 &f64 &f64")
 _STANDARDISE = Kernel("logistic_standardise", "*f64 i64 *i64 i64 *f64 *f64 &f64")

@@ -525,7 +525,7 @@ def measured_task(task: LearnerTask) -> Floats:
     """Return balanced and zero-one errors, shape (2, folds, repetitions)."""
     from threadpoolctl import threadpool_limits
 
-    from bestofk.learners.predict import seed_names
+    from bestofk.learners.base import seed_names
     from bestofk.learners.specification import named_learners
     from bestofk.papers.whole_plans import predict_plan
     from bestofk.splits.plans import plan

@@ -15,8 +15,8 @@ from bestofk._base.code_identity import Identity, identify
 from bestofk._base.errors import RunError
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded
+from bestofk.learners.base import predict_subsets, seed_names
 from bestofk.learners.kernels.splits import SplitMarks
-from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.learners.preparation import is_trusted
 from bestofk.papers.array_task import ArrayEvaluator, KeptArrays
 from bestofk.papers.lab.problems.classes import ColumnBlocks

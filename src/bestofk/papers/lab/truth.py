@@ -10,8 +10,8 @@ import numpy as np
 from bestofk._base.checks import Floats, probability, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.results import Presented
+from bestofk.learners.base import seed_names
 from bestofk.learners.kernels.splits import SplitMarks
-from bestofk.learners.predict import seed_names
 from bestofk.learners.specification import named_learners
 from bestofk.papers.lab.problems.classes import BinaryAttributes, ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, TableProblem

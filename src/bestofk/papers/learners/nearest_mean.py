@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, refuse
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.base import EncodedClassifier
-from bestofk.learners.predict import predict_encoded_splits
+from bestofk.learners.base import EncodedClassifier, predict_encoded_splits
 from bestofk.papers.learners.kernels import nearest_mean as kernel
 
 if TYPE_CHECKING:

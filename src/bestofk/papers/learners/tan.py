@@ -10,9 +10,8 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.base import ProbabilisticClassifier
+from bestofk.learners.base import ProbabilisticClassifier, predict_encoded_splits
 from bestofk.learners.kernels.splits import SplitMarks
-from bestofk.learners.predict import predict_encoded_splits
 from bestofk.papers.learners.kernels import tan as kernel
 
 if TYPE_CHECKING:

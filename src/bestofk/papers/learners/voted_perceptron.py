@@ -9,9 +9,8 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.base import EncodedClassifier
+from bestofk.learners.base import EncodedClassifier, predict_encoded_splits
 from bestofk.learners.kernels.splits import SplitMarks
-from bestofk.learners.predict import predict_encoded_splits
 from bestofk.papers.learners.kernels import voted_perceptron as kernel
 
 if TYPE_CHECKING:

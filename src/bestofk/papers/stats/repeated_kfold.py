@@ -13,8 +13,10 @@ from bestofk._base.errors import ArgumentError
 from bestofk.papers.stats.published_df import df_of_design
 from bestofk.stats.pairwise.differences import (
     agreeing_interval,
+    least_variance,
     over_pairs,
     paired_losses,
+    step_of,
     without_noise,
 )
 from bestofk.stats.pairwise.resampled import (
@@ -23,7 +25,6 @@ from bestofk.stats.pairwise.resampled import (
     t_from_variance,
     t_result,
 )
-from bestofk.stats.pairwise.resolution import least_variance, step_of
 from bestofk.stats.pairwise.result import (
     Interval,
     PairwiseResult,

@@ -13,6 +13,10 @@ from .clustered import (
     cluster_t as cluster_t,
 )
 from .cosine import diebold_mariano as diebold_mariano, ewc_t as ewc_t
+from .differences import (
+    resolution_of as resolution_of,
+    smallest_pvalue as smallest_pvalue,
+)
 from .entry import PairwiseTest as PairwiseTest
 from .five_by_two import five_by_two_f as five_by_two_f, five_by_two_t as five_by_two_t
 from .hierarchical import (
@@ -45,10 +49,6 @@ from .resampled import (
     corrected_repeated_kfold_t as corrected_repeated_kfold_t,
     corrected_resampled_t as corrected_resampled_t,
     kfold_t as kfold_t,
-)
-from .resolution import (
-    resolution_of as resolution_of,
-    smallest_pvalue as smallest_pvalue,
 )
 from .result import Interval as Interval, PairwiseResult as PairwiseResult
 from .signed_ranks import wilcoxon as wilcoxon

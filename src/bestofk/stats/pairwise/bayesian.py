@@ -23,14 +23,15 @@ from bestofk._base.checks import (
 from bestofk._base.errors import ArgumentError
 from bestofk._base.results import open_level
 from bestofk.stats.pairwise.differences import (
+    least_variance,
     loss_unit,
     moments_of,
     over_pairs,
     paired_losses,
     ratio,
+    step_of,
 )
 from bestofk.stats.pairwise.resampled import rows_ratio
-from bestofk.stats.pairwise.resolution import least_variance, step_of
 from bestofk.stats.pairwise.result import (
     FloatOrArray,
     PairwiseResult,

@@ -13,14 +13,15 @@ from bestofk._base.checks import Alternative, Floats, side
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted
 from bestofk.stats.pairwise.differences import (
+    EXACT_BELOW,
     agreeing_interval,
     over_blocks,
     paired_losses,
     ratio,
+    smallest_pvalue,
     widening,
 )
 from bestofk.stats.pairwise.permutation_tests import permutation
-from bestofk.stats.pairwise.resolution import EXACT_BELOW, smallest_pvalue
 from bestofk.stats.pairwise.result import (
     Interval,
     PairwiseResult,

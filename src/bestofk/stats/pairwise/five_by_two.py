@@ -8,9 +8,14 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, side
-from bestofk.stats.pairwise.differences import over_pairs, paired_losses, ratio
+from bestofk.stats.pairwise.differences import (
+    least_variance,
+    over_pairs,
+    paired_losses,
+    ratio,
+    step_of,
+)
 from bestofk.stats.pairwise.resampled import t_from_variance, t_result
-from bestofk.stats.pairwise.resolution import least_variance, step_of
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, one_sided, scalar_or_array
 from bestofk.stats.tails import f_sf, f_upper_quantile
 

@@ -8,8 +8,12 @@ import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, refuse, side
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise.differences import agreeing_interval, paired_losses
-from bestofk.stats.pairwise.resolution import EXACT_BELOW, never_zero
+from bestofk.stats.pairwise.differences import (
+    EXACT_BELOW,
+    agreeing_interval,
+    never_zero,
+    paired_losses,
+)
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, scalar_or_array, tail_level
 from bestofk.stats.tails import chi2_sf, normal_quantile, pvalue_of_count, pvalue_of_z
 

@@ -11,12 +11,13 @@ from bestofk.stats.pairwise.differences import (
     agreeing_interval,
     loss_unit,
     moments_of,
+    never_zero,
     over_pairs,
     paired_losses,
     ratio,
+    resolution_step,
     widening,
 )
-from bestofk.stats.pairwise.resolution import never_zero, resolution_step
 from bestofk.stats.pairwise.result import (
     Interval,
     PairwiseResult,

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from bestofk._base.registry import Assumption, Registry
+from bestofk.stats.pairwise.differences import (
+    smallest_cluster_pvalue,
+    smallest_mcnemar_pvalue,
+    smallest_pvalue,
+)
 from bestofk.stats.pairwise.entry import (
     DIFFERENT_HALVES,
     EITHER_AHEAD,
@@ -25,11 +30,6 @@ from bestofk.stats.pairwise.entry import (
     WINDOWS,
     Caution,
     PairwiseTest,
-)
-from bestofk.stats.pairwise.resolution import (
-    smallest_cluster_pvalue,
-    smallest_mcnemar_pvalue,
-    smallest_pvalue,
 )
 
 _NADEAU = "Nadeau and Bengio 2003, Inference for the generalization error"

@@ -9,14 +9,15 @@ import numpy as np
 from bestofk._base.checks import Alternative, Floats, finite_array, positive, refuse, side, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise.differences import (
+    least_variance,
     moments_of,
     over_pairs,
     paired_losses,
     ratio,
+    step_of,
     widening,
     without_noise,
 )
-from bestofk.stats.pairwise.resolution import least_variance, step_of
 from bestofk.stats.pairwise.result import PairwiseResult, scalar_or_array
 from bestofk.stats.tails import pvalue_of_t, pvalue_of_z
 
@@ -47,7 +48,7 @@ def kfold_t(
     resolution : float, optional
         The step between two losses, such as 1 / n_test for error rates. It bounds the variance
         from below by what one instance of each learner contributes in one fold (see
-        `bestofk.stats.pairwise.resolution`). None: the test as published.
+        `bestofk.stats.pairwise.differences`). None: the test as published.
 
     Returns
     -------

@@ -16,8 +16,12 @@ import numpy.typing as npt
 from bestofk._base.checks import Alternative, Floats, one_of, side
 from bestofk.stats.null_distributions.saddlepoint import flipped_tail
 from bestofk.stats.null_distributions.sums import convolved_tails, fair_coins, step_shares
-from bestofk.stats.pairwise.differences import agreeing_interval, over_pairs, paired_losses
-from bestofk.stats.pairwise.resolution import never_zero
+from bestofk.stats.pairwise.differences import (
+    agreeing_interval,
+    never_zero,
+    over_pairs,
+    paired_losses,
+)
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, scalar_or_array, tail_level
 from bestofk.stats.tails import normal_quantile
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Alternative, Floats
-from bestofk.stats.pairwise.differences import ratio
-from bestofk.stats.pairwise.resolution import never_zero, smallest_pvalue
+from bestofk.stats.pairwise.differences import never_zero, ratio, smallest_pvalue
 from bestofk.stats.pairwise.result import (
     Interval,
     PairwiseResult,

@@ -8,8 +8,7 @@ import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, refuse, refuse_named_table, side
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise.differences import loss_unit, widening
-from bestofk.stats.pairwise.resolution import resolution_step
+from bestofk.stats.pairwise.differences import loss_unit, resolution_step, widening
 from bestofk.stats.pairwise.result import PairwiseResult
 from bestofk.stats.pairwise.skew_corrected import mean_result
 
