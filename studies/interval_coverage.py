@@ -28,7 +28,6 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from bestofk import compare_scores
 from bestofk.decide.decision import RULED_OUT
-from bestofk.evals.choosing import _intervals
 from bestofk.papers import estimate
 from bestofk.stats.intervals import clopper_pearson
 from null_tables import FITTED, NULLS, STUDIES, Null, chosen, losses_of
@@ -119,8 +118,7 @@ def decided(null: Null, table: Any, **options: Any) -> Any:
 
 
 def statement(null: Null, K: int, count: int) -> Held:
-    for result, worse in results(null, K, count):
-        decision = result if null.design else result.decision
+    for decision, worse in results(null, K, count):
         yield holds(decision, worse), bool(decision.caution)
 
 
@@ -144,15 +142,6 @@ def holds(decision: Any, worse: Any) -> float | None:
     kept = any(row.verdict != RULED_OUT for row, gap in zip(rows, true, strict=True) if gap == 0)
     inside = (bounds[:, 0] <= true + 1e-12) & (true - 1e-12 <= bounds[:, 1])
     return float(kept and inside.all())
-
-
-def rate(null: Null, K: int, count: int) -> Held:
-    for result, worse in results(null, K, count):
-        ends = _intervals(result)
-        true = dict(zip(result.scores.learners, mean_score(null) - worse, strict=True))
-        held = [ends[name][0] <= true[name] <= ends[name][1] for name in ends]
-        hidden = np.isnan(list(ends.values())).any()
-        yield None if hidden else float(np.mean(held)), bool(result.decision.caution)
 
 
 def hold_out(learner: str, rows: int, count: int) -> Iterator[tuple[str, float]]:
@@ -204,7 +193,7 @@ def kinds(null: Null) -> dict[str, Any]:
     """Return what is measured on the tables of a null."""
     if null.fit is not None:
         return {"statement": fitted_statement}
-    return {"statement": statement} | ({} if null.design else {"rate": rate})
+    return {"statement": statement}
 
 
 def measure(tables: int, fitted: int, only: str = "") -> Iterator[dict[str, str]]:

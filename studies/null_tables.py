@@ -234,7 +234,7 @@ class Null:
         """Yield the decisions by default or by the named test; all, or those with a claim."""
         if self.command == "evals":
             rng = np.random.default_rng([seed, K, self.n, *self.name.encode()])
-            yield from (chosen(self, self.draw(rng, K, self.n)).decision for _ in range(studies))
+            yield from (chosen(self, self.draw(rng, K, self.n)) for _ in range(studies))
             return
         if self.fit is not None:
             tables = list(self.fit(K, self.n, studies))
@@ -370,7 +370,7 @@ def losses_of(null: Null, table):
 
 
 def chosen(null: Null, table):
-    """Return the decision of `evals` with the scores behind it."""
+    """Return the decision of `evals`."""
     K, n = table.shape
     clusters = np.repeat(np.arange(n // null.cluster), null.cluster) if null.cluster else None
     codes = np.arange(n) if clusters is None else clusters

@@ -80,22 +80,6 @@ def nested(rng: np.random.Generator, many: int, difference: float, *, rows: int 
     return pairwise.nested_cv_t(d, 0 * d, runs=10, folds=5, rows=rows).pvalue
 
 
-def clusters(
-    rng: np.random.Generator, many: int, difference: float, *, items: int, size: int = 5,
-    test: str = "cluster_t",
-) -> Floats:  # fmt: skip
-    """Simulate items in clusters of five, half of whose variance is shared in a cluster."""
-    count = max(items // size, 2)
-    of = np.repeat(np.arange(count), size)
-    d = difference + SD * np.sqrt(0.5) * (
-        rng.standard_normal((many, count))[:, of] + rng.standard_normal((many, count * size))
-    )
-    if test == "cluster_t":
-        widened = unit_widening(count)
-        return np.asarray(pairwise.cluster_t(d, 0 * d, clusters=of, widened=widened).pvalue)
-    return _sign_flips(rng, d.reshape(many, count, size).sum(axis=2))
-
-
 def data_sets_skew_corrected(
     rng: np.random.Generator, many: int, difference: float, *, data_sets: int = 15
 ) -> Floats:
@@ -288,48 +272,6 @@ def _simulated(
     )
 
 
-def measure_items(simulations: int = SIMULATIONS) -> list[Measured]:
-    """Measure the plans of evaluations in clusters of five, of 8, 20 and 40 clusters now."""
-    from bestofk.evals.item_plan import cluster_curve, items_for
-    from bestofk.stats.pairwise.clustered import clusters_of
-    from bestofk.stats.pairwise.registry import CLUSTERED_TESTS
-
-    rows = []
-    simulations = max(simulations // 10, 50)
-    for count in (8, 20, 40):
-        n = 5 * count
-        of = np.repeat(np.arange(count), 5)
-        for test in ("cluster_t", "cluster_sign_flip"):
-            rng = np.random.default_rng([count, *test.encode()])
-            # observed differences with exactly the variance of the model between clusters
-            per_cluster = SD * np.sqrt(0.5 + 0.5 / 5)
-            signs = np.where(np.arange(count) % 2, 1.0, -1.0) * np.sqrt((count - 1) / count)
-            d = per_cluster * signs[of]
-            entry = CLUSTERED_TESTS[test.replace("_", "-")]
-            curve = cluster_curve(d, clusters_of(of, n), entry, 0.05)
-            for difference in (0.6 * SD, 0.35 * SD):
-                items = items_for(curve, difference, n)
-                assert items is not None
-                items = 5 * int(np.ceil(items / 5))
-                planned = curve(difference, items)
-                p = clusters(rng, simulations, difference, items=items, test=test)
-                rows.append(Measured(
-                    case=f"{count} clusters of 5 items, {test.replace('_', ' ')}", learners=2,
-                    size=f"{items} items", difference=difference, planned=planned,
-                    simulated=float(np.mean(p <= 0.05)), simulations=simulations,
-                ))  # fmt: skip
-    return rows
-
-
-def items_markdown(rows: list[Measured]) -> str:
-    """Return the table of evaluations."""
-    lines = ["| evaluation now | size asked for | planned | simulated |", "|---|---|---|---|"]
-    lines += [
-        f"| {row.case} | {row.size} | {100 * row.planned:.1f} | {_cell(row)} |" for row in rows
-    ]
-    return "\n".join(lines)
-
-
 def markdown(rows: list[Measured]) -> str:
     """Return the table of the page: one row per design and number of learners."""
     heads = [f"planned {100 * p:g} %" for p in PLANNED]
@@ -360,5 +302,3 @@ def _cell(row: Measured) -> str:
 if __name__ == "__main__":
     number = 200 if "--smoke" in sys.argv else SIMULATIONS
     print(markdown(measure(number)))
-    print()
-    print(items_markdown(measure_items(number)))

@@ -499,8 +499,8 @@ class TestMissingScores:
     def test_margins_hold_with_the_missing_scores(self, tmp_path, margin):
         path = tmp_path / "table.csv"
         self.frame(absent=False, seed=1).to_csv(path, index=False)
-        against = compare_evals(bk.read_evals(path), margin=margin, against="a").against[0]
-        assert against.verdict == ("open" if margin == 0.02 else "within")
+        rows = compare_evals(path, margin=margin, prefer=["b", "a"]).decision.standings
+        assert {row.name: row.at_most <= margin for row in rows}["b"] == (margin == 0.3)
 
     def test_unscored_answers_of_several_epochs(self, tmp_path):
         rng = np.random.default_rng(0)
@@ -522,31 +522,3 @@ class TestMissingScores:
         frame["correct"] = frame["correct"].replace("", 0)
         part = frame[(frame["model"] == "a") | (frame["item"] < 60)]
         assert "missing scores" not in logs(part)["headline"]
-
-
-class TestAgainst:
-    def frame(self):
-        rng = np.random.default_rng(0)
-        right = rng.random(1500) < 0.7
-        rows = []
-        for who, changed in (("prod", 0.0), ("new", 0.02), ("old", 0.6)):
-            answers = np.where(rng.random(1500) < changed, rng.random(1500) < 0.4, right)
-            rows += [(who, i, int(answers[i])) for i in range(1500)]
-        return pd.DataFrame(rows, columns=["model", "item", "correct"])
-
-    def test_each_model_is_compared_with_one(self, run, tmp_path):
-        path = tmp_path / "table.csv"
-        self.frame().to_csv(path, index=False)
-        _, out, _ = run("evals", str(path), "--against", "prod", "--margin", "0.03", "--json")
-        rows = {row["name"]: row["verdict"] for row in json.loads(out)["choice"]["against"]}
-        assert rows == {"new": "within", "old": "beyond"}
-        choice = compare_evals(bk.read_evals(path), against="prod", margin=0.03)
-        assert "Compared with prod, within the margin of 0.03: new" in choice.headline()
-
-    def test_it_needs_a_margin(self, run, tmp_path):
-        path = tmp_path / "table.csv"
-        self.frame().to_csv(path, index=False)
-        code, _, err = run("evals", str(path), "--against", "prod")
-        assert code == 2
-        assert "--margin 0.02" in err
-        assert "did you mean 'prod'" in run("evals", str(path), "--against", "prd")[2]

@@ -46,11 +46,10 @@ def test_four_things_that_are_not_one(tmp_path):
     assert np.isnan(every.mean[0]).tolist() == [False, False, True, True]
 
 
-def test_a_limit_that_was_scored_counts_by_choice(tmp_path):
+def test_a_limit_that_was_scored_counts(tmp_path):
     evals = table(tmp_path, "model,item,score,status\na,1,1,limit\na,2,0,scored\nb,1,1,\nb,2,1,\n")
     assert evals.by_item().means().tolist() == [0.5, 1.0]
     assert any("hit a limit but" in s for s in evals.by_item().account)
-    assert evals.by_item(limits="drop").items == ("2",)
 
 
 def test_wrong_needs_a_scale(tmp_path):

@@ -140,7 +140,7 @@ def names_arguments(**parts: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a function name the argument that an unknown keyword stands for.
 
     - `parts`: By argument: the public dataclass of its value, whose fields are looked up too. They
-      are arguments themselves if it is the ``**`` argument.
+      are arguments themselves if it is the ``**`` argument, which may also be those of a function.
 
     Examples
     --------
@@ -154,8 +154,14 @@ def names_arguments(**parts: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         known = []
         for name, parameter in signature(function).parameters.items():
-            is_open = parameter.kind is Parameter.VAR_KEYWORD
-            known += [field.name for field in fields(parts[name])] if is_open else [name]
+            if parameter.kind is not Parameter.VAR_KEYWORD:
+                known.append(name)
+                continue
+            for part in parts.pop(name):
+                is_class = isinstance(part, type)
+                known += (
+                    [one.name for one in fields(part)] if is_class else signature(part).parameters
+                )
 
         @wraps(function)
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:

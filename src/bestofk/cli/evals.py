@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -15,6 +14,7 @@ from bestofk.cli.options import (
     decision_arguments,
     decision_options,
     echo_decision,
+    echo_explanation,
     option_group,
     preference,
     verbosity_options,
@@ -23,15 +23,11 @@ from bestofk.cli.options import (
 from bestofk.cli.outputs import file_options, planned_outputs
 from bestofk.cli.say import say
 
-if TYPE_CHECKING:
-    from bestofk.evals import Evals
-
-
 log_reading_options = option_group(
     click.option(
         "--metric", multiple=True, metavar="NAME",
-        help="The score to compare by; repeatable for tasks with different scores and with "
-        "--by metric.",
+        help="The score to compare by. If repeated, the first decides, and the headline names "
+        "those in which the recommended model is worse.",
     ),
     click.option(
         "--task", multiple=True, metavar="NAME", help="Use only this task; repeatable."
@@ -89,28 +85,8 @@ _log_options = option_group(
         help="Give failed samples the worst score. By default they are left out.",
     ),
     click.option(
-        "--limits", type=click.Choice(["score", "drop"]), default="score", show_default=True,
-        help="Samples that hit a limit and have a score: use the score, or drop them.",
-    ),
-    click.option(
-        "--missing", type=click.Choice(["drop", "refuse"]), default="drop", show_default=True,
-        help="Items without a score of some model: leave them out, or stop.",
-    ),
-    click.option(
         "--macro/--micro", default=False,
         help="Every task counts the same, or (default) every item does.",
-    ),
-    click.option(
-        "--against", metavar="MODEL",
-        help="Say for each other model whether it is within --margin of this one.",
-    ),
-    click.option(
-        "--more", type=click.IntRange(min=1), metavar="N",
-        help="State the chance that N more items decide.",
-    ),
-    click.option(
-        "--difference", type=float, metavar="D",
-        help="State how many items would show this difference.",
     ),
     click.option(
         "--pass-at", type=click.IntRange(min=1), metavar="K",
@@ -120,11 +96,20 @@ _log_options = option_group(
         "--pass-all", type=click.IntRange(min=1), metavar="K",
         help="Compare by pass^k: all of K answers are right.",
     ),
+    click.option(
+        "--require", multiple=True, metavar="METRIC[:MARGIN]",
+        help="Recommend only a model that is shown to be at most MARGIN worse than the best in "
+        "METRIC, or without MARGIN may be the best in it. Repeatable.",
+    ),
+    click.option(
+        "--noise", is_flag=True,
+        help="State only how much the scores of each model vary between its runs (epochs).",
+    ),
 )  # fmt: skip
 
 
 COMMON = (
-    "metric", "task", "models", "only", "exclude", "cluster", "prices", "truth", "missing",
+    "metric", "require", "task", "models", "only", "exclude", "cluster", "prices", "truth", "noise",
     "count_errors_as_wrong", "prefer", "margin", "alpha", "pass_at", "report_path", "figures",
     "csv", "as_json", "explain", "pairs", "quiet",
 )  # fmt: skip
@@ -154,14 +139,11 @@ def evals(
     only: tuple[str, ...],
     exclude: tuple[str, ...],
     count_errors_as_wrong: bool,
-    limits: str,
-    missing: str,
     macro: bool,
-    against: str | None,
-    more: int | None,
-    difference: float | None,
     pass_at: int | None,
     pass_all: int | None,
+    require: tuple[str, ...],
+    noise: bool,
     prefer: str | None,
     as_json: bool,
     by: str | None,
@@ -203,46 +185,35 @@ def evals(
     for path in paths:
         check_source(path, "file or folder", "bestofk.evals.reading:EXAMPLE_EVALS")
     from bestofk.evals import read_evals
-    from bestofk.evals.choosing import choose_by_metric, choose_by_slice, compare_evals
+    from bestofk.evals.choosing import choose_by_slice, compare_evals
     from bestofk.evals.evals import is_measure
 
     with warnings_as_lines():
         reading = {
             "prices": prices, "models": stated, "only": only or None, "exclude": exclude or None,
             **log_arguments(
-                metric=metric, task=task, filters=filters, cluster=None, format_=format_,
+                metric=metric, task=task, filters=filters, cluster=cluster, format_=format_,
                 columns=columns, higher_is_better=higher_is_better,
             ),
         }  # fmt: skip
-        if by == "metric":
-            if len(metric) < 2:
-                raise click.UsageError(
-                    "--by metric needs two or more metrics: --metric A --metric B --by metric."
-                )
-            reading["metric"] = metric[0]
-        logs = read_evals(known_paths(paths), cluster=cluster, truth=truth, **reading)
-        if verbose:
-            say(" ".join(logs.account), err=True)
-        _refuse_unknown_costs(prefer, logs)
+        logs = known_paths(paths)
+        if noise:
+            echo_explanation(read_evals(logs, **reading).noise(), as_json=as_json)
+            return
         arguments: dict[str, Any] = {
             "prefer": prefer if is_measure(prefer) else preference(prefer, measured=False),
-            "count_errors_as_wrong": count_errors_as_wrong, "limits": limits, "missing": missing,
-            "macro": macro, "pass_at": pass_at, "pass_all": pass_all,
-            **decision_arguments(options),
+            "count_errors_as_wrong": count_errors_as_wrong, "macro": macro, "pass_at": pass_at,
+            "pass_all": pass_all, **decision_arguments(options),
         }  # fmt: skip
-        choice = compare_evals(logs, against=against, more=more, difference=difference, **arguments)
+        choice = compare_evals(
+            logs, require=_requirements(require), truth=truth, **reading, **arguments
+        )
+        if verbose:
+            say(" ".join(choice.evals.account), err=True)
         slices = None
-        if by == "metric":
-            others = {
-                name: read_evals(
-                    known_paths(paths), cluster=cluster, **(reading | {"metric": name})
-                )
-                for name in metric[1:]
-            }
-            slices = choose_by_metric(choice, {metric[0]: logs, **others}, arguments)
-        elif by is not None:
-            groups = logs if by == "task" else read_evals(known_paths(paths), cluster=by, **reading)
-            slices = choose_by_slice(choice, logs, groups, by, arguments)
+        if by is not None:
+            by_key = reading if by == "task" else reading | {"cluster": by}
+            slices = choose_by_slice(choice, read_evals(logs, **by_key), by, arguments)
     from bestofk.cli.terminal import print_result
 
     echo_decision(
@@ -255,7 +226,7 @@ def evals(
         explain=explain,
         ranks=ranks,
         quiet=quiet,
-        more={"evals": logs.to_dict(), "account": [*choice.account, *choice.left_out]}
+        more={"evals": choice.evals.to_dict(), "account": [*choice.account, *choice.left_out]}
         if as_json
         else None,
         slices=slices,
@@ -300,17 +271,14 @@ def _pairs(texts: tuple[str, ...], option: str, form: str, example: str) -> dict
     return pairs
 
 
-def _refuse_unknown_costs(prefer: str | None, logs: Evals) -> None:
-    """Raise an error unless the preferred cost is known for every model."""
-    from bestofk.evals.evals import is_measure
-
-    if prefer is None or not is_measure(prefer):
-        return
-    unknown = [name for name, cost in logs.costs(prefer).items() if not isfinite(cost)]
-    if unknown:
-        advice = "list the models instead, most preferred first"
-        if prefer == "cost":
-            advice = "add --prices FILE, or use --prefer tokens"
-        raise click.UsageError(
-            f"--prefer {prefer}: the logs have no {prefer} of {unknown[0]!r}; {advice}."
-        )
+def _requirements(texts: tuple[str, ...]) -> dict[str, float | None]:
+    """Return the required metrics with their margins."""
+    required: dict[str, float | None] = {}
+    for text in texts:
+        name, colon, margin = text.rpartition(":")
+        try:
+            required[name if colon else text] = float(margin) if colon else None
+        except ValueError:
+            # a metric may contain a colon
+            required[text] = None
+    return required

@@ -44,6 +44,8 @@ class Preference:
     words: str = ""
     not_first: frozenset[Name] = frozenset()
     """Learners that a cheaper one has the same rank as, since measured costs differ by noise."""
+    factor: float = FACTOR
+    """Measured costs within this factor count as the same."""
 
     @property
     def stated(self) -> bool:
@@ -72,10 +74,14 @@ NO_PREFERENCE = Preference()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredCosts:
-    """Costs by learner that were measured, so that small differences are noise."""
+    """Costs by learner that were measured.
+
+    Costs within the factor are noise; with a factor of 1 every difference counts.
+    """
 
     what: str
     costs: Mapping[str, float]
+    factor: float = FACTOR
 
 
 def arrange(
@@ -117,12 +123,14 @@ def preference_ranks(
     if isinstance(prefer, MeasuredCosts):
         _all_priced(names, prefer.costs, prefer.what)
         costs = [float(prefer.costs[str(name)]) for name in names]
-        groups = _cost_groups(costs)
+        groups = _cost_groups(costs, prefer.factor)
         cheapest = {group: min(c for c, g in zip(costs, groups, strict=True) if g == group)
                     for group in groups}  # fmt: skip
         cost_and_group = zip(names, costs, groups, strict=True)
         not_first = frozenset(name for name, c, group in cost_and_group if c > cheapest[group])
-        preference = Preference(kind="measured", words=prefer.what, not_first=not_first)
+        preference = Preference(
+            kind="measured", words=prefer.what, not_first=not_first, factor=prefer.factor
+        )
         return np.array(groups, dtype=float), preference, ()
     _all_known(names, list(prefer))
     if isinstance(prefer, Mapping):
@@ -202,7 +210,7 @@ def preference_to_json(prefer: Any) -> Any:
     if prefer is None or isinstance(prefer, str):
         return prefer
     if isinstance(prefer, MeasuredCosts):
-        return {"measured": prefer.what, "costs": dict(prefer.costs)}
+        return {"measured": prefer.what, "costs": dict(prefer.costs), "factor": prefer.factor}
     if isinstance(prefer, Mapping):
         # as pairs: learners of bare arrays are numbers, which cannot be keys of a JSON object
         return {"prices": [[_bare(name), price] for name, price in prefer.items()]}
@@ -218,7 +226,8 @@ def preference_from_json(stored: Any) -> Any:
     if not isinstance(stored, Mapping):
         return stored if stored is None or isinstance(stored, str) else tuple(stored)
     if "measured" in stored:
-        return MeasuredCosts(what=stored["measured"], costs=dict(stored["costs"]))
+        factor = stored.get("factor", FACTOR)
+        return MeasuredCosts(what=stored["measured"], costs=dict(stored["costs"]), factor=factor)
     return dict(stored["prices"])
 
 
@@ -233,12 +242,12 @@ def without_rounding(means: Floats) -> Floats:
     return scaled
 
 
-def _cost_groups(costs: Sequence[float]) -> list[int]:
-    """Return the group of every cost: a new one begins at twice the smallest cost of the last."""
+def _cost_groups(costs: Sequence[float], factor: float) -> list[int]:
+    """Return the group of every cost: one begins at `factor` times the first of the last."""
     groups = [0] * len(costs)
     start, group = -np.inf, -1
     for k in sorted(range(len(costs)), key=costs.__getitem__):
-        if group < 0 or (costs[k] >= FACTOR * start and costs[k] > start):
+        if group < 0 or (costs[k] >= factor * start and costs[k] > start):
             start, group = costs[k], group + 1
         groups[k] = group
     return groups

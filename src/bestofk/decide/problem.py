@@ -38,6 +38,8 @@ class Subject:
     - `test_reason`: Why this test was chosen, if the caller chose it by its name.
     - `n_clusters`: Number of clusters, if clusters of items are the units of the test.
     - `clustered`: Whether these are clusters of several items, not single items.
+    - `but`: What other metrics say about the recommended learner, in a phrase.
+    - `lacking`: Which learners lack units, in a sentence.
     """
 
     noun: str = "learner"
@@ -46,6 +48,8 @@ class Subject:
     test_reason: str = ""
     n_clusters: int | None = None
     clustered: bool = True
+    but: str = ""
+    lacking: str = ""
 
 
 MAX_PAIRS = 5_000_000

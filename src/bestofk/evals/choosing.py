@@ -3,47 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from math import isfinite
+from dataclasses import replace
+from inspect import signature
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, RandomState, names_arguments, one_of, positive, whole
-from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
-from bestofk._base.formatting import counted
+from bestofk._base.checks import Bools, Floats, RandomState, names_arguments, positive, refuse
+from bestofk._base.errors import ArgumentError, BestOfKError, TableError, use
+from bestofk._base.formatting import counted, interval_words, joined, shortened
+from bestofk._base.registry import resolve
 from bestofk.decide.choose_test import Choice
 from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
-from bestofk.decide.evidence import MissingLosses
+from bestofk.decide.evidence import Evidence, MissingLosses
+from bestofk.decide.pairs import decision_from, family_of, tested
 from bestofk.decide.preference import MeasuredCosts, arrange
-from bestofk.decide.problem import Subject
+from bestofk.decide.problem import Subject, as_problem
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slices, order_slices
+from bestofk.decide.statements.wording import at_most_text
 from bestofk.evals.costs import cost_details
 from bestofk.evals.evals import MEASURES, Evals, is_measure
-from bestofk.evals.item_plan import (
-    MoreItems,
-    PowerCurve,
-    chance_to_decide,
-    cluster_curve,
-    disagreement_curve,
-    items_from_start,
-)
 from bestofk.evals.item_scores import ItemScores, missing_scores
-from bestofk.evals.judge import LabelledTest, judge_check, labelled_losses
-from bestofk.evals.model_choice import AgainstModel, ModelChoice
-from bestofk.evals.rows import STATUSES
+from bestofk.evals.judge import judge_check, labelled_losses
+from bestofk.evals.model_choice import ModelChoice, unmet
+from bestofk.evals.noise import Noise, noise_of
+from bestofk.evals.query import Names, as_names
+from bestofk.evals.reading import read_evals
+from bestofk.losses.columns import direction_of
 from bestofk.losses.losses import Scores
-from bestofk.stats.intervals import wilson
-from bestofk.stats.pairwise.clustered import Clusters, cluster_t, clusters_of
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
 from bestofk.stats.pairwise.skew_corrected import unit_widening
 
-MIN_GRADED_UNITS = 30
-"""With fewer items or clusters, intervals of graded scores cover too rarely."""
+READING = tuple(set(signature(read_evals).parameters) - {"paths", "metric"})
+"""Arguments about reading the logs."""
 
 
 def clustered_choice(
@@ -64,24 +60,21 @@ def clustered_choice(
                   detail=detail, entry=entry)  # fmt: skip
 
 
-@names_arguments(options=Settings)
+@names_arguments(options=(Settings, read_evals))
 def compare_evals(
-    evals: Evals,
+    logs: Any,
     *,
+    metric: Names = None,
+    require: Names | Mapping[str, float | None] = None,
     prefer: Any = None,
     margin: float | None = None,
-    against: str | None = None,
-    more: int | None = None,
-    difference: float | None = None,
     macro: bool = False,
     pass_at: int | None = None,
     pass_all: int | None = None,
+    count_errors_as_wrong: bool = False,
     test: str | Callable[..., Any] = "auto",
     procedure: str = "best",
     alpha: float = 0.05,
-    count_errors_as_wrong: bool = False,
-    limits: str = "score",
-    missing: str = "drop",
     random_state: RandomState = 0,
     **options: Any,
 ) -> ModelChoice:
@@ -89,9 +82,16 @@ def compare_evals(
 
     Parameters
     ----------
-    evals : Evals
-        The logs, as `read_evals` returns them. If they have clusters, the clusters are the units
-        of the test.
+    logs : path, sequence of paths, data frame or Evals
+        The logs, as for `read_evals`, or its result. If they have clusters, the clusters are the
+        units of the test.
+    metric : str or sequence of str, optional
+        The score to compare by. If you name several, the first decides, and the headline names
+        those in which the recommended model is worse. If each task has only one of them, they are
+        one score.
+    require : str, sequence of str or mapping of str to float, optional
+        Metrics in which the recommended model must be good enough: shown to be at most this much
+        worse than the best model in that metric. Without a number it must not be ruled out there.
     prefer : {"cost", "tokens", "latency"}, or as `prefer` of `compare_scores`, optional
         Prefer the cheaper model by this measure of the logs, or name models or prices as for
         `compare_scores`. ``"p95_latency"`` or another percentile: the latency that 95 percent of
@@ -99,34 +99,32 @@ def compare_evals(
     margin : float, optional
         A difference that does not matter: a preferred model that is shown to be at most this much
         worse than the best is recommended as well.
-    against : str, optional
-        A model, such as the one in production: the result says for each other model whether it is
-        shown to be within the margin of that model. Needs `margin`.
-    more : int, optional
-        A number of additional items: the result states the chance that they decide between the
-        recommended model and its nearest rival.
-    difference : float, optional
-        A difference to plan for: the result states how many items would show it.
     macro : bool
         Give every task the same weight. By default every item has the same weight.
     pass_at, pass_all : int, optional
         Compare by pass@k (at least one of k answers is right) or pass^k (all are right).
+    count_errors_as_wrong : bool
+        As for `Evals.by_item`.
     test : str or callable
         ``"auto"``: McNemar's exact test for right or wrong answers in one epoch without clusters,
         else the skewness-corrected t test over clusters or items (``"cluster-t"``). Also
         ``"cluster-sign-flip"``, and the tests of `compare_scores` if the items are independent.
     procedure, alpha, random_state, **options
-        As for `compare_scores`.
-    count_errors_as_wrong, limits
-        As for `Evals.by_item`.
-    missing : {"drop", "refuse"}
-        If scores are missing: ``"drop"`` states what holds for the items that all models have, and
-        also if all missing scores are wrong or all are right; ``"refuse"`` stops.
+        As for `compare_scores`; or as for `read_evals`.
 
     Returns
     -------
     ModelChoice
         With `recommended`, `decision` and `explain()`.
+
+    Notes
+    -----
+    The level alpha is divided by the number of metrics, so that all statements hold at once.
+
+    If a model was not run on all items, each pair is compared on the items that both have. There is
+    then no bound of how much worse than the best a model can be. Samples that failed do not count,
+    and a model is ruled out only if that also holds if they count as wrong, and as right unless
+    they failed.
 
     Examples
     --------
@@ -136,75 +134,397 @@ def compare_evals(
     >>> choice.recommended, choice.decision.candidates
     ('mockllm/medium', ('mockllm/large', 'mockllm/medium'))
     """
-    one_of(missing, "missing", ("drop", "refuse"))
-    if len(evals.learners) < 2:
-        raise ArgumentError(
-            f"The logs contain only one model ({evals.learners[0]!r:.80}): add the logs of "
-            f"another one to compare it with. {' '.join(evals.unused)}".rstrip()
-        )
+    reading = {name: options.pop(name) for name in READING if name in options}
+    required = _required(require)
+    readings = _read(logs, as_names(metric, "metric"), tuple(required), reading)
     if pass_at is not None and pass_all is not None:
         raise ArgumentError("pass_at and pass_all exclude each other; pass one of them.")
-    if against is not None:
-        if against not in evals.learners:
-            raise UnknownNameError("model", against, evals.learners)
-        if margin is None:
-            raise ArgumentError(
-                "A comparison against one model needs a difference that does not matter, such as ",
-                use(margin=0.02),
-                ".",
-            )
-    if more is not None:
-        whole(more, "more", at_least=1)
-    if difference is not None:
-        positive(difference, "difference")
-    counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong, "limits": limits}
-    scores = evals.by_item(missing=missing, **counting)
 
     def passed(scores: ItemScores) -> ItemScores:
         if pass_at is not None:
             return scores.pass_at(pass_at)
         return scores if pass_all is None else scores.pass_all(pass_all)
 
-    complete = len(scores.items) == len(evals.items) and not scores.left_out
-    scores = passed(scores)
+    (_, evals), *others = readings.items()
+    if len(evals.learners) < 2:
+        varied = "; bestofk evals --noise states how much its runs vary"
+        raise ArgumentError(
+            f"The logs contain only one model ({evals.learners[0]!r:.80}): add the logs of another "
+            f"one to compare it with{varied * bool(evals.epoch.max(initial=1) > 1)}. "
+            f"{' '.join(evals.unused)}".rstrip()
+        )
+    options |= {
+        "test": test, "macro": macro, "procedure": procedure, "alpha": alpha / len(readings),
+        "random_state": random_state,
+    }  # fmt: skip
+    by_metric = {
+        name: _decide(*_scored(log, passed, options, count_errors_as_wrong), **options)
+        for name, log in others
+    }
+    if evals.truth is not None:
+        _refuse_with_labels(test, procedure, pass_at or pass_all)
+    cost_of = prefer if is_measure(prefer) else "cost"
+    costs = {measure: evals.costs(measure) for measure in dict.fromkeys((*MEASURES, cost_of))}
+    options |= {"margin": margin, "prefer": _preference(prefer, costs)}
+    scores, missing = _scored(evals, passed, options, count_errors_as_wrong)
     judge = None
     if scores.truth is not None:
-        _refuse_with_labels(test, procedure, pass_at or pass_all)
         judge = judge_check(scores, evals.truth_name)
         scores = replace(scores, metric=evals.truth_name)
         if judge.labelled == judge.items:
             # the labels alone decide
-            evals, scores = replace(evals, truth=None), _labels_alone(evals, scores)
-    options |= {
-        "test": test, "macro": macro, "procedure": procedure, "alpha": alpha, "margin": margin,
-        "prefer": _preference(prefer, evals), "random_state": random_state,
-    }  # fmt: skip
-    costs = {measure: evals.costs(measure) for measure in MEASURES}
-    cost_of = prefer if is_measure(prefer) else "cost"
-    costs.setdefault(cost_of, evals.costs(cost_of))
-    lost: MissingLosses | None = None
-    has_judge = judge is not None and scores.truth is None
-    if missing != "refuse" and not complete and not has_judge:
-        lost = _missing_losses(evals, options, counting, passed)
+            scores, missing = _labels_alone(evals, scores), None
     details = cost_details(costs, cost_of, evals.currency)
-    decided = _decide(scores, details=details, missing_losses=lost, **options)
-    decision = decided.decision
+    decision = _decide(scores, missing, details=details, **options)
+    if by_metric:
+        decision = _with_requirements(decision, by_metric, required)
     return ModelChoice(
         decision=decision,
         scores=scores,
+        evals=evals,
         weights="macro" if macro else "micro",
         costs=costs,
         cost_of=cost_of,
-        intervals=_intervals(decided),
-        counts=_counts(evals),
-        account=tuple(one for one in scores.account if one not in scores.left_out),
-        left_out=scores.left_out,
-        against=_against(decision, against),
         judge=judge,
-        more=_more_items(decided, more, difference),
-        cost_intervals={} if cost_of in MEASURES else evals.percentile_intervals(cost_of, alpha),
-        currency=evals.currency,
+        noise=_noise(evals, decision),
+        by_metric=by_metric,
+        require=required,
     )
+
+
+def _noise(evals: Evals, decision: Decision) -> Noise | None:
+    """Return the noise between the runs of each model; None without several runs of each."""
+    scores = evals.by_item(missing="allow")
+    if decision.recommended is None or not (scores.count.max(axis=1) > 1).all():
+        return None
+    rival = next(name for name in decision.by_mean if name != decision.recommended)
+    return noise_of(scores, [str(decision.recommended), str(rival)])
+
+
+def _required(require: Any) -> dict[str, float | None]:
+    """Return the required metrics, each with the difference that does not matter."""
+    if not isinstance(require, Mapping):
+        return dict.fromkeys(as_names(require, "require"))
+    for name, most in require.items():
+        if not isinstance(name, str):
+            raise refuse("require", "a mapping of metrics to numbers", require)
+        if most is not None:
+            positive(most, f"require[{name!r}]")
+    return dict(require)
+
+
+def _read(
+    logs: Any, metrics: tuple[str, ...], required: tuple[str, ...], reading: Mapping[str, Any]
+) -> dict[str, Evals]:
+    """Return the logs by metric, that which decides first."""
+    if isinstance(logs, Evals):
+        if metrics or required or reading:
+            first = "metric" if metrics else "require" if required else next(iter(reading))
+            raise ArgumentError(
+                f"The logs are read already: give {first!r} together with their paths."
+            )
+        return {logs.metric: logs}
+    if len(metrics) + len(required) < 2:
+        evals = read_evals(logs, metric=metrics or None, **reading)
+        if required and not metrics:
+            raise ArgumentError(
+                f"{required[0]!r} is required, and no other metric decides: name it with ",
+                use(metric=...),
+                ".",
+            )
+        return {evals.metric: evals}
+    readings: dict[str, Evals] = {}
+    for name in dict.fromkeys((*metrics, *required)):
+        how = dict(reading)
+        if readings:
+            how.pop("truth", None)
+            if direction_of(name.split("/")[-1]) in ("loss", "score"):
+                # the direction that was stated is that of the metric that decides
+                how.pop("higher_is_better", None)
+        readings[name] = read_evals(logs, metric=name, **how)
+    tasks = [{log.tasks[code] for code in log.item_task} for log in readings.values()]
+    if not required and sum(map(len, tasks)) == len(set().union(*tasks)):
+        # each task has a metric of its own
+        evals = read_evals(logs, metric=metrics, **reading)
+        return {evals.metric: evals}
+    return readings
+
+
+def _with_requirements(
+    decision: Decision, by_metric: Mapping[str, Decision], required: Mapping[str, float | None]
+) -> Decision:
+    """Return the decision among the models that are good enough in other metrics.
+
+    If none of the models that may be the best is good enough, the best mean of the others counts.
+    """
+    order = decision.by_preference if decision.preference.stated else decision.by_mean
+    met = [name for name in order if not unmet(name, by_metric, required)]
+    good = set(decision.candidates)
+    if decision.best is not None:
+        within = zip(decision.by_preference, decision.best.within.tolist(), strict=True)
+        good |= {name for name, is_within in within if is_within}
+    by_mean = [name for name in decision.by_mean if name in met]
+    best = next((name for name in (*(name for name in met if name in good), *by_mean)), None)
+    if decision.recommended is None or best is None:
+        return replace(decision, recommended=None, ranking=())
+    phrases = []
+    for name, other in by_metric.items():
+        row = next((one for one in other.standings if one.name == best), None)
+        if row is None:
+            continue
+        if best not in other.candidates and name not in required:
+            by = interval_words(row.at_least, row.at_most or inf) if row.at_least else ""
+            phrases.append(
+                f"it is worse in {name} (by {by})" if by else f"it is ruled out in {name}"
+            )
+        elif other.candidates == (best,):
+            phrases.append(f"it is the best in {name}")
+        elif required.get(name) is not None:
+            worse = at_most_text(other, row.at_most)
+            phrases.append(f"it is at most {worse} worse than the best in {name}")
+        elif name in required:
+            phrases.append(f"it may be the best in {name}")
+    subject = Subject() if decision.problem is None else decision.problem.subject
+    problem = decision.problem and replace(
+        decision.problem, subject=replace(subject, but=joined(phrases))
+    )
+    ranking = (best, *(name for name in decision.ranking if name != best))
+    return replace(decision, recommended=best, ranking=ranking, problem=problem)
+
+
+def _scored(
+    evals: Evals,
+    passed: Callable[[ItemScores], ItemScores],
+    options: Mapping[str, Any],
+    count_errors_as_wrong: bool,
+) -> tuple[ItemScores, MissingLosses | None]:
+    """Return the scores to compare, and the evidence if missing scores count.
+
+    Only items that every model has are compared if the other scores are missing because samples
+    failed, or if no pair would have more items.
+    """
+    counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong}
+    scores = evals.by_item(missing="allow", **counting)
+    has = np.isfinite(scores.mean)
+    if has.all():
+        return passed(scores), None
+    several: Bools = np.asarray((has.sum(axis=0) > 1) & ~has.all(axis=0))
+    by_pairs = scores.truth is None and PROCEDURES[options["procedure"]].rule
+    if by_pairs and evals.never_run()[:, several].any():
+        compared = scores.only_items(np.asarray(has.sum(axis=0) > 1))
+    else:
+        compared = evals.by_item(**counting)
+    return passed(compared), _missing_losses(evals, scores, options, passed, **counting)
+
+
+def _missing_losses(
+    evals: Evals,
+    scores: ItemScores,
+    options: Mapping[str, Any],
+    passed: Callable[[ItemScores], ItemScores],
+    **counting: bool,
+) -> MissingLosses | None:
+    """Return the missing scores, with the evidence if all are wrong, and if all are right.
+
+    An item that a model never ran counts only if the model has at least half of the items of its
+    task: otherwise it ran on a part of the task by design.
+    """
+    worst, best, missing = missing_scores(evals, **counting)
+    by_design = evals.never_run() & (scores.share_by_task() < 0.5)[:, scores.task]
+    lacking = (missing > 0) & ~by_design
+    if not lacking.any() or (lacking == lacking[:1]).all():
+        return None
+    # an item that a model never ran has as many answers as the others
+    count = np.where(scores.count > 0, scores.count + missing, scores.count.max())
+    keep = np.asarray((~by_design).sum(axis=0) > (1 if scores.truth is None else len(missing) - 1))
+
+    def evidence(mean: Floats) -> Evidence:
+        mean = np.where(by_design, np.nan, mean)
+        # the variance of right or wrong answers, which pass@k needs; decisions do not use it
+        variance = mean * (1.0 - mean) * count / np.maximum(count - 1, 1)
+        filled = replace(scores, mean=mean, count=count, variance=variance)
+        return _decide(passed(filled.only_items(keep)), **options).evidence
+
+    try:
+        as_worst, as_best = evidence(worst), evidence(best)
+    except BestOfKError:
+        return None
+    counts = lacking.sum(axis=1).tolist()
+    return MissingLosses(
+        counts={name: n for name, n in zip(evals.learners, counts, strict=True) if n},
+        units=int(keep.sum()),
+        unit="item",
+        as_worst=as_worst,
+        as_best=as_best,
+    )
+
+
+def _decide(
+    scores: ItemScores,
+    missing_losses: MissingLosses | None = None,
+    *,
+    test: Any,
+    macro: bool,
+    procedure: str,
+    details: Any = None,
+    **options: Any,
+) -> Decision:
+    """Decide about scores; each pair is compared on the items that both models have."""
+    has = np.isfinite(scores.mean)
+    if scores.truth is None and not has.all():
+        how = {"test": test, "macro": macro, "procedure": procedure, **options}
+        return _decide_by_pairs(scores, has, missing_losses, details=details, **how)
+    table, settings, subject = _prepared(
+        scores, test=test, macro=macro, procedure=procedure, details=details, **options
+    )
+    return decide(table, settings, subject=subject, left_out=missing_losses)
+
+
+def _prepared(
+    scores: ItemScores, *, test: Any, macro: bool, procedure: str, details: Any = None,
+    **options: Any,
+) -> tuple[Scores, Settings, Subject]:  # fmt: skip
+    """Return the weighted losses, and how to decide about them."""
+    weighted = macro and len(scores.tasks) > 1
+    weights = _task_weights(scores) if weighted else np.ones(len(scores.tasks))
+    clusters, labels = scores.cluster, ""
+    if scores.truth is None:
+        order = None
+        if not weighted:
+            # the order of the decision, which then needs no copy
+            means = scores.mean.mean(axis=1) * (-1.0 if scores.higher_is_better else 1.0)
+            order, _, _ = arrange(scores.learners, options.get("prefer"), means)
+        table = _weighted(scores, weights if weighted else None, order=order)
+        known = scores.mean[scores.count > 0] if scores.count.min() < 1 else scores.mean
+        low, high = float(known.min()), float(known.max())
+        unit = (1.0 if low >= 0.0 and high <= 1.0 else high - low) * float(weights.max())
+    else:
+        table, labelled = labelled_losses(scores, weights[scores.task])
+        test, unit, clusters = labelled.choice(), labelled.unit, clusters[labelled.labelled]
+        labels = f", {labelled.labelled.sum():,} of them with human labels"
+    takes_test = PROCEDURES[procedure].takes_test
+    chosen: Any = "auto"
+    reason, arguments = "", dict[str, Any]()
+    if takes_test or test != "auto":
+        chosen, reason, arguments = _test(scores, test, weighted=weighted, unit=unit)
+    if not takes_test and (scores.clusters or weighted):
+        structure = "clusters" if scores.clusters else "weighted tasks"
+        raise ArgumentError(
+            f"procedure {procedure!r} assumes independent items of equal weight, and these are in "
+            f"{structure}: use 'best' or 'multitest'."
+        )
+    if isinstance(chosen, Choice) and options.get("df") is not None:
+        raise ArgumentError(f"df does not apply to test {chosen.name!r}; omit it.")
+    count_clusters = labels or (isinstance(chosen, Choice) and scores.clusters)
+    subject = Subject(
+        noun="model",
+        design=counted(len(scores.items), "item") + labels,
+        details=dict(details or {}),
+        test_reason=reason,
+        n_clusters=len(np.unique(clusters)) if count_clusters else None,
+        clustered=bool(scores.clusters),
+    )
+    settings = Settings(procedure=procedure, test=chosen, test_arguments=arguments, **options)
+    return table, settings, subject
+
+
+def _decide_by_pairs(
+    scores: ItemScores, has: Bools, missing: MissingLosses | None, *, details: Any, **options: Any
+) -> Decision:
+    """Decide from tests of each pair on the items that both models have."""
+    filled = replace(scores, mean=_filled(scores))
+    table, settings, subject = _prepared(filled, details=details, **options)
+    problem = as_problem(table, prefer=settings.prefer)
+    stated = () if missing is None else missing.counts
+    few = [
+        f"{name} has {n:,}"
+        for name, n in zip(scores.learners, has.sum(axis=1).tolist(), strict=True)
+        if n < len(scores.items) and name not in stated
+    ]
+    lacking = f"{shortened(few, 4)} of {len(scores.items):,} items." if few else ""
+    problem = replace(problem, subject=replace(subject, lacking=lacking), missing=missing)
+    family = family_of(problem, settings)
+    first, second = family.pairs()
+    columns: dict[str, Any] = {
+        name: np.zeros(len(first)) for name in ("estimate", "statistic", "direction")
+    }
+    columns["pvalue"] = np.ones(len(first))
+    place = {name: k for k, name in enumerate(scores.learners)}
+    patterns: dict[bytes, list[str]] = {}
+    for name in problem.names:
+        patterns.setdefault(has[place[str(name)]].tobytes(), []).append(str(name))
+    choice = None
+    row_of = {
+        frozenset((problem.names[i], problem.names[j])): row
+        for row, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True))
+    }
+    groups = list(patterns.values())
+    # one test of all pairs of models with the same items
+    for one, other in ((a, b) for k, a in enumerate(groups) for b in groups[k:]):
+        names = one if one is other else [*one, *other]
+        shared = has[place[one[0]]] & has[place[other[0]]]
+        if len(names) < 2 or shared.sum() < 2:
+            continue
+        part = _only_models(scores, names).only_items(shared)
+        part_table, how, _ = _prepared(part, **{**options, "prefer": None})
+        evidence, choice = tested(as_problem(part_table), how)
+        for row in range(len(evidence)):
+            a, b = evidence.names[evidence.first[row]], evidence.names[evidence.second[row]]
+            if one is not other and (a in one) == (b in one):
+                continue
+            at = row_of[frozenset((a, b))]
+            sign = 1.0 if problem.names[first[at]] == a else -1.0
+            columns["pvalue"][at] = evidence.pvalue[row]
+            for name in ("estimate", "statistic", "direction"):
+                columns[name][at] = sign * getattr(evidence, name)[row]
+    if choice is None:
+        raise TableError("No two models have two items in common; choose models or tasks.")
+    adjusted = family.adjust(columns["pvalue"])
+    direction = columns.pop("direction").astype(np.int8)
+    evidence = Evidence(
+        names=problem.names, first=first, second=second, **columns, adjusted_pvalue=adjusted,
+        direction=direction, better=direction * (adjusted <= family.alpha), family=family,
+        alternative="two-sided", metric=problem.metric,
+    )  # fmt: skip
+    if missing is not None:
+        evidence = missing.revised(evidence)
+    rule = resolve(PROCEDURES[settings.procedure].rule)
+    ruled = rule(evidence, problem.preference.stated, settings.margin)
+    return decision_from(problem, settings, evidence, choice, ruled)
+
+
+def _only_models(scores: ItemScores, names: Sequence[str]) -> ItemScores:
+    rows = [scores.learners.index(name) for name in names]
+    arrays = {name: getattr(scores, name)[rows] for name in ("mean", "count", "variance")}
+    return replace(scores, learners=tuple(names), **arrays)
+
+
+def _filled(scores: ItemScores) -> Floats:
+    """Return the scores with the sum of a model's and an item's effect in the gaps.
+
+    The mean of a row is then the least-squares mean of the model over all items. It is the plain
+    mean of a model that has all items.
+    """
+    has = np.isfinite(scores.mean)
+    known, count = np.where(has, scores.mean, 0.0), has.sum(axis=0)
+    # normal equations of the models' effects, without those of the items
+    share = has / count
+    laplacian = np.diag(has.sum(axis=1)) - share @ has.T
+    if np.linalg.matrix_rank(laplacian) < len(has) - 1:
+        alone = np.flatnonzero((has.astype(float) @ has.T > 0).sum(axis=1) < 2)
+        who = f" ({scores.learners[alone[0]]!r} shares none)" if len(alone) else ""
+        raise TableError(
+            f"The models were run on different items{who}; choose models that share items, or name "
+            "the column of the items in your tables with ",
+            use(columns={"item": "NAME"}),
+            ".",
+        )
+    effect = np.linalg.lstsq(laplacian, known.sum(axis=1) - share @ known.sum(axis=0), rcond=None)[
+        0
+    ]
+    item = (known - effect[:, np.newaxis] * has).sum(axis=0) / count
+    filled: Floats = np.where(has, scores.mean, effect[:, np.newaxis] + item)
+    return filled
 
 
 def _labels_alone(evals: Evals, scores: ItemScores) -> ItemScores:
@@ -225,153 +545,10 @@ def _refuse_with_labels(test: Any, procedure: str, passes: int | None) -> None:
         raise ArgumentError("truth does not work with ", option, "; omit one.")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Decided:
-    """A decision, and the weighted losses behind it."""
-
-    decision: Decision
-    scores: ItemScores
-    table: Scores
-    unit: float
-    """The largest difference that one item can make."""
-    labelled: LabelledTest | None = None
-    """The test of items that a judge scored and people labelled in part."""
-
-    @cached_property
-    def losses(self) -> dict[str, Floats]:
-        """Losses (n,) by model."""
-        rows = dict(zip(self.table.learners, self.table.values, strict=True))
-        return {name: rows[name].reshape(-1) for name in self.scores.learners}
-
-    @cached_property
-    def clusters(self) -> Clusters:
-        return clusters_of(self.scores.cluster, len(self.scores.items), self.scores.task)
-
-    @cached_property
-    def binary(self) -> bool:
-        """True if the items are independent, of one task, and right or wrong."""
-        plain = self.labelled is None and not self.scores.clusters and len(self.scores.tasks) == 1
-        return plain and bool(np.isin(self.table.values, (0.0, 1.0)).all())
-
-
-def _decide(
-    scores: ItemScores,
-    *,
-    test: Any,
-    macro: bool,
-    procedure: str,
-    details: Any = None,
-    missing_losses: MissingLosses | None = None,
-    **options: Any,
-) -> _Decided:
-    labelled = None
-    if scores.truth is None:
-        order = None
-        if not macro:
-            # the order of the decision, which then needs no copy
-            means = scores.mean.mean(axis=1) * (-1.0 if scores.higher_is_better else 1.0)
-            order, _, _ = arrange(scores.learners, options.get("prefer"), means)
-        table = _weighted(scores, macro=macro, order=order)
-    else:
-        weights = np.ones(len(scores.items))
-        if macro and len(scores.tasks) > 1:
-            weights = _task_weights(scores)[scores.task]
-        table, labelled = labelled_losses(scores, weights)
-        test = labelled.choice()
-    low, high = float(scores.mean.min()), float(scores.mean.max())
-    unit = 1.0 if low >= 0.0 and high <= 1.0 else high - low
-    if macro:
-        unit *= float(_task_weights(scores).max())
-    if labelled is not None:
-        unit = labelled.unit
-    weighted = macro and len(scores.tasks) > 1
-    if PROCEDURES[procedure].takes_test or test != "auto":
-        chosen, reason, arguments = _test(scores, table, test, weighted=weighted, unit=unit)
-    else:
-        chosen, reason, arguments = "auto", "", {}
-    if not PROCEDURES[procedure].takes_test and (scores.clusters or weighted):
-        structure = "clusters" if scores.clusters else "weighted tasks"
-        raise ArgumentError(
-            f"procedure {procedure!r} assumes independent items of equal weight, and these are in "
-            f"{structure}: use 'best' or 'multitest'."
-        )
-    if isinstance(chosen, Choice) and options.get("df") is not None:
-        raise ArgumentError(f"df does not apply to test {chosen.name!r}; omit it.")
-    clustered = isinstance(chosen, Choice) and bool(scores.clusters)
-    n_clusters = len(np.unique(scores.cluster)) if clustered else None
-    if labelled is not None:
-        n_clusters = len(np.unique(scores.cluster[labelled.labelled]))
-    settings = Settings(procedure=procedure, test=chosen, test_arguments=arguments, **options)
-    subject = Subject(
-        noun="model",
-        design=counted(len(scores.items), "item")
-        + (f", {labelled.labelled.sum():,} of them with human labels" if labelled else ""),
-        details=dict(details or {}),
-        test_reason=reason,
-        n_clusters=n_clusters,
-        clustered=bool(scores.clusters),
-    )
-    decision = decide(table, settings, subject=subject, left_out=missing_losses)
-    return _Decided(decision=decision, scores=scores, table=table, unit=unit, labelled=labelled)
-
-
-def _missing_losses(
-    evals: Evals,
-    options: dict[str, Any],
-    counting: dict[str, Any],
-    passed: Callable[[ItemScores], ItemScores],
-) -> MissingLosses | None:
-    """Return the missing scores, with the evidence if all are wrong, and if all are right.
-
-    An item that a model never ran counts only if the model has at least half of the items of its
-    task: otherwise it ran on a part of the task by design.
-    """
-    scores = evals.by_item(missing="allow", **counting)
-    worst, best, missing = missing_scores(evals, **counting)
-    wanted = (scores.share_by_task() >= 0.5)[:, scores.task]
-    keep = np.asarray(wanted.all(axis=0))
-    lacking = (missing > 0) & keep
-    if not lacking.any() or (lacking == lacking[:1]).all() or keep.sum() < 2:
-        return None
-    # an item that a model never ran has as many answers as the others
-    count = np.where(scores.count > 0, scores.count + missing, scores.count.max())
-    everything, count = scores.only_items(keep), count[:, keep]
-
-    def filled(mean: Floats) -> ItemScores:
-        mean = np.ascontiguousarray(mean[:, keep])
-        # of right or wrong answers, which pass@k needs; decisions do not use it
-        variance = mean * (1.0 - mean) * count / np.maximum(count - 1, 1)
-        return replace(everything, mean=mean, count=count, variance=variance)
-
-    try:
-        as_worst, as_best = (
-            _decide(passed(filled(mean)), **options).decision.evidence for mean in (worst, best)
-        )
-    except BestOfKError:
-        return None
-    counts = lacking.sum(axis=1).tolist()
-    return MissingLosses(
-        counts={name: n for name, n in zip(evals.learners, counts, strict=True) if n},
-        units=int(keep.sum()),
-        unit="item",
-        as_worst=as_worst,
-        as_best=as_best,
-    )
-
-
-def _counts(evals: Evals) -> dict[str, dict[str, int]]:
-    by_status = {status: evals.count(status) for status in STATUSES}
-    return {
-        name: {status: int(count[k]) for status, count in by_status.items()}
-        for k, name in enumerate(evals.learners)
-    }
-
-
-def _preference(prefer: Any, evals: Evals) -> Any:
+def _preference(prefer: Any, costs: Mapping[str, Mapping[str, float]]) -> Any:
     if not is_measure(prefer):
         return prefer
-    costs = evals.costs(prefer)
-    unknown = [name for name, cost in costs.items() if not isfinite(cost)]
+    unknown = [name for name, cost in costs[prefer].items() if not isfinite(cost)]
     if unknown:
         raise ArgumentError(
             use(prefer=prefer),
@@ -379,7 +556,9 @@ def _preference(prefer: Any, evals: Evals) -> Any:
             use(prices=...),
             ", or name the models, the most preferred first.",
         )
-    return MeasuredCosts(what="latency", costs=costs) if prefer.endswith("latency") else costs
+    if prefer.endswith("latency"):
+        return MeasuredCosts(what="latency", costs=costs[prefer], factor=1.0)
+    return costs[prefer]
 
 
 def _task_weights(scores: ItemScores) -> Floats:
@@ -389,13 +568,15 @@ def _task_weights(scores: ItemScores) -> Floats:
     return weights
 
 
-def _weighted(scores: ItemScores, *, macro: bool, order: Sequence[int] | None = None) -> Scores:
-    """Return the losses, weighted so that their plain mean is the requested mean."""
+def _weighted(
+    scores: ItemScores, weights: Floats | None, order: Sequence[int] | None = None
+) -> Scores:
+    """Return the losses, weighted by task so that their plain mean is the requested mean."""
     table = scores.losses(order=order)
-    if not macro or len(scores.tasks) == 1:
+    if weights is None:
         return table
     return Scores(
-        table.values[:, :, 0, :, 0] * _task_weights(scores)[scores.task],
+        table.values[:, :, 0, :, 0] * weights[scores.task],
         dims=("learner", "dataset", "instance"),
         learners=table.learners,
         datasets=table.datasets,
@@ -405,10 +586,11 @@ def _weighted(scores: ItemScores, *, macro: bool, order: Sequence[int] | None = 
 
 
 def _test(
-    scores: ItemScores, table: Scores, test: Any, *, weighted: bool, unit: float
+    scores: ItemScores, test: Any, *, weighted: bool, unit: float
 ) -> tuple[Any, str, dict[str, Any]]:
     """Return the test, the reason for it, and its arguments."""
-    binary = bool(np.isin(table.values, (0.0, 1.0)).all()) and scores.count.max() <= 1
+    known = scores.mean[scores.count > 0] if scores.count.min() < 1 else scores.mean
+    binary = scores.count.max() <= 1 and bool(np.isin(known, (0.0, 1.0)).all())
     clustered = bool(scores.clusters)
     if callable(test):
         return test, "", {}
@@ -444,129 +626,17 @@ def _test(
     return choice, "", {}
 
 
-def _against(decision: Decision, against: str | None) -> tuple[AgainstModel, ...]:
-    """Compare each model with one of them, by K - 1 intervals that hold together."""
-    if against is None:
-        return ()
-    evidence, margin = decision.evidence, decision.margin
-    assert margin is not None
-    pairs = evidence.rows_of(against)
-    ends = evidence.intervals_at(1.0 - decision.alpha / len(pairs), pairs)
-    rows = []
-    for row, low, high in zip(pairs.tolist(), *(end.tolist() for end in ends), strict=True):
-        a, b = evidence.names[evidence.first[row]], evidence.names[evidence.second[row]]
-        at_least, at_most = (-high, -low) if a == against else (low, high)
-        name = str(b if a == against else a)
-        difference = decision.mean_losses[name] - decision.mean_losses[against]
-        rows.append(
-            AgainstModel(
-                name=name,
-                against=against,
-                difference=decision.metric.difference(difference),
-                at_most=max(0.0, at_most) if isfinite(at_most) else None,
-                verdict="within"
-                if at_most <= margin
-                else "beyond"
-                if at_least > margin
-                else "open",
-            )
-        )
-    return tuple(rows)
-
-
-def _more_items(decided: _Decided, more: int | None, difference: float | None) -> MoreItems | None:
-    """Return the chance that more items decide, and the items that a difference needs."""
-    if more is None and difference is None:
-        return None
-    if decided.labelled is not None:
-        raise ArgumentError(
-            use(difference=difference) if more is None else use(more=more),
-            " does not work if human labels of some items correct a judge; omit it.",
-        )
-    decision, losses, clusters = decided.decision, decided.losses, decided.clusters
-    best = decision.recommended
-    if best is None:
-        return None
-    rival = next(name for name in decision.by_mean if name != best)
-    evidence = decision.evidence
-    row = evidence.row(best, rival)
-    d = losses[str(best)] - losses[str(rival)]
-    curve = _power_curve(decided, d, 1.0 - evidence.family.interval_level())
-    error, df = clusters.standard_error(clusters.totals(d), unit=decided.unit)
-    chances = 0.0, 0.0
-    if more is not None:
-        chances = chance_to_decide(float(d.mean()), float(error), float(df), len(d), more, curve)
-    return MoreItems(
-        pair=(str(best), str(rival)),
-        items=len(d),
-        more=more,
-        chance=chances[0],
-        chance_if_observed=chances[1],
-        settled=row is not None and bool(evidence.rejected[row]),
-        needed=None if difference is None else items_from_start(curve, difference),
-        difference=difference,
-    )
-
-
-def _power_curve(decided: _Decided, d: Floats, level: float) -> PowerCurve:
-    """Return the power of the decision's test for a difference, by the number of items."""
-    choice = decided.decision.test_choice
-    entry = None if choice is None else choice.entry
-    if entry is not None and entry.power == "disagreements":
-        return disagreement_curve(float((d != 0).mean()), level)
-    return cluster_curve(d, decided.clusters, entry, level, unit=decided.unit)
-
-
-def _mean_test(decided: _Decided, a: Floats, b: Floats) -> Any:
-    """Return the test behind the interval of a mean, whatever the test of the decision."""
-    if decided.labelled is not None:
-        return decided.labelled(*(np.asarray(x)[..., np.newaxis, :] for x in (a, b)))
-    scores = decided.scores
-    return cluster_t(a, b, clusters=scores.cluster, strata=scores.task, unit=decided.unit)
-
-
-def _intervals(decided: _Decided) -> dict[str, tuple[float, float]]:
-    """Return the interval of each model's mean, in the user's metric; NaN: it covers too rarely."""
-    metric, scores, alpha = decided.table.metric, decided.scores, decided.decision.alpha
-    known, units = scores.mean, len(decided.clusters)
-    if scores.truth is not None and decided.labelled is not None:
-        known = scores.truth[np.isfinite(scores.truth)]
-        units = len(np.unique(scores.cluster[decided.labelled.labelled]))
-    within_unit = known.min() >= 0.0 and known.max() <= 1.0
-    losses = decided.table.values.reshape(len(decided.losses), -1)
-    ends: Any
-    graded = not np.isin(known, (0.0, 1.0)).all()
-    if graded and units < MIN_GRADED_UNITS:
-        ends = np.full((len(losses), 2), np.nan)
-    elif decided.binary:
-        bounds = [wilson(int(loss.sum()), loss.size, level=1.0 - alpha) for loss in losses]
-        ends = [(one.low, one.high) for one in bounds]
-    else:
-        # allow for skewed scores, as the test of the differences does
-        least = losses.min() if decided.labelled is None else losses.mean(axis=1).min()
-        test = _mean_test(decided, losses, np.full(losses.shape[1], least))
-        interval = test.confidence_interval(1.0 - alpha)
-        ends = least + np.transpose([np.atleast_1d(end) for end in interval])
-    intervals = {}
-    for name, pair in zip(decided.table.learners, ends, strict=True):
-        low, high = sorted(metric.shown(float(end)) for end in pair)
-        if within_unit and isfinite(low):
-            low, high = (min(max(end, 0.0), 1.0) for end in (low, high))
-        intervals[name] = (low, high)
-    return intervals
-
-
 def choose_by_slice(
-    whole: ModelChoice, evals: Evals, groups: Evals, by: str, arguments: Mapping[str, Any]
+    whole: ModelChoice, groups: Evals, by: str, arguments: Mapping[str, Any]
 ) -> Slices:
     """Choose in every slice of the items, with statements that hold together.
 
     - `whole`: The choice from all items.
-    - `evals`: The logs.
-    - `groups`: The same logs, read with the key of the slices as cluster; or `evals` for its tasks.
+    - `groups`: The same logs, read with the key of the slices as cluster.
     - `by`: The key, or ``"task"``.
     - `arguments`: The arguments of `compare_evals`.
     """
+    evals = whole.evals
     codes, names = evals.item_task, evals.tasks
     if by != "task":
         # the key may also name the tasks, and then the items come in another order
@@ -580,19 +650,3 @@ def choose_by_slice(
         return compare_evals(part, **{**arguments, "alpha": alpha}).decision
 
     return order_slices(whole.decision, names, decide, by=by)
-
-
-def choose_by_metric(
-    whole: ModelChoice, logs: Mapping[str, Evals], arguments: Mapping[str, Any]
-) -> Slices:
-    """Choose by each of several metrics, with statements that hold together.
-
-    - `whole`: The choice by the first metric.
-    - `logs`: The same logs, read by each metric.
-    - `arguments`: The arguments of `compare_evals`.
-    """
-
-    def decide(name: str, alpha: float) -> Decision:
-        return compare_evals(logs[name], **{**arguments, "alpha": alpha}).decision
-
-    return order_slices(whole.decision, tuple(logs), decide, by="metric")

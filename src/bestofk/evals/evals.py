@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Bools, Floats, Ints, one_of
-from bestofk._base.errors import UnknownNameError
 from bestofk._base.formatting import counted
 from bestofk._base.results import json_ready, ready_to_print
 from bestofk.evals.item_scores import ItemScores, item_scores
 from bestofk.evals.rows import ROWS_AT_ONCE, STATUSES
-from bestofk.stats.pairwise.clustered import clusters_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from bestofk.evals.noise import Noise
     from bestofk.losses.losses import Scores
 
 Codes = npt.NDArray[np.int32]
 MEASURES = ("cost", "tokens", "latency")
 _PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)_latency")
-MIN_UNITS = 2
-"""Items, or clusters of items, that an interval of a percentile needs."""
 
 
 def is_measure(prefer: Any) -> bool:
@@ -210,7 +206,6 @@ class Evals:
         *,
         missing: str = "drop",
         count_errors_as_wrong: bool = False,
-        limits: str = "score",
     ) -> ItemScores:
         """Return scores by learner and item, each the mean over the epochs that have a score.
 
@@ -223,16 +218,8 @@ class Evals:
             Give the worst score to samples that failed, or hit a limit and were not scored: 0 (1
             if lower is better). This needs scores between 0 and 1. Samples that ran and have no
             score stay without one.
-        limits : {"score", "drop"}
-            For samples that hit a limit and were scored: use that score, as the harness does, or
-            drop them.
         """
-        return item_scores(
-            self,
-            missing=missing,
-            count_errors_as_wrong=count_errors_as_wrong,
-            limits=limits,
-        )
+        return item_scores(self, missing=missing, count_errors_as_wrong=count_errors_as_wrong)
 
     def losses(
         self,
@@ -240,7 +227,6 @@ class Evals:
         by: str = "item",
         missing: str = "drop",
         count_errors_as_wrong: bool = False,
-        limits: str = "score",
     ) -> Scores:
         """Return the table of losses for `bestofk.compare_scores`: learners x items, epochs
         averaged.
@@ -251,13 +237,12 @@ class Evals:
             ``"item"``: the items are the instances of one test set, whatever their tasks.
             ``"task"``: the tasks are the data sets, and the loss is the mean over the items of
             each. Use it for claims beyond these tasks.
-        missing, count_errors_as_wrong, limits
+        missing, count_errors_as_wrong
             As for `by_item`.
         """
         one_of(by, "by", ("item", "task"))
-        return self.by_item(
-            missing=missing, count_errors_as_wrong=count_errors_as_wrong, limits=limits
-        ).losses(by=by)
+        scores = self.by_item(missing=missing, count_errors_as_wrong=count_errors_as_wrong)
+        return scores.losses(by=by)
 
     def costs(self, of: str = "cost") -> dict[str, float]:
         """Return the mean cost of a sample by learner, over the items that all learners ran.
@@ -278,7 +263,7 @@ class Evals:
             samples = self._latencies()
             return {
                 name: float(np.quantile(seconds, share)) if len(seconds) else float("nan")
-                for name, (seconds, _) in samples.items()
+                for name, seconds in samples.items()
             }
         one_of(of, "of", MEASURES)
         values = self.tokens_in + self.tokens_out if of == "tokens" else getattr(self, of)
@@ -308,53 +293,29 @@ class Evals:
             costs[name] = float(mean)
         return costs
 
-    def _latencies(self) -> dict[str, tuple[Floats, Codes]]:
-        """Return by learner the known latencies and their clusters, on items that all have."""
+    def _latencies(self) -> dict[str, Floats]:
+        """Return by learner the known latencies, on items that all have."""
         known = np.isfinite(self.latency) & (self.status != STATUSES.index("missing"))
         K, n = len(self.learners), len(self.items)
         has = (np.bincount(self.cell[known], minlength=K * n) > 0).reshape(K, n)
-        common: npt.NDArray[np.bool_] = np.all(has, axis=0)
+        common: Bools = np.all(has, axis=0)
         rows = known & common[self.item] if common.any() else known
-        parts = {name: rows & (self.learner == k) for k, name in enumerate(self.learners)}
-        return {name: (self.latency[mask], self.cluster[mask]) for name, mask in parts.items()}
+        return {
+            name: self.latency[rows & (self.learner == k)] for k, name in enumerate(self.learners)
+        }
 
-    def percentile_intervals(self, of: str, alpha: float = 0.05) -> dict[str, tuple[float, float]]:
-        """Return the interval of a percentile of the latency by learner.
+    def never_run(self) -> Bools:
+        """Return (learners, items): the learner was not run on the item."""
+        k, n = len(self.learners), len(self.items)
+        ran = self.status != STATUSES.index("missing")
+        count = np.bincount(self.cell[ran], minlength=k * n)
+        return np.asarray(count == 0).reshape(k, n)
 
-        The share of samples below the percentile has the exact binomial interval; the interval
-        ends at the samples with these shares (Woodruff 1952). Samples of one item or cluster count
-        as fewer independent ones, by their standard error. An end is open (0 or infinite) if there
-        are too few to bound it.
-        """
-        from scipy.special import betaincinv
+    def noise(self) -> Noise:
+        """Return how much the scores vary between the runs (epochs) of an item."""
+        from bestofk.evals.noise import noise_of
 
-        share = _percentile(of)
-        if share is None:
-            raise UnknownNameError("percentile", of, ["p50_latency", "p95_latency", "p99_latency"])
-        intervals = {}
-        for name, (seconds, cluster) in self._latencies().items():
-            units = len(np.unique(cluster))
-            if units < MIN_UNITS:
-                intervals[name] = (0.0, float("inf"))
-                continue
-            below = (seconds <= np.quantile(seconds, share)).astype(float)
-            grouping = clusters_of(cluster, len(seconds))
-            error, _ = grouping.standard_error(grouping.totals(below))
-            # independent samples with the same standard error
-            plain = sqrt(share * (1.0 - share) / units)
-            count = units * min((plain / float(error)) ** 2, 1.0) if error else units
-            ends = [
-                betaincinv(count * share, count * (1 - share) + 1, alpha / 2),
-                betaincinv(count * share + 1, count * (1 - share), 1 - alpha / 2),
-            ]
-            low = np.quantile(seconds, ends[0], method="lower")
-            high = np.quantile(seconds, ends[1], method="higher")
-            # too few units to bound it: all of them may lie on one side
-            intervals[name] = (
-                0.0 if (1.0 - share) ** count > alpha / 2 else float(low),
-                float("inf") if share**count > alpha / 2 else float(high),
-            )
-        return intervals
+        return noise_of(self.by_item(missing="allow"))
 
     @ready_to_print
     def explain(self) -> str:

@@ -162,15 +162,13 @@ class ItemScores:
         )
 
 
-def item_scores(
-    evals: Evals, *, missing: str, count_errors_as_wrong: bool, limits: str
-) -> ItemScores:
+def item_scores(evals: Evals, *, missing: str, count_errors_as_wrong: bool) -> ItemScores:
     """Return the scores of `Evals.by_item`."""
     one_of(missing, "missing", MISSING)
     k, n = _grid(evals)
     account: list[str] = []
-    score, counts = counted_scores(
-        evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=account
+    score, counts = _counted_scores(
+        evals, count_errors_as_wrong=count_errors_as_wrong, account=account
     )
     _note_dropped(evals, counts, account)
     variance: Floats = np.broadcast_to(np.nan, k * n)
@@ -211,11 +209,7 @@ def item_scores(
         dropped = ~counts & (evals.status != _CODE["missing"])
         if not keep.all() or dropped.any():
             raise TableError(
-                f"{account[-1]} ",
-                use(missing="drop"),
-                " compares the items that all models have; ",
-                use(missing="bounds"),
-                " also states what the other items could change.",
+                f"{account[-1]} ", use(missing="drop"), " compares the items that all models have."
             )
     index = np.flatnonzero(keep)
     tasks, task = dense_names(evals.item_task[index], evals.tasks)
@@ -256,16 +250,16 @@ def _grid(evals: Evals) -> tuple[int, int]:
     return k, n
 
 
-def counted_scores(
-    evals: Evals, *, count_errors_as_wrong: bool, limits: str, account: list[str]
+def _counted_scores(
+    evals: Evals, *, count_errors_as_wrong: bool, account: list[str]
 ) -> tuple[Floats, Bools]:
-    """Return the scores of all rows, and which of them count."""
-    one_of(limits, "limits", ("score", "drop"))
+    """Return the scores of all rows, and which of them count.
+
+    A sample that hit a limit and was scored counts with that score, as in the harness.
+    """
     score = evals.score
-    counts = np.isfinite(score) & (evals.status == _CODE["scored"])
     limit = evals.status == _CODE["limit"]
-    if limits == "score":
-        counts |= limit & np.isfinite(score)
+    counts = np.isfinite(score) & ((evals.status == _CODE["scored"]) | limit)
     if count_errors_as_wrong:
         failed = (evals.status == _CODE["error"]) | (limit & ~counts)
         score = _with_worst_scores(evals, failed, counts, account)
@@ -274,7 +268,7 @@ def counted_scores(
 
 
 def missing_scores(
-    evals: Evals, *, count_errors_as_wrong: bool = False, limits: str = "score"
+    evals: Evals, *, count_errors_as_wrong: bool = False
 ) -> tuple[Floats, Floats, Ints]:
     """Return the means of all items with the worst and with the best missing scores.
 
@@ -284,9 +278,7 @@ def missing_scores(
     - `worst`, `best` (K, n): The means.
     - `missing` (K, n): The number of missing scores.
     """
-    score, counts = counted_scores(
-        evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=[]
-    )
+    score, counts = _counted_scores(evals, count_errors_as_wrong=count_errors_as_wrong, account=[])
     known = score[counts]
     ends = float(known.min(initial=0.0)), float(known.max(initial=1.0))
     lowest, highest = ends if evals.higher_is_better else ends[::-1]

@@ -8,54 +8,39 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import use
-from bestofk._base.formatting import counted, interval_words, number, shortened
-from bestofk._base.results import Presented, Reported, json_ready
+from bestofk._base.formatting import counted, joined, number
+from bestofk._base.results import Reported, json_ready
 from bestofk.decide.decision import Decision
+from bestofk.decide.slices import Slice
 from bestofk.decide.statements import Stated, Statement, in_order, statements, with_advice
-from bestofk.decide.statements.wording import at_most_text, called
+from bestofk.decide.statements.wording import called
 from bestofk.evals.costs import cost_phrase, cost_title, main_cost, ratio_phrase, shown_cost
-from bestofk.evals.item_plan import MoreItems
+from bestofk.evals.evals import Evals
 from bestofk.evals.item_scores import ItemScores
 from bestofk.evals.judge import JudgeCheck
+from bestofk.evals.noise import Noise
+from bestofk.evals.rows import STATUSES
 
 if TYPE_CHECKING:
     from bestofk.decide.preference import Name
 
-MAX_COSTS = 12
-"""Models whose costs are printed."""
-MAX_AGAINST = 6
-"""Models that a sentence compares with another one."""
-_AGAINST = {
-    "within": "within the margin",
-    "open": "not shown to be within the margin",
-    "beyond": "worse by more than the margin",
-}
 _JUDGES = ("judge", "model_graded", "llm", "geval", "g_eval")
 """Parts of the names of scores that a model gave."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AgainstModel(Presented):
-    """The comparison of a model with the one that `against` names.
-
-    - `name`, `against`: The two models.
-    - `difference`: The mean of `name` minus that of `against`, in the user's metric.
-    - `at_most`: How much worse `name` may be, with confidence 1 - alpha for all models together;
-      None without a bound.
-    - `verdict` {"within", "beyond", "open"}: Shown to be worse by at most the margin; shown to be
-      worse by more; neither.
-    """
-
-    name: str
-    against: str
-    difference: float
-    at_most: float | None
-    verdict: str
-
-    def explain(self) -> str:
-        """Return the comparison in a sentence."""
-        bound = "" if self.at_most is None else f" (at most {number(self.at_most)} worse)"
-        return f"Compared with {self.against}, {self.name} is {_AGAINST[self.verdict]}{bound}."
+def unmet(
+    name: Name, by_metric: Mapping[str, Decision], required: Mapping[str, float | None]
+) -> str:
+    """Return the first required metric in which a model is not good enough, or an empty text."""
+    for metric, margin in required.items():
+        decision = by_metric[metric]
+        row = next((one for one in decision.standings if one.name == name), None)
+        met = row is not None and name in decision.candidates
+        if margin is not None and row is not None:
+            met = row.at_most is not None and row.at_most <= margin
+        if not met:
+            return metric
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,6 +53,8 @@ class ModelChoice(Stated, Reported):
         The recommended model, the ranking and the evidence.
     scores : ItemScores
         The scores behind the decision: one per model and item.
+    evals : Evals
+        The logs.
     weights : {"micro", "macro"}
         Whether every item counts the same, or every task.
     costs : mapping
@@ -75,38 +62,26 @@ class ModelChoice(Stated, Reported):
     cost_of : str
         The measure of the preference: ``"cost"``, ``"tokens"``, ``"latency"`` or a percentile such
         as ``"p95_latency"``.
-    more : MoreItems or None
-        The chance that more items decide, if `more` or `difference` was stated.
-    cost_intervals : mapping
-        The interval of that percentile by model; empty for means.
-    currency : str
-        The currency of the costs, if the log states it.
-    intervals : mapping
-        The interval of each model's mean, in the user's metric.
-    counts : mapping
-        The number of samples of each status, by model.
-    account, left_out : tuple of str
-        What was read, and which part of it does not count.
-    against : tuple of AgainstModel
-        How each other model compares with the one named by `against`, given the margin.
     judge : JudgeCheck or None
         What the human labels show about the judge, if there are labels.
+    noise : Noise or None
+        How much the scores vary between runs, if there are several epochs.
+    by_metric : mapping of str to Decision
+        The decisions by the other metrics.
+    require : mapping of str to float or None
+        The required metrics, each with the difference that does not matter.
     """
 
     decision: Decision
     scores: ItemScores = field(repr=False)
+    evals: Evals = field(repr=False)
     weights: str
     costs: Mapping[str, Mapping[str, float]] = field(repr=False)
     cost_of: str
-    intervals: Mapping[str, tuple[float, float]] = field(repr=False)
-    counts: Mapping[str, Mapping[str, int]] = field(repr=False)
-    account: tuple[str, ...] = field(repr=False)
-    left_out: tuple[str, ...] = field(repr=False)
-    against: tuple[AgainstModel, ...] = field(default=(), repr=False)
     judge: JudgeCheck | None = field(default=None, repr=False)
-    more: MoreItems | None = field(default=None, repr=False)
-    cost_intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict, repr=False)
-    currency: str = ""
+    noise: Noise | None = field(default=None, repr=False)
+    by_metric: Mapping[str, Decision] = field(default_factory=dict, repr=False)
+    require: Mapping[str, float | None] = field(default_factory=dict, repr=False)
 
     @property
     def recommended(self) -> Name | None:
@@ -114,17 +89,75 @@ class ModelChoice(Stated, Reported):
         return self.decision.recommended
 
     @property
+    def currency(self) -> str:
+        """The currency of the costs, if the log states it."""
+        return self.evals.currency
+
+    @property
+    def account(self) -> tuple[str, ...]:
+        """What was read."""
+        return tuple(one for one in self.scores.account if one not in self.scores.left_out)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Which part of what was read does not count."""
+        return self.scores.left_out
+
+    @property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """The number of samples of each status, by model."""
+        by_status = {status: self.evals.count(status).tolist() for status in STATUSES}
+        return {
+            name: {status: count[k] for status, count in by_status.items()}
+            for k, name in enumerate(self.evals.learners)
+        }
+
+    @property
     def statements(self) -> tuple[Statement, ...]:
         """All statements, the verdict first."""
         # views show the first caution: that about a judge matters more than that about a test
-        listed = [*self._about_judge(), *self.decision.statements]
-        if self.recommended is not None:
-            listed += statements("verdict", [*self._against_sentences(), self._cost_sentence()])
-        if self.more is not None:
-            listed += statements("also", [f"More items: {self.more.explain()}"])
-        listed += statements("note", [self._weight_sentence(), *self.left_out])
-        listed += statements("run", self._cost_lines())
+        listed = [*self._about_judge()]
+        if self.require and self.recommended is None:
+            listed += statements("verdict", [self._nobody_sentence()])
+            listed += [one for one in self.decision.statements if one.kind != "verdict"]
+        else:
+            listed += self.decision.statements
+        listed += statements("verdict", [self._unmet_sentence(), self._cost_sentence()])
+        others = [Slice(name=f"By {name}", decision=one) for name, one in self.by_metric.items()]
+        listed += statements("also", [one.explain() for one in others])
+        if self.noise is not None:
+            listed += statements("also", [f"Noise: {self.noise.explain()}"])
+        shared = ""
+        if self.by_metric:
+            metrics = len(self.by_metric) + 1
+            shared = f"Alpha is shared by {metrics} metrics, so that all of this holds at once."
+        listed += statements("note", [self._weight_sentence(), shared, *self.left_out])
         return in_order(listed)
+
+    def _good_enough(self) -> str:
+        """Return the requirement in words."""
+        return joined([
+            f"may be the best in {name}" if most is None
+            else f"is shown to be at most {number(most)} worse than the best in {name}"
+            for name, most in self.require.items()
+        ])  # fmt: skip
+
+    def _nobody_sentence(self) -> str:
+        return f"No model {self._good_enough()}."
+
+    def _unmet_sentence(self) -> str:
+        """Name the models with a better mean that are not good enough in another metric."""
+        if self.recommended is None or not self.require:
+            return ""
+        ahead = self.decision.by_mean[: self.decision.by_mean.index(self.recommended)]
+        for name in ahead:
+            metric = unmet(name, self.by_metric, self.require)
+            if metric:
+                return (
+                    f"{called(name)} has a better mean {self.decision.metric.name}, but does not "
+                    f"meet your requirement for {metric}."
+                )
+        return ""
 
     def _weight_sentence(self) -> str:
         """Say whether items or tasks count the same; empty for one task."""
@@ -135,24 +168,6 @@ class ModelChoice(Stated, Reported):
         if self.weights == "micro":
             each = f"Each item of {counted(tasks, 'task')} has"
         return f"{each} the same weight ({self.weights})."
-
-    def _against_sentences(self) -> list[str]:
-        """Say which models are within the margin of the one that `against` names."""
-        sentences = []
-        for verdict, words in _AGAINST.items():
-            names = [
-                row.name
-                if row.at_most is None
-                else f"{row.name} (at most {at_most_text(self.decision, row.at_most)} worse)"
-                for row in self.against
-                if row.verdict == verdict
-            ]
-            if names:
-                other, margin = self.against[0].against, number(self.decision.margin or 0.0)
-                sentences.append(
-                    f"Compared with {other}, {words} of {margin}: {shortened(names, MAX_AGAINST)}."
-                )
-        return sentences
 
     def _cost_sentence(self) -> str:
         """Compare the cost of the recommended model with another one's; empty if unknown.
@@ -211,21 +226,7 @@ class ModelChoice(Stated, Reported):
         if of is None:
             return {}
         cells = {name: f"{shown_cost(cost, of):.3g}" for name, cost in self.costs[of].items()}
-        for name, (low, high) in self.cost_intervals.items():
-            cells[name] += f" ({interval_words(low, high)})"
         return {cost_title(of, self.currency): cells}
-
-    def _cost_lines(self) -> list[str]:
-        """Return the known costs of a sample, by model."""
-        lines = []
-        for of, costs in self.costs.items():
-            known = [f"{name} {shown_cost(cost, of):.3g}"
-                     for name, cost in costs.items() if isfinite(cost)]  # fmt: skip
-            if known:
-                title = cost_title(of, self.currency)
-                title = f"Mean {title}" if title[0] != "p" else title
-                lines.append(f"{title}: {shortened(known, MAX_COSTS)}.")
-        return lines
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per model: its mean, bounds, costs and verdict."""
@@ -234,8 +235,6 @@ class ModelChoice(Stated, Reported):
         return {
             "learner": names,
             "mean": [rows[name].mean for name in names],
-            "low": [self.intervals[name][0] for name in names],
-            "high": [self.intervals[name][1] for name in names],
             "at_least": [rows[name].at_least for name in names],
             "at_most": [rows[name].at_most for name in names],
             **{
@@ -260,17 +259,20 @@ class ModelChoice(Stated, Reported):
             "clusters": len(self.scores.clusters) or None,
             "leaderboard": rows,
             "left_out": self.left_out,
-            "against": [row.to_dict() for row in self.against],
             "judge": self.judge,
-            "more_items": self.more,
             "currency": self.currency or None,
-            "cost_intervals": {name: list(ends) for name, ends in self.cost_intervals.items()},
+            "require": dict(self.require),
         }
         return {
             **self.decision.to_dict(pairs=pairs),
             "headline": self.headline(),
             "statements": [statement.to_dict() for statement in self.statements],
             "choice": json_ready(choice),
+            "noise": json_ready(self.noise),
+            "by_metric": {
+                name: Slice(name=name, decision=one).to_dict()
+                for name, one in self.by_metric.items()
+            },
         }
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from markupsafe import Markup
 
-from bestofk._base.formatting import counted, interval_words
+from bestofk._base.formatting import counted
 from bestofk.decide.decision import Decision
 from bestofk.decide.from_pairs import StatedDecision
 from bestofk.decide.preference import Name
@@ -80,9 +80,6 @@ def _cost(models: ModelChoice) -> list[Row]:
     if measure is None or models.recommended is None:
         return []
     phrase = cost_phrase(models.costs[measure][str(models.recommended)], measure, models.currency)
-    if str(models.recommended) in models.cost_intervals:
-        ends = interval_words(*models.cost_intervals[str(models.recommended)])
-        phrase += f" ({level_words(models.decision.alpha)} interval {ends})"
     return [Row(label="Cost", notes=(phrase,))]
 
 

@@ -79,10 +79,16 @@ def deciding_items(choice: ModelChoice) -> OutputTable | None:
     if scores.clusters:
         clusters = [scores.clusters[scores.cluster[i]] for i in items]
         columns.append(Column("cluster", "Cluster", "name", clusters))
+    means = np.nanmean(scores.mean[:, items], axis=0)
     columns += [
         Column("recommended", names[0], "number", first[items].tolist()),
         Column("rival", names[1], "number", second[items].tolist()),
-        Column("mean", "Mean of all models", "number", scores.mean[:, items].mean(axis=0).tolist()),
+        Column(
+            "mean",
+            "Mean of all models",
+            "number",
+            means.tolist(),
+        ),
     ]
     ahead, behind = int((gap > 1e-12).sum()), int((gap < -1e-12).sum())
     cut = f" These are the first {MAX_ITEMS} of {apart.size:,}." if apart.size > MAX_ITEMS else ""
@@ -103,7 +109,7 @@ def agreement(choice: ModelChoice) -> OutputTable | None:
         # the scores of a judge are not those that were compared
         return None
     mean = scores.mean[: len(names)]
-    same = [[float((np.abs(a - b) <= 1e-12).mean()) for b in mean] for a in mean]
+    same = [[_same(a, b) for b in mean] for a in mean]
     columns = [Column("learner", "Model", "name", names)]
     for k, name in enumerate(names):
         cells: list[Any] = [same[row][k] if row != k else None for row in range(len(names))]
@@ -115,6 +121,12 @@ def agreement(choice: ModelChoice) -> OutputTable | None:
         columns=tuple(columns),
         note=f"These are the first {len(names)} of {len(scores.learners)} models." if more else "",
     )
+
+
+def _same(a: Any, b: Any) -> float | None:
+    """Return the share of the items of two models on which they have the same score."""
+    shared = np.isfinite(a) & np.isfinite(b)
+    return float((np.abs(a - b)[shared] <= 1e-12).mean()) if shared.any() else None
 
 
 def by_task(choice: ModelChoice) -> OutputTable | None:

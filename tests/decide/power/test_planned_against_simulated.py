@@ -30,11 +30,6 @@ def test_planned_power_comes_out(case, learners):
         assert agrees(row), row
 
 
-def test_planned_items_come_out():
-    for row in planned_power.measure_items(SIMULATIONS):
-        assert agrees(row), row
-
-
 def test_the_table_has_a_row_for_each_design():
     rows = list(planned_power.measure_case(planned_power.CASES[6], 2, 200))
     table = planned_power.markdown(rows).splitlines()

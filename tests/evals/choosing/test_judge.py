@@ -84,8 +84,6 @@ def test_a_real_difference_is_shown(judged):
     assert set(choice.decision.candidates) == {"model-0", "model-2"}
     assert all(row.at_most is None for row in choice.decision.standings)
     assert "it estimates the difference of each pair by itself" in choice.headline()
-    low, high = choice.intervals["model-1"]
-    assert 1.0 <= low < human[1].mean() < high <= 5.0
 
 
 def test_labels_of_all_items_decide_alone(evals_of, judged):
@@ -183,15 +181,7 @@ def test_percentiles_of_the_latency(tmp_path):
     logs = bk.read_evals(path, metric="judge_score", higher_is_better=True)
     choice = bk.compare_evals(logs, prefer="p95_latency")
     assert choice.costs["p95_latency"]["a"] == pytest.approx(np.quantile(seconds[0], 0.95))
-    low, high = choice.cost_intervals["a"]
-    # ranks 559 and 581 of 600: scipy.stats.binom(600, 0.95).ppf([0.025, 0.975]) = 559, 580
-    ordered = np.sort(seconds[0])
-    assert low == pytest.approx(ordered[558], rel=0.03)
-    assert high == pytest.approx(ordered[580], rel=0.03)
     assert "seconds at p95" in choice.headline()
-    # 20 samples do not bound the p95 from above
-    few = logs.only_items(np.arange(N) < 20)
-    assert few.percentile_intervals("p95_latency")["a"][1] == np.inf
 
 
 def test_savings_in_the_currency_of_the_log(tmp_path):
@@ -203,25 +193,6 @@ def test_savings_in_the_currency_of_the_log(tmp_path):
     choice = bk.compare_evals(bk.read_evals(path), prefer="cost")
     assert "a saves 41 USD per 1,000 samples." in choice.headline()
     assert (choice.currency, choice.to_dict()["choice"]["currency"]) == ("USD", "USD")
-
-
-def test_the_chance_that_more_items_decide(evals_of):
-    """Simulate the remaining items with the difference drawn from a flat prior."""
-    rng = np.random.default_rng(3)
-    d = rng.normal(size=200)
-    d += 0.1 - d.mean()
-    choice = bk.compare_evals(evals_of(np.stack([d, np.zeros(200)])), more=800)
-    true = d.mean() + d.std(ddof=1) / np.sqrt(200) * rng.standard_normal(4000)
-    total = d.sum() + 800 * true + np.sqrt(800) * d.std(ddof=1) * rng.standard_normal(4000)
-    shown = np.abs(total / 1000) > 1.9623 * d.std(ddof=1) / np.sqrt(1000)
-    assert choice.more.chance == pytest.approx(shown.mean(), abs=0.05)
-    assert "with 800 more the chance to decide" in choice.explain()
-    assert "Fix the number of items before you look" in choice.explain()
-    needed = bk.compare_evals(evals_of(np.stack([d, np.zeros(200)])), difference=0.1).more.needed
-    # (1.96 + 0.84)^2 / 0.1^2, with the variance of the items
-    assert needed == pytest.approx(7.85 * d.var(ddof=1) / 0.01, rel=0.05)
-    fine = bk.compare_evals(evals_of(np.stack([d, np.zeros(200)])), difference=0.01).more.needed
-    assert fine == pytest.approx(7.85 * d.var(ddof=1) / 0.0001, rel=0.05)
 
 
 def test_the_report_shows_cost_judge_and_tasks(evals_of, judged, tmp_path):

@@ -34,18 +34,16 @@ def random_logs(rng, path):
         frame["cluster"] = [f"c{int(item[1:]) // 4}" for item in frame["item"]]
     frame.to_csv(path, index=False)
     how = {"higher_is_better": True} if graded else {}
-    return bk.read_evals(path, **how), K, epochs, graded
+    return bk.read_evals(path, **how), epochs, graded
 
 
 def random_choice(rng, path):
-    evals, K, epochs, graded = random_logs(rng, path)
+    evals, epochs, graded = random_logs(rng, path)
     options = {"alpha": float(rng.choice([0.05, 0.2]))}
     if rng.random() < 0.6:
         options["margin"] = float(rng.choice([0.01, 0.05, 0.15, 0.4]))
     if rng.random() < 0.4:
         options["prefer"] = "cost"
-    elif "margin" in options and rng.random() < 0.5:
-        options["against"] = f"M{int(rng.integers(K))}"
     if epochs > 1 and not graded and rng.random() < 0.4:
         options["pass_at"] = 2
     return compare_evals(evals, **options), options
@@ -79,9 +77,6 @@ def check(choice, options):
         if row["low"] is not None and row["high"] is not None:
             assert row["rejected"] <= (row["low"] >= 0 or row["high"] <= 0)
             assert (row["low"] > 0 or row["high"] < 0) <= row["rejected"]
-    for row in choice.against:
-        assert (row.verdict == "within") == (row.at_most is not None and row.at_most <= margin)
-        assert row.name in first
     missing = decision.problem.missing
     if missing is not None and missing.as_worst is not None:
         assert all(f"{name} has no score on" in first for name in missing.counts)

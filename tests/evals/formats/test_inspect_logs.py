@@ -174,7 +174,6 @@ def test_error_limit_unscored_and_wrong_are_four_things(inspect_log):
     evals = bk.read_evals(path)
     assert evals.statuses.tolist() == ["scored", "error", "limit", "limit", "unscored"]
     assert evals.by_item().items == ("q0", "q2")
-    assert evals.by_item(limits="drop").items == ("q0",)
     assert evals.by_item(count_errors_as_wrong=True).items == ("q0", "q1", "q2", "q3")
 
 

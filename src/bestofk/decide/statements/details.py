@@ -8,6 +8,7 @@ import numpy as np
 
 from bestofk._base.formatting import (
     capitalised,
+    in_words,
     interval_words,
     number,
     probability_words,
@@ -105,10 +106,13 @@ def _preference(decision: Decision) -> str:
     stated = f"Your preference was {by_preference}."
     if preference.kind == "measured":
         quality = _QUALITIES.get(preference.words, f"have less {preference.words}")
-        stated = (
-            f"You prefer {decision.noun}s that {quality} (within a factor of two the "
-            f"{decision.metric.smaller} {decision.metric.mean} goes first): {by_preference}."
-        )
+        noise = ""
+        if preference.factor > 1.0:
+            noise = (
+                f" (within a factor of {in_words(round(preference.factor))} the "
+                f"{decision.metric.smaller} {decision.metric.mean} goes first)"
+            )
+        stated = f"You prefer {decision.noun}s that {quality}{noise}: {by_preference}."
     elif preference.words == "prices":
         stated = f"From the cheapest to the most expensive: {by_preference}."
     edges, pairs = decision.edges, len(decision.evidence)

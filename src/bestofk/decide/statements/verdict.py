@@ -38,6 +38,8 @@ def verdict_statements(decision: Decision) -> tuple[Statement, ...]:
     else:
         sentences = [*_best(decision)]
     sentences.append(_missing(decision))
+    if decision.problem is not None:
+        sentences.append(decision.problem.subject.lacking)
     dropped = () if decision.problem is None else decision.problem.dropped
     return (
         *(
@@ -64,13 +66,20 @@ def _missing(decision: Decision) -> str:
 
 
 def _use(decision: Decision, rest: str, *, lead: str = "Use", start: str = "") -> Statement:
-    """Return ``Use nmc`` and the rest of the sentence, after a sentence `start`."""
+    """Return ``Use nmc`` and the rest of the sentence, after a sentence `start`.
+
+    If the subject adds something (`Subject.but`), the rest is a sentence of its own.
+    """
     recommended = decision.recommended
     assert recommended is not None
     use = f"{start}{lead} {called(recommended)}"
     detail = decision.details.get(recommended, "")
     if detail:
         detail = f" ({decision.metric.mean} {shown_means(decision)[recommended]}, {detail})"
+    but = "" if decision.problem is None else decision.problem.subject.but
+    if but:
+        why, colon, sentence = rest.partition(": it ")
+        rest = f" for {decision.metric.name}{why}; {but}." + (f" It {sentence}" if colon else "")
     return Statement(kind="verdict", lead=use, text=f"{use}{detail}{rest}")
 
 
@@ -109,9 +118,11 @@ def _bound(decision: Decision, row: Standing, in_brackets: str) -> str:
         may_be = ": it may be the best" if row.name == decision.by_preference[0] else ""
         return f", {_why_preferred(decision)}{may_be}. {no_bound(decision)}"
     worst = f"at most {at_most_text(decision, row.at_most)} worse"
-    if not decision.preference.stated:
+    candidate = row.name in decision.candidates
+    good_enough = candidate or row.at_most <= (decision.margin or 0.0)
+    if not decision.preference.stated or not good_enough:
         return f": it is {worst} than the best of the {count} ({in_brackets})."
-    if row.name in decision.candidates:
+    if candidate:
         may_be = "may be the best, and is" if row.name == decision.by_preference[0] else "is"
         return f", {_why_preferred(decision)}: it {may_be} {worst} ({in_brackets})."
     return (
@@ -149,6 +160,8 @@ def no_bound(decision: Decision) -> str:
     """Say why there is no bound of how much worse than the best a learner can be."""
     choice = decision.test_choice
     entry = None if choice is None else choice.entry
+    if choice is not None and decision.evidence.values is None:
+        return "There is no bound, because each pair is compared on the items that both have."
     start = f"The {decision.test} test gives no bound"
     if entry is not None and entry.bayesian:
         return f"{start}: it has posterior probabilities."

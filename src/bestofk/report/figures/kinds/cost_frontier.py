@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import inf, isfinite, nan
+from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import ArgumentError
@@ -50,12 +50,7 @@ class _Costs:
     title: str
     costs: Mapping[str, float]
     order: Decision
-    intervals: Mapping[str, tuple[float, float]]
     noun: str
-
-    def interval(self, name: str, mean: float) -> tuple[float, float]:
-        low, high = self.intervals.get(name, (inf, inf))
-        return (low if isfinite(low) else mean), (high if isfinite(high) else mean)
 
 
 def cheapest_of_each_quality(
@@ -93,7 +88,7 @@ def frontier_of(choice: ModelChoice, kind: str) -> tuple[str, ...]:
 
 
 def layout_frontier(value: Any, *, cost: str | None = None, paper: Paper = ANY_PAPER) -> Picture:
-    """Draw learners by cost and mean; models of an evaluation with the interval of each mean.
+    """Draw learners by cost and mean.
 
     Parameters
     ----------
@@ -115,8 +110,7 @@ def layout_frontier(value: Any, *, cost: str | None = None, paper: Paper = ANY_P
     pitch = SMALL * LINE_HEIGHT + 1
     top = 30.0
     bottom = top + max(_HEIGHT if paper.width is None else 190.0, len(names) * pitch)
-    intervals = [data.interval(name, mean) for name, mean in zip(names, means, strict=True)]
-    low, high = around(min(low for low, _ in intervals), max(high for _, high in intervals))
+    low, high = around(min(means), max(means))
     y = Scale(low=low, high=high, start=bottom, end=top)
     left = y_axis_left(sheet, y)
     beside = 16 + sheet.widest(labels, SMALL) + 12
@@ -139,8 +133,6 @@ def layout_frontier(value: Any, *, cost: str | None = None, paper: Paper = ANY_P
     for k, (name, point) in enumerate(points.items()):
         recommended = name == order.recommended
         colour = _COLOURS.get(verdicts[name], ("ink", ""))[0]
-        low, high = intervals[k]
-        sheet.line((point[0], y(low)), (point[0], y(high)), colour=colour, width=0.9)
         fill = colour if name in frontier else "paper"
         sheet.dot(*point, 3.4, fill=fill, colour=colour, width=1.3)
         if recommended:
@@ -167,7 +159,6 @@ def _of_models(choice: Any, cost: str | None) -> _Costs:
         title=cost_title(kind, choice.currency),
         costs={name: shown_cost(cost, kind) for name, cost in choice.costs[kind].items()},
         order=choice.decision,
-        intervals=choice.intervals,
         noun="model",
     )
 
@@ -216,7 +207,6 @@ def _of_study(study: Any, cost: str | None) -> _Costs:
         title=f"{words}, {unit}",
         costs={name: value / factor for name, value in costs.items()},
         order=order,
-        intervals={},
         noun="learner",
     )
 
@@ -242,9 +232,6 @@ def _draw_frontier(sheet: Sheet, corners: list[Point], right: float) -> None:
 
 def _note(data: _Costs) -> str:
     parts = [f"Filled, on the thick line: no other {data.noun} beats it in both."]
-    if any(isfinite(end) for ends in data.intervals.values() for end in ends):
-        level = f"{100 * (1 - data.order.alpha):g} %"
-        parts.append(f"Upright lines: {level} intervals of each mean alone.")
     verdicts = {standing.verdict for standing in data.order.standings}
     names: dict[str, list[str]] = {}
     for verdict, (_, name) in _COLOURS.items():
