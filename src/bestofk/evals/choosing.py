@@ -224,14 +224,14 @@ def _read(
                 f"The logs are read already: give {first!r} together with their paths."
             )
         return {logs.metric: logs}
+    if required and not metrics:
+        raise ArgumentError(
+            f"{required[0]!r} is required, and no other metric decides: name it with ",
+            use(metric=...),
+            ".",
+        )
     if len(metrics) + len(required) < 2:
         evals = read_evals(logs, metric=metrics or None, **reading)
-        if required and not metrics:
-            raise ArgumentError(
-                f"{required[0]!r} is required, and no other metric decides: name it with ",
-                use(metric=...),
-                ".",
-            )
         return {evals.metric: evals}
     readings: dict[str, Evals] = {}
     for name in dict.fromkeys((*metrics, *required)):
@@ -277,7 +277,7 @@ def _with_requirements(
             phrases.append(
                 f"it is worse in {name} (by {by})" if by else f"it is ruled out in {name}"
             )
-        elif other.candidates == (best,):
+        elif name in required and other.candidates == (best,):
             phrases.append(f"it is the best in {name}")
         elif required.get(name) is not None:
             worse = at_most_text(other, row.at_most)
