@@ -61,7 +61,7 @@ def report(
     with warnings_as_lines():
         opened = open_study(store, study, decision=which, **changes)
     # The stored command repeats an unchanged study; this command repeats the report.
-    stored = opened.spec.command if not changes else ()
+    stored = opened.record.command if not changes else ()
     path = opened.report(output, title=title, command=stored or command_line())
     if as_json:
         echo_json({**opened.to_dict(), "report": str(path)})

@@ -16,8 +16,8 @@ from bestofk.cli.say import say
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from bestofk.run.record import StoredDecision, StudyRecord
     from bestofk.run.store.store import Store
-    from bestofk.run.store.stored_study import StoredDecision, StoredStudy, Tally
     from bestofk.run.study import Study
 
 MAX_NAMES = 12
@@ -68,7 +68,7 @@ def show(store: str, study: int | None, export: str | None, watch: bool, as_json
         if export is not None:
             if len(shown) != 1:
                 raise click.UsageError(_which_study(shown))
-            rows = export_study(opened, shown[0].id, export)
+            rows = export_study(opened, shown[0].number, export)
         looks = _look(opened, shown)
         if as_json:
             contents = _as_json(opened, shown, looks)
@@ -78,7 +78,7 @@ def show(store: str, study: int | None, export: str | None, watch: bool, as_json
         if export is not None:
             tally, decided = looks[0]
             empty = _empty(tally, _unneeded(decided, tally))
-            say(f"{rows} fits of study {shown[0].id} are in {export}{empty}.")
+            say(f"{rows} fits of study {shown[0].number} are in {export}{empty}.")
             return
         _print(opened, shown, looks)
 
@@ -97,7 +97,7 @@ def _watch(store: str, study: int | None) -> None:
                 shown = opened.studies() if study is None else (opened.study(study),)
                 looks = _look(opened, shown)
                 state = tuple(
-                    (each.id, len(each.spec.decisions), tally.done, tally.failed)
+                    (each.number, len(each.decisions), tally["done"], tally["failed"])
                     for each, (tally, _) in zip(shown, looks, strict=True)
                 )
                 if state != last:
@@ -113,39 +113,38 @@ def _watch(store: str, study: int | None) -> None:
         return
 
 
-Look = tuple["Tally", "Study | str | None"]
+Look = tuple[dict[str, Any], "Study | str | None"]
 """The counts of a study, and the study with its decision, or the error message; None if there are
 many studies."""
 
 
-def _look(store: Store, shown: tuple[StoredStudy, ...]) -> list[Look]:
+def _look(store: Store, shown: tuple[StudyRecord, ...]) -> list[Look]:
     """Read the results of every study once."""
     from bestofk._base.errors import BestOfKError
-    from bestofk.run.open_study import decided_study, study_results
-    from bestofk.run.results import tally
+    from bestofk.run.open_study import decided_study, stored_cells
 
     looks: list[Look] = []
     for study in shown:
-        results = study_results(store, study.spec)
+        cells = stored_cells(store, study)
         decided: Study | str | None = None
         if len(shown) <= MAX_DECIDED_STUDIES:
             try:
                 with warnings_as_lines():
-                    decided = decided_study(study.spec, results, store.shown_url)
+                    decided = decided_study(cells, store.shown_url)
             except BestOfKError as refusal:
                 decided = str(refusal)
-        looks.append((tally(study.spec, results), decided))
+        looks.append((cells.tally(), decided))
     return looks
 
 
-def _which_study(shown: tuple[StoredStudy, ...]) -> str:
+def _which_study(shown: tuple[StudyRecord, ...]) -> str:
     if not shown:
         return "--export needs a study, and the store has none."
-    numbers = ", ".join(str(each.id) for each in shown[:MAX_NAMES])
+    numbers = ", ".join(str(each.number) for each in shown[:MAX_NAMES])
     return f"--export needs --study N, one of {numbers}."
 
 
-def _as_json(store: Store, shown: tuple[StoredStudy, ...], looks: list[Look]) -> dict[str, Any]:
+def _as_json(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) -> dict[str, Any]:
     from dataclasses import asdict
     from math import isfinite
 
@@ -153,21 +152,16 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], looks: list[Look]) ->
 
     studies = []
     for study, (tally, decided) in zip(shown, looks, strict=True):
-        spec = asdict(study.spec)
-        for data in spec["datasets"]:
+        record = asdict(study)
+        for data in record["datasets"]:
             del data["splits"]
         studies.append(
             {
-                "id": study.id,
-                "created": study.created,
-                **spec,
-                "cells": tally.cells,
-                "done": tally.done,
-                "failed": tally.failed,
-                "missing": tally.missing - _unneeded(decided, tally),
+                **record,
+                **tally,
+                "missing": tally["missing"] - _unneeded(decided, tally),
                 "not_needed": _unneeded(decided, tally),
-                "seconds": tally.seconds if isfinite(tally.seconds) else None,
-                "failures": [asdict(failure) for failure in tally.failures],
+                "seconds": tally["seconds"] if isfinite(tally["seconds"]) else None,
                 "recommended": getattr(decided, "recommended", None),
                 "explanation": None if decided is None else "\n".join(_lines(decided, whole=True)),
             }
@@ -181,7 +175,7 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], looks: list[Look]) ->
     }
 
 
-def _print(store: Store, shown: tuple[StoredStudy, ...], looks: list[Look]) -> None:
+def _print(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) -> None:
     from bestofk.cli.terminal import console
     from bestofk.report.screen import one_line, plain
 
@@ -195,31 +189,31 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], looks: list[Look]) -> N
         contents.append(f"{counted(n_payloads, 'result')} of simulations and papers")
     out.print(plain(f"{store.shown_url}: {', '.join(contents)}.", style="bold"))
     for study, (tally, decided) in zip(shown, looks, strict=True):
-        spec = study.spec
-        title = one_line(spec.title, 80) or "(no title)"
+        title = one_line(study.title, 80) or "(no title)"
         out.print()
-        out.print(plain(f"{study.id}. {title}", style="bold"))
-        sets = [f"{one_line(data.name)} ({data.rows} rows)" for data in spec.datasets]
-        metrics = one_line(", ".join((spec.loss, *spec.also)))
+        out.print(plain(f"{study.number}. {title}", style="bold"))
+        sets = [f"{one_line(data.name)} ({data.rows} rows)" for data in study.datasets]
+        metrics = one_line(", ".join(study.losses))
         plan = (
-            f"{spec.plan}, loss {metrics}, random state {spec.random_state}, "
-            f"{counted(spec.repetitions, 'repetition')}"
+            f"{study.plan}, loss {metrics}, random state {study.random_state}, "
+            f"{counted(study.repetitions, 'repetition')}"
         )
         _print_field(out, "created", str(study.created))
-        _print_field(out, "learners", _names([one_line(each.name) for each in spec.learners]))
+        _print_field(out, "learners", _names([one_line(each.name) for each in study.learners]))
         _print_field(out, "data sets", _names(sets))
         _print_field(out, "plan", plan)
         _print_field(out, "fits", _progress(tally, _unneeded(decided, tally)))
-        _print_field(out, "time", f"{_duration(tally.seconds)} in fit and predict")
-        for failure in tally.failures[:MAX_FAILURES]:
-            why = f"{failure.kind}: {one_line(failure.reason, 100)}"
-            _print_field(out, "failed", f"{one_line(failure.learner)}, {failure.count} x {why}")
-        more = len(tally.failures) - MAX_FAILURES
+        _print_field(out, "time", f"{_duration(tally['seconds'])} in fit and predict")
+        for failure in tally["failures"][:MAX_FAILURES]:
+            why = f"{failure['kind']}: {one_line(failure['reason'], 100)}"
+            who = f"{one_line(failure['learner'])}, {failure['count']} x"
+            _print_field(out, "failed", f"{who} {why}")
+        more = len(tally["failures"]) - MAX_FAILURES
         if more > 0:
             reasons = "reason" if more == 1 else "reasons"
             _print_field(out, "failed", f"... and {more} more {reasons}")
-        for number, record in enumerate(spec.decisions, start=1):
-            label = "decision" if len(spec.decisions) == 1 else f"decision {number}"
+        for number, record in enumerate(study.decisions, start=1):
+            label = "decision" if len(study.decisions) == 1 else f"decision {number}"
             _print_field(out, label, _settings(record))
         # Several studies show a headline each; --study N shows the rest.
         for line in _lines(decided, whole=len(shown) == 1):
@@ -263,28 +257,28 @@ def _settings(record: StoredDecision) -> str:
         return f"unknown to this version of bestofk: {refusal}"
 
 
-def _unneeded(decided: Study | str | None, tally: Tally) -> int:
+def _unneeded(decided: Study | str | None, tally: dict[str, Any]) -> int:
     """Return the number of fits that a settled race saved."""
     race = getattr(decided, "race", None)
-    return tally.missing if race is not None and race.settled else 0
+    return int(tally["missing"]) if race is not None and race.settled else 0
 
 
-def _progress(tally: Tally, unneeded: int) -> str:
-    parts = [f"{tally.done} of {tally.cells} done"]
-    if tally.failed:
-        parts.append(f"{tally.failed} failed")
+def _progress(tally: dict[str, Any], unneeded: int) -> str:
+    parts = [f"{tally['done']} of {tally['cells']} done"]
+    if tally["failed"]:
+        parts.append(f"{tally['failed']} failed")
     if unneeded:
         parts.append(f"{unneeded} not needed")
-    elif tally.missing:
-        parts.append(f"{tally.missing} to do")
+    elif tally["missing"]:
+        parts.append(f"{tally['missing']} to do")
     return ", ".join(parts)
 
 
-def _empty(tally: Tally, unneeded: int) -> str:
-    if not (tally.failed or tally.missing):
+def _empty(tally: dict[str, Any], unneeded: int) -> str:
+    if not (tally["failed"] or tally["missing"]):
         return ""
-    failed = f"{tally.failed} failed"
-    rest = f"{unneeded} were not needed" if unneeded else f"{tally.missing} are still to do"
+    failed = f"{tally['failed']} failed"
+    rest = f"{unneeded} were not needed" if unneeded else f"{tally['missing']} are still to do"
     return f"; the loss is empty where {failed} and {rest}"
 
 

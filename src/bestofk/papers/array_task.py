@@ -20,9 +20,9 @@ from bestofk.papers.comparison import Request
 from bestofk.run.cells import Failure
 from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
-from bestofk.run.run_task import run_task
+from bestofk.run.runner import run
 from bestofk.run.store import opened
-from bestofk.run.task import Block, BlockSizer, ItemEvaluator, Task, sendable_error
+from bestofk.run.task import Block, BlockSizer, Task, sendable_error
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
@@ -50,41 +50,64 @@ class ArrayPiece(Generic[ArgumentT]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ArrayResult:
+class ArrayResult(Generic[ItemT]):
     """The array of an item, or the exception it raised."""
 
-    key: str
-    array: Array | None
+    item: ItemT
+    array: Array | None = None
     raised: Exception | None = None
     seconds: float | None = None
     """Time taken; None for the first item of a process, which also loads its code."""
 
 
-class KeptArrays(Task[ItemT, ArrayResult]):
+class KeptArrays(Task[ItemT, ArrayResult[ItemT]]):
     """A task whose items give one array each, kept in a store."""
 
     kind: ClassVar[str]
     """The kind of the payloads in a store."""
 
-    def key_of(self, result: ArrayResult) -> str:
-        return result.key
+    @abstractmethod
+    def array(self, item: ItemT) -> Array:
+        """Return the array of an item."""
 
-    def lost(self, item: ItemT, failure: Failure) -> ArrayResult:
-        reason = f"{self.label(item)}: {failure.reason}"
-        return ArrayResult(key=self.key(item), array=None, raised=RunError(reason))
+    def evaluate(
+        self,
+        items: Sequence[ItemT],
+        *,
+        apart: bool = False,  # noqa: ARG002  (they always are)
+    ) -> Iterator[ArrayResult[ItemT]]:
+        state = vars(self)
+        for item in items:
+            start = time.perf_counter()
+            try:
+                array = self.array(item)
+            except Exception as raised:
+                yield ArrayResult(item=item, raised=sendable_error(raised))
+                continue
+            seconds = time.perf_counter() - start if state.get("_first_is_done") else None
+            yield ArrayResult(item=item, array=array, seconds=seconds)
+            state["_first_is_done"] = True
 
-    def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ArrayResult]:
+    def item_of(self, result: ArrayResult[ItemT]) -> ItemT:
+        return result.item
+
+    def lost(self, item: ItemT, failure: Failure) -> ArrayResult[ItemT]:
+        return ArrayResult(item=item, raised=RunError(f"{self.label(item)}: {failure.reason}"))
+
+    def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ArrayResult[ItemT]]:
         payloads = store.get_payloads(list(items))
-        return {key: ArrayResult(key=key, array=_unpack(data)) for key, data in payloads.items()}
+        return {
+            key: ArrayResult(item=items[key], array=_unpack(data)) for key, data in payloads.items()
+        }
 
-    def keep(self, store: Store, result: ArrayResult) -> None:
+    def keep(self, store: Store, result: ArrayResult[ItemT]) -> None:
         if result.array is not None:
-            store.put_payload(result.key, _pack(result.array), kind=self.kind)
+            store.put_payload(self.key(result.item), _pack(result.array), kind=self.kind)
 
-    def failed(self, result: ArrayResult) -> bool:
+    def failed(self, result: ArrayResult[ItemT]) -> bool:
         return result.raised is not None
 
-    def seconds(self, result: ArrayResult) -> float | None:
+    def seconds(self, result: ArrayResult[ItemT]) -> float | None:
         return result.seconds
 
     def arrays(
@@ -95,41 +118,15 @@ class KeptArrays(Task[ItemT, ArrayResult]):
         The first exception of an item ends the work.
         """
         with opened(store) as kept:
-            results = run_task(
+            results = run(
                 self,
                 items,
                 engine=engine,
                 store=kept,
                 progress=progress,
-                stop=lambda _, result: result.raised,
+                stop=lambda result: result.raised,
             )
         return [array for item in items if (array := results[item].array) is not None]
-
-
-class ArrayEvaluator(ItemEvaluator[ItemT, ArrayResult]):
-    """Compute arrays and record exceptions."""
-
-    def __init__(self, task: KeptArrays[ItemT]) -> None:
-        self.task = task
-        self._first_item_done = False
-
-    @abstractmethod
-    def array(self, item: ItemT) -> Array:
-        """Return the array of an item."""
-
-    def evaluate(self, items: Iterable[ItemT]) -> Iterator[ArrayResult]:
-        """Yield the result of every item."""
-        for item in items:
-            key = self.task.key(item)
-            start = time.perf_counter()
-            try:
-                array = self.array(item)
-            except Exception as raised:
-                yield ArrayResult(key=key, array=None, raised=sendable_error(raised))
-                continue
-            seconds = time.perf_counter() - start if self._first_item_done else None
-            yield ArrayResult(key=key, array=array, seconds=seconds)
-            self._first_item_done = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,8 +152,8 @@ class ArrayTask(KeptArrays[ArrayPiece[ArgumentT]]):
     def key(self, item: ArrayPiece[ArgumentT]) -> str:
         return item.key(self.code)
 
-    def evaluator(self) -> PieceEvaluator[ArgumentT]:
-        return PieceEvaluator(self)
+    def array(self, item: ArrayPiece[ArgumentT]) -> Array:
+        return self.function(item.argument)
 
     def label(self, item: ArrayPiece[ArgumentT]) -> str:
         return item.name
@@ -169,16 +166,6 @@ class ArrayTask(KeptArrays[ArrayPiece[ArgumentT]]):
         hurried: bool = False,  # noqa: ARG002
     ) -> Iterator[Block[ArrayPiece[ArgumentT]]]:
         return (Block(items=(item,)) for item in items)
-
-
-class PieceEvaluator(ArrayEvaluator[ArrayPiece[ArgumentT]]):
-    """Call the function of a task."""
-
-    task: ArrayTask[ArgumentT]
-
-    def array(self, item: ArrayPiece[ArgumentT]) -> Array:
-        """Return the array of a piece."""
-        return self.task.function(item.argument)
 
 
 def obtain(

@@ -23,7 +23,7 @@ from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.version import __version__
 
 if TYPE_CHECKING:
-    from bestofk.run.store.stored_study import StudySpec
+    from bestofk.run.record import StudyRecord
 
 MAX_FINGERPRINTS = 200
 """Rows of a table of fingerprints; the store has all."""
@@ -89,7 +89,7 @@ def facts_of(
             facts.append(("Arguments of the test", arguments))
     if losses is not None:
         facts.append(("Fingerprint of losses", losses.fingerprint))
-    facts.append(("Versions", _versions(study.spec if study is not None else None)))
+    facts.append(("Versions", _versions(study.record if study is not None else None)))
     return facts
 
 
@@ -103,7 +103,7 @@ def _test_arguments(order: Decision) -> str:
     )
 
 
-def _versions(spec: StudySpec | None) -> str:
+def _versions(record: StudyRecord | None) -> str:
     """Return the versions that ran the study, and those that decided if they differ."""
     current = {
         "bestofk": __version__,
@@ -111,9 +111,9 @@ def _versions(spec: StudySpec | None) -> str:
         "numpy": version("numpy"),
         "scipy": version("scipy"),
     }
-    if spec is None:
+    if record is None:
         return _listed(current)
-    ran = dict(spec.versions)
+    ran = dict(record.versions)
     decided = {name: number for name, number in current.items() if ran.get(name, number) != number}
     listed = _listed({**current, **ran})
     return f"{listed}; decided with {_listed(decided)}" if decided else listed
@@ -136,8 +136,8 @@ class Repeat:
 
 def repeat_of(order: Decision | None, study: Study | None, command: Sequence[str] = ()) -> Repeat:
     """Return the command line if there was one, otherwise the call."""
-    spec = None if study is None else study.spec
-    command = command or (() if spec is None else spec.command)
+    record = None if study is None else study.record
+    command = command or (() if record is None else record.command)
     if command:
         text = " ".join(shlex.quote(hide_passwords(word)) for word in command)
         heading = "The command that repeats it"
@@ -207,14 +207,14 @@ def _plan_argument(plan: str) -> str:
 
 
 def _compare_call(order: Decision | None, study: Study) -> str:
-    spec = study.spec
-    learners = ", ".join(f"{learner.name!r}: ..." for learner in spec.learners)
+    record = study.record
+    learners = ", ".join(f"{learner.name!r}: ..." for learner in record.learners)
     arguments = [
         f"{{{learners}}}",
-        f"data={[data.name for data in spec.datasets]!r}",
-        _plan_argument(spec.plan),
-        f"scoring={[spec.loss, *spec.also] if spec.also else spec.loss!r}",
-        f"random_state={spec.random_state}",
+        f"data={[data.name for data in record.datasets]!r}",
+        _plan_argument(record.plan),
+        f"scoring={list(record.losses) if len(record.losses) > 1 else record.loss!r}",
+        f"random_state={record.random_state}",
     ]
     settings = {} if order is None else _decision_arguments(order)
     if study.settings is not None:
@@ -225,8 +225,8 @@ def _compare_call(order: Decision | None, study: Study) -> str:
     arguments += _assignments(keywords)
     if settings:
         arguments.append(f"settings=bk.Settings({', '.join(_assignments(settings))})")
-    if spec.repetitions > 1:
-        arguments.append(f"execution=bk.Execution(repetitions={spec.repetitions})")
+    if record.repetitions > 1:
+        arguments.append(f"execution=bk.Execution(repetitions={record.repetitions})")
     if study.race is not None:
         arguments.append(
             f"stop=bk.StopRule(target={study.race.target!r}, risk={study.race.risk!r})"
@@ -241,12 +241,12 @@ def origin_tables(study: Study | None) -> list[OutputTable]:
     """Return the tables of fingerprints and settings of learners and data sets."""
     if study is None:
         return []
-    spec = study.spec
-    learners, datasets = spec.learners[:MAX_FINGERPRINTS], spec.datasets[:MAX_FINGERPRINTS]
+    record = study.record
+    learners, datasets = record.learners[:MAX_FINGERPRINTS], record.datasets[:MAX_FINGERPRINTS]
     return [
         OutputTable(
             name="learner-origins",
-            title=f"Settings and fingerprints of {counted(len(spec.learners), 'learner')}",
+            title=f"Settings and fingerprints of {counted(len(record.learners), 'learner')}",
             columns=(
                 Column("learner", "Learner", "name", [x.name for x in learners]),
                 Column("settings", "Settings", "code", [x.settings for x in learners]),
@@ -255,7 +255,7 @@ def origin_tables(study: Study | None) -> list[OutputTable]:
         ),
         OutputTable(
             name="data-origins",
-            title=f"Sizes and fingerprints of {counted(len(spec.datasets), 'data set')}",
+            title=f"Sizes and fingerprints of {counted(len(record.datasets), 'data set')}",
             columns=(
                 Column("dataset", "Data set", "name", [x.name for x in datasets]),
                 Column("rows", "Rows", "count", [x.rows for x in datasets]),

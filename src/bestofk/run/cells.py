@@ -1,16 +1,24 @@
-"""Keys, results and failures of cells; a cell is one fit and its score."""
+"""Cells: one fit each, with its scores, times and predictions; and a table of them in columns."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal, get_args
+import io
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
+import numpy.typing as npt
 
+from bestofk._base.checks import Floats
 from bestofk._base.formatting import without_controls
+
+if TYPE_CHECKING:
+    from bestofk.run.record import StudyRecord
 
 FailureKind = Literal[
     "raised",
@@ -24,42 +32,6 @@ FailureKind = Literal[
     "cannot-score",
 ]
 FAILURE_KINDS: tuple[str, ...] = get_args(FailureKind)
-
-
-@dataclass(frozen=True, kw_only=True)
-class CellKey:
-    """The key of a cell: everything that its result depends on.
-
-    `dataset` and `learner` are fingerprints. `splits` holds the seed, the fingerprint of the rows
-    (longer plans begin with the same runs) and that of the way of evaluation. The metrics are not
-    part of it: one fit has a score by each.
-    """
-
-    dataset: str
-    learner: str
-    splits: str
-    run: int
-    fold: int
-    repetition: int
-
-    @cached_property
-    def digest(self) -> str:
-        """The cell's identifier of 32 hexadecimal digits."""
-        names = (self.dataset, self.learner, self.splits)
-        text = f"{names!r} {self.run} {self.fold} {self.repetition}"
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-    def seed(self, random_state: int) -> int:
-        """Return the learner's seed in this cell, 32 bits that depend only on the key.
-
-        Code is excluded, so that editing a learner does not change its seed.
-        """
-        learner = self.learner.partition("-")[0]
-        rows = ":".join(self.splits.split(":")[:2])
-        names = f"{self.dataset}|{learner}|{rows}|{self.run}|{self.fold}"
-        digest = hashlib.sha256(f"{names}|{self.repetition}".encode()).digest()
-        entropy = [random_state, *np.frombuffer(digest, dtype="<u4").tolist()]
-        return int(np.random.SeedSequence(entropy).generate_state(1)[0])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,11 +72,6 @@ class Failure:
         return self.kind in ("killed", "memory")
 
 
-def missing(raised: ImportError) -> str:
-    """Return the name of the package that a cell lacks, if it is known."""
-    return (raised.name or "").partition(".")[0]
-
-
 def _is_installed(package: str) -> bool:
     from importlib.util import find_spec
 
@@ -120,68 +87,253 @@ Score = float | Failure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CellResult:
-    """The result of one cell: a score by every metric of the study, with times and sizes."""
+class Cell:
+    """One fit: the positions of its learner and data set, its split, and its results.
 
-    key: CellKey
-    scores: tuple[Score, ...]
-    """In the order of the metrics; the first one decides."""
-    fit_time: float | None = None
+    Two cells are equal if they are the same fit of a study, whether it was evaluated or not.
+    """
+
+    learner: int
+    dataset: int
+    run: int
+    fold: int
+    repetition: int = 0
+    scores: tuple[Score, ...] = field(default=(), compare=False)
+    """By metric, of which the first one decides; empty if the cell was not evaluated."""
+    fit_time: float | None = field(default=None, compare=False)
     """Seconds of one fit; for cells of a whole-plan evaluation, of one fit made to measure it."""
-    predict_time: float | None = None
-    size: int | None = None
+    predict_time: float | None = field(default=None, compare=False)
+    size: int | None = field(default=None, compare=False)
     """Bytes of the pickled model."""
-    n_train: int | None = None
-    n_test: int | None = None
-    warnings: tuple[str, ...] = ()
-    predictions: bytes | None = None
-    """Predictions of the test rows, if requested."""
+    n_train: int | None = field(default=None, compare=False)
+    n_test: int | None = field(default=None, compare=False)
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    predictions: bytes | None = field(default=None, compare=False)
+    """Predictions of the test rows, if requested; see `pack`."""
+
+    @property
+    def split(self) -> tuple[int, int, int]:
+        """The data set, run and fold."""
+        return self.dataset, self.run, self.fold
 
     @property
     def loss(self) -> float | None:
-        """The loss by the deciding metric; None if that failed."""
-        first = self.scores[0]
+        """The loss by the deciding metric; None if there is none."""
+        first = self.scores[0] if self.scores else None
         return None if isinstance(first, Failure) else first
 
     @property
     def failure(self) -> Failure | None:
         """Why there is no loss by the deciding metric."""
-        first = self.scores[0]
+        first = self.scores[0] if self.scores else None
         return first if isinstance(first, Failure) else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellBatch:
-    """Many stored cells, column by column; None if a cell lacks a number."""
+def pack(
+    predicted: npt.NDArray[Any], probabilities: Floats | None, scores: Floats | None = None
+) -> bytes:
+    """Compress predicted class codes (or numbers), probabilities (n, C) and scores (n,), if any."""
+    buffer = io.BytesIO()
+    np.save(buffer, predicted, allow_pickle=False)
+    # the number of axes tells probabilities from scores
+    for array in (probabilities, scores):
+        if array is not None:
+            np.save(buffer, array, allow_pickle=False)
+    return zlib.compress(buffer.getvalue(), level=1)
 
-    digest: Sequence[str]
-    dataset: Sequence[str]
-    learner: Sequence[str]
-    splits: Sequence[str]
-    run: Sequence[int]
-    fold: Sequence[int]
-    repetition: Sequence[int]
-    fit_time: Sequence[float | None]
-    predict_time: Sequence[float | None]
-    size: Sequence[int | None]
-    n_train: Sequence[int | None]
-    n_test: Sequence[int | None]
-    scores: Sequence[Sequence[Score]]
-    """By metric, and then by cell."""
-    warnings: Mapping[int, tuple[str, ...]]
-    """By the position of the cell, like the next field."""
-    predictions: Mapping[int, bytes]
 
-    def result(self, row: int, key: CellKey) -> CellResult:
-        """Return the result of one of the cells."""
-        return CellResult(
-            key=key,
-            scores=tuple([column[row] for column in self.scores]),
-            fit_time=self.fit_time[row],
-            predict_time=self.predict_time[row],
-            size=self.size[row],
-            n_train=self.n_train[row],
-            n_test=self.n_test[row],
-            warnings=self.warnings.get(row, ()),
-            predictions=self.predictions.get(row),
+def unpack(packed: bytes) -> tuple[npt.NDArray[Any], Floats | None, Floats | None]:
+    """Return the predictions, probabilities and scores that `pack` compressed."""
+    data = zlib.decompress(packed)
+    buffer = io.BytesIO(data)
+    predicted = np.load(buffer, allow_pickle=False)
+    probabilities = scores = None
+    while buffer.tell() < len(data):
+        array = np.load(buffer, allow_pickle=False)
+        if array.ndim == 2:
+            probabilities = array
+        else:
+            scores = array
+    return predicted, probabilities, scores
+
+
+NUMBERS = ("fit_time", "predict_time", "size", "n_train", "n_test")
+_WHOLE = ("size", "n_train", "n_test")
+Columns = Mapping[str, Any]
+"""Many evaluated cells: a list by field, of `scores` a list of lists by metric, and of `warnings`
+and `predictions`, which few cells have, a mapping by row."""
+
+
+def with_results(cell: Cell, columns: Columns, row: int) -> Cell:
+    """Return a cell with the results in a row of columns."""
+    return replace(
+        cell,
+        scores=tuple(column[row] for column in columns["scores"]),
+        warnings=columns["warnings"].get(row, ()),
+        predictions=columns["predictions"].get(row),
+        **{name: columns[name][row] for name in NUMBERS},
+    )
+
+
+class CellTable:
+    """The evaluated cells of a study in columns: a million take 60 megabytes.
+
+    A cell has the same position in every table of the study, by data set, run, fold, repetition
+    and learner. A `Cell` is built when it is asked for.
+    """
+
+    def __init__(self, record: StudyRecord, cells: Iterable[Cell] = ()) -> None:
+        self.record, self.metric, n = record, 0, record.n_cells
+        self._numbers = {name: np.full(n, np.nan) for name in NUMBERS}
+        self._scores = np.full((len(record.metrics), n), np.nan)
+        self._failures: list[dict[int, Failure]] = [{} for _ in record.metrics]
+        self._there = np.zeros(n, dtype=bool)
+        self._warnings: dict[int, tuple[str, ...]] = {}
+        self._predictions: dict[int, bytes] = {}
+        for cell in cells:
+            self[cell] = cell
+
+    def by_metric(self, metric: int) -> Self:
+        """Return the same cells with the losses and failures of another metric."""
+        other = copy(self)
+        other.metric = metric
+        return other
+
+    def of(self, record: StudyRecord) -> Self:
+        """Return the same cells with another record of the same study."""
+        other = copy(self)
+        other.record = record
+        return other
+
+    @property
+    def failures(self) -> list[tuple[Cell, Failure]]:
+        """The cells without a loss by the metric, in order, with the reason."""
+        failures = self._failures[self.metric]
+        return [(self.record.cell_at(at), failures[at]) for at in sorted(failures)]
+
+    def __setitem__(self, cell: Cell, evaluated: Cell) -> None:
+        """Set the results of a cell, which may be those of another one with the same key."""
+        at = self.record.position(cell)
+        for name, column in self._numbers.items():
+            value = getattr(evaluated, name)
+            column[at] = np.nan if value is None else value
+        for metric, score in enumerate(evaluated.scores):
+            self._set_score(metric, at, score)
+        self._there[at] = True
+        self._keep(at, evaluated.warnings, evaluated.predictions)
+
+    def add_rows(self, columns: Columns, positions: Sequence[int], rows: Sequence[int]) -> None:
+        """Copy `rows` of columns of cells to these positions."""
+        at, chosen = np.array(positions, dtype=np.intp), np.array(rows, dtype=np.intp)
+        for name, column in self._numbers.items():
+            column[at] = np.array(columns[name], dtype=np.float64)[chosen]
+        for metric, scores in enumerate(columns["scores"]):
+            if set(map(type, scores)) <= {float}:
+                self._scores[metric, at] = np.array(scores, dtype=np.float64)[chosen]
+            else:
+                for row, position in zip(rows, positions, strict=True):
+                    self._set_score(metric, position, scores[row])
+        self._there[at] = True
+        warnings, predictions = columns["warnings"], columns["predictions"]
+        if warnings or predictions:
+            for row, position in zip(rows, positions, strict=True):
+                self._keep(position, warnings.get(row, ()), predictions.get(row))
+
+    def add_matches(self, columns: Columns, matches: Sequence[tuple[int, int, int]]) -> None:
+        """Copy matches (row of the columns, data set, learner), if the plan has their split."""
+        if not matches:
+            return
+        numbers = np.fromiter(chain.from_iterable(matches), np.intp, 3 * len(matches))
+        rows, datasets, learners = numbers.reshape(-1, 3).T
+        runs, folds, repetitions = (
+            np.array(columns[name], dtype=np.intp)[rows] for name in ("run", "fold", "repetition")
         )
+        positions, planned = self.record.positions(datasets, runs, folds, repetitions, learners)
+        self.add_rows(columns, positions[planned].tolist(), rows[planned].tolist())
+
+    def _set_score(self, metric: int, at: int, score: Score) -> None:
+        failed = isinstance(score, Failure)
+        self._failures[metric].pop(at, None)
+        self._scores[metric, at] = np.nan if failed else score
+        if isinstance(score, Failure):
+            self._failures[metric][at] = score
+
+    def _keep(self, at: int, warnings: tuple[str, ...], predictions: bytes | None) -> None:
+        """Store the fields that few cells have."""
+        self._warnings.pop(at, None)
+        self._predictions.pop(at, None)
+        if warnings:
+            self._warnings[at] = warnings
+        if predictions is not None:
+            self._predictions[at] = predictions
+
+    def get(self, cell: Cell) -> Cell | None:
+        """Return a cell as it was evaluated; None if it was not."""
+        at = self.record.position(cell)
+        return self._cell(at) if self._there[at] else None
+
+    def _cell(self, at: int) -> Cell:
+        numbers: dict[str, Any] = {
+            name: _number(name, column[at]) for name, column in self._numbers.items()
+        }
+        scores = (
+            failures.get(at) or float(values[at])
+            for values, failures in zip(self._scores, self._failures, strict=True)
+        )
+        return replace(
+            self.record.cell_at(at),
+            scores=tuple(scores),
+            warnings=self._warnings.get(at, ()),
+            predictions=self._predictions.get(at),
+            **numbers,
+        )
+
+    def __contains__(self, cell: Cell) -> bool:
+        return bool(self._there[self.record.position(cell)])
+
+    def __iter__(self) -> Iterator[Cell]:
+        return (self._cell(at) for at in np.flatnonzero(self._there).tolist())
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self._there))
+
+    def absent(self) -> Iterator[Cell]:
+        """Yield the cells that were not evaluated."""
+        return map(self.record.cell_at, np.flatnonzero(~self._there).tolist())
+
+    def column(self, name: str) -> Floats:
+        """Return ``"loss"`` or a number: (data set, split, repetition, learner), NaN if unknown."""
+        column = self._scores[self.metric] if name == "loss" else self._numbers[name]
+        return column.reshape(self.record.shape)
+
+    @property
+    def there(self) -> npt.NDArray[np.bool_]:
+        """Which cells were evaluated, in the shape of `column`."""
+        return self._there.reshape(self.record.shape)
+
+    def tally(self) -> dict[str, Any]:
+        """Count the cells: all, done, failed and missing; their seconds; failures by reason."""
+        counts = Counter(
+            (self.record.learners[cell.learner].name, failure.kind, failure.reason)
+            for cell, failure in self.failures
+        )
+        failed, cells = counts.total(), self.record.n_cells
+        return {
+            "cells": cells,
+            "done": len(self) - failed,
+            "failed": failed,
+            "missing": cells - len(self),
+            "seconds": sum(float(np.nansum(self._numbers[name])) for name in NUMBERS[:2]),
+            "failures": [
+                {"learner": learner, "kind": kind, "reason": reason, "count": count}
+                for (learner, kind, reason), count in sorted(
+                    counts.items(), key=lambda item: (-item[1], item[0])
+                )
+            ],
+        }
+
+
+def _number(name: str, value: float) -> float | int | None:
+    if np.isnan(value):
+        return None
+    return int(value) if name in _WHOLE else float(value)

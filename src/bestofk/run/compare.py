@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,12 +18,12 @@ from bestofk._base.formatting import counted
 from bestofk.data.dataset import DataSet
 from bestofk.decide.preference import MeasuredCosts, PreferenceLike
 from bestofk.decide.settings import Settings
-from bestofk.run.cells import CellResult
+from bestofk.learners.preparation import ready_learner
+from bestofk.run.cells import Cell, CellTable
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import conclude
 from bestofk.run.data_cautions import data_cautions
 from bestofk.run.engine import Execution
-from bestofk.run.experiment import AllCells, CellIndex, Experiment, NamedLearner
 from bestofk.run.inputs import (
     as_datasets,
     check_settings,
@@ -36,19 +37,18 @@ from bestofk.run.inputs import (
     with_task_of_learners,
 )
 from bestofk.run.judge import refuse_unscorable, weight_notes
+from bestofk.run.live import Live
 from bestofk.run.metrics import as_losses, check_loss
 from bestofk.run.progress import Progress, observer
-from bestofk.run.results import preparation_of
-from bestofk.run.run_task import run_task
+from bestofk.run.record import StoredDecision, StudyRecord, now
+from bestofk.run.runner import run
 from bestofk.run.store import opened
-from bestofk.run.store.stored_study import StoredDecision, StudySpec, now
 from bestofk.run.study import Study
 from bestofk.splits.plans import Plan, plan as make_plan
 
 if TYPE_CHECKING:
     from bestofk.decide.stopping.rule import StopRule
-    from bestofk.losses.losses import Scores
-    from bestofk.run.race import PlannedRace, RaceOutcome
+    from bestofk.run.race import PlannedRace
 
 ValueT = TypeVar("ValueT", Settings, Execution)
 
@@ -191,37 +191,34 @@ def compare(
         rule = as_stop_rule(stop, datasets=len(datasets))
     named, notes = with_baseline(named, datasets[0])
     check_task(named, datasets)
-    names = tuple(learner.name for learner in named)
-    settings.check_learners(names)
+    settings.check_learners(tuple(named))
     if plan is None:
         plan = _default_plan(datasets, settings, execution, rule)
     sliced = datasets[0].by is not None
     if sliced:
         execution = replace(execution, keep_predictions=True)
-    experiment = _experiment(named, datasets, plan, scoring, execution, seed)
-    notes += (*seed_notes(named), *data_cautions(experiment))
-    experiment = replace(experiment, notes=notes)
-    check_settings(experiment, settings)
+    live = _live(named, datasets, plan, scoring, execution, seed)
+    live = live.recorded(notes=(*notes, *seed_notes(named), *data_cautions(live)))
+    check_settings(live, settings)
     if sliced:
         from bestofk.run.slices import refuse_slices
 
-        refuse_slices(experiment, stops=rule is not None)
+        refuse_slices(live, stops=rule is not None)
     if learners is not None:
-        refuse_unscorable({one.name: one.estimator for one in named}, experiment.loss)
-
+        refuse_unscorable(named, live.loss)
     race = None
     if rule is not None:
         from bestofk.run.race import planned_race
 
         # refuse what cannot be stopped before the first fit
-        design = experiment.splits[0].design
         race = planned_race(
-            names, design, settings, rule, datasets=len(datasets), span=experiment.loss.span
-        )
+            live.record.names, live.record.design, settings, rule, datasets=len(datasets),
+            span=live.loss.span,
+        )  # fmt: skip
     if settings.prefer == "complexity":
         costs = MeasuredCosts(what="complexity", costs=complexities(named, datasets))
         settings = replace(settings, prefer=costs)
-    return run_comparison(experiment, settings, execution, deadline, race)
+    return run_comparison(live, settings, execution, deadline, race)
 
 
 def _combined(value: ValueT, name: str, **keywords: Any) -> ValueT:
@@ -262,38 +259,38 @@ def _default_plan(
     return make_plan(spec, random_state=settings.random_state)
 
 
-def _experiment(
-    learners: tuple[NamedLearner, ...],
+def _live(
+    learners: Mapping[str, Any],
     datasets: tuple[DataSet, ...],
     plan: Plan,
     scoring: Any,
     execution: Execution,
     random_state: int,
-) -> Experiment:
+) -> Live:
     """Return what is to be run."""
     classes = datasets[0].classes if datasets[0].task == "classification" else None
     splits = splits_for(plan, datasets)
-    loss, *others = as_losses(scoring, classes=classes)
+    metrics = as_losses(scoring, classes=classes)
     for data, of_data in zip(datasets, splits, strict=True):
-        for one in (loss, *others):
+        for one in metrics:
             check_loss(one, data, of_data, classes)
-    return Experiment(
-        learners=learners,
-        datasets=datasets,
-        splits=splits,
-        loss=loss,
-        also=tuple(others),
+    return Live.of(
+        learners,
+        datasets,
+        splits,
+        metrics,
         repetitions=execution.repetitions,
         random_state=random_state,
+        threads=execution.threads,
+        stored=execution.store is not None,
         # the instances of a single split are tested
         keep_predictions=execution.keep_predictions or splits[0].runs * splits[0].folds == 1,
-        threads=execution.threads,
         # a budget may end the run after its first split
         keep_first=execution.budget is not None,
     )
 
 
-def complexities(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> dict[str, float]:
+def complexities(learners: Mapping[str, Any], datasets: Sequence[DataSet]) -> dict[str, float]:
     """Return the mean number of parameters of each learner, fitted to all rows of each data set.
 
     Refuse learners whose parameters cannot be counted.
@@ -301,134 +298,102 @@ def complexities(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) 
     from bestofk.learners.complexity import fitted_complexity
 
     parameters = {}
-    for learner in learners:
-        counts = [fitted_complexity(learner.estimator, data) for data in datasets]
+    for name, estimator in learners.items():
+        counts = [fitted_complexity(estimator, data) for data in datasets]
         known = [count for count in counts if count is not None]
         if len(known) < len(counts):
             raise ArgumentError(
                 f"prefer 'complexity' needs learners that count their parameters; "
-                f"{learner.name!r} does not: use 'size', or name the learners."
+                f"{name!r} does not: use 'size', or name the learners."
             )
-        parameters[learner.name] = float(np.mean(known))
+        parameters[name] = float(np.mean(known))
     return parameters
 
 
 def run_comparison(
-    experiment: Experiment,
+    live: Live,
     settings: Settings,
     execution: Execution,
     deadline: float | None,
     race: PlannedRace | None,
 ) -> Study:
-    """Run a fully specified comparison, decide, and record the result in the store."""
-    spec = replace(
-        experiment.spec,
-        command=tuple(execution.command),
-        taken=_assumed(experiment),
-        notes=(*experiment.notes, *experiment.plan_notes, *_weight_notes(experiment)),
-        preparation=preparation_of(experiment),
-        decisions=(
-            StoredDecision(
-                options=settings.to_dict(),
-                created=now(),
-                command=tuple(execution.command),
-                race=None if race is None else asdict(race.rule),
-            ),
-        ),
-    )
-    outcome, results, notes, too_little, where = _run(
-        experiment, spec, execution, deadline, settings, race
-    )
-    if notes:
-        partial_fits = len(results) if len(results) < experiment.n_cells else None
-        spec = record(spec, execution, notes=notes, fits=partial_fits)
+    """Run a fully specified comparison, decide, and record the result in the store.
 
-    def whole_plan() -> Study:
-        def by_instance(metric: int, learners: Sequence[int]) -> Scores | None:
-            from bestofk.run.one_test_set import instance_losses
-
-            return instance_losses(experiment, results, learners, metric=metric)
-
-        return conclude(
-            spec,
-            results,
-            design=experiment.splits[0].design,
-            settings=settings,
-            notes=notes,
-            by_instance=by_instance,
-            too_little=too_little,
-            store=where,
-        )
-
-    if outcome is None:
-        study = replace(whole_plan(), experiment=experiment)
-        if experiment.datasets[0].by is not None:
-            from bestofk.run.slices import study_slices
-
-            study = replace(study, slices=study_slices(study, experiment, results, settings))
-        return study
-    from bestofk.run.race import conclude_race
-
-    study = conclude_race(outcome, spec, settings, whole_plan, notes=notes, store=where)
-    return replace(study, experiment=experiment)
-
-
-def record(spec: StudySpec, execution: Execution, **facts: Any) -> StudySpec:
-    """Add facts about the last decision to the specification and to the store."""
-    spec = replace(spec, decisions=(replace(spec.decisions[-1], **facts),))
-    with opened(execution.store) as store:
-        if store is not None:
-            store.register(spec)
-    return spec
-
-
-def _run(
-    experiment: Experiment,
-    spec: StudySpec,
-    execution: Execution,
-    deadline: float | None,
-    settings: Settings,
-    race: PlannedRace | None,
-) -> tuple[RaceOutcome | None, Mapping[CellIndex, CellResult], tuple[str, ...], str, str]:
-    """Load each cell from the store or evaluate it; of a race, only the cells that it needs.
-
-    Return the race's outcome, the results, notes, what to say if nothing can be decided, and the
-    store.
+    Load each cell from the store or evaluate it; of a race, only the cells that it needs.
     """
-    task, cells = ComparisonTask(experiment), AllCells(experiment)
-    budget, where = execution.budget, "memory"
+    decision = StoredDecision(
+        options=settings.to_dict(),
+        created=now(),
+        command=tuple(execution.command),
+        race=None if race is None else asdict(race.rule),
+    )
+    live = live.recorded(
+        command=tuple(execution.command),
+        taken=_assumed(live),
+        notes=(*live.record.notes, *live.plan_notes, *_weight_notes(live)),
+        preparation=_preparation(live),
+        decisions=(decision,),
+    )
+    task, where = ComparisonTask(live), "memory"
     notes: tuple[str, ...] = ()
-    results: Mapping[CellIndex, CellResult]
     outcome = None
     with opened(execution.store) as store:
         if store is not None:
-            store.register(spec)
-            where, notes = store.shown_url, tuple(map(_unknown_note, experiment.unknown))
-        run = partial(
-            run_task,
+            store.register(live.record)
+            where, notes = store.shown_url, tuple(map(_unknown_note, live.unknown))
+        run_cells = partial(
+            run,
             task,
             store=store,
             deadline=deadline,
-            stop=partial(_first_failure, task) if execution.on_failure == "stop" else None,
+            stop=partial(_first_failure, live) if execution.on_failure == "stop" else None,
             retry_failed=execution.retry_failed,
         )
         engine, progress = execution.runner(), observer(execution.progress, _shorter(execution))
         if race is None:
-            results = run(cells, engine=engine, progress=progress)
+            table: CellTable = run_cells(engine=engine, progress=progress)
         else:
             from bestofk.run.race import run_race
 
-            outcome = run_race(race, task, spec, settings, run, engine, progress)
-            results = outcome.results
+            outcome = run_race(race, task, settings, run_cells, engine, progress)
+            table = outcome.table
+    done, planned = len(table), live.record.n_cells
+    unfinished = done < planned if outcome is None else outcome.cut and outcome.whole
     too_little = ""
-    unfinished = len(results) < len(cells) if outcome is None else outcome.cut and outcome.whole
-    if budget is not None and unfinished:
-        notes += (budget_words(budget, len(results), len(cells)),)
+    if execution.budget is not None and unfinished:
+        notes += (budget_words(execution.budget, done, planned),)
         too_little = (
-            f"The budget of {budget:g} s ended before all learners had finished one fold: give "
-            "more time, or leave the budget out."
+            f"The budget of {execution.budget:g} s ended before all learners had finished one "
+            "fold: give more time, or leave the budget out."
         )
-    return outcome, results, notes, too_little, where
+    if notes:
+        fits = done if done < planned else None
+        table = table.of(_add_facts(live.record, execution, notes=notes, fits=fits))
+    return conclude(
+        table, settings, outcome=outcome, live=live, notes=notes, too_little=too_little,
+        store=where,
+    )  # fmt: skip
+
+
+def _add_facts(record: StudyRecord, execution: Execution, **facts: Any) -> StudyRecord:
+    """Add facts about the last decision to the record and to the store."""
+    record = replace(record, decisions=(replace(record.decisions[-1], **facts),))
+    with opened(execution.store) as store:
+        if store is not None:
+            store.register(record)
+    return record
+
+
+def _preparation(live: Live) -> dict[str, dict[str, dict[str, Any]]]:
+    """Return the preparation by data set and learner; omit learners that cannot be prepared."""
+    by_data: dict[str, dict[str, dict[str, Any]]] = {}
+    for data in live.datasets:
+        by_learner = by_data.setdefault(data.name, {})
+        for name, estimator in live.learners.items():
+            # user classes may raise anything; the fits report it
+            with suppress(Exception):
+                by_learner[name] = ready_learner(estimator, data).done.to_dict()
+    return by_data
 
 
 def _shorter(execution: Execution) -> str:
@@ -438,14 +403,14 @@ def _shorter(execution: Execution) -> str:
     return "--budget 5m or --cv 5" if execution.command else "budget=300 or cv=5"
 
 
-def _first_failure(task: ComparisonTask, cell: CellIndex, result: CellResult) -> RunError | None:
+def _first_failure(live: Live, cell: Cell) -> RunError | None:
     """Return the error that ends the comparison if the fit failed."""
-    if result.failure is None:
+    if cell.failure is None:
         return None
-    learner, dataset = task.names(cell)
+    learner, dataset = live.record.names[cell.learner], live.datasets[cell.dataset].name
     return RunError(
         f"{learner} failed on {dataset!r} (run {cell.run + 1}, fold {cell.fold + 1}): "
-        f"{result.failure.explain()}"
+        f"{cell.failure.explain()}"
     )
 
 
@@ -464,20 +429,19 @@ def budget_words(budget: float, done: int, total: int) -> str:
     )
 
 
-def _weight_notes(experiment: Experiment) -> tuple[str, ...]:
-    if all(data.sample_weight is None for data in experiment.datasets):
+def _weight_notes(live: Live) -> tuple[str, ...]:
+    if all(data.sample_weight is None for data in live.datasets):
         return ()
-    named = {learner.name: learner.estimator for learner in experiment.learners}
-    return tuple(weight_notes(named, experiment.loss))
+    return tuple(weight_notes(live.learners, live.loss))
 
 
 MAX_LISTED_DATA = 3
 """Most data sets whose notes are listed."""
 
 
-def _assumed(experiment: Experiment) -> tuple[str, ...]:
+def _assumed(live: Live) -> tuple[str, ...]:
     """Return what is predicted, and what bestofk assumed about columns and rows."""
-    datasets = experiment.datasets
+    datasets = live.datasets
     if len(datasets) == 1:
         return (datasets[0].predicted, *datasets[0].notes)
     sizes = [data.n for data in datasets]

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from itertools import groupby, islice
+from itertools import groupby, islice, repeat
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.formatting import joined
 from bestofk.learners.preparation import is_trusted
-from bestofk.run.cells import CellResult, Failure
+from bestofk.run.cells import Cell, CellTable, Failure, with_results
 from bestofk.run.evaluate import Evaluator, takes_whole_plans
-from bestofk.run.experiment import (
-    ALL_FOLDS,
-    AllCells,
-    CellIndex,
-    Experiment,
-    UnavailableEstimator,
-)
+from bestofk.run.live import ALL_FOLDS, Live, UnavailableEstimator
 from bestofk.run.pace import Pace
-from bestofk.run.results import ResultTable, read_cells
 from bestofk.run.task import (
     Block,
     BlockSizer,
-    StoreLookup,
     Task,
     UnpicklableError,
     describe_error,
@@ -41,9 +33,9 @@ WHOLE_PLAN_ROWS = 250_000
 
 
 def blocks_of(
-    experiment: Experiment, cells: Iterable[CellIndex], *, hurried: bool = False, workers: int = 1
-) -> Iterator[Block[CellIndex]]:
-    """Yield the blocks of these cells (in the order of `Experiment.cells`), round by round.
+    live: Live, cells: Iterable[Cell], *, hurried: bool = False, workers: int = 1
+) -> Iterator[Block[Cell]]:
+    """Yield the blocks of these cells (in the order of `StudyRecord.cells`), round by round.
 
     A block is either one fold of one data set for several learners (or two folds that share a
     model), or some runs of one learner that evaluates whole plans. Cells are read one fold at a
@@ -52,14 +44,14 @@ def blocks_of(
     If `hurried`, all learners finish a fold as early as possible: each learner of a fold gets its
     own block, and so does each run of a whole plan after the first run.
     """
-    whole: dict[tuple[int, int], list[CellIndex]] = {}
-    takes_whole, size = cache(partial(takes_whole_plans, experiment)), cache(_whole_plan_size)
+    whole: dict[tuple[int, int], list[Cell]] = {}
+    takes_whole, size = cache(partial(takes_whole_plans, live)), cache(_whole_plan_size)
 
-    def taken(full: Iterable[tuple[int, int]]) -> Iterator[Block[CellIndex]]:
+    def taken(full: Iterable[tuple[int, int]]) -> Iterator[Block[Cell]]:
         return (Block(items=tuple(whole.pop(at)), as_one=True) for at in list(full))
 
-    for (dataset, _, which), group in groupby(cells, key=experiment.sharing):
-        fold: list[CellIndex] = []
+    for (dataset, _, which), group in groupby(cells, key=live.sharing):
+        fold: list[Cell] = []
         # evaluate folds that share a model one after the other
         for cell in sorted(group, key=_model) if which == ALL_FOLDS else group:
             at = dataset, cell.learner
@@ -70,7 +62,7 @@ def blocks_of(
         yield from taken(
             at
             for at, waiting in whole.items()
-            if at[0] != dataset or len(waiting) >= size(experiment, *at, hurried, workers)
+            if at[0] != dataset or len(waiting) >= size(live, *at, hurried, workers)
         )
         if fold and not hurried:
             yield Block(items=tuple(fold))
@@ -80,23 +72,21 @@ def blocks_of(
     yield from taken(whole)
 
 
-def _whole_plan_size(
-    experiment: Experiment, dataset: int, learner: int, hurried: bool, workers: int
-) -> int:
+def _whole_plan_size(live: Live, dataset: int, learner: int, hurried: bool, workers: int) -> int:
     """Return the number of cells of a block of a learner that evaluates whole plans.
 
     Each worker gets two blocks at least, unless the splits share most of the work.
     """
-    splits = experiment.splits[dataset]
+    splits = live.splits[dataset]
     runs = 1 if hurried else WHOLE_PLAN_RUNS
-    if not getattr(experiment.learners[learner].estimator, "_splits_share_most", False):
+    if not getattr(live.estimators[learner], "_splits_share_most", False):
         runs = min(runs, max(1, WHOLE_PLAN_ROWS // (splits.n * splits.folds)))
         if workers > 1:
             runs = min(runs, -(-(splits.runs + splits.subset_runs) // (2 * workers)))
-    return runs * splits.folds * experiment.repetitions
+    return runs * splits.folds * live.record.repetitions
 
 
-def _model(cell: CellIndex) -> tuple[int, int, int]:
+def _model(cell: Cell) -> tuple[int, int, int]:
     return cell.repetition, cell.learner, cell.fold
 
 
@@ -109,14 +99,14 @@ MAX_SCAN_RATIO = 3
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonTask(Task[CellIndex, CellResult]):
-    """The cells of an experiment; an item is a cell's index."""
+class ComparisonTask(Task[Cell, Cell]):
+    """The cells of a study; the result of a cell is the evaluated cell."""
 
-    experiment: Experiment
+    live: Live
 
     @property
     def threads(self) -> int:  # type: ignore[override]
-        return self.experiment.threads
+        return self.live.threads
 
     @cached_property
     def trusted(self) -> bool:
@@ -124,143 +114,196 @@ class ComparisonTask(Task[CellIndex, CellResult]):
 
     @cached_property
     def _untrusted(self) -> frozenset[int]:
-        learners = enumerate(self.experiment.learners)
-        return frozenset(index for index, each in learners if not is_trusted(each.estimator))
+        learners = enumerate(self.live.estimators)
+        return frozenset(index for index, each in learners if not is_trusted(each))
 
-    def company(self, item: CellIndex) -> int | None:
+    def company(self, item: Cell) -> int | None:
         return item.learner if item.learner in self._untrusted else None
 
-    def key(self, item: CellIndex) -> str:
-        return self.experiment.key(item).digest
+    def key(self, item: Cell) -> str:
+        return self.live.record.key(item)
 
-    def key_of(self, result: CellResult) -> str:
-        return result.key.digest
+    def item_of(self, result: Cell) -> Cell:
+        return result
 
-    def evaluator(self) -> Evaluator:
-        return Evaluator(self.experiment)
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(self.live)
 
-    def lost(self, item: CellIndex, failure: Failure) -> CellResult:
-        scores = (failure,) * len(self.experiment.losses)
-        return CellResult(key=self.experiment.key(item), scores=scores)
+    def prepare(self) -> None:
+        self._evaluator.prepare()
+
+    def evaluate(self, items: Sequence[Cell], *, apart: bool = False) -> Iterator[Cell]:
+        return self._evaluator.evaluate(items, apart=apart)
+
+    def lost(self, item: Cell, failure: Failure) -> Cell:
+        return replace(item, scores=(failure,) * len(self.live.metrics))
 
     def look_up(
         self,
         store: Store | None,
-        items: Sequence[CellIndex],
+        items: Sequence[Cell] | None,
         *,
-        is_stale: Callable[[CellResult], bool] | None = None,
-    ) -> StoreLookup[CellIndex, CellResult]:
-        experiment = self.experiment
+        is_stale: Callable[[Cell], bool],
+    ) -> tuple[CellTable, dict[Any, list[Cell]]]:
         # look up cells in batches and create no results, so that a million take little memory
-        table = ResultTable(experiment.spec)
-        rest: Iterable[CellIndex] = items
+        live, record = self.live, self.live.record
+        table = CellTable(record)
+        rest: Iterable[Cell] = record.cells() if items is None else items
+        scanned = False
         if (
             store is not None
-            and isinstance(items, AllCells)
-            and not (experiment.keep_predictions or experiment.keep_first)
-            and len(items) >= MIN_CELLS_FOR_SCAN
-            and store.n_cells() <= MAX_SCAN_RATIO * len(items)
+            and items is None
+            and not (live.keep_predictions or live.keep_first)
+            and record.n_cells >= MIN_CELLS_FOR_SCAN
+            and store.n_cells() <= MAX_SCAN_RATIO * record.n_cells
         ):
             # most of the store is needed, so read all of it
-            read_cells(store, experiment.spec, table, is_stale)
-            rest, store = table.absent(), None
-        missing: dict[str, list[CellIndex]] = {}
+            read_cells(store, table, is_stale)
+            rest, scanned = table.absent(), True
+        missing: dict[Any, list[Cell]] = {}
         remaining = iter(rest)
         while batch := list(islice(remaining, LOOKUP_BATCH_SIZE)):
-            keys: dict[str, list[CellIndex]] = {}
+            keys: dict[Any, list[Cell]] = {}
             for cell in batch:
-                keys.setdefault(self.key(cell), []).append(cell)
-            if store is not None:
+                keys.setdefault(cell if store is None else record.key(cell), []).append(cell)
+            if store is not None and not scanned:
                 self._fill(table, store, keys, is_stale)
-            for digest, cells in keys.items():
-                missing.setdefault(digest, []).extend(cells)
-        return StoreLookup(results=table, missing=missing, known=len(table))
+            for key, cells in keys.items():
+                missing.setdefault(key, []).extend(cells)
+        return table, missing
 
     def _fill(
         self,
-        table: ResultTable,
+        table: CellTable,
         store: Store,
-        keys: dict[str, list[CellIndex]],
-        is_stale: Callable[[CellResult], bool] | None,
+        keys: dict[str, list[Cell]],
+        is_stale: Callable[[Cell], bool],
     ) -> None:
         """Move the cells that the store holds from `keys` to the table."""
-        experiment = self.experiment
-        with_predictions = experiment.keep_predictions or experiment.keep_first
-        for batch in store.batches(
-            list(keys), experiment.spec.metrics, predictions=with_predictions
-        ):
+        live, record = self.live, self.live.record
+        predictions = live.keep_predictions or live.keep_first
+        for columns in store.columns(record, list(keys), predictions=predictions):
             rows: list[int] = []
-            indices: list[int] = []
-            for row, digest in enumerate(batch.digest):
-                if with_predictions or isinstance(batch.scores[0][row], Failure):
-                    result = batch.result(row, experiment.key(keys[digest][0]))
-                    if not experiment.serves(result) or (is_stale is not None and is_stale(result)):
+            positions: list[int] = []
+            for row, key in enumerate(columns["digest"]):
+                if predictions or isinstance(columns["scores"][0][row], Failure):
+                    cell = with_results(keys[key][0], columns, row)
+                    if not self._serves(cell) or is_stale(cell):
                         continue
-                for cell in keys.pop(digest):
+                for cell in keys.pop(key):
                     rows.append(row)
-                    indices.append(table.index(cell))
-            if indices:
-                table.add(batch, indices, rows)
+                    positions.append(record.position(cell))
+            if positions:
+                table.add_rows(columns, positions, rows)
 
-    def find(self, store: Store, items: Mapping[str, CellIndex]) -> dict[str, CellResult]:
-        experiment = self.experiment
-        keys = map(experiment.key, items.values())
-        with_predictions = experiment.keep_predictions or experiment.keep_first
-        stored = store.get(keys, experiment.spec.metrics, predictions=with_predictions)
-        return {key: result for key, result in stored.items() if experiment.serves(result)}
+    def _serves(self, cell: Cell) -> bool:
+        """Return whether a stored cell has the predictions that are needed."""
+        kept = cell.predictions is not None or cell.failure is not None
+        return kept or not self.live.keep_predictions
 
-    def keep(self, store: Store, result: CellResult) -> None:
-        store.put([result], self.experiment.spec.metrics)
+    def find(self, store: Store, items: Mapping[str, Cell]) -> dict[str, Cell]:
+        live = self.live
+        predictions = live.keep_predictions or live.keep_first
+        stored = store.find(live.record, items, predictions=predictions)
+        return {key: cell for key, cell in stored.items() if self._serves(cell)}
 
-    def label(self, item: CellIndex) -> str:
-        learner, dataset = self.names(item)
-        return f"{learner} on {dataset}"
+    def keep(self, store: Store, result: Cell) -> None:
+        store.put(self.live.record, [result])
 
-    def names(self, item: CellIndex) -> tuple[str, str]:
-        """Return the names of the learner and the data set of a cell."""
-        experiment = self.experiment
-        return experiment.learners[item.learner].name, experiment.datasets[item.dataset].name
+    def label(self, item: Cell) -> str:
+        record = self.live.record
+        return f"{record.learners[item.learner].name} on {record.datasets[item.dataset].name}"
 
-    def failed(self, result: CellResult) -> bool:
+    def failed(self, result: Cell) -> bool:
         return result.failure is not None
 
-    def seconds(self, result: CellResult) -> float:
+    def seconds(self, result: Cell) -> float:
         # only the fits: the first cell also includes imports and compiling kernels
         return (result.fit_time or 0.0) + (result.predict_time or 0.0)
 
-    def may_pass_now(self, result: CellResult, *, timeout: float | None) -> bool:
+    def may_pass_now(self, result: Cell, *, timeout: float | None) -> bool:
         return result.failure is not None and result.failure.may_pass_now(timeout=timeout)
 
     def blocks(
         self,
-        items: Iterable[CellIndex],
+        items: Iterable[Cell],
         sizer: BlockSizer,
         *,
         hurried: bool = False,
-    ) -> Iterator[Block[CellIndex]]:
-        blocks = blocks_of(self.experiment, items, hurried=hurried, workers=sizer.workers)
-        pace = Pace(self.experiment, sizer, self.company)
+    ) -> Iterator[Block[Cell]]:
+        blocks = blocks_of(self.live, items, hurried=hurried, workers=sizer.workers)
+        pace = Pace(self.live, sizer, self.company)
         together = self.trusted and sizer.workers == 1
         yield from blocks if hurried or together else pace.blocks(blocks)
 
-    def rounds(self, items: Sequence[CellIndex]) -> Iterator[Sequence[CellIndex]]:
+    def rounds(self, items: Sequence[Cell]) -> Iterator[Sequence[Cell]]:
         """Yield one fold of every data set at a time."""
         ordered = sorted(items, key=lambda p: (p.run, p.fold, p.dataset, p.repetition, p.learner))
         for _, group in groupby(ordered, key=lambda p: (p.run, p.fold)):
             yield list(group)
 
     def ship(self) -> bytes:
-        experiment = self.experiment
-        packed = [_Packed.of(learner.estimator) for learner in experiment.learners]
-        learners = zip(experiment.learners, packed, strict=True)
-        unpicklable = [repr(learner.name) for learner, one in learners if one is None]
+        live = self.live
+        packed = [_Packed.of(estimator) for estimator in live.estimators]
+        learners = zip(live.record.names, packed, strict=True)
+        unpicklable = [repr(name) for name, one in learners if one is None]
         if unpicklable:
             raise UnpicklableError(joined(unpicklable))
         try:
-            return pack(ComparisonTask(experiment.with_estimators(packed)))
+            return pack(ComparisonTask(replace(live, estimators=tuple(packed))))
         except (Exception, SystemExit):
-            # another part of the experiment, such as a loss that holds an open file
-            raise UnpicklableError(f"the loss {experiment.loss.name!r}") from None
+            # another part of the study, such as a loss that holds an open file
+            raise UnpicklableError(f"the loss {live.loss.name!r}") from None
+
+
+def read_cells(
+    store: Store, table: CellTable, is_stale: Callable[[Cell], bool] | None = None
+) -> None:
+    """Read the cells of a study from a store into its table, except failures that are stale."""
+    record = table.record
+    datasets: dict[tuple[str, str, int, int | None], list[int]] = {}
+    for index, data in enumerate(record.datasets):
+        for run, fold, name in data.splits:
+            datasets.setdefault((data.fingerprint, name, run, fold), []).append(index)
+    learners: dict[str, list[int]] = {}
+    for index, learner in enumerate(record.learners):
+        learners.setdefault(learner.fingerprint, []).append(index)
+    for columns in store.scan(record):
+        names = columns["dataset"], columns["splits"], columns["run"]
+        of_rows = [datasets.get(key, ()) for key in zip(*names, repeat(None), strict=False)]
+        if () in of_rows:  # some plans name every fold
+            by_fold = (datasets.get(key, ()) for key in zip(*names, columns["fold"], strict=True))
+            of_rows = [either or other for either, other in zip(of_rows, by_fold, strict=True)]
+        matches = [
+            (row, dataset, each)
+            for row, (sets, learner) in enumerate(zip(of_rows, columns["learner"], strict=True))
+            for dataset in sets
+            for each in learners[learner]
+        ]
+        if is_stale is not None:
+            failed = {
+                row for row, score in enumerate(columns["scores"][0]) if isinstance(score, Failure)
+            }
+            matches = [
+                (row, dataset, learner)
+                for row, dataset, learner in matches
+                if row not in failed
+                or not is_stale(
+                    with_results(
+                        Cell(
+                            learner=learner,
+                            dataset=dataset,
+                            run=columns["run"][row],
+                            fold=columns["fold"][row],
+                            repetition=columns["repetition"][row],
+                        ),
+                        columns,
+                        row,
+                    )
+                )
+            ]
+        table.add_matches(columns, matches)
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,21 +17,19 @@ from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
 from bestofk.decide.settings import Settings
 from bestofk.losses.losses import DIMS, Scores, metric_of
-from bestofk.run.cells import CellResult
-from bestofk.run.experiment import CellIndex
+from bestofk.run.cells import CellTable
 from bestofk.run.metrics import loss_shown
-from bestofk.run.results import ResultTable, as_table
-from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Cost, FailedCell, Study
 from bestofk.splits.design import Design
 from bestofk.splits.plans import plan_words
 
+if TYPE_CHECKING:
+    from bestofk.run.live import Live
+    from bestofk.run.race import RaceOutcome
+
 
 def complete_part(
-    spec: StudySpec,
-    results: Mapping[CellIndex, CellResult],
-    learners: Sequence[int],
-    design: Design,
+    table: CellTable, learners: Sequence[int], design: Design
 ) -> tuple[Scores | None, tuple[str, ...]]:
     """Return the losses of these learners in the runs (or folds) that all of them completed.
 
@@ -40,59 +37,51 @@ def complete_part(
     use the complete folds as random splits. Return None if nothing is complete. Nested
     runs count if all learners have all of them.
     """
-    runs, folds = design.runs, design.folds
-    table = as_table(spec, results)
-    subset_values, subset_notes = _complete_subsets(spec, table, learners, design)
-    values = losses_of(table, spec, learners, (0, runs), folds)
-    there = (
-        ~np.isnan(values).any(axis=(0, 1, 4)) if learners else np.zeros((runs, folds), dtype=bool)
-    )
+    record, runs, folds = table.record, design.runs, design.folds
+    subset_values, subset_notes = _complete_subsets(table, learners, design)
+    values = losses_of(table, learners, (0, runs), folds)
+    there = np.zeros((runs, folds), dtype=bool)
+    if learners:
+        there |= ~np.isnan(values).any(axis=(0, 1, 4))
     if not there.any():
         return None, ()
     values, design, notes = _whole_runs(values, there, design.with_(nested_runs=0))
     if design.kind != "cv":
         subset_values = None
     nested_runs = 0 if subset_values is None else subset_values.shape[2]
-    names = [spec.learners[learner].name for learner in learners]
     losses = Scores(
         values,
         dims=DIMS,
-        learners=names,
-        datasets=[one.name for one in spec.datasets],
-        design=design.with_(repetitions=spec.repetitions, nested_runs=nested_runs),
-        loss_name=loss_shown(spec.loss),
-        account=(f"Measured by bestofk with {plan_words(spec.plan)}.",),
+        learners=[record.names[learner] for learner in learners],
+        datasets=[one.name for one in record.datasets],
+        design=design.with_(repetitions=record.repetitions, nested_runs=nested_runs),
+        loss_name=loss_shown(record.losses[table.metric]),
+        account=(f"Measured by bestofk with {plan_words(record.plan)}.",),
         subset_values=subset_values,
     )
     return losses, (*notes, *subset_notes)
 
 
 def losses_of(
-    table: ResultTable, spec: StudySpec, learners: Sequence[int], runs: tuple[int, int], folds: int
-) -> np.ndarray:
+    table: CellTable, learners: Sequence[int], runs: tuple[int, int], folds: int
+) -> Floats:
     """Return losses of some learners and runs: (learner, data set, run, fold, repetition)."""
     first, end = runs
-    values = np.full(
-        (len(learners), len(spec.datasets), end - first, folds, spec.repetitions), np.nan
-    )
-    for dataset in range(len(spec.datasets)):
-        start, stop = table.split_of(dataset, first), table.split_of(dataset, end)
-        part = table.column("loss", dataset)[start:stop][..., list(learners)]
-        by_run = part.reshape(end - first, folds, spec.repetitions, len(learners))
-        values[:, dataset] = np.moveaxis(by_run, -1, 0)
-    return values
+    start, stop = table.record.splits_before(first), table.record.splits_before(end)
+    part = table.column("loss")[:, start:stop][..., list(learners)]
+    datasets, _, repetitions, _ = table.record.shape
+    by_run = part.reshape(datasets, end - first, folds, repetitions, len(learners))
+    return np.ascontiguousarray(np.moveaxis(by_run, -1, 0))
 
 
 def _complete_subsets(
-    spec: StudySpec, table: ResultTable, learners: Sequence[int], design: Design
+    table: CellTable, learners: Sequence[int], design: Design
 ) -> tuple[Floats | None, tuple[str, ...]]:
     """Return the losses on parts of the rows, if all of these runs are complete, and notes."""
     if not design.nested_runs:
         return None, ()
-    runs = (design.runs, design.runs + design.nested_runs)
-    values = losses_of(table, spec, learners, runs, 2)
-    there = ~np.isnan(values).any(axis=(0, 1, 3, 4))
-    if there.all():
+    values = losses_of(table, learners, (design.runs, design.runs + design.nested_runs), 2)
+    if not np.isnan(values).any():
         return values, ()
     return None, ("Not every nested run was finished by all learners: none counts.",)
 
@@ -138,23 +127,22 @@ def _sizes(design: Design, run: Any, fold: Any) -> dict[str, tuple[int, ...] | N
     }
 
 
-def cost_table(spec: StudySpec, results: Mapping[CellIndex, CellResult]) -> dict[str, Cost]:
+def cost_table(table: CellTable) -> dict[str, Cost]:
     """Return the mean fit and predict time of every learner, and the size of its model.
 
     The size is that of the first fold of every data set, which alone is weighed.
     """
-    table = as_table(spec, results)
-    means: list[dict[str, float | None]] = [{} for _ in spec.learners]
-    for name in ("fit_time", "predict_time", "size"):
-        parts = [
-            table.column(name, dataset)[: data.runs * data.folds].reshape(-1, len(spec.learners))
-            for dataset, data in enumerate(spec.datasets)
-        ]
-        for learner, mean in enumerate(means):
-            known = np.concatenate([part[:, learner] for part in parts])
+    record = table.record
+    main = record.splits_before(record.design.runs)
+    costs = {}
+    for learner, name in enumerate(record.names):
+        means: dict[str, float | None] = {}
+        for what in ("fit_time", "predict_time", "size"):
+            known = table.column(what)[:, :main, :, learner].ravel()
             known = known[~np.isnan(known)]
-            mean[name] = float(np.mean(known)) if len(known) else None
-    return {learner.name: Cost(**mean) for learner, mean in zip(spec.learners, means, strict=True)}
+            means[what] = float(np.mean(known)) if len(known) else None
+        costs[name] = Cost(**means)
+    return costs
 
 
 MAX_NAMED_LEARNERS = 5
@@ -205,37 +193,57 @@ class OtherMetric(Presented):
         return f"{by} {self.recommended} would be recommended instead{means}{without}."
 
 
-ByInstance = Callable[[int, Sequence[int]], Scores | None]
-
-
 def conclude(
-    spec: StudySpec,
-    results: Mapping[CellIndex, CellResult],
-    *,
-    design: Design,
+    table: CellTable,
     settings: Settings,
+    *,
+    outcome: RaceOutcome | None = None,
+    live: Live | None = None,
     notes: tuple[str, ...] = (),
-    by_instance: ByInstance | None = None,
     too_little: str = "",
     store: str = "memory",
 ) -> Study:
-    """Return the study of `spec` from the results of its cells, decided by `settings`.
+    """Return the study of the evaluated cells, decided by `settings`.
 
-    `design` is that of the first data set's splits. With a single split,
-    ``by_instance(metric, learners)`` may return losses by test instance of the compared learners
-    instead of one number each. `too_little` advises on a budget that ended too early.
+    - `outcome`: That of a race, if the comparison stopped early.
+    - `live`: The study in this process; None if it was opened from a store.
+    - `notes`: Notes about the run.
+    - `too_little`: Advice on a budget that ended too early.
+    - `store`: Where the cells are.
     """
-    # results arrive in arbitrary order; the table fixes it
-    table = as_table(spec, results)
-    failures = failed_cells(spec, table)
-    left_out = left_out_learners(spec, table)
-    compared = [
-        index for index, learner in enumerate(spec.learners) if learner.name not in left_out
-    ]  # fmt: skip
-    costs = cost_table(spec, table)
-    losses, dropped = complete_part(spec, table, compared, design)
-    if losses is not None and by_instance is not None and is_one_split(losses):
-        losses = by_instance(0, compared) or losses
+
+    def whole_plan() -> Study:
+        return _of_whole_plan(table, settings, live, notes, too_little, store)
+
+    if outcome is not None:
+        from bestofk.run.race import conclude_race
+
+        study = conclude_race(outcome, settings, whole_plan, notes=notes, store=store)
+    else:
+        study = whole_plan()
+    if live is None:
+        return study
+    if live.datasets[0].by is not None:
+        from bestofk.run.slices import study_slices
+
+        study = replace(study, slices=study_slices(study, live, table, settings))
+    return replace(study, live=live)
+
+
+def _of_whole_plan(
+    table: CellTable,
+    settings: Settings,
+    live: Live | None,
+    notes: tuple[str, ...],
+    too_little: str,
+    store: str,
+) -> Study:
+    record = table.record
+    failures = failed_cells(table)
+    left_out = left_out_learners(table)
+    compared = [index for index, name in enumerate(record.names) if name not in left_out]
+    costs = cost_table(table)
+    losses, dropped = _losses(table, compared, live)
     if losses is None:
         raise RunError(_nothing(left_out, failures, too_little if compared else ""))
     decision: Decision | None = None
@@ -250,33 +258,38 @@ def conclude(
             why_not = too_little or str(refusal)
             if settings.control in left_out:
                 why_not = f"the control, {settings.control}, is among those that failed."
+    recommended = None if decision is None else decision.recommended
+    # margins are in units of the first metric
+    others = settings.changed(margin=None, rope=None)
     return Study(
         decision=decision,
         losses=losses,
         costs=costs,
         failures=failures,
         left_out=left_out,
-        notes=(*notes, *spec.notes),
+        notes=(*notes, *record.notes),
         dropped=dropped,
         undecided="" if decision is not None else why_not,
-        spec=spec,
+        record=record,
         store=store,
         settings=settings,
         others=tuple(
-            _other_metric(
-                replace(spec, loss=name),
-                table.by_metric(metric),
-                compared,
-                design,
-                # margins are in units of the first metric
-                settings.changed(margin=None, rope=None),
-                costs,
-                None if decision is None else decision.recommended,
-                None if by_instance is None else partial(by_instance, metric),
-            )
-            for metric, name in enumerate(spec.also, start=1)
+            _other_metric(table.by_metric(metric), compared, live, others, costs, recommended)
+            for metric in range(1, len(record.losses))
         ),
     )
+
+
+def _losses(
+    table: CellTable, learners: Sequence[int], live: Live | None
+) -> tuple[Scores | None, tuple[str, ...]]:
+    """Return the complete losses; of a single split by test instance, if the rows are known."""
+    losses, dropped = complete_part(table, learners, table.record.design)
+    if losses is not None and live is not None and is_one_split(losses):
+        from bestofk.run.one_test_set import instance_losses
+
+        losses = instance_losses(live, table, learners, metric=table.metric) or losses
+    return losses, dropped
 
 
 def is_one_split(losses: Scores) -> bool:
@@ -285,30 +298,27 @@ def is_one_split(losses: Scores) -> bool:
 
 
 def _other_metric(
-    spec: StudySpec,
-    table: ResultTable,
+    table: CellTable,
     compared: Sequence[int],
-    design: Design,
+    live: Live | None,
     settings: Settings,
     costs: Mapping[str, Cost],
     recommended: object,
-    by_instance: Callable[[Sequence[int]], Scores | None] | None,
 ) -> OtherMetric:
-    """Decide by another metric about the compared learners that have values."""
-    left_out = left_out_learners(spec, table)
-    learners = [index for index in compared if spec.learners[index].name not in left_out]
-    losses, _ = complete_part(spec, table, learners, design)
-    if losses is not None and by_instance is not None and is_one_split(losses):
-        losses = by_instance(learners) or losses
-    metric = metric_of(loss_shown(spec.loss))
+    """Decide by the metric of the table about the compared learners that have values."""
+    record, loss = table.record, table.record.losses[table.metric]
+    left_out = left_out_learners(table)
+    learners = [index for index in compared if record.names[index] not in left_out]
+    losses, _ = _losses(table, learners, live)
+    metric = metric_of(loss_shown(loss))
     other = OtherMetric(
-        loss=spec.loss,
+        loss=loss,
         name=metric.name,
         higher_is_better=metric.higher_is_better,
         means={},
         undecided="no learner has a value in every fold.",
         instead_of="" if recommended is None else str(recommended),
-        lacking=tuple(spec.learners[index].name for index in compared if index not in learners),
+        lacking=tuple(record.names[index] for index in compared if index not in learners),
     )
     if losses is None:
         return other
@@ -326,46 +336,41 @@ def _other_metric(
     return replace(other, undecided="", recommended=str(best), agrees=agrees)
 
 
-def failed_cells(spec: StudySpec, table: ResultTable) -> tuple[FailedCell, ...]:
+def failed_cells(table: CellTable) -> tuple[FailedCell, ...]:
     """Return the cells without a loss."""
+    record = table.record
     return tuple(
         FailedCell(
-            learner=spec.learners[cell.learner].name,
-            dataset=spec.datasets[cell.dataset].name,
+            learner=record.names[cell.learner],
+            dataset=record.datasets[cell.dataset].name,
             run=cell.run,
             fold=cell.fold,
             repetition=cell.repetition,
             kind=failure.kind,
             reason=failure.reason,
         )
-        for cell, failure in (
-            (table.cell(index), table.failures[index]) for index in sorted(table.failures)
-        )
+        for cell, failure in table.failures
     )
 
 
-def left_out_learners(spec: StudySpec, table: ResultTable) -> dict[str, str]:
+def left_out_learners(table: CellTable) -> dict[str, str]:
     """Return the learners that failed too often, with the most frequent reason."""
-    fits = np.zeros((2, len(spec.learners)), dtype=np.int64)
-    for dataset, data in enumerate(spec.datasets):
-        there = table.there(dataset)
-        fits[0] += there.sum(axis=(0, 1))
-        fits[1] += there[: data.runs * data.folds].sum(axis=(0, 1))
-    reasons: list[Counter[str]] = [Counter() for _ in spec.learners]
-    failed = np.zeros(len(spec.learners), dtype=np.int64)
-    for index in sorted(table.failures):
-        cell = table.cell(index)
-        reasons[cell.learner][table.failures[index].explain()] += 1
-        failed[cell.learner] += cell.run < spec.datasets[cell.dataset].runs
+    record, runs = table.record, table.record.design.runs
+    reasons: list[Counter[str]] = [Counter() for _ in record.learners]
+    failed = np.zeros(len(record.learners), dtype=np.int64)
+    for cell, failure in table.failures:
+        reasons[cell.learner][failure.explain()] += 1
+        failed[cell.learner] += cell.run < runs
+    fits = table.there.sum(axis=(0, 1, 2)).tolist()
     # runs on parts of the rows, where a class may be absent, leave no learner out
-    too_often = failed > MAX_FAILED_SHARE * fits[1]
+    main = table.there[:, : record.splits_before(runs)].sum(axis=(0, 1, 2))
     left_out = {}
-    for learner, counts, total, out in zip(
-        spec.learners, reasons, fits[0].tolist(), too_often.tolist(), strict=True
-    ):
-        if out:
-            (most, _), *_ = counts.most_common(1)
-            left_out[learner.name] = f"{counts.total()} of {total} fits failed ({most})"
+    for learner in np.flatnonzero(failed > MAX_FAILED_SHARE * main).tolist():
+        counts = reasons[learner]
+        (most, _), *_ = counts.most_common(1)
+        left_out[record.names[learner]] = (
+            f"{counts.total()} of {fits[learner]} fits failed ({most})"
+        )
     return left_out
 
 

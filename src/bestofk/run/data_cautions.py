@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Codes, is_sparse
 from bestofk.learners.preparation import innermost, last_step, steps_of
 from bestofk.learners.registry import LEARNERS
-from bestofk.run.experiment import Experiment, NamedLearner
+from bestofk.run.live import Live
 from bestofk.splits.plans import YOUR_SPLITS
 from bestofk.splits.splits import Splits
 
@@ -38,16 +38,16 @@ _SCALERS = ("Scaler", "Transformer", "Normalizer", "Discretizer")
 """How the names of steps end after which the scale of the columns is no longer the user's."""
 
 
-def data_cautions(experiment: Experiment) -> tuple[str, ...]:
+def data_cautions(live: Live) -> tuple[str, ...]:
     """Return one sentence per caution."""
     cautions: list[str] = []
-    for data, splits in zip(experiment.datasets, experiment.splits, strict=True):
+    for data, splits in zip(live.datasets, live.splits, strict=True):
         if data.task == "classification":
             cautions += _untrained_classes(data, splits)
-            if experiment.loss.name in ("zero-one", "accuracy") and not experiment.also:
+            if live.loss.name in ("zero-one", "accuracy") and len(live.metrics) == 1:
                 cautions += _rare_classes(data)
-        cautions += _scales(experiment.learners, data)
-    return (*cautions, *_fitted(experiment.learners))
+        cautions += _scales(live.learners, data)
+    return (*cautions, *_fitted(live.learners))
 
 
 def _untrained_classes(data: DataSet, splits: Splits) -> Iterator[str]:
@@ -87,9 +87,11 @@ def _rare_classes(data: DataSet) -> Iterator[str]:
         )
 
 
-def _scales(learners: Sequence[NamedLearner], data: DataSet) -> Iterator[str]:
+def _scales(learners: Mapping[str, Any], data: DataSet) -> Iterator[str]:
     """Say that learners depend on the scale of columns whose scales differ a lot."""
-    unscaled = [one for one in learners if one.name not in LEARNERS and _is_unscaled(one.estimator)]
+    unscaled = {
+        name: one for name, one in learners.items() if name not in LEARNERS and _is_unscaled(one)
+    }
     if not unscaled or data.whole:
         return
     numeric = [column for column, kind in data.kinds.items() if kind == "numeric"]
@@ -97,9 +99,8 @@ def _scales(learners: Sequence[NamedLearner], data: DataSet) -> Iterator[str]:
     deviations = deviations[deviations > 0]
     if len(deviations) < 2 or deviations.max() < MIN_SCALE_RATIO * deviations.min():
         return
-    first = unscaled[0].estimator
-    code = " ".join(repr(last_step(first)).split())
-    names = [one.name for one in unscaled]
+    names = list(unscaled)
+    code = " ".join(repr(last_step(unscaled[names[0]])).split())
     yield (
         f"{joined(names)} {'depends' if len(names) == 1 else 'depend'} on the scale of the "
         f"columns, and the values of {str(deviations.idxmax())!r} vary "
@@ -122,9 +123,9 @@ def _is_unscaled(estimator: Any) -> bool:
         estimator = inner
 
 
-def _fitted(learners: Sequence[NamedLearner]) -> Iterator[str]:
+def _fitted(learners: Mapping[str, Any]) -> Iterator[str]:
     """Say that fitted models are fitted again."""
-    names = [one.name for one in learners if _is_fitted(last_step(one.estimator))]
+    names = [name for name, one in learners.items() if _is_fitted(last_step(one))]
     if names:
         yield (
             f"{joined(names)} {'was' if len(names) == 1 else 'were'} fitted before, and compare "

@@ -12,9 +12,10 @@ from bestofk._base.errors import ArgumentError, BestOfKError, RunError, UnknownN
 from bestofk.data.dataset import DataSet
 from bestofk.learners.preparation import ReadyLearner, ready_learner
 from bestofk.learners.raw_columns import RawColumns
+from bestofk.run.cells import Cell
 from bestofk.run.evaluate import model_factory
-from bestofk.run.experiment import CellIndex, Experiment
 from bestofk.run.judge import Rows, prepared_argument
+from bestofk.run.live import Live, settings_digest
 from bestofk.run.task import describe_error
 
 if TYPE_CHECKING:
@@ -34,28 +35,25 @@ def refit(
     task: str = "auto",
 ) -> Pipeline:
     """Fit the learner `name` of a study on all rows; see `Study.refit`."""
-    names = [one.name for one in study.spec.learners]
+    names = study.record.names
     if name not in names:
-        raise UnknownNameError("learner", name, names)
-    if study.experiment is not None:
+        raise UnknownNameError("learner", name, list(names))
+    if study.live is not None:
         if learner is not None:
             raise ArgumentError("learner is known from the comparison: omit it.")
-        experiment = study.experiment
-        index = next(i for i, one in enumerate(experiment.learners) if one.name == name)
-        dataset = _dataset_of(experiment, data, target)
-        estimator = experiment.learners[index].estimator
-        cell = CellIndex(learner=index, dataset=dataset, run=0, fold=0, repetition=0)
-        seed = experiment.key(cell).seed(experiment.random_state)
-        return fitted_pipeline(name, estimator, experiment.datasets[dataset], seed)
+        live, index = study.live, names.index(name)
+        dataset = _dataset_of(live, data, target)
+        seed = live.record.seed(Cell(learner=index, dataset=dataset, run=0, fold=0))
+        return fitted_pipeline(name, live.estimators[index], live.datasets[dataset], seed)
     options = {
         "groups": groups, "sample_weight": sample_weight, "columns": columns, "task": task
     }  # fmt: skip
     return _refit_stored(study, name, data, target, learner, options)
 
 
-def _dataset_of(experiment: Experiment, data: Any, target: Any) -> int:
+def _dataset_of(live: Live, data: Any, target: Any) -> int:
     """Return the position of the data set to fit on."""
-    names = [one.name for one in experiment.datasets]
+    names = [one.name for one in live.datasets]
     if target is not None or not (data is None or isinstance(data, str)):
         raise ArgumentError("data are known from the comparison: omit data and target.")
     if data is not None:
@@ -82,13 +80,11 @@ def _refit_stored(
     """Fit a learner of a study from a store, which keeps neither rows nor learners."""
     from bestofk.data.embedded import DATASETS
     from bestofk.learners.registry import LEARNERS
-    from bestofk.run.cells import CellKey
-    from bestofk.run.experiment import NamedLearner
     from bestofk.run.inputs import as_datasets, named_estimators
 
-    spec = study.spec
-    stored = spec.datasets[0]
-    if data is None and len(spec.datasets) == 1 and stored.name in DATASETS:
+    record = study.record
+    stored = record.datasets[0]
+    if data is None and len(record.datasets) == 1 and stored.name in DATASETS:
         data = stored.name
     if data is None:
         raise ArgumentError(
@@ -96,14 +92,15 @@ def _refit_stored(
             f"study.refit({name!r}, data, target)."
         )
     (rows, *_) = as_datasets(data, target, **options)
-    stored = next((one for one in spec.datasets if one.fingerprint == rows.fingerprint), None)  # type: ignore[assignment]
-    if stored is None:
+    fingerprints = [one.fingerprint for one in record.datasets]
+    if rows.fingerprint not in fingerprints:
         raise ArgumentError(
-            f"{rows.name!r} does not hold the rows of this study ({spec.datasets[0].rows} rows of "
-            f"{spec.datasets[0].columns} columns): pass the same data, target, columns, task, "
-            "groups and weights."
+            f"{rows.name!r} does not hold the rows of this study ({stored.rows} rows of "
+            f"{stored.columns} columns): pass the same data, target, columns, task, groups and "
+            "weights."
         )
-    entry = next(one for one in spec.learners if one.name == name)
+    index = record.names.index(name)
+    entry = record.learners[index]
     if learner is None and name in LEARNERS:
         learner = name
     if learner is None:
@@ -111,23 +108,13 @@ def _refit_stored(
             "A store keeps no learners: pass the estimator again with ", use(learner=...), "."
         )  # fmt: skip
     # a second learner, because a comparison needs two
-    named: NamedLearner = named_estimators({name: learner, f"{name} ": learner})[0]
-    if named.fingerprint.partition("-")[0] != entry.fingerprint.partition("-")[0]:
+    estimator = named_estimators({name: learner, f"{name} ": learner})[name]
+    if settings_digest(estimator) != entry.fingerprint.partition("-")[0]:
         raise ArgumentError(
             f"learner is not the {name!r} of this study, which was {entry.settings}."
         )
-    key = CellKey(
-        dataset=stored.fingerprint, learner=entry.fingerprint, splits=_first_split(stored),
-        run=0, fold=0, repetition=0,
-    )  # fmt: skip
-    return fitted_pipeline(name, named.estimator, rows, key.seed(spec.random_state))
-
-
-def _first_split(stored: Any) -> str:
-    for run, fold, name in stored.splits:
-        if run == 0 and fold in (None, 0):
-            return str(name)
-    return ""
+    cell = Cell(learner=index, dataset=fingerprints.index(rows.fingerprint), run=0, fold=0)
+    return fitted_pipeline(name, estimator, rows, record.seed(cell))
 
 
 def fitted_pipeline(name: str, estimator: Any, data: DataSet, seed: int) -> Pipeline:

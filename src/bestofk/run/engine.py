@@ -28,14 +28,12 @@ SURE_SECONDS = 1.0
 
 
 class Rounds:
-    """The workers, evaluators and fit times that several runs of one task share."""
+    """The workers and fit times that several runs of one task share."""
 
     def __init__(self) -> None:
         self.sizer: BlockSizer | None = None
         self.pools: list[Any] = []
         """The pool of workers or the connection to a cluster, when it is not in use."""
-        self.evaluators: list[Any] = []
-        """Evaluators of this process that are not in use."""
         self.times: dict[str, tuple[int, float]] = {}
         """Number of timed items and the least seconds of one, by label."""
         self.requested = 0
@@ -201,11 +199,11 @@ class Engine:
         if rounds.pools:
             yield from self._in_workers(task, blocks)
             return
-        evaluator = rounds.evaluators.pop() if rounds.evaluators else task.evaluator()
         counts = Counter(map(task.label, items)) if self.workers > 1 else Counter()
         left = {label: (1 + rounds.later) * count for label, count in counts.items()}
         for block in blocks:
-            for item, result in zip(block.items, evaluator.evaluate_block(block), strict=True):
+            results = task.evaluate(block.items, apart=block.apart)
+            for item, result in zip(block.items, results, strict=True):
                 if left:
                     label, seconds = task.label(item), task.seconds(result)
                     left[label] -= 1
@@ -221,7 +219,6 @@ class Engine:
             if work > START_COST:
                 yield from self._in_workers(task, blocks)
                 return
-        rounds.evaluators.append(evaluator)
 
 
 def _until(deadline: float, blocks: Iterator[Block[ItemT]]) -> Iterator[Block[ItemT]]:
@@ -234,9 +231,8 @@ def _until(deadline: float, blocks: Iterator[Block[ItemT]]) -> Iterator[Block[It
 def _in_process(
     task: Task[ItemT, ResultT], blocks: Iterable[Block[ItemT]]
 ) -> Generator[ResultT, None, None]:
-    evaluator = task.evaluator()
     for block in blocks:
-        yield from evaluator.evaluate_block(block)
+        yield from task.evaluate(block.items, apart=block.apart)
 
 
 def cores() -> int:

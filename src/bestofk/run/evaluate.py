@@ -19,13 +19,7 @@ from bestofk._base.errors import Interrupted
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.base import predict_subsets, seed_names
 from bestofk.learners.preparation import copy_of, is_trusted, ready_learner
-from bestofk.run.cells import CellKey, CellResult, Failure, missing
-from bestofk.run.experiment import (
-    ALL_FOLDS,
-    CellIndex,
-    Experiment,
-    UnavailableEstimator,
-)
+from bestofk.run.cells import Cell, Failure, pack
 from bestofk.run.judge import (
     Fold,
     Judge,
@@ -34,10 +28,10 @@ from bestofk.run.judge import (
     checked_predictions,
     prepared_argument,
 )
+from bestofk.run.live import ALL_FOLDS, Live, UnavailableEstimator
 from bestofk.run.metrics import codes_in
 from bestofk.run.process_state import caught_warnings, restored_process_state
-from bestofk.run.results import pack
-from bestofk.run.task import ItemEvaluator, describe_error, one_line
+from bestofk.run.task import describe_error, one_line
 from bestofk.splits.splits import Splits, distinct_rows
 
 WHOLE_PLAN_FROM = 10_000
@@ -46,25 +40,25 @@ WHOLE_PLAN_FROM = 10_000
 Below it, single fits are as fast, and each is timed."""
 
 
-def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> bool:
+def takes_whole_plans(live: Live, dataset: int, learner: int) -> bool:
     """Return whether the learner can evaluate all splits of the data set at once, and should.
 
     The predictions are the same either way.
     """
-    estimator = experiment.learners[learner].estimator
-    splits = experiment.splits[dataset]
+    estimator = live.estimators[learner]
+    splits = live.splits[dataset]
     return (
         hasattr(estimator, "_predict_plan")
         and splits.n * len(splits) >= WHOLE_PLAN_FROM
         and not splits.leaves_out
         and not seed_names(estimator)
-        and all(loss.needs == "labels" for loss in experiment.losses)
-        and experiment.datasets[dataset].task == "classification"
+        and all(loss.needs == "labels" for loss in live.metrics)
+        and live.datasets[dataset].task == "classification"
     )
 
 
 def predicted_in_plan(
-    estimator: Any, encoded: Encoded, splits: Splits, group: Sequence[CellIndex]
+    estimator: Any, encoded: Encoded, splits: Splits, group: Sequence[Cell]
 ) -> dict[tuple[int, int], Codes]:
     """Return the predicted codes by (run, fold) for all folds of the runs in `group`."""
     predicted: dict[tuple[int, int], Codes] = {}
@@ -79,7 +73,7 @@ def predicted_in_plan(
     return predicted
 
 
-def _only(splits: Splits, group: Sequence[CellIndex]) -> tuple[Splits, dict[tuple[int, int], int]]:
+def _only(splits: Splits, group: Sequence[Cell]) -> tuple[Splits, dict[tuple[int, int], int]]:
     """Return the splits that hold the runs of `group`, and where each (run, fold) is among them."""
     if splits.fold_of is None:
         numbers = sorted({cell.fold for cell in group})
@@ -115,7 +109,7 @@ FIRST = (0, 0, 0)
 _NOTHING = contextlib.nullcontext()
 
 
-def _turn(cell: CellIndex | CellKey) -> tuple[int, int, int]:
+def _turn(cell: Cell) -> tuple[int, int, int]:
     return cell.run, cell.fold, cell.repetition
 
 
@@ -139,14 +133,14 @@ class _Shared:
     fit_time: float = 0.0
 
 
-class Evaluator(ItemEvaluator[CellIndex, CellResult]):
-    """Evaluate cells of one experiment; cache prepared rows and model factories.
+class Evaluator:
+    """Evaluate the cells of a study; cache prepared rows and model factories.
 
-    A result depends only on the experiment and the cell, not on earlier calls.
+    A result depends only on the study and the cell, not on earlier calls.
     """
 
-    def __init__(self, experiment: Experiment) -> None:
-        self.experiment = experiment
+    def __init__(self, live: Live) -> None:
+        self.live = live
         self._rows: dict[int, Rows] = {}
         self._runners: dict[tuple[int, int], _Runner] = {}
         self._trusts: dict[int, bool] = {}
@@ -155,32 +149,32 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
 
     def prepare(self) -> None:
         """Make everything that is made once, so that no cell pays for it."""
-        for dataset in range(len(self.experiment.datasets)):
-            for learner in range(len(self.experiment.learners)):
+        for dataset in range(len(self.live.datasets)):
+            for learner in range(len(self.live.learners)):
                 # a learner that cannot be prepared fails in its cells, with a reason
                 with contextlib.suppress(Exception, SystemExit):
                     self._runner(dataset, learner)
 
-    def evaluate(self, items: Iterable[CellIndex]) -> Iterator[CellResult]:
-        """Yield the result of each cell once, in groups that share work."""
-        whole: dict[tuple[int, int], list[CellIndex]] = {}
-        folds: list[CellIndex] = []
-        for cell in items:
+    def evaluate(self, cells: Iterable[Cell], *, apart: bool = False) -> Iterator[Cell]:
+        """Yield each cell evaluated, in groups that share work; if `apart`, by ordinary fits."""
+        whole: dict[tuple[int, int], list[Cell]] = {}
+        folds: list[Cell] = []
+        for cell in cells:
             at = cell.dataset, cell.learner
             if at not in self._whole:
-                self._whole[at] = takes_whole_plans(self.experiment, *at)
-            if self._whole[at]:
+                self._whole[at] = takes_whole_plans(self.live, *at)
+            if self._whole[at] and not apart:
                 whole.setdefault(at, []).append(cell)
             else:
                 folds.append(cell)
         for (dataset, learner), group in whole.items():
             yield from self._whole_plan(dataset, learner, group)
-        yield from self.evaluate_apart(folds)
+        yield from self._apart(folds)
 
-    def evaluate_apart(self, items: Iterable[CellIndex]) -> Iterator[CellResult]:
+    def _apart(self, cells: Iterable[Cell]) -> Iterator[Cell]:
         """Yield the same results by ordinary fits only."""
         # join only neighbours: the order shows which cell ended a worker
-        for (dataset, run, fold), group in groupby(items, key=self.experiment.sharing):
+        for (dataset, run, fold), group in groupby(cells, key=self.live.sharing):
             if fold == ALL_FOLDS:
                 yield from self._nested(dataset, run, list(group))
                 continue
@@ -189,16 +183,16 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
                 yield self._evaluate_cell(cell, parts)
 
     def _fold(self, dataset: int, run: int, fold: int) -> Fold:
-        splits = self.experiment.splits[dataset]
+        splits = self.live.splits[dataset]
         return Fold(self.rows(dataset), splits.train(run, fold), splits.test(run, fold))
 
-    def _nested(self, dataset: int, run: int, group: Sequence[CellIndex]) -> Iterator[CellResult]:
+    def _nested(self, dataset: int, run: int, group: Sequence[Cell]) -> Iterator[Cell]:
         """Yield the cells of a run whose folds share one fitted model, fold by fold."""
-        splits = self.experiment.splits[dataset]
+        splits = self.live.splits[dataset]
         first = self._fold(dataset, run, 0)
         others = (splits.test(run, fold) for fold in range(1, splits.folds_in(run)))
         parts = [first, *map(first.also_testing, others)]
-        cells_of_model: dict[tuple[int, int], dict[int, CellIndex]] = {}
+        cells_of_model: dict[tuple[int, int], dict[int, Cell]] = {}
         for cell in group:
             cells_of_model.setdefault((cell.learner, cell.repetition), {})[cell.fold] = cell
         for by_fold in cells_of_model.values():
@@ -214,13 +208,13 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
     def rows(self, dataset: int) -> Rows:
         """Return the prepared rows of a data set."""
         if dataset not in self._rows:
-            self._rows[dataset] = Rows(self.experiment.datasets[dataset])
+            self._rows[dataset] = Rows(self.live.datasets[dataset])
         return self._rows[dataset]
 
     def _runner(self, dataset: int, learner: int) -> _Runner:
         at = (dataset, learner)
         if at not in self._runners:
-            estimator, rows = self.experiment.learners[learner].estimator, self.rows(dataset)
+            estimator, rows = self.live.estimators[learner], self.rows(dataset)
             if isinstance(estimator, UnavailableEstimator):
                 raise UnscoredError("missing", estimator.reason)
             ready = ready_learner(estimator, rows.data)
@@ -237,11 +231,9 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
             )
         return self._runners[at]
 
-    def _whole_plan(
-        self, dataset: int, learner: int, group: Sequence[CellIndex]
-    ) -> Iterator[CellResult]:
-        experiment, rows = self.experiment, self.rows(dataset)
-        splits = experiment.splits[dataset]
+    def _whole_plan(self, dataset: int, learner: int, group: Sequence[Cell]) -> Iterator[Cell]:
+        live, rows = self.live, self.rows(dataset)
+        splits = live.splits[dataset]
         first = min(group, key=_turn)
         parts = self._fold(dataset, first.run, first.fold)
         # one ordinary fit: its time and size stand for all cells of this learner
@@ -250,11 +242,9 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         if model.failure is None:
             # fit fold by fold if the whole plan fails
             with caught_warnings(), contextlib.suppress(Exception):
-                predicted = predicted_in_plan(
-                    experiment.learners[learner].estimator, rows.encoded, splits, group
-                )
+                predicted = predicted_in_plan(live.estimators[learner], rows.encoded, splits, group)
         if predicted is None:
-            yield from self.evaluate_apart(group)
+            yield from self._apart(group)
             return
         for cell in group:
             test = splits.test(cell.run, cell.fold)
@@ -264,7 +254,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
                 cell,
                 [
                     loss.value(rows.y[test], labels, weights=parts.weights(test))
-                    for loss in experiment.losses
+                    for loss in live.metrics
                 ],
                 fit_time=model.fit_time,
                 predict_time=model.predict_time,
@@ -272,29 +262,26 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
                 n_train=self._n_train(dataset, cell),
                 n_test=len(test),
                 warnings=model.warnings,
-                predictions=pack(codes, None) if experiment.keeps_predictions(cell) else None,
+                predictions=pack(codes, None) if live.keeps_predictions(cell) else None,
             )
 
-    def _n_train(self, dataset: int, cell: CellIndex) -> int:
+    def _n_train(self, dataset: int, cell: Cell) -> int:
         """Return rows that train, counted once for all learners."""
         at = dataset, cell.run, cell.fold
         if at not in self._sizes:
-            train = self.experiment.splits[dataset].train(cell.run, cell.fold)
+            train = self.live.splits[dataset].train(cell.run, cell.fold)
             self._sizes[at] = distinct_rows(train)
         return self._sizes[at]
 
-    def _evaluate_cell(
-        self, cell: CellIndex, fold: Fold, shared: _Shared | None = None
-    ) -> CellResult:
-        experiment = self.experiment
-        key = experiment.key(cell)
+    def _evaluate_cell(self, cell: Cell, fold: Fold, shared: _Shared | None = None) -> Cell:
+        live = self.live
         known: dict[str, Any] = fold.sizes
         with caught_warnings() as caught:
             try:
                 trusted = self._trusted(cell.learner)
                 with _NOTHING if trusted else restored_process_state():
                     runner = self._runner(cell.dataset, cell.learner)
-                    verdicts, spent = self._fit(runner, key, fold, shared)
+                    verdicts, spent = self._fit(runner, cell, fold, shared)
                 return self._result(cell, verdicts, **known, **spent, warnings=_said(caught))
             except UnscoredError as unscored:
                 failure = unscored.failure
@@ -302,7 +289,9 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
                 failure = Failure(kind="memory", reason=describe_error(raised))
             except ImportError as raised:
                 failure = Failure(
-                    kind="missing", reason=describe_error(raised), detail=missing(raised)
+                    kind="missing",
+                    reason=describe_error(raised),
+                    detail=(raised.name or "").partition(".")[0],
                 )
             except BaseException as raised:  # a stranger's class may raise anything
                 if isinstance(raised, Interrupted) or (
@@ -310,29 +299,27 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
                 ):
                     raise
                 failure = Failure(kind="raised", reason=describe_error(raised))
-        failures = [failure] * len(experiment.losses)
+        failures = [failure] * len(live.metrics)
         return self._result(cell, failures, **known, warnings=_said(caught))
 
-    def _result(
-        self, cell: CellIndex, verdicts: Sequence[float | Failure], **known: Any
-    ) -> CellResult:
+    def _result(self, cell: Cell, verdicts: Sequence[float | Failure], **known: Any) -> Cell:
         """Return the result of a cell."""
         if all(isinstance(verdict, Failure) for verdict in verdicts):
             known = {name: value for name, value in known.items() if name in _OF_FAILURES}
-        return CellResult(key=self.experiment.key(cell), scores=tuple(verdicts), **known)
+        return replace(cell, scores=tuple(verdicts), **known)
 
     def _trusted(self, learner: int) -> bool:
         if learner not in self._trusts:
             try:
-                self._trusts[learner] = is_trusted(self.experiment.learners[learner].estimator)
+                self._trusts[learner] = is_trusted(self.live.estimators[learner])
             except Exception:  # a user's class may raise anything
                 self._trusts[learner] = False
         return self._trusts[learner]
 
     def _fit(
-        self, runner: _Runner, key: CellKey, fold: Fold, shared: _Shared | None
+        self, runner: _Runner, cell: Cell, fold: Fold, shared: _Shared | None
     ) -> tuple[list[float | Failure], dict[str, Any]]:
-        experiment, rows = self.experiment, fold.rows
+        live, rows = self.live, fold.rows
         if runner.writes:
             X_train, X_test, y_train = fold.own_form(runner.form)
         else:
@@ -340,7 +327,7 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         model = None if shared is None else shared.model
         begin = time.perf_counter()
         if model is None:
-            model = runner.fresh(self._seed(key, shared) if runner.seeded else 0)
+            model = runner.fresh(self._seed(cell, shared) if runner.seeded else 0)
             begin = time.perf_counter()
             if runner.form == "encoded":
                 model.fit_encoded(X_train)
@@ -362,24 +349,24 @@ class Evaluator(ItemEvaluator[CellIndex, CellResult]):
         # a model that serves two folds was fitted in the first, and as slowly for the second
         seconds = (fit_time if shared is None else shared.fit_time, done - fitted)
         judge = Judge(model, X_test, fold, runner.form, predicted, seconds)
-        verdicts = [judge.loss(loss) for loss in experiment.losses]
+        verdicts = [judge.loss(loss) for loss in live.metrics]
         spent: dict[str, Any] = {
             "fit_time": fit_time,
             "predict_time": done - fitted,
             # of one fold alone, whatever the clock says and whatever was resumed
-            "size": model_size(model) if _turn(key) == FIRST else None,
+            "size": model_size(model) if _turn(cell) == FIRST else None,
         }
-        if experiment.keeps_predictions(key) and not isinstance(verdicts[0], Failure):
+        if live.keeps_predictions(cell) and not isinstance(verdicts[0], Failure):
             has_probabilities = hasattr(model, "predict_proba")
-            probabilities = judge.probabilities(experiment.loss) if has_probabilities else None
+            probabilities = judge.probabilities(live.loss) if has_probabilities else None
             if rows.classification:
                 predicted = codes_in(predicted, rows.classes).astype(np.int32)
             spent["predictions"] = pack(predicted, probabilities, judge.decision_values())
         return verdicts, spent
 
-    def _seed(self, key: CellKey, shared: _Shared | None) -> int:
+    def _seed(self, cell: Cell, shared: _Shared | None) -> int:
         """Return the seed of a cell's model; a shared model has the seed of the first fold."""
-        return (key if shared is None else replace(key, fold=0)).seed(self.experiment.random_state)
+        return self.live.record.seed(cell if shared is None else replace(cell, fold=0))
 
 
 def _said(caught: Sequence[WarningMessage]) -> tuple[str, ...]:

@@ -11,11 +11,10 @@ from bestofk._base.checks import refuse
 from bestofk._base.errors import StoreError
 from bestofk._base.formatting import escaped
 from bestofk.data.tables.workbooks import as_text_cell
-from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import loss_shown
-from bestofk.run.open_study import study_results
+from bestofk.run.open_study import stored_cells
+from bestofk.run.record import StudyRecord
 from bestofk.run.store.store import Store
-from bestofk.run.store.stored_study import StudySpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +36,7 @@ def export_study(store: Store, study: int, path: str | os.PathLike[str]) -> int:
     suffix = target.suffix.lower()
     if suffix not in (".csv", ".parquet"):
         raise refuse("The file to export to", "named *.csv or *.parquet", str(path))
-    frame = _frame(store, store.study(study).spec)
+    frame = _frame(store, store.study(study))
     try:
         with atomic_file(target) as file:
             if suffix == ".parquet":
@@ -51,39 +50,32 @@ def export_study(store: Store, study: int, path: str | os.PathLike[str]) -> int:
     return len(frame)
 
 
-def _frame(store: Store, spec: StudySpec) -> pd.DataFrame:
+def _frame(store: Store, record: StudyRecord) -> pd.DataFrame:
     """Return one row per cell."""
-    import numpy as np
     import pandas as pd
 
-    results = study_results(store, spec)
-    cells = [
-        CellIndex(learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition)
-        for dataset, data in enumerate(spec.datasets)
-        for run, fold, repetition, learner in np.ndindex(
-            data.runs, data.folds, spec.repetitions, len(spec.learners)
-        )
-    ]
-    found = [results.get(cell) for cell in cells]
-    failures = [None if result is None else result.failure for result in found]
+    table, design = stored_cells(store, record), record.design
+    cells = [table.get(cell) or cell for cell in record.cells() if cell.run < design.runs]
+    failures = [cell.failure for cell in cells]
     columns: dict[str, Any] = {
-        "learner": [spec.learners[cell.learner].name for cell in cells],
-        "dataset": [spec.datasets[cell.dataset].name for cell in cells],
+        "learner": [record.names[cell.learner] for cell in cells],
+        "dataset": [record.datasets[cell.dataset].name for cell in cells],
         "run": [cell.run + 1 for cell in cells],
         "fold": [cell.fold + 1 for cell in cells],
         "repetition": [cell.repetition + 1 for cell in cells],
-        "loss": None,
-        "design": spec.kind,
-        "n_train": None,
-        "n_test": None,
-        "stratified": None if spec.stratified is None else str(spec.stratified).lower(),
-        "n_groups": spec.groups,
-        "loss_name": loss_shown(spec.loss),
+        "loss": [cell.loss for cell in cells],
+        "design": design.kind,
+        "n_train": [cell.n_train for cell in cells],
+        "n_test": [cell.n_test for cell in cells],
+        "stratified": None if design.stratified is None else str(design.stratified).lower(),
+        "n_groups": design.groups,
+        "loss_name": loss_shown(record.loss),
         "failure": [None if failure is None else failure.kind for failure in failures],
         "reason": [None if failure is None else failure.reason for failure in failures],
+        "fit_time": [cell.fit_time for cell in cells],
+        "predict_time": [cell.predict_time for cell in cells],
+        "size": [cell.size for cell in cells],
     }
-    for name in ("loss", "n_train", "n_test", "fit_time", "predict_time", "size"):
-        columns[name] = [None if result is None else getattr(result, name) for result in found]
     frame = pd.DataFrame(columns)
     # other learners on the same rows know the sizes of a split whose fit is missing
     splits = frame.groupby(["dataset", "run", "fold"])

@@ -28,7 +28,7 @@ from bestofk.learners.preparation import steps_of
 from bestofk.learners.registry import panel
 from bestofk.learners.specification import named_learners
 from bestofk.run.data_cautions import column_cautions, find_copies, joined_groups
-from bestofk.run.experiment import Experiment, NamedLearner
+from bestofk.run.live import Live
 from bestofk.splits.plans import Plan
 from bestofk.splits.splits import QUANTILES, Splits
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -39,48 +39,47 @@ DUMMIES = {"classification": "DummyClassifier", "regression": "DummyRegressor"}
 """Baselines for texts and sparse rows, which the built-in ones do not take."""
 
 
-def named_estimators(learners: Any, *, task: str = "classification") -> tuple[NamedLearner, ...]:
-    """Return the named estimators; the default panel if `learners` is None.
+def named_estimators(learners: Any, *, task: str = "classification") -> dict[str, Any]:
+    """Return the estimators by name; the default panel if `learners` is None.
 
     A class stands for its estimator with default settings.
     """
     if learners is None:
         learners = panel(task)
-    named = named_learners(_as_learners(learners))
-    return tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
+    return dict(named_learners(_as_learners(learners)))
 
 
 def with_baseline(
-    learners: tuple[NamedLearner, ...], data: DataSet
-) -> tuple[tuple[NamedLearner, ...], tuple[str, ...]]:
+    learners: dict[str, Any], data: DataSet
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Add a baseline to a single learner; also return a note that says so."""
     if len(learners) > 1:
         return learners, ()
     (learner,) = learners
     name = BASELINES[data.task]
-    if name == learner.name:
+    if name == learner:
         raise ArgumentError(
             f"learners must hold at least 2 learners to compare; got only {name!r}."
         )
     (estimator,) = named_learners([DUMMIES[data.task] if data.whole else name]).values()
     always = "the most frequent class" if data.task == "classification" else "the mean"
     note = (
-        f"{learner.name} is the only learner that you passed; {name}, which always predicts "
+        f"{learner} is the only learner that you passed; {name}, which always predicts "
         f"{always}, was added to compare it with."
     )
-    return (learner, NamedLearner.of(name, estimator)), (note,)
+    return {**learners, name: estimator}, (note,)
 
 
-def seed_notes(learners: Sequence[NamedLearner]) -> tuple[str, ...]:
+def seed_notes(learners: Mapping[str, Any]) -> tuple[str, ...]:
     """Say which learners have a seed that the user set, and so the same one in every fit."""
     fixed = []
-    for learner in learners:
+    for name, estimator in learners.items():
         try:
-            seeds = seeds_of(learner.estimator)
+            seeds = seeds_of(estimator)
         except Exception:  # any class may raise anything; its fits report it
             continue
         if any(seed is not None for seed in seeds.values()):
-            fixed.append(learner.name)
+            fixed.append(name)
     if not fixed:
         return ()
     return (
@@ -108,21 +107,23 @@ def _as_learners(learners: Any) -> Any:
     return learners
 
 
-def check_task(learners: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
+def check_task(learners: Mapping[str, Any], datasets: Sequence[DataSet]) -> None:
     """Refuse a regressor for labels and a classifier for numbers."""
     data = datasets[0]
-    for learner in learners:
-        if _is_for(learner, OTHER_TASK[data.task]):
-            raise _wrong_kind(learner.name, data)
-        _refuse_text_vectorizer(learner.name, learner.estimator, data)
+    for name, estimator in learners.items():
+        if _is_for(estimator, OTHER_TASK[data.task]):
+            raise _wrong_kind(name, data)
+        _refuse_text_vectorizer(name, estimator, data)
 
 
 def with_task_of_learners(
-    datasets: tuple[DataSet, ...], learners: Sequence[NamedLearner]
+    datasets: tuple[DataSet, ...], learners: Mapping[str, Any]
 ) -> tuple[DataSet, ...]:
     """Read whole numbers as numbers for regressors only, and as classes for classifiers only."""
     task = OTHER_TASK[datasets[0].task]
-    if not all(_is_for(one, task) for one in learners) or not all(map(_allows_both, datasets)):
+    if not all(_is_for(one, task) for one in learners.values()) or not all(
+        map(_allows_both, datasets)
+    ):
         return datasets
     numbers = task == "regression"
     return tuple(
@@ -136,13 +137,13 @@ def with_task_of_learners(
     )
 
 
-def _is_for(learner: NamedLearner, task: str) -> bool:
+def _is_for(estimator: Any, task: str) -> bool:
     """Return whether a learner is a classifier or a regressor, as `task` demands."""
     from sklearn.base import is_classifier, is_regressor
 
     try:
         check = is_classifier if task == "classification" else is_regressor
-        return bool(check(learner.estimator))
+        return bool(check(estimator))
     except Exception:  # a user's class may raise anything; its fits report it
         return False
 
@@ -393,16 +394,14 @@ def default_plan(
     return REPEATED if enough or rows < 4 else f"10x{rows // 2}"
 
 
-def check_settings(experiment: Experiment, settings: Settings) -> None:
+def check_settings(live: Live, settings: Settings) -> None:
     """Refuse before the first fit what cannot be decided afterwards."""
-    names = [learner.name for learner in experiment.learners]
-    design, zero_one = experiment.splits[0].design, False
-    splits = experiment.splits[0]
-    if len(experiment.datasets) == splits.runs * splits.folds == 1:
+    design, zero_one = live.record.design, False
+    if len(live.datasets) == design.runs * design.folds == 1:
         from bestofk.run.one_test_set import one_split_design
 
-        design, zero_one = one_split_design(experiment)
+        design, zero_one = one_split_design(live)
     with warnings.catch_warnings():
         # the decision itself repeats them
         warnings.simplefilter("ignore")
-        foresee(settings, names, design, datasets=len(experiment.datasets), zero_one=zero_one)
+        foresee(settings, live.record.names, design, datasets=len(live.datasets), zero_one=zero_one)

@@ -26,10 +26,9 @@ from bestofk.decide.slices import Slices, order_slices, slice_names
 from bestofk.losses.columns import find
 from bestofk.losses.losses import Scores
 from bestofk.losses.predictions import model_columns
-from bestofk.run.cells import CellResult
-from bestofk.run.experiment import CellIndex, Experiment
+from bestofk.run.cells import Cell, CellTable, unpack
+from bestofk.run.live import Live
 from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, codes_in, loss_shown
-from bestofk.run.results import unpack
 from bestofk.splits.design import Design
 from bestofk.splits.splits import Labelling, column_of
 from bestofk.splits.user_splits import splits_of_pairs
@@ -394,19 +393,19 @@ def _named_values(
 # The test set of a comparison
 
 
-def one_split_design(experiment: Experiment) -> tuple[Design, bool]:
+def one_split_design(live: Live) -> tuple[Design, bool]:
     """Return the design of the units of the only test set, and whether they are right or wrong."""
-    refuse_untestable(experiment.loss)
-    rows = held_out_rows(experiment)
-    kind = design_kind(experiment.loss, rows.classes)
+    refuse_untestable(live.loss)
+    rows = held_out_rows(live)
+    kind = design_kind(live.loss, rows.classes)
     assert kind is not None
-    design = Design(kind=kind, folds=n_units(experiment.loss, rows))
-    return design, experiment.loss.name == "zero-one" and rows.plain
+    design = Design(kind=kind, folds=n_units(live.loss, rows))
+    return design, live.loss.name == "zero-one" and rows.plain
 
 
 def instance_losses(
-    experiment: Experiment,
-    results: Mapping[CellIndex, CellResult],
+    live: Live,
+    table: CellTable,
     learners: Sequence[int],
     chosen: npt.NDArray[np.bool_] | None = None,
     *,
@@ -416,22 +415,22 @@ def instance_losses(
 
     Return None if there are several data sets, or if the metric cannot be tested on one test set.
     """
-    loss = experiment.losses[metric]
-    data, splits = experiment.datasets[0], experiment.splits[0]
-    rows = held_out_rows(experiment)
-    if len(experiment.datasets) > 1 or design_kind(loss, rows.classes) is None:
+    loss = live.metrics[metric]
+    data, splits = live.datasets[0], live.splits[0]
+    rows = held_out_rows(live)
+    if len(live.datasets) > 1 or design_kind(loss, rows.classes) is None:
         return None
     if chosen is not None:
         rows = rows.only(chosen)
     predictions: dict[str, list[ModelPredictions]] = {}
     for learner in learners:
-        repeated = predictions.setdefault(experiment.learners[learner].name, [])
-        for repetition in range(experiment.repetitions):
-            cell = CellIndex(learner=learner, dataset=0, run=0, fold=0, repetition=repetition)
-            result = results.get(cell)
-            if result is None or result.predictions is None:
+        repeated = predictions.setdefault(live.record.names[learner], [])
+        for repetition in range(live.record.repetitions):
+            cell = Cell(learner=learner, dataset=0, run=0, fold=0, repetition=repetition)
+            found = table.get(cell)
+            if found is None or found.predictions is None:
                 return None
-            predictions_of_rows = predictions_in(result.predictions, rows.classes)
+            predictions_of_rows = predictions_in(found.predictions, rows.classes)
             if chosen is not None:
                 predictions_of_rows = predictions_of_rows.only(chosen)
             repeated.append(predictions_of_rows)
@@ -458,11 +457,9 @@ def predictions_in(packed: bytes, classes: npt.NDArray[Any] | None) -> ModelPred
     return ModelPredictions(labels=labels, probabilities=probabilities, scores=scores)
 
 
-def held_out_rows(
-    experiment: Experiment, dataset: int = 0, run: int = 0, fold: int = 0
-) -> HeldOutRows:
+def held_out_rows(live: Live, dataset: int = 0, run: int = 0, fold: int = 0) -> HeldOutRows:
     """Return the rows of a test set."""
-    data, test = experiment.datasets[dataset], experiment.splits[dataset].test(run, fold)
+    data, test = live.datasets[dataset], live.splits[dataset].test(run, fold)
     classes = None
     if data.task == "classification":
         codes, declared = data.labels()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
@@ -20,16 +20,14 @@ from bestofk._base.errors import (
 from bestofk.data.tables.limits import check_cells
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.decide.stopping.rule import StopRule
-from bestofk.run.cells import CellResult
+from bestofk.run.cells import NUMBERS, CellTable
+from bestofk.run.comparison_task import read_cells
 from bestofk.run.conclude import conclude
-from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import span_of
-from bestofk.run.race import conclude_race, planned_race, race_cells
-from bestofk.run.results import COLUMNS, ResultTable, read_cells
+from bestofk.run.race import RaceOutcome, planned_race, race_cells
+from bestofk.run.record import StoredDecision, StudyRecord
 from bestofk.run.store.store import Store, open_store
-from bestofk.run.store.stored_study import StoredDecision, StudySpec, nested_runs_of
 from bestofk.run.study import Study
-from bestofk.splits.design import Design
 
 MAX_LISTED_STUDIES = 12
 """Most study numbers that an error lists."""
@@ -84,20 +82,19 @@ def open_study(
     """
     opened = nullcontext(store) if isinstance(store, Store) else open_store(store, read_only=True)
     with opened as source:
-        spec = source.study(only_study(source) if number is None else number).spec
-        return decided_study(
-            spec, study_results(source, spec), source.shown_url, decision=decision, **changes
-        )
+        record = source.study(only_study(source) if number is None else number)
+        cells = stored_cells(source, record)
+        return decided_study(cells, source.shown_url, decision=decision, **changes)
 
 
 def only_study(store: Store) -> int:
     """Return the number of the only study."""
-    studies = store.studies()
+    studies = [study.number for study in store.studies()]
     if len(studies) == 1:
-        return studies[0].id
+        return studies[0]
     if not studies:
         raise StoreError(f"{store.shown_url}: the store has no studies.")
-    numbers = ", ".join(str(study.id) for study in studies[:MAX_LISTED_STUDIES])
+    numbers = ", ".join(map(str, studies[:MAX_LISTED_STUDIES]))
     raise ArgumentError(
         f"{store.shown_url} holds {len(studies)} studies: give ",
         use(number=...),
@@ -105,10 +102,10 @@ def only_study(store: Store) -> int:
     )
 
 
-def stored_settings(record: StoredDecision) -> Settings:
+def stored_settings(decision: StoredDecision) -> Settings:
     """Return the settings of a recorded decision."""
     with _damage_refused():
-        return Settings.from_dict(record.options)
+        return Settings.from_dict(decision.options)
 
 
 @contextmanager
@@ -125,31 +122,7 @@ def _damage_refused() -> Iterator[None]:
         ) from None
 
 
-def _settings(
-    spec: StudySpec, decision: int | Settings | None, changes: Mapping[str, Any], where: str
-) -> tuple[Settings, StoredDecision | None, bool]:
-    """Return the settings, their record, and whether the study was decided by them before."""
-    names = tuple(learner.name for learner in spec.learners)
-    record = None
-    if isinstance(decision, Settings):
-        first = decision
-    elif not spec.decisions:
-        raise ArgumentError(
-            f"{where} holds no decision about this study: pass decision=Settings()."
-        )
-    else:
-        record = _record(spec.decisions, -1 if decision is None else decision)
-        first = stored_settings(record)
-    if isinstance(first.test, StoredTest):
-        first = _with_callers_test(first, first.test, changes)
-    settings = first.changed(**changes)
-    settings.check_learners(names)
-    recorded = settings == first and not isinstance(decision, Settings)
-    # the notes of a recorded decision do not apply to another one
-    return settings, record if recorded else None, recorded
-
-
-def _record(decisions: Sequence[StoredDecision], number: int) -> StoredDecision:
+def _recorded(decisions: Sequence[StoredDecision], number: int) -> StoredDecision:
     if isinstance(number, bool) or not isinstance(number, int):
         raise refuse("decision", "the number of a decision, or Settings", number)
     index = number - 1 if number > 0 else len(decisions) + number
@@ -184,113 +157,81 @@ def _with_callers_test(
     return replace(settings, test=test)
 
 
-def _stored_race(spec: StudySpec, decision: int | Settings | None) -> dict[str, Any] | None:
-    """Return the recorded stop rule; it applies to other decisions about the study too."""
-    if isinstance(decision, Settings) or not spec.decisions:
-        return None
-    return _record(spec.decisions, -1 if decision is None else decision).race
-
-
 def decided_study(
-    spec: StudySpec,
-    results: ResultTable,
-    where: str,
-    *,
-    decision: int | Settings | None = None,
-    **changes: Any,
+    table: CellTable, where: str, *, decision: int | Settings | None = None, **changes: Any
 ) -> Study:
-    """Return a study from its stored results, decided like `open_study`; `where` is its store."""
-    settings, record, recorded = _settings(spec, decision, changes, where)
-    race = _stored_race(spec, decision)
-    command = spec.command if record is None else record.command
-    # a command line belongs to recorded decisions only
-    spec = replace(spec, command=command if recorded else ())
-    if not results:
-        raise StoreError(f"{where}: nothing of {spec.title!r} was evaluated yet.")
-    if spec.kind == "holdout" and len(spec.datasets) == 1:
+    """Return a study from its stored cells, decided like `open_study`; `where` is its store."""
+    record = table.record
+    stored: StoredDecision | None = None
+    if isinstance(decision, Settings):
+        first = decision
+    elif not record.decisions:
+        raise ArgumentError(
+            f"{where} holds no decision about this study: pass decision=Settings()."
+        )
+    else:
+        stored = _recorded(record.decisions, -1 if decision is None else decision)
+        first = stored_settings(stored)
+    if isinstance(first.test, StoredTest):
+        first = _with_callers_test(first, first.test, changes)
+    settings = first.changed(**changes)
+    settings.check_learners(record.names)
+    # the stop rule of a recorded decision applies to others, too; its notes and command do not
+    race = None if stored is None else stored.race
+    if settings != first:
+        stored = None
+    record = replace(record, command=() if stored is None else stored.command)
+    if not len(table):
+        raise StoreError(f"{where}: nothing of {record.title!r} was evaluated yet.")
+    if record.design.kind == "holdout" and len(record.datasets) == 1:
         raise StoreError(
-            f"{where}: {spec.title!r} was tested on one test set, and a store keeps no true "
+            f"{where}: {record.title!r} was tested on one test set, and a store keeps no true "
             "answers to test with: run the same comparison again with --report."
         )
-    design = _design(spec)
-
-    def whole_plan() -> Study:
-        return conclude(
-            spec,
-            results,
-            design=design,
-            settings=settings,
-            notes=_notes(spec, record, len(results)),
-            store=where,
-        )
-
-    return _raced(spec, results, design, settings, race, whole_plan, where)
+    table = table.of(record)
+    outcome = None if race is None else _raced(table, settings, race)
+    stopped = outcome is not None and not outcome.whole
+    notes = () if stopped else _notes(record, stored, len(table))
+    return conclude(table, settings, outcome=outcome, notes=notes, store=where)
 
 
-def study_results(store: Store, spec: StudySpec) -> ResultTable:
-    """Return the stored results of a study."""
+def stored_cells(store: Store, record: StudyRecord) -> CellTable:
+    """Return the stored cells of a study."""
     check_cells(
         store.shown_url,
         file_size=_BYTES_PER_STORED_CELL * store.n_cells(),
-        rows=spec.n_cells,
-        columns=len(COLUMNS) + len(spec.metrics),
+        rows=record.n_cells,
+        columns=len(NUMBERS) + len(record.metrics),
         bytes_per_cell=8,
     )
-    table = ResultTable(spec)
-    read_cells(store, spec, table)
+    table = CellTable(record)
+    read_cells(store, table)
     return table
 
 
-def _raced(
-    spec: StudySpec,
-    results: Mapping[CellIndex, CellResult],
-    design: Design,
-    settings: Settings,
-    race: Mapping[str, Any] | None,
-    whole_plan: Callable[[], Study],
-    where: str,
-) -> Study:
-    """Return the study as a race over the stored results if it can be one."""
-    if race is None:
-        return whole_plan()
-    names = [learner.name for learner in spec.learners]
+def _raced(table: CellTable, settings: Settings, race: Mapping[str, Any]) -> RaceOutcome | None:
+    """Return the outcome of a race over the stored cells; None if they cannot be one."""
+    record = table.record
     with _damage_refused():
         rule = StopRule(**race)
     try:
         planned = planned_race(
-            names, design, settings, rule, datasets=len(spec.datasets), span=span_of(spec.loss)
-        )
+            record.names, record.design, settings, rule, datasets=len(record.datasets),
+            span=span_of(record.loss),
+        )  # fmt: skip
     except ArgumentError:
         # other settings may not allow early stopping
-        return whole_plan()
-
-    def fetch(cells: Sequence[CellIndex]) -> Mapping[CellIndex, CellResult]:
-        return {cell: results[cell] for cell in cells if cell in results}
-
-    outcome = race_cells(planned, spec, settings, fetch)
-    return conclude_race(outcome, spec, settings, whole_plan, store=where)
+        return None
+    return race_cells(planned, record, settings, lambda cells: filter(None, map(table.get, cells)))
 
 
-def _notes(spec: StudySpec, record: StoredDecision | None, done: int) -> tuple[str, ...]:
-    if done == spec.n_cells:
+def _notes(record: StudyRecord, stored: StoredDecision | None, done: int) -> tuple[str, ...]:
+    if done == record.n_cells:
         return ()
-    if record is not None and record.fits == done:
-        return record.notes
-    missing = spec.n_cells - done
+    if stored is not None and stored.fits == done:
+        return stored.notes
+    missing = record.n_cells - done
     are = "is" if missing == 1 else "are"
-    return (f"The study is not finished: {missing} of {spec.n_cells} fits {are} still to be made.",)
-
-
-def _design(spec: StudySpec) -> Design:
-    """Return the design of the first data set's splits."""
-    first = spec.datasets[0]
-    return Design(
-        kind=spec.kind,
-        runs=first.runs,
-        folds=first.folds,
-        n_train=spec.n_train,
-        n_test=spec.n_test,
-        stratified=spec.stratified,
-        nested_runs=nested_runs_of(spec.plan),
-        groups=spec.groups,
+    return (
+        f"The study is not finished: {missing} of {record.n_cells} fits {are} still to be made.",
     )

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 
-from bestofk.run.cells import CellResult
-from bestofk.run.experiment import CellIndex, Experiment
+from bestofk.run.cells import Cell
+from bestofk.run.live import Live
 from bestofk.run.task import BLOCK_SECONDS, Block, BlockSizer
 
 UNITS_PER_WORKER = 256
@@ -17,7 +17,7 @@ MIN_SECONDS = 0.02
 CELL_SECONDS = 2e-4
 """Seconds of a cell that are neither fit nor prediction."""
 
-_Unit = tuple[CellIndex, ...]
+_Unit = tuple[Cell, ...]
 """Cells that share a model."""
 
 
@@ -30,43 +30,40 @@ class Pace:
 
     def __init__(
         self,
-        experiment: Experiment,
+        live: Live,
         sizer: BlockSizer,
-        company: Callable[[CellIndex], int | None],
+        company: Callable[[Cell], int | None],
     ) -> None:
-        self.experiment, self.sizer, self.company = experiment, sizer, company
+        self.live, self.sizer, self.company = live, sizer, company
         self.seconds = sizer.seconds
-        self.longest: dict[str, tuple[int, float]] = {}
+        self.longest: dict[int, tuple[int, float]] = {}
         """Rows and seconds of the largest data set on which a learner was timed."""
-        self.rows = {data.fingerprint: data.n for data in experiment.datasets}
         self.started: set[tuple[int, int]] = set()
         """Data sets and learners with a fit that some worker has received."""
         sizer.observe = self.observe
 
-    def observe(self, result: CellResult) -> None:
+    def observe(self, cell: Cell) -> None:
         """Learn the time of a fit; a failure says nothing about the others."""
-        if result.failure is None:
-            key = result.key
-            spent = CELL_SECONDS + (result.fit_time or 0.0) + (result.predict_time or 0.0)
+        if cell.failure is None:
+            spent = CELL_SECONDS + (cell.fit_time or 0.0) + (cell.predict_time or 0.0)
             # the first fit of a process may include imports, so forget quickly
-            mean = (self.seconds.get((key.dataset, key.learner), spent) + spent) / 2
-            self.seconds[key.dataset, key.learner] = mean
-            rows = self.rows[key.dataset]
-            if rows >= self.longest.get(key.learner, (0, 0.0))[0]:
-                self.longest[key.learner] = rows, mean
+            mean = (self.seconds.get((cell.dataset, cell.learner), spent) + spent) / 2
+            self.seconds[cell.dataset, cell.learner] = mean
+            rows = self.live.datasets[cell.dataset].n
+            if rows >= self.longest.get(cell.learner, (0, 0.0))[0]:
+                self.longest[cell.learner] = rows, mean
 
     def estimate(self, unit: _Unit) -> float:
         """Return the seconds of a fit, or of one on more rows; infinity if unknown."""
-        dataset = self.experiment.datasets[unit[0].dataset].fingerprint
-        learner = self.experiment.learners[unit[0].learner].fingerprint
+        dataset, learner = unit[0].dataset, unit[0].learner
         seconds = self.seconds.get((dataset, learner))
         if seconds is None:
             rows, seconds = self.longest.get(learner, (0, 0.0))
-            if rows < self.rows[dataset]:
+            if rows < self.live.datasets[dataset].n:
                 return float("inf")
         return seconds
 
-    def blocks(self, source: Iterable[Block[CellIndex]]) -> Iterator[Block[CellIndex]]:
+    def blocks(self, source: Iterable[Block[Cell]]) -> Iterator[Block[Cell]]:
         """Yield the same cells in other blocks; blocks of whole plans stay as they are."""
         folds = iter(source)
         waiting: deque[_Unit] = deque()
@@ -87,7 +84,7 @@ class Pace:
             else:
                 yield from self._last(waiting)
 
-    def _last(self, waiting: deque[_Unit]) -> Iterator[Block[CellIndex]]:
+    def _last(self, waiting: deque[_Unit]) -> Iterator[Block[Cell]]:
         """Yield some of the last blocks: fits that are long or unknown first, the others small."""
         seconds = {unit: self.estimate(unit) for unit in waiting}
         known = sum(each for each in seconds.values() if each < float("inf"))
@@ -105,13 +102,13 @@ class Pace:
             if waiting:
                 yield self._next(waiting, limit)
 
-    def _turn(self, cell: CellIndex) -> tuple[int, ...]:
+    def _turn(self, cell: Cell) -> tuple[int, ...]:
         """Order fits of unknown time: one of every learner, then those known last first."""
         new = (cell.dataset, cell.learner) not in self.started
         learner = cell.learner if new else -cell.learner
         return (not new, cell.dataset, cell.run, cell.fold, learner)
 
-    def _next(self, waiting: deque[_Unit], limit: float) -> Block[CellIndex]:
+    def _next(self, waiting: deque[_Unit], limit: float) -> Block[Cell]:
         """Remove the next fit, and those after it that together take at most `limit` seconds."""
         first = waiting.popleft()
         cells, spent = list(first), self.estimate(first)
@@ -130,5 +127,5 @@ class Pace:
         return Block(items=tuple(cells))
 
 
-def _model(cell: CellIndex) -> tuple[int, int, int, int]:
+def _model(cell: Cell) -> tuple[int, int, int, int]:
     return cell.dataset, cell.run, cell.repetition, cell.learner

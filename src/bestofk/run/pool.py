@@ -171,9 +171,9 @@ class WorkerSource:
 
     def __init__(self, task: Task[ItemT, ResultT], packed: bytes | None) -> None:
         self.threads = task.threads
-        self.evaluator = None if packed is not None else task.evaluator()
-        if self.evaluator is not None:
-            self.evaluator.prepare()
+        self.forked = task if packed is None else None
+        if self.forked is not None:
+            self.forked.prepare()
         self._file = None if packed is None else tempfile.TemporaryFile()  # noqa: SIM115
         if self._file is not None:
             self._file.write(packed or b"")
@@ -187,7 +187,7 @@ class WorkerSource:
     @property
     def forks(self) -> bool:
         """Whether a new worker is a fork, which takes milliseconds."""
-        return self.evaluator is not None or self._server is not None
+        return self.forked is not None or self._server is not None
 
     def start(self, seconds: float) -> tuple[_Process, Connection, bool]:
         """Return the process of a new worker, its pipe, and whether it is ready.
@@ -203,7 +203,7 @@ class WorkerSource:
         return process, pipe, ready
 
     def _started(self, seconds: float) -> tuple[_Process, Connection, bool]:
-        if self.evaluator is not None:
+        if self.forked is not None:
             return *self._fork(), True
         while self._server is not None or self._starts_left:
             if self._server is None:
@@ -221,7 +221,7 @@ class WorkerSource:
         pipe, child = context.Pipe()
         inherited = (*self._pipes, pipe, *self._reaper.pipes)
         process = context.Process(
-            target=run_fork, args=(child, self.evaluator, inherited), daemon=True
+            target=run_fork, args=(child, self.forked, inherited), daemon=True
         )
         with _startable(), warnings.catch_warnings():
             # Python warns of threads, but the fork waits for none of them

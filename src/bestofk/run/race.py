@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -36,16 +36,14 @@ from bestofk.decide.stopping.races import (
 from bestofk.decide.stopping.result import Race, RacedLearner, StoppedDecision, evidence_so_far
 from bestofk.decide.stopping.rule import StopRule
 from bestofk.losses.losses import DIMS, Metric, Scores
-from bestofk.run.cells import CellResult
+from bestofk.run.cells import Cell, CellTable
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.conclude import cost_table, failed_cells, left_out_learners, losses_of
 from bestofk.run.engine import Engine, Rounds
-from bestofk.run.experiment import CellIndex
 from bestofk.run.metrics import loss_shown
 from bestofk.run.process_state import held_threads
 from bestofk.run.progress import Progress
-from bestofk.run.results import ResultTable, as_table
-from bestofk.run.store.stored_study import StudySpec
+from bestofk.run.record import StudyRecord
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
 from bestofk.splits.plans import plan_words
@@ -215,8 +213,8 @@ def _refused(why: str, settings: Settings) -> ArgumentError:
 
 # The rounds
 
-FetchCells = Callable[[Sequence[CellIndex]], Mapping[CellIndex, CellResult]]
-"""Return the results of some cells; fewer if the time is up."""
+FetchCells = Callable[[Sequence[Cell]], Iterable[Cell]]
+"""Return some cells evaluated; fewer if the time is up."""
 
 
 class _TimeUpError(Exception):
@@ -231,7 +229,7 @@ class _FailedError(Exception):
 class RaceOutcome:
     """The outcome of a race.
 
-    - `results`: All requested cells.
+    - `table`: All requested cells.
     - `whole`: The race needed all runs of the plan, or was impossible: decide from the whole plan.
     - `cut`: The time was up before it was settled.
     - `prefer`: Numbers of the learners in the order of preference; empty if there was no race.
@@ -240,7 +238,7 @@ class RaceOutcome:
     """
 
     planned: PlannedRace
-    results: Mapping[CellIndex, CellResult]
+    table: CellTable
     whole: bool = True
     cut: bool = False
     prefer: tuple[int, ...] = ()
@@ -261,7 +259,7 @@ class RaceOutcome:
 
 def race_cells(
     planned: PlannedRace,
-    spec: StudySpec,
+    record: StudyRecord,
     settings: Settings,
     fetch: FetchCells,
     watch: Callable[[str], None] | None = None,
@@ -275,14 +273,14 @@ def race_cells(
     """
     family = planned.foreseen.family
     assert family is not None
-    track = _Track(planned, spec, fetch)
-    outcome = RaceOutcome(planned=planned, results=track.results, test=planned.test, family=family)
-    if not track.ask(dict.fromkeys(range(len(spec.learners)), 1)):
+    track = _Track(planned, record, fetch)
+    outcome = RaceOutcome(planned=planned, table=track.table, test=planned.test, family=family)
+    if not track.ask(dict.fromkeys(range(len(record.learners)), 1)):
         outcome.cut = True
         return outcome
-    worked = {cell.learner for cell, one in track.results.items() if one.failure is None}
+    worked = {cell.learner for cell in track.table if cell.failure is None}
     remaining = sorted(worked)
-    names = [spec.learners[number].name for number in remaining]
+    names = [record.learners[number].name for number in remaining]
     if len(remaining) < 2 or (settings.control is not None and settings.control not in names):
         return outcome
 
@@ -293,7 +291,7 @@ def race_cells(
     if track.failed & worked:
         return ask_for_all()
     first = track.losses(remaining)[:, 0, : planned.test.outer]
-    prefer = settings.settled(names, cost_table(spec, track.results)).prefer
+    prefer = settings.settled(names, cost_table(track.table)).prefer
     positions, outcome.preference, outcome.notes = arrange(names, prefer, first.mean(axis=1))
     outcome.ranks = preference_ranks(names, prefer)[0][positions]
     outcome.prefer = tuple(remaining[at] for at in positions)
@@ -309,7 +307,7 @@ def race_cells(
             raise _FailedError
         return track.losses(outcome.prefer)
 
-    def record(look: Look, runs: Ints, losses: Floats) -> None:
+    def remember(look: Look, runs: Ints, losses: Floats) -> None:
         outcome.look, outcome.runs, outcome.losses = look, runs, losses
         if watch is not None:
             pairs = [(called[i], called[j]) for i, j in look.open_pairs]
@@ -325,7 +323,7 @@ def race_cells(
             stated=outcome.preference.stated,
             ranks=outcome.ranks,
             floor=floor,
-            watch=record,
+            watch=remember,
         )
         outcome.whole = not raced.settled or bool((raced.runs == planned.test.runs).all())
     except _FailedError:
@@ -368,30 +366,32 @@ def _with_step(
 class _Track:
     """The cells that were requested so far, and their losses."""
 
-    def __init__(self, planned: PlannedRace, spec: StudySpec, fetch: FetchCells) -> None:
-        self.planned, self.spec, self.fetch = planned, spec, fetch
-        self.results: dict[CellIndex, CellResult] = {}
-        self.done = [0] * len(spec.learners)
+    def __init__(self, planned: PlannedRace, record: StudyRecord, fetch: FetchCells) -> None:
+        self.planned, self.record, self.fetch = planned, record, fetch
+        self.table = CellTable(record)
+        self.done = [0] * len(record.learners)
         """Number of runs of every learner."""
         self.failed: set[int] = set()
         """Learners with a fit that failed."""
-        self.values = np.full((len(spec.learners), planned.test.runs, planned.test.folds), np.nan)
+        self.values = np.full((len(record.learners), planned.test.runs, planned.test.folds), np.nan)
 
     def ask(self, runs: Mapping[int, int]) -> bool:
         """Request this many runs of every learner; return False if the time is up."""
         cells = [
-            CellIndex(learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition)
+            Cell(learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition)
             for unit in range(max(runs.values()))
             for of_unit in range(self.planned.test.folds)
             for dataset, run, fold in self.planned.cells(unit, of_unit)
-            for repetition in range(self.spec.repetitions)
+            for repetition in range(self.record.repetitions)
             for learner in sorted(runs)
             if self.done[learner] <= unit < runs[learner]
         ]
-        self.results.update(self.fetch(cells) if cells else {})
-        if any(cell not in self.results for cell in cells):
+        for cell in self.fetch(cells) if cells else ():
+            self.table[cell] = cell
+            if cell.failure is not None:
+                self.failed.add(cell.learner)
+        if any(cell not in self.table for cell in cells):
             return False
-        self.failed |= {cell.learner for cell in cells if self.results[cell].failure is not None}
         for learner, wanted in runs.items():
             for unit in range(self.done[learner], wanted):
                 for of_unit in range(self.planned.test.folds):
@@ -405,16 +405,12 @@ class _Track:
 
     def _loss(self, learner: int, unit: int, of_unit: int) -> float:
         """Return the mean over repetitions and splits of a unit; NaN if a fit failed."""
+        losses = self.table.column("loss")
         each = [
-            self.results[
-                CellIndex(learner=learner, dataset=dataset, run=run, fold=fold, repetition=again)
-            ].loss
+            losses[dataset, self.record.splits_before(run) + fold, :, learner].mean()
             for dataset, run, fold in self.planned.cells(unit, of_unit)
-            for again in range(self.spec.repetitions)
         ]
-        # None is NaN, and makes the mean NaN
-        by_split = np.array(each, dtype=np.float64).reshape(-1, self.spec.repetitions)
-        return float(by_split.mean(axis=1).mean())
+        return float(np.mean(each))
 
 
 class RaceProgress(Progress):
@@ -441,26 +437,26 @@ class RaceProgress(Progress):
 def run_race(
     planned: PlannedRace,
     task: ComparisonTask,
-    spec: StudySpec,
     settings: Settings,
-    run: Callable[..., Mapping[CellIndex, CellResult]],
+    run: Callable[..., Iterable[Cell]],
     engine: Engine,
     progress: Progress,
 ) -> RaceOutcome:
     """Return the outcome of a race whose cells ``run(cells, engine=..., progress=...)`` returns."""
-    learners, rounds = len(spec.learners), Rounds()
-    total = planned.fits(learners, spec.repetitions)
+    record, rounds = task.live.record, Rounds()
+    learners = len(record.learners)
+    total = planned.fits(learners, record.repetitions)
     with progress as shown, held_threads(task.threads), rounds:
         engine, all_rounds = replace(engine, rounds=rounds), RaceProgress(shown, total)
 
-        def fetch(cells: Sequence[CellIndex]) -> Mapping[CellIndex, CellResult]:
+        def fetch(cells: Sequence[Cell]) -> Iterable[Cell]:
             # these learners may need half of the runs that are left
             share = len({cell.learner for cell in cells}) / learners
             rounds.requested += len(cells)
             rounds.later = share * (total - rounds.requested) / 2 / len(cells)
             return run(cells, engine=engine, progress=all_rounds)
 
-        return race_cells(planned, spec, settings, fetch, lambda text: shown.standing(text=text))
+        return race_cells(planned, record, settings, fetch, lambda text: shown.standing(text=text))
 
 
 # The study
@@ -468,7 +464,6 @@ def run_race(
 
 def conclude_race(
     outcome: RaceOutcome,
-    spec: StudySpec,
     settings: Settings,
     whole_plan: Callable[[], Study],
     *,
@@ -480,29 +475,30 @@ def conclude_race(
         study = whole_plan()
         if outcome.cut or not outcome.prefer or study.decision is None:
             return study
-        return replace(study, race=_race(outcome, spec, study.losses.metric))
-    table = as_table(spec, outcome.results)
-    losses = _losses(outcome, spec, table)
-    race = _race(outcome, spec, losses.metric)
+        return replace(study, race=_race(outcome, study.losses.metric))
+    table, record = outcome.table, outcome.table.record
+    losses = _losses(outcome)
+    race = _race(outcome, losses.metric)
     return Study(
         decision=_decision(outcome, race, settings),
         losses=losses,
-        costs=cost_table(spec, table),
-        failures=failed_cells(spec, table),
-        left_out=left_out_learners(spec, table),
-        notes=(*notes, *spec.notes),
-        spec=spec,
+        costs=cost_table(table),
+        failures=failed_cells(table),
+        left_out=left_out_learners(table),
+        notes=(*notes, *record.notes),
+        record=record,
         store=store,
         settings=settings,
         race=race,
     )
 
 
-def _race(outcome: RaceOutcome, spec: StudySpec, metric: Metric) -> Race:
+def _race(outcome: RaceOutcome, metric: Metric) -> Race:
+    record = outcome.table.record
     assert outcome.losses is not None
     assert outcome.runs is not None
     rule, test, look = outcome.planned.rule, outcome.test, outcome.look
-    names = [spec.learners[number].name for number in outcome.prefer]
+    names = [record.learners[number].name for number in outcome.prefer]
     # the decision of the whole plan is settled, however close it is
     settled = exact = outcome.whole
     why = [""] * len(names)
@@ -531,8 +527,8 @@ def _race(outcome: RaceOutcome, spec: StudySpec, metric: Metric) -> Race:
         target=rule.target,
         risk=rule.risk,
         planned_runs=test.runs,
-        fits=len(outcome.results),
-        planned_fits=outcome.planned.fits(len(spec.learners), spec.repetitions),
+        fits=len(outcome.table),
+        planned_fits=outcome.planned.fits(len(record.learners), record.repetitions),
         open_pairs=()
         if settled or look is None
         else tuple((names[i], names[j]) for i, j in look.open_pairs),
@@ -600,17 +596,18 @@ def _decision(outcome: RaceOutcome, race: Race, settings: Settings) -> StoppedDe
     )
 
 
-def _losses(outcome: RaceOutcome, spec: StudySpec, table: ResultTable) -> Scores:
+def _losses(outcome: RaceOutcome) -> Scores:
     """Return the losses of the race, with gaps after a learner was stopped."""
+    record = outcome.table.record
     design = outcome.planned.design.with_(nested_runs=0)
     learners = sorted(outcome.prefer)
     return Scores(
-        losses_of(table, spec, learners, (0, design.runs), design.folds),
+        losses_of(outcome.table, learners, (0, design.runs), design.folds),
         dims=DIMS,
-        learners=[spec.learners[learner].name for learner in learners],
-        datasets=[one.name for one in spec.datasets],
-        design=design.with_(repetitions=spec.repetitions),
-        loss_name=loss_shown(spec.loss),
-        account=(f"Measured by bestofk with {plan_words(spec.plan)}, as far as it was needed.",),
+        learners=[record.learners[learner].name for learner in learners],
+        datasets=[one.name for one in record.datasets],
+        design=design.with_(repetitions=record.repetitions),
+        loss_name=loss_shown(record.loss),
+        account=(f"Measured by bestofk with {plan_words(record.plan)}, as far as it was needed.",),
         missing="allow",
     )

@@ -6,7 +6,7 @@ rows in the slice. So a slice has a table of losses of the same design as all ro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,9 +19,9 @@ from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slices, check_slices, order_slices, slice_names
-from bestofk.run.cells import CellResult
+from bestofk.run.cells import CellTable
 from bestofk.run.conclude import complete_part, is_one_split
-from bestofk.run.experiment import CellIndex, Experiment
+from bestofk.run.live import Live
 from bestofk.run.metrics import loss_shown
 from bestofk.run.one_test_set import (
     HeldOutRows,
@@ -30,7 +30,6 @@ from bestofk.run.one_test_set import (
     metric_of_rows,
     predictions_in,
 )
-from bestofk.run.results import ResultTable
 from bestofk.run.study import Study
 from bestofk.splits.design import Design
 from bestofk.splits.splits import equal_groups
@@ -40,40 +39,41 @@ MIN_ROWS = 25
 Names = npt.NDArray[np.object_]
 
 
-def refuse_slices(experiment: Experiment, *, stops: bool) -> None:
+def refuse_slices(live: Live, *, stops: bool) -> None:
     """Raise an error before the first fit if no slice can be decided about."""
     if stops:
         raise ArgumentError("by does not apply to a comparison that stops early.")
-    loss = experiment.loss
+    loss = live.loss
     if loss.needs == "costs" or loss.reads_model:
         raise ArgumentError(
             f"by does not apply to the metric {loss_shown(loss.name)!r}, which depends on more "
             "than the predictions."
         )
-    labels, by = _names(experiment.datasets)
+    labels, by = _names(live.datasets)
     names = _distinct(labels)
     check_slices(names, by)
-    too_small = _too_small(experiment, labels, names)
+    too_small = _too_small(live, labels, names)
     if len(too_small) == len(names):
         raise DesignError(f"No slice of {by!r} is large enough; {names[0]}: {too_small[names[0]]}")
 
 
 def study_slices(
     study: Study,
-    experiment: Experiment,
-    results: Mapping[CellIndex, CellResult],
+    live: Live,
+    table: CellTable,
     settings: Settings,
 ) -> Slices | None:
     """Return the verdicts by slice of a study; None if it has no decision."""
-    spec, whole = study.spec, study.decision
+    whole = study.decision
     if whole is None:
         return None
-    labels, by = _names(experiment.datasets)
+    labels, by = _names(live.datasets)
     names = _distinct(labels)
-    learners = [index for index, one in enumerate(spec.learners) if one.name not in study.left_out]
-    too_small = _too_small(experiment, labels, names)
+    names_of_all = live.record.names
+    learners = [index for index, one in enumerate(names_of_all) if one not in study.left_out]
+    too_small = _too_small(live, labels, names)
     tables, problems = _results_by_slice(
-        experiment, results, labels, [name for name in names if name not in too_small]
+        live, table, labels, [name for name in names if name not in too_small]
     )
 
     def decide_in(name: str, alpha: float) -> Decision:
@@ -81,11 +81,11 @@ def study_slices(
             raise DesignError(too_small[name])
         if name in problems:
             raise problems[name]
-        design = _design_in(experiment, labels[0] == name)
-        losses, _ = complete_part(spec, tables[name], learners, design)
+        design = _design_in(live, labels[0] == name)
+        losses, _ = complete_part(tables[name], learners, design)
         if losses is not None and is_one_split(losses):
-            chosen = labels[0][experiment.splits[0].test(0, 0)] == name
-            losses = instance_losses(experiment, results, learners, chosen) or losses
+            chosen = labels[0][live.splits[0].test(0, 0)] == name
+            losses = instance_losses(live, table, learners, chosen) or losses
         if losses is None:
             raise DesignError("No fold was finished by all learners.")
         preferred = replace(settings.settled(losses.learners, study.costs), alpha=alpha)
@@ -104,9 +104,9 @@ def _distinct(labels: Sequence[Names]) -> tuple[str, ...]:
     return tuple(sorted({str(name) for column in labels for name in column}))
 
 
-def _design_in(experiment: Experiment, chosen: npt.NDArray[np.bool_]) -> Design:
+def _design_in(live: Live, chosen: npt.NDArray[np.bool_]) -> Design:
     """Return the design of a slice, with the sizes of its parts of the first data set."""
-    data, splits = experiment.datasets[0], experiment.splits[0]
+    data, splits = live.datasets[0], live.splits[0]
     design = splits.design
     at = [(run, fold) for run in range(design.runs) for fold in range(design.folds)]
     return design.with_(
@@ -116,13 +116,11 @@ def _design_in(experiment: Experiment, chosen: npt.NDArray[np.bool_]) -> Design:
     )
 
 
-def _too_small(
-    experiment: Experiment, labels: Sequence[Names], names: Sequence[str]
-) -> dict[str, str]:
+def _too_small(live: Live, labels: Sequence[Names], names: Sequence[str]) -> dict[str, str]:
     """Return the slices that are too small, with the reason in a sentence."""
     test_sets = [
         set(column[splits.test(run, fold)])
-        for column, splits in zip(labels, experiment.splits, strict=True)
+        for column, splits in zip(labels, live.splits, strict=True)
         for run, fold in splits.run_folds()
     ]
     # the rows of one test set, and several data sets, have tests for any number of them
@@ -141,26 +139,26 @@ def _too_small(
 
 
 def _results_by_slice(
-    experiment: Experiment,
-    results: Mapping[CellIndex, CellResult],
+    live: Live,
+    table: CellTable,
     labels: Sequence[Names],
     names: Sequence[str],
-) -> tuple[dict[str, ResultTable], dict[str, BestOfKError]]:
-    """Return the results with the loss of each slice, and why a slice has none."""
-    tables = {name: ResultTable(experiment.spec) for name in names}
+) -> tuple[dict[str, CellTable], dict[str, BestOfKError]]:
+    """Return the cells with the loss of each slice, and why a slice has none."""
+    tables = {name: CellTable(live.record) for name in names}
     problems: dict[str, BestOfKError] = {}
     at: tuple[int, int, int] | None = None
     rows: HeldOutRows
-    for cell, result in results.items():
-        if result.predictions is None:
+    for cell in table:
+        if cell.predictions is None:
             continue  # the fit failed
-        if at != (cell.dataset, cell.run, cell.fold):
-            at = cell.dataset, cell.run, cell.fold
-            rows = held_out_rows(experiment, *at)
-            of_rows = labels[cell.dataset][experiment.splits[cell.dataset].test(*at[1:])]
+        if at != cell.split:
+            at = cell.split
+            rows = held_out_rows(live, *at)
+            of_rows = labels[cell.dataset][live.splits[cell.dataset].test(*at[1:])]
             chosen = {name: np.flatnonzero(of_rows == name) for name in names}
-        predictions = predictions_in(result.predictions, rows.classes)
-        metric, _ = metric_of_rows(experiment.loss, rows, predictions)
+        predictions = predictions_in(cell.predictions, rows.classes)
+        metric, _ = metric_of_rows(live.loss, rows, predictions)
         for name in names:
             if name in problems:
                 continue
@@ -168,12 +166,12 @@ def _results_by_slice(
                 loss = metric(chosen[name])
                 if not np.isfinite(loss):
                     raise ArgumentError(
-                        f"metric {loss_shown(experiment.loss.name)!r} is not a finite number in "
+                        f"metric {loss_shown(live.loss.name)!r} is not a finite number in "
                         "every test set."
                     )
             except BestOfKError as problem:
                 problems[name] = problem
                 continue
-            scores = (loss, *result.scores[1:])
-            tables[name][cell] = replace(result, scores=scores, predictions=None)
+            scores = (loss, *cell.scores[1:])
+            tables[name][cell] = replace(cell, scores=scores, predictions=None)
     return tables, problems

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from bestofk.learners.preparation import Preparation
     from bestofk.losses.losses import Scores
     from bestofk.run.conclude import OtherMetric
-    from bestofk.run.experiment import Experiment
-    from bestofk.run.store.stored_study import StudySpec
+    from bestofk.run.live import Live
+    from bestofk.run.record import StudyRecord
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +87,7 @@ class Study(Stated, Reported):
         Learners that could not be decided about.
     notes : tuple of str
         What a reader must know besides.
-    spec : StudySpec
+    record : StudyRecord
         What was run: plan, loss, random state, fingerprints, versions and the command line, if
         there was one.
     store : str
@@ -101,7 +101,7 @@ class Study(Stated, Reported):
     costs: Mapping[str, Cost]
     failures: tuple[FailedCell, ...]
     left_out: Mapping[str, str]
-    spec: StudySpec
+    record: StudyRecord
     notes: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     """Runs or folds that do not count because not all learners finished them."""
@@ -115,28 +115,28 @@ class Study(Stated, Reported):
     """Verdicts by slice, if `by` was given."""
     race: Race | None = None
     """How far every learner ran, if the comparison stopped early."""
-    experiment: Experiment | None = field(default=None, repr=False)
+    live: Live | None = field(default=None, repr=False)
     """The learners and data that were run, for refits; None if opened from a store."""
 
     @property
     def plan(self) -> str:
         """The plan of the splits."""
-        return self.spec.plan
+        return self.record.plan
 
     @property
     def loss(self) -> str:
         """The loss that decides."""
-        return self.spec.loss
+        return self.record.loss
 
     @property
     def random_state(self) -> int:
         """The seed of splits and learners."""
-        return self.spec.random_state
+        return self.record.random_state
 
     @property
     def assumed(self) -> tuple[str, ...]:
         """What is predicted, and what was assumed about columns and rows."""
-        return self.spec.taken
+        return self.record.taken
 
     @property
     def preparation(self) -> dict[str, dict[str, Preparation]]:
@@ -145,7 +145,7 @@ class Study(Stated, Reported):
 
         return {
             data: {learner: Preparation.from_dict(done) for learner, done in by_learner.items()}
-            for data, by_learner in self.spec.preparation.items()
+            for data, by_learner in self.record.preparation.items()
         }
 
     @property
@@ -280,7 +280,7 @@ class Study(Stated, Reported):
             "data": list(self.assumed),
             "datasets": [
                 {"name": one.name, "rows": one.rows, "fingerprint": one.fingerprint}
-                for one in self.spec.datasets
+                for one in self.record.datasets
             ],
             "preparation": {
                 data: {learner: done.to_dict() for learner, done in by_learner.items()}

@@ -12,7 +12,7 @@ from bestofk.run.metrics import loss_shown
 from bestofk.splits.plans import plan_words
 
 if TYPE_CHECKING:
-    from bestofk.run.store.stored_study import StudySpec
+    from bestofk.run.record import StudyRecord
     from bestofk.run.study import Study
 
 MIN_SECONDS = 0.05
@@ -46,7 +46,7 @@ def study_statements(study: Study) -> tuple[Statement, ...]:
                 [
                     *_failures(study),
                     *sentences(study.preparation),
-                    _setting(study.spec),
+                    _setting(study.record),
                 ],
             ),
         )
@@ -75,7 +75,7 @@ def _baseline(study: Study) -> tuple[Statement, ...]:
 
 def _baselines(study: Study) -> list[str]:
     """Return the learners that ignore the columns."""
-    return [one.name for one in study.spec.learners if one.settings.startswith(BASELINES)]
+    return [one.name for one in study.record.learners if one.settings.startswith(BASELINES)]
 
 
 def _speed_hint(study: Study) -> tuple[Statement, ...]:
@@ -149,23 +149,23 @@ def _whole_plan(study: Study) -> tuple[Statement, ...]:
     return statements("reason", [race.state()])
 
 
-def _setting(spec: StudySpec) -> str:
+def _setting(record: StudyRecord) -> str:
     """Return how the study was run, for a paper."""
-    sizes = [f"{data.name} ({data.rows} rows)" for data in spec.datasets[:3]]
-    more = f" and {len(spec.datasets) - 3} more" if len(spec.datasets) > 3 else ""
-    again = f", {spec.repetitions} repetitions" if spec.repetitions > 1 else ""
+    sizes = [f"{data.name} ({data.rows} rows)" for data in record.datasets[:3]]
+    more = f" and {len(record.datasets) - 3} more" if len(record.datasets) > 3 else ""
+    again = f", {record.repetitions} repetitions" if record.repetitions > 1 else ""
     return (
-        f"Run with bestofk {spec.versions['bestofk']}: {', '.join(sizes)}{more}, "
-        f"{plan_words(spec.plan).removeprefix('the ')}{again}, {_judged_by(spec)}, random state "
-        f"{spec.random_state}."
+        f"Run with bestofk {record.versions['bestofk']}: {', '.join(sizes)}{more}, "
+        f"{plan_words(record.plan).removeprefix('the ')}{again}, {_judged_by(record)}, "
+        f"random state {record.random_state}."
     )
 
 
-def _judged_by(spec: StudySpec) -> str:
+def _judged_by(record: StudyRecord) -> str:
     """Return ``loss zero-one``, ``metric accuracy (higher is better)``, ..."""
-    metric = metric_of(loss_shown(spec.loss))
+    metric = metric_of(loss_shown(record.loss))
     words = f"metric {metric.name} ({metric.direction})"
     if not metric.higher_is_better:
-        words = f"loss {loss_shown(spec.loss) if ':' in spec.loss else spec.loss}"
-    more = [metric_of(loss_shown(name)).name for name in spec.also]
+        words = f"loss {loss_shown(record.loss) if ':' in record.loss else record.loss}"
+    more = [metric_of(loss_shown(name)).name for name in record.losses[1:]]
     return f"{words}, also {joined(more)}" if more else words

@@ -13,7 +13,6 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
-    MutableMapping,
     Sequence,
 )
 from dataclasses import dataclass
@@ -95,44 +94,6 @@ class UnpicklableError(Exception):
     """A task cannot be pickled; the message describes which part."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreLookup(Generic[ItemT, ResultT]):
-    """The stored results of a task, and what is missing."""
-
-    results: MutableMapping[ItemT, ResultT]
-    """Results by item; the runner adds the others."""
-    missing: dict[str, list[ItemT]]
-    """Items to evaluate by key; items with the same key share their result."""
-    known: int
-    """Number of keys with a stored result."""
-
-
-class ItemEvaluator(ABC, Generic[ItemT, ResultT]):
-    """Evaluates the items of a task; created once per process."""
-
-    send_every: float = 0.0
-    """Seconds between two messages of a worker.
-
-    With 0 a worker sends each result immediately, so that a crash is attributed to the right item.
-    Quick items that cannot crash a process may be sent in batches.
-    """
-
-    def prepare(self) -> None:
-        """Create or load what is needed once, before the first item."""
-
-    @abstractmethod
-    def evaluate(self, items: Iterable[ItemT]) -> Iterator[ResultT]:
-        """Yield the result of each item; for the items of a block, in order."""
-
-    def evaluate_apart(self, items: Iterable[ItemT]) -> Iterator[ResultT]:
-        """Yield the same results, evaluating each item on its own."""
-        return self.evaluate(items)
-
-    def evaluate_block(self, block: Block[ItemT]) -> Iterator[ResultT]:
-        """Yield the results of a block."""
-        return (self.evaluate_apart if block.apart else self.evaluate)(block.items)
-
-
 class Task(ABC, Generic[ItemT, ResultT]):
     """A set of items, each a pure function of its key.
 
@@ -145,6 +106,12 @@ class Task(ABC, Generic[ItemT, ResultT]):
     threads: int = 1
     """Threads of the numerical libraries per item. It changes the last bits of results, so it is
     part of every key."""
+    send_every: float = 0.0
+    """Seconds between two messages of a worker.
+
+    With 0 a worker sends each result immediately, so that a crash is attributed to the right item.
+    Quick items that cannot crash a process may be sent in batches.
+    """
 
     @property
     @abstractmethod
@@ -158,21 +125,24 @@ class Task(ABC, Generic[ItemT, ResultT]):
         """
         return None
 
-    @abstractmethod
-    def key(self, item: ItemT) -> str:
-        """Return the digest of everything that the result of the item depends on."""
+    def prepare(self) -> None:
+        """Create or load what is needed once in a process, before the first item."""
 
     @abstractmethod
-    def key_of(self, result: ResultT) -> str:
-        """Return the key of the item that a result belongs to."""
-
-    @abstractmethod
-    def evaluator(self) -> ItemEvaluator[ItemT, ResultT]:
-        """Return an evaluator, for this process or a worker."""
+    def evaluate(self, items: Sequence[ItemT], *, apart: bool = False) -> Iterator[ResultT]:
+        """Yield the result of each item in order; if `apart`, evaluate each on its own."""
 
     @abstractmethod
     def lost(self, item: ItemT, failure: Failure) -> ResultT:
         """Return the result of an item whose worker hung, died or exceeded the timeout."""
+
+    @abstractmethod
+    def item_of(self, result: ResultT) -> ItemT:
+        """Return the item that a result belongs to."""
+
+    @abstractmethod
+    def key(self, item: ItemT) -> str:
+        """Return the digest of everything that the result of the item depends on."""
 
     @abstractmethod
     def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
@@ -181,25 +151,25 @@ class Task(ABC, Generic[ItemT, ResultT]):
     def look_up(
         self,
         store: Store | None,
-        items: Sequence[ItemT],
+        items: Sequence[ItemT] | None,
         *,
-        is_stale: Callable[[ResultT], bool] | None = None,
-    ) -> StoreLookup[ItemT, ResultT]:
-        """Return the stored results of the items and what is missing.
+        is_stale: Callable[[ResultT], bool],
+    ) -> tuple[Any, dict[Any, list[ItemT]]]:
+        """Return the stored results by item, and the other items by key.
 
-        Items whose stored result satisfies ``is_stale(result)`` count as missing.
+        Items whose stored result satisfies ``is_stale(result)`` count as missing. Without a store,
+        the key of an item is the item itself.
         """
-        missing: dict[str, list[ItemT]] = {}
-        for item in items:
-            missing.setdefault(self.key(item), []).append(item)
-        n = len(missing)
+        missing: dict[Any, list[ItemT]] = {}
+        for item in items or ():
+            missing.setdefault(item if store is None else self.key(item), []).append(item)
         results: dict[ItemT, ResultT] = {}
         if store is not None:
             firsts = {key: group[0] for key, group in missing.items()}
             for key, result in self.find(store, firsts).items():
-                if is_stale is None or not is_stale(result):
+                if not is_stale(result):
                     results.update(dict.fromkeys(missing.pop(key), result))
-        return StoreLookup(results=results, missing=missing, known=n - len(missing))
+        return results, missing
 
     @abstractmethod
     def keep(self, store: Store, result: ResultT) -> None:

@@ -21,12 +21,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
-from bestofk.run.task import Block, ItemEvaluator, describe_error, load_task
+from bestofk.run.task import Block, Task, describe_error, load_task
 
 SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable that keeps the working folder off the import path of an interpreter."""
-AnyEvaluator = ItemEvaluator[Hashable, object]
-"""An evaluator of any task."""
+AnyTask = Task[Hashable, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +35,12 @@ class BrokenBlock:
     reason: str
 
 
-def run_fork(pipe: Connection, evaluator: AnyEvaluator, inherited: Iterable[Any]) -> None:
+def run_fork(pipe: Connection, task: AnyTask, inherited: Iterable[Any]) -> None:
     """Evaluate blocks in a fork of the parent, and close the parent's ends of its pipes."""
     for end in inherited:
         end.close()
     _begin()
-    _evaluate_blocks(pipe, evaluator)
+    _evaluate_blocks(pipe, task)
 
 
 def run_worker(pipe: Connection, threads: int, safe_path: str | None) -> None:
@@ -49,9 +48,9 @@ def run_worker(pipe: Connection, threads: int, safe_path: str | None) -> None:
     _begin()
     if sys.platform == "win32":
         threading.Thread(target=_end_with_parent, daemon=True).start()
-    evaluator = _loaded(pipe, threads, safe_path)
+    task = _loaded(pipe, threads, safe_path)
     pipe.send(None)
-    _evaluate_blocks(pipe, evaluator)
+    _evaluate_blocks(pipe, task)
 
 
 def run_fork_server(control: Connection, threads: int, safe_path: str | None) -> None:
@@ -65,20 +64,20 @@ def run_fork_server(control: Connection, threads: int, safe_path: str | None) ->
     # pandas imports pyarrow, whose memory pool has a thread that is safe to fork
     import_module("pandas")
     before = _thread_count()
-    evaluator = _loaded(control, threads, safe_path)
+    task = _loaded(control, threads, safe_path)
     gc.freeze()
     control.send(_thread_count() == before)
     with contextlib.suppress(EOFError, OSError):
         while True:
             pid = control.recv()
             if pid is None:
-                _fork_worker(control, evaluator)
+                _fork_worker(control, task)
             else:
                 control.send(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
     os._exit(0)
 
 
-def _fork_worker(control: Connection, evaluator: AnyEvaluator) -> None:
+def _fork_worker(control: Connection, task: AnyTask) -> None:
     parent_end, pipe = Pipe()
     with warnings.catch_warnings():
         # Python also counts the thread of pyarrow
@@ -86,7 +85,7 @@ def _fork_worker(control: Connection, evaluator: AnyEvaluator) -> None:
         pid = os.fork()
     if pid == 0:
         try:
-            run_fork(pipe, evaluator, (parent_end, control))
+            run_fork(pipe, task, (parent_end, control))
         finally:
             os._exit(1)
     pipe.close()
@@ -113,17 +112,17 @@ def _begin() -> None:
     np.random.seed()  # noqa: NPY002
 
 
-def _loaded(pipe: Connection, threads: int, safe_path: str | None) -> AnyEvaluator:
+def _loaded(pipe: Connection, threads: int, safe_path: str | None) -> AnyTask:
     from threadpoolctl import threadpool_limits
 
     # let what a fit starts see the variable as in the parent; it has protected the start
     os.environ.pop(SAFE_PATH, None)
     if safe_path is not None:
         os.environ[SAFE_PATH] = safe_path
-    evaluator = load_task(receive_file(pipe)).evaluator()
-    evaluator.prepare()
+    task = load_task(receive_file(pipe))
+    task.prepare()
     threadpool_limits(limits=threads)
-    return evaluator
+    return task
 
 
 def send_file(pipe: Connection, file: BinaryIO, pid: int) -> None:
@@ -156,28 +155,26 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _evaluate_blocks(pipe: Connection, evaluator: AnyEvaluator) -> NoReturn:
+def _evaluate_blocks(pipe: Connection, task: AnyTask) -> NoReturn:
     """Evaluate blocks until the pipe closes, and end without waiting for threads of a fit."""
     pid = os.getpid()
     with contextlib.suppress(EOFError, OSError):
         while True:
-            _evaluate_block(pipe, evaluator, pipe.recv(), pid)
+            _evaluate_block(pipe, task, pipe.recv(), pid)
     os._exit(0)
 
 
-def _evaluate_block(
-    pipe: Connection, evaluator: AnyEvaluator, block: Block[Hashable], pid: int
-) -> None:
+def _evaluate_block(pipe: Connection, task: AnyTask, block: Block[Hashable], pid: int) -> None:
     sent_at = time.monotonic()
     unsent: list[object] = []
     broken: BrokenBlock | None = None
     try:
-        for result in evaluator.evaluate_block(block):
+        for result in task.evaluate(block.items, apart=block.apart):
             if os.getpid() != pid:
                 # a fork that a fit left running must not answer too
                 os._exit(0)
             unsent.append(result)
-            if time.monotonic() - sent_at >= evaluator.send_every:
+            if time.monotonic() - sent_at >= task.send_every:
                 if not _send_results(pipe, unsent):
                     return
                 sent_at, unsent = time.monotonic(), []

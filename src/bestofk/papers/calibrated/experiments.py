@@ -46,7 +46,7 @@ def shuffled_runs(
     classes = problem.encoded(np.random.default_rng(0)).classes
     task = SimulationTask(
         problem=problem,
-        learners=(),
+        learners={},
         plan=plan(f"{runs}x10", random_state=0),
         loss=as_loss("zero-one", classes=classes),
         seed=seed,

@@ -82,9 +82,9 @@ def select_by_scores(
     tested = np.concatenate([test for _, _, _, test in splits])
     if len(np.unique(tested)) < len(tested):
         raise ArgumentError(f"cv must test every row at most once for {procedure}; got {cv!r}.")
-    scores = np.stack([_scores(learner.estimator, dataset, splits, classes) for learner in named])
+    scores = np.stack([_scores(one, dataset, splits, classes) for one in named.values()])
     truth = dataset.encoded().y[tested]
-    names = [learner.name for learner in named]
+    names = list(named)
     by_posteriors = resolve(PROCEDURES[procedure].function) is multinomial_selection
     if by_posteriors:
         of_truth = scores[:, np.arange(len(truth)), truth]

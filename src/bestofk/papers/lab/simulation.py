@@ -22,7 +22,7 @@ from bestofk.papers.lab.problems.given_rows import Degraded, GivenRows
 from bestofk.papers.lab.problems.registry import Problem, as_problem
 from bestofk.papers.lab.simulation_task import SimulationTask, SplitSet
 from bestofk.run.engine import Engine
-from bestofk.run.experiment import NamedLearner
+from bestofk.run.live import learner_fingerprint
 from bestofk.run.metrics import as_loss
 from bestofk.run.progress import Progress, observer
 from bestofk.splits.design import Design
@@ -320,8 +320,7 @@ def _tables(problem: TableProblem, sets: int, repeats: int, seed: int) -> Simula
 
 def _task(learners: Any, problem: DataProblem, cv: Any, scoring: Any, seed: int) -> SimulationTask:
     """Check the arguments of a simulation."""
-    named = named_learners(learners)
-    learners = tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
+    learners = dict(named_learners(learners))
     if isinstance(problem, Degraded | ColumnBlocks):
         if len(learners) != 1:
             name, rival = (
@@ -331,18 +330,18 @@ def _task(learners: Any, problem: DataProblem, cv: Any, scoring: Any, seed: int)
             )
             raise ArgumentError(
                 f"learners for problem {name!r} must be one learner, which is compared with "
-                f"{rival}; got {', '.join(named)}."
+                f"{rival}; got {', '.join(learners)}."
             )
     elif len(learners) < 2:
         raise ArgumentError(
-            f"learners must hold at least 2 learners to compare; got only {next(iter(named))!r}."
+            f"learners must hold at least 2 learners to compare; got only {next(iter(learners))!r}."
         )
     names: dict[str, str] = {}
-    for learner in learners:
-        twin = names.setdefault(learner.fingerprint, learner.name)
-        if twin != learner.name:
+    for name, estimator in learners.items():
+        twin = names.setdefault(learner_fingerprint(estimator).digest, name)
+        if twin != name:
             raise ArgumentError(
-                f"learners must differ; {learner.name!r} is the same learner as {twin!r}, so "
+                f"learners must differ; {name!r} is the same learner as {twin!r}, so "
                 "no test can distinguish them."
             )
     plan = make_plan(cv, random_state=0) if isinstance(cv, str) else cv

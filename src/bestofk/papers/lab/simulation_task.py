@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,13 +19,13 @@ from bestofk.data.schema import Encoded
 from bestofk.learners.base import predict_subsets, seed_names
 from bestofk.learners.kernels.splits import SplitMarks
 from bestofk.learners.preparation import is_trusted
-from bestofk.papers.array_task import ArrayEvaluator, KeptArrays
+from bestofk.papers.array_task import KeptArrays
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, dataset_of
 from bestofk.papers.lab.problems.given_rows import Degraded
 from bestofk.papers.whole_plans import PlanErrors, errors_of, plan_errors, predict_plan
 from bestofk.run.evaluate import Evaluator
-from bestofk.run.experiment import Experiment, NamedLearner
+from bestofk.run.live import Live, learner_fingerprint
 from bestofk.run.metrics import Loss
 from bestofk.run.process_state import caught_warnings
 from bestofk.splits.design import Design
@@ -56,7 +57,7 @@ class SimulationTask(KeptArrays[SplitSet]):
     kind: ClassVar[str] = "simulation"
 
     problem: DataProblem
-    learners: tuple[NamedLearner, ...]
+    learners: Mapping[str, Any]
     plan: Plan
     loss: Loss
     seed: int
@@ -64,19 +65,21 @@ class SimulationTask(KeptArrays[SplitSet]):
 
     @cached_property
     def trusted(self) -> bool:
-        return all(is_trusted(learner.estimator) for learner in self.learners)
+        return all(map(is_trusted, self.learners.values()))
 
     @cached_property
     def _code(self) -> Identity:
         """The code that draws, splits and scores."""
-        return identify(
-            type(self.plan), SetEvaluator, self.loss.each, self.loss.of, self.loss.needs
-        )
+        return identify(type(self.plan), type(self), self.loss.each, self.loss.of, self.loss.needs)
+
+    @cached_property
+    def _identities(self) -> dict[str, Identity]:
+        return {name: learner_fingerprint(one) for name, one in self.learners.items()}
 
     @cached_property
     def _inputs(self) -> str:
         """Everything that all losses depend on."""
-        learners = "+".join(learner.fingerprint for learner in self.learners)
+        learners = "+".join(each.digest for each in self._identities.values())
         plan = f"{self.seed}:{self.plan.spec}:{self.plan.stratified}"
         code = f"{self._code.digest} {self.threads}"
         return f"{(self.problem.fingerprint, learners, plan, self.loss.name, code)!r}"
@@ -85,8 +88,8 @@ class SimulationTask(KeptArrays[SplitSet]):
     def unknown(self) -> str:
         """Return why a store cannot recognise these losses; empty if it can."""
         reasons = (
-            *(f"{learner.name}: {learner.unknown}" for learner in self.learners
-              if learner.unknown),
+            *(f"{name}: {each.unknown}" for name, each in self._identities.items()
+              if each.unknown),
             *(f"the problem: {reason}" for reason in [self.problem.identity.unknown] if reason),
             *(f"the loss: {reason}" for reason in [self._code.unknown] if reason),
         )  # fmt: skip
@@ -97,13 +100,13 @@ class SimulationTask(KeptArrays[SplitSet]):
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def label(self, item: SplitSet) -> str:
-        names = " and ".join(learner.name for learner in self.learners)
+        names = " and ".join(self.learners)
         return f"{names} on data set {item.number + 1}"
 
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the learners whose losses are simulated, most preferred first."""
-        names = tuple(learner.name for learner in self.learners)
+        names = tuple(self.learners)
         problem = self.problem
         if isinstance(problem, ColumnBlocks):
             return tuple(f"{names[0]} {block + 1}" for block in range(len(problem.errors)))
@@ -113,8 +116,8 @@ class SimulationTask(KeptArrays[SplitSet]):
                  for copy in range(problem.copies)]  # fmt: skip
         return (*worse[::-1], *names) if problem.best_last else (*names, *worse)
 
-    def seen(self, encoded: Encoded) -> list[tuple[NamedLearner, Encoded]]:
-        """Return each learner with the data it sees: all columns, or its own block."""
+    def seen(self, encoded: Encoded) -> list[tuple[str, Encoded]]:
+        """Return the name of each learner with the data it sees: all columns, or its own block."""
         problem = self.problem
         if isinstance(problem, ColumnBlocks):
             (learner,) = self.learners
@@ -133,9 +136,6 @@ class SimulationTask(KeptArrays[SplitSet]):
             return splits.design
         return Design(kind="test-set", folds=int(splits.marks[0].sum()))
 
-    def evaluator(self) -> SetEvaluator:
-        return SetEvaluator(self)
-
     def rng(self, purpose: int, *numbers: int) -> np.random.Generator:
         """Return the random number stream of one purpose and data set."""
         return np.random.default_rng(
@@ -152,29 +152,22 @@ class SimulationTask(KeptArrays[SplitSet]):
         seed = int(key.generate_state(1, np.uint64)[0])
         return replace(self.plan, seed=seed).materialise(encoded.n, encoded.y)
 
+    @property
+    def send_every(self) -> float:  # type: ignore[override]
+        return SEND_INTERVAL_SECONDS if self.trusted else 0.0
 
-class SetEvaluator(ArrayEvaluator[SplitSet]):
-    """Evaluate the data sets of one simulation."""
-
-    task: SimulationTask
-
-    def __init__(self, task: SimulationTask) -> None:
-        super().__init__(task)
-        self.send_every = SEND_INTERVAL_SECONDS if task.trusted else 0.0
-        zero_one = task.loss.name == "zero-one"
-        self._predicts_plan = {
-            learner.fingerprint: zero_one
-            and hasattr(learner.estimator, "_predict_plan")
-            and not seed_names(learner.estimator)
-            for learner in task.learners
-        }
+    def _predicts_plan(self, name: str) -> bool:
+        """Return whether a learner predicts all splits of a plan at once."""
+        estimator = self.learners[name]
+        plans = hasattr(estimator, "_predict_plan") and not seed_names(estimator)
+        return plans and self.loss.name == "zero-one"
 
     def prepare(self) -> None:
         """Load the kernels of the learners."""
         with contextlib.suppress(Exception), caught_warnings():
-            for learner, encoded in self.task.seen(self.task.encoded(0)):
-                if hasattr(learner.estimator, "fit_encoded"):
-                    learner.estimator.load(encoded)
+            for name, encoded in self.seen(self.encoded(0)):
+                if hasattr(self.learners[name], "fit_encoded"):
+                    self.learners[name].load(encoded)
 
     def array(self, item: SplitSet) -> Floats:
         """Return the losses of an item."""
@@ -182,14 +175,13 @@ class SetEvaluator(ArrayEvaluator[SplitSet]):
 
     def losses(self, number: int, repeat: int) -> Floats:
         """Return the (learners, losses) of one data set: full runs, then runs on subsets."""
-        task = self.task
-        encoded = task.encoded(number)
-        splits = task.splits(number, repeat, encoded)
-        if isinstance(task.problem, Degraded):
+        encoded = self.encoded(number)
+        splits = self.splits(number, repeat, encoded)
+        if isinstance(self.problem, Degraded):
             return self._degraded(number, encoded, splits)
-        seen = task.seen(encoded)
+        seen = self.seen(encoded)
         marks = SplitMarks.of(splits.main)
-        if task.by_instance:
+        if self.by_instance:
             assert marks is not None
             tested = splits.marks[0]
             tables = [self._errors(index, number, seen, splits, marks).wrong[0, tested]
@@ -197,15 +189,16 @@ class SetEvaluator(ArrayEvaluator[SplitSet]):
             return np.stack(tables).astype(np.float64)
         losses = np.empty((len(seen), len(splits)))
         others = []
-        for index, (learner, rows) in enumerate(seen):
-            if marks is None or not self._predicts_plan[learner.fingerprint]:
+        for index, (name, rows) in enumerate(seen):
+            if marks is None or not self._predicts_plan(name):
                 others.append(index)
                 continue
-            errors = plan_errors(learner.estimator, rows, splits.main, marks)
+            estimator = self.learners[name]
+            errors = plan_errors(estimator, rows, splits.main, marks)
             assert errors is not None
             main = _error_rates(errors, splits.main)
-            losses[index] = np.concatenate([main, _subset_error_rates(learner, rows, splits)])
-        if others and isinstance(task.problem, ColumnBlocks):
+            losses[index] = np.concatenate([main, _subset_error_rates(estimator, rows, splits)])
+        if others and isinstance(self.problem, ColumnBlocks):
             for index in others:
                 data = self._data(number, seen[index][1])
                 losses[index] = self._fitted(number, data, splits, [seen[index][0]])[0]
@@ -219,89 +212,73 @@ class SetEvaluator(ArrayEvaluator[SplitSet]):
         name = f"data set {number + 1}"
         if block is not None:
             return dataset_of(block, name)
-        return self.task.problem.draw(self.task.rng(DATA, number), name=name)
+        return self.problem.draw(self.rng(DATA, number), name=name)
 
-    def _fitted(
-        self, number: int, data: DataSet, splits: Splits, learners: list[NamedLearner]
-    ) -> Floats:
+    def _fitted(self, number: int, data: DataSet, splits: Splits, names: list[str]) -> Floats:
         """Return losses of learners that are fitted split by split, as in `compare`."""
-        task = self.task
-        experiment = Experiment(
-            learners=tuple(learners),
-            datasets=(data,),
-            splits=(splits,),
-            loss=task.loss,
-            repetitions=1,
-            random_state=task.seed,
+        learners = {name: self.learners[name] for name in names}
+        live = Live.of(
+            learners, [data], [splits], [self.loss], random_state=self.seed, stored=False
         )
-        losses = np.empty((len(learners), len(splits)))
-        cells = list(experiment.cells())
-        cell_of = {experiment.key(cell).digest: cell for cell in cells}
-        for result in Evaluator(experiment).evaluate(cells):
-            cell = cell_of[result.key.digest]
-            if result.loss is None:
-                assert result.failure is not None
+        losses = np.empty((len(names), len(splits)))
+        for cell in Evaluator(live).evaluate(live.record.cells()):
+            if cell.failure is not None:
                 raise RunError(
-                    f"{learners[cell.learner].name} failed on data set {number + 1} (run "
-                    f"{cell.run + 1}, fold {cell.fold + 1}): {result.failure.explain()}"
+                    f"{names[cell.learner]} failed on data set {number + 1} (run "
+                    f"{cell.run + 1}, fold {cell.fold + 1}): {cell.failure.explain()}"
                 )
-            # runs on subsets of the rows come last and may have another number of folds
-            subset_runs = max(cell.run - splits.runs, 0)
-            full_runs = cell.run - subset_runs
-            split = full_runs * splits.folds + subset_runs * splits.folds_in(cell.run) + cell.fold
-            losses[cell.learner, split] = result.loss
+            losses[cell.learner, live.record.splits_before(cell.run) + cell.fold] = cell.loss
         return losses
 
     def _errors(
         self,
         index: int,
         number: int,
-        seen: list[tuple[NamedLearner, Encoded]],
+        seen: list[tuple[str, Encoded]],
         splits: Splits,
         marks: SplitMarks,
     ) -> PlanErrors:
         """Return which test rows learner `index` gets wrong."""
-        task = self.task
-        learner, rows = seen[index]
-        if self._predicts_plan[learner.fingerprint]:
-            errors = plan_errors(learner.estimator, rows, splits, marks)
+        name, rows = seen[index]
+        if self._predicts_plan(name):
+            errors = plan_errors(self.learners[name], rows, splits, marks)
             assert errors is not None
             return errors
-        blocks = isinstance(task.problem, ColumnBlocks)
+        blocks = isinstance(self.problem, ColumnBlocks)
         data = self._data(number, rows if blocks else None)
         numbers = (number, index) if blocks else (number,)
-        seeds = task.rng(SPOIL, *numbers).integers(0, 2**31, len(splits)).tolist()
+        seeds = self.rng(SPOIL, *numbers).integers(0, 2**31, len(splits)).tolist()
         try:
-            predicted = predict_plan(learner.estimator, data, splits, seeds=seeds)
+            predicted = predict_plan(self.learners[name], data, splits, seeds=seeds)
         except Exception as error:
             # a learner may raise anything
-            raise RunError(f"{learner.name} failed on data set {number + 1}: {error}") from None
+            raise RunError(f"{name} failed on data set {number + 1}: {error}") from None
         return errors_of(predicted, rows.y, splits, marks)
 
     def _degraded(self, number: int, encoded: Encoded, splits: Splits) -> Floats:
         """Return losses of one learner, and of copies whose right answers partly count as wrong."""
-        task, problem = self.task, self.task.problem
+        problem = self.problem
         assert isinstance(problem, Degraded)
         marks = SplitMarks.of(splits)
         if marks is None:
             raise RunError("problem 'degraded' needs splits that use every row exactly once.")
-        errors = self._errors(0, number, task.seen(encoded), splits, marks)
+        errors = self._errors(0, number, self.seen(encoded), splits, marks)
         rates = _error_rates(errors, splits)
         share = min(1.0, problem.by / max(1.0 - float(rates.mean()), 1e-12))
         tested = np.ones_like(errors.wrong) if splits.fold_of is not None else marks.marks == 0
         tables = [rates]
         for copy in range(problem.copies):
-            spoilt = task.rng(SPOIL, number, 1 + copy).random(encoded.n) < share
+            spoilt = self.rng(SPOIL, number, 1 + copy).random(encoded.n) < share
             worse = PlanErrors(marks=marks, wrong=errors.wrong | (spoilt & tested))
             tables.append(_error_rates(worse, splits))
         return np.stack(tables[::-1] if problem.best_last else tables)
 
 
-def _subset_error_rates(learner: NamedLearner, rows: Encoded, splits: Splits) -> Floats:
+def _subset_error_rates(estimator: Any, rows: Encoded, splits: Splits) -> Floats:
     """Return the error rate by fold of the runs on subsets of the rows."""
     runs = range(splits.runs, splits.runs + splits.subset_runs)
     tested = [splits.test(run, fold) for run in runs for fold in range(splits.folds_in(run))]
-    predicted = predict_subsets(learner.estimator, rows, splits, list(runs))
+    predicted = predict_subsets(estimator, rows, splits, list(runs))
     return np.array(
         [
             np.count_nonzero(codes != rows.y[test]) / len(test)

@@ -12,19 +12,21 @@ from __future__ import annotations
 import json
 import os
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from itertools import compress
 from math import isnan
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import sqlalchemy as sa
 
 from bestofk._base.checks import positive, refuse
 from bestofk._base.errors import StoreError, UnknownNameError
-from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
+from bestofk.run.cells import Cell, Columns, Failure, with_results
+from bestofk.run.record import StudyRecord, now
 from bestofk.run.store.buffer import Buffer, Row
 from bestofk.run.store.claims import Claims
 from bestofk.run.store.database import (
@@ -39,13 +41,10 @@ from bestofk.run.store.database import (
     rows_with,
     studies,
 )
-from bestofk.run.store.stored_study import StoredStudy, StudySpec, now
 from bestofk.run.store.url import parse_address
 
 if TYPE_CHECKING:
     from typing import Self
-
-ValueT = TypeVar("ValueT")
 
 BUSY_TIMEOUT = 30.0
 """Seconds to wait for a lock of another process."""
@@ -85,12 +84,10 @@ def open_store(
 
     Examples
     --------
-    >>> from bestofk.run.cells import CellKey, CellResult
-    >>> key = CellKey(dataset="d0", learner="a1", splits="0:s", run=0, fold=3, repetition=0)
     >>> with open_store() as store:
-    ...     store.put([CellResult(key=key, scores=(0.25,))], ["zero-one"])
-    ...     store.get([key], ["zero-one"])[key.digest].loss
-    0.25
+    ...     store.put_payload("a1", b"some result", kind="example")
+    ...     store.get_payloads(["a1", "b2"])
+    {'a1': b'some result'}
     """
     address = parse_address(store)
     positive(busy_timeout, "busy_timeout")
@@ -126,53 +123,52 @@ class Store:
 
     # cells
 
-    def put(self, results: Iterable[CellResult], metrics: Sequence[str]) -> None:
-        """Store results whose scores are by `metrics`; they are committed within half a second."""
+    def put(self, record: StudyRecord, cells: Iterable[Cell]) -> None:
+        """Store evaluated cells of a study; they are committed within half a second."""
         self._database.check_writable()
-        self._buffer.add([_row(result, metrics) for result in results])
+        self._buffer.add([_row(record, cell) for cell in cells])
 
-    def get(
-        self, keys: Iterable[CellKey], metrics: Sequence[str], *, predictions: bool = True
-    ) -> dict[str, CellResult]:
-        """Return the stored results that have scores by all `metrics`, by digest."""
-        by_digest = {key.digest: key for key in keys}
-        return {
-            digest: batch.result(row, by_digest[digest])
-            for batch in self.batches(list(by_digest), metrics, predictions=predictions)
-            for row, digest in enumerate(batch.digest)
-        }
+    def find(
+        self, record: StudyRecord, cells: Mapping[str, Cell], *, predictions: bool = True
+    ) -> dict[str, Cell]:
+        """Return the stored cells that have scores by all metrics; both are by key."""
+        found = {}
+        for columns in self.columns(record, list(cells), predictions=predictions):
+            for row, key in enumerate(columns["digest"]):
+                found[key] = with_results(cells[key], columns, row)
+        return found
 
-    def batches(
-        self, digests: Sequence[str], metrics: Sequence[str], *, predictions: bool
-    ) -> Iterator[CellBatch]:
-        """Yield the stored cells that have scores by all `metrics`, in columns without names."""
+    def columns(
+        self, record: StudyRecord, keys: Sequence[str], *, predictions: bool
+    ) -> Iterator[Columns]:
+        """Yield the stored cells that have scores by all metrics of a study, in columns."""
         self.flush()
-        columns = (*_CONTENT, *_PREDICTIONS) if predictions else _CONTENT
-        for rows in self._rows_with(cells, columns, digests):
-            yield _batch(columns, rows, metrics, self.shown_url)
+        names = (*_CONTENT, *_PREDICTIONS) if predictions else _CONTENT
+        for rows in self._rows_with(cells, names, keys):
+            yield _columns(names, rows, record.metrics, self.shown_url)
 
-    def scan(self, spec: StudySpec) -> Iterator[CellBatch]:
+    def scan(self, record: StudyRecord) -> Iterator[Columns]:
         """Yield the cells of a study's learners and data sets in columns, for all splits."""
         self.flush()
         with self._database.reading() as connection:
             dialect = connection.dialect
-            columns = (*_CONTENT, *_NAMES)
-            statement = sa.select(*(cells.c[name] for name in columns)).where(
+            names = (*_CONTENT, *_NAMES)
+            statement = sa.select(*(cells.c[name] for name in names)).where(
                 cells.c.dataset.in_(listed(dialect, "datasets")),
                 cells.c.learner.in_(listed(dialect, "learners")),
             )
-            names = {
-                "datasets": sorted({data.fingerprint for data in spec.datasets}),
-                "learners": sorted({learner.fingerprint for learner in spec.learners}),
+            wanted = {
+                "datasets": sorted({data.fingerprint for data in record.datasets}),
+                "learners": sorted({learner.fingerprint for learner in record.learners}),
             }
             # unread rows stay on the server
             streaming = connection.execution_options(yield_per=MAX_QUERIED_ROWS)
             result = streaming.exec_driver_sql(
                 str(statement.compile(dialect=dialect)),
-                {name: as_parameter(dialect, texts) for name, texts in names.items()},
+                {name: as_parameter(dialect, texts) for name, texts in wanted.items()},
             )
             for rows in result.partitions(MAX_QUERIED_ROWS):
-                yield _batch(columns, rows, spec.metrics, self.shown_url)
+                yield _columns(names, rows, record.metrics, self.shown_url)
 
     def n_cells(self) -> int:
         """Return the number of cells of all studies."""
@@ -206,22 +202,21 @@ class Store:
 
     # studies
 
-    def register(self, spec: StudySpec) -> int:
+    def register(self, record: StudyRecord) -> int:
         """Store a study, or merge it with a study of the same work, and return its number."""
+        digest = record.digest
 
         def write(connection: sa.Connection) -> int:
-            known = sa.select(studies.c.id, studies.c.specification).where(
-                studies.c.digest == spec.digest
-            )
             # another process may register the same work at the same time
-            row = connection.execute(known.with_for_update()).one_or_none()
+            known = sa.select(studies).where(studies.c.digest == digest).with_for_update()
+            row = connection.execute(known).one_or_none()
             if row is None:
-                text = spec.as_json()
-                new = {"digest": spec.digest, "created": now(), "specification": text}
+                text = record.as_json()
+                new = {"digest": digest, "created": now(), "specification": text}
                 insert_rows(connection, studies, [new])
-                row = connection.execute(known.with_for_update()).one()
-            stored = self._sound(row.id, StudySpec.from_json, row.specification)
-            merged = spec.merged_into(stored)
+                row = connection.execute(known).one()
+            stored = self._record(row)
+            merged = record.merged_into(stored)
             if merged != stored:
                 connection.execute(
                     sa.update(studies)
@@ -232,35 +227,29 @@ class Store:
 
         return self._database.commit(write)
 
-    def studies(self) -> tuple[StoredStudy, ...]:
+    def studies(self) -> tuple[StudyRecord, ...]:
         """Return all studies, oldest first."""
         statement = sa.select(studies).order_by(studies.c.id)
         rows = self._database.read(lambda connection: connection.execute(statement).all())
-        return tuple(
-            StoredStudy(
-                id=row.id,
-                created=self._sound(row.id, _text, row.created),
-                spec=self._sound(row.id, StudySpec.from_json, row.specification),
-            )
-            for row in rows
-        )
+        return tuple(map(self._record, rows))
 
-    def study(self, number: int) -> StoredStudy:
+    def study(self, number: int) -> StudyRecord:
         """Return a study by its number."""
-        known = {study.id: study for study in self.studies()}
+        known = {study.number: study for study in self.studies()}
         if not known:
             raise StoreError(f"{self.shown_url}: the store has no studies.")
         if number not in known:
             raise UnknownNameError("study", str(number), list(map(str, known)))
         return known[number]
 
-    def _sound(self, study: int, read: Callable[[Any], ValueT], value: Any) -> ValueT:
-        """Return ``read(value)`` of a field of a study."""
+    def _record(self, row: Any) -> StudyRecord:
+        """Return the record of a row of the table of studies."""
         try:
-            return read(value)
+            record = StudyRecord.from_json(row.specification)
+            return replace(record, number=row.id, created=_text(row.created))
         except _DAMAGED:
             raise StoreError(
-                f"{self.shown_url}: the specification of study {study} is damaged; its fits are "
+                f"{self.shown_url}: the specification of study {row.id} is damaged; its fits are "
                 "safe, and the command that computed them finds them."
             ) from None
 
@@ -391,11 +380,10 @@ def _damaged(shown: str) -> StoreError:
     )
 
 
-def _row(result: CellResult, metrics: Sequence[str]) -> Row:
-    """Return a result as a row of the table."""
-    key = result.key
+def _row(record: StudyRecord, cell: Cell) -> Row:
+    """Return an evaluated cell as a row of the table."""
     scores: dict[str, Any] = {}
-    for metric, score in zip(metrics, result.scores, strict=True):
+    for metric, score in zip(record.metrics, cell.scores, strict=True):
         if isinstance(score, Failure):
             scores[metric] = [score.kind, score.reason, score.detail]
         elif isnan(score):
@@ -404,27 +392,22 @@ def _row(result: CellResult, metrics: Sequence[str]) -> Row:
             scores[metric] = float(score)
     payload = [
         scores,
-        None if result.fit_time is None else float(result.fit_time),
-        None if result.predict_time is None else float(result.predict_time),
-        None if result.size is None else int(result.size),
-        None if result.n_train is None else int(result.n_train),
-        None if result.n_test is None else int(result.n_test),
-        result.warnings or None,
+        None if cell.fit_time is None else float(cell.fit_time),
+        None if cell.predict_time is None else float(cell.predict_time),
+        None if cell.size is None else int(cell.size),
+        None if cell.n_train is None else int(cell.n_train),
+        None if cell.n_test is None else int(cell.n_test),
+        cell.warnings or None,
     ]
-    predictions = result.predictions
-    row = _sealed(payload)
-    row |= {
-        "digest": key.digest,
-        "dataset": key.dataset,
-        "learner": key.learner,
-        "splits": key.splits,
-        "run": key.run,
-        "fold": key.fold,
-        "repetition": key.repetition,
+    predictions = cell.predictions
+    inputs = *record.inputs(cell), cell.run, cell.fold, cell.repetition
+    return {
+        "digest": record.key(cell),
+        **dict(zip(_NAMES, inputs, strict=True)),
+        **_sealed(payload),
         "predictions": predictions,
         "predictions_checksum": None if predictions is None else crc32(predictions),
     }
-    return row
 
 
 _encode = json.JSONEncoder(check_circular=False).encode
@@ -450,14 +433,14 @@ def _merged(old: Row, new: Row) -> Row:
     return {**row, **{name: predicted[name] for name in _PREDICTIONS}, **_sealed(payload)}
 
 
-def _batch(
+def _columns(
     names: Sequence[str], rows: Sequence[Any], metrics: Sequence[str], shown: str
-) -> CellBatch:
-    """Return the rows with scores by all `metrics` as a batch; refuse damaged rows.
+) -> Columns:
+    """Return the rows with scores by all `metrics` as columns; refuse damaged rows.
 
     - `names`: The columns of the rows; others stay empty.
     """
-    columns: dict[str, Sequence[Any]] = dict.fromkeys(_TYPES, ())
+    columns: dict[str, Any] = dict.fromkeys(_TYPES, ())
     columns |= zip(names, zip(*rows, strict=True), strict=bool(rows))
     try:
         texts = columns["payload"]
@@ -471,26 +454,18 @@ def _batch(
         scores = [[one.get(metric) for one in columns["scores"]] for metric in metrics]
         if any(None in column for column in scores):
             complete = [None not in each for each in zip(*scores, strict=True)]
-            return _batch(names, list(compress(rows, complete)), metrics, shown)
-        predictions = {
-            row: data for row, data in enumerate(columns["predictions"]) if data is not None
-        }
-        for row, data in predictions.items():
+            return _columns(names, list(compress(rows, complete)), metrics, shown)
+        columns["scores"] = [_scores(column) for column in scores]
+        for name in ("warnings", "predictions"):
+            columns[name] = {row: value for row, value in enumerate(columns[name]) if value}
+        for row, texts in columns["warnings"].items():
+            columns["warnings"][row] = tuple(map(_text, texts))
+        for row, data in columns["predictions"].items():
             if crc32(data) != columns["predictions_checksum"][row]:
                 raise ValueError("checksum")
-        return CellBatch(
-            digest=columns["digest"],
-            **{name: columns[name] for name in (*_NAMES, *_PAYLOAD[1:-1])},
-            scores=[_scores(column) for column in scores],
-            warnings={
-                row: tuple(map(_text, texts))
-                for row, texts in enumerate(columns["warnings"])
-                if texts
-            },
-            predictions=predictions,
-        )
     except _DAMAGED:
         raise _damaged(shown) from None
+    return columns
 
 
 def _scores(column: list[Any]) -> list[float | Failure]:

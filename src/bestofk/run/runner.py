@@ -1,0 +1,286 @@
+"""Run a task: look up its items, claim, evaluate and store the rest, and take over what is left.
+
+Several processes can work on one store. A process leaves to others what they have claimed. It reads
+their results from the store as they appear, and takes over what they release or leave behind when
+they die.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Generic
+
+from bestofk._base.errors import Interrupted, StoreError
+from bestofk.run.engine import Engine
+from bestofk.run.progress import Progress
+from bestofk.run.task import BLOCK_SECONDS, Block, ItemT, ResultT, Task
+
+if TYPE_CHECKING:
+    from bestofk.run.store.claims import Claims
+    from bestofk.run.store.store import Store
+
+MAX_CLAIMED_BLOCKS = 200
+"""Maximum number of blocks claimed at once."""
+READ_EVERY_SECONDS = 2.0
+"""Time between two reads of other processes' results during own work."""
+POLL_SECONDS = 0.25
+"""Time between two reads while waiting for other processes."""
+
+
+def run(
+    task: Task[ItemT, ResultT],
+    items: Sequence[ItemT] | None = None,
+    *,
+    engine: Engine,
+    store: Store | None = None,
+    progress: Progress | None = None,
+    deadline: float | None = None,
+    stop: Callable[[ResultT], Exception | None] | None = None,
+    retry_failed: bool = False,
+) -> Any:
+    """Return the result of each item, read from the store or else evaluated and stored.
+
+    - `task`: The task of the items.
+    - `items`: By default all items of the task.
+    - `engine`: Evaluates the items; results do not depend on it.
+    - `store`: An open store; it receives each result as it arrives. Items with the same key share
+      their result.
+    - `progress`: Receives the progress of the run.
+    - `deadline`: End of the run, on the clock of `time.monotonic`.
+    - `stop`: ``stop(result)`` returns the error that ends the run, or None to continue.
+    - `retry_failed`: Retry all stored failures. By default, retry only those that may pass now
+      (`Task.may_pass_now`).
+    - Returns: What `Task.look_up` returns, completed: results by item. With a deadline, some items
+      may be missing.
+
+    Raises
+    ------
+    Interrupted
+        The user interrupted the run; the message says what is stored.
+    """
+    return _Run(task, engine, store, progress or Progress(), deadline, stop).run(
+        items, retry_failed=retry_failed
+    )
+
+
+class _Run(Generic[ItemT, ResultT]):
+    """One run of a task; see `run`."""
+
+    def __init__(
+        self,
+        task: Task[ItemT, ResultT],
+        engine: Engine,
+        store: Store | None,
+        progress: Progress,
+        deadline: float | None,
+        stop: Callable[[ResultT], Exception | None] | None,
+    ) -> None:
+        self.task, self.engine, self.store, self.progress = task, engine, store, progress
+        self.deadline, self.stop = deadline, stop
+        self.claims: Claims | None = None
+        self.stale: set[str] = set()
+        """Keys of stored failures that are evaluated again."""
+        self.results: Any = None
+        self.same: dict[Any, list[ItemT]] = {}
+        """The items that were not in the store, by key; without a store, by themselves."""
+        self.keys: dict[ItemT, Any] = {}
+        """The keys of these items."""
+        self.elsewhere: dict[str, ItemT] = {}
+        """Items that other processes have claimed, by key."""
+        self.last_read = time.monotonic()
+
+    def run(self, items: Sequence[ItemT] | None, *, retry_failed: bool) -> Any:
+        task, store = self.task, self.store
+
+        def must_retry(result: ResultT) -> bool:
+            """Return whether to retry a stored failure, and remember it."""
+            retry = task.failed(result) and (
+                retry_failed or task.may_pass_now(result, timeout=self.engine.timeout)
+            )
+            if retry:
+                self.stale.add(task.key(task.item_of(result)))
+            return retry
+
+        self.results, self.same = task.look_up(store, items, is_stale=must_retry)
+        self.keys = {item: key for key, group in self.same.items() for item in group}
+        known = len(self.results)
+        missing = [group[0] for group in self.same.values()]
+        total = known + len(self.keys)
+        with self.progress:
+            if type(self.progress) is not Progress:
+                self.progress.expects(Counter(map(task.label, missing)))
+            self.progress.start(total=known + len(missing), done=known, unit=task.unit)
+            try:
+                self.claims = None if store is None or not missing else store.claims()
+                if store is None or self.claims is None:
+                    self.evaluate(missing)
+                else:
+                    # results are stored before their claims are released
+                    with self.claims, _flushed(store):
+                        self.evaluate(missing)
+                        self.share_the_rest()
+            except KeyboardInterrupt:
+                self.count_stored()
+                done, stored = len(self.results), store is not None
+                message = interruption_message(done, total, task.unit, stored=stored)
+                raise Interrupted(message) from None
+        return self.results
+
+    def evaluate(self, items: Sequence[ItemT]) -> None:
+        """Evaluate items, in rounds if there is a deadline, and store their results."""
+        task, store = self.task, self.store
+        if self.deadline is not None:
+            items = list(chain.from_iterable(task.rounds(items)))
+        claim = None if self.claims is None else self.claim_blocks
+        results = self.engine.run(task, items, deadline=self.deadline, claim=claim)
+        try:
+            for result in results:
+                if store is not None:
+                    task.keep(store, result)
+                self.settle(self.keys[task.item_of(result)], result)
+                error = None if self.stop is None else self.stop(result)
+                if error is not None:
+                    raise error
+        finally:
+            # end the workers now, not when the last reference to a traceback is gone
+            results.close()
+
+    def settle(self, key: Any, result: ResultT) -> None:
+        """Accept a result for all items with this key."""
+        group = self.same[key]
+        for item in group:
+            self.results[item] = result
+        label = self.task.label(group[0])
+        self.progress.took(label=label, seconds=self.task.seconds(result))
+        self.progress.item(label=label, failed=self.task.failed(result))
+
+    def count_stored(self) -> None:
+        """Accept results that are stored but were not counted when the user interrupted."""
+        if self.store is None:
+            return
+        self.store.flush()
+        rest = {key: group[0] for key, group in self.same.items() if group[0] not in self.results}
+        for key, result in self.find(rest).items():
+            for item in self.same[key]:
+                self.results[item] = result
+
+    def find(self, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
+        """Return stored results, except failures that no process has replaced yet."""
+        assert self.store is not None
+        return {
+            key: result
+            for key, result in self.task.find(self.store, items).items()
+            if key not in self.stale or not self.task.failed(result)
+        }
+
+    # work that processes share
+
+    def claim_blocks(self, blocks: Iterator[Block[ItemT]]) -> Iterator[Block[ItemT]]:
+        """Claim and yield the free parts of blocks, about half a second of work at a time.
+
+        With a deadline, claim one block at a time, because others may not be reached.
+        """
+        assert self.claims is not None
+        count = inspected = 1
+        waiting = deque[Block[ItemT]]()
+        while True:
+            waiting.extend(islice(blocks, max(0, inspected - len(waiting))))
+            if not waiting:
+                return
+            group = [waiting.popleft() for _ in range(min(inspected, len(waiting)))]
+            free = self.claim_free(group)
+            # if others have claimed much, many blocks are inspected but few are kept
+            later = free[count:]
+            self.claims.release(self.keys[item] for block in later for item in block.items)
+            waiting.extendleft(reversed(later))
+            begin = time.monotonic()
+            yield from free[:count]
+            now = time.monotonic()
+            if free and self.deadline is None:
+                count = _next_count(count, now - begin)
+            inspected = count if free else min(2 * inspected, MAX_CLAIMED_BLOCKS)
+            if now - self.last_read > READ_EVERY_SECONDS:
+                self.read_results()
+
+    def claim_free(self, group: list[Block[ItemT]]) -> list[Block[ItemT]]:
+        """Claim the free items of some blocks and return the blocks that are not empty."""
+        claimed = self.claim({self.keys[item]: item for block in group for item in block.items})
+        reduced = (
+            replace(block, items=tuple(item for item in block.items if self.keys[item] in claimed))
+            for block in group
+        )
+        return [block for block in reduced if block.items]
+
+    def claim(self, items: Mapping[str, ItemT]) -> set[str]:
+        """Claim the free items and return the keys of those that must be evaluated."""
+        assert self.claims is not None
+        claimed, stored = self.claims.claim(list(items))
+        self.elsewhere.update((key, item) for key, item in items.items() if key not in claimed)
+        if not stored:
+            return claimed
+        results = self.find({key: items[key] for key in stored})
+        for key, result in results.items():
+            self.settle(key, result)
+        self.claims.release(results)
+        return claimed - set(results)
+
+    def read_results(self) -> None:
+        """Accept the results that other processes have stored."""
+        self.last_read = time.monotonic()
+        if self.elsewhere:
+            for key, result in self.find(self.elsewhere).items():
+                del self.elsewhere[key]
+                self.settle(key, result)
+
+    def share_the_rest(self) -> None:
+        """Wait for the results of other processes, and take over what they leave undone."""
+        while self.elsewhere:
+            self.read_results()
+            if self.deadline is not None and time.monotonic() >= self.deadline:
+                return
+            items, self.elsewhere = self.elsewhere, {}
+            claimed = self.claim(items)
+            abandoned = [item for key, item in items.items() if key in claimed]
+            if abandoned:
+                self.evaluate(abandoned)
+            elif self.elsewhere:
+                others = f"{len(self.elsewhere)} {self.task.unit}"
+                self.progress.standing(text=f"waiting for another process that works on {others}")
+                time.sleep(POLL_SECONDS)
+
+
+def _next_count(count: int, seconds: float) -> int:
+    """Return how many blocks to claim after `count` blocks took `seconds`."""
+    if seconds < BLOCK_SECONDS / 2:
+        return min(2 * count, MAX_CLAIMED_BLOCKS)
+    return max(1, count // 2) if seconds > BLOCK_SECONDS else count
+
+
+@contextmanager
+def _flushed(store: Store) -> Iterator[None]:
+    """Commit waiting results at the end, also after an error."""
+    try:
+        yield
+    except BaseException:
+        with suppress(StoreError):
+            store.flush()
+        raise
+    store.flush()
+
+
+def interruption_message(done: int, total: int, unit: str, *, stored: bool) -> str:
+    """Say what an interrupted run has stored."""
+    if not stored:
+        return (
+            f"interrupted after {done} of {total} {unit}; nothing is kept without a store: add one "
+            "(--store study.db) to be able to resume."
+        )
+    return (
+        f"interrupted; {done} of {total} {unit} are safe in the store: the same call resumes from "
+        "there."
+    )
