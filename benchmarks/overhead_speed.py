@@ -31,7 +31,6 @@ import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from itertools import combinations, count
 from typing import Any
 
@@ -83,30 +82,25 @@ def data_sets(names: Sequence[str] = tuple(ROUNDS)) -> dict[str, tuple[Any, Any]
     return scaled
 
 
-def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
+def live_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
     import bestofk as bk
     from bestofk.data import read_data
-    from bestofk.run.experiment import Experiment
     from bestofk.run.inputs import named_estimators
+    from bestofk.run.live import Live
     from bestofk.run.metrics import as_loss
 
     data = read_data(X, y, task="classification")
-    return Experiment(
-        learners=named_estimators(chosen),
-        datasets=(data,),
-        splits=(bk.plan(plan, random_state=0).materialise(data.n, data.y),),
-        loss=as_loss("zero-one", classes=data.classes),
-        repetitions=1,
-        random_state=0,
-    )
+    splits = bk.plan(plan, random_state=0).materialise(data.n, data.y)
+    metric = as_loss("zero-one", classes=data.classes)
+    return Live.of(named_estimators(chosen), [data], [splits], [metric], stored=False)
 
 
-def run_serially(experiment: Any) -> float:
+def run_serially(live: Any) -> float:
     from bestofk.run.comparison_task import ComparisonTask
     from bestofk.run.engine import Engine
 
-    cells = list(experiment.cells())
-    engine, task = Engine(name="serial"), ComparisonTask(experiment)
+    cells = list(live.record.cells())
+    engine, task = Engine(name="serial"), ComparisonTask(live)
     return sum(cell.loss for cell in engine.run(task, cells))
 
 
@@ -126,10 +120,10 @@ def bare(folds: list[tuple[Any, Any, Any, Any]], chosen: Sequence[str]) -> Calla
     return go
 
 
-def compared(experiment: Any) -> Callable[[], float]:
+def compared(live: Any) -> Callable[[], float]:
     """Run the serial engine of `compare`."""
     seeds = count()
-    return lambda: run_serially(replace(experiment, random_state=next(seeds)))
+    return lambda: run_serially(live.recorded(random_state=next(seeds)))
 
 
 def validated(X: Any, y: Any, pairs: Any, chosen: Sequence[str]) -> Callable[[], None]:
@@ -151,11 +145,11 @@ def overhead(only: Sequence[str]) -> Iterator[Row]:
         many = name == "100000x20"
         chosen = FAST_ON_MANY_ROWS if many else tuple(learners())
         first = {learner: learners()[learner] for learner in chosen}
-        experiment = experiment_of(X, y, "kfold:3" if many else "kfold:10", first)
-        pairs = [(train, test) for _, _, train, test in experiment.splits[0]]
+        live = live_of(X, y, "kfold:3" if many else "kfold:10", first)
+        pairs = [(train, test) for _, _, train, test in live.splits[0]]
         folds = [(X[train], y[train], X[test], y[test]) for train, test in pairs]
         sides = (
-            compared(experiment), bare(folds, chosen), validated(X, y, pairs, chosen),
+            compared(live), bare(folds, chosen), validated(X, y, pairs, chosen),
         )  # fmt: skip
         ours, peer, sklearn = turns(*sides, rounds=ROUNDS[name])
         yield row(f"overhead-{name}", ours, peer)

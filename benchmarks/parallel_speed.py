@@ -26,8 +26,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import bestofk as bk
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engine import Engine
-from bestofk.run.experiment import Experiment
 from bestofk.run.inputs import named_estimators
+from bestofk.run.live import Live
 from bestofk.run.metrics import as_loss
 from overhead_speed import data_sets, learners
 from timing import Row, one_thread, row, turns
@@ -37,15 +37,9 @@ SHAPES = ((20, 5), (5, 10), (20, 2), (10, 100))
 
 
 def task_of(sets: list[Any], learners: Any, plan: str) -> ComparisonTask:
-    experiment = Experiment(
-        learners=named_estimators(learners),
-        datasets=tuple(sets),
-        splits=tuple(bk.plan(plan, random_state=0).materialise(data.n, data.y) for data in sets),
-        loss=as_loss("zero-one", classes=sets[0].classes),
-        repetitions=1,
-        random_state=0,
-    )
-    return ComparisonTask(experiment)
+    splits = [bk.plan(plan, random_state=0).materialise(data.n, data.y) for data in sets]
+    metrics = [as_loss("zero-one", classes=sets[0].classes)]
+    return ComparisonTask(Live.of(named_estimators(learners), sets, splits, metrics))
 
 
 def workers() -> Iterator[Row]:
@@ -99,7 +93,7 @@ def slept(seconds: Sequence[float], folds: int, workers: int) -> tuple[float, fl
     data = read_data(np.zeros((rows, 1)), np.arange(rows) % 2)
     named = {f"sleeps {number}": Sleeper(each) for number, each in enumerate(seconds)}
     task = task_of([data], named, f"kfold:{folds}")
-    cells = list(task.experiment.cells())
+    cells = list(task.live.record.cells())
     begin, fits = 0.0, []
     for result in Engine(name="processes", jobs=workers).run(task, cells):
         fits.append(result.fit_time)

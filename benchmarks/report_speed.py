@@ -27,10 +27,11 @@ from bestofk.decide import Settings
 from bestofk.report.figures.output import save_figure
 from bestofk.report.figures.registry import FIGURES
 from bestofk.report.page_figures import PAGE_FIGURES
-from bestofk.run.cells import CellKey, CellResult
+from bestofk.run.cells import Cell
 from bestofk.run.open_study import open_study
+from bestofk.run.record import DataRecord, LearnerRecord, StoredDecision, StudyRecord
 from bestofk.run.store.store import open_store
-from bestofk.run.store.stored_study import StoredDecision, StudyData, StudyLearner, StudySpec
+from bestofk.splits.design import Design
 from timing import Row, best
 
 LEARNERS, DATASETS, FOLDS = 20, 64, 10
@@ -43,29 +44,26 @@ sys.exit(code)
 """
 
 
-def study() -> StudySpec:
-    return StudySpec(
+def study() -> StudyRecord:
+    return StudyRecord(
         title="benchmark",
         learners=tuple(
-            StudyLearner(name=f"learner {k}", fingerprint=f"l{k}", settings=f"Learner({k})")
+            LearnerRecord(name=f"learner {k}", fingerprint=f"l{k}", settings=f"Learner({k})")
             for k in range(LEARNERS)
         ),
         datasets=tuple(
-            StudyData(
+            DataRecord(
                 name=f"set {d}",
                 fingerprint=f"d{d}",
                 rows=200,
                 columns=8,
-                runs=1,
-                folds=FOLDS,
                 splits=((0, None, f"s{d}"),),
             )
             for d in range(DATASETS)
         ),
         plan=f"kfold:{FOLDS}",
-        kind="cv",
-        stratified=True,
-        loss="zero-one",
+        design=Design(kind="cv", folds=FOLDS, stratified=True),
+        losses=("zero-one",),
         metrics=("zero-one",),
         repetitions=1,
         random_state=0,
@@ -83,14 +81,13 @@ def fill(path: Path) -> None:
     with open_store(path) as store:
         store.register(study())
         results = (
-            CellResult(
-                key=CellKey(dataset=f"d{d}", learner=f"l{k}", splits=f"s{d}", run=0, fold=f,
-                            repetition=0),
+            Cell(
+                learner=k, dataset=d, run=0, fold=f,
                 scores=(float(wrong[k, d, f]) / 20,), n_train=180, n_test=20, fit_time=0.01,
             )
             for k, d, f in np.ndindex(wrong.shape)
         )  # fmt: skip
-        store.put(results, ["zero-one"])
+        store.put(study(), results)
 
 
 def small_report() -> Row:

@@ -37,17 +37,19 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import bestofk as bk
-from bestofk.run.cells import CellKey, CellResult
+from bestofk.run.cells import Cell
+from bestofk.run.record import DataRecord, LearnerRecord, StudyRecord
 from bestofk.run.store.store import open_store
+from bestofk.splits.design import Design
 from timing import Row
 
 CELLS, ROUNDS = 1000, 100
-METRICS = ["zero-one"]
 WORK = 0.03
 PUT_LIMIT, GET_LIMIT = 0.03, 2.0
 WRITE_LIMIT = 30e-6
@@ -57,18 +59,34 @@ MEGABYTE = 1_000_000
 BATCH = 20_000
 
 
-def cells(first: int, n: int) -> list[CellResult]:
+RECORD = StudyRecord(
+    title="benchmark",
+    learners=tuple(
+        LearnerRecord(name=f"{k}", fingerprint=f"{k:016x}", settings="") for k in range(11)
+    ),
+    datasets=tuple(
+        DataRecord(name=f"{k}", fingerprint=f"{k:064x}", rows=150, columns=2,
+                   splits=tuple((run, None, f"0:{run:016x}") for run in range(1000)))
+        for k in range(7)
+    ),
+    plan="1000x10",
+    design=Design(kind="cv", runs=1000, folds=10),
+    losses=("zero-one",),
+    metrics=("zero-one",),
+    repetitions=CELLS * ROUNDS,
+    random_state=0,
+)  # fmt: skip
+
+
+def cells(first: int, n: int) -> list[Cell]:
     """Return cells of 11 learners on 7 data sets."""
-    results = [
-        CellResult(
-            key=CellKey(
-                dataset=f"{number % 7:064x}",
-                learner=f"{number % 11:016x}",
-                splits=f"0:{number // 100:016x}",
-                run=number // 100,
-                fold=number % 10,
-                repetition=number,
-            ),
+    return [
+        Cell(
+            learner=number % 11,
+            dataset=number % 7,
+            run=number // 100,
+            fold=number % 10,
+            repetition=number,
             scores=(number / 7,),
             fit_time=number / 3,
             predict_time=number / 13,
@@ -78,9 +96,6 @@ def cells(first: int, n: int) -> list[CellResult]:
         )
         for number in range(first, first + n)
     ]
-    for result in results:
-        _ = result.key.digest  # computed before the clock runs
-    return results
 
 
 def stretch() -> float:
@@ -94,18 +109,18 @@ def stretch() -> float:
 def single_cells() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "study.db") as store:
         spent, stretched = [], []
-        keys = []
+        keys = {}
         for number in range(ROUNDS):
-            results = cells(number * CELLS, CELLS)
+            made = cells(number * CELLS, CELLS)
             stretched.append(stretch())
-            keys += [result.key for result in results]
+            keys |= {RECORD.key(cell): cell for cell in made}
             begin = time.perf_counter()
-            for result in results:
-                store.put([result], METRICS)
+            for cell in made:
+                store.put(RECORD, [cell])
             store.flush()
             spent.append(time.perf_counter() - begin)
         begin = time.perf_counter()
-        stored = store.get(keys, METRICS)
+        stored = store.find(RECORD, keys)
         get = time.perf_counter() - begin
         assert len(stored) == CELLS * ROUNDS
     put = statistics.median(spent)
@@ -137,33 +152,33 @@ def arguments(stored: int):
 
 def fill(path: Path, stored: int) -> float:
     """Fill the store of the comparison with made-up losses; return the seconds of a cell."""
-    from bestofk.run.compare import _experiment
+    from bestofk.run.compare import _live
     from bestofk.run.inputs import named_estimators
-    from bestofk.run.store.stored_study import study_of
 
     options = arguments(stored)
     datasets = tuple(options["data"])
     plan = bk.plan(options["cv"], random_state=0)
     learners = named_estimators(options["learners"], task=datasets[0].task)
-    experiment = _experiment(learners, datasets, plan, None, options["execution"], 0)
+    execution = replace(options["execution"], store=path)
+    record = _live(learners, datasets, plan, None, execution, 0).record
     rng = np.random.default_rng(1)
     with open_store(path) as store:
-        store.register(study_of(experiment, plan=plan.spec))
-        batch: list[CellResult] = []
+        store.register(record)
+        batch: list[Cell] = []
         spent = 0.0
-        for number, cell in enumerate(experiment.cells(), start=1):
+        for number, cell in enumerate(record.cells(), start=1):
             loss = 0.25 + 0.01 * cell.learner + 0.25 * rng.integers(3)
             batch.append(
-                CellResult(key=experiment.key(cell), scores=(float(loss),), fit_time=1e-3,
-                           predict_time=1e-4, size=500 + cell.learner, n_train=36, n_test=4)
+                replace(cell, scores=(float(loss),), fit_time=1e-3, predict_time=1e-4,
+                        size=500 + cell.learner, n_train=36, n_test=4)
             )  # fmt: skip
-            if len(batch) == BATCH or number == experiment.n_cells:
+            if len(batch) == BATCH or number == record.n_cells:
                 begin = time.process_time()
-                store.put(batch, experiment.spec.metrics)
+                store.put(record, batch)
                 store.flush()
                 spent += time.process_time() - begin
                 batch = []
-    return spent / experiment.n_cells
+    return spent / record.n_cells
 
 
 def select_seconds(path: Path) -> float:

@@ -196,14 +196,13 @@ def read(kind: str, path: Path) -> str:
 
 
 def _read_store(path: Path) -> None:
-    from bestofk.run.open_study import open_study, study_results
-    from bestofk.run.results import tally
+    from bestofk.run.open_study import open_study, stored_cells
     from bestofk.run.store.store import open_store
 
     with open_store(str(path), read_only=True) as store:
         store.n_cells()
         for study in store.studies():
-            tally(study.spec, study_results(store, study.spec))
+            stored_cells(store, study).tally()
     open_study(path).explain()
 
 

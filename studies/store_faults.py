@@ -31,11 +31,11 @@ import traceback
 import warnings
 from collections import Counter
 from contextlib import closing
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
 CELLS = 120
-METRICS = ["zero-one"]
 KINDS = ("exit-before", "exit-after", "kill", "ioerr", "full", "busy", "file-limit", "flip")
 
 
@@ -95,15 +95,27 @@ def install(fault: Fault) -> None:
     sqlite3.connect = faulty  # type: ignore[assignment]
 
 
+def record() -> Any:
+    """Return the record of the study of the cells."""
+    from bestofk.run.record import DataRecord, LearnerRecord, StudyRecord
+    from bestofk.splits.design import Design
+
+    return StudyRecord(
+        title="", learners=(LearnerRecord(name="a", fingerprint="abc", settings=""),),
+        datasets=(DataRecord(name="d", fingerprint="d" * 64, rows=10, columns=1, splits=()),),
+        plan="", design=Design(kind="cv", runs=CELLS, folds=10), losses=("zero-one",),
+        metrics=("zero-one",), repetitions=1, random_state=0,
+    )  # fmt: skip
+
+
 def cell(number: int) -> Any:
     """Return the cell of a number."""
-    from bestofk.run.cells import CellKey, CellResult
+    from bestofk.run.cells import Cell
 
-    key = CellKey(dataset="d" * 64, learner="abc", splits="0:1", run=number // 10,
-                  fold=number % 10, repetition=0)  # fmt: skip
-    return CellResult(key=key, scores=(number / 7,), fit_time=number / 3, size=number, n_train=9,
-                      n_test=1, warnings=(f"warning {number}",),
-                      predictions=bytes([number % 251]) * (number * 29 % 700))  # fmt: skip
+    return Cell(learner=0, dataset=0, run=number // 10, fold=number % 10, scores=(number / 7,),
+                fit_time=number / 3, size=number, n_train=9, n_test=1,
+                warnings=(f"warning {number}",),
+                predictions=bytes([number % 251]) * (number * 29 % 700))  # fmt: skip
 
 
 def write(url: str, fault: Fault, report: int, rng: random.Random) -> None:
@@ -126,7 +138,7 @@ def write(url: str, fault: Fault, report: int, rng: random.Random) -> None:
         with open_store(url, busy_timeout=0.2) as store:
             while number < CELLS:
                 batch = list(range(number, min(number + rng.choice([1, 3, 10, 25]), CELLS)))
-                store.put([cell(each) for each in batch], METRICS)
+                store.put(record(), [cell(each) for each in batch])
                 store.flush()
                 os.write(report, bytes(batch))
                 number += len(batch)
@@ -140,18 +152,19 @@ def check(url: str, path: Path, reported: set[int], *, flipped: bool) -> None:
     from bestofk._base.errors import StoreError
     from bestofk.run.store.store import open_store
 
-    cells = {number: cell(number) for number in range(CELLS)}
+    study, cells = record(), [cell(number) for number in range(CELLS)]
+    keys = {study.key(each): each for each in cells}
     try:
         with open_store(url) as store:
-            results = store.get([each.key for each in cells.values()], METRICS)
-            for number, expected in cells.items():
-                result = results.get(expected.key.digest)
+            found = store.find(study, keys)
+            for number, (key, expected) in enumerate(keys.items()):
                 if not flipped:
-                    assert result is not None or number not in reported, f"cell {number} is lost"
-                assert result in (None, expected), f"cell {number} is {result}"
-            store.put(cells.values(), METRICS)
+                    assert key in found or number not in reported, f"cell {number} is lost"
+                if key in found:
+                    assert astuple(found[key]) == astuple(expected), f"cell {number} is wrong"
+            store.put(study, cells)
             store.flush()
-            again = store.get([each.key for each in cells.values()], METRICS)
+            again = store.find(study, keys)
             assert flipped or len(again) == CELLS, f"{len(again)} cells after writing again"
     except StoreError:
         assert flipped, "the store cannot be opened"

@@ -176,9 +176,9 @@ def test_a_store_with_a_pickle_in_place_of_predictions(stored, mark):
     with suppress(BestOfKError):
         bk.open_study(stored)
     with open_store(str(stored)) as store, suppress(BestOfKError):
-        study = store.studies()[0].spec
+        study = store.studies()[0]
         for batch in store.scan(study):
-            list(store.batches(batch.digest, study.metrics, predictions=True))
+            list(store.columns(study, batch["digest"], predictions=True))
     assert not mark.exists()
 
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import bestofk as bk
 from bestofk._base.code_identity import identify, package_of
-from bestofk.run.experiment import learner_fingerprint
+from bestofk.run.live import learner_fingerprint
 from bestofk.run.store.store import open_store
 
 SOURCE = """
@@ -160,7 +160,7 @@ def test_fresh_interpreters_agree():
     code = (
         "import bestofk as bk, json\n"
         "from sklearn.svm import SVC\n"
-        "from bestofk.run.experiment import learner_fingerprint as f\n"
+        "from bestofk.run.live import learner_fingerprint as f\n"
         "print(json.dumps([f(x).digest for x in (bk.learner('c4.5'), SVC(C=2))]))"
     )
     runs = [

@@ -42,7 +42,7 @@ def test_the_stored_command_repeats_the_study_without_the_file(run, config):
     assert run("compare", "--config", "study.toml", "-q")[0] == 0
     from bestofk.run.open_study import open_study
 
-    command = open_study("s.db").spec.command
+    command = open_study("s.db").record.command
     assert "--config" not in command
     assert command[:3] == ("bestofk", "compare", "iris")
     assert ("--alpha", "0.01") in pairwise(command)

@@ -115,7 +115,7 @@ def test_failures_have_one_count(plan):
     page = render_report(study)
     card = re.sub(r"<[^>]+>", "", page[page.index('class="card"') : page.index("</dl>")])
     for name, count in by_learner.items():
-        total = len(study.spec.datasets) * study.spec.n_cells // len(learners)
+        total = len(study.record.datasets) * study.record.n_cells // len(learners)
         words = f"{name}: {count} of {total} fits failed"
         if name not in study.left_out:
             words = f"{in_words(count).capitalize()} fits of {name} failed."

@@ -150,7 +150,7 @@ def test_a_study_tells_failures_settings_and_versions(tmp_path):
     assert "<i>broken</i>: 10 of 10 fits failed" in text
     assert "<b>luck</b>" in text
     assert "<i>" not in page
-    for fingerprint in (study.spec.datasets[0].fingerprint, study.losses.fingerprint):
+    for fingerprint in (study.record.datasets[0].fingerprint, study.losses.fingerprint):
         assert fingerprint in text
     assert f"bestofk {bk.__version__}" in text
     assert "random_state=0" in text

@@ -5,14 +5,14 @@ import shutil
 import socket
 import subprocess
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.experiment import Experiment, NamedLearner
+from bestofk.run.live import Live
 from bestofk.run.metrics import as_loss
 from bestofk.run.store.store import open_store
 
@@ -152,32 +152,11 @@ def lasting_url(request, tmp_path):
     return request.getfixturevalue("postgresql").emptied()
 
 
-METRICS = ("zero-one",)
-
-
-@pytest.fixture
-def make_cell():
-    """Make a cell by its number: `make_cell(7, 0.25)`, or with a `Failure` in its place."""
-
-    def make(number, *scores, dataset="d" * 64, learner="a1b2", **more):
-        key = CellKey(
-            dataset=dataset,
-            learner=learner,
-            splits="5:c0ffee",
-            run=number // 10,
-            fold=number % 10,
-            repetition=0,
-        )
-        return CellResult(key=key, scores=scores or (0.25,), **more)
-
-    return make
-
-
 WEIRD_NAMES = ("tree", "q\"uo'te\n<b>&amp;", "\u540d\u524d \U0001f333 e\u0301", "twin of tree")
 
 
 @pytest.fixture(params=["2x3", "resample:4:0.25"])
-def experiment(request):
+def live(request):
     """Four learners with strange names, two of them the same; two data sets; two repetitions."""
     from sklearn.tree import DecisionTreeClassifier
 
@@ -191,37 +170,39 @@ def experiment(request):
     )
     plan = bk.plan(request.param, random_state=5)
     depths = (None, 1, 2, None)
-    return Experiment(
-        learners=tuple(
-            NamedLearner.of(name, DecisionTreeClassifier(max_depth=depth))
+    return Live.of(
+        {
+            name: DecisionTreeClassifier(max_depth=depth)
             for name, depth in zip(WEIRD_NAMES, depths, strict=True)
-        ),
-        datasets=datasets,
-        splits=tuple(plan.materialise(data.n, data.y) for data in datasets),
-        loss=as_loss("zero-one", classes=datasets[0].classes),
+        },
+        datasets,
+        [plan.materialise(data.n, data.y) for data in datasets],
+        [as_loss("zero-one", classes=datasets[0].classes)],
         repetitions=2,
         random_state=5,
     )
 
 
 @pytest.fixture
-def evaluated(experiment):
-    """Return a made-up result for every cell of the experiment, without fitting."""
+def evaluated(live):
+    """Return a made-up result for every cell of the study, without fitting; twins share theirs."""
 
-    def results():
-        results = {}
-        for cell in experiment.cells():
-            key = experiment.key(cell)
-            splits = experiment.splits[cell.dataset]
-            results[key.digest] = CellResult(
-                key=key,
-                scores=(int(key.digest[:8], 16) / 2**33 / 3,),
-                fit_time=0.25,
-                predict_time=0.125,
-                size=100 + cell.run,
-                n_train=len(splits.train(cell.run, cell.fold)),
-                n_test=len(splits.test(cell.run, cell.fold)),
+    def cells():
+        made = {}
+        for cell in live.record.cells():
+            key, splits = live.record.key(cell), live.splits[cell.dataset]
+            made.setdefault(
+                key,
+                replace(
+                    cell,
+                    scores=(int(key[:8], 16) / 2**33 / 3,),
+                    fit_time=0.25,
+                    predict_time=0.125,
+                    size=100 + cell.run,
+                    n_train=len(splits.train(cell.run, cell.fold)),
+                    n_test=len(splits.test(cell.run, cell.fold)),
+                ),
             )
-        return list(results.values())
+        return list(made.values())
 
-    return results
+    return cells

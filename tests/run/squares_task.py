@@ -3,27 +3,14 @@
 import time
 from dataclasses import dataclass
 
-from bestofk.run.task import ItemEvaluator, Task
+from bestofk.run.task import Task
 
 
 @dataclass(frozen=True)
 class Squared:
-    key: str
+    item: int
     value: int | None
     seconds: float | None = 0.0
-
-
-class Squaring(ItemEvaluator):
-    def __init__(self, task):
-        self.task = task
-
-    def evaluate(self, items):
-        for item in items:
-            self.task.seen.append(item)
-            if item == self.task.interrupts:
-                raise KeyboardInterrupt
-            time.sleep(self.task.nap)
-            yield Squared(self.task.key(item), None if item < 0 else item**2, self.task.nap)
 
 
 class Squares(Task):
@@ -39,23 +26,28 @@ class Squares(Task):
     def key(self, item):
         return f"{item % self.modulus}"
 
-    def key_of(self, result):
-        return result.key
+    def item_of(self, result):
+        return result.item
 
-    def evaluator(self):
-        return Squaring(self)
+    def evaluate(self, items, *, apart=False):
+        for item in items:
+            self.seen.append(item)
+            if item == self.interrupts:
+                raise KeyboardInterrupt
+            time.sleep(self.nap)
+            yield Squared(item, None if item < 0 else item**2, self.nap)
 
     def lost(self, item, failure):
-        return Squared(self.key(item), None)
+        return Squared(item, None)
 
     def find(self, store, items):
         results = store.get_payloads(list(items))
-        return {key: Squared(key, int(data)) for key, data in results.items()}
+        return {key: Squared(items[key], int(data)) for key, data in results.items()}
 
     def keep(self, store, result):
         if result.value is not None:
             data = str(result.value).encode()
-            store.put_payload(result.key, data, kind="toy")
+            store.put_payload(self.key(result.item), data, kind="toy")
 
     def label(self, item):
         return f"square of {item}"

@@ -21,48 +21,37 @@ with contextlib.suppress(ModuleNotFoundError):
 import bestofk as bk
 from bestofk.data import read_data
 from bestofk.run import pool
-from bestofk.run.experiment import Experiment
 from bestofk.run.inputs import named_estimators
+from bestofk.run.live import Live
 from bestofk.run.metrics import as_loss
 
 POSIX_SIGNALS = hasattr(pool.signal, "alarm")
 """Whether bestofk sees the signals of POSIX; a simulated Windows hides them."""
 
 
-def make_experiment(learners, datasets, plan="kfold:3", *, loss=None, random_state=7, **options):
-    """An experiment as `compare` makes it, from a mapping of learners and {name: (X, y)}."""
+def make_live(learners, datasets, plan="kfold:3", *, loss=None, random_state=7, **options):
+    """A study as `compare` makes it, from a mapping of learners and {name: (X, y)}."""
     made = [read_data(X, y, name=name) for name, (X, y) in datasets.items()]
     classes = made[0].classes if made[0].task == "classification" else None
     default = "squared" if classes is None else "zero-one"
-    return Experiment(
-        learners=named_estimators(learners),
-        datasets=tuple(made),
-        splits=tuple(
-            bk.plan(plan, random_state=random_state).materialise(data.n, data.y) for data in made
-        ),
-        loss=as_loss(loss or default, classes=classes),
-        repetitions=options.pop("repetitions", 1),
-        random_state=random_state,
-        **options,
-    )
+    splits = [bk.plan(plan, random_state=random_state).materialise(one.n, one.y) for one in made]
+    metrics = [as_loss(loss or default, classes=classes)]
+    named = named_estimators(learners)
+    return Live.of(named, made, splits, metrics, random_state=random_state, **options)
 
 
-def by_place(experiment, results):
-    """{(learner's name, dataset, run, fold, repetition): result}, each exactly once."""
-    names = {}
-    for place in experiment.cells():
-        name = experiment.learners[place.learner].name
-        at = (name, place.dataset, place.run, place.fold, place.repetition)
-        names[experiment.key(place).digest] = at
+def by_place(live, cells):
+    """{(learner's name, dataset, run, fold, repetition): cell}, each exactly once."""
     found = {}
-    for result in results:
-        at = names[result.key.digest]
+    for cell in cells:
+        name = live.record.names[cell.learner]
+        at = (name, cell.dataset, cell.run, cell.fold, cell.repetition)
         assert at not in found, f"{at} came twice"
-        found[at] = result
+        found[at] = cell
     return found
 
 
-def outcomes(experiment, results):
+def outcomes(live, results):
     """What must not depend on the engine: losses to the bit, kinds of failures, predictions."""
     return {
         at: (
@@ -73,7 +62,7 @@ def outcomes(experiment, results):
             result.n_test,
             result.warnings,
         )
-        for at, result in by_place(experiment, results).items()
+        for at, result in by_place(live, results).items()
     }
 
 

@@ -2,12 +2,12 @@
 
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from bestofk.run.cells import CellResult
 from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.task import BlockSizer
 
@@ -18,7 +18,7 @@ X, Y = np.random.default_rng(0).normal(size=(3000, 2)), np.arange(3000) % 3
 
 
 def made(*learners, sets=1, plan="10x4"):
-    return strange.make_experiment(
+    return strange.make_live(
         {name: name for name in learners}, {f"d{k}": (X, Y) for k in range(sets)}, plan
     )
 
@@ -27,20 +27,20 @@ def made(*learners, sets=1, plan="10x4"):
 @pytest.mark.parametrize("hurried", [False, True])
 @pytest.mark.parametrize("plan", ["10x4", "kfold:3", "holdout:0.5"])
 def test_every_place_is_in_one_block(workers, hurried, plan):
-    experiment = made("nn", "c4.5", "nmc", sets=2, plan=plan)
+    live = made("nn", "c4.5", "nmc", sets=2, plan=plan)
     # as when some are in a store
-    places = [place for place in experiment.cells() if (place.run, place.learner) != (4, 1)]
-    blocks = list(blocks_of(experiment, iter(places), hurried=hurried, workers=workers))
+    places = [place for place in live.record.cells() if (place.run, place.learner) != (4, 1)]
+    blocks = list(blocks_of(live, iter(places), hurried=hurried, workers=workers))
     assert all(block.items for block in blocks)
     assert Counter(place for block in blocks for place in block.items) == Counter(places)
 
 
 def test_blocks_of_whole_plans_give_every_worker_two():
-    experiment = made("c4.5", "nn", "nmc")
+    live = made("c4.5", "nn", "nmc")
     runs = {
         workers: [
             (block.items[0].learner, len({place.run for place in block.items}))
-            for block in blocks_of(experiment, experiment.cells(), workers=workers)
+            for block in blocks_of(live, live.record.cells(), workers=workers)
         ]
         for workers in (1, 2)
     }
@@ -52,25 +52,25 @@ def test_blocks_of_whole_plans_give_every_worker_two():
     )
 
 
-def paced(experiment, seconds, workers=2):
+def paced(live, seconds, workers=2):
     """Return the blocks if each fit of learner k takes ``seconds[k]`` and is done at once."""
     sizer, blocks = BlockSizer(workers=workers), []
-    for block in ComparisonTask(experiment).blocks(experiment.cells(), sizer):
+    for block in ComparisonTask(live).blocks(live.record.cells(), sizer):
         blocks.append(block)
         for cell in block.items:
-            key, spent = experiment.key(cell), seconds[cell.learner]
-            sizer.observe(CellResult(key=key, scores=(0.0,), fit_time=spent, predict_time=0.0))
+            spent = seconds[cell.learner]
+            sizer.observe(replace(cell, scores=(0.0,), fit_time=spent, predict_time=0.0))
     return blocks
 
 
 @pytest.mark.parametrize("plan", ["10x4", "3x3+nested", "holdout:0.5"])
 @pytest.mark.parametrize("seconds", [0.0, 0.1, 3.0])
 def test_paced_blocks_cover_every_cell_once(plan, seconds):
-    experiment = strange.make_experiment(
+    live = strange.make_live(
         {"a": strange.Raises(), "b": strange.Warns()}, {"d": (X[:90], Y[:90])}, plan
     )
-    blocks = paced(experiment, [seconds, seconds / 2])
-    cells = list(experiment.cells())
+    blocks = paced(live, [seconds, seconds / 2])
+    cells = list(live.record.cells())
     assert Counter(cell for block in blocks for cell in block.items) == Counter(cells)
     models = [{(c.run, c.learner) for c in block.items if c.run >= 3} for block in blocks]
     if "nested" in plan:
@@ -79,10 +79,10 @@ def test_paced_blocks_cover_every_cell_once(plan, seconds):
 
 
 def test_fits_of_unknown_and_long_time_are_blocks_of_their_own_and_come_first():
-    experiment = strange.make_experiment(
+    live = strange.make_live(
         {"quick": strange.Raises(), "long": strange.Warns()}, {"d": (X[:90], Y[:90])}, "10x4"
     )
-    blocks = [[cell.learner for cell in block.items] for block in paced(experiment, [0.001, 2.0])]
+    blocks = [[cell.learner for cell in block.items] for block in paced(live, [0.001, 2.0])]
     assert blocks[:2] == [[0], [1]]
     assert blocks[2:41] == [[1]] * 39
     assert {0} == set().union(*blocks[41:])
@@ -90,10 +90,8 @@ def test_fits_of_unknown_and_long_time_are_blocks_of_their_own_and_come_first():
 
 
 def test_quick_fits_of_many_folds_are_joined_to_half_a_second():
-    experiment = strange.make_experiment(
-        {"quick": strange.Raises()}, {"d": (X[:90], Y[:90])}, "300x4"
-    )
-    sizes = [len(block.items) for block in paced(experiment, [0.0097])]
+    live = strange.make_live({"quick": strange.Raises()}, {"d": (X[:90], Y[:90])}, "300x4")
+    sizes = [len(block.items) for block in paced(live, [0.0097])]
     assert sizes[0] == 1
     assert max(sizes) == 50
     assert sizes[-1] < 10
@@ -101,7 +99,7 @@ def test_quick_fits_of_many_folds_are_joined_to_half_a_second():
 
 def test_learners_of_unknown_time_start_once_each_and_then_from_the_last():
     learners = {f"forest {k}": strange.Counted(tag=str(k)) for k in range(3)}
-    experiment = strange.make_experiment(learners, {"d": (X[:60], Y[:60])}, "kfold:2")
-    blocks = ComparisonTask(experiment).blocks(experiment.cells(), BlockSizer(workers=6))
+    live = strange.make_live(learners, {"d": (X[:60], Y[:60])}, "kfold:2")
+    blocks = ComparisonTask(live).blocks(live.record.cells(), BlockSizer(workers=6))
     order = [(cell.learner, cell.fold) for block in blocks for cell in block.items]
     assert order == [(0, 0), (1, 0), (2, 0), (2, 1), (1, 1), (0, 1)]

@@ -61,7 +61,7 @@ def study():
 def test_the_pipeline_repeats_the_folds_from_raw_rows(study, name):
     frame = customers()
     X, y = frame.drop(columns="churn"), frame.churn.to_numpy()
-    model, splits = study.refit(name), study.experiment.splits[0]
+    model, splits = study.refit(name), study.live.splits[0]
     assert isinstance(model, Pipeline)
     place = study.losses.learners.index(name)
     # a forest has another seed in every fold; the first one is that of the pipeline

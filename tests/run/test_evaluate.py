@@ -42,15 +42,13 @@ def drawn():
 TWO, THREE, NUMBERS = drawn()
 
 
-def cells(experiment, places=None):
-    return strange.by_place(
-        experiment, Evaluator(experiment).evaluate(places or experiment.cells())
-    )
+def cells(live, places=None):
+    return strange.by_place(live, Evaluator(live).evaluate(places or live.record.cells()))
 
 
-def one_fold(experiment, run, fold):
-    X, y = experiment.datasets[0].X.to_numpy(), np.asarray(experiment.datasets[0].y)
-    splits = experiment.splits[0]
+def one_fold(live, run, fold):
+    X, y = live.datasets[0].X.to_numpy(), np.asarray(live.datasets[0].y)
+    splits = live.splits[0]
     train, test = splits.train(run, fold), splits.test(run, fold)
     return X[train], y[train], X[test], y[test]
 
@@ -70,11 +68,11 @@ BY_HAND = {
 @pytest.mark.parametrize("loss", BY_HAND)
 def test_losses_of_classification_equal_scikit_learns(loss):
     learners = {"logistic": LogisticRegression(C=0.3), "neighbours": KNeighborsClassifier(7)}
-    experiment = strange.make_experiment(learners, {"d": THREE}, "2x3", loss=loss)
-    found = cells(experiment)
+    live = strange.make_live(learners, {"d": THREE}, "2x3", loss=loss)
+    found = cells(live)
     assert len(found) == 12
     for (name, _, run, fold, _), cell in found.items():
-        X, y, X_test, y_test = one_fold(experiment, run, fold)
+        X, y, X_test, y_test = one_fold(live, run, fold)
         model = clone(learners[name]).fit(X, y)
         assert cell.loss == pytest.approx(BY_HAND[loss](model, X_test, y_test), abs=1e-12)
         assert (cell.n_train, cell.n_test) == (len(X), len(X_test))
@@ -84,9 +82,9 @@ def test_losses_of_classification_equal_scikit_learns(loss):
 
 def test_the_area_under_the_curve_takes_decisions_or_probabilities():
     learners = {"decides": LogisticRegression(), "guesses": GaussianNB()}
-    experiment = strange.make_experiment(learners, {"d": TWO}, "kfold:3", loss="auc")
-    for (name, _, run, fold, _), cell in cells(experiment).items():
-        X, y, X_test, y_test = one_fold(experiment, run, fold)
+    live = strange.make_live(learners, {"d": TWO}, "kfold:3", loss="auc")
+    for (name, _, run, fold, _), cell in cells(live).items():
+        X, y, X_test, y_test = one_fold(live, run, fold)
         scores = clone(learners[name]).fit(X, y).predict_proba(X_test)[:, 1]
         assert cell.loss == pytest.approx(1 - metrics.roc_auc_score(y_test == "yes", scores))
 
@@ -102,9 +100,9 @@ def test_the_area_under_the_curve_takes_decisions_or_probabilities():
 )
 def test_losses_of_regression_equal_scikit_learns(loss, metric):
     learners = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=2, random_state=0)}
-    experiment = strange.make_experiment(learners, {"d": NUMBERS}, "kfold:4", loss=loss)
-    for (name, _, run, fold, _), cell in cells(experiment).items():
-        X, y, X_test, y_test = one_fold(experiment, run, fold)
+    live = strange.make_live(learners, {"d": NUMBERS}, "kfold:4", loss=loss)
+    for (name, _, run, fold, _), cell in cells(live).items():
+        X, y, X_test, y_test = one_fold(live, run, fold)
         expected = metric(y_test, clone(learners[name]).fit(X, y).predict(X_test))
         assert cell.loss == pytest.approx(expected, abs=1e-12)
 
@@ -112,10 +110,10 @@ def test_losses_of_regression_equal_scikit_learns(loss, metric):
 def test_a_class_that_the_training_rows_lack_has_probability_zero():
     X = np.arange(14.0).reshape(-1, 1)
     y = np.array(["a"] * 6 + ["b"] * 7 + ["rare"])
-    experiment = strange.make_experiment(
+    live = strange.make_live(
         {"bayes": GaussianNB(), "max": "max"}, {"d": (X, y)}, "loo", loss="brier"
     )
-    rare = cells(experiment)["bayes", 0, 0, 13, 0]
+    rare = cells(live)["bayes", 0, 0, 13, 0]
     model = GaussianNB().fit(X[:13], y[:13])
     expected = np.sum(model.predict_proba(X[13:]) ** 2) + 1.0
     assert rare.loss == pytest.approx(expected)
@@ -129,30 +127,30 @@ def test_cells_do_not_depend_on_what_is_evaluated_before_or_beside_them():
         "raises": strange.Raises(),
         "counted": strange.Counted(),
     }
-    experiment = strange.make_experiment(
+    live = strange.make_live(
         learners, {"d": THREE, "e": TWO}, "2x3", repetitions=2, keep_predictions=True
     )
-    together = strange.outcomes(experiment, Evaluator(experiment).evaluate(experiment.cells()))
-    places = list(experiment.cells())
-    evaluator = Evaluator(experiment)
+    together = strange.outcomes(live, Evaluator(live).evaluate(live.record.cells()))
+    places = list(live.record.cells())
+    evaluator = Evaluator(live)
     order = np.random.default_rng(0).permutation(len(places))
     alone = [result for at in order for result in evaluator.evaluate([places[at]])]
-    assert strange.outcomes(experiment, alone) == together
+    assert strange.outcomes(live, alone) == together
 
 
 @pytest.mark.parametrize("plan", ["3x4", "resample:5:0.3", "bootstrap:4", "loo"])
 @pytest.mark.parametrize("learner", ["nmc", "nn", "naive-bayes", "c4.5", "max"])
 def test_whole_plans_equal_fits_one_by_one(learner, plan, monkeypatch):
     monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
-    experiment = strange.make_experiment(
+    live = strange.make_live(
         {learner: learner, "other": DummyClassifier()}, {"d": THREE}, plan, keep_predictions=True
     )
-    labels = {at: cell.loss for at, cell in cells(experiment).items() if at[0] == learner}
+    labels = {at: cell.loss for at, cell in cells(live).items() if at[0] == learner}
     model = bk.learner(learner)
     X, y = (np.asarray(part) for part in THREE)
     for (_, _, run, fold, _), loss in labels.items():
-        train = experiment.splits[0].train(run, fold)
-        test = experiment.splits[0].test(run, fold)
+        train = live.splits[0].train(run, fold)
+        test = live.splits[0].test(run, fold)
         predicted = clone(model).fit(X[train], y[train]).predict(X[test])
         assert loss == np.count_nonzero(predicted != y[test]) / len(test)
 
@@ -160,9 +158,9 @@ def test_whole_plans_equal_fits_one_by_one(learner, plan, monkeypatch):
 def test_a_learner_that_writes_on_its_rows_changes_them_for_nobody():
     before = (TWO[0].copy(), TWO[1].copy())
     beside = {"bayes": GaussianNB(), "ols": LogisticRegression(), "frame": strange.Counted()}
-    clean = strange.make_experiment(beside, {"d": TWO}, "2x3")
+    clean = strange.make_live(beside, {"d": TWO}, "2x3")
     expected = {at: cell.loss for at, cell in cells(clean).items()}
-    mixed = strange.make_experiment({"writes": strange.WritesOnData(), **beside}, {"d": TWO}, "2x3")
+    mixed = strange.make_live({"writes": strange.WritesOnData(), **beside}, {"d": TWO}, "2x3")
     found = cells(mixed)
     assert {at: cell.loss for at, cell in found.items() if at[0] != "writes"} == expected
     assert all(cell.failure is None for cell in found.values())
@@ -192,8 +190,8 @@ def test_mixed_columns_reach_learners_in_the_form_they_take():
         make_column_transformer(("passthrough", ["size"])), DecisionTreeClassifier()
     )
     learners = {"tree": DecisionTreeClassifier(), "by name": by_name, "bayes": "naive-bayes"}
-    experiment = strange.make_experiment(learners, {"d": (frame, y)}, "kfold:4")
-    found = cells(experiment)
+    live = strange.make_live(learners, {"d": (frame, y)}, "kfold:4")
+    found = cells(live)
     assert all(cell.failure is None for cell in found.values())
     assert np.mean([found["by name", 0, 0, fold, 0].loss for fold in range(4)]) < 0.1
 
@@ -201,8 +199,8 @@ def test_mixed_columns_reach_learners_in_the_form_they_take():
 def test_numbers_reach_a_pipeline_that_picks_columns_by_name():
     frame = pd.DataFrame(TWO[0], columns=["u", "v", "w"])
     by_name = make_pipeline(make_column_transformer(("passthrough", ["v"])), GaussianNB())
-    experiment = strange.make_experiment({"p": by_name, "max": "max"}, {"d": (frame, TWO[1])})
-    assert all(cell.failure is None for cell in cells(experiment).values())
+    live = strange.make_live({"p": by_name, "max": "max"}, {"d": (frame, TWO[1])})
+    assert all(cell.failure is None for cell in cells(live).values())
 
 
 @pytest.mark.parametrize(
@@ -219,11 +217,11 @@ def test_numbers_reach_a_pipeline_that_picks_columns_by_name():
 def test_labels_of_every_type(labels):
     X = np.random.default_rng(11).normal(size=(42, 2))
     learners = {"dummy": DummyClassifier(), "max": "max", "tree": DecisionTreeClassifier()}
-    experiment = strange.make_experiment(learners, {"d": (X, labels)}, "kfold:3")
-    found = cells(experiment)
+    live = strange.make_live(learners, {"d": (X, labels)}, "kfold:3")
+    found = cells(live)
     assert all(cell.failure is None for cell in found.values())
     for fold in range(3):  # two majorities, ours and scikit-learn's; any of the most frequent
-        _, train, _, test = one_fold(experiment, 0, fold)
+        _, train, _, test = one_fold(live, 0, fold)
         classes, counts = np.unique(train, return_counts=True)
         losses = {np.mean(test != label) for label in classes[counts == counts.max()]}
         for name in ("max", "dummy"):
@@ -232,7 +230,7 @@ def test_labels_of_every_type(labels):
 
 def test_whole_plans_are_for_losses_of_labels_without_seeds(monkeypatch):
     def whole(learner, loss):
-        made = strange.make_experiment({"a": learner, "b": "max"}, {"d": TWO}, loss=loss)
+        made = strange.make_live({"a": learner, "b": "max"}, {"d": TWO}, loss=loss)
         return takes_whole_plans(made, 0, 0)
 
     assert not whole("nn", "zero-one")  # so little work is not worth it

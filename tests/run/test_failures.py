@@ -91,23 +91,23 @@ def test_failures_in_this_process_are_recorded_and_the_others_go_on(good, alone)
 def test_crashes_and_hangs_are_recorded_and_the_others_go_on(good):
     everything = HARD | {name: SOFT[name] for name in ("raises", "memory limit")}
     learners = {name: learner for name, (learner, *_) in everything.items()} | good
-    experiment = strange.make_experiment(learners, {"d": (X, Y)}, "holdout:0.5")
+    live = strange.make_live(learners, {"d": (X, Y)}, "holdout:0.5")
     engine = Engine(name="processes", jobs=2, timeout=2.5)
-    cells = list(experiment.cells())
-    found = strange.by_place(experiment, engine.run(ComparisonTask(experiment), cells))
+    cells = list(live.record.cells())
+    found = strange.by_place(live, engine.run(ComparisonTask(live), cells))
     assert len(found) == len(learners)
     for name, (_, kind, reason) in everything.items():
         failure = found[name, 0, 0, 0, 0].failure
         assert failure.kind == kind in FAILURE_KINDS
         assert reason in failure.reason
-    here = strange.by_place(experiment, Evaluator(experiment).evaluate([
-        place for place in experiment.cells() if learners_name(experiment, place) in good
+    here = strange.by_place(live, Evaluator(live).evaluate([
+        place for place in live.record.cells() if learners_name(live, place) in good
     ]))  # fmt: skip
     assert {at: found[at].loss for at in here} == {at: cell.loss for at, cell in here.items()}
 
 
-def learners_name(experiment, place):
-    return experiment.learners[place.learner].name
+def learners_name(live, place):
+    return live.record.learners[place.learner].name
 
 
 def test_automatic_engine_isolates_learners_that_are_neither_ours_nor_scikit_learns(good):
@@ -130,11 +130,11 @@ def test_warnings_are_kept_with_the_cell_and_not_shown():
         "silent": strange.Majority(),
         "raises": strange.Raises(),
     }
-    experiment = strange.make_experiment(learners, {"d": (X, Y)}, "holdout:0.5")
+    live = strange.make_live(learners, {"d": (X, Y)}, "holdout:0.5")
     filters = list(warnings.filters)
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
-        warns, many, silent, raises = Evaluator(experiment).evaluate(experiment.cells())
+        warns, many, silent, raises = Evaluator(live).evaluate(live.record.cells())
     assert not shown
     assert warnings.filters == filters
     assert warns.warnings == ("RuntimeWarning: did not converge",)

@@ -191,7 +191,7 @@ def test_any_metric_on_one_split(scoring):
     tests = {"roc_auc": "delong", "auc": "delong", "log-loss": "skew-corrected-t"}
     assert study.decision.test == tests.get(scoring, "jackknife-t")
     # the components average to the loss that the run measured
-    splits = study.experiment.splits[0]
+    splits = study.live.splits[0]
     train, test = splits.train(0, 0), splits.test(0, 0)
     if "auc" in scoring:
         model = LogisticRegression().fit(X[train], y[train])

@@ -157,7 +157,7 @@ def test_the_same_story(case, tmp_path):
     assert again.losses == study.losses
     assert render_report(again) == render_report(study)
     with open_store(store, read_only=True) as opened:
-        assert opened.study(1).spec.digest == study.spec.digest
+        assert opened.study(1).digest == study.record.digest
 
 
 @pytest.mark.filterwarnings("ignore::bestofk.BestOfKWarning")
@@ -227,7 +227,7 @@ def test_the_last_of_two_decisions_is_kept_and_both_can_be_had(tmp_path):
     # the same decision again is the last one, and stands there once
     bk.compare(**on_iris(), store=store, **QUICK)
     with open_store(store, read_only=True) as opened:
-        held = [record.options["alpha"] for record in opened.study(1).spec.decisions]
+        held = [record.options["alpha"] for record in opened.study(1).decisions]
     assert held == [0.01, 0.05]
 
 

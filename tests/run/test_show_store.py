@@ -1,6 +1,9 @@
 """``bestofk show`` on stores of all kinds."""
 
 import json
+import sys
+from dataclasses import replace
+from pathlib import Path
 
 import click
 import pytest
@@ -9,30 +12,29 @@ from click.testing import CliRunner
 import bestofk as bk
 from bestofk._base.errors import TableError, UnknownNameError
 from bestofk.cli.show import show
-from bestofk.run.cells import CellResult, Failure
+from bestofk.run.cells import Failure
 from bestofk.run.store.store import open_store
-from bestofk.run.store.stored_study import study_of
 
-METRICS = ["zero-one"]
+sys.path.insert(0, str(Path(__file__).parent))
+from made_cells import RECORD, make_cell
 
 
 @pytest.fixture
-def filled(lasting_url, experiment, evaluated):
+def filled(lasting_url, live, evaluated):
     """A store with two studies, the first with failures and a cell to do."""
     results = evaluated()
-    failing = experiment.learners[1].fingerprint
     with open_store(lasting_url) as store:
-        first = study_of(experiment, title="first\n<b>study</b>", command=["bestofk", "compare"])
+        first = replace(live.record, title="first\n<b>study</b>", command=["bestofk", "compare"])
         store.register(first)
-        store.register(study_of(experiment, title="second", plan="other"))
+        store.register(replace(live.record, title="second", plan="other"))
         for place, result in enumerate(results):
-            if result.key.learner == failing and result.key.repetition == 1:
+            if result.learner == 1 and result.repetition == 1:
                 why = Failure(kind="timeout", reason="longer than 60 s\nin fit")
-                results[place] = CellResult(key=result.key, scores=(why,))
-        lone = next(r for r in results if r.key.learner == experiment.learners[2].fingerprint)
-        store.put([result for result in results if result is not lone], experiment.spec.metrics)
+                results[place] = replace(result, scores=(why,), fit_time=None, predict_time=None)
+        lone = next(result for result in results if result.learner == 2)
+        store.put(live.record, [result for result in results if result is not lone])
     failed = sum(result.failure is not None for result in results)
-    return lasting_url, experiment, failed
+    return lasting_url, live, failed
 
 
 def call(*arguments):
@@ -44,17 +46,17 @@ def refusal(*arguments):
 
 
 def test_what_is_printed(filled):
-    url, experiment, failed = filled
+    url, live, failed = filled
     done = call(url)
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
-    n = experiment.n_cells
+    n = live.record.n_cells
     assert lines[0].endswith(f": 2 studies, {n * 3 // 4 - 1} fits.")
     assert "p%40ss" not in done.output
     assert "1. first\ufffd<b>study</b>" in lines
     assert "2. second" in lines
     assert f"   fits       {n - failed - 1} of {n} done, {failed} failed, 1 to do" in lines
-    name = experiment.learners[1].name.replace("\n", "\ufffd")
+    name = live.record.learners[1].name.replace("\n", "\ufffd")
     assert f"   failed     {name}, {failed} x timeout: longer than 60 s\ufffdin fit" in lines
     assert any(
         line.startswith("   data sets  data, with 'comma' (30 rows), <script>\" (20 rows)")
@@ -66,24 +68,22 @@ def test_what_is_printed(filled):
 
 
 def test_json(filled):
-    url, experiment, failed = filled
+    url, live, failed = filled
     done = call(url, "--json")
     assert done.output == done.stdout
     held = json.loads(done.stdout, parse_constant=lambda word: pytest.fail(word))
     assert held["version"] == bk.__version__
     assert "p%40ss" not in done.stdout
-    assert [study["id"] for study in held["studies"]] == [1, 2]
+    assert [study["number"] for study in held["studies"]] == [1, 2]
     first = held["studies"][0]
     assert first["title"] == "first\n<b>study</b>"
-    assert first["plan"] == experiment.splits[0].spec
-    assert [learner["name"] for learner in first["learners"]] == [
-        learner.name for learner in experiment.learners
-    ]
-    assert (first["cells"], first["failed"], first["missing"]) == (experiment.n_cells, failed, 1)
-    assert first["done"] == experiment.n_cells - failed - 1
+    assert first["plan"] == live.splits[0].spec
+    assert [learner["name"] for learner in first["learners"]] == list(live.learners)
+    assert (first["cells"], first["failed"], first["missing"]) == (live.record.n_cells, failed, 1)
+    assert first["done"] == live.record.n_cells - failed - 1
     assert first["failures"] == [
         {
-            "learner": experiment.learners[1].name,
+            "learner": live.record.learners[1].name,
             "kind": "timeout",
             "reason": "longer than 60 s\nin fit",
             "count": failed,
@@ -94,16 +94,16 @@ def test_json(filled):
 
 
 def test_export(filled, tmp_path):
-    url, experiment, failed = filled
+    url, live, failed = filled
     table = tmp_path / "cells.parquet"
     done = call(url, "--study", 1, "--export", table)
-    rows = experiment.n_cells
+    rows = live.record.n_cells
     assert done.stdout == (
         f"{rows} fits of study 1 are in {table}; the loss is empty where {failed} failed and 1 "
         "are still to do.\n"
     )
     losses = bk.read_scores(table, missing="allow")
-    assert losses.learners == tuple(learner.name for learner in experiment.learners)
+    assert losses.learners == live.record.names
     told = json.loads(call(url, "--study", 1, "--export", table, "--json").stdout)
     assert (told["export"], told["rows"]) == (str(table), rows)
 
@@ -137,37 +137,32 @@ def test_what_is_no_store(tmp_path):
     assert "not a bestofk store" in str(refusal(tmp_path / "table.csv"))
 
 
-def test_showing_changes_nothing(tmp_path, make_cell):
+def test_showing_changes_nothing(tmp_path):
     path = tmp_path / "study.db"
     with open_store(path) as store:
-        store.put([make_cell(1)], METRICS)
+        store.put(RECORD, [make_cell(1)])
     before = path.read_bytes()
     call(path)
     assert path.read_bytes() == before
     assert [found.name for found in tmp_path.iterdir()] == ["study.db"]
 
 
-def test_a_store_in_use_can_be_shown(tmp_path, make_cell):
+def test_a_store_in_use_can_be_shown(tmp_path):
     path = tmp_path / "study.db"
     with open_store(path) as store:
-        store.put([make_cell(1)], METRICS)
+        store.put(RECORD, [make_cell(1)])
         store.flush()
         assert call(path).stdout.startswith(f"{path}: 0 studies, 1 fit.")
-        store.put([make_cell(2)], METRICS)
+        store.put(RECORD, [make_cell(2)])
         store.flush()
         assert call(path).stdout.startswith(f"{path}: 0 studies, 2 fits.")
 
 
-def test_a_study_of_very_many_names_stays_short(tmp_path, experiment):
-    import dataclasses
-
-    spec = study_of(experiment)
-    many = tuple(
-        dataclasses.replace(spec.learners[0], name=f"learner {i}", fingerprint=f"{i:x}")
-        for i in range(200)
-    )
+def test_a_study_of_very_many_names_stays_short(tmp_path, live):
+    first = live.record.learners[0]
+    many = tuple(replace(first, name=f"learner {i}", fingerprint=f"{i:x}") for i in range(200))
     with open_store(tmp_path / "study.db") as store:
-        store.register(dataclasses.replace(spec, learners=many))
+        store.register(replace(live.record, learners=many))
     out = call(tmp_path / "study.db").stdout
     assert "learner 11 and 188 more" in out
     assert len(out.splitlines()) < 12

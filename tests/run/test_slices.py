@@ -74,7 +74,7 @@ def test_the_planted_slice_is_found_and_the_verdict_of_all_rows_is_unchanged(fra
 def test_one_test_set_is_tested_by_its_rows(frame):
     data = frame.drop(columns="part")
     study = compared(data, cv="holdout:0.5", by=frame.part)
-    train, test = (getattr(study.experiment.splits[0], name)(0, 0) for name in ("train", "test"))
+    train, test = (getattr(study.live.splits[0], name)(0, 0) for name in ("train", "test"))
     X, part = data.drop(columns="y").to_numpy(), frame.part.to_numpy()
     model = LogisticRegression().fit(X[train], data.y[train])
     for one in study.slices.slices:

@@ -5,9 +5,11 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 import threading
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -15,25 +17,22 @@ from bestofk._base.errors import StoreError
 from bestofk.run.store import database
 from bestofk.run.store.buffer import Buffer
 from bestofk.run.store.store import open_store
-from bestofk.run.store.stored_study import study_of
 
-METRICS = ["zero-one"]
-WRITERS = """
+sys.path.insert(0, str(Path(__file__).parent))
+from made_cells import RECORD, fields, found, make_cell
+
+WRITERS = f"""
 import os, random, signal, sys, time
-from bestofk.run.cells import CellKey, CellResult
+sys.path.insert(0, {str(Path(__file__).parent)!r})
 from bestofk.run.store.store import open_store  # before the forks: none is killed in an import
-METRICS = ["zero-one"]
+from made_cells import RECORD, fields, found, make_cell
 
 url = sys.argv[1]
 
 def cell(number):
-    key = CellKey(
-        dataset="d" * 64, learner="abc", splits="0:1", run=number // 10,
-        fold=number % 10, repetition=0,
-    )
-    return CellResult(
-        key=key, scores=(number / 7,), fit_time=number / 3, size=number, n_train=9, n_test=1,
-        warnings=(f"warning {number}",), predictions=bytes([number % 251]) * (number % 3000),
+    return make_cell(
+        number, number / 7, fit_time=number / 3, size=number, n_train=9, n_test=1,
+        warnings=(f"warning {{number}}",), predictions=bytes([number % 251]) * (number % 3000),
     )
 
 def fork(work):
@@ -56,7 +55,7 @@ def write_on(start, told):
     store = open_store(url)
     number = start
     while True:
-        store.put([cell(number)], METRICS)
+        store.put(RECORD, [cell(number)])
         number += 1
         if number % 37 == 0:
             store.flush()
@@ -79,10 +78,9 @@ for kill in range(40):
         promised = int(lines[-1])
     with open_store(url) as store:
         kept = store.n_cells()
-        found = store.get([cell(number).key for number in range(kept)], METRICS)
-    # whole batches in order: no cell is incomplete, and none is missing before another
-    for number in range(kept):
-        assert found[cell(number).key.digest] == cell(number), number
+        cells = [cell(number) for number in range(kept)]
+        # whole batches in order: no cell is incomplete, and none is missing before another
+        assert found(store, cells) == fields(cells)
     assert kept > promised, (kept, promised)
     start = kept
 print(start)
@@ -107,7 +105,7 @@ for start in (0, 1000, 2000, 3000, 4000):
 found = [name for name in os.listdir(folder) if name.endswith(".db")]
 for name in found:
     with open_store(f"{folder}/{name}") as store:
-        store.put([cell(1)], METRICS)
+        store.put(RECORD, [cell(1)])
         assert store.n_cells() == 1
 print(len(found))
 """
@@ -119,7 +117,7 @@ TOGETHER = (
 def fill(numbers):
     store = open_store(url)
     for number in numbers:
-        store.put([cell(number)], METRICS)
+        store.put(RECORD, [cell(number)])
         if number % 97 == 0:
             store.flush()
     store.close()
@@ -134,8 +132,8 @@ children = [fork(lambda order=order: wait_and_fill(order)) for order in orders]
 assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
 with open_store(url) as store:
     assert store.n_cells() == n
-    found = store.get([cell(number).key for number in range(n)], METRICS)
-    assert all(found[cell(number).key.digest] == cell(number) for number in range(n))
+    cells = [cell(number) for number in range(n)]
+    assert found(store, cells) == fields(cells)
 print("equal")
 """
 )
@@ -209,23 +207,21 @@ def small_disk(tmp_path):
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_full_disk_keeps_what_was_committed(small_disk, make_cell):
+def test_a_full_disk_keeps_what_was_committed(small_disk):
     path = small_disk / "study.db"
     store = open_store(path)
-    store.put([make_cell(1)], METRICS)
+    store.put(RECORD, [make_cell(1)])
     store.flush()
     (small_disk / "filler").write_bytes(b"x" * 400_000)
     big = [make_cell(number, predictions=os.urandom(20_000)) for number in range(2, 30)]
-    store.put(big, METRICS)
+    store.put(RECORD, big)
     with pytest.raises(StoreError, match=r"study\.db: the disk (is|failed or is) full") as error:
         store.flush()
     assert "committed results are safe" in str(error.value)
     assert "\n" not in str(error.value)
     (small_disk / "filler").unlink()
     with open_store(path, read_only=True) as reader:
-        assert set(reader.get([cell.key for cell in (make_cell(1), *big)], METRICS)) == {
-            make_cell(1).key.digest
-        }
+        assert found(reader, [make_cell(1), *big]) == fields([make_cell(1)])
     subprocess.run(["mount", "-o", "remount,size=20M", str(small_disk)], check=True)
     store.close()
     with open_store(path) as store:
@@ -238,12 +234,12 @@ def limit_pages(store, number):
     store._database.commit(lambda connection: connection.exec_driver_sql(pragma))
 
 
-def test_a_store_at_its_page_limit_is_full(tmp_path, make_cell):
+def test_a_store_at_its_page_limit_is_full(tmp_path):
     store = open_store(tmp_path / "study.db")
-    store.put([make_cell(1)], METRICS)
+    store.put(RECORD, [make_cell(1)])
     store.flush()
     limit_pages(store, 1)
-    store.put([make_cell(number, predictions=bytes(9000)) for number in range(2, 40)], METRICS)
+    store.put(RECORD, [make_cell(number, predictions=bytes(9000)) for number in range(2, 40)])
     with pytest.raises(StoreError, match="the disk is full: committed results are safe"):
         store.flush()
     with open_store(tmp_path / "study.db") as other:
@@ -254,18 +250,18 @@ def test_a_store_at_its_page_limit_is_full(tmp_path, make_cell):
         assert other.n_cells() == 39
 
 
-def test_an_error_in_the_background_is_raised_at_the_next_call(tmp_path, make_cell):
+def test_an_error_in_the_background_is_raised_at_the_next_call(tmp_path):
     store = open_store(tmp_path / "study.db")
     limit_pages(store, 1)
-    store.put([make_cell(number, predictions=bytes(9000)) for number in range(40)], METRICS)
+    store.put(RECORD, [make_cell(number, predictions=bytes(9000)) for number in range(40)])
     with pytest.raises(StoreError, match="the disk is full"):  # noqa: PT012
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
             time.sleep(0.05)
-            store.put([], METRICS)
+            store.put(RECORD, [])
     limit_pages(store, 100000)
     store.flush()
-    store.put([make_cell(40)], METRICS)
+    store.put(RECORD, [make_cell(40)])
     assert store.n_cells() == 41
     store.close()
 
@@ -297,10 +293,10 @@ def test_an_interrupted_notification_does_not_keep_a_store_open():
     assert len(written) == 1
 
 
-def test_a_full_disk_does_not_hide_the_error_of_the_run(tmp_path, make_cell):
+def test_a_full_disk_does_not_hide_the_error_of_the_run(tmp_path):
     with pytest.raises(ZeroDivisionError), open_store(tmp_path / "study.db") as store:  # noqa: PT012
         limit_pages(store, 1)
-        store.put([make_cell(number, predictions=bytes(9000)) for number in range(40)], METRICS)
+        store.put(RECORD, [make_cell(number, predictions=bytes(9000)) for number in range(40)])
         raise ZeroDivisionError
 
 
@@ -321,19 +317,19 @@ def read_only_folder(tmp_path):
         subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def test_a_read_only_folder(read_only_folder, make_cell):
+def test_a_read_only_folder(read_only_folder):
     folder, fix = read_only_folder
     with open_store(folder / "study.db") as store:
-        store.put([make_cell(1)], METRICS)
+        store.put(RECORD, [make_cell(1)])
     fix()
     with pytest.raises(StoreError, match=r"new\.db: the store cannot be"):
         open_store(folder / "new.db")
     with open_store(folder / "study.db", read_only=True) as store:
-        assert store.get([make_cell(1).key], METRICS) == {make_cell(1).key.digest: make_cell(1)}
+        assert found(store, [make_cell(1)]) == fields([make_cell(1)])
     store = None
     with pytest.raises(StoreError, match=r"study\.db: the store cannot be"):  # noqa: PT012
         store = open_store(folder / "study.db")
-        store.put([make_cell(2)], METRICS)
+        store.put(RECORD, [make_cell(2)])
         store.flush()
     if store is not None:
         with pytest.raises(StoreError, match="the store cannot be"):
@@ -351,30 +347,30 @@ def test_a_path_that_cannot_be_a_store(tmp_path, make):
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_read_only_store_is_not_created_or_written(lasting_url, tmp_path, make_cell, experiment):
+def test_a_read_only_store_is_not_created_or_written(lasting_url, tmp_path, live):
     with pytest.raises(StoreError, match="there is no"):
         open_store(lasting_url, read_only=True)
     with pytest.raises(StoreError, match="there is no"):
         open_store(lasting_url, create=False)
     assert list(tmp_path.iterdir()) == []
     with open_store(lasting_url) as store:
-        store.put([make_cell(1)], METRICS)
+        store.put(RECORD, [make_cell(1)])
     with open_store(lasting_url, read_only=True) as store:
         assert store.n_cells() == 1
         with pytest.raises(StoreError, match="opened for reading only"):
-            store.put([make_cell(2)], METRICS)
+            store.put(RECORD, [make_cell(2)])
         with pytest.raises(StoreError, match="opened for reading only"):
-            store.register(study_of(experiment))
+            store.register(live.record)
 
 
-def test_a_long_lock_loses_nothing(tmp_path, make_cell):
+def test_a_long_lock_loses_nothing(tmp_path):
     path = tmp_path / "study.db"
     store = open_store(path, busy_timeout=0.2)
-    store.put([make_cell(1)], METRICS)
+    store.put(RECORD, [make_cell(1)])
     store.flush()
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        store.put([make_cell(2)], METRICS)
+        store.put(RECORD, [make_cell(2)])
         with pytest.raises(StoreError, match="another process keeps the store locked"):
             store.flush()
         assert len(store._buffer) == 1
@@ -384,12 +380,12 @@ def test_a_long_lock_loses_nothing(tmp_path, make_cell):
     store.close()
 
 
-def test_a_short_lock_is_waited_for(tmp_path, make_cell):
+def test_a_short_lock_is_waited_for(tmp_path):
     path = tmp_path / "study.db"
     with open_store(path, busy_timeout=20) as store:
         with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
             other.execute("BEGIN IMMEDIATE")
-            store.put([make_cell(2)], METRICS)
+            store.put(RECORD, [make_cell(2)])
             release = threading.Timer(0.4, other.execute, ["ROLLBACK"])
             release.start()
             store.flush()
@@ -397,16 +393,16 @@ def test_a_short_lock_is_waited_for(tmp_path, make_cell):
         assert store.n_cells() == 1
 
 
-def test_a_long_table_lock_on_a_server(postgresql, make_cell):
+def test_a_long_table_lock_on_a_server(postgresql):
     import psycopg
 
     url = postgresql.emptied()
     store = open_store(url, busy_timeout=0.2)
-    store.put([make_cell(1)], METRICS)
+    store.put(RECORD, [make_cell(1)])
     store.flush()
     with psycopg.connect(url.replace("+psycopg", "")) as other:
         other.execute("LOCK TABLE bestofk_cells IN EXCLUSIVE MODE")
-        store.put([make_cell(2)], METRICS)
+        store.put(RECORD, [make_cell(2)])
         with pytest.raises(StoreError, match="another process keeps the store locked"):
             store.flush()
     store.close()
@@ -414,14 +410,14 @@ def test_a_long_table_lock_on_a_server(postgresql, make_cell):
         assert store.n_cells() == 2
 
 
-def test_a_server_that_stops_loses_nothing(postgresql, make_cell):
+def test_a_server_that_stops_loses_nothing(postgresql):
     url = postgresql.emptied()
     store = open_store(url, patience=0)
-    store.put([make_cell(1)], METRICS)
+    store.put(RECORD, [make_cell(1)])
     store.flush()
     postgresql.down()
     try:
-        store.put([make_cell(2)], METRICS)
+        store.put(RECORD, [make_cell(2)])
         with pytest.raises(StoreError) as error:
             store.flush()
         with pytest.raises(StoreError) as refused:
@@ -437,29 +433,29 @@ def test_a_server_that_stops_loses_nothing(postgresql, make_cell):
     store.close()
 
 
-def test_a_server_that_restarts_is_waited_for(postgresql, make_cell):
+def test_a_server_that_restarts_is_waited_for(postgresql):
     url = postgresql.emptied()
     with open_store(url) as store:
-        store.put([make_cell(0)], METRICS)
+        store.put(RECORD, [make_cell(0)])
         store.flush()
         for number in (1, 2):
             postgresql.down()  # immediately, like a crash
-            store.put([make_cell(number)], METRICS)
+            store.put(RECORD, [make_cell(number)])
             again = threading.Timer(1.0, postgresql.up)
             again.start()
             store.flush()
-            results = store.get([make_cell(each).key for each in range(number + 1)], METRICS)
+            results = found(store, map(make_cell, range(number + 1)))
             again.join()
             assert len(results) == number + 1
 
 
-def test_a_server_that_stays_away_is_waited_for_once(postgresql, make_cell, monkeypatch):
+def test_a_server_that_stays_away_is_waited_for_once(postgresql, monkeypatch):
     store = open_store(postgresql.emptied(), patience=1.0)
-    store.put([make_cell(1)], METRICS)
+    store.put(RECORD, [make_cell(1)])
     store.flush()
     postgresql.down()
     try:
-        store.put([make_cell(2)], METRICS)
+        store.put(RECORD, [make_cell(2)])
         begin = time.monotonic()
         with pytest.raises(StoreError):
             store.flush()
@@ -476,10 +472,10 @@ def test_a_server_that_stays_away_is_waited_for_once(postgresql, make_cell, monk
 
 
 @pytest.mark.parametrize("how", ["deleted", "replaced", "moved away"])
-def test_a_file_that_is_deleted_in_use_is_an_error(tmp_path, make_cell, how):
+def test_a_file_that_is_deleted_in_use_is_an_error(tmp_path, how):
     path = tmp_path / "study.db"
     store = open_store(path)
-    store.put([make_cell(1)], METRICS)
+    store.put(RECORD, [make_cell(1)])
     store.flush()
     if how == "moved away":
         path.rename(tmp_path / "elsewhere.db")
@@ -488,27 +484,27 @@ def test_a_file_that_is_deleted_in_use_is_an_error(tmp_path, make_cell, how):
     if how == "replaced":
         open_store(tmp_path / "new.db").close()
         (tmp_path / "new.db").rename(path)
-    store.put([make_cell(2)], METRICS)
+    store.put(RECORD, [make_cell(2)])
     with pytest.raises(StoreError, match="the store was deleted, moved or replaced during the run"):
         store.flush()
     with pytest.raises(StoreError, match="deleted, moved or replaced"):
         store.close()
 
 
-def test_connections_that_the_server_drops_are_made_again(postgresql, make_cell):
+def test_connections_that_the_server_drops_are_made_again(postgresql):
     with open_store(postgresql.emptied()) as store:
-        store.put([make_cell(1)], METRICS)
+        store.put(RECORD, [make_cell(1)])
         store.flush()
         postgresql.sql(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
         )
-        store.put([make_cell(2)], METRICS)
+        store.put(RECORD, [make_cell(2)])
         store.flush()
         assert store.n_cells() == 2
 
 
-def test_a_full_disk_of_a_server(postgresql, tmp_path, make_cell):
+def test_a_full_disk_of_a_server(postgresql, tmp_path):
     folder = postgresql.folder / "tablespace"
     mounted(folder, "size=24M")
     try:
@@ -516,11 +512,11 @@ def test_a_full_disk_of_a_server(postgresql, tmp_path, make_cell):
         postgresql.sql(f"CREATE TABLESPACE small LOCATION '{folder}'")
         url = postgresql.database("TABLESPACE small")
         store = open_store(url)
-        store.put([make_cell(1)], METRICS)
+        store.put(RECORD, [make_cell(1)])
         store.flush()
         with pytest.raises(StoreError, match="the server's disk is full: committed"):  # noqa: PT012
             for number in range(2, 30):
-                store.put([make_cell(number, predictions=os.urandom(1_000_000))], METRICS)
+                store.put(RECORD, [make_cell(number, predictions=os.urandom(1_000_000))])
                 store.flush()
         stored = postgresql.sql("SELECT count(*) FROM bestofk_cells", url.rpartition("/")[2])[0][0]
         assert 1 <= stored < 29
@@ -595,7 +591,7 @@ def test_a_buffer_retries_in_the_background():
     buffer.close()
 
 
-def test_a_server_without_a_free_connection_is_waited_for(postgresql, make_cell):
+def test_a_server_without_a_free_connection_is_waited_for(postgresql):
     import psycopg
 
     url = postgresql.emptied()
@@ -610,7 +606,7 @@ def test_a_server_without_a_free_connection_is_waited_for(postgresql, make_cell)
     release = threading.Timer(1.0, lambda: [each.close() for each in others])
     release.start()
     with open_store(url, patience=30.0) as store:
-        store.put([make_cell(1)], METRICS)
+        store.put(RECORD, [make_cell(1)])
         store.flush()
         assert store.n_cells() == 1
     release.join()

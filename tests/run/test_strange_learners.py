@@ -174,8 +174,8 @@ def test_a_learner_that_interrupts_this_process_says_what_is_safe(tmp_path):
 @pytest.mark.parametrize("engine", [Engine(name="serial", timeout=60.0), Engine(name="processes")])
 def test_a_learner_that_patches_a_class_does_not_change_the_others(engine):
     data = {"d": (np.arange(40.0).reshape(20, 2), np.tile(["a", "b"], 10))}
-    alone = strange.make_experiment({"shared": strange.Shared(), "max": "max"}, data)
-    together = strange.make_experiment(
+    alone = strange.make_live({"shared": strange.Shared(), "max": "max"}, data)
+    together = strange.make_live(
         {"patches": strange.PatchesShared(), "shared": strange.Shared()}, data
     )
     expected = strange.by_place(alone, Engine(name="serial").run(

@@ -12,8 +12,8 @@ from bestofk.learners.registry import LEARNERS, learner
 from bestofk.losses.losses import Scores
 from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
 from bestofk.run.evaluate import Evaluator
-from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.inputs import as_datasets
+from bestofk.run.live import Live
 from bestofk.run.metrics import as_loss
 from bestofk.splits import plan
 from bestofk.splits.design import Design
@@ -81,8 +81,8 @@ def test_resumes_and_shares_cells_with_the_plain_plan(tmp_path, monkeypatch):
     counted = []
     whole = Evaluator.evaluate
 
-    def counting(self, places):
-        for result in whole(self, places):
+    def counting(self, places, **how):
+        for result in whole(self, places, **how):
             counted.append(result)
             yield result
 
@@ -104,7 +104,7 @@ def test_a_store_gives_the_study_back(tmp_path):
     study = compared(NESTED, store=store)
     with open_store(store) as kept:
         again = bk.open_study(kept)
-        assert kept.study(1).spec.n_cells == 3 * 48
+        assert kept.study(1).n_cells == 3 * 48
     assert again.losses == study.losses
     assert again.decision.test == study.decision.test
     assert "not finished" not in again.explain()
@@ -135,29 +135,21 @@ def test_whole_plans_equal_split_by_split(name):
 
 def test_cells_do_not_depend_on_how_they_are_evaluated(monkeypatch):
     (data,) = as_datasets("iris")
-    experiment = Experiment(
-        learners=tuple(
-            NamedLearner.of(name, one)
-            for name, one in {
-                "nmc": learner("nmc"),
-                "tree": DecisionTreeClassifier(max_features=1),
-            }.items()
-        ),
-        datasets=(data,),
-        splits=(plan("2x3+nested").materialise(data.n, data.y),),
-        loss=as_loss("zero-one", classes=data.classes),
+    live = Live.of(
+        {"nmc": learner("nmc"), "tree": DecisionTreeClassifier(max_features=1)},
+        [data],
+        [plan("2x3+nested").materialise(data.n, data.y)],
+        [as_loss("zero-one", classes=data.classes)],
         repetitions=2,
         random_state=4,
     )
-    places = list(experiment.cells())
-    assert len(places) == experiment.n_cells
-    together = {result.key: result.loss for result in Evaluator(experiment).evaluate(places)}
-    one_by_one = Evaluator(experiment)
-    alone = {
-        result.key: result.loss for place in places[::-1] for result in one_by_one.evaluate([place])
-    }
+    places = list(live.record.cells())
+    assert len(places) == live.record.n_cells
+    together = {cell: cell.loss for cell in Evaluator(live).evaluate(places)}
+    one_by_one = Evaluator(live)
+    alone = {cell: cell.loss for place in places[::-1] for cell in one_by_one.evaluate([place])}
     monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
-    whole = {result.key: result.loss for result in Evaluator(experiment).evaluate(places)}
+    whole = {cell: cell.loss for cell in Evaluator(live).evaluate(places)}
     assert together == alone == whole
     assert len(together) == len(places)
 

@@ -120,18 +120,18 @@ class WholePlan:
 @pytest.mark.parametrize(("each", "at_once", "kind"), [(3.0, 0.0, "timeout"), (0.0, 600.0, None)])
 def test_with_a_limit_each_fit_is_made_and_timed_on_its_own(monkeypatch, each, at_once, kind):
     made = bk.learner("nmc")
-    experiment = strange.make_experiment({"nmc": "nmc", "max": "max"}, {"d": (X, Y)}, "2x2")
+    live = strange.make_live({"nmc": "nmc", "max": "max"}, {"d": (X, Y)}, "2x2")
     expected = {
         at: cell.loss
         for at, cell in strange.by_place(
-            experiment, Engine(name="serial").run(ComparisonTask(experiment), experiment.cells())
+            live, Engine(name="serial").run(ComparisonTask(live), live.record.cells())
         ).items()
     }
     WholePlan(made, each, at_once)(monkeypatch)
-    assert whole_plans.takes_whole_plans(experiment, 0, 0)
-    places = list(experiment.cells())
+    assert whole_plans.takes_whole_plans(live, 0, 0)
+    places = list(live.record.cells())
     engine = Engine(name="serial", timeout=1.0)
-    found = strange.by_place(experiment, engine.run(ComparisonTask(experiment), places))
+    found = strange.by_place(live, engine.run(ComparisonTask(live), places))
     assert set(found) == set(expected)
     for at, cell in found.items():
         if at[0] == "nmc":

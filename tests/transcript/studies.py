@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 from bestofk.run.compare import budget_words
-from bestofk.run.run_task import interruption_message
+from bestofk.run.runner import interruption_message
 from bestofk.run.store.database import cells
 from bestofk.run.store.store import open_store
 

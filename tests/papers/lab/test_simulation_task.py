@@ -10,7 +10,7 @@ from bestofk._base.code_identity import identify
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk.papers import lab
 from bestofk.papers.lab.simulation import _task
-from bestofk.papers.lab.simulation_task import SetEvaluator, SplitSet
+from bestofk.papers.lab.simulation_task import SimulationTask, SplitSet
 from bestofk.run.store.store import open_store
 
 PAIR = ["naive-bayes", "c4.5"]
@@ -22,14 +22,14 @@ SMALL = "binary(rows=40)"
 def counted(monkeypatch):
     """The data sets that this process evaluates, as (number, repeat)."""
     seen = []
-    identify(SetEvaluator)  # once in a process: counting is not another simulation
-    whole = SetEvaluator.losses
+    identify(SimulationTask)  # once in a process: counting is not another simulation
+    whole = SimulationTask.losses
 
     def losses(self, number, repeat):
         seen.append((number, repeat))
         return whole(self, number, repeat)
 
-    monkeypatch.setattr(SetEvaluator, "losses", losses)
+    monkeypatch.setattr(SimulationTask, "losses", losses)
     return seen
 
 

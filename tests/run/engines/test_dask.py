@@ -35,17 +35,17 @@ LEARNERS = {
 }
 
 
-def on_cluster(experiment, **options):
+def on_cluster(live, **options):
     deadline = options.pop("deadline", None)
-    cluster = DaskCluster(ComparisonTask(experiment), **options)
+    cluster = DaskCluster(ComparisonTask(live), **options)
     try:
-        yield from cluster.run(blocks_of(experiment, experiment.cells()), deadline=deadline)
+        yield from cluster.run(blocks_of(live, live.record.cells()), deadline=deadline)
     finally:
         cluster.close()
 
 
-def serially(experiment):
-    return strange.outcomes(experiment, Evaluator(experiment).evaluate(experiment.cells()))
+def serially(live):
+    return strange.outcomes(live, Evaluator(live).evaluate(live.record.cells()))
 
 
 @pytest.fixture(scope="module")
@@ -68,26 +68,26 @@ def dask():
 @pytest.mark.usefixtures("preloaded_workers")
 def test_dask_started_here_gives_the_same_to_the_bit():
     pytest.importorskip("distributed", reason="Dask is not installed")
-    experiment = strange.make_experiment(LEARNERS, DATA, "2x3", repetitions=2)
-    cells = list(experiment.cells())
+    live = strange.make_live(LEARNERS, DATA, "2x3", repetitions=2)
+    cells = list(live.record.cells())
     engine = Engine(name="dask", jobs=2)
-    results = strange.outcomes(experiment, engine.run(ComparisonTask(experiment), cells))
-    assert results == serially(experiment)
+    results = strange.outcomes(live, engine.run(ComparisonTask(live), cells))
+    assert results == serially(live)
 
 
 def test_dask_loses_nothing_if_a_worker_is_killed(dask, tmp_path):
     log = tmp_path / "pids"
     learners = {"waits": strange.Waits(log=str(log), nap=0.1), "max": "max"}
-    experiment = strange.make_experiment(learners, DATA, "2x4")
-    expected = serially(experiment)
+    live = strange.make_live(learners, DATA, "2x4")
+    expected = serially(live)
     results = []
-    for result in on_cluster(experiment, scheduler=dask.scheduler_address):
+    for result in on_cluster(live, scheduler=dask.scheduler_address):
         results.append(result)
         if len(results) == 2:
             # Dask's own worker, not the process that evaluates cells
             victim = next(iter(dask.workers.values())).pid
             os.kill(victim, signal.SIGKILL)
-    assert strange.outcomes(experiment, results) == expected
+    assert strange.outcomes(live, results) == expected
 
 
 def test_dask_records_crashes_and_hangs(dask):
@@ -97,12 +97,12 @@ def test_dask_records_crashes_and_hangs(dask):
         "exits": strange.Exits(),
         "max": "max",
     }
-    experiment = strange.make_experiment(learners, {"one": DATA["one"]}, "holdout:0.4")
+    live = strange.make_live(learners, {"one": DATA["one"]}, "holdout:0.4")
     before = {worker.pid for worker in dask.workers.values()}
     results = strange.by_place(
-        experiment,
+        live,
         # on a busy machine a new process may need seconds to crash
-        on_cluster(experiment, scheduler=dask.scheduler_address, timeout=5.0),
+        on_cluster(live, scheduler=dask.scheduler_address, timeout=5.0),
     )
     kinds = {at[0]: cell.failure and cell.failure.kind for at, cell in results.items()}
     assert kinds == {"segfaults": "killed", "hangs": "timeout", "exits": "killed", "max": None}
@@ -112,9 +112,9 @@ def test_dask_records_crashes_and_hangs(dask):
 
 def test_dask_keeps_a_deadline(dask):
     learners = {"waits": strange.Counted(nap=60.0), "max": "max"}
-    experiment = strange.make_experiment(learners, {"one": DATA["one"]}, "2x3")
+    live = strange.make_live(learners, {"one": DATA["one"]}, "2x3")
     begin = time.monotonic()
-    list(on_cluster(experiment, scheduler=dask.scheduler_address,
+    list(on_cluster(live, scheduler=dask.scheduler_address,
                     deadline=begin + 2.0))  # fmt: skip
     assert time.monotonic() - begin < 50.0  # one fit takes 60
 
@@ -122,24 +122,24 @@ def test_dask_keeps_a_deadline(dask):
 def test_a_learner_that_cannot_be_pickled_is_refused():
     pytest.importorskip("distributed", reason="Dask is not installed")
     learners = {"stays": strange.CannotBePickled(), "max": "max"}
-    experiment = strange.make_experiment(learners, {"one": DATA["one"]})
+    live = strange.make_live(learners, {"one": DATA["one"]})
     with pytest.raises(RunError, match=r"^'stays' cannot be pickled, so it cannot be sent to a Da"):
-        list(on_cluster(experiment))
+        list(on_cluster(live))
 
 
 def test_a_missing_scheduler_is_an_error(monkeypatch):
     pytest.importorskip("distributed", reason="Dask is not installed")
     monkeypatch.setattr("bestofk.run.dask.CONNECT_SECONDS", 0.5)
-    experiment = strange.make_experiment({"a": "max", "b": "nmc"}, {"one": DATA["one"]})
+    live = strange.make_live({"a": "max", "b": "nmc"}, {"one": DATA["one"]})
     with pytest.raises(RunError, match=r"there is no Dask scheduler at 'tcp://127\.0\.0\.1:9'"):
-        list(on_cluster(experiment, scheduler="tcp://127.0.0.1:9"))
+        list(on_cluster(live, scheduler="tcp://127.0.0.1:9"))
 
 
 def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    experiment = strange.make_experiment({"a": "max", "b": "nmc"}, {"one": DATA["one"]})
+    live = strange.make_live({"a": "max", "b": "nmc"}, {"one": DATA["one"]})
     with pytest.raises(MissingExtraError) as missing:
-        list(on_cluster(experiment))
+        list(on_cluster(live))
     assert str(missing.value) == "The engine dask needs an extra: pip install 'bestofk[dask]'."
 
 

@@ -52,35 +52,35 @@ LEARNERS = {
 
 
 @pytest.fixture(scope="module")
-def experiment():
-    return strange.make_experiment(
+def live():
+    return strange.make_live(
         LEARNERS, DATA, "2x3", repetitions=2, keep_predictions=True, random_state=3
     )
 
 
-def results_of(experiment, **options):
-    cells = list(experiment.cells())
-    return Engine(**options).run(ComparisonTask(experiment), cells)
+def results_of(live, **options):
+    cells = list(live.record.cells())
+    return Engine(**options).run(ComparisonTask(live), cells)
 
 
 @pytest.fixture(scope="module")
-def serial(experiment):
-    return strange.outcomes(experiment, results_of(experiment, name="serial"))
+def serial(live):
+    return strange.outcomes(live, results_of(live, name="serial"))
 
 
-def test_every_cell_is_evaluated_exactly_once(experiment, serial):
-    assert len(serial) == experiment.n_cells == 6 * 2 * 6 * 2
+def test_every_cell_is_evaluated_exactly_once(live, serial):
+    assert len(serial) == live.record.n_cells == 6 * 2 * 6 * 2
 
 
-def test_processes_give_identical_bits(experiment, serial):
-    results = strange.outcomes(experiment, results_of(experiment, name="processes", jobs=2))
+def test_processes_give_identical_bits(live, serial):
+    results = strange.outcomes(live, results_of(live, name="processes", jobs=2))
     assert results == serial
 
 
 def test_the_automatic_engine_can_switch_to_workers(monkeypatch):
     learners = {name: LEARNERS[name] for name in ("forest", "bayes", "nmc")}
-    experiment = strange.make_experiment(learners, DATA, "2x3")
-    expected = strange.outcomes(experiment, results_of(experiment, name="serial"))
+    live = strange.make_live(learners, DATA, "2x3")
+    expected = strange.outcomes(live, results_of(live, name="serial"))
     used = []
     in_workers = Engine._in_workers
 
@@ -89,10 +89,10 @@ def test_the_automatic_engine_can_switch_to_workers(monkeypatch):
         return in_workers(self, *arguments)
 
     monkeypatch.setattr(Engine, "_in_workers", noticed)
-    assert strange.outcomes(experiment, results_of(experiment, jobs=2)) == expected
+    assert strange.outcomes(live, results_of(live, jobs=2)) == expected
     assert not used  # little work stays in this process
     monkeypatch.setattr(engines, "START_COST", 0.0)
-    assert strange.outcomes(experiment, results_of(experiment, jobs=2)) == expected
+    assert strange.outcomes(live, results_of(live, jobs=2)) == expected
     assert used
 
 
@@ -101,7 +101,7 @@ def test_seeds_differ_between_repetitions_folds_and_learners_but_not_between_cal
     data = {"d": (np.random.default_rng(7).normal(size=(40, 2)), np.tile(["p", "q"], 20))}
 
     def predictions(random_state):
-        created = strange.make_experiment(
+        created = strange.make_live(
             learners, data, "kfold:2", repetitions=3, keep_predictions=True,
             random_state=random_state,
         )  # fmt: skip

@@ -24,10 +24,10 @@ DATA = {"d": (np.random.default_rng(11).normal(size=(30, 2)), np.tile(["a", "b",
 LINUX = pytest.mark.needs("linux", "processes are found in /proc, and workers start at once")
 
 
-def in_workers(experiment, **options):
+def in_workers(live, **options):
     """Run in spawned workers, or in forks of this process (`here`)."""
-    task, jobs = ComparisonTask(experiment), options.pop("jobs", 2)
-    blocks = task.blocks(experiment.cells(), BlockSizer(workers=jobs))
+    task, jobs = ComparisonTask(live), options.pop("jobs", 2)
+    blocks = task.blocks(live.record.cells(), BlockSizer(workers=jobs))
     return ran(task, blocks, jobs=jobs, **options)
 
 
@@ -39,16 +39,16 @@ def ran(task, blocks, *, deadline=None, **options):
         created.close()
 
 
-def kinds(experiment, results):
+def kinds(live, results):
     """Return {learner: kinds of its failures}."""
     found = {}
-    for at, cell in strange.by_place(experiment, results).items():
+    for at, cell in strange.by_place(live, results).items():
         found.setdefault(at[0], set()).add(cell.failure and cell.failure.kind)
     return found
 
 
-def serially(experiment):
-    return strange.outcomes(experiment, Evaluator(experiment).evaluate(experiment.cells()))
+def serially(live):
+    return strange.outcomes(live, Evaluator(live).evaluate(live.record.cells()))
 
 
 def pids_in(log):
@@ -81,7 +81,7 @@ def waited_for(condition, seconds=60.0):
 
 @pytest.fixture
 def waits(tmp_path):
-    """An experiment with a slow learner that logs its process id."""
+    """An live with a slow learner that logs its process id."""
 
     def make(nap, plan="2x4", **more):
         learners = {
@@ -89,42 +89,42 @@ def waits(tmp_path):
             "max": "max",
             **more,
         }
-        return strange.make_experiment(learners, DATA, plan)
+        return strange.make_live(learners, DATA, plan)
 
     return make
 
 
 @LINUX
 def test_a_worker_killed_from_outside_loses_nothing(waits, tmp_path):
-    experiment, log = waits(0.15), tmp_path / "pids"
-    expected = serially(experiment)
+    live, log = waits(0.15), tmp_path / "pids"
+    expected = serially(live)
     log.unlink()
     results, killed = [], []
-    for result in in_workers(experiment, here=True):
+    for result in in_workers(live, here=True):
         results.append(result)
         # kill at another cell, because a cell that is lost often is recorded as a failure
         if len(pids_in(log)) >= 1 + 5 * len(killed) and len(killed) < 2:
             killed.append(pids_in(log)[-1])
             os.kill(killed[-1], signal.SIGKILL)
     assert len(killed) == 2
-    assert strange.outcomes(experiment, results) == expected
+    assert strange.outcomes(live, results) == expected
 
 
 @LINUX
 @pytest.mark.usefixtures("preloaded_workers")
 def test_the_process_that_workers_come_from_may_be_killed_too(waits, tmp_path):
-    experiment, log = waits(0.1), tmp_path / "pids"
-    expected = serially(experiment)
+    live, log = waits(0.1), tmp_path / "pids"
+    expected = serially(live)
     log.unlink()
     results = []
-    for result in in_workers(experiment):
+    for result in in_workers(live):
         results.append(result)
         if len(results) == 1:
             waited_for(lambda: pids_in(log))
             parent = int(fields(pids_in(log)[-1])[1])
             assert parent != os.getpid()
             os.kill(parent, signal.SIGKILL)
-    assert strange.outcomes(experiment, results) == expected
+    assert strange.outcomes(live, results) == expected
 
 
 @LINUX
@@ -150,15 +150,15 @@ def test_the_process_that_kills_workers_is_replaced():
 
 def test_a_learner_that_kills_its_process_once_is_retried(tmp_path):
     learners = {"once": strange.KilledOnce(log=str(tmp_path / "mark")), "max": "max"}
-    experiment = strange.make_experiment(learners, DATA, "kfold:3")
-    results = strange.outcomes(experiment, in_workers(experiment, jobs=1, here=True))
-    assert results == serially(experiment)
+    live = strange.make_live(learners, DATA, "kfold:3")
+    results = strange.outcomes(live, in_workers(live, jobs=1, here=True))
+    assert results == serially(live)
 
 
 def test_a_package_that_starts_threads_is_not_forked():
     learners = {"threads": strange.StartsThread(), "told": strange.TellsThreads(), "max": "max"}
-    experiment = strange.make_experiment(learners, DATA, "kfold:2")
-    results = strange.by_place(experiment, in_workers(experiment, jobs=1))
+    live = strange.make_live(learners, DATA, "kfold:2")
+    results = strange.by_place(live, in_workers(live, jobs=1))
     assert len(results) == 6
     assert {at[0] for at, cell in results.items() if cell.failure} == {"told"}
     # spawned workers use one thread each too
@@ -166,22 +166,22 @@ def test_a_package_that_starts_threads_is_not_forked():
 
 
 def test_a_slow_consumer_causes_no_timeouts(waits):
-    experiment = waits(0.05)
+    live = waits(0.05)
     results = []
-    for result in in_workers(experiment, timeout=4.0, here=True):
+    for result in in_workers(live, timeout=4.0, here=True):
         results.append(result)
         if len(results) == 3:
             time.sleep(4.5)  # longer than the timeout, while workers continue
-    assert strange.outcomes(experiment, results) == serially(experiment)
+    assert strange.outcomes(live, results) == serially(live)
 
 
 def test_the_timeout_counts_from_the_start_of_a_fit_not_of_its_block(tmp_path):
     # one fold of a learner on six data sets is one block, which takes longer than the timeout
     sets = {f"d{number}": DATA["d"] for number in range(6)}
     learners = {"w": strange.Waits(log=str(tmp_path / "pids"), nap=1.0)}
-    experiment = strange.make_experiment(learners, sets, "holdout:0.5")
-    block = Block(items=tuple(experiment.cells()))
-    task = ComparisonTask(experiment)
+    live = strange.make_live(learners, sets, "holdout:0.5")
+    block = Block(items=tuple(live.record.cells()))
+    task = ComparisonTask(live)
     results = list(ran(task, [block], jobs=1, timeout=5.0, here=True))
     assert [cell.failure for cell in results] == [None] * 6
 
@@ -210,12 +210,12 @@ def test_a_reader_that_leaves_ends_the_workers_and_leaves_no_files(waits, tmp_pa
 def test_untrusted_learners_get_their_own_workers(tmp_path):
     logs = [tmp_path / "p", tmp_path / "q"]
     learners = {log.name: strange.Waits(log=str(log)) for log in logs}
-    experiment = strange.make_experiment(learners, DATA, "2x3")
-    task = ComparisonTask(experiment)
+    live = strange.make_live(learners, DATA, "2x3")
+    task = ComparisonTask(live)
     shared = new_pool(task, jobs=1, here=True)
     results = []
     try:
-        for block in task.blocks(experiment.cells(), BlockSizer()):
+        for block in task.blocks(live.record.cells(), BlockSizer()):
             results.extend(shared.run(iter([block])))
             assert len(shared.workers) == 1
     finally:
@@ -227,12 +227,12 @@ def test_untrusted_learners_get_their_own_workers(tmp_path):
 @LINUX
 def test_a_crash_in_a_block_of_alternating_folds_loses_nothing():
     learners = {"max": "max", "nmc": "nmc", "exits": strange.Exits()}
-    experiment = strange.make_experiment(learners, DATA, "1x2")
-    cells = {(cell.learner, cell.fold): cell for cell in experiment.cells()}
+    live = strange.make_live(learners, DATA, "1x2")
+    cells = {(cell.learner, cell.fold): cell for cell in live.record.cells()}
     order = [(0, 0), (2, 1), (1, 0), (1, 1), (0, 1), (2, 0)]
     block = Block(items=tuple(cells[at] for at in order))
-    results = ran(ComparisonTask(experiment), [block], jobs=1, here=True)
-    assert kinds(experiment, results) == {"max": {None}, "nmc": {None}, "exits": {"killed"}}
+    results = ran(ComparisonTask(live), [block], jobs=1, here=True)
+    assert kinds(live, results) == {"max": {None}, "nmc": {None}, "exits": {"killed"}}
 
 
 @LINUX
@@ -241,9 +241,9 @@ def test_a_crash_in_a_block_of_alternating_folds_loses_nothing():
 def test_processes_of_a_fit_end_with_its_worker(tmp_path, how, forked):
     log = tmp_path / "pids"
     learners = {"max": "max", "starts": strange.StartsProcess(log=str(log))}
-    experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
+    live = strange.make_live(learners, DATA, "holdout:0.5")
     results = in_workers(
-        experiment, jobs=2, here=forked, timeout=3.0 if how == "timeout" else None,
+        live, jobs=2, here=forked, timeout=3.0 if how == "timeout" else None,
         deadline=time.monotonic() + 7.0 if how == "deadline" else None,
     )  # fmt: skip
     if how == "closed":
@@ -274,9 +274,9 @@ def test_a_signal_during_a_fork_is_deferred():
 @LINUX
 def test_a_learner_that_stops_itself_exceeds_the_timeout():
     learners = {"stops": strange.StopsItself(), "max": "max"}
-    experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
-    results = in_workers(experiment, jobs=1, here=True, timeout=2.0)
-    assert kinds(experiment, results) == {"stops": {"timeout"}, "max": {None}}
+    live = strange.make_live(learners, DATA, "holdout:0.5")
+    results = in_workers(live, jobs=1, here=True, timeout=2.0)
+    assert kinds(live, results) == {"stops": {"timeout"}, "max": {None}}
 
 
 UNGUARDED = """

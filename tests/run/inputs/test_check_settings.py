@@ -122,18 +122,16 @@ def test_many_learners_are_checked_quickly():
     import time
 
     from bestofk.decide.settings import Settings
-    from bestofk.run.experiment import Experiment
     from bestofk.run.inputs import as_datasets, check_settings, named_estimators
+    from bestofk.run.live import Live
     from bestofk.run.metrics import as_loss
 
     X, y = rows(200)
     datasets = as_datasets(X, y)
     splits = (bk.plan("10x10").materialise(200, datasets[0].y),)
     learners = {f"l{k}": GaussianNB(var_smoothing=10.0 ** (-k)) for k in range(100)}
-    experiment = Experiment(
-        learners=named_estimators(learners), datasets=datasets, splits=splits,
-        loss=as_loss("zero-one", classes=datasets[0].classes), repetitions=1, random_state=0,
-    )  # fmt: skip
+    metrics = [as_loss("zero-one", classes=datasets[0].classes)]
+    live = Live.of(named_estimators(learners), datasets, splits, metrics)
     begin = time.process_time()
-    check_settings(experiment, Settings())
+    check_settings(live, Settings())
     assert time.process_time() - begin < 2.0

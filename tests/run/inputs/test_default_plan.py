@@ -38,7 +38,7 @@ def test_five_runs_can_stop_early_and_are_decided():
     y = np.arange(2_100) % 2
     X = rng.normal(size=(2_100, 2)) + y[:, np.newaxis]
     study = bk.compare(["max", "nmc", "naive-bayes"], X, y, stop="settled", progress=False)
-    assert study.spec.plan == "5x5+nested"
+    assert study.record.plan == "5x5+nested"
     assert study.decision.test == "nested-cv-t"
     assert study.recommended != "max"
     assert study.race.fits < study.race.planned_fits == 3 * 5 * 25
@@ -60,4 +60,4 @@ def test_a_procedure_without_pairwise_tests_pays_for_none(name):
 def test_the_plan_can_be_made_however_few_the_rows(rows):
     X, y = np.arange(2.0 * rows).reshape(rows, 2), np.arange(rows) % 2
     study = bk.compare(["max", "nmc"], X, y, progress=False)
-    assert study.spec.plan == default_plan(rows=rows)
+    assert study.record.plan == default_plan(rows=rows)

@@ -34,8 +34,8 @@ def test_groups_are_never_ignored():
     for asked in (None, "10x5", "group-10x5+nested", "holdout:0.3", ms.GroupKFold(4), "loo"):
         study = bk.compare(LEARNERS, X, y, groups="patient", cv=asked, **QUICK)
         assert "groups" in study.losses.design.describe()
-        assert "patient" not in str(study.spec.datasets[0].columns)
-        assert study.spec.datasets[0].columns == 3
+        assert "patient" not in str(study.record.datasets[0].columns)
+        assert study.record.datasets[0].columns == 3
     assert study.decision.test_choice.arguments["units"] == 12
     with pytest.raises(ArgumentError, match=r"No group may train and test.*'group-kfold:5'"):
         bk.compare(LEARNERS, X, y, groups="patient", cv=ms.KFold(5), **QUICK)
@@ -80,7 +80,7 @@ def test_a_splitter_and_its_pairs_are_the_same_study(tmp_path):
     options = {**QUICK, "store": tmp_path / "s.db"}
     one = bk.compare(LEARNERS, X, y, cv=splitter, **options)
     other = bk.compare(LEARNERS, X, y, cv=list(splitter.split(X, y)), **options)
-    assert one.spec.digest == other.spec.digest
+    assert one.record.digest == other.record.digest
     assert one.plan == other.plan
     assert one.plan == "your splits"
     assert one.decision.test == "corrected-repeated-kfold-t"
@@ -112,7 +112,7 @@ def test_each_design_has_its_test_and_is_read_back(asked, test, tmp_path):
     assert study.decision.test == test
     assert study.explain()
     assert json.loads(study.to_json())["recommended"] == study.recommended
-    if study.spec.kind != "holdout":
+    if study.record.design.kind != "holdout":
         assert bk.open_study(store).explain() == study.explain()
 
 

@@ -297,7 +297,7 @@ def test_a_metric_that_no_split_can_show_is_refused_before_the_fits(data, cv, sc
     def no_run(*_args, **_options):
         raise AssertionError("fitted")
 
-    monkeypatch.setattr(module, "_run", no_run)
+    monkeypatch.setattr(module, "run_comparison", no_run)
     with pytest.raises(bk.BestOfKError, match=r"cannot score \d test rows? of .*: use scoring='"):
         bk.compare(None, data, cv=cv, scoring=scoring)
     with pytest.raises(AssertionError, match="fitted"):

@@ -15,9 +15,9 @@ import sqlalchemy as sa
 
 import bestofk as bk
 from bestofk._base.errors import Interrupted
+from bestofk.run import runner
 from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
-from bestofk.run.run_task import run_task
 from bestofk.run.store import claims as module
 from bestofk.run.store.claims import is_running, this_process
 from bestofk.run.store.database import claimers, claims
@@ -178,7 +178,7 @@ def test_a_lease_without_heartbeat_expires(others, monkeypatch):
     monkeypatch.setattr(time, "time", lambda: 0.0)
     claim(["2", "3"])
     task, heard, begin = Squares(), Heard(), time.monotonic()
-    results = run_task(task, range(5), engine=SERIAL, store=store, progress=heard)
+    results = runner.run(task, range(5), engine=SERIAL, store=store, progress=heard)
     assert time.monotonic() - begin > 2.0
     assert {item: result.value for item, result in results.items()} == {n: n * n for n in range(5)}
     assert task.seen == [0, 1, 4, 2, 3]  # free items come first
@@ -210,7 +210,7 @@ def test_results_of_other_processes_are_read(others):
                 store.put_payload(str(n), b"%d" % (n * n), kind="toy")
 
     task = Squares()
-    results = run_task(task, range(5), engine=SERIAL, store=store, progress=Waits())
+    results = runner.run(task, range(5), engine=SERIAL, store=store, progress=Waits())
     assert {item: result.value for item, result in results.items()} == {n: n * n for n in range(5)}
     assert task.seen == [0, 1, 4]
 
@@ -220,7 +220,7 @@ def test_a_budget_ends_the_wait_for_other_processes(others, monkeypatch):
     monkeypatch.setattr(module, "LEASE_SECONDS", 1e9)
     claim(["2", "3"])
     begin = time.monotonic()
-    results = run_task(Squares(), range(5), engine=SERIAL, store=store, deadline=begin + 2.0)
+    results = runner.run(Squares(), range(5), engine=SERIAL, store=store, deadline=begin + 2.0)
     assert sorted(results) == [0, 1, 4]
     assert time.monotonic() - begin > 1.9
 
@@ -228,10 +228,10 @@ def test_a_budget_ends_the_wait_for_other_processes(others, monkeypatch):
 def test_an_interrupted_process_releases_its_claims(others):
     store, _ = others
     with pytest.raises(Interrupted, match="2 of 5 squares are safe in the store"):
-        run_task(Squares(interrupts=2), range(5), engine=SERIAL, store=store)
+        runner.run(Squares(interrupts=2), range(5), engine=SERIAL, store=store)
     assert left_behind(store) == [0, 0]
     task = Squares()
-    run_task(task, range(5), engine=SERIAL, store=store)
+    runner.run(task, range(5), engine=SERIAL, store=store)
     assert task.seen == [2, 3, 4]
 
 
@@ -239,9 +239,9 @@ def test_results_are_committed_before_their_claims_are_released(lasting_url):
     # also if the run ends with an error
     with open_store(lasting_url) as store:
         with pytest.raises(ZeroDivisionError):
-            run_task(
+            runner.run(
                 Squares(), range(5), engine=SERIAL, store=store,
-                stop=lambda item, _: ZeroDivisionError() if item == 3 else None,
+                stop=lambda result: ZeroDivisionError() if result.item == 3 else None,
             )  # fmt: skip
         with open_store(lasting_url) as other:
             assert other.n_payloads() == 4

@@ -1,7 +1,10 @@
 """Files that are not stores, stores of other schema versions, and damaged stores."""
 
 import sqlite3
+import sys
 from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -10,9 +13,9 @@ from bestofk._base.errors import StoreError
 from bestofk.run.cells import Failure
 from bestofk.run.store.database import SCHEMA_VERSION
 from bestofk.run.store.store import open_store
-from bestofk.run.store.stored_study import study_of
 
-METRICS = ["zero-one"]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from made_cells import RECORD, fields, found, make_cell
 
 
 @pytest.mark.parametrize("version", [SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
@@ -34,13 +37,13 @@ def test_a_server_of_another_version_is_refused(postgresql):
         open_store(url)
 
 
-def test_other_tables_of_a_server_are_not_changed(postgresql, make_cell):
+def test_other_tables_of_a_server_are_not_changed(postgresql):
     url = postgresql.database()
     name = url.rpartition("/")[2]
     postgresql.sql("CREATE TABLE cells (x int)", name)
     postgresql.sql("INSERT INTO cells VALUES (7)", name)
     with open_store(url) as store:
-        store.put([make_cell(1)], METRICS)
+        store.put(RECORD, [make_cell(1)])
     assert postgresql.sql("SELECT x FROM cells", name) == [(7,)]
 
 
@@ -52,14 +55,14 @@ def test_foreign_tables_with_the_same_names_are_refused(postgresql):
         open_store(url)
 
 
-def test_a_server_with_a_small_character_set(postgresql, make_cell, experiment):
+def test_a_server_with_a_small_character_set(postgresql, live):
     url = postgresql.database("ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
     failed = make_cell(1, Failure(kind="raised", reason="\u540d\0\ud800"), warnings=("\U0001f333",))
     with open_store(url) as store:
-        number = store.register(study_of(experiment, title="\u540d"))
-        store.put([failed], METRICS)
-        assert store.get([failed.key], METRICS)[failed.key.digest] == failed
-        assert store.study(number).spec.title == "\u540d"
+        number = store.register(replace(live.record, title="\u540d"))
+        store.put(RECORD, [failed])
+        assert found(store, [make_cell(1)]) == fields([failed])
+        assert store.study(number).title == "\u540d"
 
 
 def refused(path, sentence):
@@ -103,10 +106,10 @@ def test_a_database_of_another_program_is_not_changed(tmp_path, journal):
 
 
 @pytest.fixture
-def filled(tmp_path, make_cell):
+def filled(tmp_path):
     path = tmp_path / "study.db"
     with open_store(path) as store:
-        store.put([make_cell(number, predictions=bytes(500)) for number in range(400)], METRICS)
+        store.put(RECORD, [make_cell(number, predictions=bytes(500)) for number in range(400)])
     return path
 
 
@@ -118,14 +121,14 @@ def test_a_damaged_store_is_one_error_message(filled):
         open_store(filled).n_cells()
 
 
-def test_an_empty_file_becomes_a_store_only_with_create(tmp_path, make_cell):
+def test_an_empty_file_becomes_a_store_only_with_create(tmp_path):
     path = tmp_path / "made.db"
     path.touch()
     with pytest.raises(StoreError, match="this is not a bestofk store"):
         open_store(path, create=False)
     assert path.read_bytes() == b""
     with open_store(path) as store:
-        store.put([make_cell(1)], METRICS)
+        store.put(RECORD, [make_cell(1)])
     with open_store(path) as store:
         assert store.n_cells() == 1
 

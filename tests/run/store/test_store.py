@@ -1,13 +1,15 @@
 """The same tests for stores in memory, SQLite and PostgreSQL."""
 
-import dataclasses
 import json
 import math
 import sqlite3
 import struct
+import sys
 import threading
 import time
 from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -16,14 +18,14 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, StoreError, UnknownNameError
-from bestofk.run.cells import FAILURE_KINDS, CellResult, Failure
-from bestofk.run.experiment import NamedLearner
-from bestofk.run.open_study import study_results
-from bestofk.run.results import tally
+from bestofk.run.cells import FAILURE_KINDS, Failure
+from bestofk.run.live import Live
+from bestofk.run.open_study import stored_cells
 from bestofk.run.store.store import open_store
-from bestofk.run.store.stored_study import study_of
 
-METRICS = ["zero-one"]
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from made_cells import RECORD, fields, found, made_record, make_cell
+
 HARD_FLOATS = [
     0.0, -0.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0.1, 1.0, -1.0,
     1 / 3, 2.0**53 + 2, 9007199254740993.0, 1e300, 123456789012345678.0, math.inf, -math.inf,
@@ -40,13 +42,8 @@ def bits(value):
     return struct.pack("<d", value)
 
 
-def stored(store, result, metrics=METRICS):
-    return store.get([result.key], metrics)[result.key.digest]
-
-
-def test_a_new_store_is_empty(store, make_cell):
-    assert store.get([make_cell(1).key], METRICS) == {}
-    assert store.get([], METRICS) == {}
+def test_a_new_store_is_empty(store):
+    assert found(store, [make_cell(1)]) == found(store, []) == []
     assert store.n_cells() == store.n_payloads() == 0
     assert store.studies() == ()
     with pytest.raises(StoreError, match="has no studies"):
@@ -54,15 +51,16 @@ def test_a_new_store_is_empty(store, make_cell):
     assert repr(store) == f"Store({store.shown_url!r})"
 
 
-def test_floats_keep_all_bits(lasting_url, make_cell):
+def test_floats_keep_all_bits(lasting_url):
     written = [make_cell(number, value) for number, value in enumerate(HARD_FLOATS)]
     with open_store(lasting_url) as store:
-        store.put(written, METRICS)
+        store.put(RECORD, written)
     with open_store(lasting_url) as store:
-        for result in written:
-            back = stored(store, result).loss
-            assert type(back) is float
-            assert bits(back) == bits(result.loss)
+        back = store.find(RECORD, {RECORD.key(cell): cell for cell in written})
+    for cell in written:
+        loss = back[RECORD.key(cell)].loss
+        assert type(loss) is float
+        assert bits(loss) == bits(cell.loss)
 
 
 @settings(
@@ -81,43 +79,42 @@ def test_floats_keep_all_bits(lasting_url, make_cell):
     reason=st.none() | st.text(st.characters(), max_size=30),
     kind=st.sampled_from([kind for kind in FAILURE_KINDS if kind != "timeout"]),
 )
-def test_every_field_is_kept(store, make_cell, loss, reason, kind, metric, **fields):
+def test_every_field_is_kept(store, loss, reason, kind, metric, **more):
     failure = Failure(kind=kind, reason=reason or "", detail="numpy")
     score = loss if reason is None else failure
-    result = make_cell(store.n_cells(), score, failure, **fields)
-    store.put([result], [metric, f"{metric}2"])
-    assert stored(store, result, [metric, f"{metric}2"]) == result
+    record = made_record(metric, f"{metric}2")
+    cell = make_cell(store.n_cells(), score, failure, **more)
+    store.put(record, [cell])
+    assert found(store, [cell], record) == fields([cell])
 
 
 @pytest.mark.parametrize("text", HARD_TEXTS, ids=range(len(HARD_TEXTS)))
-def test_any_text_is_kept(store, make_cell, text):
+def test_any_text_is_kept(store, text):
     failed = make_cell(1, Failure(kind="raised", reason=text), warnings=(text, "second"))
-    store.put([failed], [text])
-    assert stored(store, failed, [text]) == failed
+    store.put(made_record(text), [failed])
+    assert found(store, [failed], made_record(text)) == fields([failed])
 
 
-def test_missing_values_are_none_and_not_zero(store, make_cell):
+def test_missing_values_are_none_and_not_zero(store):
     bare, empty = make_cell(3), make_cell(4, predictions=b"")
-    store.put([bare, empty], METRICS)
-    back = stored(store, bare)
-    assert back == bare
-    for name in ("failure", "fit_time", "predict_time", "size", "n_train", "n_test", "predictions"):
-        assert getattr(back, name) is None
-    assert stored(store, empty).predictions == b""
+    store.put(RECORD, [bare, empty])
+    assert found(store, [bare, empty]) == fields([bare, empty])
 
 
-def test_only_requested_cells_and_predictions_are_returned(store, make_cell):
-    store.put([make_cell(number, predictions=b"p") for number in range(5)], METRICS)
-    keys = [make_cell(number).key for number in (3, 4, 5, 3)]
-    results = store.get(keys, METRICS, predictions=False)
-    assert results == {make_cell(number).key.digest: make_cell(number) for number in (3, 4)}
-    for changes in (
-        {"dataset": "e" * 64}, {"learner": "a1b3"}, {"splits": "6:c0ffee"}, {"run": 1},
-        {"fold": 4}, {"repetition": 1},
-    ):  # fmt: skip
-        other = dataclasses.replace(make_cell(2).key, **changes)
-        assert other.digest != make_cell(2).key.digest
-    assert store.get([dataclasses.replace(keys[0], splits="6:c0ffee")], METRICS) == {}
+def test_only_requested_cells_and_predictions_are_returned(store):
+    store.put(RECORD, [make_cell(number, predictions=b"p") for number in range(5)])
+    wanted = [make_cell(number) for number in (3, 4, 5, 3)]
+    assert found(store, wanted, predictions=False) == fields([make_cell(3), make_cell(4)])
+    for other in (made_record("zero-one", learner="a1b3"), made_record("zero-one", dataset="e")):
+        assert found(store, wanted, other) == []
+
+
+def test_a_key_depends_on_everything_but_the_metric(live):
+    record, cell = live.record, next(live.record.cells())
+    assert record.key(cell) == replace(record, metrics=("brier",)).key(cell)
+    changes = [{name: 1} for name in ("run", "fold", "repetition", "dataset", "learner")]
+    keys = {record.key(replace(cell, **change)) for change in changes}
+    assert len(keys | {record.key(cell)}) == 6
 
 
 FAILED = Failure(kind="timeout", reason="60 s", detail="60.0")
@@ -133,23 +130,25 @@ CHANGES = {
 
 @pytest.mark.parametrize("flush", [True, False], ids=["stored", "waiting"])
 @pytest.mark.parametrize(("steps", "kept"), CHANGES.values(), ids=CHANGES)
-def test_one_row_has_the_scores_by_all_metrics(store, make_cell, steps, kept, flush):
+def test_one_row_has_the_scores_by_all_metrics(store, steps, kept, flush):
     for scores in steps:
-        store.put([make_cell(3, *scores.values())], list(scores))
+        store.put(made_record(*scores), [make_cell(3, *scores.values())])
         if flush:
             store.flush()
-    assert stored(store, make_cell(3), list(kept)) == make_cell(3, *kept.values())
-    assert store.get([make_cell(3).key], [*kept, "c"]) == {}
+    cell = make_cell(3, *kept.values())
+    assert found(store, [cell], made_record(*kept)) == fields([cell])
+    assert found(store, [cell], made_record(*kept, "c")) == []
     assert store.n_cells() == 1
 
 
 @pytest.mark.parametrize("flush", [True, False], ids=["stored", "waiting"])
-def test_predictions_are_added_to_a_result_that_had_none(store, make_cell, flush):
+def test_predictions_are_added_to_a_result_that_had_none(store, flush):
     for more in ({"fit_time": 2.0}, {"predictions": b"abc"}, {"predictions": b"later"}, {}):
-        store.put([make_cell(3, **more)], METRICS)
+        store.put(RECORD, [make_cell(3, **more)])
         if flush:
             store.flush()
-    assert stored(store, make_cell(3)) == make_cell(3, fit_time=2.0, predictions=b"abc")
+    kept = make_cell(3, fit_time=2.0, predictions=b"abc")
+    assert found(store, [kept]) == fields([kept])
 
 
 def test_payloads_are_kept_and_never_change(store):
@@ -165,43 +164,42 @@ def test_payloads_are_kept_and_never_change(store):
     assert (store.n_payloads(), store.n_cells()) == (6, 0)
 
 
-def test_a_score_that_is_not_a_number_is_refused(store, make_cell):
+def test_a_score_that_is_not_a_number_is_refused(store):
     with pytest.raises(ArgumentError, match="the score of a cell must be a number, or a failure"):
-        store.put([make_cell(1), make_cell(2, math.nan)], METRICS)
+        store.put(RECORD, [make_cell(1), make_cell(2, math.nan)])
     assert store.n_cells() == 0
 
 
-def test_a_closed_store_raises(store_url, make_cell):
+def test_a_closed_store_raises(store_url):
     store = open_store(store_url)
-    store.put([make_cell(1)], METRICS)
+    store.put(RECORD, [make_cell(1)])
     store.close()
     store.close()
     for use in (
-        lambda: store.put([make_cell(2)], METRICS),
+        lambda: store.put(RECORD, [make_cell(2)]),
         lambda: store.put_payload("1", b"", kind="k"),
         store.flush,
-        lambda: store.get([], METRICS),
+        lambda: found(store, []),
     ):
         with pytest.raises(StoreError, match="The store is closed"):
             use()
 
 
-def test_many_and_large_cells(lasting_url, make_cell):
+def test_many_and_large_cells(lasting_url):
     cells = [make_cell(number, number / 7) for number in range(9_000)]
     large = [make_cell(n, predictions=bytes([n % 251]) * (6 << 20)) for n in range(9_000, 9_004)]
     with open_store(lasting_url) as store:
-        store.put(cells + large, METRICS)
+        store.put(RECORD, cells + large)
         store.put_payload("x", bytes(20 << 20), kind="k")
     with open_store(lasting_url) as store:
-        results = store.get([cell.key for cell in cells + large], METRICS)
-        assert [results[cell.key.digest] for cell in cells + large] == cells + large
+        assert found(store, cells + large) == fields(cells + large)
         assert len(store.get_payloads(["x"])["x"]) == 20 << 20
 
 
-def test_a_result_is_committed_without_another_call(lasting_url, make_cell):
+def test_a_result_is_committed_without_another_call(lasting_url):
     with open_store(lasting_url) as writer, open_store(lasting_url) as reader:
         for number in range(3):
-            writer.put([make_cell(number)], METRICS)
+            writer.put(RECORD, [make_cell(number)])
         writer.put_payload("1", b"data", kind="k")
         deadline = time.monotonic() + 60
         while reader.n_cells() < 3 and time.monotonic() < deadline:
@@ -209,37 +207,34 @@ def test_a_result_is_committed_without_another_call(lasting_url, make_cell):
         assert (reader.n_cells(), reader.n_payloads()) == (3, 1)
 
 
-def test_results_before_an_exception_are_kept(lasting_url, make_cell):
+def test_results_before_an_exception_are_kept(lasting_url):
     with pytest.raises(ZeroDivisionError), open_store(lasting_url) as store:  # noqa: PT012
-        store.put([make_cell(1)], METRICS)
+        store.put(RECORD, [make_cell(1)])
         raise ZeroDivisionError
     with open_store(lasting_url) as store:
         assert store.n_cells() == 1
 
 
-CELL = """
+CELL = f"""
 import os, sys, warnings
 warnings.simplefilter("error")
+sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 from bestofk._base.errors import StoreError
-from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.store.store import open_store
-
-def cell(fold):
-    key = CellKey(dataset="d", learner="l", splits="s", run=0, fold=fold, repetition=0)
-    return CellResult(key=key, scores=(0.5,))
+from made_cells import RECORD, make_cell
 
 store = open_store(sys.argv[1])
-store.put([cell(0)], ["zero-one"])
+store.put(RECORD, [make_cell(0)])
 """
 FORK = """
 if os.fork() == 0:
     try:
-        store.put([cell(1)], ["zero-one"])
+        store.put(RECORD, [make_cell(1)])
     except StoreError as said:
         print(said)
     sys.exit(0)
 os.wait()
-store.put([cell(2)], ["zero-one"])
+store.put(RECORD, [make_cell(2)])
 store.close()
 """
 
@@ -260,10 +255,10 @@ def test_a_fork_leaves_the_store_of_its_parent_alone(lasting_url, fork_server):
         assert store.n_cells() == 2
 
 
-def test_several_threads_fill_one_store(store, make_cell):
+def test_several_threads_fill_one_store(store):
     def fill(start):
         for number in range(start, 900, 3):
-            store.put([make_cell(number)], METRICS)
+            store.put(RECORD, [make_cell(number)])
 
     threads = [threading.Thread(target=fill, args=(start,)) for start in range(3)]
     for thread in threads:
@@ -276,14 +271,14 @@ def test_several_threads_fill_one_store(store, make_cell):
 # studies
 
 
-def test_a_study_keeps_its_number(store, experiment):
-    first = store.register(study_of(experiment, title="first"))
-    other = study_of(experiment, title="again", command=["bestofk", "compare"])
+def test_a_study_keeps_its_number(store, live):
+    first = store.register(replace(live.record, title="first"))
+    other = replace(live.record, title="again", command=["bestofk", "compare"])
     assert store.register(other) == first
-    more = dataclasses.replace(other, repetitions=3)
+    more = replace(other, repetitions=3)
     assert store.register(more) == first + 1
-    assert [study.id for study in store.studies()] == [first, first + 1]
-    assert store.study(first + 1).spec == more
+    assert [study.number for study in store.studies()] == [first, first + 1]
+    assert store.study(first + 1).as_json() == more.as_json()
     with pytest.raises(UnknownNameError, match="There is no study '77'"):
         store.study(77)
 
@@ -303,76 +298,72 @@ class Strange:
         return self.text
 
 
-def test_the_text_of_a_learner_does_not_make_another_study(store, experiment):
-    specs = [
-        study_of(
-            dataclasses.replace(
-                experiment, learners=(NamedLearner.of("a", Strange(text)), *experiment.learners)
-            )
-        )
+def test_the_text_of_a_learner_does_not_make_another_study(store, live):
+    records = [
+        Live.of({"a": Strange(text), **live.learners}, live.datasets, live.splits,
+                live.metrics).record
         for text in ("<Strange at 0x1>", "<Strange\n at 0x2>", None, "x" * 10_000)
-    ]
-    assert len({store.register(spec) for spec in specs}) == 1
-    assert specs[1].learners[0].settings == "<Strange at 0x2>"
-    assert specs[2].learners[0].settings.endswith("Strange")
-    assert len(specs[3].learners[0].settings) == 2000
+    ]  # fmt: skip
+    assert len({store.register(record) for record in records}) == 1
+    assert records[1].learners[0].settings == "<Strange at 0x2>"
+    assert records[2].learners[0].settings.endswith("Strange")
+    assert len(records[3].learners[0].settings) == 2000
 
 
-def test_a_study_is_kept_completely(lasting_url, experiment):
+def test_a_study_is_kept_completely(lasting_url, live):
     title = "".join(text for text in HARD_TEXTS if "\ud800" not in text)[:300]
-    spec = study_of(experiment, title=title, command=["bestofk", "compare", "\u540d \0"])
+    command = ("bestofk", "compare", "\u540d \0")
+    record = replace(live.record, title=title, command=command)
     with open_store(lasting_url) as store:
-        number = store.register(spec)
+        number = store.register(record)
     with open_store(lasting_url) as store:
         study = store.study(number)
-    assert study.spec == spec
+    assert study == replace(record, number=number, created=study.created)
     assert study.created.endswith("+00:00")
-    assert study.spec.versions["numpy"]
-    assert study.spec.learners[1].settings == "DecisionTreeClassifier(max_depth=1)"
-    assert [(data.rows, data.columns) for data in study.spec.datasets] == [(30, 3), (20, 3)]
+    assert study.versions["numpy"]
+    assert study.learners[1].settings == "DecisionTreeClassifier(max_depth=1)"
+    assert [(data.rows, data.columns) for data in study.datasets] == [(30, 3), (20, 3)]
 
 
-def test_the_tally_of_a_study_counts_every_name(store, experiment, evaluated):
-    spec = study_of(experiment)
-    assert spec.n_cells == experiment.n_cells
-    assert tally(spec, study_results(store, spec)).missing == experiment.n_cells
-    results = evaluated()
+def test_the_tally_of_a_study_counts_every_name(store, live, evaluated):
+    record = live.record
+    n = record.n_cells
+    assert stored_cells(store, record).tally()["missing"] == n
+    cells = evaluated()
     # two of the four learners are equal, so a quarter of the names share their cells
-    assert len(results) == experiment.n_cells * 3 // 4
-    lone = experiment.learners[1].fingerprint
-    failed, done = [], []
-    for result in results:
-        if result.key.learner == lone and result.key.repetition == 1:
-            reason = "fold 0" if result.key.fold == 0 else "other fold"
-            why = Failure(kind="raised", reason=reason)
-            failed.append(CellResult(key=result.key, scores=(why,)))
-        else:
-            done.append(result)
-    store.put(done[1:] + failed, experiment.spec.metrics)
-    counted = tally(spec, study_results(store, spec))
-    shared = 2 if done[0].key.learner == experiment.learners[0].fingerprint else 1
-    assert counted.cells == experiment.n_cells
-    assert (counted.failed, counted.missing) == (len(failed), shared)
-    assert counted.done == experiment.n_cells - len(failed) - shared
-    assert counted.seconds == pytest.approx(0.375 * counted.done)
-    assert {failure.learner for failure in counted.failures} == {experiment.learners[1].name}
-    first_folds = sum(result.key.fold == 0 for result in failed)
-    counts = {failure.reason: failure.count for failure in counted.failures}
-    assert counts == {"fold 0": first_folds, "other fold": len(failed) - first_folds}
-    assert counted.failures[0].count >= counted.failures[1].count
+    assert len(cells) == n * 3 // 4
+    lone = [cell for cell in cells if cell.learner == 1 and cell.repetition == 1]
+    failed = [
+        replace(cell, scores=(Failure(kind="raised", reason="0" if cell.fold == 0 else "other"),),
+                fit_time=None, predict_time=None)
+        for cell in lone
+    ]  # fmt: skip
+    done = [cell for cell in cells if cell not in lone]
+    store.put(record, done[1:] + failed)
+    counted = stored_cells(store, record).tally()
+    assert done[0].learner == 0  # the first learner, which shares its cells with the last
+    assert (counted["cells"], counted["failed"], counted["missing"]) == (n, len(failed), 2)
+    assert counted["done"] == n - len(failed) - 2
+    assert counted["seconds"] == pytest.approx(0.375 * counted["done"])
+    first_folds = sum(cell.fold == 0 for cell in failed)
+    assert counted["failures"] == [
+        {"learner": record.names[1], "kind": "raised", "reason": reason, "count": count}
+        for reason, count in (("other", len(failed) - first_folds), ("0", first_folds))
+    ]
 
 
-def test_the_cells_of_a_study_are_found(store, experiment, evaluated, make_cell):
-    spec = study_of(experiment)
-    results = {result.key.digest: result for result in evaluated()}
-    store.put(results.values(), experiment.spec.metrics)
-    store.put([make_cell(number) for number in range(30)], experiment.spec.metrics)
-    expected = {cell: results[experiment.key(cell).digest] for cell in experiment.cells()}
-    assert dict(study_results(store, spec)) == expected
-    fewer = dataclasses.replace(spec, repetitions=1, learners=spec.learners[1:3])
-    assert len(study_results(store, fewer)) == fewer.n_cells
-    other = dataclasses.replace(spec, metrics=("brier",))
-    assert len(study_results(store, other)) == 0
+def test_the_cells_of_a_study_are_found(store, live, evaluated):
+    record = live.record
+    cells = {record.key(cell): cell for cell in evaluated()}
+    store.put(record, cells.values())
+    store.put(replace(RECORD, metrics=record.metrics), map(make_cell, range(30)))
+    assert fields(stored_cells(store, record)) == fields(
+        replace(cells[record.key(place)], learner=place.learner) for place in record.cells()
+    )
+    fewer = replace(record, repetitions=1, learners=record.learners[1:3])
+    assert len(stored_cells(store, fewer)) == fewer.n_cells
+    other = replace(record, metrics=("brier",))
+    assert len(stored_cells(store, other)) == 0
 
 
 # damage
@@ -431,29 +422,29 @@ def test_a_damaged_cell_is_one_error_message(compared, tmp_path, assignment):
 
 
 @pytest.mark.parametrize("forged", FORGED, ids=map(str, FORGED))
-def test_a_forged_payload_is_one_error_message(tmp_path, make_cell, forged):
+def test_a_forged_payload_is_one_error_message(tmp_path, forged):
     path = tmp_path / "s.db"
     with open_store(path) as store:
-        store.put([make_cell(1)], METRICS)
+        store.put(RECORD, [make_cell(1)])
     text = json.dumps(forged)
     changed(path, tmp_path, "UPDATE bestofk_cells SET payload = ?, checksum = ?",
             text, crc32(text.encode()))  # fmt: skip
     with open_store(path) as store, pytest.raises(StoreError, match="stored result is damaged"):
-        store.get([make_cell(1).key], METRICS)
+        found(store, [make_cell(1)])
 
 
-def test_damaged_predictions_and_payloads_are_one_error_message(tmp_path, make_cell):
+def test_damaged_predictions_and_payloads_are_one_error_message(tmp_path):
     path = tmp_path / "s.db"
     with open_store(path) as store:
-        store.put([make_cell(1, predictions=b"abc")], METRICS)
+        store.put(RECORD, [make_cell(1, predictions=b"abc")])
         store.put_payload("a", b"xyz", kind="k")
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("UPDATE bestofk_cells SET predictions = x'61'")
         connection.execute("UPDATE bestofk_payloads SET data = 'text'")
         connection.commit()
     with open_store(path) as store:
-        assert store.get([make_cell(1).key], METRICS, predictions=False)
-        for use in (lambda: stored(store, make_cell(1)), lambda: store.get_payloads(["a"])):
+        assert found(store, [make_cell(1)], predictions=False)
+        for use in (lambda: found(store, [make_cell(1)]), lambda: store.get_payloads(["a"])):
             with pytest.raises(StoreError, match="a stored result is damaged"):
                 use()
 

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import traceback
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError, MissingExtraError, StoreError
 from bestofk.run.store.store import open_store
-from bestofk.run.store.stored_study import study_of
 from bestofk.run.store.url import hide_passwords, parse_address
 
 
@@ -107,12 +107,12 @@ def test_details_with_the_password_are_omitted():
     assert "hunter2" not in in_query.without_secrets("could not parse hunter2")
 
 
-def test_a_study_keeps_no_password_of_its_command_line(store, experiment):
+def test_a_study_keeps_no_password_of_its_command_line(store, live):
     command = ["bestofk", "compare", "--store", "postgresql://ann:s3cret@h/d"]
-    number = store.register(study_of(experiment, command=command))
-    spec = store.study(number).spec
-    assert spec.command[-1] == "postgresql://ann:***@h/d"
-    assert "s3cret" not in spec.as_json()
+    number = store.register(replace(live.record, command=command))
+    record = store.study(number)
+    assert record.command[-1] == "postgresql://ann:***@h/d"
+    assert "s3cret" not in record.as_json()
 
 
 def test_a_wrong_password_is_not_repeated(postgresql):

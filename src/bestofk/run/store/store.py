@@ -457,7 +457,8 @@ def _columns(
             return _columns(names, list(compress(rows, complete)), metrics, shown)
         columns["scores"] = [_scores(column) for column in scores]
         for name in ("warnings", "predictions"):
-            columns[name] = {row: value for row, value in enumerate(columns[name]) if value}
+            present = (item for item in enumerate(columns[name]) if item[1] is not None)
+            columns[name] = dict(present)
         for row, texts in columns["warnings"].items():
             columns["warnings"][row] = tuple(map(_text, texts))
         for row, data in columns["predictions"].items():

@@ -13,7 +13,7 @@ import pytest
 from bestofk._base.errors import Interrupted, RunError
 from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
-from bestofk.run.run_task import run_task
+from bestofk.run.runner import run
 from bestofk.run.store.store import open_store
 from bestofk.run.task import MAX_BLOCK_ITEMS, BlockSizer, UnpicklableError, load_task, pack
 
@@ -41,7 +41,7 @@ def values(results):
 
 def test_every_item_gets_its_result_and_is_reported():
     watching = Watching()
-    results = run_task(Squares(), [3, 1, -2], engine=SERIAL, progress=watching)
+    results = run(Squares(), [3, 1, -2], engine=SERIAL, progress=watching)
     assert values(results) == {3: 9, 1: 1, -2: None}
     assert watching.lines == [
         (3, 0, "squares"),
@@ -51,17 +51,17 @@ def test_every_item_gets_its_result_and_is_reported():
     ]
 
 
-def test_items_with_one_key_are_evaluated_once():
+def test_items_with_one_key_are_evaluated_once(store):
     task = Squares(modulus=10)
-    results = run_task(task, [3, 13, 4, 23], engine=SERIAL)
+    results = run(task, [3, 13, 4, 23], engine=SERIAL, store=store)
     assert task.seen == [3, 4]
     assert values(results) == {3: 9, 13: 9, 23: 9, 4: 16}
 
 
 def test_stored_results_are_reused_and_new_ones_stored(store):
-    run_task(Squares(), [1, 2, -5], engine=SERIAL, store=store)
+    run(Squares(), [1, 2, -5], engine=SERIAL, store=store)
     task, watching = Squares(), Watching()
-    results = run_task(task, [1, 2, 3, -5], engine=SERIAL, store=store, progress=watching)
+    results = run(task, [1, 2, 3, -5], engine=SERIAL, store=store, progress=watching)
     assert task.seen == [3, -5]  # failures are not stored
     assert watching.lines[0] == (4, 2, "squares")
     assert values(results) == {1: 1, 2: 4, 3: 9, -5: None}
@@ -71,29 +71,27 @@ def test_stored_results_are_reused_and_new_ones_stored(store):
 def test_an_error_stops_the_run_and_keeps_earlier_results(store):
     task = Squares()
 
-    def stop(item, result):
-        return RunError(f"{item} is negative") if result.value is None else None
+    def stop(result):
+        return RunError(f"{result.item} is negative") if result.value is None else None
 
     with pytest.raises(RunError, match="-2 is negative"):
-        run_task(task, [1, -2, 3], engine=SERIAL, store=store, stop=stop)
+        run(task, [1, -2, 3], engine=SERIAL, store=store, stop=stop)
     assert task.seen == [1, -2]
     assert store.n_payloads() == 1
 
 
 def test_an_interruption_says_what_is_safe(store):
     with pytest.raises(Interrupted, match="interrupted; 2 of 4 squares are safe in the store"):
-        run_task(Squares(interrupts=3), [1, 2, 3, 4], engine=SERIAL, store=store)
+        run(Squares(interrupts=3), [1, 2, 3, 4], engine=SERIAL, store=store)
     assert store.n_payloads() == 2
     with pytest.raises(Interrupted, match="after 2 of 4 squares; nothing is kept without a store"):
-        run_task(Squares(interrupts=3), [1, 2, 3, 4], engine=SERIAL)
+        run(Squares(interrupts=3), [1, 2, 3, 4], engine=SERIAL)
 
 
 @pytest.mark.needs("linux", "a new interpreter starts after the deadline")
 def test_a_budget_leaves_the_last_items_undone():
-    run_task(Squares(), range(1), engine=SERIAL)  # late imports do not use up the budget
-    results = run_task(
-        Squares(nap=0.02), range(100_000), engine=SERIAL, deadline=time.monotonic() + 3.0
-    )
+    run(Squares(), range(1), engine=SERIAL)  # late imports do not use up the budget
+    results = run(Squares(nap=0.02), range(100_000), engine=SERIAL, deadline=time.monotonic() + 3.0)
     assert 0 < len(results) < 100_000  # all would take half an hour
     assert sorted(results) == list(range(len(results)))
 
@@ -111,7 +109,7 @@ def test_a_task_that_cannot_be_pickled_runs_in_forks():
     here = Held()
     with pytest.raises(UnpicklableError, match="the task"):
         here.ship()
-    results = run_task(here, range(6), engine=Engine(name="processes", jobs=2))
+    results = run(here, range(6), engine=Engine(name="processes", jobs=2))
     assert values(results) == {number: number**2 for number in range(6)}
     assert here.seen == []  # this process evaluated none
 
@@ -159,8 +157,8 @@ def test_closing_the_results_closes_the_engine():
 
 def test_an_open_store_outlives_the_run(tmp_path):
     with open_store(tmp_path / "kept.db") as store:
-        run_task(Squares(), [1], engine=SERIAL, store=store)
-        run_task(Squares(), [2], engine=SERIAL, store=store)
+        run(Squares(), [1], engine=SERIAL, store=store)
+        run(Squares(), [2], engine=SERIAL, store=store)
         assert store.n_payloads() == 2
 
 
