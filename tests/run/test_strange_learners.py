@@ -179,10 +179,10 @@ def test_a_learner_that_patches_a_class_does_not_change_the_others(engine):
         {"patches": strange.PatchesShared(), "shared": strange.Shared()}, data
     )
     expected = strange.by_place(alone, Engine(name="serial").run(
-        ComparisonTask(alone), alone.cells()))  # fmt: skip
+        ComparisonTask(alone), alone.record.cells()))  # fmt: skip
     before = strange.Shared.predict
     results = strange.by_place(together, engine.run(
-        ComparisonTask(together), together.cells()))  # fmt: skip
+        ComparisonTask(together), together.record.cells()))  # fmt: skip
     assert strange.Shared.predict is before
     for at, cell in expected.items():
         if at[0] == "shared":
