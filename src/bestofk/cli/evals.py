@@ -33,17 +33,13 @@ log_reading_options = option_group(
         "--task", multiple=True, metavar="NAME", help="Use only this task; repeatable."
     ),
     click.option(
-        "--filter", "filters", multiple=True, metavar="NAME",
-        help="The filter of lm-evaluation-harness.",
-    ),
-    click.option(
         "--cluster", metavar="KEY",
         help="Key of the document or of the metadata, or column, that groups related items.",
     ),
     click.option(
-        "--format", "format_", metavar="NAME",
-        help="lm-eval, inspect, promptfoo, helm, every-eval-ever, swe-bench, evalplus, "
-        "livebench, openai-evals, table. By default the content decides.",
+        "--formats", metavar="FILE",
+        help="A TOML file with formats of other tools. By default the content of the logs decides "
+        "which known format they have.",
     ),
     click.option(
         "--column", "columns", multiple=True, metavar="ROLE=NAME",
@@ -128,11 +124,10 @@ def evals(
     paths: tuple[str, ...],
     metric: tuple[str, ...],
     task: tuple[str, ...],
-    filters: tuple[str, ...],
     cluster: str | None,
     prices: str | None,
     truth: str | None,
-    format_: str | None,
+    formats: str | None,
     columns: tuple[str, ...],
     higher_is_better: bool | None,
     models: tuple[str, ...],
@@ -156,11 +151,9 @@ def evals(
 ) -> None:
     """Say which model of the logs to use, and how much worse than the best it can be.
 
-    PATH is a log, or a folder of logs, of lm-evaluation-harness, Inspect, promptfoo, HELM, Every
-    Eval Ever, SWE-bench, EvalPlus, LiveBench or OpenAI evals, or a table with one row per model,
-    item and epoch;
-    or the name of embedded logs (inspect-sums). Without a column of models a file is one model, or
-    has one column per model.
+    PATH is a log of Inspect, lm-evaluation-harness, promptfoo, HELM or one of 30 other tools, a
+    folder of logs, or a table with one row per model, item and epoch; or the name of embedded logs
+    (inspect-sums). Without a column of models a file is one model, or has one column per model.
 
     With --prefer cost, bestofk recommends the cheapest model that may be the best. The costs come
     from the logs or from --prices; tokens and latency work alike. With a margin of 0.01 it also
@@ -192,7 +185,7 @@ def evals(
         reading = {
             "prices": prices, "models": stated, "only": only or None, "exclude": exclude or None,
             **log_arguments(
-                metric=metric, task=task, filters=filters, cluster=cluster, format_=format_,
+                metric=metric, task=task, cluster=cluster, formats=formats,
                 columns=columns, higher_is_better=higher_is_better,
             ),
         }  # fmt: skip
@@ -246,13 +239,13 @@ def known_paths(paths: tuple[str, ...]) -> list[Any]:
 
 
 def log_arguments(
-    *, metric: tuple[str, ...], task: tuple[str, ...], filters: tuple[str, ...],
-    cluster: str | None, format_: str | None, columns: tuple[str, ...],
+    *, metric: tuple[str, ...], task: tuple[str, ...], cluster: str | None,
+    formats: str | None, columns: tuple[str, ...],
     higher_is_better: bool | None,
 ) -> dict[str, Any]:  # fmt: skip
     """Return the arguments of `bestofk.read_evals` that were typed."""
     arguments = {
-        "metric": metric, "task": task, "filter": filters, "cluster": cluster, "format": format_,
+        "metric": metric, "task": task, "cluster": cluster, "formats": formats,
         "columns": _pairs(columns, "--column", "ROLE=NAME", "item=id"),
         "higher_is_better": higher_is_better,
     }  # fmt: skip

@@ -175,7 +175,7 @@ def _source(new: tuple[str, ...], **options: Any) -> str:
                 [] if value is None else ["--higher-is-better" if value else "--lower-is-better"]
             )
             continue
-        option = {"filters": "--filter", "columns": "--column"}.get(name, f"--{name.rstrip('_')}")
+        option = {"columns": "--column"}.get(name, f"--{name.rstrip('_')}")
         for one in value if isinstance(value, tuple) else (value,):
             words += [] if one is None else [option, one]
     return shlex.join(words)

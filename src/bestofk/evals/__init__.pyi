@@ -4,4 +4,4 @@ from .item_scores import ItemScores as ItemScores
 from .model_choice import ModelChoice as ModelChoice
 from .noise import Noise as Noise
 from .reading import example_evals as example_evals, read_evals as read_evals
-from .registry import EVAL_FORMATS as EVAL_FORMATS, EvalFormat as EvalFormat
+from .formats import Format as Format, formats as formats

@@ -1,21 +1,18 @@
-"""Choose what to read from evaluation logs: metric, filter, task, cluster, runs."""
+"""Choose what to read from evaluation logs: metric, task, cluster."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from bestofk._base.checks import refuse
-from bestofk._base.errors import Advice, ArgumentError, UnknownNameError
-from bestofk._base.formatting import counted, shortened
-from bestofk.evals.rows import clean_name, matches
+from bestofk._base.errors import ArgumentError, UnknownNameError, use
+from bestofk._base.formatting import shortened
+from bestofk.evals.rows import matches
+from bestofk.losses.columns import EVAL_ROLES, direction_of, normal
 
 Names = str | Sequence[str] | None
-MAX_SETTING_LENGTH = 60
-"""Characters of a setting in the name of a learner."""
-MAX_LISTED_TASKS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +21,6 @@ class LogQuery:
 
     metric: tuple[str, ...] = ()
     task: tuple[str, ...] = ()
-    filter: tuple[str, ...] = ()
     cluster: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     exclude: tuple[str, ...] = ()
@@ -32,12 +28,19 @@ class LogQuery:
     excluded: set[str] = field(default_factory=set)
     """Tasks that were left out while reading."""
 
-    def wants_task(self, *names: str) -> bool:
-        """Return whether to read the task, under any of its names."""
-        if any(matches(name, self.exclude) for name in names):
-            self.excluded.update(names)
+    def wants_task(self, name: str) -> bool:
+        """Return whether to read the task; ``org/name`` is also a task ``name``."""
+        if not self.task and not self.exclude:
+            return True
+        names = (name, name.rpartition("/")[2])
+        if any(matches(each, self.exclude) for each in names):
+            self.excluded.add(name)
             return False
-        return not self.task or any(name in self.task for name in names)
+        return not self.task or any(matches(each, self.task) for each in names)
+
+    def unknown_metric(self, known: Iterable[str], where: str) -> UnknownNameError:
+        """Return the error for metrics that the logs do not have."""
+        return UnknownNameError("metric", self.metric[0], dict.fromkeys(known), where)
 
 
 def as_names(value: Names, where: str) -> tuple[str, ...]:
@@ -58,129 +61,79 @@ def as_names(value: Names, where: str) -> tuple[str, ...]:
     return names
 
 
-def pick_name(
-    requested: Sequence[str],
-    known: Iterable[str],
-    *,
-    what: str,
-    where: str,
-    default: Sequence[str] = (),
+def pick_metric(
+    requested: Sequence[str], known: Iterable[str], where: str, default: Sequence[str] = ()
 ) -> str | None:
-    """Return the first requested name that is known, or else the only known name.
+    """Return the first requested metric that is known, or else the only one.
 
-    Return None if none of the requested names is known. `default` are names that the harness
-    itself puts first.
+    Return None if none of the requested names is known. `default` are names that the tool itself
+    puts first.
 
     Examples
     --------
-    >>> pick_name((), ["acc"], what="metric", where="arc")
-    'acc'
-    >>> pick_name(("f1", "acc"), ["acc", "acc_norm"], what="metric", where="arc")
-    'acc'
+    >>> pick_metric((), ["acc"], "arc"), pick_metric(("f1", "acc"), ["acc", "acc_norm"], "arc")
+    ('acc', 'acc')
     """
     names = list(dict.fromkeys(known))
+    for each in requested:
+        if each.removesuffix(",none") in names:
+            return each.removesuffix(",none")
+        # lm-evaluation-harness names a metric with its filter: acc,strict
+        filtered = [name for name in names if name.partition(",")[0] == each]
+        if len(filtered) == 1:
+            return filtered[0]
+        if filtered:
+            names, requested = filtered, ()
+            break
     if requested:
-        return next((name for name in requested if name in names), None)
-    for name in default:
-        if name in names:
-            return name
-    if len(names) == 1:
-        return names[0]
-    if not names:
-        raise ArgumentError(f"{where} has no {what} that is one number per sample.")
+        return None
+    chosen = next((name for name in default if name in names), None)
+    if chosen is not None or len(names) == 1:
+        return chosen or names[0]
+    likely = likely_first(names)
     raise ArgumentError(
-        f"{where} has {len(names)} {what}s ({shortened(names, 12)}): name the one to compare by, "
+        f"{where} has {len(names)} metrics ({shortened(likely, 12)}): name the one to compare by, "
         "such as ",
-        Advice(what, names[0]),
+        use(metric=likely[0]),
         ".",
     )
 
 
-def unknown_name(
-    requested: Sequence[str], known: Iterable[str], what: str, where: str
-) -> UnknownNameError:
-    """Return the error for requested names that the logs do not have."""
-    return UnknownNameError(what, requested[0] if requested else "", dict.fromkeys(known), where)
+_BAD = {
+    "loss", "error", "errors", "toxicity", "hallucination", "hallucinations", "harm", "harmfulness",
+    "bias", "violation", "violations", "perplexity", "distance", "latency", "cost",
+}  # fmt: skip
+"""Words in the name of a metric of which less is better."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EvalRun:
-    """One run of a model on a task, as a log states it.
+def higher_by_name(metric: str) -> bool | None:
+    """Return whether higher is better according to the name of a metric; None if it does not say.
 
-    - `model`, `task`: The names of the model and of the task.
-    - `time`: When it ran, in a form that sorts.
-    - `settings`: Settings that make another learner of the same model: prompts, solvers,
-      temperatures.
-    - `complete`: Whether the run finished.
-    - `content`: Anything that the reader needs to read the run.
-    - `where`: The file.
+    Examples
+    --------
+    >>> higher_by_name("f1,strict"), higher_by_name("word_error_rate"), higher_by_name("judge")
+    (True, False, None)
+    """
+    last = re.split(r"[./]", metric)[-1].partition(",")[0]
+    direction = direction_of(last)
+    if direction == "loss" or _BAD & set(normal(last).split("_")):
+        return False
+    return True if direction == "score" or normal(last) == "score" else None
+
+
+def likely_first(names: Sequence[str]) -> list[str]:
+    """Return names of metrics, those that say so before others, and losses last.
+
+    Examples
+    --------
+    >>> likely_first(["length", "correct", "error"])
+    ['correct', 'length', 'error']
     """
 
-    model: str
-    task: str
-    time: str = ""
-    settings: Mapping[str, str] = field(default_factory=dict)
-    complete: bool = True
-    content: Any = None
-    where: str = ""
+    def rank(name: str) -> int:
+        last = name.rpartition("/")[2].partition(",")[0]
+        if normal(last) in EVAL_ROLES["score"]:
+            return 0
+        return {True: 1, None: 2, False: 3}[higher_by_name(name)]
 
-
-def latest_runs(
-    runs: Sequence[EvalRun], note: Callable[[str], None]
-) -> Iterator[tuple[str, EvalRun]]:
-    """Yield the name of the learner and its latest complete run, for every learner and task.
-
-    Runs of one model on one task whose settings differ belong to different learners. The settings
-    that differ become part of their names.
-    """
-    differing = _differing_settings(runs)
-    by_cell: dict[tuple[str, str], list[EvalRun]] = defaultdict(list)
-    for run in runs:
-        by_cell[_learner_name(run, differing[run.model]), run.task].append(run)
-    latest = {
-        cell: max(several, key=lambda run: (run.complete, run.time, run.where))
-        for cell, several in by_cell.items()
-    }
-    repeated: dict[str, list[str]] = defaultdict(list)
-    for (learner, task), run in latest.items():
-        count = len(by_cell[learner, task])
-        if count > 1:
-            rule = "latest complete" if run.complete else "latest"
-            repeated[learner].append(
-                f"{task!r} ({counted(count, 'run')}, the {rule} counts: {run.where})"
-            )
-    for learner, tasks in repeated.items():
-        more = len(tasks) - MAX_LISTED_TASKS
-        listed = "; ".join(tasks[:MAX_LISTED_TASKS]) + (f"; and {more} more" if more > 0 else "")
-        note(f"Several runs of model {learner!r}: {listed}.")
-    for model, keys in differing.items():
-        if keys:
-            note(
-                f"Runs of {model!r} differ in {', '.join(sorted(keys))}: each setting is a "
-                "separate model."
-            )
-    for (learner, _), run in latest.items():
-        yield learner, run
-
-
-def _differing_settings(runs: Sequence[EvalRun]) -> dict[str, set[str]]:
-    """Return by model the settings in which runs on the same task differ."""
-    differing: dict[str, set[str]] = {run.model: set() for run in runs}
-    by_cell: dict[tuple[str, str], list[EvalRun]] = defaultdict(list)
-    for run in runs:
-        by_cell[run.model, run.task].append(run)
-    for (model, _), several in by_cell.items():
-        for key in {key for run in several for key in run.settings}:
-            if len({run.settings.get(key, "") for run in several}) > 1:
-                differing[model].add(key)
-    return differing
-
-
-def _learner_name(run: EvalRun, keys: set[str]) -> str:
-    parts = []
-    for key in sorted(keys):
-        value = clean_name(run.settings.get(key) or "default")
-        if len(value) > MAX_SETTING_LENGTH:
-            value = f"{value[: MAX_SETTING_LENGTH - 3]}..."
-        parts.append(f"{key}={value}")
-    return f"{run.model} ({', '.join(parts)})" if parts else run.model
+    return sorted(names, key=rank)

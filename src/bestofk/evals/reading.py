@@ -1,10 +1,9 @@
-"""Read LLM evaluation logs of any harness into one value."""
+"""Read LLM evaluation logs of any tool into one value."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,18 +11,19 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats, refuse
-from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError, use
+from bestofk._base.errors import BestOfKError, BestOfKWarning, TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk._base.missing_files import SUFFIXES, no_such_file
-from bestofk._base.registry import resolve
 from bestofk.data.frames import as_pandas
+from bestofk.evals.containers import open_container
 from bestofk.evals.evals import Evals
-from bestofk.evals.formats.long_table import read_frames
+from bestofk.evals.extraction import FormatReader
+from bestofk.evals.formats import Format, formats as known_formats, peeked
 from bestofk.evals.prices import read_prices
-from bestofk.evals.query import LogQuery, Names, as_names
-from bestofk.evals.registry import EVAL_FORMATS, EvalFormat, formats_in_order
-from bestofk.evals.rows import Codes, EvalRows, model_name
+from bestofk.evals.query import LogQuery, Names, as_names, higher_by_name
+from bestofk.evals.rows import Codes, EvalRows, model_name, only_means
 from bestofk.evals.sources import Source, find_sources
+from bestofk.evals.tables import read_frames, read_tables
 
 COLUMNS = (
     "learner", "item", "score", "status", "cost", "latency", "tokens_in", "tokens_out"
@@ -40,11 +40,10 @@ def read_evals(
     exclude: Names = None,
     metric: Names = None,
     task: Names = None,
-    filter: Names = None,
     cluster: str | None = None,
     prices: Any = None,
     truth: str | None = None,
-    format: str | None = None,
+    formats: str | os.PathLike[str] | None = None,
     columns: Mapping[str, str] | None = None,
     higher_is_better: bool | None = None,
 ) -> Evals:
@@ -53,11 +52,10 @@ def read_evals(
     Parameters
     ----------
     paths : path, sequence of paths or data frame
-        Files, and folders to search for files. bestofk detects the format by content:
-        lm-evaluation-harness, Inspect, promptfoo, HELM, Every Eval Ever, SWE-bench, EvalPlus,
-        LiveBench, OpenAI evals, or any table with one row per learner, item and epoch. A table
-        without a column of models is one model with the name of the file, or has one column per
-        model.
+        Files, and folders to search for files. bestofk recognises the logs of many tools by their
+        content (``formats.toml``), and reads any table with one row per model, item and epoch. A
+        table without a column of models is one model with the name of the file, or has one column
+        per model.
     models : mapping, optional
         The file, folder or data frame (pandas, polars, Arrow) of each model, by the name that you
         choose; or the name of a model in the logs, to rename it.
@@ -65,12 +63,10 @@ def read_evals(
         Models and tasks to use or to leave out; ``*`` stands for any characters.
     metric : str or sequence of str, optional
         The score to compare by. If you name several, each task uses the first that it has. None:
-        the only one, or the one that the harness itself puts first; if there are several, the
-        error lists them. For Inspect scores that are dictionaries or lists: ``"scorer/key"``.
+        the only one, or the one that the tool itself puts first; if there are several, the error
+        lists them.
     task : str or sequence of str, optional
-        The tasks to read; None: all.
-    filter : str or sequence of str, optional
-        The filter of lm-evaluation-harness, such as ``"strict-match"``, chosen like `metric`.
+        The tasks to read, ``*`` as above; None: all.
     cluster : str, optional
         What groups items (a passage, a repository, a template): a key of the document, of the
         metadata or of the variables, with dots for nested keys; a column of a table; for SWE-bench
@@ -81,15 +77,15 @@ def read_evals(
     truth : str, optional
         Human labels of some answers: another metric of the logs, such as the column
         ``"human_score"``, or the path of a table of labels. The scores are then those of a judge,
-        and `compare_evals` corrects them.
-    format : str, optional
-        The name of a format in `EVAL_FORMATS`, for all files.
+        and `choose_model` corrects them.
+    formats : path, optional
+        A TOML file with more formats, which come before those of bestofk.
     columns : mapping, optional
         For tables: the column of a role (model, task, item, cluster, epoch, score, cost, latency,
         status, tokens_in, tokens_out). bestofk finds the other columns by their names.
     higher_is_better : bool, optional
         Whether higher scores are better. None: as the log says, else by the name of the metric,
-        else True; the account says which.
+        else True if the scores are between 0 and 1; the account says which.
 
     Returns
     -------
@@ -103,8 +99,8 @@ def read_evals(
 
     Notes
     -----
-    If a learner has several runs on a task, the latest complete one counts. bestofk pairs items by
-    task and name. If the logs have content hashes and these differ between two learners, reading
+    If a learner has several runs of an item, the latest counts. bestofk pairs items by task and
+    name. If the logs have the content of the items and it differs between two learners, reading
     stops. Errors, samples that hit a limit, samples without a score and wrong answers are four
     different cases; see `Evals.by_item`.
 
@@ -125,7 +121,7 @@ def read_evals(
     """
     of_labels = {
         "paths": paths, "models": models, "only": only, "exclude": exclude, "task": task,
-        "filter": filter, "format": format,
+        "formats": formats,
     }  # fmt: skip
     files, renamed, frames = _inputs_by_model(models)
     paths = as_pandas(paths, "paths")
@@ -135,7 +131,6 @@ def read_evals(
         exclude=as_names(exclude, "exclude"),
         metric=as_names(metric, "metric"),
         task=as_names(task, "task"),
-        filter=as_names(filter, "filter"),
         cluster=cluster,
         columns={
             "learner" if role == "model" else role: column
@@ -143,33 +138,101 @@ def read_evals(
         },
     )
     price_list = read_prices(prices)
+    known = known_formats(formats)
     rows = EvalRows()
     read_frames(frames, query, rows)
-    by_format: dict[str, list[Source]] = {}
     if files or not frames or len(paths):
-        by_format = _by_format(find_sources(paths, files), format, rows)
-    for entry, sources in by_format.items():
-        before = len(rows)
-        read = resolve(EVAL_FORMATS[entry].function)
-        for group in [sources] if EVAL_FORMATS[entry].any_table else _by_model(sources):
-            rows.model = group[0].model
-            read(group, query, rows)
-        rows.model = None
-        rows.note(
-            f"{EVAL_FORMATS[entry].called}: {counted(len(rows) - before, 'row')} from "
-            f"{counted(len(sources), 'file')}."
-        )
+        _read_files(find_sources(paths, files), known, query, rows)
     rows.rename(renamed)
     if len(rows) and (only or exclude):
         rows.select(as_names(only, "only"), query.exclude, query.excluded)
+    rows.drop_unused()
     if not len(rows):
-        raise TableError(_no_samples(query, rows))
+        raise _no_samples(query, rows)
     evals = _as_evals(rows, query, price_list, higher_is_better)
     if truth is not None:
         evals = _with_labels(evals, truth, columns, of_labels)
     for sentence in rows.warnings:
         warnings.warn(sentence, BestOfKWarning, stacklevel=2)
     return evals
+
+
+def _read_files(
+    sources: Sequence[Source], known: Mapping[str, Format], query: LogQuery, rows: EvalRows
+) -> None:
+    """Read each file by the first format that it matches, and the others as tables."""
+    readers: dict[str, FormatReader] = {}
+    tables: list[Source] = []
+    unknown: list[Source] = []
+    errors: list[BestOfKError] = []
+    companions: dict[Source, Format] = {}
+    for source in sources:
+        try:
+            entry, path, document = _recognised(source, known, query, rows)
+        except BestOfKError as error:
+            if source.named:
+                raise
+            errors.append(error)
+            rows.note(str(error))
+            continue
+        if entry is not None and entry.companion:
+            companions[source] = entry
+        elif entry is not None:
+            reader = readers.setdefault(entry.name, FormatReader(entry, query, rows))
+            reader.read(source, document, path)
+        elif source.is_table and (source.named or source.size):
+            tables.append(source)
+        elif source.named:
+            raise _unknown_format(source)
+        else:
+            unknown.append(source)
+    for reader in readers.values():
+        before = len(rows)
+        reader.finish()
+        rows.note(
+            f"{reader.entry.called}: {counted(len(rows) - before, 'row')} from "
+            f"{counted(len(reader.blocks), 'file')}."
+        )
+    if readers:
+        # other files of a folder of logs are not tables of scores
+        unknown += [source for source in tables if not source.named]
+        tables = [source for source in tables if source.named]
+    if len(readers) > 1:
+        called = [reader.entry.called for reader in readers.values()]
+        rows.warn(f"The files are logs of {joined(called)}: bestofk reads their tasks together.")
+    if not readers and not tables:
+        if errors:
+            raise errors[0]
+        if companions:
+            source, entry = next(iter(companions.items()))
+            raise TableError(f"{source.name}: {entry.companion}")
+        raise _unknown_format(unknown[0])
+    read_tables(tables, query, rows)
+    if unknown:
+        unused = (
+            f"Skipped, because the format is unknown: {counted(len(unknown), 'file')} "
+            f"({shortened([source.name for source in unknown], 4)})."
+        )
+        rows.note(unused)
+        rows.unused.append(unused)
+
+
+def _recognised(
+    source: Source, known: Mapping[str, Format], query: LogQuery, rows: EvalRows
+) -> tuple[Format | None, str, Any]:
+    """Return the format of a file, the path of its rows and its document."""
+    try:
+        document, first = peeked(source.document(rows.note) or ())
+    except UnicodeDecodeError:
+        return None, "", None
+    container = open_container(source, document, query, rows.note)
+    if container is not None:
+        document = first = container
+    for entry in known.values():
+        path = entry.rows_path(source, document, first)
+        if path is not None:
+            return entry, path, document
+    return None, "", None
 
 
 def _inputs_by_model(models: Any) -> tuple[dict[str, Any], dict[str, str], dict[str, Any]]:
@@ -195,14 +258,6 @@ def _inputs_by_model(models: Any) -> tuple[dict[str, Any], dict[str, str], dict[
     return files, names, frames
 
 
-def _by_model(sources: Sequence[Source]) -> list[list[Source]]:
-    """Return the files of each model that the user states, and the others."""
-    groups: dict[str | None, list[Source]] = {}
-    for source in sources:
-        groups.setdefault(source.model, []).append(source)
-    return list(groups.values())
-
-
 def _with_labels(
     evals: Evals, truth: str, columns: Mapping[str, str] | None, same_logs: dict[str, Any]
 ) -> Evals:
@@ -224,94 +279,35 @@ def _with_labels(
     return with_truth(evals, labels)
 
 
-def _no_samples(query: LogQuery, rows: EvalRows) -> str:
-    if query.exclude and (rows.learners or query.excluded):
-        return "No samples are left: everything is excluded."
+def _no_samples(query: LogQuery, rows: EvalRows) -> BestOfKError:
+    if query.exclude and (query.excluded or rows.learners):
+        return TableError("No samples are left: everything is excluded.")
+    if query.task and not rows.seen_tasks:
+        return TableError(
+            "The table has no column of tasks: omit the task, or name the column with ",
+            use(columns={"task": "NAME"}),
+            ".",
+        )
     if query.task:
-        known = f"; their tasks are {shortened(list(rows.tasks), 12)}" if rows.tasks else ""
-        return f"The logs have no samples of task {joined(list(map(repr, query.task)))}{known}."
-    return "The logs have no samples; run the harness so that it logs samples."
-
-
-def _by_format(
-    sources: Sequence[Source], format: str | None, rows: EvalRows
-) -> dict[str, list[Source]]:
-    """Return the files by format, and note those of unknown format."""
-    by_format: dict[str, list[Source]] = defaultdict(list)
-    if format is not None:
-        entry = EVAL_FORMATS[format]
-        recognise = resolve(entry.recognise)
-        for source in sources:
-            if source.named or recognise(source):
-                by_format[entry.name].append(source)
-        if not by_format:
-            raise TableError(
-                f"No file looks like {entry.called} ({entry.summary}); name the files themselves."
-            )
-        return by_format
-    formats = [(entry, resolve(entry.recognise)) for entry in formats_in_order()]
-    unknown: list[Source] = []
-    tables: list[tuple[EvalFormat, Source]] = []
-    for source in sources:
-        match = next((entry for entry, recognise in formats if recognise(source)), None)
-        if match is None:
-            if source.named:
-                raise _unknown_format(source)
-            unknown.append(source)
-        elif match.any_table and not source.named:
-            tables.append((match, source))
-        else:
-            by_format[match.name].append(source)
-    if not by_format:
-        for entry, source in tables:
-            by_format[entry.name].append(source)
-    else:
-        unknown += [source for _, source in tables]
-    if not by_format:
-        called = [entry.called for entry, _ in formats if not entry.any_table]
-        raise TableError(
-            f"None of {counted(len(sources), 'file')} ({shortened([s.name for s in sources], 4)}) "
-            f"is a log of {', '.join(called)} or a table with one row per model and item."
-        )
-    if len(by_format) > 1:
-        each = [
-            f"{EVAL_FORMATS[name].called} ({counted(len(by_format[name]), 'file')})"
-            for name in by_format
-        ]
-        rows.warn(
-            f"The files have {len(by_format)} formats, and bestofk reads their tasks together: "
-            f"{joined(each)}; state the format to read one of them."
-        )
-    if unknown:
-        unused = (
-            f"Skipped, because the format is unknown: {counted(len(unknown), 'file')} "
-            f"({shortened([source.name for source in unknown], 4)})."
-        )
-        rows.note(unused)
-        rows.unused.append(unused)
-    return by_format
+        return UnknownNameError("task", query.task[0], rows.seen_tasks, "the logs")
+    return TableError("The logs have no samples; run the tool so that it logs samples.")
 
 
 def _unknown_format(source: Source) -> TableError:
-    if source.head[:4] == b"PK\x03\x04" and not source.members:
-        return TableError(
-            f"{source.name}: the zip archive is damaged or truncated: its table of contents, at "
-            "its end, cannot be read."
-        )
+    if source.head[:4] == b"PK\x03\x04":
+        return TableError(f"{source.name}: the archive is not an Inspect log.")
     if not source.size:
         return TableError(f"{source.name}: the file is empty.")
     if source.head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return TableError(f"{source.name} is UTF-16 text: save it as UTF-8.")
-    if source.is_binary:
+    if b"\0" in source.head:
         return TableError(
             f"{source.name} contains NUL characters: it is not text, or it is damaged."
         )
-    names = ", ".join(EVAL_FORMATS)
     return TableError(
-        f"{source.name}: the format is unknown; pass ",
-        use(format=...),
-        f", one of {names}; for tables with one row per fold or data set use 'bestofk scores' "
-        "(bestofk.read_scores).",
+        f"{source.name} is neither a known log nor a table: state the paths of its scores with ",
+        use(formats="my.toml"),
+        ".",
     )
 
 
@@ -322,12 +318,19 @@ def _as_evals(
     higher_is_better: bool | None,
 ) -> Evals:
     epoch, keep = rows.settle_epochs()
-    rows.note_counts()
     metric, direction = _metric(rows, higher_is_better)
     columns: dict[str, Any] = {name: rows.column(name) for name in COLUMNS}
     if not keep.all():
         columns = {name: column[keep] for name, column in columns.items()}
         epoch = epoch[keep]
+    means = only_means(columns["score"], columns["learner"])
+    if means and np.nanmax(columns["score"]) > np.nanmin(columns["score"]):
+        raise TableError(
+            f"{metric!r} is one number for each model, not a score of single items: choose a score "
+            "that varies with ",
+            use(metric=...),
+            ".",
+        )
     if direction:
         # seconds or other losses differ by any factor
         _refuse_mixed_scales(columns["score"], columns["learner"], list(rows.learners))
@@ -336,8 +339,8 @@ def _as_evals(
         _set_prices(rows, price_list, columns)
     item_cluster = np.array(rows.item_cluster, dtype=np.int32)
     clusters = tuple(rows.clusters)
-    if query.cluster is not None:
-        clusters = _complete_clusters(rows, query.cluster, item_cluster)
+    if query.cluster is not None or rows.clusters:
+        clusters = _complete_clusters(rows, query.cluster or "group", item_cluster)
     else:
         item_cluster, clusters = np.arange(len(rows.items), dtype=np.int32), ()
     rows.note_learners()
@@ -412,8 +415,6 @@ def _complete_clusters(rows: EvalRows, key: str, item_cluster: Any) -> tuple[str
 
 
 def _metric(rows: EvalRows, higher_is_better: bool | None) -> tuple[str, bool]:
-    from bestofk.losses.columns import direction_of
-
     name = " / ".join(rows.metrics) or "score"
     if higher_is_better is not None:
         direction = "higher" if higher_is_better else "lower"
@@ -424,7 +425,6 @@ def _metric(rows: EvalRows, higher_is_better: bool | None) -> tuple[str, bool]:
     for metric, stated in rows.metrics.items():
         reason = "as the log says"
         if stated is None:
-            by_name = direction_of(metric.split("/")[-1])
             if metric in rows.unclear_metrics:
                 raise TableError(
                     f"Cannot tell whether higher or lower {metric!r} is better: pass ",
@@ -433,8 +433,9 @@ def _metric(rows: EvalRows, higher_is_better: bool | None) -> tuple[str, bool]:
                     use(higher_is_better=False),
                     ".",
                 )
-            stated = by_name != "loss"
-            reason = "by its name" if by_name in ("loss", "score") else "assumed"
+            by_name = higher_by_name(metric)
+            stated = by_name is not False
+            reason = "assumed for scores between 0 and 1" if by_name is None else "by its name"
         phrases.append(f"{metric!r}: {'higher' if stated else 'lower'} is better ({reason})")
         directions.setdefault(stated, metric)
     if len(directions) > 1:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from math import prod
@@ -33,15 +32,19 @@ ROWS_AT_ONCE = 1 << 18
 """Rows whose cells are computed together, so that these take little memory."""
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 """NUL and lone surrogates, which not every file can hold."""
-_BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
+WORDS = {
+    "true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "pass": 1.0, "fail": 0.0, "passed": 1.0,
+    "failed": 0.0, "correct": 1.0, "incorrect": 0.0,
+}  # fmt: skip
+"""Words that are scores."""
 
 
 def number_of(value: Any) -> float | None:
-    """Return a score as a number: numbers, booleans, and both as text; None for anything else.
+    """Return a score as a number: numbers, both also as text, and `WORDS`; None for anything else.
 
     Examples
     --------
-    >>> number_of(True), number_of("False"), number_of("0.25"), number_of([1, 2]), number_of("x")
+    >>> number_of(True), number_of("FAIL"), number_of("0.25"), number_of([1, 2]), number_of("x")
     (1.0, 0.0, 0.25, None, None)
     """
     if value is True or value is False or type(value) is float:
@@ -53,8 +56,8 @@ def number_of(value: Any) -> float | None:
             return None
     if isinstance(value, str) and len(value) < 64:
         text = value.strip().lower()
-        if text in _BOOLEANS:
-            return _BOOLEANS[text]
+        if text in WORDS:
+            return WORDS[text]
         if "_" in text:
             return None
         try:
@@ -151,7 +154,7 @@ _KINDS = {
     "learner": "i", "item": "i", "epoch": "i", "score": "d", "status": "b", "cost": "d",
     "latency": "d", "tokens_in": "d", "tokens_out": "d",
 }  # fmt: skip
-_AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
+AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
 Codes = npt.NDArray[np.integer[Any]]
 
 
@@ -176,26 +179,22 @@ class EvalRows:
         self.metrics: dict[str, bool | None] = {}
         self.unclear_metrics: set[str] = set()
         """Metrics whose direction only the user can know."""
-        self._fingerprints: dict[int, int] = {}
-        self._fingerprint_files: dict[int, str] = {}
-        self._added: dict[str, array[Any]] = _empty_columns()
-        """Rows that were added one by one, after the blocks."""
+        self.seen_tasks: dict[str, None] = {}
+        """All tasks of the logs, read or not."""
+        self._contents: dict[int, tuple[int, str]] = {}
         self._blocks: list[dict[str, Any]] = []
         self.model: str | None = None
         """The name of the only model of the files that are being read, if the user states it."""
         self._stated: dict[str, str] = {}
-        self.totals: Counter[str] = Counter()
-        """Counts by the template of the sentence about them."""
 
     def __len__(self) -> int:
-        return len(self._added["score"]) + sum(len(block["score"]) for block in self._blocks)
+        return sum(len(block["score"]) for block in self._blocks)
 
     def column(self, name: str) -> npt.NDArray[Any]:
         """Return a column of the rows: learner, item, epoch, score, status or an amount."""
         parts = [block[name] for block in self._blocks]
-        last = self._added[name]
-        if len(last) or not parts:
-            parts.append(np.array(last, dtype=np.dtype(_KINDS[name])))
+        if not parts:
+            return np.empty(0, dtype=np.dtype(_KINDS[name]))
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def learner(self, name: Any, *, model: str | None = None) -> int:
@@ -221,60 +220,53 @@ class EvalRows:
         return self.learners.setdefault(label, len(self.learners))
 
     def item(
-        self,
-        task: Any,
-        name: Any,
-        *,
-        cluster: Any = None,
-        fingerprint: Any = None,
+        self, task: str, name: str, *, cluster: Any = None, content: str | None = None,
         where: str = "",
-    ) -> int:
+    ) -> int:  # fmt: skip
         """Return the code of an item of a task.
 
         - `task`, `name`: The names that identify it.
         - `cluster`: The group of items that it belongs to, the same for every learner.
-        - `fingerprint`: A hash of its content. Reading stops if two learners have different content
+        - `content`: A part of its content. Reading stops if two learners have different content
           under one name.
         - `where`: The file, for the error message.
         """
         task_code = self.tasks.get(task)
         if task_code is None:
             task_code = self.tasks.setdefault(clean_name(task), len(self.tasks))
-        key = (task_code, name if type(name) is str else clean_name(name))
-        code = self.items.get(key)
+        code = self.items.get((task_code, name))
         if code is None:
-            key = (task_code, clean_name(key[1]))
-            code = self.items.get(key)
-        if code is None:
-            code = len(self.items)
-            self.items[key] = code
-            self.item_task.append(task_code)
-            self.item_cluster.append(-1)
-        if cluster is not None and cluster == cluster and str(cluster).strip():
-            group = self.clusters.setdefault(clean_name(cluster), len(self.clusters))
-            before = self.item_cluster[code]
-            if before == -1:
-                self.item_cluster[code] = group
-            elif before != group:
+            key = (task_code, clean_name(name))
+            code = self.items.setdefault(key, len(self.items))
+            if code == len(self.item_task):
+                self.item_task.append(task_code)
+                self.item_cluster.append(-1)
+        if cluster is not None and cluster != "" and cluster == cluster:
+            self._set_cluster(code, clean_name(cluster), name, where)
+        if content is not None:
+            digest = hash(content)
+            before, first = self._contents.setdefault(code, (digest, where))
+            if before != digest:
                 raise TableError(
-                    f"{where}: item {key[1]!r:.80} of task {task!r} is in cluster "
-                    f"{clean_name(cluster)!r:.80} here and in {list(self.clusters)[before]!r:.80} "
-                    "elsewhere; an item must belong to one cluster."
+                    f"{where}: the content of item {name!r:.80} of task {task!r:.80} differs from "
+                    f"{first if first != where else 'another row'}, so the two runs cannot be "
+                    "paired: run them with the same version of the task, or leave it out with ",
+                    use(exclude=task),
+                    ".",
                 )
-        if fingerprint is not None:
-            hashable = type(fingerprint) is str or type(fingerprint) is int
-            digest = hash(fingerprint if hashable else clean_name(fingerprint))
-            if self._fingerprints.setdefault(code, digest) != digest:
-                first = self._fingerprint_files.get(code)
-                raise TableError(
-                    f"{where}: the content of item {key[1]!r:.80} of task {task!r} (hash "
-                    f"{str(fingerprint)[:12]!r}) differs from {first or 'the previous file'}, so "
-                    "the two runs cannot be paired; run them with the same version of the task, or "
-                    "omit that task."
-                )
-            if where:
-                self._fingerprint_files.setdefault(code, where)
         return code
+
+    def _set_cluster(self, code: int, cluster: str, name: str, where: str) -> None:
+        group = self.clusters.setdefault(cluster, len(self.clusters))
+        before = self.item_cluster[code]
+        if before == -1:
+            self.item_cluster[code] = group
+        elif before != group:
+            raise TableError(
+                f"{where}: item {name!r:.80} is in cluster {cluster!r:.80} here and in "
+                f"{list(self.clusters)[before]!r:.80} elsewhere; an item must belong to one "
+                "cluster."
+            )
 
     def items_of(self, task: Any, names: Sequence[str]) -> list[int]:
         """Return the codes of many items of one task, without cluster and fingerprint."""
@@ -300,35 +292,6 @@ class EvalRows:
             codes.append(code)
         return codes
 
-    def add(
-        self,
-        learner: int,
-        item: int,
-        *,
-        epoch: int = 0,
-        score: float = NAN,
-        status: str = "scored",
-        cost: float = NAN,
-        latency: float = NAN,
-        tokens_in: float = NAN,
-        tokens_out: float = NAN,
-    ) -> None:
-        """Add a row; a score that is not a finite number makes it ``"unscored"``."""
-        code = _CODES[status]
-        if code == SCORED and not -MAX_SCORE < score < MAX_SCORE:
-            code = _CODES["unscored"]
-            score = NAN
-        columns = self._added
-        columns["learner"].append(learner)
-        columns["item"].append(item)
-        columns["epoch"].append(epoch)
-        columns["score"].append(score)
-        columns["status"].append(code)
-        columns["cost"].append(cost)
-        columns["latency"].append(latency)
-        columns["tokens_in"].append(tokens_in)
-        columns["tokens_out"].append(tokens_out)
-
     def extend(
         self,
         learner: Codes,
@@ -340,9 +303,6 @@ class EvalRows:
         **amounts: Floats,
     ) -> None:
         """Add many rows; `status` holds codes into `STATUSES`."""
-        if len(self._added["score"]):
-            self._blocks.append({name: np.array(values) for name, values in self._added.items()})
-            self._added = _empty_columns()
         count = len(score)
         finite = (score < MAX_SCORE) & (score > -MAX_SCORE)
         if not finite.all():
@@ -355,18 +315,11 @@ class EvalRows:
             "epoch": np.broadcast_to(np.int32(0), count) if epoch is None else epoch,
             "score": score,
             "status": status,
-            **{name: amounts.get(name, unknown) for name in _AMOUNTS},
+            **{name: amounts.get(name, unknown) for name in AMOUNTS},
         }
         self._blocks.append(
             {name: np.asarray(each, np.dtype(_KINDS[name])) for name, each in columns.items()}
         )
-
-    def rename_learners(self, names: Mapping[str, str]) -> None:
-        """Rename learners, unless two would get the same name."""
-        new_names = [names.get(name, name) for name in self.learners]
-        if len(set(new_names)) == len(new_names):
-            self.models = {names.get(name, name): model for name, model in self.models.items()}
-            self.learners = {name: code for code, name in enumerate(new_names)}
 
     def rename(self, names: Mapping[str, str]) -> None:
         """Give learners the names that the user states: new names to names in the logs."""
@@ -396,27 +349,40 @@ class EvalRows:
         learners, tasks = chosen(self.learners), chosen(self.tasks)
         task_of = np.array(self.item_task)
         keep = learners[self.column("learner")] & tasks[task_of[self.column("item")]]
-        if keep.all():
+        if not keep.all():
+            self._blocks = [{name: self.column(name)[keep] for name in _KINDS}]
+
+    def drop_unused(self) -> None:
+        """Drop learners, items, tasks and clusters without rows."""
+        used = np.zeros(len(self.items), dtype=bool)
+        used_learners = np.zeros(len(self.learners), dtype=bool)
+        for block in self._blocks:
+            used[block["item"]] = True
+            used_learners[block["learner"]] = True
+        if not used_learners.all():
+            names = [name for name, use in zip(self.learners, used_learners, strict=True) if use]
+            self._recode("learner", used_learners)
+            self.learners = {name: code for code, name in enumerate(names)}
+        if used.all():
             return
-        columns = {name: self.column(name)[keep] for name in _KINDS}
-        left, columns["learner"] = np.unique(columns["learner"], return_inverse=True)
-        names = list(self.learners)
-        self.learners = {names[old]: new for new, old in enumerate(left.tolist())}
-        left, columns["item"] = np.unique(columns["item"], return_inverse=True)
-        left_tasks, item_task = np.unique(task_of[left], return_inverse=True)
-        task_names = list(self.tasks)
+        self._recode("item", used)
+        left = np.flatnonzero(used)
+        left_tasks, item_task = np.unique(np.array(self.item_task)[left], return_inverse=True)
+        task_names, items, clusters = list(self.tasks), list(self.items), list(self.clusters)
         self.tasks = {task_names[old]: new for new, old in enumerate(left_tasks.tolist())}
-        items = list(self.items)
-        self.items = {(int(item_task[new]), items[old][1]): new
-                      for new, old in enumerate(left.tolist())}  # fmt: skip
+        self.items = {
+            (int(item_task[new]), items[old][1]): new for new, old in enumerate(left.tolist())
+        }
         self.item_task = array("i", item_task.tolist())
-        self.item_cluster = array("i", np.array(self.item_cluster)[left].tolist())
-        used = [code for code in dict.fromkeys(self.item_cluster) if code >= 0]
-        clusters = list(self.clusters)
-        self.clusters = {clusters[old]: new for new, old in enumerate(used)}
-        position = {old: new for new, old in enumerate(used)}
-        self.item_cluster = array("i", [position.get(code, -1) for code in self.item_cluster])
-        self._blocks, self._added = [columns], _empty_columns()
+        groups = np.array(self.item_cluster)[left].tolist()
+        position = {old: new for new, old in enumerate(dict.fromkeys(g for g in groups if g >= 0))}
+        self.clusters = {clusters[old]: new for old, new in position.items()}
+        self.item_cluster = array("i", [position.get(group, -1) for group in groups])
+
+    def _recode(self, name: str, used: npt.NDArray[np.bool_]) -> None:
+        position = np.cumsum(used, dtype=np.int32) - 1
+        for block in self._blocks:
+            block[name] = position[block[name]]
 
     def note(self, sentence: str) -> None:
         """Add a sentence to the account."""
@@ -429,10 +395,6 @@ class EvalRows:
             self.warnings.append(sentence)
             self.note(sentence)
 
-    def count(self, template: str) -> None:
-        """Count an event whose total becomes a sentence: ``{n} samples had no answer``."""
-        self.totals[template] += 1
-
     def metric(self, name: str, higher_is_better: bool | None = None) -> None:
         """Add a metric, and its direction if the log states it."""
         before = self.metrics.get(name)
@@ -444,12 +406,6 @@ class EvalRows:
                 )
             return
         self.metrics[name] = before if before is not None else higher_is_better
-
-    def note_counts(self) -> None:
-        """Turn the counts into sentences."""
-        for template, count in self.totals.items():
-            self.note(template.replace("{n}", str(count)))
-        self.totals.clear()
 
     def settle_epochs(self) -> tuple[Any, Any]:
         """Number the epochs that the reader left open; return all epochs and the rows to keep.
@@ -522,17 +478,29 @@ class EvalRows:
         self.note(f"{counted(len(names), 'model')}: {shortened(names, 12)}.")
 
 
-class ContentCheck:
-    """Items whose content, such as the prompt, differs between learners."""
+def only_means(scores: Floats, learner: Codes) -> bool:
+    """Return whether the scores are constant within every learner, and not just right or wrong.
 
-    def __init__(self) -> None:
-        self.first: dict[int, Any] = {}
-        self.differing: set[int] = set()
+    Such numbers are means of whole models, not scores of items. One row each shows nothing.
 
-    def add(self, item: int, content: Any) -> None:
-        """Compare the content of an item with the first one."""
-        if content is not None and self.first.setdefault(item, content) != content:
-            self.differing.add(item)
+    Examples
+    --------
+    >>> only_means(np.array([0.7, 0.7, 0.6, 0.6]), np.array([0, 0, 1, 1]))
+    True
+    >>> only_means(np.array([1.0, 1.0, 0.0, 0.0]), np.array([0, 0, 1, 1]))
+    False
+    """
+    known = np.isfinite(scores[:ROWS_AT_ONCE])
+    first = np.full(int(learner.max(initial=0)) + 1, NAN)
+    head, codes = scores[:ROWS_AT_ONCE][known], learner[:ROWS_AT_ONCE][known]
+    first[codes[::-1]] = head[::-1]
+    # the beginning of a long table usually shows it
+    if np.isin(head, (0.0, 1.0)).all() or not (head == first[codes]).all():
+        return False
+    known = np.isfinite(scores)
+    first[learner[known][::-1]] = scores[known][::-1]
+    alone = np.isfinite(first).sum() == known.sum()
+    return bool((scores[known] == first[learner[known]]).all() and not alone)
 
 
 def all_different(columns: Sequence[tuple[Codes, int]]) -> bool:
@@ -559,10 +527,6 @@ def all_different(columns: Sequence[tuple[Codes, int]]) -> bool:
         return False
     ordered = np.sort(keys(0, count))
     return bool((ordered[1:] != ordered[:-1]).all())
-
-
-def _empty_columns() -> dict[str, array[Any]]:
-    return {name: array(kind) for name, kind in _KINDS.items()}
 
 
 def _turns(sorted_cells: Any) -> Any:

@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
-import re
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from filecmp import cmp
 from functools import cached_property
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import IO, Any
 
 from bestofk._base.errors import ArgumentError, MissingExtraError, TableError
 from bestofk._base.missing_files import no_such_file
 from bestofk.data.tables.limits import (
-    allowed_bytes,
     check_expansion,
     check_json,
-    json_bytes,
+    decompress,
+    read_file,
+    regular_size,
 )
 
-_BLANK = re.compile(r"[ \t\n\r]*")
-_DECODE = json.JSONDecoder().raw_decode
 _INCOMPLETE = (json.JSONDecodeError, UnicodeDecodeError)
 """Errors that a truncated line can cause."""
 MAX_LINE_BYTES = 1 << 28
-_WINDOW = 1 << 16
-"""Characters of most elements of an array."""
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]')
 
 
 def loads(text: str, where: str, *, file_size: int | None = None) -> Any:
@@ -93,156 +91,7 @@ def _opened(path: Path, where: str) -> Iterator[IO[bytes]]:
         if not packed:
             yield file
             return
-        from io import BytesIO
-
-        from bestofk.data.tables.limits import decompress
-
         yield BytesIO(decompress(file.read(), where))
-
-
-class JsonParts:
-    """A JSON object with one long array, or a long array, read one element at a time.
-
-    - `text`: The object or the array.
-    - `stream`: The keys that lead to the array.
-    - `where`: The name of the text in errors.
-    - `file_size`: The size of the compressed file that contains the text, if it is compressed.
-
-    Examples
-    --------
-    >>> text = '{"version": 3, "results": {"stats": 1, "results": [{"a": 1}, {"a": 2}]}}'
-    >>> for path, value in JsonParts(text, ("results", "results"), "x.json"):
-    ...     print(path, value)
-    ('version',) 3
-    ('results', 'stats') 1
-    ('results', 'results', '[]') {'a': 1}
-    ('results', 'results', '[]') {'a': 2}
-    """
-
-    def __init__(
-        self,
-        text: str,
-        stream: tuple[str, ...],
-        where: str,
-        *,
-        file_size: int | None = None,
-    ) -> None:
-        self._text, self._stream, self._where = text, stream, where
-        self._position = 0
-        self._file_size = len(text) if file_size is None else file_size
-        # one element at a time may be all right if the whole text is not
-        self._check_each = json_bytes(text) > allowed_bytes(self._file_size)
-
-    def __iter__(self) -> Iterator[tuple[tuple[str, ...], Any]]:
-        self._position = 0
-        self._skip_blanks()
-        if not self._stream and self._next() == "[":
-            for _ in self._between("[", "]"):
-                yield ("[]",), self._value()
-        elif self._next() == "{":
-            yield from self._object((), self._stream)
-        else:
-            raise TableError(f"{self._where} must be a JSON object.")
-        self._skip_blanks()
-        if self._position < len(self._text):
-            raise self._error()
-
-    def _object(
-        self, path: tuple[str, ...], stream: tuple[str, ...]
-    ) -> Iterator[tuple[tuple[str, ...], Any]]:
-        for _ in self._between("{", "}"):
-            key = self._key()
-            here = (*path, key)
-            if not stream or key != stream[0] or self._next() not in "{[":
-                yield here, self._value()
-            elif self._next() == "[" and len(stream) == 1:
-                for _ in self._between("[", "]"):
-                    yield (*here, "[]"), self._value()
-            elif self._next() == "{" and len(stream) > 1:
-                yield from self._object(here, stream[1:])
-            else:
-                yield here, self._value()
-
-    def _between(self, left: str, right: str) -> Iterator[None]:
-        """Yield once for each member between the brackets, at its beginning."""
-        self._expect(left)
-        first = True
-        while self._next() != right:
-            if not first:
-                self._expect(",")
-            first = False
-            if self._position >= len(self._text):
-                raise self._error()
-            yield
-            self._skip_blanks()
-        self._expect(right)
-
-    def _value(self) -> Any:
-        if self._check_each:
-            window = self._text[self._position : self._position + _WINDOW]
-            try:
-                value, length = _DECODE(window, 0)
-            except (RecursionError, ValueError):
-                self._check_element()
-            else:
-                # a number at the end of the window may continue
-                if length < len(window):
-                    self._position += length
-                    return value
-        try:
-            value, self._position = _DECODE(self._text, self._position)
-        except (RecursionError, ValueError) as error:
-            raise not_json(error, self._where) from None
-        return value
-
-    def _check_element(self) -> None:
-        """Refuse a long element whose values would need too much memory."""
-        depth, needed = 0, 0
-        most = allowed_bytes(self._file_size)
-        for token in _TOKEN.finditer(self._text, self._position):
-            symbol = token[0]
-            if symbol in ("{", "["):
-                depth += 1
-                needed += 128
-            elif symbol in ("}", "]"):
-                depth -= 1
-                if depth <= 0:
-                    break
-            elif symbol == ",":
-                needed += 32
-            if needed > most:
-                break
-        needed += len(self._text) if depth > 0 else 0
-        check_expansion(
-            self._where, file_size=self._file_size, needed=needed, what="contains many values"
-        )
-
-    def _key(self) -> str:
-        key = self._value()
-        if not isinstance(key, str):
-            raise self._error()
-        self._skip_blanks()
-        self._expect(":")
-        return key
-
-    def _next(self) -> str:
-        return self._text[self._position : self._position + 1] or " "
-
-    def _expect(self, character: str) -> None:
-        if self._next() != character:
-            raise self._error()
-        self._position += 1
-        self._skip_blanks()
-
-    def _skip_blanks(self) -> None:
-        match = _BLANK.match(self._text, self._position)
-        self._position = match.end() if match else self._position
-
-    def _error(self) -> TableError:
-        if self._position >= len(self._text):
-            return TableError(f"{self._where}: the JSON is truncated.")
-        line = self._text.count("\n", 0, self._position) + 1
-        return TableError(f"{self._where} is not valid JSON (line {line}).")
 
 
 STORED, DEFLATED, ZSTANDARD = 0, 8, 93
@@ -290,14 +139,6 @@ class ZipMembers:
     def json(self, name: str) -> Any:
         """Return the value of a member."""
         return loads(self.text(name), self._where(name), file_size=self._file_size)
-
-    def elements(self, name: str) -> Iterator[Any]:
-        """Yield the elements of a member that is an array."""
-        where, text = self._where(name), self.text(name)
-        if not text.lstrip().startswith("["):
-            raise TableError(f"{where} must be an array.")
-        for _, value in JsonParts(text, (), where, file_size=self._file_size):
-            yield value
 
     def _where(self, name: str) -> str:
         return f"{self.source}: {name!r:.120}"
@@ -362,15 +203,16 @@ class ZipMembers:
         return data
 
 
-HEAD_BYTES = 1 << 18
-"""Bytes by which a format recognises a file."""
-_KEY_CHARACTERS = 1 << 15
-"""Characters to search first for the keys of a file."""
+HEAD_BYTES = 1 << 16
+"""Bytes that show what kind of file it is."""
 MAX_FILES = 200_000
+JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+CSV_SUFFIXES = (".csv", ".tsv", ".tab")
+PARQUET_SUFFIXES = (".parquet", ".pq")
 
 
 class Source:
-    """A file, and the facts that its beginning shows."""
+    """A file, and what it contains."""
 
     def __init__(self, path: Path, *, named: bool, root: Path | None = None) -> None:
         self.path = path
@@ -394,7 +236,7 @@ class Source:
     @cached_property
     def size(self) -> int:
         """The size in bytes."""
-        return self.path.stat().st_size
+        return regular_size(self.path)
 
     @cached_property
     def head(self) -> bytes:
@@ -414,103 +256,95 @@ class Source:
     @cached_property
     def stem(self) -> str:
         """The name of the file without its suffixes, including ``.gz``."""
+        return Path(self._plain_name).stem
+
+    @property
+    def _plain_name(self) -> str:
         name = self.path.name
-        return Path(name[:-3] if name.lower().endswith(".gz") else name).stem
+        return name[:-3] if name.lower().endswith(".gz") else name
 
-    @cached_property
-    def members(self) -> frozenset[str]:
-        """The names in a zip archive; empty if the file is not an intact archive."""
-        if self.head[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
-            return frozenset()
-        try:
-            with ZipMembers(self.path) as archive:
-                return frozenset(archive.names)
-        except TableError:
-            return frozenset()
+    @property
+    def suffix(self) -> str:
+        """The suffix before ``.gz``, in lower case."""
+        return Path(self._plain_name).suffix.lower()
 
-    @cached_property
-    def is_binary(self) -> bool:
-        """True if the first bytes contain NUL and the file is not Parquet."""
-        return b"\0" in self.head[:4096] and self.head[:4] != b"PAR1"
-
-    @cached_property
-    def text_head(self) -> str:
-        """The first bytes as text; empty if they are binary."""
-        if b"\0" in self.head[:4096]:
-            return ""
-        return self.head.decode("utf-8", errors="replace").lstrip("\ufeff")
-
-    @cached_property
-    def keys(self) -> Mapping[str, frozenset[str]]:
-        """The keys of the first JSON object in the head, each with the keys below it.
-
-        For an array, the keys of its first object.
-        """
-        keys = _keys(self.text_head[:_KEY_CHARACTERS])
-        # one key or none: the first part is longer than that
-        return keys if len(keys) > 1 else _keys(self.text_head)
+    @property
+    def is_table(self) -> bool:
+        """True if a reader of tables may read the file."""
+        return self.suffix in (*JSON_SUFFIXES, *CSV_SUFFIXES, *PARQUET_SUFFIXES, ".xlsx")
 
     def text(self) -> str:
         """Return the whole file as text."""
-        from bestofk.data.tables.limits import decompress
-
         try:
-            return decompress(self.path.read_bytes(), self.name).decode("utf-8-sig")
+            return decompress(read_file(self.path), self.name).decode("utf-8-sig")
         except UnicodeDecodeError:
             raise TableError(f"{self.name} is not UTF-8 text.") from None
 
-    def json(self) -> Any:
-        """Return the whole file as one JSON value."""
+    def document(self, note: Callable[[str], None]) -> Any:
+        """Return a JSON value, or an iterator over rows; None if the file is neither."""
+        start = self.head.removeprefix(b"\xef\xbb\xbf").lstrip()
+        if self.head[:4] == b"PAR1":
+            return self._parquet_rows()
+        if self.suffix in CSV_SUFFIXES and b"\0" not in self.head:
+            return self._csv_rows()
+        if start[:1] not in (b"{", b"["):
+            return None
+        if start[:1] == b"{" and self._has_lines(start):
+            return (value for _, value in each_line(self.path, self.name, note))
         return loads(self.text(), self.name, file_size=self.size)
 
-    def sibling(self, name: str) -> Source:
-        """Return a file next to this one."""
-        return Source(self.path.with_name(name), named=False, root=self.root)
+    def _has_lines(self, start: bytes) -> bool:
+        """Return whether the first line is a whole JSON value; a long one need not be."""
+        first, newline, rest = start.partition(b"\n")
+        if not newline:
+            return self.suffix in (".jsonl", ".ndjson")
+        try:
+            json.loads(first)
+        except (RecursionError, ValueError):
+            return False
+        return bool(rest.strip()) or self.suffix in (".jsonl", ".ndjson")
+
+    def _csv_rows(self) -> Iterator[dict[str, Any]]:
+        first = self.head.partition(b"\n")[0].decode(errors="replace")
+        delimiter = max(",;\t|", key=first.count)
+        csv.field_size_limit(MAX_LINE_BYTES)
+        with _opened(self.path, self.name) as file:
+            lines = TextIOWrapper(file, encoding="utf-8-sig", newline="")
+            for row in csv.DictReader(lines, delimiter=delimiter):
+                # surplus cells have no name
+                yield {
+                    key.strip(): (cell or None) for key, cell in row.items() if isinstance(key, str)
+                }
+
+    def _parquet_rows(self) -> Iterator[dict[str, Any]]:
+        from bestofk.data.tables.arrow_files import parquet_rows
+
+        return parquet_rows(self.path, self.name)
 
 
-def without_copies(sources: Sequence[Source], note: Callable[[str], None]) -> list[Source]:
-    """Skip copies of files, for formats whose rows name the model."""
-    by_size: dict[int, list[Source]] = {}
-    originals = []
-    for source in sources:
-        same_size = by_size.setdefault(source.size, [])
-        original = next(
-            (other for other in same_size if cmp(other.path, source.path, shallow=False)), None
-        )
-        if original is None:
-            same_size.append(source)
-            originals.append(source)
-        else:
-            note(f"{source.name} is a copy of {original.name} and was skipped.")
-    return originals
+def file_names(sources: Sequence[Source]) -> list[str]:
+    """Return a name for each file: without its suffix, or of its folder if that is not unique."""
+    forms = (
+        [source.stem for source in sources],
+        [source.path.resolve().parent.name for source in sources],
+        [source.path.name for source in sources],
+    )
+    counted = [(names, Counter(names)) for names in forms]
+    return [
+        next((names[k] for names, count in counted if count[names[k]] == 1), str(source.path))
+        for k, source in enumerate(sources)
+    ]
 
 
-def _keys(text: str) -> dict[str, frozenset[str]]:
-    """Return the keys of the first object in a text that may be truncated, with the keys below."""
-    keys: dict[str, set[str]] = {}
-    depth = 0
-    outer = last = ""
-    start = text.lstrip()[:1]
-    if start not in ("{", "["):
-        return {}
-    base = 0 if start == "{" else 1
-    for token in _TOKEN.finditer(text):
-        symbol = token[0]
-        if symbol in "{[":
-            depth += 1
-        elif symbol in "}]":
-            depth -= 1
-            if depth <= base:
-                break
-        elif symbol == ":":
-            if depth == base + 1:
-                outer = last
-                keys.setdefault(outer, set())
-            elif depth == base + 2 and outer in keys:
-                keys[outer].add(last)
-        elif symbol != ",":
-            last = symbol[1:-1]
-    return {key: frozenset(below) for key, below in keys.items()}
+def is_copy(source: Source, by_size: dict[int, list[Source]]) -> bool:
+    """Return whether a file is a copy of an earlier one, which are kept by their sizes."""
+    same_size = by_size.setdefault(source.size, [])
+    if source.model is None and any(
+        cmp(other.path, source.path, shallow=False) for other in same_size
+    ):
+        return True
+    same_size.append(source)
+    return False
 
 
 def find_sources(paths: Any, models: Mapping[str, Any] | None = None) -> list[Source]:
@@ -560,7 +394,7 @@ def _in_folder(folder: Path) -> Iterator[Source]:
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
-            if name.startswith("."):
+            if name.startswith(".") and not name.endswith(".json"):
                 continue
             count += 1
             if count > MAX_FILES:

@@ -6,7 +6,7 @@ pyarrow is an extra. Without it, `read_table` reads large text files, more slowl
 from __future__ import annotations
 
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -26,6 +26,7 @@ MIN_FILE_BYTES = 1 << 20
 _BLOCK = 1 << 20
 _MAX_BLOCK = 1 << 26
 _SAMPLE = 1 << 16
+_ROWS_AT_ONCE = 1000
 _BYTES_PER_COLUMN = 8 << 10
 """Memory of a column without rows."""
 _PRINTED = bytes(set(range(32, 127)) | set(b"\t\r\n"))
@@ -109,6 +110,22 @@ def _categorical(column: Any) -> Any:
     names = [from_text_cell(name) for name in chunks[0].dictionary.to_pylist()]
     codes, texts = recode(parts[0] if len(parts) == 1 else np.concatenate(parts), names)
     return pd.Categorical.from_codes(codes, categories=pd.Index(texts, dtype=object))
+
+
+def parquet_rows(path: Path, source: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a Parquet file as dictionaries, nested as in the file."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise MissingExtraError(f"{source}: a Parquet file", "parquet") from None
+    try:
+        with pq.ParquetFile(path) as file:
+            _check_size(file.metadata, source, path.stat().st_size)
+            for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
+                yield from batch.to_pylist()
+    except (pa.ArrowException, OSError, IndexError, UnicodeDecodeError):
+        raise TableError(f"{source}: not a Parquet file, or a damaged one.") from None
 
 
 def parquet_names(path: Path) -> list[str]:

@@ -1,1 +1,0 @@
-"""Log formats: each module reads the logs of one harness into rows."""

@@ -1,0 +1,617 @@
+"""Tables of scores: one row per model, item and epoch, or one column per model.
+
+A long table has columns for the item and the score, and one for the model unless each file is one
+model. A wide table has one row per item and one column of scores per model. bestofk finds columns by
+their names; the user names the others. Values within objects have dotted names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats
+from bestofk._base.errors import (
+    Advice,
+    ArgumentError,
+    BestOfKError,
+    TableError,
+    UnknownNameError,
+    use,
+)
+from bestofk._base.formatting import joined, shortened
+from bestofk.data.tables.arrow_files import ColumnSelection, read_named_columns
+from bestofk.data.tables.cells import Levels
+from bestofk.data.tables.reading import read_table
+from bestofk.data.tables.table import Table
+from bestofk.evals.query import LogQuery, higher_by_name, pick_metric
+from bestofk.evals.rows import (
+    AMOUNTS,
+    NAN,
+    STATUSES,
+    EvalRows,
+    all_different,
+    matches,
+    number_of,
+    only_means,
+)
+from bestofk.evals.sources import Source, file_names, is_copy
+from bestofk.losses.columns import EVAL_ROLES, direction_of, find, normal
+
+_CONTENTS = ("question", "prompt", "query", "problem", "input", "inputs", "user_input", "request")
+"""Names of columns that hold the content of an item."""
+_ANSWERS = ("answer", "response", "output", "outputs", "completion", "prediction", "generation",
+            "actual_output", "model_response", "reference", "ground_truth", "expected_output",
+            "retrieved_contexts", "contexts")  # fmt: skip
+"""Columns of a table about one model, whose columns of numbers are metrics."""
+_CONTAINERS = ("scores", "feedback", "evaluations", "score", "metric", "metrics")
+"""Objects that hold scores by the name of the metric."""
+_SURE_SCORES = ("score", "correct", "is_correct", "accuracy", "acc", "passed", "pass", "success",
+                "exact_match", "f1")  # fmt: skip
+_METRIC_VALUES = ("score", "value", "result", "grade")
+"""Score columns whose name does not say the metric, so that another column may."""
+_UNSCORABLE = (STATUSES.index("error"), STATUSES.index("missing"))
+_STATUS_SYNONYMS = {
+    "ok": "scored", "success": "scored", "done": "scored", "completed": "scored",
+    "failed": "error", "failure": "error", "timeout": "limit", "truncated": "limit",
+    "nan": "unscored", "none": "unscored", "skipped": "missing",
+}  # fmt: skip
+
+
+def public_role(role: str) -> str:
+    """Return the public name of a role: the learners of a log are models."""
+    return "model" if role == "learner" else role
+
+
+def read_tables(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> None:
+    """Write the rows of tables; without a column of models each file is one model."""
+    names = dict(zip(sources, file_names(sources), strict=True))
+    by_size: dict[int, list[Source]] = {}
+    items: list[set[int]] = []
+    errors: list[BestOfKError] = []
+    content = None
+    for source in sources:
+        rows.model = source.model
+        try:
+            reader = _reader(source, query, rows, names[source])
+        except BestOfKError as error:
+            if source.named:
+                raise
+            # a folder may hold other tables, too
+            errors.append(error)
+            continue
+        if "learner" in reader.roles and is_copy(source, by_size):
+            rows.note(f"{source.name} is a copy of another file and was skipped.")
+            continue
+        codes = reader.write()
+        if "learner" not in reader.roles and "score" in reader.roles:
+            items.append(set(codes.tolist()))
+            content = reader.content or content
+    rows.model = None
+    if errors and len(errors) == len(sources):
+        raise errors[0]
+    for error in errors:
+        rows.note(f"Skipped: {error}")
+        rows.unused.append(f"Skipped: {error}")
+    if content is not None and len(items) > 1 and not any(items[0] & each for each in items[1:]):
+        raise TableError(
+            "The files have no item in common, because every run has its own names: pair the items "
+            "by their content with ",
+            use(columns={"item": content}),
+            ".",
+        )
+
+
+def _reader(source: Source, query: LogQuery, rows: EvalRows, name: str) -> _Reader:
+    """Read the columns that are needed, or the whole table if these do not suffice."""
+    table = read_named_columns(source.path, partial(_columns_to_read, query=query))
+    if table is not None:
+        try:
+            return _Reader(table, query, rows, name, whole=False)
+        except BestOfKError:
+            # the slower reader's errors name the line
+            pass
+    return _Reader(read_table(source.path, nested=True), query, rows, name, whole=True)
+
+
+def read_frames(frames: Mapping[str, Any], query: LogQuery, rows: EvalRows) -> None:
+    """Write the rows of data frames by model; the model ``""`` is in a column of the frame."""
+    for model, frame in frames.items():
+        source = f"the data frame of {model!r}" if model else "the data frame"
+        rows.model = model or None
+        _Reader(Table.from_frame(frame, source=source), query, rows, "", whole=True).write()
+    rows.model = None
+
+
+def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSelection:
+    """Return the columns of the roles."""
+    roles = _roles(columns, "", query)
+    numbers = [roles[role] for role in (*AMOUNTS, "epoch") if role in roles]
+    score = roles["score"]
+    names = [column for column in roles.values() if column not in (*numbers, score)]
+    content = _content(columns, roles)
+    return ColumnSelection(names + ([content] if content else []), numbers, [score])
+
+
+def _content(columns: Sequence[str], roles: Mapping[str, str]) -> str | None:
+    """Return the content of the items if each file is one model, which may number them itself."""
+    if "learner" in roles:
+        return None
+    free = [column for column in columns if column not in roles.values()]
+    return next((column for column in free if normal(column) in _CONTENTS), None)
+
+
+# The columns
+
+
+def _roles(
+    columns: Sequence[str], source: str, query: LogQuery, table: Table | None = None
+) -> dict[str, str]:
+    """Return the column of each role; a whole `table` may be wide, without a column of scores."""
+    named = _named(columns, source, query)
+    objects = {column[:at] for column in columns for at, sign in enumerate(column) if sign == "."}
+    free = [
+        column
+        for column in columns
+        # the text of an object can name an item
+        if column not in named.values()
+        and (column not in objects or normal(column) in EVAL_ROLES["item"])
+    ]
+    wanted = {role: names for role, names in EVAL_ROLES.items() if role not in named}
+    roles = {**named, **find(free, wanted)}
+    if "metric" not in named and normal(roles.get("score", "")) not in _METRIC_VALUES:
+        # a column of metrics belongs to a column of numbers without a name of its own
+        roles.pop("metric", None)
+    by_rows = "metric" in roles
+    metrics = _containers(columns)
+    if query.metric and "score" not in named and not by_rows:
+        known = {**{column: column for column in columns}, **metrics}
+        chosen = next((known[name] for name in query.metric if name in known), None)
+        if chosen is None:
+            others = [column for column in columns if column not in roles.values()]
+            by_name = [roles["score"]] if "score" in roles else []
+            raise query.unknown_metric(metrics or by_name + others or columns, source)
+        roles = {role: column for role, column in roles.items() if column != chosen}
+        roles["score"] = chosen
+    elif "score" not in named and not by_rows:
+        sure = {column: column for column in columns if normal(column) in _SURE_SCORES}
+        by_name = {roles["score"]: roles["score"]} if "score" in roles else {}
+        candidates = sure or by_name or metrics
+        if not candidates and table is not None and "learner" not in roles:
+            numbers = _number_columns(table, roles, query)
+            if len(numbers) > 1 and not _is_one_model(table, numbers):
+                roles.pop("score", None)
+                return _without_cluster(roles, query)
+            candidates = {column: column for column in numbers} if "item" in roles else {}
+        if table is not None and len(candidates) > 1:
+            candidates = _varying(table, candidates, roles) or candidates
+        if candidates:
+            roles["score"] = candidates[str(pick_metric((), candidates, source))]
+    absent = [role for role in ("item", "score") if role not in roles]
+    if absent:
+        raise _absent_columns(absent, columns, source)
+    return _without_cluster(roles, query)
+
+
+def _named(columns: Sequence[str], source: str, query: LogQuery) -> dict[str, str]:
+    """Return the columns that the user names, by role."""
+    named = dict(query.columns)
+    for role in named:
+        if role not in EVAL_ROLES:
+            known = [public_role(name) for name in EVAL_ROLES]
+            raise UnknownNameError("role of a column", role, known)
+    if query.cluster is not None:
+        named["cluster"] = query.cluster
+    for column in named.values():
+        if column not in columns:
+            raise UnknownNameError("column", column, columns, source)
+    if len(set(named.values())) < len(named):
+        raise ArgumentError(f"columns must be different for each role; got {named!r:.200}.")
+    return named
+
+
+def _without_cluster(roles: dict[str, str], query: LogQuery) -> dict[str, str]:
+    return {r: column for r, column in roles.items() if r != "cluster" or query.cluster is not None}
+
+
+def _containers(columns: Sequence[str]) -> dict[str, str]:
+    """Return the columns within objects of scores, by the name of their metric.
+
+    Examples
+    --------
+    >>> _containers(["id", "scores.Factuality", "scores.Style"])
+    {'Factuality': 'scores.Factuality', 'Style': 'scores.Style'}
+    """
+    metrics: dict[str, str] = {}
+    for container in _CONTAINERS:
+        groups: dict[str, list[str]] = {}
+        for column in columns:
+            parts = column.split(".")
+            at = next((i for i, part in enumerate(parts[:-1]) if normal(part) == container), None)
+            if at is not None:
+                groups.setdefault(parts[at + 1], []).append(column)
+        for name, group in groups.items():
+            scores = [column for column in group if column.endswith((".score", ".value"))]
+            if len(group) == 1 or scores:
+                metrics.setdefault(name, (scores or group)[0])
+        if metrics:
+            break
+    return metrics
+
+
+def _number_columns(table: Table, roles: Mapping[str, str], query: LogQuery) -> list[str]:
+    """Return the columns without a role that hold numbers or words such as yes and no."""
+    numbers = []
+    for column in table.columns:
+        if column in roles.values():
+            continue
+        if matches(column, query.exclude):
+            query.excluded.add(column)
+            continue
+        try:
+            if np.isfinite(_scores(table, column)).any():
+                numbers.append(column)
+        except TableError:
+            continue
+    return numbers
+
+
+def _is_one_model(table: Table, numbers: Sequence[str]) -> bool:
+    """Return whether columns of numbers are metrics of one model, not models."""
+    others = {normal(column) for column in table.columns}
+    return bool(others & set(_ANSWERS)) or any(
+        direction_of(column) is not None for column in numbers
+    )
+
+
+def _varying(
+    table: Table, candidates: Mapping[str, str], roles: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the candidates without means of whole models."""
+    codes = table.levels(roles["learner"]).codes if "learner" in roles else (
+        np.zeros(table.n_rows, dtype=np.int32))  # fmt: skip
+    kept = {}
+    for name, column in candidates.items():
+        try:
+            if not only_means(_scores(table, column), codes):
+                kept[name] = column
+        except TableError:
+            continue
+    return kept
+
+
+def _absent_columns(
+    roles: Sequence[str], columns: Sequence[str], source: str, *advice: str | Advice
+) -> TableError:
+    return TableError(
+        f"{source}: no column for {joined(roles)} among "
+        f"{shortened([repr(c) for c in columns], 12)}; name it, such as ",
+        use(columns={roles[0]: "NAME"}),
+        *advice,
+        "; for tables with one row per fold or data set use 'bestofk order'.",
+    )
+
+
+# The cells
+
+
+class _Reader:
+    """One table; `name` is that of the model if no column names the models."""
+
+    def __init__(
+        self, table: Table, query: LogQuery, rows: EvalRows, name: str, *, whole: bool
+    ) -> None:
+        self.query, self.rows, self.name, self.whole = query, rows, name, whole
+        self.roles = _roles(table.columns, table.source, query, table if whole else None)
+        self.content = _content(table.columns, self.roles) if "score" in self.roles else None
+        self.metric = self.roles.get("score", "score")
+        self.table = self._of_one_metric(table)
+        if "score" in self.roles:
+            self._check()
+
+    def _of_one_metric(self, table: Table) -> Table:
+        """Return the rows of one metric if a column names metrics."""
+        column = self.roles.get("metric")
+        if column is None:
+            by_column = {each: name for name, each in _containers(table.columns).items()}
+            self.metric = by_column.get(self.metric, self.metric)
+            return table
+        levels = table.levels(column)
+        where = f"{table.source}, {column!r},"
+        name = pick_metric(self.query.metric, levels.names, where)
+        if name is None:
+            raise self.query.unknown_metric(levels.names, table.source)
+        self.metric = name
+        return table.take(levels.codes == levels.names.index(name))
+
+    def _check(self) -> None:
+        """Raise if the roles do not fit the cells."""
+        table, roles = self.table, self.roles
+        for role in ("learner", "item"):
+            if role in roles and (missing := table.levels(roles[role]).codes < 0).any():
+                raise TableError(
+                    f"{table.location(int(missing.argmax()), roles[role])} must name the "
+                    f"{public_role(role)}; it is empty."
+                )
+        if "epoch" in roles:
+            return
+        named = [table.levels(roles[role]) for role in ("learner", "task", "item") if role in roles]
+        columns = [(levels.codes, len(levels.names)) for levels in named]
+        if not all_different(columns):
+            if not self.whole:
+                raise TableError("the other columns are needed")
+            if "learner" in roles or self.rows.model is not None:
+                self._refuse_unclear_repeats(columns)
+            else:
+                self._refuse_no_model()
+        elif "learner" not in roles and self.rows.model is None and not table.from_file:
+            self._refuse_no_model()
+        if "learner" in roles and "item" not in self.query.columns:
+            self._refuse_own_items()
+
+    def _refuse_no_model(self) -> None:
+        raise _absent_columns(
+            ["model"], self.table.columns, self.table.source, ", or pass ",
+            use(models={"NAME": "FILE"}),
+            " if the file is one model that answered its items several times",
+        )  # fmt: skip
+
+    def _refuse_unclear_repeats(self, columns: list[tuple[Any, int]]) -> None:
+        """Raise if a column without a role distinguishes the answers of a model to an item."""
+        table = self.table
+        for column in table.columns:
+            if column in self.roles.values():
+                continue
+            levels = table.levels(column)
+            if 2 * len(np.unique(levels.codes)) > table.n_rows:
+                continue
+            if all_different([*columns, (levels.codes, len(levels.names))]):
+                raise TableError(
+                    f"{table.source}: models have several answers to an item, which the column "
+                    f"{column!r} distinguishes: pass ",
+                    use(columns={"epoch": column}),
+                    " to average them, or ",
+                    use(columns={"task": column}),
+                    " ",
+                    use(task=levels.names[0]),
+                    " to select one.",
+                )
+
+    def _refuse_own_items(self) -> None:
+        """Raise if each item belongs to one learner and another column names shared items."""
+        table, learners = self.table, self.table.levels(self.roles["learner"])
+
+        def shared(column: str) -> bool:
+            items = table.levels(column)
+            one = np.empty(len(items.names) + 1, dtype=np.int32)
+            one[items.codes] = learners.codes
+            return bool((one[items.codes] != learners.codes).any())
+
+        if len(learners.names) < 2 or shared(self.roles["item"]):
+            return
+        if not self.whole:
+            raise TableError("the other columns are needed")
+        plain = {normal(column): column for column in reversed(table.columns)}
+        for name in EVAL_ROLES["item"]:
+            column = plain.get(name)
+            if column is not None and column not in self.roles.values() and shared(column):
+                raise TableError(
+                    f"{table.source}: every item of {self.roles['item']!r} belongs to one model: "
+                    "pair the items by ",
+                    use(columns={"item": column}),
+                    ".",
+                )
+
+    def write(self) -> Any:
+        """Write the rows, and return the codes of their items."""
+        table, roles, rows = self.table, self.roles, self.rows
+        rows.account += [sentence for sentence in table.account if sentence not in rows.account]
+        if "score" not in roles:
+            return self._write_wide()
+        rows.note(
+            f"{table.source}: "
+            + joined([f"{public_role(role)} from {column!r}" for role, column in roles.items()])
+            + "."
+        )
+        scores = _scores(table, roles["score"])
+        rows.metric(self.metric)
+        self._note_direction(scores)
+        if "usd" in normal(roles.get("cost", "")):
+            rows.currency = "USD"
+        learners = table.levels(roles["learner"]) if "learner" in roles else Levels(
+            np.zeros(table.n_rows, dtype=np.int32), (self.name or "model",))  # fmt: skip
+        status = _statuses(table, roles.get("status"), "status" in self.query.columns, rows)
+        amounts = {role: table.numbers(roles[role]) for role in AMOUNTS if role in roles}
+        items, keep = self._items(table.levels(roles["item"]))
+        if not len(items):
+            return items
+        codes = np.array([rows.learner(name) for name in learners.names], dtype=np.int32)
+        epochs = _epochs(table, roles.get("epoch"))
+        masked = _masked(np.isin(status, _UNSCORABLE), scores) if status.any() else scores
+        rows.extend(
+            codes[learners.codes[keep]],
+            items,
+            epoch=None if epochs is None else epochs[keep],
+            score=masked[keep],
+            status=status[keep],
+            **{
+                role: _masked(~((values >= 0) & np.isfinite(values)), values)[keep]
+                for role, values in amounts.items()
+            },
+        )
+        return items
+
+    def _items(self, items: Levels) -> tuple[Any, Any]:
+        """Return the codes of the items of the tasks to read, and the rows of these."""
+        table, roles, rows = self.table, self.roles, self.rows
+        task = table.levels(roles["task"]) if "task" in roles else None
+        names = ["task"] if task is None else [*task.names]
+        codes = np.broadcast_to(np.int32(0), table.n_rows) if task is None else task.codes
+        if (codes < 0).any():
+            names.append("task")
+            codes = np.where(codes < 0, len(names) - 1, codes)
+        rows.seen_tasks.update(dict.fromkeys(names if task is not None else ()))
+        selected = np.array([self.query.wants_task(name) for name in names], dtype=bool)
+        keep: Any = slice(None) if selected.all() else selected[codes]
+        if not selected.any():
+            return np.empty(0, dtype=np.int32), keep
+        if len(names) == 1:
+            pair_of_row, pairs = items.codes, np.arange(len(items.names))
+        else:
+            import pandas as pd
+
+            cells = codes[keep].astype(np.int64) * len(items.names) + items.codes[keep]
+            pair_of_row, pairs = pd.factorize(cells)
+        found = np.empty(len(pairs), dtype=np.int32)
+        pair_task, pair_item = np.divmod(pairs, len(items.names))
+        for code in np.unique(pair_task).tolist():
+            own = np.flatnonzero(pair_task == code)
+            found[own] = rows.items_of(names[code], [items.names[i] for i in pair_item[own]])
+        for role in ("cluster", "content"):
+            column = self.content if role == "content" else roles.get(role)
+            if column is None:
+                continue
+            values = table.levels(column)
+            groups = values.codes[keep]
+            known = groups >= 0
+            for pair, group in np.unique(np.stack([pair_of_row[known], groups[known]]), axis=1).T:
+                rows.item(
+                    names[pair_task[pair]], items.names[pair_item[pair]],
+                    where=table.source, **{role: values.names[group]},
+                )  # fmt: skip
+        return found[pair_of_row], keep
+
+    def _note_direction(self, scores: Floats) -> None:
+        """Mark a metric whose direction only the user can know."""
+        if higher_by_name(self.metric) is not None:
+            return
+        known = scores[np.isfinite(scores)]
+        if len(known) and (known.min() < 0.0 or known.max() > 1.0):
+            self.rows.unclear_metrics.add(self.metric)
+
+    def _write_wide(self) -> Any:
+        """Write a table with one row per item and one column per learner."""
+        table, roles, rows = self.table, self.roles, self.rows
+        models = _number_columns(table, roles, self.query)
+        scores = {column: _scores(table, column) for column in models}
+        small = [column for column in models if np.nanmax(np.abs(scores[column])) <= 1]
+        if small and len(small) < len(models):
+            other = next(column for column in models if column not in small)
+            raise TableError(
+                f"{table.source}: the column {other!r} has numbers up to "
+                f"{np.nanmax(scores[other]):g}, and {small[0]!r} has none above 1, so they are not "
+                "scores of two models: pass ",
+                use(exclude=other),
+                " if it is not a model.",
+            )
+        item = roles.get("item") or next(
+            (column for column in table.columns if column not in (*models, *roles.values())
+             and len(table.levels(column).names) == table.n_rows), None
+        )  # fmt: skip
+        self.content = None
+        numbers = Levels(
+            np.arange(table.n_rows, dtype=np.int32), tuple(str(k + 1) for k in range(table.n_rows))
+        )
+        levels = numbers if item is None else table.levels(item)
+        count = np.bincount(levels.codes[levels.codes >= 0], minlength=1)
+        if (levels.codes < 0).any() or (count.max() > 1 and "task" not in roles):
+            wrong = (levels.codes < 0) | (count[levels.codes] > 1)
+            raise TableError(
+                f"{table.location(int(wrong.argmax()), item)} must name the item, each once."
+            )
+        rows.note(
+            f"{table.source}: a model in each of the columns {joined(list(map(repr, models)))}; "
+            f"items from {'the numbers of the rows' if item is None else repr(item)}."
+        )
+        stem = Path(table.source).name.removesuffix(".gz").rpartition(".")[0]
+        self.metric = stem if direction_of(stem) in ("loss", "score") else "score"
+        every = np.concatenate(list(scores.values()))
+        if self.metric == "score" and not np.isin(every[np.isfinite(every)], (0.0, 100.0)).all():
+            known = every[np.isfinite(every)]
+            if known.min() < 0.0 or known.max() > 1.0:
+                rows.unclear_metrics.add(self.metric)
+        rows.metric(self.metric)
+        codes, keep = self._items(levels)
+        status = np.zeros(len(codes), dtype=np.int8)
+        for column in models:
+            learner = np.full(len(codes), rows.learner(column), dtype=np.int32)
+            rows.extend(learner, codes, epoch=None, score=scores[column][keep], status=status)
+        return codes
+
+
+def _masked(mask: Any, values: Floats) -> Floats:
+    """Return the values with NaN under the mask."""
+    return np.where(mask, NAN, values) if mask.any() else values
+
+
+def _scores(table: Table, column: str) -> Floats:
+    """Return numbers, also of words such as yes and no; NaN for an empty cell."""
+    numbers = _numbers(table, column)
+    if numbers is not None:
+        return numbers
+    levels = table.levels(column)
+    values = np.full(len(levels.names) + 1, NAN)
+    for code, name in enumerate(levels.names):
+        value = number_of(name)
+        if value is None:
+            row = int((levels.codes == code).argmax())
+            again = " (the header again: keep one when you join files)" if name == column else ""
+            raise TableError(
+                f"{table.location(row, column)} must be a number, or a word such as true, pass or "
+                f"correct; got {name!r:.60}{again}."
+            )
+        values[code] = value
+    scores: Floats = values[levels.codes]
+    return scores
+
+
+def _epochs(table: Table, column: str | None) -> Any:
+    """Return epochs from 1: numbers as they are, else one number for each name."""
+    if column is None:
+        return None
+    values = _numbers(table, column)
+    if (
+        values is not None
+        and np.isfinite(values).all()
+        and (np.floor(values) == values).all()
+        and np.abs(values).max(initial=0) < 1 << 30
+    ):
+        epochs = values.astype(np.int32)
+        epochs -= min(int(epochs.min(initial=1)), 1) - 1
+        return epochs
+    return table.levels(column).codes + 2
+
+
+def _numbers(table: Table, column: str) -> Floats | None:
+    """Return the column as numbers; None if a cell is not a number."""
+    try:
+        return table.numbers(column)
+    except TableError:
+        return None
+
+
+def _statuses(
+    table: Table, column: str | None, named: bool, rows: EvalRows
+) -> npt.NDArray[np.int8]:
+    """Return the codes of the statuses; all scored without a column."""
+    scored = np.zeros(table.n_rows, dtype=np.int8)
+    if column is None:
+        return scored
+    levels = table.levels(column)
+    codes = np.zeros(len(levels.names) + 1, dtype=np.int8)
+    for level, name in enumerate(levels.names):
+        status = _STATUS_SYNONYMS.get(name.lower(), name.lower())
+        if status not in STATUSES:
+            requirement = f"must be one of {', '.join(STATUSES)}; got {name!r:.40}"
+            if named:
+                row = int((levels.codes == level).argmax())
+                raise TableError(f"{table.location(row, column)} {requirement}.")
+            rows.note(f"Column {column!r} was not used as the status, which {requirement}.")
+            return scored
+        codes[level] = STATUSES.index(status)
+    return codes[levels.codes]
