@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from bestofk.evals import EVAL_FORMATS
 from bestofk.evals.reading import example_path, example_prices
 
 PRICES = str(example_prices("inspect-sums"))
@@ -51,7 +50,7 @@ def test_quiet_prints_names(run):
         (["inspect-sums"], "--metric match"),
         (["inspect-sums", "--metric", "match", "--prefer", "cost"], "give --prices"),
         (["nowhere"], "There is no file or folder 'nowhere'"),
-        (["inspect-sums", "--format", "x"], "There is no format of evaluation logs 'x'"),
+        (["inspect-sums", "--formats", "x.toml"], "There is no file 'x.toml'"),
         (["inspect-sums", "--column", "x"], "--column must be ROLE=NAME"),
         (["inspect-sums", "--metric", "match", "--prices", "no.csv"], "no.csv"),
     ],
@@ -66,9 +65,9 @@ def test_a_wrong_call_is_one_sentence(run, words, said):
 def test_a_table_with_columns_of_other_names(run, tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("who,what,points\n" + "".join(
-        f"{who},{i},{int(i % 7 != 0 or who == 'b')}\n" for who in "ab" for i in range(100)
+        f"{who},{i},{5 * (i % 7 != 0 or who == 'b')}\n" for who in "ab" for i in range(100)
     ))  # fmt: skip
-    words = ["evals", str(path), "--format", "table", "--column", "learner=who", "--column",
+    words = ["evals", str(path), "--column", "learner=who", "--column",
              "item=what", "--column", "score=points", "--quiet"]  # fmt: skip
     code, _, err = run(*words)
     assert code == 2
@@ -81,12 +80,6 @@ def test_a_report_is_written(run, tmp_path):
     code, _, _ = run("evals", "inspect-sums", "--metric", "match", "--report", str(path))
     assert code == 0
     assert "mockllm/medium" in path.read_text(encoding="utf-8")
-
-
-def test_the_help_names_every_format(run):
-    _, out, _ = run("evals", "--help-all")
-    words = "".join(out.split())  # a name may be broken at its hyphen
-    assert [name for name in EVAL_FORMATS if name not in words] == []
 
 
 def test_what_stands_beside_the_verdict(run):
@@ -146,8 +139,8 @@ def test_the_choice_is_in_the_json(run):
     ("name", "said"),
     [
         ("helm", "such as --metric exact_match.\n"),
-        ("lm-eval", "such as --filter strict-match.\n"),
-        ("README.md", "pass --format ..., one of lm-eval"),
+        ("lm-eval", "such as --metric exact_match,strict-match.\n"),
+        ("README.md", "state the paths of its scores with --formats my.toml."),
         ("nowhere", "There is no file or folder"),
     ],
 )

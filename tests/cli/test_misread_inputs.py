@@ -382,24 +382,15 @@ class TestItems:
         result = logs(items(item, sample))
         assert result["choice"]["items"] == 30
 
-    @pytest.mark.parametrize("name", ["mean", "Average", "overall", "macro avg"])
-    def test_means_of_the_items_are_no_item(self, logs, name):
-        frame = items("item", "x", answers=1).drop(columns="x")
-        means = frame.groupby("model")["correct"].mean().reset_index()
-        with pytest.warns(bk.BestOfKWarning, match=f"means of the items: {name}"):
-            result = logs(pd.concat([frame, means.assign(item=name)]))
-        assert result["choice"]["items"] == 30
-        assert result["test"] == "mcnemar"
-
     def test_percentages_of_one_model_among_fractions(self, logs):
         frame = items("item", "x", answers=1).drop(columns="x").rename(columns={"correct": "score"})
         frame["score"] = np.random.default_rng(1).random(len(frame))
         assert logs(frame)["choice"]["items"] == 30
         frame.loc[frame["model"] == "a", "score"] *= 100
         assert "The scores of 'a' look like percentages" in logs(frame)
-        # ratings from 1 to 5 are neither
+        # one number for each model is no score
         frame["score"] = np.where(frame["model"] == "a", 4, 1)
-        assert logs(frame)["choice"]["items"] == 30
+        assert "'score' is one number for each model" in logs(frame)
         frame["score"] = np.where(frame["model"] == "a", 100, 1) * (frame.index % 2)
         assert "The scores of 'a' look like percentages" in logs(frame)
         # a model that fails on every item fits both scales
@@ -419,9 +410,6 @@ class TestItems:
         frame = items("item", "x", answers=1).drop(columns="x").rename(columns={"correct": "score"})
         frame["metric"] = np.where(frame["model"] == "a", "accuracy", "f1")
         assert "has 2 metrics (accuracy and f1)" in logs(frame)
-        # a metric for each item, and names of models
-        frame["metric"] = np.where(frame["item"] == frame["item"].iloc[0], "accuracy", "f1")
-        assert logs(frame)["choice"]["items"] == 30
         frame = frame.drop(columns="metric").assign(name=frame["model"].str.upper())
         assert logs(frame)["choice"]["items"] == 30
 
@@ -429,33 +417,14 @@ class TestItems:
         frame = items("sample_id", "x", answers=1).drop(columns="x")
         assert logs(frame)["choice"]["items"] == 30
 
-    def test_samples_with_names_of_their_own(self, logs, run, tmp_path):
-        frame = items("problem", "sample_id")
-        frame["sample_id"] = frame["problem"] + "-" + frame["sample_id"].astype(str)
-        message = logs(frame)
-        assert "pass --column item=problem --column epoch=sample_id" in message
-        both = [
-            ["--column", "item=problem", "--column", "epoch=sample_id"],
-            ["--column", "item=sample_id", "--column", "task=problem"],
-        ]
-        for words in both:
-            assert " ".join(words) in message
-            works(run, tmp_path, words, "evals")
-
-    def test_many_samples_of_few_tasks(self, logs):
-        message = logs(items("task_id", "sample_id", n=3, answers=40))
-        assert "the items may be 'task_id' (3) or 'sample_id' (40)" in message
-
     def test_score_names_are_metrics(self, logs):
         rng = np.random.default_rng(0)
         names = ("Accuracy", "Toxicity")
         rows = [(who, f"t{i}", name, round(rng.random(), 3))
                 for who in "ab" for i in range(30) for name in names]  # fmt: skip
-        frame = pd.DataFrame(rows, columns=["model", "traceId", "name", "value"])
+        frame = pd.DataFrame(rows, columns=["model", "traceId", "metric", "value"])
         assert "--metric Accuracy" in logs(frame)
         assert logs(frame, "--metric", "Accuracy", metric="Accuracy")["choice"]["items"] == 30
-        message = logs(frame, "--metric", "Toxicity", metric="Toxicity")
-        assert "pass --higher-is-better or --lower-is-better" in message
         words = ("--metric", "Toxicity", "--lower-is-better")
         assert logs(frame, *words, metric="Toxicity", higher_is_better=False)["recommended"]
 
@@ -469,8 +438,9 @@ class TestItems:
         works(run, tmp_path, ["--column", f"task={column}", "--task", "train"], "evals")
 
     def test_two_columns_of_scores(self, logs, run, tmp_path):
-        frame = items("item", "x", answers=1).drop(columns="x").assign(score=0.5)
-        assert "'correct' and 'score' may each be the score" in logs(frame)
+        frame = items("item", "x", answers=1).drop(columns="x")
+        frame["score"] = np.random.default_rng(1).random(len(frame))
+        assert "has 2 metrics (correct and score)" in logs(frame)
         works(run, tmp_path, ["--metric", "correct"], "evals")
 
 

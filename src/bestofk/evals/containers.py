@@ -105,7 +105,9 @@ def _is_incomplete(summary: Mapping[str, Any], query: LogQuery) -> bool:
     if not summary.get("scores") and not summary.get("error"):
         return True
     key = query.cluster
-    return key is not None and value_at({**summary, **mapping(summary.get("metadata"))}, key) is None
+    return (
+        key is not None and value_at({**summary, **mapping(summary.get("metadata"))}, key) is None
+    )
 
 
 # lm-evaluation-harness: samples_TASK_TIME.jsonl, and results of the same time next to it
@@ -114,9 +116,7 @@ def _is_incomplete(summary: Mapping[str, Any], query: LogQuery) -> bool:
 _STAMP = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
 
 
-def _lm_eval_samples(
-    source: Source, rows: Any, note: Callable[[str], None]
-) -> Document | None:
+def _lm_eval_samples(source: Source, rows: Any, note: Callable[[str], None]) -> Document | None:
     stamp = _STAMP.search(source.stem)
     if stamp is None or isinstance(rows, Mapping) or rows is None:
         return None
@@ -157,7 +157,8 @@ def _lm_eval_rows(sample: Any, source: Source) -> Iterator[Mapping[str, Any]]:
         )
     filter_ = sample["filter"]
     end = "" if filter_ == "none" else f",{filter_}"
-    names = [str(name) for name in sample["metrics"] or () if name in sample]
+    stated = sample["metrics"] if isinstance(sample["metrics"], list) else ()
+    names = [name for name in stated if isinstance(name, str) and name in sample]
     scores = {f"{name}{end}": sample[name] for name in names}
     repeats = mapping(sample.get("scores_per_repeat"))
     count = max((len(each) for each in repeats.values() if isinstance(each, list)), default=0)
@@ -250,5 +251,7 @@ def _bfcl_scores(source: Source, rows: Any, note: Callable[[str], None]) -> Docu
     given = [mapping(line) for line in answers.document(note) or ()]
     scored = [{**line, "correct": line.get("id") not in wrong} for line in given]
     if len(scored) != header["total_count"]:
-        note(f"{source.name}: {header['total_count']} answers were scored, {len(scored)} are logged.")
+        note(
+            f"{source.name}: {header['total_count']} answers were scored, {len(scored)} are logged."
+        )
     return {"answers": scored, "bfcl": header}

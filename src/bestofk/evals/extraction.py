@@ -68,7 +68,7 @@ class FormatReader:
     def __init__(self, entry: Format, query: LogQuery, rows: EvalRows) -> None:
         self.entry, self.query, self.rows = entry, query, rows
         self.blocks: list[_Block] = []
-        self._by_size: dict[int, list[Source]] = {}
+        self._copies: dict[str, dict[int, list[Source]]] = {}
         self.keys: dict[tuple[Any, ...], int] = {}
         """Models with their settings; a model is a name, or the file without one."""
         self.tasks_of_key: dict[tuple[int, str], None] = {}
@@ -92,12 +92,15 @@ class FormatReader:
 
     def read(self, source: Source, document: Any, path: str) -> None:
         """Read the rows of a file at a path, unless it is a copy of an earlier file."""
-        if self.entry.model and not self.entry.time and is_copy(source, self._by_size):
-            self.rows.note(f"{source.name} is a copy of another file and was skipped.")
-            return
         entry, block = self.entry, _Block(source)
         match = re.search(entry.file, source.path.absolute().as_posix()) if entry.file else None
         named = {role: text for role, text in match.groupdict().items() if text} if match else {}
+        model = named.get("model", "")
+        if (model or entry.model) and not entry.time and is_copy(
+            source, self._copies.setdefault(model, {})
+        ):  # fmt: skip
+            self.rows.note(f"{source.name} is a copy of another file and was skipped.")
+            return
         for number, levels in enumerate(self._rows(document, path), start=1):
             if number == 1:
                 block.times = [] if self._timed_rows else [self._when(levels, source)]
@@ -372,7 +375,9 @@ class FormatReader:
             everything = dict.fromkeys(name for each in known.values() for name in each)
             raise self.query.unknown_metric(everything, "the logs")
         for task in skipped:
-            self.rows.note(f"Task {task!r} has none of {', '.join(self.query.metric)} and was skipped.")
+            self.rows.note(
+                f"Task {task!r} has none of {', '.join(self.query.metric)} and was skipped."
+            )
         return metric_of
 
     def _chosen_scores(

@@ -176,7 +176,9 @@ def _read(path: Path) -> dict[str, Format]:
 
 def _format(name: str, table: Any, where: str) -> Format:
     if not isinstance(table, dict):
-        raise TableError(f"{where}: {name!r} must be a table, [{name}], with the paths of a format.")
+        raise TableError(
+            f"{where}: {name!r} must be a table, [{name}], with the paths of a format."
+        )
     kinds = {each.name: str(each.type) for each in fields(Format) if each.name != "name"}
     values: dict[str, Any] = {"called": name}
     for key, value in table.items():

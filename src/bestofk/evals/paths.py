@@ -119,7 +119,9 @@ def elements(value: Any) -> Iterable[tuple[Any, Any]]:
     return enumerate(value)
 
 
-def named_values(value: Any, parts: Sequence[str], name: str = "") -> Iterator[tuple[str, Any, Any]]:
+def named_values(
+    value: Any, parts: Sequence[str], name: str = ""
+) -> Iterator[tuple[str, Any, Any]]:
     """Yield name, holder and value of each score at a path that may contain ``[]``.
 
     The name joins the keys at the brackets. ``[]`` of a single value is the value itself.

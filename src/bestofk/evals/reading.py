@@ -298,8 +298,6 @@ def _unknown_format(source: Source) -> TableError:
         return TableError(f"{source.name}: the archive is not an Inspect log.")
     if not source.size:
         return TableError(f"{source.name}: the file is empty.")
-    if source.head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return TableError(f"{source.name} is UTF-16 text: save it as UTF-8.")
     if b"\0" in source.head:
         return TableError(
             f"{source.name} contains NUL characters: it is not text, or it is damaged."

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import TableError, UnknownNameError, use
+from bestofk._base.errors import Advice, TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, printable, shortened
 
 STATUSES = ("scored", "error", "limit", "unscored", "missing")
@@ -221,7 +221,7 @@ class EvalRows:
 
     def item(
         self, task: str, name: str, *, cluster: Any = None, content: str | None = None,
-        where: str = "",
+        where: str = "", advice: Advice | None = None,
     ) -> int:  # fmt: skip
         """Return the code of an item of a task.
 
@@ -229,7 +229,7 @@ class EvalRows:
         - `cluster`: The group of items that it belongs to, the same for every learner.
         - `content`: A part of its content. Reading stops if two learners have different content
           under one name.
-        - `where`: The file, for the error message.
+        - `where`, `advice`: The file, and what to do, for the error message.
         """
         task_code = self.tasks.get(task)
         if task_code is None:
@@ -250,8 +250,8 @@ class EvalRows:
                 raise TableError(
                     f"{where}: the content of item {name!r:.80} of task {task!r:.80} differs from "
                     f"{first if first != where else 'another row'}, so the two runs cannot be "
-                    "paired: run them with the same version of the task, or leave it out with ",
-                    use(exclude=task),
+                    "paired: pass ",
+                    advice or use(exclude=task),
                     ".",
                 )
         return code
@@ -481,7 +481,8 @@ class EvalRows:
 def only_means(scores: Floats, learner: Codes) -> bool:
     """Return whether the scores are constant within every learner, and not just right or wrong.
 
-    Such numbers are means of whole models, not scores of items. One row each shows nothing.
+    Such numbers are means of whole models, not scores of items. A learner with one row shows
+    nothing.
 
     Examples
     --------
@@ -499,8 +500,8 @@ def only_means(scores: Floats, learner: Codes) -> bool:
         return False
     known = np.isfinite(scores)
     first[learner[known][::-1]] = scores[known][::-1]
-    alone = np.isfinite(first).sum() == known.sum()
-    return bool((scores[known] == first[learner[known]]).all() and not alone)
+    counts = np.bincount(learner[known])
+    return bool((scores[known] == first[learner[known]]).all() and counts[counts > 0].min() > 1)
 
 
 def all_different(columns: Sequence[tuple[Codes, int]]) -> bool:

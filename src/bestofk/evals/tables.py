@@ -482,7 +482,8 @@ class _Reader:
             for pair, group in np.unique(np.stack([pair_of_row[known], groups[known]]), axis=1).T:
                 rows.item(
                     names[pair_task[pair]], items.names[pair_item[pair]],
-                    where=table.source, **{role: values.names[group]},
+                    where=table.source, advice=use(columns={"item": column}),
+                    **{role: values.names[group]},
                 )  # fmt: skip
         return found[pair_of_row], keep
 

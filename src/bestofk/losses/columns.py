@@ -189,7 +189,7 @@ EVAL_ROLES: dict[str, tuple[str, ...]] = {
         "sample_idx", "sample_number", "sample_no", "sample_num", "generation", "generation_id",
         "completion_id", "attempt_id", "trial_id", "sample_id", "sample",
     ),
-    "metric": (*ROLES["metric"], "metric_name", "evaluator", "name"),
+    "metric": (*ROLES["metric"], "metric_name", "evaluator"),
     "cluster": (
         "cluster", "cluster_id", "passage", "passage_id", "group", "repo", "repository", "template",
     ),

@@ -34,8 +34,8 @@ def both(tmp_path, monkeypatch):
             except BestOfKError as error:
                 seen.append(str(error))
         monkeypatch.setattr(arrow_files, "MIN_FILE_BYTES", 0)
-        from bestofk.evals.formats.long_table import _columns_to_read
         from bestofk.evals.query import LogQuery
+        from bestofk.evals.tables import _columns_to_read
 
         query = LogQuery(columns=options.get("columns", {}), cluster=options.get("cluster"))
         quick = arrow_files.read_named_columns(path, lambda c: _columns_to_read(c, query=query))

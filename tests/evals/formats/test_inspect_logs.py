@@ -83,20 +83,6 @@ def test_a_crashed_run_has_a_journal_only(golden, tmp_path):
     assert frame.sort_values(order, ignore_index=True).equals(
         other.sort_values(order, ignore_index=True)
     )
-    assert any("did not finish" in s for s in evals.account)
-
-
-def test_samples_that_were_planned_and_did_not_run_are_missing(golden, tmp_path):
-    def crashed(name, data):
-        early = name in ("_journal/start.json", "_journal/summaries/1.json")
-        return (name, data) if early or "q0_epoch_1" in name else None
-
-    path = rewrite(golden("inspect/whole_0-3-285.eval"), tmp_path / "c.eval", crashed)
-    evals = bk.read_evals(path, metric="match")
-    assert len(evals) == 6
-    assert evals.count("missing").tolist() == [6 - int(evals.count("scored")[0])]
-    assert evals.count("missing")[0] > 0
-    assert any("planned but not in the log" in s for s in evals.account)
 
 
 def test_chunked_samples_and_archives_without_summaries(golden, tmp_path):
@@ -137,7 +123,7 @@ def test_values_that_are_scores(value, score, inspect_log):
     assert (evals.score.tolist(), evals.statuses.tolist()) == ([score], ["scored"])
 
 
-@pytest.mark.parametrize("value", ["maybe", float("nan"), None, "", "A", float("inf")])
+@pytest.mark.parametrize("value", ["maybe", float("nan"), "", "A", float("inf")])
 def test_values_that_are_unscored_and_never_zero(value, inspect_log):
     path = inspect_log("a.eval", [{"scores": {"s": {"value": value}}},
                                   {"scores": {"s": {"value": 1}}}])  # fmt: skip
@@ -153,7 +139,7 @@ def test_values_that_are_unscored_and_never_zero(value, inspect_log):
 )
 def test_dictionaries_and_lists_need_a_choice(value, names, score, inspect_log):
     path = inspect_log("a.eval", [{"scores": {"s": {"value": value}}}])
-    with pytest.raises(bk.TableError, match=f"metric={names[0]!r}"):
+    with pytest.raises(bk.ArgumentError, match=f"metric={names[0]!r}"):
         bk.read_evals(path)
     for name, expected in zip(names, score, strict=True):
         evals = bk.read_evals(path, metric=name)
@@ -191,18 +177,16 @@ def test_the_usage_of_graders_is_not_counted(inspect_log):
     assert evals.latency[0] == 2.0
 
 
-def test_the_latest_complete_run_counts(inspect_log):
-    for name, created, status, value in (
-        ("old.eval", "2025-01-01", "success", 0),
-        ("new.eval", "2025-02-01", "success", 1),
-        ("broken.eval", "2025-03-01", "error", 0),
-    ):
-        inspect_log(name, [{"scores": {"s": {"value": value}}}], created=created, status=status)
-    path = inspect_log("other.eval", [{"scores": {"s": {"value": 0}}}], model="n")
+def test_the_latest_score_of_an_item_counts(inspect_log):
+    """The last run scored one of two samples only."""
+    one, two = ({"scores": {"s": {"value": value}}} for value in (1, 0))
+    failed = {"error": "timeout", "scores": {}}
+    inspect_log("new.eval", [one, one], created="2025-02-01")
+    inspect_log("old.eval", [two, two], created="2025-01-01")
+    path = inspect_log("last.eval", [two, failed], created="2025-03-01", status="error")
     evals = bk.read_evals(path.parent)
-    assert evals.learners == ("m", "n")
-    assert evals.score.tolist() == [1.0, 0.0]
-    assert any("3 runs, the latest complete counts: new.eval" in s for s in evals.account)
+    assert dict(zip(evals.item.tolist(), evals.score.tolist(), strict=True)) == {0: 0.0, 1: 1.0}
+    assert any("of each item the latest score counts" in s for s in evals.account)
 
 
 def test_settings_that_differ_make_learners(inspect_log):
@@ -216,10 +200,10 @@ def test_settings_that_differ_make_learners(inspect_log):
     assert set(costs.values()) == {3.0}
 
 
-def test_inputs_that_differ_under_one_id_warn(inspect_log):
+def test_inputs_that_differ_under_one_id_stop(inspect_log):
     inspect_log("a.eval", [{"input": "one", "scores": {"s": {"value": 1}}}])
     path = inspect_log("b.eval", [{"input": "two", "scores": {"s": {"value": 1}}}], model="n")
-    with pytest.warns(bk.BestOfKWarning, match="inputs of 1 sample of 1 differ"):
+    with pytest.raises(bk.TableError, match="b.eval: the content of item 'q0'.*cannot be paired"):
         bk.read_evals(path.parent)
 
 

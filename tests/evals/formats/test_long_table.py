@@ -54,18 +54,21 @@ def test_what_is_no_number_is_unscored_and_never_0(word, odd):
     ("content", "how", "said"),
     [
         (csv() + csv(), {}, "line 26.*the header again: keep one when you join files"),
-        (csv([(m, i, "C") for m, i, _ in ROWS]), {}, "number, or true or false; got 'C'"),
-        (csv(head="model,item,loss"), {}, "no column for score.*columns={'score': .*bestofk scor"),
+        (
+            csv([(m, i, "C") for m, i, _ in ROWS]),
+            {},
+            "must be a number, or a word such as true.*got 'C'",
+        ),
+        (csv(head="model,item,loss"), {}, "no column for score.*columns={'score': .*bestofk ord"),
         (csv(head="who,item,score"), {}, "no column for model among 'who'.*columns={'model': "),
-        (csv() + "a\0,q,1\n", {}, "contains NUL characters"),
+        (csv() + "a\0,q,1\n", {}, "the file contains binary data"),
         (csv() + "a,q\n", {}, "line 26 has 2 cells, but the header has 3"),
         (csv() + ",q,1\n", {}, "line 26, column 'model' must name the model; it is empty"),
         (csv() + "a,,1\n", {}, "must name the item"),
-        (csv().encode("utf-16"), {}, "UTF-16 text: save it as UTF-8"),
         ("", {}, "the file is empty"),
         ("model,item,score\n", {}, "no rows"),
         (csv(), {"task": "t"}, "no column of tasks.*columns={'task': 'NAME'}"),
-        (csv(), {"metric": "acc"}, "no column 'acc'.*there are model, item, score"),
+        (csv(), {"metric": "acc"}, "no metric 'acc'.*there are score"),
         (csv(), {"cluster": "passage"}, "no column 'passage'"),
         (csv(), {"columns": {"modl": "x"}}, "no role of a column 'modl'.*model"),
     ],
@@ -93,7 +96,7 @@ def test_a_copy_is_said_and_left_out(tmp_path):
         (tmp_path / folder / "t.csv").write_text(csv(), encoding="utf-8")
     evals = bk.read_evals(tmp_path)
     assert evals.epoch.max() == 1
-    assert "two/t.csv is a copy of one/t.csv and was skipped." in evals.account
+    assert "two/t.csv is a copy of another file and was skipped." in evals.account
 
 
 def test_one_model_and_a_file_that_was_not_used(tmp_path):
