@@ -283,6 +283,6 @@ def test_a_wrong_file_of_formats(toml, message, tmp_path):
 def test_an_unknown_file_names_the_option(tmp_path):
     path = tmp_path / "x.log"
     path.write_text("hello")
-    with pytest.raises(bk.TableError, match="formats='my.toml'") as error:
+    with pytest.raises(bk.TableError, match=r"formats='my\.toml'") as error:
         bk.read_evals(path)
     assert "--formats my.toml" in with_options(error.value, ["bestofk", "evals"])

@@ -4,7 +4,6 @@ import gzip
 import json
 import random
 import shutil
-import sys
 import warnings
 import zipfile
 from pathlib import Path
@@ -144,11 +143,11 @@ def test_what_is_no_log_is_refused(tmp_path):
     with pytest.raises(bk.TableError, match="the file is empty"):
         bk.read_evals(tmp_path / "empty.json")
     (tmp_path / "a.txt").write_text("hello")
-    with pytest.raises(bk.TableError, match="a.txt is neither a known log nor a table"):
+    with pytest.raises(bk.TableError, match=r"a\.txt is neither a known log nor a table"):
         bk.read_evals(tmp_path / "a.txt")
     with pytest.raises(bk.TableError, match="There is no file or folder"):
         bk.read_evals(tmp_path / "nothing")
-    with pytest.raises(bk.TableError, match="a.txt is neither a known log nor a table"):
+    with pytest.raises(bk.TableError, match=r"a\.txt is neither a known log nor a table"):
         bk.read_evals(tmp_path)
     for wrong in (3, [3], None):
         with pytest.raises(bk.ArgumentError, match="paths must be"):

@@ -1,7 +1,7 @@
 from .choosing import compare_evals as compare_evals
 from .evals import Evals as Evals
+from .formats import Format as Format, formats as formats
 from .item_scores import ItemScores as ItemScores
 from .model_choice import ModelChoice as ModelChoice
 from .noise import Noise as Noise
 from .reading import example_evals as example_evals, read_evals as read_evals
-from .formats import Format as Format, formats as formats

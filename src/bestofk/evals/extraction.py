@@ -287,8 +287,8 @@ class FormatReader:
         more["learner"], more["item"] = (absent >> 32), (absent & 0xFFFFFFFF)
         more["score"] = np.full(len(absent), score)
         self.rows.note(
-            f"{self.entry.called}: items that only other models list count as {score:g}; items that "
-            "no model lists are unknown."
+            f"{self.entry.called}: items that only other models list count as {score:g}; those "
+            "that no model lists are unknown."
         )
         return {
             name: np.concatenate([column, more[name].astype(column.dtype)])

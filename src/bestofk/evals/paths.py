@@ -1,9 +1,11 @@
 """Paths into the records of a log.
 
-``a.b`` is a value within the row, ``a.0`` an element of a list. ``/a.b`` starts at the document: the
-whole JSON value, or the first row if the file is a list of rows. ``a[]`` stands for each element of
-a list or each value of an object, and ``a[#]`` for its number or its key. In ``/a[].b`` the brackets
-stand for the element that the row is in. ``{model}`` is the name of the model.
+- ``a.b``: a value within the row; ``a.0``: an element of a list.
+- ``/a.b``: a value of the document, which is the whole JSON value, or the first row if the file is
+  a list of rows.
+- ``a[]``: each element of a list, or each value of an object; ``a[#]``: its number, or its key.
+- ``/a[].b``: a value of the element that the row is in.
+- ``{model}``: the name of the model, as a key.
 """
 
 from __future__ import annotations

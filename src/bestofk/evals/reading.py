@@ -77,7 +77,7 @@ def read_evals(
     truth : str, optional
         Human labels of some answers: another metric of the logs, such as the column
         ``"human_score"``, or the path of a table of labels. The scores are then those of a judge,
-        and `choose_model` corrects them.
+        and `compare_evals` corrects them.
     formats : path, optional
         A TOML file with more formats, which come before those of bestofk.
     columns : mapping, optional

@@ -1,8 +1,8 @@
 """Tables of scores: one row per model, item and epoch, or one column per model.
 
 A long table has columns for the item and the score, and one for the model unless each file is one
-model. A wide table has one row per item and one column of scores per model. bestofk finds columns by
-their names; the user names the others. Values within objects have dotted names.
+model. A wide table has one row per item and one column of scores per model. bestofk finds columns
+by their names; the user names the others. Values within objects have dotted names.
 """
 
 from __future__ import annotations
@@ -293,7 +293,7 @@ def _absent_columns(
         f"{shortened([repr(c) for c in columns], 12)}; name it, such as ",
         use(columns={roles[0]: "NAME"}),
         *advice,
-        "; for tables with one row per fold or data set use 'bestofk order'.",
+        "; for tables with one row per fold or data set use 'bestofk scores'.",
     )
 
 

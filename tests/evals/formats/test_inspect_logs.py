@@ -203,7 +203,7 @@ def test_settings_that_differ_make_learners(inspect_log):
 def test_inputs_that_differ_under_one_id_stop(inspect_log):
     inspect_log("a.eval", [{"input": "one", "scores": {"s": {"value": 1}}}])
     path = inspect_log("b.eval", [{"input": "two", "scores": {"s": {"value": 1}}}], model="n")
-    with pytest.raises(bk.TableError, match="b.eval: the content of item 'q0'.*cannot be paired"):
+    with pytest.raises(bk.TableError, match=r"b\.eval: the content of item 'q0'.*cannot be paired"):
         bk.read_evals(path.parent)
 
 
