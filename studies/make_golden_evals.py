@@ -9,8 +9,8 @@ leaves the machine.
     python studies/make_golden_evals.py swe-bench tests/evals/golden/swe-bench
     python studies/make_golden_evals.py livebench tests/evals/golden/livebench
     python studies/make_golden_evals.py every-eval-ever tests/evals/golden/every-eval-ever
-    PYTHONPATH=lm_eval-0.4.2 python studies/make_golden_evals.py lm-eval \
-        tests/evals/golden/lm-eval-0.4.2
+    PYTHONPATH=lm_eval-0.4.7 python studies/make_golden_evals.py lm-eval \
+        tests/evals/golden/lm-eval-0.4.7
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 
 import bestofk as bk
 from bestofk.cli.options import with_options
-from bestofk.evals.formats import formats
+from bestofk.evals.formats import known_formats
 
 HERE = Path(__file__).parent
 # made: by the real tool, or written by hand in the form that its documentation or source states.
@@ -69,7 +69,7 @@ CASES = {
     "lighteval": ("exports/lighteval", "tool", {"metric": "em"}, ["mock/large", "mock/small"], 12,
                   24, SUMS),
 }  # fmt: skip
-LOGS = [name for name, entry in formats().items() if not entry.companion]
+LOGS = [name for name, entry in known_formats().items() if not entry.companion]
 
 
 def paths_of(name):
@@ -96,7 +96,7 @@ def test_a_file_of_every_format(name, report_folder, tmp_path):
     assert list(evals.learners) == learners
     assert (len(evals.items), len(evals)) == (items, rows)
     assert evals.by_item().means() == pytest.approx(means)
-    assert any(s.startswith(formats()[name].called) for s in evals.account)
+    assert any(s.startswith(known_formats()[name].called) for s in evals.account)
     # the losses keep the means, and a table of the rows says the same
     if evals.higher_is_better and max(means) <= 1:
         assert list(evals.losses().means().values()) == pytest.approx(1 - evals.by_item().means())

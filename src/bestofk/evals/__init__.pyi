@@ -1,6 +1,5 @@
 from .choosing import compare_evals as compare_evals
 from .evals import Evals as Evals
-from .formats import Format as Format, formats as formats
 from .item_scores import ItemScores as ItemScores
 from .model_choice import ModelChoice as ModelChoice
 from .noise import Noise as Noise

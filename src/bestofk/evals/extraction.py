@@ -176,10 +176,10 @@ class FormatReader:
             named_scores = [(entry.metric, outcome)] if not isinstance(outcome, str) else []
         else:
             named_scores = [pair for paths in self._scores for pair in self._scores_at(row, paths)]
-        for metric, value in named_scores:
+        for metric, outcome in named_scores:
             rows, values = block.scores.setdefault(metric, (array("i"), array("d")))
             rows.append(at)
-            values.append(self._number(value, levels[-1][0]))
+            values.append(self._number(outcome, levels[-1][0]))
 
     def _scores_at(self, row: Any, paths: _ScorePaths) -> Iterator[tuple[str, Any]]:
         """Yield the metrics at a path, and their values."""
@@ -205,8 +205,7 @@ class FormatReader:
 
     def _item_name(self, levels: Levels) -> str | None:
         if self.entry.lists:
-            name: str = levels[-1][1]["item"]
-            return name
+            return str(levels[-1][1]["item"])
         return next((name for get in self._item if (name := get(levels)) is not None), None)
 
     def _cluster_of(self, levels: Levels, item: str) -> Any:
@@ -345,11 +344,11 @@ class FormatReader:
         others: dict[int, dict[str, None]] = {}
         for block in blocks:
             item = np.array(block.item, np.int32)
-            for metric, (rows, values) in block.scores.items():
+            for name, (rows, values) in block.scores.items():
                 tasks, numbers = task_of[item[np.array(rows)]], np.isfinite(np.array(values))
                 for task in np.unique(tasks).tolist():
                     has = numbers[tasks == task].any()
-                    (known if has else others).setdefault(task, {})[metric] = None
+                    (known if has else others).setdefault(task, {})[name] = None
         names = list(self.rows.tasks)
         metric_of = {}
         skipped = []

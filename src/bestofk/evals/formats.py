@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import chain
@@ -30,7 +30,7 @@ class Format:
 
     Examples
     --------
-    >>> formats()["promptfoo"].rows
+    >>> known_formats()["promptfoo"].rows
     ('results.results[]', '[]')
     """
 
@@ -151,7 +151,7 @@ def split_keys(row: Any, characters: str) -> Any:
     return nested
 
 
-def formats(more: str | os.PathLike[str] | None = None) -> dict[str, Format]:
+def known_formats(more: str | os.PathLike[str] | None = None) -> dict[str, Format]:
     """Return the formats by name, those of the user's TOML file first."""
     if more is None:
         return _own_formats()
@@ -224,9 +224,8 @@ def peeked(document: Any) -> tuple[Any, Any]:
     """Return a document that can still be read, and the first row of a list of rows."""
     if isinstance(document, Mapping):
         return document, document
-    rows: Iterable[Any] = document
     if isinstance(document, list):
         return document, document[0] if document else None
-    rows = iter(document)
+    rows: Iterator[Any] = iter(document)
     first = next(rows, None)
     return chain([first], rows) if first is not None else [], first

@@ -18,7 +18,7 @@ from bestofk.data.frames import as_pandas
 from bestofk.evals.containers import open_container
 from bestofk.evals.evals import Evals
 from bestofk.evals.extraction import FormatReader
-from bestofk.evals.formats import Format, formats as known_formats, peeked
+from bestofk.evals.formats import Format, known_formats, peeked
 from bestofk.evals.prices import read_prices
 from bestofk.evals.query import LogQuery, Names, as_names, higher_by_name
 from bestofk.evals.rows import Codes, EvalRows, model_name, only_means

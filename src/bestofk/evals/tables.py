@@ -25,8 +25,8 @@ from bestofk._base.errors import (
     use,
 )
 from bestofk._base.formatting import joined, shortened
+from bestofk.data.cells import Levels
 from bestofk.data.tables.arrow_files import ColumnSelection, read_named_columns
-from bestofk.data.tables.cells import Levels
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
 from bestofk.evals.query import LogQuery, higher_by_name, pick_metric
@@ -95,9 +95,9 @@ def read_tables(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> N
     rows.model = None
     if errors and len(errors) == len(sources):
         raise errors[0]
-    for error in errors:
-        rows.note(f"Skipped: {error}")
-        rows.unused.append(f"Skipped: {error}")
+    for each in errors:
+        rows.note(f"Skipped: {each}")
+        rows.unused.append(f"Skipped: {each}")
     if content is not None and len(items) > 1 and not any(items[0] & each for each in items[1:]):
         raise TableError(
             "The files have no item in common, because every run has its own names: pair the items "
@@ -173,9 +173,9 @@ def _roles(
         known = {**{column: column for column in columns}, **metrics}
         chosen = next((known[name] for name in query.metric if name in known), None)
         if chosen is None:
+            roles.pop("score", None)
             others = [column for column in columns if column not in roles.values()]
-            by_name = [roles["score"]] if "score" in roles else []
-            raise query.unknown_metric(metrics or by_name + others or columns, source)
+            raise query.unknown_metric(metrics or others or columns, source)
         roles = {role: column for role, column in roles.items() if column != chosen}
         roles["score"] = chosen
     elif "score" not in named and not by_rows:

@@ -59,7 +59,7 @@ def test_what_is_no_number_is_unscored_and_never_0(word, odd):
             {},
             "must be a number, or a word such as true.*got 'C'",
         ),
-        (csv(head="model,item,loss"), {}, "no column for score.*columns={'score': .*bestofk ord"),
+        (csv(head="model,item,loss"), {}, "no column for score.*columns={'score': .*bestofk scor"),
         (csv(head="who,item,score"), {}, "no column for model among 'who'.*columns={'model': "),
         (csv() + "a\0,q,1\n", {}, "the file contains binary data"),
         (csv() + "a,q\n", {}, "line 26 has 2 cells, but the header has 3"),
