@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from bestofk._base.checks import Floats, RandomState
 from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, shortened
-from bestofk.data.frames import refuse_other_order
+from bestofk.data.frames import as_pandas, refuse_other_order
 from bestofk.data.schema import encode_labels, infer_task, is_categorical
 from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
@@ -75,19 +75,10 @@ class HeldOutRows:
         _, unit = np.unique(self.groups.astype(str), return_inverse=True)
         return unit.reshape(-1)
 
-    def only(self, chosen: npt.NDArray[np.bool_]) -> HeldOutRows:
-        """Return some of the rows."""
-        return replace(self, **_only(self, ("truth", "weights", "groups"), chosen))
-
     @property
     def plain(self) -> bool:
         """True if rows have neither weights nor groups."""
         return self.weights is None and self.groups is None
-
-
-def _only(value: Any, names: Sequence[str], chosen: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    columns = {name: getattr(value, name) for name in names}
-    return {name: None if one is None else one[chosen] for name, one in columns.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -101,16 +92,23 @@ class ModelPredictions:
     scores: Floats | None = None
     """Scores of the second of two classes, shape (n,)."""
 
-    def only(self, chosen: npt.NDArray[np.bool_]) -> ModelPredictions:
-        """Return the predictions for some of the rows."""
-        return replace(self, **_only(self, ("labels", "probabilities", "scores"), chosen))
-
     @property
     def ranking(self) -> Floats | None:
         """Numbers that rank the rows by the second of two classes; None if there are none."""
         if self.scores is not None:
             return self.scores
         return None if self.probabilities is None else self.probabilities[:, 1]
+
+
+RowsT = TypeVar("RowsT", HeldOutRows, ModelPredictions)
+
+
+def some_of(rows: RowsT, chosen: npt.NDArray[np.bool_]) -> RowsT:
+    """Return some of the rows, or their predictions."""
+    columns = {one.name: getattr(rows, one.name) for one in fields(rows) if one.name != "classes"}
+    return replace(
+        rows, **{name: column[chosen] for name, column in columns.items() if column is not None}
+    )
 
 
 class StoredModel(BaseEstimator):  # type: ignore[misc]
@@ -172,18 +170,13 @@ def design_kind(loss: Loss, classes: Labels | None) -> str | None:
 
 def refuse_untestable(loss: Loss) -> None:
     """Raise an error if the metric cannot be tested on one test set."""
-    advice = (use(cv="10x10"), " measures it by cross-validation.")
-    if loss.name in ROUGH_METRICS:
+    if design_kind(loss, None) is None:
+        rows = "single rows" if loss.name in ROUGH_METRICS else "more than the predictions"
         raise ArgumentError(
-            f"metric {loss.name!r} depends on single rows, so one test set does not show how much "
-            "it would vary: 'neg_mean_absolute_error' can be tested, and ",
-            *advice,
-        )
-    if loss.needs == "costs" or loss.reads_model:
-        raise ArgumentError(
-            f"metric {loss.name!r} cannot be tested on one test set, because it depends on more "
-            "than the predictions: ",
-            *advice,
+            f"metric {loss.name!r} depends on {rows}, so one test set does not show how much it "
+            "would vary: ",
+            use(cv="10x10"),
+            " measures it by cross-validation.",
         )
 
 
@@ -201,11 +194,11 @@ def unit_values(
     if each is not None:
         assert each.each is not None
         if each.needs == "probabilities":
-            losses = each.each(
-                rows.codes, _needed(predictions.probabilities, loss, "probabilities")
-            )
+            probabilities = _needed(predictions.probabilities, loss, "class probabilities")
+            losses = each.each(rows.codes, probabilities)
         else:
-            losses = each.each(rows.truth, _needed(predictions.labels, loss, "labels"))
+            labels = _needed(predictions.labels, loss, "predicted labels or numbers")
+            losses = each.each(rows.truth, labels)
         return by_unit(np.asarray(losses, dtype=np.float64), rows)
     if design_kind(loss, rows.classes) == "test-set-auc":
         scores = _needed(predictions.ranking, loss, "scores or probabilities")
@@ -215,12 +208,9 @@ def unit_values(
     return _left_out_components(loss, rows, predictions, seed)
 
 
-_NOUNS = {"labels": "predicted labels or numbers", "probabilities": "class probabilities"}
-
-
 def _needed(answer: Any, loss: Loss, what: str) -> Any:
     if answer is None:
-        raise ArgumentError(f"metric {loss.name!r} needs {_NOUNS.get(what, what)}.")
+        raise ArgumentError(f"metric {loss.name!r} needs {what}.")
     return answer
 
 
@@ -421,7 +411,7 @@ def instance_losses(
     if len(live.datasets) > 1 or design_kind(loss, rows.classes) is None:
         return None
     if chosen is not None:
-        rows = rows.only(chosen)
+        rows = some_of(rows, chosen)
     predictions: dict[str, list[ModelPredictions]] = {}
     for learner in learners:
         repeated = predictions.setdefault(live.record.names[learner], [])
@@ -432,7 +422,7 @@ def instance_losses(
                 return None
             predictions_of_rows = predictions_in(found.predictions, rows.classes)
             if chosen is not None:
-                predictions_of_rows = predictions_of_rows.only(chosen)
+                predictions_of_rows = some_of(predictions_of_rows, chosen)
             repeated.append(predictions_of_rows)
     units = n_units(loss, rows)
     in_groups = f" in {units} groups" if data.groups is not None else ""
@@ -706,8 +696,7 @@ def _decide(
         )
     chosen = _combined(settings or Settings(), "settings", **options)
     chosen.check_learners(names)
-    account = f"Predictions of {counted(len(names), 'model')} for {len(rows.truth)} rows."
-    sentences = [account]
+    sentences = [f"Predictions of {counted(len(names), 'model')} for {len(rows.truth)} rows."]
     if unused:
         sentences.append(f"Not used: {shortened(list(map(repr, unused)), 12)}.")
     if fold_of is not None:
@@ -764,8 +753,7 @@ def _columns(predictions: Any, roles: dict[str, Any]) -> tuple[dict[str, Any], d
             name: table.numbers(name) if table.is_numeric(name) else table.text(name)
             for name in table.columns
         }
-    if hasattr(predictions, "to_pandas"):
-        predictions = predictions.to_pandas()
+    predictions = as_pandas(predictions, "predictions")
     if not (hasattr(predictions, "columns") or isinstance(predictions, Mapping)):
         raise ArgumentError(
             "predictions must be a mapping of model to predictions, a data frame with one column "
@@ -917,11 +905,7 @@ def _named_models(models: Any) -> dict[str, Any]:
             "models must be a mapping of name to fitted model, or a list; got "
             f"{type(models).__name__}."
         )
-    pairs = (
-        models.items()
-        if isinstance(models, Mapping)
-        else (one if isinstance(one, tuple) else (type(one).__name__, one) for one in models)
-    )
+    pairs = models.items() if isinstance(models, Mapping) else map(_with_name, models)
     named: dict[str, Any] = {}
     for name, model in pairs:
         if str(name) in named:
@@ -930,3 +914,7 @@ def _named_models(models: Any) -> dict[str, Any]:
             raise ArgumentError(f"{name} must be a fitted model with predict.")
         named[str(name)] = model
     return named
+
+
+def _with_name(model: Any) -> tuple[str, Any]:
+    return model if isinstance(model, tuple) else (type(model).__name__, model)
