@@ -16,7 +16,7 @@ from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk._base.formatting import counted
 from bestofk._base.results import ready_to_print
-from bestofk.data.frames import as_pandas
+from bestofk.data.cells import as_pandas
 from bestofk.data.schema import (
     OTHER_TASK,
     Codes,

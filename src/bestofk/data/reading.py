@@ -13,7 +13,13 @@ from bestofk._base.checks import one_of, refuse
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
 from bestofk._base.formatting import shortened
 from bestofk._base.registry import resolve
-from bestofk.data.cells import DECIMAL_COMMAS, MISSING_TEXTS, read_numbers
+from bestofk.data.cells import (
+    DECIMAL_COMMAS,
+    MISSING_TEXTS,
+    as_pandas,
+    read_numbers,
+    refuse_other_order,
+)
 from bestofk.data.columns import (
     MIN_ROWS_TO_JUDGE,
     STATED_KINDS,
@@ -28,7 +34,6 @@ from bestofk.data.dataset import (
     split_off_columns,
     with_row_columns,
 )
-from bestofk.data.frames import as_pandas, refuse_other_order
 from bestofk.data.schema import (
     FLOATS,
     TASK_OPTIONS,

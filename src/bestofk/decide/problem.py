@@ -12,7 +12,7 @@ import numpy as np
 from bestofk._base.checks import Bools, Floats, Ints, finite_array, missing_word, refuse
 from bestofk._base.errors import ArgumentError, DesignError, use
 from bestofk._base.formatting import counted
-from bestofk.data.frames import as_pandas
+from bestofk.data.cells import as_pandas
 from bestofk.decide.evidence import MissingLosses, filled_with_worst
 from bestofk.decide.preference import (
     NO_PREFERENCE,

@@ -10,8 +10,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, shortened
+from bestofk.data.cells import as_pandas
 from bestofk.data.columns import ColumnReader, learn_column
-from bestofk.data.frames import as_pandas
 from bestofk.data.schema import is_whole
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from bestofk._base.checks import Floats, missing_word, names_arguments, one_of, 
 from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError, use
 from bestofk._base.formatting import shortened
 from bestofk._base.registry import resolve
-from bestofk.data.frames import as_pandas
+from bestofk.data.cells import as_pandas
 from bestofk.data.tables.reading import FORMATS, read_table
 from bestofk.data.tables.table import Table
 from bestofk.losses.columns import (

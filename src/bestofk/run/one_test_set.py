@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator
 from bestofk._base.checks import Floats, RandomState
 from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, shortened
-from bestofk.data.frames import as_pandas, refuse_other_order
+from bestofk.data.cells import as_pandas, refuse_other_order
 from bestofk.data.schema import encode_labels, infer_task, is_categorical
 from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision

@@ -12,7 +12,7 @@ from typing import Any
 
 from bestofk._base.checks import one_of
 from bestofk._base.errors import ArgumentError, TableError
-from bestofk.data.frames import as_pandas
+from bestofk.data.cells import as_pandas
 from bestofk.data.tables.limits import decompress, read_file
 from bestofk.data.tables.table import Table, size_words
 
