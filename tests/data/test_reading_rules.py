@@ -91,7 +91,7 @@ def test_a_file_and_its_frame_give_the_same_study(case, tmp_path):
     other = bk.compare(learners, pd.read_csv(file), "ill", **options)
     np.testing.assert_array_equal(one.losses.values, other.losses.values)
     assert one.explain() == other.explain()
-    assert one.experiment.datasets[0].fingerprint == other.experiment.datasets[0].fingerprint
+    assert one.live.datasets[0].fingerprint == other.live.datasets[0].fingerprint
     # deployed models read raw rows in the same way
     raw = pd.read_csv(file).drop(columns="ill")
     for name in one.losses.learners:

@@ -49,7 +49,7 @@ def result_classes():
             ):
                 results[name] = value
     # internal, and base classes
-    for name in ("CellResult", "MeasuredTest", "StatedDecision"):
+    for name in ("MeasuredTest", "StatedDecision"):
         results.pop(name, None)
     return results
 
