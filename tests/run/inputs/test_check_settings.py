@@ -68,7 +68,7 @@ CASES = {
     "alpha": ({"alpha": 1.5}, "alpha must be"),
     "one number per learner": (
         {"cv": "holdout:0.33", "scoring": "fit_time"},
-        "cannot be tested on one test set",
+        "depends on more than the predictions",
     ),
     "a rope on one test set": ({"cv": "holdout:0.33", "rope": 0.1}, "no Bayesian test covers"),
     "a preference for nobody": (
