@@ -20,8 +20,7 @@ from bestofk.papers.comparison import Request
 from bestofk.run.cells import Failure
 from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
-from bestofk.run.runner import run
-from bestofk.run.store import opened
+from bestofk.run.runner import opened, run
 from bestofk.run.task import Block, BlockSizer, Task, sendable_error
 
 if TYPE_CHECKING:

@@ -41,8 +41,7 @@ from bestofk.run.live import Live
 from bestofk.run.metrics import as_losses, check_loss
 from bestofk.run.progress import Progress, observer
 from bestofk.run.record import StoredDecision, StudyRecord, now
-from bestofk.run.runner import run
-from bestofk.run.store import opened
+from bestofk.run.runner import opened, run
 from bestofk.run.study import Study
 from bestofk.splits.plans import Plan, plan as make_plan
 
@@ -194,13 +193,10 @@ def compare(
     settings.check_learners(tuple(named))
     if plan is None:
         plan = _default_plan(datasets, settings, execution, rule)
-    sliced = datasets[0].by is not None
-    if sliced:
-        execution = replace(execution, keep_predictions=True)
     live = _live(named, datasets, plan, scoring, execution, seed)
     live = live.recorded(notes=(*notes, *seed_notes(named), *data_cautions(live)))
     check_settings(live, settings)
-    if sliced:
+    if datasets[0].by is not None:
         from bestofk.run.slices import refuse_slices
 
         refuse_slices(live, stops=rule is not None)
@@ -283,8 +279,8 @@ def _live(
         random_state=random_state,
         threads=execution.threads,
         stored=execution.store is not None,
-        # the instances of a single split are tested
-        keep_predictions=execution.keep_predictions or splits[0].runs * splits[0].folds == 1,
+        # slices, and the instances of a single split, are tested
+        keep_predictions=datasets[0].by is not None or splits[0].runs * splits[0].folds == 1,
         # a budget may end the run after its first split
         keep_first=execution.budget is not None,
     )

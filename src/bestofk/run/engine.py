@@ -274,8 +274,6 @@ class Execution:
     retry_failed : bool
         Repeat every fit that the store holds as failed. Otherwise only those are repeated that
         were killed, ran out of memory, had less time or lacked a package that is available now.
-    keep_predictions : bool
-        Keep the predictions for every test row.
     repetitions : int
         Repeat the same folds with other learner seeds, for stochastic learners.
     task : {"auto", "classification", "regression"}
@@ -301,7 +299,6 @@ class Execution:
     progress: bool | str | Progress = True
     on_failure: str = "record"
     retry_failed: bool = False
-    keep_predictions: bool = False
     repetitions: int = 1
     task: str = "auto"
     command: Sequence[str] = field(default=(), repr=False)

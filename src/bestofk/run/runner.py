@@ -7,10 +7,11 @@ they die.
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Generic
@@ -30,6 +31,15 @@ READ_EVERY_SECONDS = 2.0
 """Time between two reads of other processes' results during own work."""
 POLL_SECONDS = 0.25
 """Time between two reads while waiting for other processes."""
+
+
+def opened(store: str | os.PathLike[str] | None) -> AbstractContextManager[Store | None]:
+    """Open a store; give None, without importing SQLAlchemy, if there is none to open."""
+    if store is None:
+        return nullcontext()
+    from bestofk.run.store.store import open_store
+
+    return open_store(store)
 
 
 def run(
