@@ -24,7 +24,7 @@ import numpy as np
 
 from bestofk.cli import main
 from bestofk.decide import Settings
-from bestofk.report.figures.output import save_figure
+from bestofk.report.figures.output import save
 from bestofk.report.figures.registry import FIGURES
 from bestofk.report.page_figures import PAGE_FIGURES
 from bestofk.run.cells import Cell
@@ -103,9 +103,7 @@ def small_report() -> Row:
         opened = open_study(store)
         assert opened.decision is not None
         pictures = [
-            FIGURES[figure.kind].layout(
-                opened.decision, **({"losses": opened.losses} if figure.needs_losses else {})
-            )
+            FIGURES[figure.kind].layout(opened.decision)
             for figure in PAGE_FIGURES
             if figure.belongs(opened.decision, opened.losses)
         ]
@@ -121,7 +119,7 @@ def _quietly(command: list[str]) -> None:
 def _draw_twice(pictures: list[Any], folder: str) -> None:
     for _ in range(2):
         for number, picture in enumerate(pictures):
-            save_figure(picture, Path(folder) / f"{number}.svg")
+            save(picture, Path(folder) / f"{number}.svg")
 
 
 def large_table() -> Iterator[Row]:

@@ -14,7 +14,7 @@ from unittest import mock
 
 import bestofk as bk
 from bestofk.report.figures.output import svg
-from bestofk.report.figures.registry import picture_of
+from bestofk.report.figures.registry import draw
 from bestofk.report.figures.style import DARK, LIGHT
 
 ROOT = Path(__file__).parent.parent
@@ -32,7 +32,7 @@ def main() -> None:
     shown = printed(block[2].split())
     readme.write_text(text[: block.start(3)] + shown + text[block.end(3) :])
     study = bk.compare(None, "breast-cancer", progress=False)
-    picture = picture_of(study, "forest", note=False)
+    picture = draw(study, "forest", note=False)
     for name, shades in (("light", LIGHT), ("dark", DARK)):
         path = ROOT / "docs" / "screenshots" / f"forest-{name}.svg"
         path.write_text(svg(picture, themed=False, shades=shades))

@@ -148,15 +148,26 @@ def test_the_command_line_reference_has_every_option():
     assert "measure type1" in command_pages.commands()
 
 
-def test_every_figure_is_in_the_gallery():
-    from gallery import gallery_page
+def test_every_figure_is_in_the_gallery_and_its_example_draws_it():
+    import matplotlib as mpl
+    from gallery import QUESTIONS, gallery_page
+    from matplotlib import pyplot
 
     from bestofk.report.figures import FIGURES
 
+    mpl.use("Agg")
     page = gallery_page()
-    for name in FIGURES:
-        assert f"## {name}\n" in page
-        assert f"{FIGURES[name].example};" in page
+    examples = {name: code for group in QUESTIONS.values() for name, code in group.items()}
+    assert set(examples) == set(FIGURES)
+    for name, code in examples.items():
+        assert f"### {name}\n" in page
+        *setup, call = code.split("\n")
+        assert f".plot('{name}')" in call
+        names = {}
+        exec("\n".join(setup), names)
+        ax = eval(call, names)
+        assert len(ax.texts) > 3
+        pyplot.close(ax.figure)
 
 
 def test_dois_are_links():

@@ -172,12 +172,11 @@ def test_the_entries_of_the_papers_are_found_by_name():
     from bestofk.cli.registry import COMMANDS
     from bestofk.decide.registry import PROCEDURES
     from bestofk.learners.registry import LEARNERS
-    from bestofk.report.figures.registry import FIGURES
     from bestofk.stats.multiple import MULTIPLE_TESTS
 
     found = {
         "use-all-data": PAIRWISE_TESTS, "looney": MULTIPLE_TESTS, "test-first": PROCEDURES,
-        "nmc": LEARNERS, "rates": FIGURES, "measure": COMMANDS,
+        "nmc": LEARNERS, "measure": COMMANDS,
     }  # fmt: skip
     for name, registry in found.items():
         entry = registry[name]

@@ -28,7 +28,7 @@ FUNCTIONS = {
     ordering: "multitest",
     intervals: "normal wilson clopper_pearson test_set_bound",
     lab: "type1_error power replicability calibrate",
-    bk: "compare open_study compare_scores read_scores read_data learner plan figure Scores",
+    bk: "compare open_study compare_scores read_scores read_data learner plan Scores",
 }
 TESTS = (
     "kfold-t resampled-t corrected-resampled-t corrected-repeated-kfold-t 5x2cv-t 5x2cv-f "

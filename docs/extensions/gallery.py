@@ -1,4 +1,4 @@
-"""The gallery of figures, made from the registry: every kind, drawn by the code beside it."""
+"""The gallery of figures by question: every kind, drawn by the code beside it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,79 @@ from pathlib import Path
 from typing import Any
 
 PAGE = Path("gallery.md")
-FIRST = (
-    "forest", "losses", "frontier", "critical-difference", "critical-difference-ranks",
-    "rank-intervals", "heatmap", "matrix", "letters", "difference", "graph",
-)  # fmt: skip
-"""The figures that most readers need."""
 THUMBNAILS = '<nav class="bk-thumbnails" aria-label="All figures"></nav>'
+
+_TABLE = """
+import bestofk as bk
+
+losses = bk.read_scores("breast-cancer-10x10")
+"""
+_DATASETS = """
+import numpy as np
+import bestofk as bk
+
+rng = np.random.default_rng(3)
+table = rng.uniform(0.05, 0.4, 15) + rng.normal([[0.05], [0.01], [0.03], [0.0]], 0.02, (4, 15))
+losses = bk.Scores(table, dims=("learner", "dataset"),
+                   learners=["naive-bayes", "forest", "svm", "boosting"],
+                   datasets=[f"set {k}" for k in range(1, 16)])
+"""
+QUESTIONS = {
+    "Which learner should I use?": {
+        "forest": f"{_TABLE}bk.compare_scores(losses, margin=0.01).plot('forest')",
+        "losses": f"{_TABLE}bk.compare_scores(losses).plot('losses')",
+        "frontier": """
+import bestofk as bk
+
+study = bk.compare(None, "breast-cancer", cv="kfold:10", prefer="fit_time", progress=False)
+study.plot('frontier')""",
+    },
+    "Which learners differ?": {
+        "critical-difference": f"{_DATASETS}bk.compare_scores(losses).plot('critical-difference')",
+        "critical-difference-ranks": f"{_DATASETS}decision = bk.compare_scores(losses)\n"
+        "decision.plot('critical-difference-ranks')",
+        "matrix": f"{_TABLE}bk.compare_scores(losses).plot('matrix')",
+        "rank-intervals": f"{_TABLE}bk.compare_scores(losses).plot('rank-intervals')",
+        "difference": """
+import bestofk as bk
+from bestofk import pairwise
+
+losses = bk.read_scores("breast-cancer-10x10")
+a, b = (losses.values[k].ravel() for k in (0, 3))
+pairwise.corrected_resampled_t(a, b, n_train=512, n_test=57).plot('difference')""",
+    },
+    "On which data sets?": {
+        "heatmap": f"{_DATASETS}bk.compare_scores(losses).plot('heatmap')",
+        "ranks": f"{_DATASETS}bk.compare_scores(losses).plot('ranks')",
+    },
+    "Do the data override my preference?": {
+        "graph": f"{_TABLE}bk.compare_scores(losses, prefer='listed').plot('graph')",
+        "steps": f"{_TABLE}result = bk.compare_scores("
+        "losses, prefer='listed', procedure='multitest')\nresult.plot('steps')",
+    },
+    "What happened over time?": {
+        "race": """
+import bestofk as bk
+
+study = bk.compare(None, "breast-cancer", stop="settled", progress=False)
+study.plot('race')""",
+        "gate": """
+import tempfile
+import numpy as np
+import bestofk as bk
+
+rng = np.random.default_rng(5)
+chance = rng.beta(0.7, 0.3, 500)
+baseline = (rng.random(500) < chance) * 1.0
+with tempfile.TemporaryDirectory() as folder:
+    for build in range(12):
+        scores = (rng.random(500) < chance - 0.012 * build) * 1.0
+        result = bk.gate(scores, baseline if build == 0 else None, build=f"build {build + 1}",
+                         ledger=f"{folder}/gate.json")
+result.plot('gate')""",
+    },
+}
+"""Code by figure and question; it runs by itself and ends with the call that draws."""
 
 
 def gallery_page() -> str:
@@ -21,19 +88,21 @@ def gallery_page() -> str:
 
     lines = [
         "# Gallery of figures", "",
-        "Every figure that bestofk draws, with the code that draws it. `bk.figure(value)` takes "
-        "the one that suits the value, `bk.figure(value, kind)` the one that you name, and "
-        "`bk.save_figure(ax, \"figure.pdf\")` writes it as PDF, SVG or PNG. A study, an order or "
-        "a result can also draw itself: `study.plot(\"forest\")`. The colours can be told apart "
-        "by colour-blind readers.", "", "```{raw} html", THUMBNAILS, "```", "",
+        "Every figure that bestofk draws, with the code that draws it. `result.plot()` takes the "
+        "one that suits the result, `result.plot(kind)` the one that you name, and "
+        "`result.plot(kind, \"figure.pdf\")` writes it as PDF, SVG or PNG. `width=3.3` lays it out "
+        "for a column of a paper, 3.3 inches wide. On the command line, write `--figure "
+        "KIND=figure.pdf --figure-width 3.3`. The colours can be told apart by colour-blind "
+        "readers.", "", "```{raw} html", THUMBNAILS, "```", "",
     ]  # fmt: skip
-    for name in (*FIRST, *(name for name in FIGURES if name not in FIRST)):
-        entry = FIGURES[name]
-        summary = entry.summary[:1].upper() + entry.summary[1:]
-        takes = ", ".join(f"`{kind}`" for kind in entry.accepts)
-        lines += [f"## {entry.name}", "", f"{summary}.", ""]
-        lines += ["```{code-cell} python", f"{entry.example};", "```", ""]
-        lines += [f"Draws {takes}.", ""]
+    for question, examples in QUESTIONS.items():
+        lines += [f"## {question}", ""]
+        for name, code in examples.items():
+            entry = FIGURES[name]
+            lines += [f"### {name}", "", f"{entry.summary[:1].upper()}{entry.summary[1:]}.", ""]
+            lines += ["```{code-cell} python", f"{code.strip()};", "```", ""]
+            if entry.needs:
+                lines += [f"It needs {entry.needs}.", ""]
     return "\n".join(lines)
 
 

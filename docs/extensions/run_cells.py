@@ -1,7 +1,7 @@
 """Run the code cells of a page in this process, and keep what they print, return and draw.
 
 A page has one namespace and one empty folder. ``$ bestofk ...`` runs as on a terminal of 72
-columns; ``bk.figure(...)`` is kept as a picture, so that a page can draw it light and dark.
+columns; ``result.plot(...)`` is kept as a picture, so that a page can draw it light and dark.
 """
 
 from __future__ import annotations
@@ -149,20 +149,18 @@ def _inside(folder: str) -> Iterator[None]:
 @contextmanager
 def _kept_pictures() -> Iterator[list[tuple[Any, Layout | None]]]:
     """Collect the pictures that are drawn in figures of their own while this is open."""
-    # the package has functions of these names, too
     output = import_module("bestofk.report.figures.output")
-    registry = import_module("bestofk.report.figures.registry")
     own_axes: Callable[[Any], Any] = output._own_axes
-    picture_of: Callable[..., Any] = registry.picture_of
+    draw: Callable[..., Any] = output.draw
     layouts: list[tuple[Any, Layout | None]] = []
     pictures: list[tuple[Any, Layout | None]] = []
 
     def recorded(value: Any, kind: Any = None, *, width: Any = None, **options: Any) -> Any:
         def layout(paper: Any) -> Any:
             inches = None if paper.width is None else paper.width / 72
-            return picture_of(value, kind, width=inches, **options)
+            return draw(value, kind, width=inches, **options)
 
-        picture = picture_of(value, kind, width=width, **options)
+        picture = draw(value, kind, width=width, **options)
         layouts.append((picture, layout if width is None else None))
         return picture
 
@@ -172,6 +170,6 @@ def _kept_pictures() -> Iterator[list[tuple[Any, Layout | None]]]:
 
     with (
         mock.patch.object(output, "_own_axes", kept_axes),
-        mock.patch.object(registry, "picture_of", recorded),
+        mock.patch.object(output, "draw", recorded),
     ):
         yield pictures

@@ -31,8 +31,6 @@ from .learners.registry import learner as learner
 from .losses.losses import Scores as Scores
 from .losses.reading import read_scores as read_scores
 from .release.gate import GateResult as GateResult, gate as gate
-from .report.figures.output import save_figure as save_figure
-from .report.figures.registry import figure as figure
 from .run.compare import compare as compare
 from .run.engine import Execution as Execution
 from .run.estimator import BestOfK as BestOfK

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import bestofk as bk
-from bestofk.report.figures.registry import picture_of
+from bestofk.report.figures import draw
 
 TABLE = "breast-cancer-10x10"
 
@@ -27,6 +27,7 @@ def test_all_outputs_at_once(run, folder):
     code, out, err = run(
         "scores", TABLE, "--report", "r.html", "--figure", "a.svg", "--figure", "b.pdf",
         "--figure", "matrix.png", "--figure", "losses=c.svg", "--latex", "t.tex", "--csv", "t.csv",
+        "--figure-width", "3.3",
     )  # fmt: skip
     assert (code, err) == (0, "")
     for name in ("r.html", "a.svg", "b.pdf", "matrix.png", "t.tex", "t.csv"):
@@ -38,9 +39,11 @@ def test_all_outputs_at_once(run, folder):
     decision = bk.compare_scores(bk.read_scores(TABLE))
     assert (folder / "t.tex").read_text() == decision.to_latex()
     assert (folder / "t.csv").read_text().splitlines()[1].startswith("logistic-regression,")
+    # 3.3 inches are 237.6 points
+    assert 'width="237.6"' in (folder / "a.svg").read_text()
     # the name of a file can choose the figure; so can KIND=
-    assert picture_of(decision, "losses").alt in (folder / "c.svg").read_text()
-    assert picture_of(decision, "forest").alt in (folder / "a.svg").read_text()
+    assert draw(decision, "losses").alt in (folder / "c.svg").read_text()
+    assert draw(decision, "forest").alt in (folder / "a.svg").read_text()
 
 
 def test_paths_are_in_the_json_object(run):
@@ -76,7 +79,7 @@ def test_a_wrong_path_is_refused_before_the_first_fit(run, options, words, monke
 
 
 def test_a_decision_is_printed_even_if_a_figure_cannot_be_drawn(run):
-    code, out, err = run("scores", TABLE, "--figure", "simplex=a.svg", "-q")
+    code, out, err = run("scores", TABLE, "--figure", "heatmap=a.svg", "-q")
     assert (code, out.splitlines()[0]) == (2, "logistic-regression")
     assert err.startswith("bestofk: ")
 
@@ -93,9 +96,8 @@ def test_python_says_how_to_install_matplotlib(no_matplotlib):
     decision = bk.compare_scores(bk.read_scores(TABLE))
     for call in (
         lambda: decision.plot("forest"),
-        lambda: bk.figure(decision),
-        lambda: bk.save_figure(picture_of(decision), "a.pdf"),
+        lambda: decision.plot(path="a.pdf"),
     ):
         with pytest.raises(bk.MissingExtraError, match=r"pip install 'bestofk\[plot\]'"):
             call()
-    bk.save_figure(picture_of(decision), "a.svg")
+    decision.plot(path="a.svg")

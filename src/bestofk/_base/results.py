@@ -25,7 +25,7 @@ from bestofk._base.registry import resolve
 
 PRESENTERS = {
     "report": "bestofk.report.write_report:write_report",
-    "figure": "bestofk.report.figures.registry:figure",
+    "figure": "bestofk.report.figures.output:plot",
     "frame": "bestofk.data.tables.table:data_frame",
     "table": "bestofk.report.tables:table_of",
     "html": "bestofk.report.tables:html_of",
@@ -178,7 +178,46 @@ class Presented:
         return ready
 
 
-class Reported(Presented):
+class Drawn(Presented):
+    """A result that can be drawn."""
+
+    __slots__ = ()
+
+    def plot(
+        self,
+        kind: str | None = None,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        width: float | None = None,
+        note: bool = True,
+        ax: Any = None,
+    ) -> Any:
+        """Draw a figure.
+
+        Parameters
+        ----------
+        kind : str, optional
+            The kind of figure, such as ``"forest"``, ``"losses"`` or ``"matrix"``; by default the
+            first that fits. The gallery of figures shows all kinds.
+        path : path, optional
+            A file that ends in ``.svg``, ``.png`` or ``.pdf``. SVG does not need matplotlib.
+        width : float, optional
+            In inches, such as 3.3 for a column of a paper and 7 for its page. The layout adapts to
+            the width, so the font size stays the same. By default, the natural width.
+        note : bool
+            Whether to write below the figure how to read it.
+        ax : Axes, optional
+            The Axes to draw on; by default a new figure of the right size.
+
+        Returns
+        -------
+        Axes or Path
+            The path if there is one.
+        """
+        return present("figure", self, kind, path, width=width, note=note, ax=ax)
+
+
+class Reported(Drawn):
     """A result that people print: with a table for notebooks and papers, figures and a report."""
 
     __slots__ = ()
@@ -194,21 +233,6 @@ class Reported(Presented):
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows."""
         return str(present("html", self))
-
-    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
-        """Draw a figure with matplotlib and return the Axes.
-
-        Parameters
-        ----------
-        kind : str, optional
-            The kind of figure, such as ``"graph"``, ``"losses"`` or ``"matrix"``; see
-            `bestofk.figure`.
-        ax : Axes, optional
-            The Axes to draw on; by default a new figure of the right size.
-        **options
-            Options of that figure.
-        """
-        return present("figure", self, kind, ax=ax, **options)
 
     def report(
         self,

@@ -53,7 +53,7 @@ COMMON = (
 NOT_FOR_SCORES = (
     "prefer", "test", "family", "control", "margin", "rope", "df", "scoring", "cost",
     "stop", "store", "repetitions", "report_path", "latex", "csv", "budget",
-    "by",
+    "by", "figures",
 )  # fmt: skip
 """Options that do not apply to a procedure that decides from scores of test rows."""
 
@@ -259,8 +259,7 @@ def compare(
                 correction=arguments["correction"] or "holm",
                 random_state=arguments["random_state"],
             )
-        written = outputs.write(selected, command_line())
-        echo_explanation(selected, as_json=as_json, more=written)
+        echo_explanation(selected, as_json=as_json)
         return
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         study = run_comparison(

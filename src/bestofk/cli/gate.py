@@ -133,7 +133,7 @@ def check(
     if junit is not None:
         write_text(junit, junit_text(result))
     if figure is not None:
-        result.plot(figure)
+        result.plot(path=figure)
     if report is not None:
         result.report(report, command=click.get_current_context().obj or ())
     try:

@@ -11,7 +11,6 @@ from typing import Any
 import click
 
 FIGURE_SUFFIXES = (".svg", ".pdf", ".png")
-DEFAULT_FIGURE = "forest"
 
 report_option = click.option(
     "--report", "report_path", metavar="F.html", help="Write a report: one self-contained file."
@@ -30,6 +29,10 @@ def file_options(command: Any) -> Any:
             help="Draw a figure: F.svg, F.pdf or F.png. KIND is forest (default), "
             "critical-difference, critical-difference-ranks, losses, matrix, ... Repeatable.",
         ),
+        click.option(
+            "--figure-width", metavar="INCHES", type=click.FloatRange(2.8, 55),
+            help="Width of the figures, such as 3.3 for a column of a paper.",
+        ),
         report_option,
     ):  # fmt: skip
         command = option(command)
@@ -43,6 +46,7 @@ class Outputs:
     report: str | None = None
     figures: tuple[tuple[str | None, str], ...] = ()
     """Kind, or None for the default, and path."""
+    figure_width: float | None = None
     latex: str | None = None
     csv: str | None = None
 
@@ -53,7 +57,9 @@ class Outputs:
             value.report(self.report, command=command, slices=slices)
             written["report"] = self.report
         if self.figures:
-            written["figures"] = [_draw(value, kind, path) for kind, path in self.figures]
+            for kind, path in self.figures:
+                value.plot(kind, path, width=self.figure_width)
+            written["figures"] = [path for _, path in self.figures]
         if self.latex is not None:
             _write(self.latex, value.to_latex())
             written["latex"] = self.latex
@@ -70,6 +76,7 @@ def planned_outputs(options: dict[str, Any]) -> Outputs:
     outputs = Outputs(
         report=options.pop("report_path"),
         figures=tuple(map(_kind_and_path, options.pop("figures"))),
+        figure_width=options.pop("figure_width"),
         latex=options.pop("latex"),
         csv=options.pop("csv"),
     )
@@ -118,16 +125,6 @@ def check_path(path: str | os.PathLike[str] | None, option: str, suffixes: Seque
         raise click.UsageError(f"{option}: there is no permission to write to {str(blocked)!r}.")
 
 
-def _results() -> set[str]:
-    """Return the classes of results that the current command can draw."""
-    from bestofk.decide.registry import PROCEDURES
-
-    procedure: str = click.get_current_context().params.get("procedure", "")
-    if procedure in PROCEDURES and PROCEDURES[procedure].takes == "scores":
-        return {"RocHull"}
-    return {"Decision", "Study", "ModelChoice", "BattleDecision"}
-
-
 def _kind_and_path(text: str) -> tuple[str | None, str]:
     """Split ``KIND=FILE``; a file that has the name of a figure is that figure."""
     kind, equals, path = text.partition("=")
@@ -139,7 +136,7 @@ def _kind_and_path(text: str) -> tuple[str | None, str]:
     name = kind or (stem if stem in FIGURES else None)
     if name is None:
         return None, path
-    drawn = [one for one, entry in FIGURES.items() if _results() & {*entry.accepts}]
+    drawn = [one for one, entry in FIGURES.items() if "Decision" in entry.accepts]
     if name not in drawn:
         from bestofk._base.errors import UnknownNameError
 
@@ -155,19 +152,6 @@ def _require_matplotlib(path: str) -> None:
             f"--figure {path} needs matplotlib: pip install 'bestofk[plot]', or use --figure "
             f"{Path(path).with_suffix('.svg')}."
         )
-
-
-def _draw(value: Any, kind: str | None, path: str) -> str:
-    """Draw the figure of a result, or of the decision in it."""
-    from bestofk.report.figures.output import save_figure
-    from bestofk.report.figures.registry import FIGURES, figure_kinds, picture_of
-
-    decision = getattr(value, "decision", value)
-    drawn = value if FIGURES[kind or DEFAULT_FIGURE].takes(value) else decision
-    if kind is None:
-        kind = DEFAULT_FIGURE if DEFAULT_FIGURE in figure_kinds(drawn) else None
-    save_figure(picture_of(drawn, kind), path)
-    return path
 
 
 def _write(path: str, text: str) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from bestofk._base.checks import Floats, one_of
 from bestofk._base.errors import ArgumentError, RunError, UnknownNameError, use
 from bestofk._base.formatting import counted, pvalue_words
-from bestofk._base.results import Presented, json_ready, present
+from bestofk._base.results import Drawn, json_ready, present
 from bestofk.release import DEFAULT_LEDGER
 from bestofk.release.builds import Build, digest_of, item_hashes, read_build
 from bestofk.release.ledger import (
@@ -47,7 +47,7 @@ MAX_WORSE_ITEMS = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateResult(Presented):
+class GateResult(Drawn):
     """The answer of the gate about one build.
 
     Attributes
@@ -175,15 +175,6 @@ class GateResult(Presented):
             "these items can catch."
         )
         return "\n".join(lines)
-
-    def plot(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Draw the history of the ledger; return the Axes, or write a file."""
-        if path is None:
-            return present("figure", self, "gate")
-        from bestofk._base.registry import resolve
-
-        picture = resolve("bestofk.report.figures.registry:picture_of")(self, "gate")
-        return resolve("bestofk.report.figures.output:save_figure")(picture, path)
 
     def report(self, path: str | os.PathLike[str], *, command: Sequence[str] = ()) -> Path:
         """Write a self-contained HTML file and return its path."""

@@ -82,19 +82,16 @@ class PageFigure:
     caption: str
     condition: Callable[[Decision, Scores], bool] = lambda *_: True
     """Condition besides those of the registry."""
-    needs_losses: bool = False
 
     def belongs(self, order: Decision, losses: Scores) -> bool:
         """Return whether a page about this decision shows the figure."""
-        value = losses if self.needs_losses else order
-        return FIGURES[self.kind].fits(value) and self.condition(order, losses)
+        return FIGURES[self.kind].fits(order) and self.condition(order, losses)
 
-    def draw(self, order: Any, losses: Scores | None = None) -> DrawnFigure:
+    def draw(self, order: Any) -> DrawnFigure:
         """Return the figure as SVG for a page."""
-        options: dict[str, Any] = {"losses": losses} if self.needs_losses else {}
         return drawn(
             self.kind,
-            lambda paper: FIGURES[self.kind].layout(order, paper=paper, **options),
+            lambda paper: FIGURES[self.kind].layout(order, paper=paper),
             title=self.title,
             caption=self.caption,
         )
@@ -147,21 +144,18 @@ PAGE_FIGURES = (
         title="What was measured",
         caption="One row per learner, with its mean.",
         condition=_several_losses,
-        needs_losses=True,
     ),
     PageFigure(
         kind="heatmap",
         title="Data set by data set",
         caption="The mean of every learner on every data set, the best of each marked.",
         condition=_few_means,
-        needs_losses=True,
     ),
     PageFigure(
         kind="ranks",
         title="Ranks over the data sets",
         caption="How often every learner came first, second and so on.",
         condition=_few_means,
-        needs_losses=True,
     ),
     PageFigure(
         kind="graph",
@@ -181,7 +175,6 @@ PAGE_FIGURES = (
         title="Critical differences of ranks",
         caption="The usual diagram: average ranks and Nemenyi's test. The decision uses the test "
         "above.",
-        needs_losses=True,
     ),
     PageFigure(
         kind="rank-intervals",
@@ -211,7 +204,7 @@ def dot_plot_of(order: Decision, losses: Scores) -> str:
     if not _several_losses(order, losses):
         return ""
     try:
-        return svg(layout_losses(order, losses=losses), themed=False)
+        return svg(layout_losses(order), themed=False)
     except BestOfKError:
         return ""
 
@@ -225,7 +218,7 @@ def figures_of(order: Decision | None, losses: Scores | None) -> list[DrawnFigur
         if not figure.belongs(order, losses):
             continue
         try:
-            figures.append(figure.draw(order, losses))
+            figures.append(figure.draw(order))
         except BestOfKError:
             # Write the report without a figure that does not fit this design.
             continue

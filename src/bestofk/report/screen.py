@@ -21,7 +21,6 @@ from bestofk._base.formatting import (
     safe,
 )
 from bestofk.decide.decision import Decision
-from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import HEADLINE, Stated
 from bestofk.decide.statements.wording import (
     correction_words,
@@ -365,8 +364,6 @@ def write_screen(
         out.print()
     for line in _details(result, show) if explain else _summary(result, show):
         write_prose(out, line)
-    if explain and decision is not None:
-        _write_graph(out, decision)
     if explain and (account := _account_of(result)):
         write_prose(out, " ".join(account), style="dim")
     _write_second_view(out, decision, pairs=pairs, ranks=ranks)
@@ -434,14 +431,3 @@ def _account_of(value: Any) -> Sequence[str]:
         return getattr(value, "account", ())
     losses = None if value.problem is None else value.problem.losses
     return () if losses is None else losses.account
-
-
-def _write_graph(out: Console, decision: Decision) -> None:
-    """Write the graph of a preference that the data override."""
-    from bestofk.report.figures.kinds.multitest import text_graph
-
-    by_preference = decides_by(decision.procedure) == "steps" and decision.preference.stated
-    graph = text_graph(decision, width=out.width) if by_preference else ""
-    if graph:
-        out.print(plain(f"\nBy preference:\n{graph}"))
-        out.print()

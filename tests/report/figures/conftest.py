@@ -1,6 +1,8 @@
 """Values for every figure, for few and many learners, with names that are hard to draw."""
 
 import tempfile
+from dataclasses import replace
+from functools import cache
 
 import matplotlib as mpl
 import numpy as np
@@ -8,11 +10,9 @@ import pytest
 
 import bestofk as bk
 from bestofk.decide.stopping.result import Race, RacedLearner
-from bestofk.papers import stats as paper_tests
-from bestofk.papers.decide import roc_hull
-from bestofk.papers.figures.rate_curves import Rates
 from bestofk.report.figures.labels import LINE_HEIGHT, text_width
-from bestofk.stats import multiple, pairwise
+from bestofk.run.study import Cost
+from bestofk.stats import pairwise
 
 SIZES = (2, 5, 6, 20, 60)
 LONG = "GradientBoosting(" + ", ".join(f"parameter_{k}={k}" for k in range(12)) + ")"
@@ -59,14 +59,6 @@ def losses_of_many(n, *, runs=3, folds=4, datasets=1, seed=0, spread=0.03):
     )
 
 
-def rates_of_many(n):
-    rng = np.random.default_rng(n)
-    x = np.array([1.0, 2, 5, 10, 30, 100])
-    rate = 0.02 + 0.09 * rng.random((n, 1)) * (1 - np.exp(-x / (5 + 20 * rng.random((n, 1)))))
-    half = 1.96 * np.sqrt(rate * (1 - rate) / 1000)
-    return Rates(x=x, rate=rate, low=rate - half, high=rate + half, names=names_of(n), nominal=0.05)
-
-
 def race_of_many(n):
     """Return a race of n learners: two run to the end, the others stop after some runs."""
     rng = np.random.default_rng(n)
@@ -103,26 +95,16 @@ def gate_of_many(n):
     return result
 
 
-def over_datasets(n):
-    return losses_of_many(n, runs=1, folds=1, datasets=min(60, 3 * n))
-
-
-def repeated(losses):
-    """Return losses with three repetitions instead of runs."""
-    values = losses.values[:, 0, :, :, 0].transpose(0, 2, 1)
-    dims = ("learner", "fold", "repetition")
-    return bk.Scores(values, dims=dims, learners=losses.learners)
+@cache
+def small_study():
+    return bk.compare(["max", "nmc"], "iris", cv="5x2", progress=False)
 
 
 def study_of_many(losses):
     """Return a study as `compare` does, with costs that span four powers of ten."""
-    from dataclasses import replace
-
-    from bestofk.run.study import Cost
-
     costs = np.logspace(-4, 0.5, len(losses.learners))
     return replace(
-        bk.compare(["max", "nmc"], "iris", cv="5x2", progress=False),
+        small_study(),
         decision=bk.compare_scores(losses),
         losses=losses,
         costs={
@@ -133,56 +115,41 @@ def study_of_many(losses):
 
 
 def values_of(n):
-    """Return (value, options) by figure, for n learners."""
-    losses = losses_of_many(n)
-    order = bk.compare_scores(losses, prefer="listed")
+    """Return a value by figure, for n learners."""
+    losses, over_datasets = losses_of_many(n), losses_of_many(n, runs=1, folds=1, datasets=3 * n)
+    decision, by_datasets = (
+        bk.compare_scores(losses, prefer="listed"),
+        bk.compare_scores(over_datasets),
+    )
+    study = study_of_many(losses)
     flat = losses.values.reshape(n, -1)
-    named = {"names": losses.learners}
-    rng = np.random.default_rng(n)
-    truth = rng.random(120) < 0.4
-    scores = truth * (0.3 + 2 * rng.random((n, 1))) + rng.standard_normal((n, 120))
-    centre = 0.2 + 0.1 * np.linspace(-1, 1, n)[:, None, None]
-    width = 0.002 + 0.02 * rng.random((n, 1, 1))
-    middle = centre + 0.02 * rng.standard_normal((n, 8, 1))
-    # Three decimals, as for error rates, make exact sums fast.
-    intervals = np.round([middle - width, middle + width], 3)
     return {
-        "graph": (order, {}),
-        "forest": (bk.compare_scores(losses, margin=0.02), {}),
-        "steps": (bk.compare_scores(losses, prefer="listed", procedure="multitest"), {}),
-        "densities": (order, {}),
-        "losses": (losses, {}),
-        "matrix": (order, {}),
-        "critical-difference": (multiple.nemenyi(flat), named),
-        "critical-difference-ranks": (over_datasets(n), {}),
-        "rank-intervals": (order, {}),
-        "letters": (multiple.nemenyi(flat), named),
-        "underlines": (paper_tests.newman_keuls(flat), named),
-        "intervals": (paper_tests.bootstrap_b(intervals=intervals, names=losses.learners), {}),
-        "repetitions": (repeated(losses), {}),
-        "rates": (rates_of_many(n), {}),
-        "roc": (roc_hull(np.round(scores, 1), truth, names=losses.learners), {}),
-        "race": (race_of_many(n), {}),
-        "frontier": (study_of_many(losses), {}),
-        "heatmap": (over_datasets(n), {}),
-        "ranks": (over_datasets(n), {}),
-        "simplex": (bk.compare_scores(losses, rope=0.02), {}),
-        "posterior": (bk.compare_scores(losses, rope=0.02), {}),
-        "gate": (gate_of_many(n), {}),
-        "difference": (pairwise.correlated_t(flat[0], flat[1], rope=0.01, rho=0.25), {}),
+        "forest": bk.compare_scores(losses, margin=0.02),
+        "race": replace(study, race=race_of_many(n)),
+        "losses": decision,
+        "frontier": study,
+        "matrix": decision,
+        "critical-difference": decision,
+        "critical-difference-ranks": by_datasets,
+        "rank-intervals": decision,
+        "heatmap": by_datasets,
+        "ranks": by_datasets,
+        "graph": decision,
+        "steps": bk.compare_scores(losses, prefer="listed", procedure="multitest"),
+        "gate": gate_of_many(n),
+        "difference": pairwise.correlated_t(flat[0], flat[1], rope=0.01, rho=0.25),
     }
 
 
 @pytest.fixture(scope="session")
 def examples():
-    """(value, options) by number of learners and by figure."""
+    """Values by number of learners and by figure."""
     return {n: values_of(n) for n in SIZES}
 
 
 @pytest.fixture(scope="session")
 def renamed_examples():
-    """A function that returns (value, options) by figure, for learners with these names."""
-    from functools import cache
+    """A function that returns a value by figure, for learners with these names."""
 
     @cache
     def find(names):
@@ -201,15 +168,15 @@ def pictures(examples):
     from bestofk.report.figures.registry import FIGURES
 
     return {
-        (n, kind): FIGURES[kind].layout(value, **options)
+        (n, kind): FIGURES[kind].layout(value)
         for n, kinds in examples.items()
-        for kind, (value, options) in kinds.items()
+        for kind, value in kinds.items()
     }
 
 
 def box_of(word):
     """Return the corners of the rotated box around a line of words."""
-    width = text_width(word.text, word.size, bold=word.bold, family=word.family)
+    width = text_width(word.text, word.size, bold=word.bold)
     left = {"start": 0.0, "middle": -width / 2, "end": -width}[word.anchor]
     half = word.size * LINE_HEIGHT / 2
     corners = np.array([(left, -half), (left + width, -half), (left + width, half), (left, half)])

@@ -12,18 +12,16 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import ordinal
 from bestofk.decide import multitest
 from bestofk.decide.statements.wording import worse_than_best
-from bestofk.papers import stats as paper_tests
-from bestofk.papers.decide import roc_hull
-from bestofk.papers.figures.interval_bars import layout_intervals
+from bestofk.papers.figures.density_rows import densities_of, layout_densities
 from bestofk.papers.figures.rate_curves import Rates, layout_rates
-from bestofk.papers.figures.roc_curves import layout_roc
-from bestofk.papers.figures.underlines import layout_underlines
-from bestofk.report.figures import figure, figure_kinds, picture_of, text_graph
+from bestofk.report.figures import draw, figure_kinds
 from bestofk.report.figures.comparisons import comparisons_of
-from bestofk.report.figures.kinds.critical_difference import bars_of, layout_critical_difference
-from bestofk.report.figures.kinds.differences import densities_of
+from bestofk.report.figures.kinds.critical_difference import (
+    bars_of,
+    layout_critical_difference,
+    layout_critical_difference_ranks,
+)
 from bestofk.report.figures.kinds.forest import layout_forest
-from bestofk.report.figures.kinds.letters import layout_letters
 from bestofk.report.figures.kinds.loss_points import layout_losses, measured_losses
 from bestofk.report.figures.kinds.multitest import edges_of, layout_graph, layout_steps
 from bestofk.report.figures.kinds.pair_matrix import layout_matrix
@@ -91,12 +89,6 @@ def test_steps_of_the_papers_figure_2(paper_order):
     assert nodes[6].x - nodes[4].x == nodes[3].x - nodes[0].x
 
 
-def test_steps_need_multitest():
-    order = bk.compare_scores(np.random.default_rng(0).random((3, 3, 4)), procedure="most-wins")
-    with pytest.raises(ArgumentError, match="which has steps; got one by 'most-wins'"):
-        layout_steps(order)
-
-
 SPREAD = bk.Scores(
     # C beats A; B has the worst mean but varies too much to be shown worse
     np.stack([
@@ -108,17 +100,12 @@ SPREAD = bk.Scores(
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", ["graph", "steps", "densities"])
-def test_figures_of_a_preference_need_one(kind):
-    order = bk.compare_scores(SPREAD, procedure="multitest")
-    assert figure_kinds(order)[0] == "forest"
-    assert kind not in figure_kinds(order)
-    with pytest.raises(ArgumentError, match=f"figure '{kind}' .* none was stated; decide with "):
-        figure(order, kind)
-    stated = bk.compare_scores(SPREAD, prefer="listed", procedure="multitest")
-    assert kind in figure_kinds(stated)
-    assert figure_kinds(stated)[0] == "graph"
-    assert picture_of(order) == picture_of(order, "forest")
+def test_figures_of_a_preference_need_one():
+    for preference in ({}, {"prefer": "listed"}):
+        kinds = figure_kinds(bk.compare_scores(SPREAD, procedure="multitest", **preference))
+        assert kinds[0] == "forest"
+        assert ({"graph", "steps"} <= set(kinds)) == bool(preference)
+        assert ({"graph", "steps"} & set(kinds) == set()) != bool(preference)
 
 
 def test_figures_fit_what_an_order_has():
@@ -128,13 +115,11 @@ def test_figures_fit_what_an_order_has():
         SPREAD, procedure="multitest", prefer="listed", family="preference"
     )
     assert "matrix" in figure_kinds(one_sided)
-    assert "letters" not in figure_kinds(one_sided)
+    assert "critical-difference" not in figure_kinds(one_sided)
     without_pairs = bk.compare_scores(SPREAD, procedure="anova-choice")
     assert figure_kinds(without_pairs) == (
         "losses", "critical-difference-ranks", "heatmap", "ranks"
     )  # fmt: skip
-    with pytest.raises(ArgumentError, match="compared with the others; draw 'losses'"):
-        layout_forest(without_pairs)
 
 
 @pytest.mark.parametrize("scores", [False, True])
@@ -192,10 +177,10 @@ def test_ordinals():
 def test_densities_integrate_to_one_and_follow_the_preference():
     losses = bk.Scores(np.random.default_rng(2).random((3, 4, 25)), learners=["a", "b", "c"])
     order = bk.compare_scores(losses, prefer=["c", "a", "b"])
-    grid, densities, means = densities_of(order)
+    grid, densities, means = densities_of(order, losses)
     assert densities.sum(axis=1) * (grid[1] - grid[0]) == pytest.approx(1.0, abs=0.12)
     assert means == pytest.approx([losses.means()[name] for name in "cab"])
-    names = [text for text in texts(picture_of(order, "densities")) if text in "abc"]
+    names = [text for text in texts(layout_densities(order, losses)) if text in "abc"]
     assert names == ["c", "a", "b"]
 
 
@@ -278,8 +263,7 @@ def test_comparisons_are_the_evidence_in_the_users_metric(scores):
         assert (pairs.better[row, column], pairs.better[column, row]) == (better, -better)
     assert pairs.score_name == ("mean accuracy" if scores else "mean loss")
     mean = values.mean(axis=1)
-    best = pairs.names[pairs.by_score()[0]]
-    assert best == names[int(mean.argmax() if scores else mean.argmin())]
+    assert pairs.names[pairs.order[0]] == names[int(mean.argmax() if scores else mean.argmin())]
 
 
 def test_the_better_side_is_right_for_scores():
@@ -292,14 +276,11 @@ def test_the_better_side_is_right_for_scores():
     assert "mean AUC, the best at the right" in texts(picture)
     assert texts(picture, colour="blue") == ["x"]
     learners = set("xyz")
-    assert [text for text in texts(layout_letters(order)) if text in learners] == ["x", "z", "y"]
     points = layout_losses(order)
     assert [text for text in texts(points) if text in learners] == ["x", "z", "y"]
     means = [points.x_scale.data(dot.x) for dot in dots(points, 3.2)]
     assert means == pytest.approx(sorted(values.mean(axis=1), reverse=True))
     assert "AUC" in texts(points)
-    stated = bk.compare_scores(losses, prefer="listed")
-    assert densities_of(stated)[2] == pytest.approx(values.mean(axis=1))
 
 
 def test_points_are_the_losses_behind_the_decision():
@@ -309,13 +290,10 @@ def test_points_are_the_losses_behind_the_decision():
     values[1, 2, 3] = np.nan
     losses = bk.Scores(values, missing="allow", learners=["a", "b", "c"])
     order = bk.compare_scores(losses, missing="drop", prefer="listed")
-    assert len(dots(layout_losses(order, losses=losses), 2.1)) == 45
-    measured = measured_losses(order, losses)
+    assert len(dots(layout_losses(order), 2.1)) == 45
+    measured = measured_losses(order)
     means = dict(zip(measured.names, measured.cells.mean(axis=(1, 2)), strict=True))
     assert means == pytest.approx(order.means)
-    assert densities_of(order)[2] == pytest.approx(
-        [order.means[name] for name in order.by_preference]
-    )
 
 
 @st.composite
@@ -346,25 +324,17 @@ def test_no_bar_covers_a_pair_that_differs(example):
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("test", ["nemenyi", "newman-keuls", "tukey"])
-def test_drawn_bars_and_letters_join_only_learners_that_do_not_differ(test, seed):
+def test_drawn_bars_join_only_learners_that_do_not_differ(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 40))
-    losses = np.round(rng.random((n, 14)) + np.linspace(0, rng.random() * 2, n)[:, None], 1)
-    if test == "nemenyi":
-        result = multiple.nemenyi(losses)
-        apart = np.abs(np.subtract.outer(*[result.average_ranks] * 2)) > result.critical_difference
-    elif test == "tukey":
-        result = paper_tests.tukey(losses)
-        apart = result.pvalues <= 0.05
-    else:
-        result = paper_tests.newman_keuls(losses)
-        apart = np.array([[result.different(i, j) for j in range(n)] for i in range(n)])
-    scores = comparisons_of(result).scores
-    order = np.argsort(scores, kind="stable")
-    picture = layout_critical_difference(result)
+    values = np.round(rng.random((n, 14)) + np.linspace(0, rng.random() * 2, n)[:, None], 1)
+    result = multiple.nemenyi(values)
+    ranks = result.average_ranks
+    apart = np.abs(np.subtract.outer(ranks, ranks)) > result.critical_difference
+    order = np.argsort(ranks, kind="stable")
+    picture = layout_critical_difference_ranks(bk.Scores(values, dims=("learner", "dataset")))
     x = [dot.x for dot in dots(picture, 2.2)]
-    bars = bars_of(scores[order], apart[np.ix_(order, order)])
+    bars = bars_of(ranks[order], apart[np.ix_(order, order)])
     ends = []
     for (first, last), bar in zip(bars, lines(picture, width=3.2), strict=True):
         (left, y), (right, _) = bar.points
@@ -375,50 +345,7 @@ def test_drawn_bars_and_letters_join_only_learners_that_do_not_differ(test, seed
     for (y1, a1, b1), (y2, a2, b2) in itertools.combinations(ends, 2):
         if y1 == y2:  # bars in one lane stay apart
             assert max(a1 - b2, a2 - b1) >= 2 - 1e-9
-    picture = layout_letters(result)
-    rows = {}
-    for words in picture.words:
-        if words.anchor == "middle":
-            rows.setdefault(round(words.y, 3), set()).add(words.text)
-    letters = dict(zip(order.tolist(), (rows[y] for y in sorted(rows)), strict=True))
-    for i, j in itertools.combinations(range(n), 2):
-        assert bool(letters[i] & letters[j]) == (not apart[i, j])
-
-
-def test_one_sided_evidence_joins_no_learners():
-    values = np.random.default_rng(0).random((3, 3, 4))
-    with pytest.raises(ArgumentError, match="one-sided, so it cannot say"):
-        layout_letters(multitest(values, family="preference"))
-    assert layout_letters(multitest(values)).words
-
-
-@pytest.mark.parametrize(("n", "axis"), [(4, 0), (30, 1)])
-def test_underlines_are_those_of_the_test(n, axis):
-    """Few names are drawn in a row, many in a column."""
-    rng = np.random.default_rng(n)
-    result = paper_tests.newman_keuls(rng.random((n, 6)) + np.linspace(0, 1.5, n)[:, None])
-    picture = layout_underlines(result, names=[f"a learner with a name {k}" for k in range(n)])
-    names = [words for words in picture.words if "name" in words.text and words.size == 9]
-    groups = []
-    for line in lines(picture, width=2.4):
-        start, end = (point[axis] for point in line.points)
-        on = [words for words in names if start <= (words.x, words.y)[axis] <= end]
-        groups.append(tuple(int(words.text.split()[-1]) for words in on))
-    assert groups == list(result.underlines)
-
-
-def test_inconclusive_intervals_are_open():
-    lower = np.array([[0.10] * 6, [0.40] * 6, [0.05] * 6, [0.25] * 6])
-    upper = lower + np.array([[0.001], [0.01], [0.05], [0.02]])
-    result = paper_tests.bootstrap_b(intervals=[lower, upper])
-    assert set(result.verdicts) == {"significant", "not significant", "inconclusive"}
-    picture = layout_intervals(result)
-    open_rows = {words.y for words in picture.words if words.text.startswith("inconclusive")}
-    drawn = {np.mean([y for _, y in line.points[:4]]) for line in lines(picture, dash=(3, 2))}
-    assert drawn == open_rows
-    (null,) = lines(picture, fill="faint")
-    ends = sorted({picture.x_scale.data(x) for x, _ in null.points})
-    assert ends == pytest.approx(result.intervals.mean(axis=0))
+    assert f"critical difference {result.critical_difference:.3g}" in texts(picture)
 
 
 def test_rates_go_where_they_should():
@@ -449,58 +376,6 @@ def test_a_curve_without_any_known_rate_is_named_but_not_drawn():
     assert picture.y_scale.high > 60
 
 
-def test_roc_hull_and_slopes():
-    """Points (0, 1/2) and (1/2, 1) of two classifiers: slopes infinite, 1 and 0, by hand."""
-    hull = roc_hull([[1, 0, 0, 0], [1, 1, 1, 0]], [1, 1, 0, 0], names=["a", "b"])
-    picture = layout_roc(hull)
-    assert texts(picture, anchor="middle", colour="muted", size=8.0)[-1] == "1"
-    assert [text for text in texts(picture, size=9.0) if text in "ab"] == ["a", "b"]
-    (x0, y0), (x1, y1), *_ = lines(picture, width=3.4)[0].points
-    assert x0 == x1
-    assert y0 - y1 == pytest.approx(290 / 2)
-
-
-def test_graph_in_text():
-    losses = bk.Scores(
-        [[0.41, 0.52, 0.43], [0.12, 0.21, 0.11], [0.40, 0.51, 0.44]],
-        learners=["max", "nmc", "<b>x</b>\n\u202e"],
-    )
-    order = bk.compare_scores(losses, prefer="listed", test="kfold-t")
-    assert text_graph(order).split("\n") == [
-        "1 max         ●",
-        "2 nmc         ▲  recommended",
-        "3 <b>x</b> �",
-        "▲ is shown to be better than the ● above it, which were preferred.",
-    ]
-    assert text_graph(multitest([[0.1, 0.2, 0.3], [0.2, 0.1, 0.3]])) == ""
-
-
-def test_graph_in_text_fits_the_terminal():
-    rng = np.random.default_rng(0)
-    values = np.linspace(0.5, 0.1, 70)[:, None, None] + 0.01 * rng.random((70, 3, 4))
-    names = [f"learner {k} " + "x" * 90 for k in range(70)]
-    order = bk.compare_scores(bk.Scores(values, learners=names), prefer="listed")
-    rows = text_graph(order, width=72).split("\n")
-    assert max(map(len, rows[:40])) <= 72
-    assert "recommended" not in "".join(rows[:40])  # it is the last of 70
-    assert "... and 30 more" in rows
-    assert "too many for this width" in rows[-1]
-
-
-def test_the_diagram_of_ranks_is_that_of_nemenyi():
-    losses = losses_of_datasets()
-    decision = bk.compare_scores(losses, alpha=0.1)
-    drawn = picture_of(decision, "critical-difference-ranks")
-    result = multiple.nemenyi(losses.by_dataset(), 0.1)
-    expected = layout_critical_difference(result, names=losses.learners)
-    assert (drawn.shapes, drawn.x_scale) == (expected.shapes, expected.x_scale)
-    assert expected.note.replace("12 blocks", "12 data sets") == drawn.note
-    assert f"critical difference {result.critical_difference:.3g}" in texts(drawn)
-    assert "critical-difference-ranks" in figure_kinds(losses)
-    with pytest.raises(ArgumentError, match="on several data sets"):
-        picture_of(bk.read_scores("breast-cancer-10x10"), "critical-difference-ranks")
-
-
 def losses_of_datasets():
     values = np.random.default_rng(2).uniform(0.1, 0.2, (4, 12))
     values += np.array([[0.0], [0.02], [0.05], [0.1]])
@@ -513,5 +388,5 @@ def test_a_long_name_is_whole_if_the_paper_has_no_width():
     named = bk.Scores(losses.by_dataset(), dims=("learner", "dataset"),
                       learners=["a", name, "c", "d"])  # fmt: skip
     order = bk.compare_scores(named, prefer="listed")
-    for kind in ("forest", "losses", "critical-difference", "rank-intervals", "ranks", "densities"):
-        assert name in texts(picture_of(order, kind)), kind
+    for kind in ("forest", "losses", "critical-difference", "rank-intervals", "ranks"):
+        assert name in texts(draw(order, kind)), kind

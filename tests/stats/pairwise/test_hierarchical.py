@@ -6,7 +6,6 @@ from scipy import stats
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, BestOfKError, BestOfKWarning
-from bestofk.report.figures.kinds.posteriors import layout_simplex
 from bestofk.stats.pairwise import hierarchical_bayes
 
 
@@ -119,12 +118,6 @@ def test_few_draws_warn_and_bad_input_is_refused():
         hierarchical_bayes(d[:2], 0 * d[:2])
     with pytest.raises(ArgumentError, match="rho must be a number from 0 to below 1"):
         hierarchical_bayes(d, 0 * d, rho=1.0)
-
-
-def test_the_simplex_does_not_show_draws_of_another_test():
-    d = differences(5, 1, 5, 0.01, 0.02, 5)
-    picture = layout_simplex(hierarchical_bayes(d, 0 * d, rope=0.01))
-    assert "draw of the three shares" not in picture.note
 
 
 def test_order_gives_the_test_all_folds():

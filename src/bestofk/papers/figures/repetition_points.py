@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 
-from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk._base.formatting import capitalised, printable
+from bestofk.losses.losses import Scores
 from bestofk.report.figures.axes import x_axis, y_axis, y_axis_left
-from bestofk.report.figures.comparisons import losses_of
 from bestofk.report.figures.labels import LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Scale, Sheet, around
 from bestofk.report.figures.style import ANY_PAPER, SIZE, Paper
@@ -20,23 +16,13 @@ COLOURS = ("blue", "vermillion")
 """Colours of the two learners."""
 
 
-def layout_repetitions(
-    value: Any,
-    *,
-    learners: Sequence[str] | None = None,
-    interval: Any = "interquartile",
-    paper: Paper = ANY_PAPER,
-) -> Picture:
+def layout_repetitions(table: Scores, *, paper: Paper = ANY_PAPER) -> Picture:
     """Draw the repetitions of two learners by split, then the means, then the intervals.
 
     Parameters
     ----------
-    value : Scores or Study
-        With at least two repetitions per split.
-    learners : two names, optional
-        By default, the two with the best means.
-    interval : str or tuple
-        The interval of the third panel, as for `bootstrap_b`.
+    table : Scores
+        Of two learners, with repetitions.
     paper : Paper, optional
 
     References
@@ -47,25 +33,10 @@ def layout_repetitions(
     """
     from bestofk.papers.stats.interval_bootstrap import repetition_intervals
 
-    table = losses_of(value)
-    if table is None or table.values.shape[-1] < 2:
-        raise ArgumentError("figure 'repetitions' needs at least two repetitions per split.")
-    metric = table.metric
-    means = np.nanmean(table.values.reshape(len(table.learners), -1), axis=1)
-    best = [table.learners[k] for k in np.argsort(means, kind="stable")[:2]]
-    names = list(learners) if learners is not None else best
-    for name in names:
-        if name not in table.learners:
-            raise UnknownNameError("learner", name, list(table.learners))
-    if len(names) != 2:
-        raise ArgumentError(f"figure 'repetitions' draws two learners; got {len(names)}.")
-    rows = [table.learners.index(name) for name in names]
+    metric, names = table.metric, table.learners
     repetitions = table.values.shape[-1]
-    cells = table.values[rows].reshape(2, -1, repetitions)
-    cells = cells[:, np.isfinite(cells).all(axis=(0, 2))]
-    if not cells.shape[1]:
-        raise ArgumentError("figure 'repetitions' needs a split with all repetitions.")
-    ends = np.sort(metric.shown(repetition_intervals(cells, interval)), axis=0)
+    cells = table.values.reshape(2, -1, repetitions)
+    ends = np.sort(metric.shown(repetition_intervals(cells, "interquartile")), axis=0)
     cells = metric.shown(cells)
     n = cells.shape[1]
     low, high = around(float(cells.min()), float(cells.max()))

@@ -61,9 +61,7 @@ def first_figure(seed: int) -> tuple[ComparedNumbers, dict[str, tuple[str, ...]]
         note="Wilcoxon's test over 10 folds. The paper draws its points and prints no numbers; "
         "ours are simulated.",
     )  # fmt: skip
-    pictures = figure_variants(
-        lambda paper: layout_repetitions(losses, learners=losses.learners, paper=paper)
-    )
+    pictures = figure_variants(lambda paper: layout_repetitions(losses, paper=paper))
     return table, {"Fig. 1": pictures}
 
 

@@ -230,7 +230,7 @@ def drawn(
 
     Return the SVG and its numbers.
     """
-    from bestofk.report.figures.kinds.differences import densities_of, layout_densities
+    from bestofk.papers.figures.density_rows import densities_of, layout_densities
     from bestofk.report.figures.kinds.multitest import edges_of
 
     # as published
@@ -240,7 +240,7 @@ def drawn(
     every = np.moveaxis(losses, 0, 1).reshape(len(LEARNERS), -1, 2)
     table = _table(dataset, every)
     grid, densities, _ = densities_of(decision, table)
-    pictures = figure_variants(lambda paper: layout_densities(decision, losses=table, paper=paper))
+    pictures = figure_variants(lambda paper: layout_densities(decision, table, paper=paper))
     return pictures, {
         "edges": [[LEARNERS[i], LEARNERS[j]] for i, j in edges_of(decision)],
         "error": grid.tolist(),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +26,6 @@ from bestofk.stats.multiple.result import (
     square_columns,
 )
 from bestofk.stats.pairwise.result import Interval
-
-if TYPE_CHECKING:
-    from bestofk.report.figures.comparisons import Comparisons
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -104,31 +101,6 @@ class TukeyResult(MultipleResult):
             f"{pairs_words(pairs, self.pvalues[i, j], self.means, named, alpha, 'mean loss')} "
             f"The p-values are those of Tukey's honestly significant differences with {self.df:g} "
             "degrees of freedom, adjusted for all pairs."
-        )
-
-    def comparisons(
-        self,
-        *,
-        names: Sequence[object] | None = None,
-        alpha: float = 0.05,
-        level: float | None = 0.95,
-    ) -> Comparisons:
-        """Return what a figure says about every pair."""
-        from bestofk.report.figures.comparisons import from_scores
-
-        level = 0.95 if level is None else level
-        interval = self.confidence_interval(level)
-        return from_scores(
-            self.means,
-            "mean loss",
-            names,
-            self.pvalues,
-            self.pvalues <= alpha,
-            f"Tukey's honestly significant differences, alpha = {alpha:g}.",
-            interval_note=f"Intervals: {100 * level:g} %, for all pairs together.",
-            low=np.asarray(interval.low),
-            high=np.asarray(interval.high),
-            alpha=alpha,
         )
 
 
@@ -251,19 +223,6 @@ class NewmanKeulsResult(Presented):
             # rejected at alpha if and only if p is at most 1 - (1 - alpha)^(K - 1)
             return -math.expm1(math.log1p(-min(p, 1 - 1e-16)) / (groups - 1))
         return p
-
-    def comparisons(self, *, names: Sequence[object] | None = None, **_: Any) -> Comparisons:
-        """Return what a figure says about every pair."""
-        from bestofk.report.figures.comparisons import from_scores
-
-        K = len(self.order)
-        apart = ~np.eye(K, dtype=bool)
-        for line in self.underlines:
-            apart[np.ix_(line, line)] = False
-        note = f"{self.test}, alpha = {self.alpha:g} for each range."
-        p = np.full((K, K), np.nan)
-        np.fill_diagonal(p, 1.0)
-        return from_scores(self.means, "mean loss", names, p, apart, note, alpha=self.alpha)
 
     def different(self, i: int, j: int) -> bool:
         """Return whether no underline contains both learners."""

@@ -1,8 +1,8 @@
 """Figures of results.
 
-`figure(value, kind)` draws a result, and `FIGURES` lists the kinds. Each kind has a function
-``layout_<kind>(value)`` that returns a `Picture`. `paint` draws a picture with matplotlib,
-`save_figure` writes SVG, PNG and PDF, and `svg` writes SVG without matplotlib.
+`plot(value, kind)` draws a result, and `FIGURES` lists the kinds. Each kind has a function
+``layout_<kind>(value)``, and `draw` returns its `Picture`. `paint` draws a picture with matplotlib,
+`save` writes SVG, PNG and PDF, and `svg` writes SVG without matplotlib.
 """
 
 import lazy_loader

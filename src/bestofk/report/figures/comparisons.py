@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats
-from bestofk._base.errors import ArgumentError, use
+from bestofk._base.errors import ArgumentError
 from bestofk.decide.evidence import Signs
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.statements.verdict import no_bound
@@ -18,9 +17,9 @@ from bestofk.decide.statements.wording import (
     correction_words,
     family_words,
     level_words,
+    uncertainty_of,
 )
 from bestofk.stats.adjust import CORRECTIONS
-from bestofk.stats.multiple.result import learner_names
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision
@@ -40,24 +39,11 @@ def decision_of(value: Any) -> Decision:
     )
 
 
-def preferring(value: Any, kind: str) -> Decision:
-    """Return the order; raise an error if it has no stated preference."""
-    order = decision_of(value)
-    if not order.preference.stated:
-        raise ArgumentError(
-            f"figure {kind!r} shows where the data override a preference, and none was stated; "
-            "decide with ",
-            use(prefer=...),
-            ", or draw 'forest', 'matrix' or 'losses'.",
-        )
-    return order
-
-
-def losses_of(value: Any, losses: Any = None) -> Scores | None:
-    """Return the argument `losses`, the value itself or the losses behind it; None if unknown."""
+def losses_of(value: Any) -> Scores | None:
+    """Return the value itself or the losses behind it; None if unknown."""
     from bestofk.losses.losses import Scores
 
-    for table in (losses, value, getattr(value, "losses", None)):
+    for table in (value, getattr(value, "losses", None)):
         if isinstance(table, Scores):
             return table
     problem = getattr(getattr(value, "decision", value), "problem", None)
@@ -118,21 +104,6 @@ def interval_words(evidence: Evidence) -> str:
     return f"Intervals: {level}, for all pairs together."
 
 
-def aligned(values: Sequence[float]) -> tuple[str, ...]:
-    """Format numbers with equally many decimals, for a column.
-
-    Examples
-    --------
-    >>> aligned([0.5, 0.1234]), aligned([12.0, 3.25])
-    (('0.5000', '0.1234'), ('12.00', '3.25'))
-    """
-    most = max((abs(value) for value in values), default=0.0)
-    if most and (most < 1e-3 or most >= 1e6):
-        return tuple(minus(f"{value:.3g}") for value in values)
-    digits = 4 if most < 1 else 2 if most < 1000 else 0
-    return tuple(minus(f"{value:.{digits}f}") for value in values)
-
-
 def minus(text: str) -> str:
     """Replace hyphens by true minus signs."""
     return text.replace("-", "−")
@@ -150,175 +121,80 @@ class Comparisons:
     score_name : str
     order : tuple of int
         The learners, best first.
-    difference : (K, K) array
-        Score of the row minus that of the column.
     pvalue : (K, K) array
-        Adjusted p-values; 1 on the diagonal, NaN if a pair was not compared.
+        Adjusted p-values; 1 on the diagonal.
     better : (K, K) array of int
         -1 if the row is shown to be better, 1 if the column is, 0 if no difference is
         shown. The better learner can have the worse mean: some tests compare ranks.
-    different : (K, K) array of bool
-        Whether the pair is shown to differ.
-    low, high : (K, K) arrays or None
-        Ends of the interval of `difference`; infinite if an end is open or unknown.
     note : str
         The test behind the comparison.
+    alpha : float
+    uncertainty : float or None
+        Typical half width of an interval, which sets the decimals of the scores.
+    low, high : (K, K) arrays or None
+        Ends of the interval of `difference`; infinite if an end is open or unknown.
     """
 
     names: tuple[str, ...]
     scores: Floats
     score_name: str
     order: tuple[int, ...]
-    difference: Floats
     pvalue: Floats
     better: Signs
-    different: Bools
+    note: str
+    alpha: float
+    uncertainty: float | None = None
     low: Floats | None = None
     high: Floats | None = None
     critical_difference: float | None = None
-    alpha: float = 0.05
     higher_is_better: bool = False
-    """True if a larger score is better."""
     p_words: str = "the adjusted p-value"
-    two_sided: bool = True
-    """True if the tests were two-sided; one-sided tests miss some differences."""
-    note: str = ""
     interval_note: str = ""
     noun: str = "learner"
 
-    def by_score(self) -> tuple[int, ...]:
-        """Return the learners by their scores, best first."""
-        losses = -self.scores if self.higher_is_better else self.scores
-        return tuple(np.argsort(losses, kind="stable").tolist())
+    @property
+    def difference(self) -> Floats:
+        """Score of the row minus that of the column."""
+        difference: Floats = np.subtract.outer(self.scores, self.scores)
+        return difference
+
+    @property
+    def different(self) -> Bools:
+        """Whether the pair is shown to differ."""
+        return np.asarray(self.better != 0)
 
 
-def two_sided_comparisons_of(value: Any, **options: Any) -> Comparisons:
-    """Return all pairs without intervals; raise an error if the evidence is one-sided."""
-    pairs = comparisons_of(value, **{"level": None, **options})
-    if not pairs.two_sided:
-        raise ArgumentError(
-            "figure: the evidence is one-sided, so it cannot say that two learners do not differ; "
-            "decide with ",
-            use(family="all"),
-            ".",
-        )
-    return pairs
-
-
-def comparisons_of(
-    value: Any,
-    *,
-    names: Sequence[object] | None = None,
-    alpha: float = 0.05,
-    level: float | None = 0.95,
-) -> Comparisons:
-    """Return what a result says about every pair.
-
-    Parameters
-    ----------
-    value : Decision, Study, NemenyiResult, or a result with a method `comparisons`
-    names : sequence, optional
-        Names of the learners, for results without names.
-    alpha : float
-        Significance level, for results without one.
-    level : float or None
-        Coverage of the intervals, for results that do not fix it; None for no intervals, which
-        are slow for exact tests.
-    """
-    from bestofk.decide.decision import Decision
-    from bestofk.stats.multiple.post_hoc import NemenyiResult
-
-    if isinstance(value, Comparisons):
-        return value
-    decision = getattr(value, "decision", value)
-    if isinstance(decision, Decision):
-        return _of_order(decision, level)
-    if isinstance(value, NemenyiResult):
-        ranks = value.average_ranks
-        return from_scores(
-            ranks,
-            "average rank",
-            names,
-            value.pvalues,
-            np.abs(ranks[:, None] - ranks) > value.critical_difference,
-            f"Nemenyi's test over {value.blocks} blocks, alpha = {value.alpha:g}.",
-            critical_difference=value.critical_difference,
-            alpha=value.alpha,
-        )
-    if hasattr(value, "comparisons"):
-        comparisons: Comparisons = value.comparisons(names=names, alpha=alpha, level=level)
-        return comparisons
-    raise ArgumentError(
-        "figure: value must be an Order, a Study or a result of nemenyi; got "
-        f"{type(value).__name__}."
-    )
-
-
-def from_scores(
-    scores: Floats,
-    score_name: str,
-    names: Sequence[object] | None,
-    pvalue: Floats,
-    different: Bools,
-    note: str,
-    **more: Any,
-) -> Comparisons:
-    K = len(scores)
-    strings = None if names is None else [str(name) for name in names]
-    return Comparisons(
-        names=tuple(learner_names(strings, K)),
-        scores=np.asarray(scores, dtype=float),
-        score_name=score_name,
-        order=tuple(np.argsort(scores, kind="stable").tolist()),
-        difference=np.subtract.outer(scores, scores),
-        pvalue=pvalue,
-        better=np.sign(np.subtract.outer(scores, scores)).astype(np.int8) * different,
-        different=different,
-        note=note,
-        **more,
-    )
-
-
-def _of_order(order: Decision, level: float | None) -> Comparisons:
-    """Return all pairs of an order, from its evidence."""
+def comparisons_of(order: Decision, *, intervals: bool = True) -> Comparisons:
+    """Return what a decision says about every pair; intervals are slow for exact tests."""
     K, evidence = len(order.by_preference), order.pair_evidence
-    if len(evidence) != K * (K - 1) // 2:
-        raise ArgumentError(
-            f"figure: this order by {order.procedure!r} does not compare all pairs; decide with ",
-            use(procedure="best"),
-            ".",
-        )
     i, j = evidence.first, evidence.second
     pvalue, better = np.ones((K, K)), np.zeros((K, K), dtype=np.int8)
     pvalue[i, j] = pvalue[j, i] = evidence.adjusted_pvalue
     better[i, j], better[j, i] = evidence.better, -evidence.better
     ends: dict[str, Any] = {}
     metric = order.metric
-    if level is not None and np.isfinite([evidence.low, evidence.high]).any():
+    if intervals and np.isfinite([evidence.low, evidence.high]).any():
         low, high = np.zeros((K, K)), np.zeros((K, K))
         low[i, j], high[i, j] = metric.interval(evidence.low, evidence.high)
         low[j, i], high[j, i] = 0.0 - high[i, j], 0.0 - low[i, j]
         ends = {"low": low, "high": high, "interval_note": interval_words(evidence)}
     losses = np.array([order.mean_losses[name] for name in order.by_preference])
-    scores = metric.shown(losses)
     index = {name: k for k, name in enumerate(order.by_preference)}
     ranked = tuple(np.argsort(losses, kind="stable").tolist())
     if len(order.ranking) == K:
         ranked = tuple(index[name] for name in order.ranking)
     return Comparisons(
         names=tuple(str(name) for name in order.by_preference),
-        scores=scores,
+        scores=metric.shown(losses),
         score_name=metric.mean,
-        noun=order.noun,
-        alpha=order.alpha,
-        p_words=p_words(evidence),
-        higher_is_better=metric.higher_is_better,
         order=ranked,
-        difference=np.subtract.outer(scores, scores),
         pvalue=pvalue,
         better=better,
-        different=np.asarray(better != 0),
-        two_sided=evidence.alternative == "two-sided",
         note=evidence_words(order),
+        alpha=order.alpha,
+        uncertainty=uncertainty_of(order),
+        higher_is_better=metric.higher_is_better,
+        p_words=p_words(evidence),
+        noun=order.noun,
         **ends,
     )

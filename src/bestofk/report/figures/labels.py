@@ -1,17 +1,17 @@
 """Widths of words without a font, and names shortened to a width.
 
-The widths are the advances of DejaVu Sans and DejaVu Serif. They are wider than almost all other
-fonts of their kind, so text that fits by these tables also fits in the reader's font.
+The widths are the advances of DejaVu Sans. They are wider than those of almost all other fonts, so
+text that fits by these tables also fits in the reader's font.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from collections.abc import Sequence
+from functools import cache
 
 from bestofk._base.formatting import printable
 
@@ -29,17 +29,6 @@ _ASCII = (
     *(525, 636, 337, 636, 838),
 )
 """Advances from the blank to the tilde, in thousandths of the font size."""
-_SERIF = (
-    *(318, 402, 460, 838, 636, 950, 890, 275, 390, 390, 500, 838, 318, 361, 318, 337, 636, 636),
-    *(636, 636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 536, 1000, 722, 735, 765),
-    *(802, 730, 694, 799, 872, 395, 401, 747, 664, 1024, 875, 820, 673, 820, 753, 685, 667, 843),
-    *(722, 1028, 712, 660, 695, 390, 337, 390, 838, 500, 500, 613, 640, 560, 640, 615, 370, 640),
-    *(644, 320, 310, 606, 320, 974, 644, 612, 640, 640, 478, 521, 402, 644, 592, 856, 592, 592),
-    *(527, 636, 337, 636, 838),
-)
-"""Advances of serif fonts and of fonts by name; never smaller than those of sans serif."""
-_MONO = 602
-
 _RANGES = (
     (0x00A0, 0x024F, 1070),
     (0x0370, 0x03FF, 940),
@@ -54,21 +43,18 @@ _UNKNOWN = 1450
 ELLIPSIS = "…"
 
 
-def text_width(text: str, size: float, *, bold: bool = False, family: str = "sans-serif") -> float:
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return an upper bound of the width of a line of words, in points.
-
-    `family` is ``"sans-serif"``, ``"serif"``, ``"monospace"`` or the name of a font.
 
     Examples
     --------
     >>> text_width("learner", 10), text_width("é", 10) == text_width("e", 10)
     (35.77, True)
     """
-    advances = _ADVANCES.get(family, _ADVANCES["serif"])
-    thousandths = sum(map(advances.__getitem__, text))
-    return thousandths * size * (BOLD if bold else 1.0) / 1000.0
+    return sum(map(_advance, text)) * size * (BOLD if bold else 1.0) / 1000.0
 
 
+@cache
 def _advance(character: str) -> int:
     code = ord(character)
     if 0x20 <= code <= 0x7E:
@@ -84,56 +70,15 @@ def _advance(character: str) -> int:
     return _UNKNOWN
 
 
-def _serif_advance(character: str) -> int:
-    base = unicodedata.normalize("NFD", character)[0]
-    if 0x20 <= ord(base) <= 0x7E:
-        return _SERIF[ord(base) - 0x20]
-    # Serifs widen other letters by up to a tenth.
-    return _advance(character) * 11 // 10
-
-
-def _mono_advance(character: str) -> int:
-    return _advance(character) if ord(character) > 0x2FF else _MONO
-
-
-class _Advances(dict[str, int]):
-    """Advances by character, computed once each, because layouts measure labels many times."""
-
-    def __init__(self, advance: Callable[[str], int]) -> None:
-        self._advance = advance
-
-    def __missing__(self, character: str) -> int:
-        self[character] = advance = self._advance(character)
-        return advance
-
-
-_ADVANCES = {
-    "sans-serif": _Advances(_advance),
-    "serif": _Advances(_serif_advance),
-    "monospace": _Advances(_mono_advance),
-}
-
-
 # Shorten names to a width: keep the parts that differ, drop the parts that they share.
 
 _PATH = re.compile(r"^(?:[A-Za-z_]\w*[.:])+(?=[A-Za-z_])")
 """The modules before the name of a class: ``sklearn.ensemble.`` or ``sklearn.svm:``."""
-_WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?|_|[^\w\s]")
-_MAX_WORD = 8
-"""Of a longer word, keep only this many letters around the difference."""
-_HEAD = 4
-"""Letters to keep at the beginning of every name, if there is space."""
+_PART = re.compile(r"[^\s(,;:/_-]+[\s(,;:/_-]*|[\s(,;:/_-]+")
+"""A word or a parameter, with the marks and blanks after it."""
 
-
-class _Fits(NamedTuple):
-    """True if a text fits into a width, and the font for it."""
-
-    width: float
-    size: float
-    family: str
-
-    def __call__(self, text: str) -> bool:
-        return text_width(text, self.size, family=self.family) <= self.width
+_MIN_HEAD = 3
+"""Letters to keep at the beginning of a name."""
 
 
 def _line(name: object) -> str:
@@ -141,7 +86,7 @@ def _line(name: object) -> str:
     return printable(" ".join(str(name).split())) or "(no name)"
 
 
-def fitted(name: object, width: float, size: float, *, family: str = "sans-serif") -> str:
+def fitted(name: object, width: float, size: float) -> str:
     """Return a single name on one line of at most `width` points; cut longer ones in the middle.
 
     Examples
@@ -151,11 +96,19 @@ def fitted(name: object, width: float, size: float, *, family: str = "sans-serif
     >>> fitted("nn", 100, 9)
     'nn'
     """
-    text, fits = _line(name), _Fits(width, size, family)
-    return text if fits(text) else _written(text, _grown(text, [], fits))
+    text = _line(name)
+    if text_width(text, size) <= width:
+        return text
+
+    def cut(kept: int) -> str:
+        end = len(text) - kept // 2
+        return text[: kept - kept // 2].rstrip(" ,;…") + ELLIPSIS + text[end:].lstrip(" ,;…")
+
+    sizes = range(len(text))
+    return cut(max(0, bisect_right(sizes, width, key=lambda k: text_width(cut(k), size)) - 1))
 
 
-def wrapped(text: str, width: float, size: float, *, family: str = "sans-serif") -> tuple[str, ...]:
+def wrapped(text: str, width: float, size: float) -> tuple[str, ...]:
     """Break a sentence between words into lines of at most `width` points.
 
     Examples
@@ -165,175 +118,74 @@ def wrapped(text: str, width: float, size: float, *, family: str = "sans-serif")
     """
     lines: list[str] = []
     for word in text.split():
-        word = fitted(word, width, size, family=family)
-        if lines and text_width(f"{lines[-1]} {word}", size, family=family) <= width:
+        word = fitted(word, width, size)
+        if lines and text_width(f"{lines[-1]} {word}", size) <= width:
             lines[-1] = f"{lines[-1]} {word}"
         else:
             lines.append(word)
     return tuple(lines)
 
 
-def labels_of(
-    names: Sequence[object], width: float, size: float, *, family: str = "sans-serif"
-) -> tuple[str, ...]:
+def labels_of(names: Sequence[object], width: float, size: float) -> tuple[str, ...]:
     """Return the names of one figure, each on one line of at most `width` points.
 
-    If a name is too long, drop the modules before the names of classes first. Then keep the
-    beginning of each name that is still too long and the words that distinguish it from the others.
+    If a name is too long, drop the modules before the names of classes. From each name that is
+    still too long, drop the parameters that similar names share, then cut it in the middle. Number
+    the labels that would be equal.
 
     Examples
     --------
-    >>> labels_of(["forest of 100 shallow trees", "forest of 500 shallow trees"], 80, 9)
-    ('forest of 100 sh…', 'forest of 500 sh…')
+    >>> labels_of(["forest(trees=100, depth=3)", "forest(trees=500, depth=3)"], 95, 9)
+    ('forest(trees=100…', 'forest(trees=500…')
     >>> labels_of(["sklearn.svm.SVC(C=1)", "sklearn.svm.SVC(C=10)"], 60, 9)
     ('SVC(C=1)', 'SVC(C=10)')
     """
-    fits = _Fits(width, size, family)
     texts = [_line(name) for name in names]
-    if not all(fits(text) for text in texts):
+    long = [text for text in texts if text_width(text, size) > width]
+    if long:
         bare = [_PATH.sub("", text) for text in texts]
         if len(set(bare)) == len(set(texts)):
             texts = bare
-    cut = [text if fits(text) else _shortened(text, texts, fits) for text in texts]
-    return _numbered(texts, cut, fits)
+        long = [text for text in texts if text_width(text, size) > width]
+    cut = [_distinct(text, long, width, size) if text in long else text for text in texts]
+    return _numbered(cut, width, size)
 
 
-def _shortened(text: str, texts: Sequence[str], fits: _Fits) -> str:
-    """Return the beginning of a name and the words that distinguish it from the other names."""
-    words = [match.span() for match in _WORD.finditer(text)]
-    apart: dict[str, set[tuple[int, int]]] = {}
-    for other in {other for other in texts if other != text}:
-        first, last = _same(text, other), len(text) - 1 - _same(text[::-1], other[::-1])
-        positions = {min(max(position, 0), len(text) - 1) for position in (first, last)}
-        apart[other] = {_around(text, position, words) for position in positions}
-    best: list[tuple[int, int]] = []
-    for head in (_HEAD, 2, 1, 0):
-        spans = [(0, min(head, len(text)))] if head else []
-        if _keep(text, spans, apart, fits):
-            best = spans
-            break
-    else:
-        # If not all words fit, distinguish it from the most similar names.
-        _keep(text, best, apart, fits, common=False)
-    # If all names share the beginning, give the remaining space to the other words.
-    shared = all(other.startswith(text[:_HEAD]) for other in apart)
-    still = best[0] if shared and len(best) > 1 and best[0][0] == 0 else None
-    return _written(text, _grown(text, best, fits, still))
+def _distinct(text: str, others: Sequence[str], width: float, size: float) -> str:
+    """Return a name without what all similar names share, cut to a width."""
+    parts: list[str] = _PART.findall(text)
+    similar = [set(_PART.findall(other)) for other in others if other != text]
+    similar = [other for other in similar if parts[0] in other]
+    shared = set.intersection(*similar) if similar else set()
+    kept = parts[:1]
+    for part in parts[1:]:
+        if part not in shared:
+            kept.append(part)
+        elif kept[-1] != ELLIPSIS:
+            kept.append(ELLIPSIS)
+    short = re.sub(rf"[ ,;]+{ELLIPSIS}", ELLIPSIS, "".join(kept))
+    if shared and text_width(short, size) > width:
+        # The values of parameters distinguish names, their keywords do not.
+        short = re.sub(r"\w+=", "", short)
+    rest = ELLIPSIS + short[len(parts[0]) :].removeprefix(ELLIPSIS)
+    for end in range(len(parts[0]) - 1, _MIN_HEAD - 1, -1):
+        if shared and text_width(parts[0][:end] + rest, size) <= width < text_width(short, size):
+            return parts[0][:end] + rest
+    return fitted(short, width, size)
 
 
-def _keep(
-    text: str,
-    spans: list[tuple[int, int]],
-    apart: dict[str, set[tuple[int, int]]],
-    fits: _Fits,
-    *,
-    common: bool = True,
-) -> bool:
-    """Add words to the spans until the name differs from all others; return whether it does."""
-    while apart:
-        votes = Counter(span for others in apart.values() for span in others)
-        sign = -1 if common else 1
-        # Take the word that distinguishes it from most (or fewest) names; the first of several.
-        for span in sorted(votes, key=lambda span: (sign * votes[span], span)):
-            if fits(_written(text, [*spans, span])):
-                spans.append(span)
-                apart = {name: others for name, others in apart.items() if span not in others}
-                break
-        else:
-            return False
-    return True
-
-
-def _around(text: str, position: int, words: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    """Return the word at a position, or the part of a long word around it."""
-    index = next((k for k, word in enumerate(words) if word[1] > position), len(words) - 1)
-    first, last = words[index]
-    if index and not text[first].isalnum() and words[index - 1][1] == first:
-        # Keep the mark that ends a number, so that 1 is not read as 10.
-        first = words[index - 1][0]
-    if last - first <= _MAX_WORD:
-        return first, last
-    first = max(first, min(position - 1, last - _MAX_WORD))
-    return first, min(last, first + _MAX_WORD)
-
-
-def _same(text: str, other: str) -> int:
-    """Return how many characters two texts share at the start."""
-    both = zip(text, other, strict=False)
-    return next((k for k, (a, b) in enumerate(both) if a != b), min(len(text), len(other)))
-
-
-def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return the spans in order, with touching ones merged."""
-    merged: list[tuple[int, int]] = []
-    for first, last in sorted(spans):
-        if merged and first <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
-        else:
-            merged.append((first, last))
-    return merged
-
-
-def _written(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """Return the spans of a text, with an ellipsis for each omitted part."""
-    joined = _joined(spans)
-    if not joined:
-        return ELLIPSIS
-    parts = [
-        text[first:last].lstrip(" ,;" if first else " ").rstrip(" ,;" if last < len(text) else " ")
-        for first, last in joined
-    ]
-    start = ELLIPSIS if joined[0][0] > 0 else ""
-    end = ELLIPSIS if joined[-1][1] < len(text) else ""
-    return start + ELLIPSIS.join(parts) + end
-
-
-def _grown(
-    text: str, spans: Sequence[tuple[int, int]], fits: _Fits, still: tuple[int, int] | None = None
-) -> list[tuple[int, int]]:
-    """Extend the spans, except `still`, by as many characters as fit.
-
-    Without spans, keep the beginning and the end of the text.
-    """
-    grown = _joined(spans) or [(0, 0), (len(text), len(text))]
-    going = True
-    while going:
-        going = False
-        for k in range(len(grown)):
-            for step in ((-1, 0), (0, 1)):
-                if k >= len(grown) or grown[k] == still:
-                    break
-                first, last = grown[k][0] + step[0], grown[k][1] + step[1]
-                if first < 0 or last > len(text):
-                    continue
-                trial = _joined([*grown[:k], (first, last), *grown[k + 1 :]])
-                if fits(_written(text, trial)):
-                    grown, going = trial, True
-    for (_, end), (start, _) in pairwise(list(grown)):
-        # An ellipsis is as wide as up to three letters.
-        trial = _joined([*grown, (end, start)])
-        if start - end <= 3 and fits(_written(text, trial)):
-            grown = trial
-    return grown
-
-
-def _numbered(texts: Sequence[str], cut: Sequence[str], fits: _Fits) -> tuple[str, ...]:
+def _numbered(cut: Sequence[str], width: float, size: float) -> tuple[str, ...]:
     """Number the labels that would be equal."""
     counts = Counter(cut)
-    if max(counts.values(), default=1) == 1:
-        return tuple(cut)
-    used = {text for text, count in counts.items() if count == 1}
+    used = {label for label, count in counts.items() if count == 1}
     labels = []
     number = 0
-    for text, label in zip(texts, cut, strict=True):
-        if counts[label] > 1:
-            while True:
-                number += 1
-                mark = f" ({number})"
-                rest = fits.width - text_width(mark, fits.size, family=fits.family)
-                label = fitted(text, rest, fits.size, family=fits.family) + mark
-                if label not in used:
-                    break
-            used.add(label)
+    for text in cut:
+        label = text
+        while counts[text] > 1 and (counts[label] or label in used):
+            number += 1
+            mark = f" ({number})"
+            label = fitted(text, width - text_width(mark, size), size) + mark
+        used.add(label)
         labels.append(label)
     return tuple(labels)

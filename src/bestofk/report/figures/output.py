@@ -14,11 +14,11 @@ import numpy as np
 from bestofk._base.atomic_write import atomic_file, write_text
 from bestofk._base.errors import ArgumentError, MissingExtraError
 from bestofk.report.figures.picture import Dot, Picture, Scale, Shape, Words
+from bestofk.report.figures.registry import draw
 from bestofk.report.figures.style import DARK, LIGHT, POINTS_PER_INCH
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 FORMATS = ("svg", "png", "pdf")
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
@@ -83,8 +83,7 @@ def paint(picture: Picture, ax: Axes | None = None) -> Axes:
             va="baseline",
             rotation=words.rotation,
             rotation_mode="anchor",
-            # DejaVu Sans has the characters that other fonts lack.
-            fontfamily=[words.family, "DejaVu Sans"],
+            fontfamily="DejaVu Sans",
             fontweight="bold" if words.bold else "normal",
             fontstyle="normal",
             clip_on=False,
@@ -94,42 +93,55 @@ def paint(picture: Picture, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def save_figure(figure: Figure | Axes | Picture, path: str | os.PathLike[str]) -> None:
-    """Write an SVG, PNG or PDF file; the same picture gives the same bytes.
+def plot(
+    value: Any,
+    kind: str | None = None,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    width: float | None = None,
+    note: bool = True,
+    ax: Axes | None = None,
+) -> Any:
+    """Draw a value and return the Axes, or write a file and return its path.
 
-    Parameters
-    ----------
-    figure : Figure, Axes or Picture
-        What to save; a picture is drawn at its own size first. A picture as SVG does not need
-        matplotlib, and its words stay text.
-    path : path
-        File name that ends in ``.svg``, ``.png`` or ``.pdf``.
+    The parameters are those of the method `plot` of a result.
     """
-    kind = Path(path).suffix.lower().lstrip(".")
+    picture = draw(value, kind, width=width, note=note)
+    if path is None:
+        return paint(picture, ax)
+    if ax is not None:
+        raise ArgumentError("plot: give path or ax, not both.")
+    return save(picture, path)
+
+
+def save(picture: Picture, path: str | os.PathLike[str]) -> Path:
+    """Write an SVG, PNG or PDF file and return its path; the same picture gives the same bytes.
+
+    SVG does not need matplotlib, and its words stay text.
+    """
+    target = Path(path)
+    kind = target.suffix.lower().lstrip(".")
     if kind not in FORMATS:
         raise ArgumentError(f"path must end in .svg, .png or .pdf; got {os.fspath(path)!r}.")
-    if isinstance(figure, Picture) and kind == "svg":
-        write_text(path, svg(figure, themed=False) + "\n")
-        return
+    if kind == "svg":
+        write_text(path, svg(picture, themed=False) + "\n")
+        return target
     require_matplotlib(f"A figure as {kind.upper()}")
     import matplotlib as mpl
-    from matplotlib.figure import Figure as PlainFigure
+    from matplotlib.figure import Figure
 
-    if isinstance(figure, Picture):
-        sheet = PlainFigure(figsize=_inches(figure), layout=None, facecolor="white")
-        sheet.set_layout_engine("none")
-        paint(figure, sheet.add_axes((0, 0, 1, 1)))
-        figure = sheet
-    drawn: Any = figure if isinstance(figure, PlainFigure) else figure.get_figure(root=True)
-    # Omit dates and random identifiers, which would make every file differ.
+    figure = Figure(figsize=_inches(picture), layout=None, facecolor="white")
+    figure.set_layout_engine("none")
+    paint(picture, figure.add_axes((0, 0, 1, 1)))
+    # Omit dates, which would make every file differ.
     metadata: dict[str, Any] = {
-        "svg": {"Date": None, "Creator": None},
         "pdf": {"CreationDate": None, "ModDate": None, "Creator": None, "Producer": None},
         "png": {"Software": None},
     }[kind]
-    fixed: Any = {"svg.hashsalt": "bestofk", "svg.fonttype": "path", "pdf.fonttype": 42}
+    fixed: Any = {"pdf.fonttype": 42}
     with mpl.rc_context(fixed), atomic_file(path) as file:
-        drawn.savefig(file, format=kind, metadata=metadata, dpi=200 if kind == "png" else 72)
+        figure.savefig(file, format=kind, metadata=metadata, dpi=200 if kind == "png" else 72)
+    return target
 
 
 def require_matplotlib(purpose: str) -> None:
@@ -194,12 +206,7 @@ def _line_style(shape: Shape | Dot) -> Any:
 
 # SVG without matplotlib: small files with selectable words, for light and dark pages.
 
-FONTS = {
-    "sans-serif": "'DejaVu Sans', Verdana, system-ui, sans-serif",
-    "serif": "'DejaVu Serif', 'Times New Roman', serif",
-    "monospace": "'DejaVu Sans Mono', Menlo, Consolas, monospace",
-}
-"""CSS font lists by family."""
+FONT = "'DejaVu Sans', Verdana, system-ui, sans-serif"
 
 
 def svg(picture: Picture, *, themed: bool = True, shades: Mapping[str, str] = LIGHT) -> str:
@@ -233,7 +240,7 @@ def svg(picture: Picture, *, themed: bool = True, shades: Mapping[str, str] = LI
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
         f'width="{_number(picture.width)}" height="{_number(picture.height)}" role="img" '
-        f'font-family="{_fonts(picture)}" fill="none" stroke-linejoin="round">',
+        f'font-family="{FONT}" fill="none" stroke-linejoin="round">',
         f"<title>{escape(picture.alt)}</title>",
     ]
     for style, shapes in groupby(picture.shapes, key=lambda shape: _style(shape, paint)):
@@ -241,11 +248,6 @@ def svg(picture: Picture, *, themed: bool = True, shades: Mapping[str, str] = LI
     parts.extend(_words(words, paint) for words in picture.words)
     parts.append("</svg>")
     return "".join(parts)
-
-
-def _fonts(picture: Picture) -> str:
-    family = picture.words[0].family if picture.words else "sans-serif"
-    return FONTS.get(family) or escape(f"'{family.replace(chr(39), '')}', {FONTS['sans-serif']}")
 
 
 def _number(value: float) -> str:

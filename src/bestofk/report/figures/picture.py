@@ -175,7 +175,6 @@ class Words:
     rotation: float = 0.0
     """Degrees counter-clockwise about (x, y)."""
     bold: bool = False
-    family: str = "sans-serif"
 
     @property
     def baseline(self) -> Point:
@@ -199,58 +198,18 @@ class Picture:
     note: str = ""
     """How to read the figure and which test it uses, for a caption; drawn below it or not."""
 
-    def scaled(self, factor: float) -> Picture:
-        """Return the same picture, larger or smaller."""
-        if factor == 1.0:
-            return self
-
-        def end(scale: Scale | None) -> Scale | None:
-            if scale is None:
-                return None
-            return replace(scale, start=scale.start * factor, end=scale.end * factor)
-
-        return replace(
-            self,
-            width=self.width * factor,
-            height=self.height * factor,
-            shapes=tuple(_scaled(shape, factor) for shape in self.shapes),
-            words=tuple(
-                replace(words, x=words.x * factor, y=words.y * factor, size=words.size * factor)
-                for words in self.words
-            ),
-            x_scale=end(self.x_scale),
-            y_scale=end(self.y_scale),
-        )
-
-
-def _scaled(shape: Shape | Dot, factor: float) -> Shape | Dot:
-    if isinstance(shape, Dot):
-        return replace(
-            shape,
-            x=shape.x * factor,
-            y=shape.y * factor,
-            radius=shape.radius * factor,
-            width=shape.width * factor,
-        )
-    return replace(
-        shape,
-        points=tuple((x * factor, y * factor) for x, y in shape.points),
-        width=shape.width * factor,
-        dash=tuple(length * factor for length in shape.dash),
-    )
-
 
 @dataclass(slots=True)
 class Sheet:
-    """A sheet to draw on; its paper sets the available width and the font."""
+    """A sheet to draw on; its paper sets the available width."""
 
     paper: Paper = ANY_PAPER
     shapes: list[Shape | Dot] = field(default_factory=list)
     words: list[Words] = field(default_factory=list)
 
     def text_width(self, text: str, size: float = SIZE, *, bold: bool = False) -> float:
-        """Return the width of a line of words in the font of the paper."""
-        return text_width(text, size, bold=bold, family=self.paper.family)
+        """Return the width of a line of words."""
+        return text_width(text, size, bold=bold)
 
     def widest(self, texts: Sequence[str], size: float = SIZE) -> float:
         """Return the width of the widest text; 0 if there is none."""
@@ -260,15 +219,15 @@ class Sheet:
         self, names: Sequence[object], width: float, size: float = SIZE
     ) -> tuple[str, ...]:  # fmt: skip
         """Return names shortened to a width; different names stay different."""
-        return labels_of(names, width, size, family=self.paper.family)
+        return labels_of(names, width, size)
 
     def fitted(self, text: object, width: float, size: float = SIZE) -> str:
         """Return a single text shortened to a width."""
-        return fitted(text, width, size, family=self.paper.family)
+        return fitted(text, width, size)
 
     def wrapped(self, text: str, width: float, size: float = SMALL) -> tuple[str, ...]:
         """Return a sentence broken into lines of at most a width."""
-        return wrapped(text, width, size, family=self.paper.family)
+        return wrapped(text, width, size)
 
     def shift(self, right: float) -> None:
         """Move everything drawn so far to the right."""
@@ -310,7 +269,7 @@ class Sheet:
 
     def write(self, x: float, y: float, text: str, **style: Any) -> None:
         """Write one line of words, with the style of `Words`."""
-        self.words.append(Words(x=x, y=y, text=text, family=self.paper.family, **style))
+        self.words.append(Words(x=x, y=y, text=text, **style))
 
     def finish(
         self,

@@ -1,46 +1,41 @@
-"""All figures by name: what each shows, which values it draws, and `figure`, which draws one."""
+"""All figures by name: what each shows and which results it draws."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import joined
 from bestofk._base.registry import Registry, resolve
-from bestofk.report.figures.comparisons import comparisons_of, losses_of
-from bestofk.report.figures.examples import EXAMPLES
+from bestofk.report.figures.comparisons import losses_of
 from bestofk.report.figures.style import paper_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from bestofk.decide.decision import Decision
     from bestofk.report.figures.picture import Picture
+    from bestofk.report.figures.style import Paper
 
-_KINDS = "bestofk.report.figures.kinds"
-_PAIRS = ("NemenyiResult", "TukeyResult", "NewmanKeulsResult")
-_DECISIONS = ("Decision", "Study")
-_RACES = ("Race", "StoppedDecision", "Study")
-_PAPER_OPTIONS = ("width", "font", "fontsize", "note")
+_RESULTS = ("Decision", "Study", "ModelChoice", "BattleDecision")
+_SCORES = ("Scores", *_RESULTS)
 
 
 # Requirements: conditions that a value must meet for a figure to draw it.
 
 
+def _decided(requirement: Callable[[Decision], bool]) -> Callable[[Any], bool]:
+    """Return a requirement on the decision of a result."""
+
+    def fits(value: Any) -> bool:
+        decision = getattr(value, "decision", value)
+        return decision is not None and requirement(decision)
+
+    return fits
+
+
 def _stopped(order: Decision) -> bool:
     """Return whether a race stopped early; figures may then show only what it settled."""
     return order.runs_of(order.by_preference[0]) is not None
-
-
-def _stated(order: Decision) -> bool:
-    return order.preference.stated
-
-
-def _stated_and_complete(order: Decision) -> bool:
-    return _stated(order) and not _stopped(order)
 
 
 def _recommends_by_pairs(order: Decision) -> bool:
@@ -56,8 +51,8 @@ def _tested_both_ways(order: Decision) -> bool:
     return _compares_all_pairs(order) and order.evidence.alternative == "two-sided"
 
 
-def _has_rope(order: Decision) -> bool:
-    return order.evidence.bayesian is not None and not _stopped(order)
+def _has_losses(value: Any) -> bool:
+    return losses_of(value) is not None
 
 
 def _has_several_datasets(value: Any) -> bool:
@@ -71,213 +66,158 @@ def _has_complete_datasets(value: Any) -> bool:
 
 
 def _has_costs(value: Any) -> bool:
-    """Return whether the costs of at least two learners are known."""
-    from bestofk.report.figures.kinds.cost_frontier import known_cost, known_study_cost
+    from bestofk.report.figures.kinds.cost_frontier import costs_of
 
-    known = known_study_cost if hasattr(value, "losses") else known_cost
-    return known(value) is not None
+    return costs_of(value) is not None
 
 
-def _has_differences(value: Any) -> bool:
-    """Return whether the Bayesian test gives the distribution of a difference."""
-    if hasattr(value, "standard_error"):
-        return value.standard_error is not None
-    decision = getattr(value, "decision", value)
-    bayesian = getattr(getattr(decision, "evidence", None), "bayesian", None)
-    return bayesian is not None and bool(bayesian.entry.interval)
+def _has_race(value: Any) -> bool:
+    return getattr(value, "race", None) is not None
+
+
+def _is_one_pair(value: Any) -> bool:
+    from numpy import ndim
+
+    return ndim(value.pvalue) == 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FigureEntry:
-    """A figure: which function lays it out, and which values it draws."""
+    """A figure: the function that lays it out, and the values that it draws."""
 
     name: str
-    module: str
-    """Module of the function ``layout_<name>``, in ``bestofk.report.figures.kinds`` or by path."""
-    accepts: tuple[str, ...]
-    """Names of the classes that it draws."""
+    function: str
+    """Its layout as ``package.module:name``; called with a value and a keyword `paper`."""
     summary: str
-    needs: Callable[[Decision], bool] | None = None
-    """Requirement on an order."""
-    shows: Callable[[Any], bool] | None = None
-    """Requirement on the value itself, such as a study or losses."""
-    code: str = ""
-    """The example, if it is not among the built-in ones."""
+    accepts: tuple[str, ...] = _RESULTS
+    """Names of the classes that it draws."""
+    needs: str = ""
+    """What it needs of a value, in words."""
+    condition: Callable[[Any], bool] = lambda _: True
+    """Whether a value has what it needs."""
 
-    @property
-    def example(self) -> str:
-        """Return code that runs by itself and ends with the call that draws this figure."""
-        return (self.code or EXAMPLES[self.name]).strip()
-
-    def layout(self, value: Any, **options: Any) -> Picture:
+    def layout(self, value: Any, *, paper: Paper | None = None) -> Picture:
         """Return the picture of a value."""
-        module = self.module if "." in self.module else f"{_KINDS}.{self.module}"
-        layout = resolve(f"{module}:layout_{self.name.replace('-', '_')}")
-        _check_options(layout, self.name, options)
-        picture: Picture = layout(value, **options)
-        return picture
-
-    def takes(self, value: Any) -> bool:
-        """Return whether it draws values of this class."""
-        return any(kind.__name__ in self.accepts for kind in type(value).__mro__)
+        layout: Callable[..., Picture] = resolve(self.function)
+        return layout(value) if paper is None else layout(value, paper=paper)
 
     def fits(self, value: Any) -> bool:
-        """Return whether it can draw this value, including its requirements."""
-        if not self.takes(value) or (self.shows is not None and not self.shows(value)):
-            return False
-        decision = getattr(value, "decision", value)
-        if decision is None:
-            return self.needs is None
-        from bestofk.decide.decision import Decision
-
-        return self.needs is None or not isinstance(decision, Decision) or self.needs(decision)
-
-
-def _check_options(layout: Callable[..., Any], kind: str, options: Mapping[str, Any]) -> None:
-    """Raise an error if the layout does not have one of the options."""
-    parameters = signature(layout).parameters.values()
-    names = [item.name for item in parameters if item.kind is Parameter.KEYWORD_ONLY]
-    if any(item.kind is Parameter.VAR_KEYWORD for item in parameters):
-        names += [*signature(comparisons_of).parameters][1:]
-    unknown = [name for name in options if name not in names]
-    if unknown:
-        offered = joined([*_PAPER_OPTIONS, *(name for name in names if name != "paper")])
-        raise ArgumentError(
-            f"figure {kind!r} has no option {unknown[0]!r}; its options are {offered}."
+        """Return whether it can draw this value."""
+        return any(kind.__name__ in self.accepts for kind in type(value).__mro__) and (
+            self.condition(value)
         )
 
 
+_KINDS = "bestofk.report.figures.kinds"
 FIGURES = Registry(
     "figure",
     FigureEntry(
-        name="graph",
-        module="multitest",
-        accepts=_DECISIONS,
-        needs=_stated,
-        summary="learners by preference, with an arrow for each preference that the data override",
-    ),
-    FigureEntry(
         name="forest",
-        module="forest",
-        accepts=_DECISIONS,
-        needs=_recommends_by_pairs,
+        function=f"{_KINDS}.forest:layout_forest",
         summary="how much worse than the best every learner is, with simultaneous bounds",
-    ),
-    FigureEntry(
-        name="steps",
-        module="multitest",
-        accepts=_DECISIONS,
-        needs=lambda order: bool(order.steps),
-        summary="every step of MultiTest: the candidates and the one it chooses",
-    ),
-    FigureEntry(
-        name="densities",
-        module="differences",
-        accepts=_DECISIONS,
-        needs=_stated_and_complete,
-        summary="the graph, with the density of each learner's values next to it",
-    ),
-    FigureEntry(
-        name="losses",
-        module="loss_points",
-        accepts=("Scores", "Study", "Decision"),
-        summary="every fold as a point, by run, and each mean",
-    ),
-    FigureEntry(
-        name="matrix",
-        module="pair_matrix",
-        accepts=(*_DECISIONS, *_PAIRS),
-        needs=_compares_all_pairs,
-        summary="every pair: difference, interval, adjusted p-value and the better learner",
-    ),
-    FigureEntry(
-        name="difference",
-        module="differences",
-        accepts=("PairwiseResult",),
-        summary="two learners: every difference as a point, and nested intervals of the mean",
-    ),
-    FigureEntry(
-        name="critical-difference",
-        module="critical_difference",
-        accepts=(*_PAIRS, *_DECISIONS),
-        needs=_tested_both_ways,
-        summary="learners on a line, with bars over those not shown to differ",
-    ),
-    FigureEntry(
-        name="critical-difference-ranks",
-        module="critical_difference",
-        accepts=("Scores", "Study", "Decision"),
-        shows=_has_complete_datasets,
-        summary="average ranks over data sets with Nemenyi's critical difference (Demsar 2006)",
-    ),
-    FigureEntry(
-        name="rank-intervals",
-        module="rank_intervals",
-        accepts=(*_DECISIONS, "BattleDecision"),
-        needs=_tested_both_ways,
-        summary="the ranks that the data allow for each learner",
-    ),
-    FigureEntry(
-        name="letters",
-        module="letters",
-        accepts=(*_PAIRS, *_DECISIONS),
-        needs=_tested_both_ways,
-        summary="learners with letters: those that share no letter differ significantly",
-    ),
-    FigureEntry(
-        name="gate",
-        module="gate_history",
-        accepts=("GateResult",),
-        summary="the builds of a release gate: differences from the baseline, with intervals",
+        needs="a recommended learner that was compared with the others",
+        condition=_decided(_recommends_by_pairs),
     ),
     FigureEntry(
         name="race",
-        module="race_course",
-        accepts=_RACES,
-        needs=_stopped,
+        function=f"{_KINDS}.race_course:layout_race",
         summary="a race: the mean by run, and when and why each learner stopped",
+        needs="a comparison that stops early",
+        condition=_has_race,
+    ),
+    FigureEntry(
+        name="losses",
+        function=f"{_KINDS}.loss_points:layout_losses",
+        summary="every fold as a point, by run, and each mean",
+        accepts=_SCORES,
+        needs="the losses behind the result",
+        condition=_has_losses,
     ),
     FigureEntry(
         name="frontier",
-        module="cost_frontier",
-        accepts=("Study", "ModelChoice"),
-        shows=_has_costs,
+        function=f"{_KINDS}.cost_frontier:layout_frontier",
         summary="quality against cost, and the learners that no other beats in both",
+        needs="the costs of at least two learners",
+        condition=_has_costs,
+    ),
+    FigureEntry(
+        name="matrix",
+        function=f"{_KINDS}.pair_matrix:layout_matrix",
+        summary="every pair: difference, interval, adjusted p-value and the better learner",
+        needs="a result that compares all pairs",
+        condition=_decided(_compares_all_pairs),
+    ),
+    FigureEntry(
+        name="critical-difference",
+        function=f"{_KINDS}.critical_difference:layout_critical_difference",
+        summary="learners on a line, with bars over those not shown to differ",
+        needs="two-sided tests of all pairs",
+        condition=_decided(_tested_both_ways),
+    ),
+    FigureEntry(
+        name="critical-difference-ranks",
+        function=f"{_KINDS}.critical_difference:layout_critical_difference_ranks",
+        summary="average ranks over data sets with Nemenyi's critical difference (Demsar 2006)",
+        accepts=_SCORES,
+        needs="the losses of all learners on several data sets",
+        condition=_has_complete_datasets,
+    ),
+    FigureEntry(
+        name="rank-intervals",
+        function=f"{_KINDS}.rank_intervals:layout_rank_intervals",
+        summary="the ranks that the data allow for each learner",
+        needs="two-sided tests of all pairs",
+        condition=_decided(_tested_both_ways),
     ),
     FigureEntry(
         name="heatmap",
-        module="datasets",
-        accepts=("Scores", "Study", "Decision"),
-        shows=_has_several_datasets,
+        function=f"{_KINDS}.datasets:layout_heatmap",
         summary="every learner on every data set, darker the further it is behind the best",
+        accepts=_SCORES,
+        needs="losses on several data sets",
+        condition=_has_several_datasets,
     ),
     FigureEntry(
         name="ranks",
-        module="datasets",
-        accepts=("Scores", "Study", "Decision"),
-        shows=_has_several_datasets,
+        function=f"{_KINDS}.datasets:layout_ranks",
         summary="how often each learner ranks first, second, ... and last over the data sets",
+        accepts=_SCORES,
+        needs="losses on several data sets",
+        condition=_has_several_datasets,
     ),
     FigureEntry(
-        name="simplex",
-        module="posteriors",
-        accepts=("PosteriorResult", *_DECISIONS),
-        needs=_has_rope,
-        summary="the probability that each learner is better, equivalent or worse, in a triangle",
+        name="graph",
+        function=f"{_KINDS}.multitest:layout_graph",
+        summary="learners by preference, with an arrow for each preference that the data override",
+        needs="a preference",
+        condition=_decided(lambda order: order.preference.stated),
     ),
     FigureEntry(
-        name="posterior",
-        module="posteriors",
-        accepts=("PosteriorResult", *_DECISIONS),
-        needs=_has_rope,
-        shows=_has_differences,
-        summary="the posterior density of a difference, with the region of equivalence",
+        name="steps",
+        function=f"{_KINDS}.multitest:layout_steps",
+        summary="every step of MultiTest: the candidates and the one it chooses",
+        needs="the procedure 'multitest' and a preference",
+        condition=_decided(lambda order: bool(order.steps) and order.preference.stated),
+    ),
+    FigureEntry(
+        name="gate",
+        function=f"{_KINDS}.gate_history:layout_gate",
+        summary="the builds of a release gate: differences from the baseline, with intervals",
+        accepts=("GateResult",),
+    ),
+    FigureEntry(
+        name="difference",
+        function=f"{_KINDS}.difference:layout_difference",
+        summary="two learners: every difference as a point, and nested intervals of the mean",
+        accepts=("PairwiseResult",),
+        needs="the result of one pair",
+        condition=_is_one_pair,
     ),
 )
 
 
 def figure_kinds(value: Any) -> tuple[str, ...]:
-    """Return the names of the figures that can draw this value.
+    """Return the names of the figures that can draw this value, the default first.
 
     Examples
     --------
@@ -288,17 +228,10 @@ def figure_kinds(value: Any) -> tuple[str, ...]:
     return tuple(entry.name for entry in FIGURES.values() if entry.fits(value))
 
 
-def picture_of(
-    value: Any,
-    kind: str | None = None,
-    *,
-    width: float | None = None,
-    font: str | None = None,
-    fontsize: float | None = None,
-    note: bool = True,
-    **options: Any,
+def draw(
+    value: Any, kind: str | None = None, *, width: float | None = None, note: bool = True
 ) -> Picture:
-    """Return the picture of a value, for `save_figure` and `svg`; arguments as for `figure`.
+    """Return the picture of a value, for `plot`, `save` and `svg`; arguments as for `plot`.
 
     Its `note` says how to read the figure and which test it uses, for a caption. It is set even
     if the figure does not show it.
@@ -307,93 +240,20 @@ def picture_of(
     --------
     >>> import bestofk as bk
     >>> order = bk.compare_scores(bk.read_scores("breast-cancer-10x10"))
-    >>> picture = picture_of(order, "forest", width=3.4, font="serif", fontsize=8, note=False)
+    >>> picture = draw(order, "forest", width=3.3, note=False)
     >>> round(picture.width / 72, 3), picture.note[:29]
-    (3.4, 'Bars: how much worse than the')
+    (3.3, 'Bars: how much worse than the')
     """
-    paper, scale = paper_of(width=width, font=font, fontsize=fontsize, note=note)
-    return _entry(value, kind).layout(value, paper=paper, **options).scaled(scale)
-
-
-def figure(
-    value: Any,
-    kind: str | None = None,
-    *,
-    ax: Axes | None = None,
-    width: float | None = None,
-    font: str | None = None,
-    fontsize: float | None = None,
-    note: bool = True,
-    **options: Any,
-) -> Axes:
-    """Draw a result.
-
-    Parameters
-    ----------
-    value : Decision, Study, Scores or result of a test
-        What to draw.
-    kind : str, optional
-        Which figure. The default is the first that fits the value: for an order, the graph if a
-        preference was stated, otherwise the forest. ``figure_kinds(value)`` lists them:
-        ``"graph"``, ``"forest"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
-        ``"difference"``, ``"critical-difference"``, ``"critical-difference-ranks"``,
-        ``"rank-intervals"``, ``"letters"``, ``"underlines"``, ``"intervals"``,
-        ``"repetitions"``, ``"rates"``, ``"roc"``, ``"race"``, ``"frontier"``, ``"heatmap"``,
-        ``"ranks"``, ``"simplex"``, ``"posterior"``, ``"gate"``.
-    ax : Axes, optional
-        Where to draw. By default, a new figure of the right size.
-    width : float, optional
-        In inches, such as 3.4 for a column of a paper and 7 for its page. The layout adapts to the
-        width, so the font size stays the same. By default, the natural width of the figure.
-    font : str, optional
-        ``"sans-serif"`` (the default), ``"serif"``, ``"monospace"`` or the name of a font.
-    fontsize : float, optional
-        Font size of names and titles in points; 9 by default. Small words are a ninth smaller.
-    note : bool
-        Whether to write below the figure how to read it. If False, use
-        ``picture_of(...).note`` in your caption.
-    **options
-        Options of that figure, such as `names`, `alpha`, `level` or `learner`.
-
-    Returns
-    -------
-    Axes
-        ``save_figure(ax, "graph.pdf")`` writes it. The file name selects PDF, SVG or PNG.
-
-    Examples
-    --------
-    >>> import bestofk as bk
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
-    >>> losses = bk.Scores([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11]], learners=["max", "nmc"])
-    >>> ax = figure(bk.compare_scores(losses, prefer="listed"), "graph")
-    >>> {"max", "nmc"} <= {text.get_text() for text in ax.texts}
-    True
-    >>> from matplotlib import pyplot
-    >>> pyplot.close(ax.figure)
-    """
-    from bestofk.report.figures.output import paint
-
-    picture = picture_of(
-        value, kind, width=width, font=font, fontsize=fontsize, note=note, **options
-    )  # fmt: skip
-    return paint(picture, ax)
-
-
-def _entry(value: Any, kind: str | None) -> FigureEntry:
+    paper = paper_of(width=width, note=note)
     kinds = figure_kinds(value)
+    if kind is None and kinds:
+        kind = kinds[0]
     if kind is None:
-        if not kinds:
-            classes = sorted({name for entry in FIGURES.values() for name in entry.accepts})
-            raise ArgumentError(
-                f"figure: value must be one of {', '.join(classes)}; got {type(value).__name__}."
-            )
-        return FIGURES[kinds[0]]
+        raise ArgumentError(f"plot: there is no figure of a {type(value).__name__}.")
+    if kind.lower().endswith((".svg", ".png", ".pdf")):
+        raise ArgumentError(f"{kind!r} is a file, not a kind of figure; write plot(path={kind!r}).")
     entry = FIGURES[kind]
-    if not entry.takes(value):
-        offer = f"; this value has the figures {', '.join(map(repr, kinds))}" if kinds else ""
-        raise ArgumentError(
-            f"figure {kind!r} takes {' or '.join(entry.accepts)}; got "
-            f"{type(value).__name__}{offer}."
-        )
-    return entry
+    if kind not in kinds:
+        advice = f"; draw {kinds[0]!r}" if kinds else ""
+        raise ArgumentError(f"figure {kind!r} needs {entry.needs or entry.accepts[0]}{advice}.")
+    return entry.layout(value, paper=paper)

@@ -8,7 +8,7 @@ and dark pages.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
+from math import nan
 from typing import Any
 
 from bestofk._base.checks import refuse
@@ -67,10 +67,6 @@ SMALL = 8.0
 POINTS_PER_INCH = 72.0
 MIN_WIDTH = 200.0
 """In points; every figure fits its words into this width."""
-_FAMILIES = {
-    "sans": "sans-serif", "sans-serif": "sans-serif", "serif": "serif", "mono": "monospace",
-    "monospace": "monospace",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,14 +77,11 @@ class Paper:
     ----------
     width : float or None
         In points; None for the natural width of the figure.
-    family : str
-        ``"sans-serif"``, ``"serif"``, ``"monospace"`` or the name of a font.
     note : bool
         Whether to write how to read the figure below it.
     """
 
     width: float | None = None
-    family: str = "sans-serif"
     note: bool = True
 
     def share(self, part: float, most: float) -> float:
@@ -109,44 +102,23 @@ ANY_PAPER = Paper()
 """For a screen: every figure has its natural width."""
 
 
-def paper_of(
-    *, width: Any = None, font: Any = None, fontsize: Any = None, note: bool = True
-) -> tuple[Paper, float]:
-    """Return the paper for a width in inches and a font, and the scale factor of its layouts.
-
-    Layouts use one font size. A smaller font size is a layout on wider paper, drawn smaller.
+def paper_of(*, width: Any = None, note: bool = True) -> Paper:
+    """Return the paper for a width in inches.
 
     Examples
     --------
-    >>> paper, scale = paper_of(width=3.4, font="serif", fontsize=8)
-    >>> round(paper.width, 1), paper.family, round(scale, 3)
-    (275.4, 'serif', 0.889)
+    >>> paper_of(width=3.5).width
+    252.0
     """
-    size = SIZE if fontsize is None else _number("fontsize", fontsize)
-    if not 4.0 <= size <= 40.0:
-        raise refuse("fontsize", "from 4 to 40 points", fontsize)
-    scale = size / SIZE
-    if font is not None and not (isinstance(font, str) and font.strip()):
-        raise refuse("font", "'sans-serif', 'serif', 'monospace' or the name of a font", font)
-    family = "sans-serif" if font is None else _FAMILIES.get(font.strip().lower(), font.strip())
-    points = None
-    if width is not None:
-        points = _number("width", width) * POINTS_PER_INCH / scale
-        if points < MIN_WIDTH - 1e-6:
-            least = MIN_WIDTH * scale / POINTS_PER_INCH
-            raise refuse(
-                "width", f"at least {least:.2g} inches for words of {size:g} points", width
-            )
-        if points > 20 * MIN_WIDTH:
-            raise refuse("width", "in inches, such as 3.4 for a column or 7 for a page", width)
-    return Paper(width=points, family=family, note=bool(note)), scale
-
-
-def _number(name: str, value: Any) -> float:
+    if width is None:
+        return Paper(note=note)
     try:
-        number = float(value)
+        points = float(width) * POINTS_PER_INCH
     except (TypeError, ValueError):
-        number = float("nan")
-    if not isfinite(number) or isinstance(value, bool):
-        raise refuse(name, "a number", value)
-    return number
+        points = nan
+    if not MIN_WIDTH <= points <= 20 * MIN_WIDTH:
+        least, most = MIN_WIDTH / POINTS_PER_INCH, 20 * MIN_WIDTH / POINTS_PER_INCH
+        raise refuse(
+            "width", f"in inches, from {least:.2g} to {most:.2g}, such as 3.3 for a column", width
+        )
+    return Paper(width=points, note=note)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Alternative, Floats, probability
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import number, pvalue_words
-from bestofk._base.results import Presented, open_level
+from bestofk._base.results import Drawn, open_level
 
 FloatOrArray = float | Floats
 Estimand = Literal["mean", "typical"]
@@ -60,7 +60,7 @@ def tail_level(level: float, alternative: Alternative) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairwiseResult(Presented):
+class PairwiseResult(Drawn):
     """Result of a pairwise test of two learners.
 
     Attributes

@@ -7,7 +7,7 @@ import pytest
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
-from bestofk.report.figures import figure_kinds, picture_of
+from bestofk.report.figures import draw, figure_kinds
 from bestofk.report.figures.kinds.cost_frontier import known_cost, layout_frontier
 from bestofk.run.study import Cost
 
@@ -32,13 +32,13 @@ def test_costs_far_apart_are_drawn_on_a_logarithmic_scale(choice):
 
 def test_a_model_without_a_cost_has_no_point(choice):
     nan = float("nan")
-    words = [words.text for words in picture_of(with_costs(choice, nan, 3, 1)).words]
+    words = [words.text for words in draw(with_costs(choice, nan, 3, 1), "frontier").words]
     names = [text for text in words if text.startswith("mockllm")]
     assert names == ["mockllm/small", "mockllm/medium"]
     unknown = with_costs(choice, nan, nan, 1)
     assert known_cost(unknown) is None
-    with pytest.raises(ArgumentError, match="fewer than two"):
-        layout_frontier(unknown)
+    with pytest.raises(ArgumentError, match="needs the costs of at least two"):
+        unknown.plot("frontier")
 
 
 @pytest.mark.parametrize("scores", [False, True])
@@ -63,14 +63,12 @@ def test_learners_of_a_study_by_what_they_cost(scores):
     assert any(word.text == "time to fit, ms" for word in picture.words)
     means = [picture.y_scale.data(point.y) for point in points]
     assert means == pytest.approx(values.mean(axis=(1, 2)))
-    size = layout_frontier(study, cost="size")
+    size = replace(study, decision=bk.compare_scores(losses, prefer={"a": 0.0, "b": 1.0, "c": 2.0}))
+    preference = replace(size.decision.preference, kind="measured", words="size")
+    size = layout_frontier(replace(size, decision=replace(size.decision, preference=preference)))
     assert size.alt.startswith("2 learners by size")
     assert "Not drawn, because the cost is unknown: a." in size.note
     assert any(word.text == "size of the fitted model, MB" for word in size.words)
-    with pytest.raises(ArgumentError, match="cost must be one of 'fit_time', 'predict_time', 's"):
-        layout_frontier(study, cost="price")
     unknown = dict.fromkeys("abc", Cost(fit_time=None, predict_time=None, size=None))
-    with pytest.raises(ArgumentError, match="the costs of fewer than two learners were measured"):
-        layout_frontier(replace(study, costs=unknown))
     assert "frontier" in figure_kinds(study)
     assert "frontier" not in figure_kinds(replace(study, costs=unknown))

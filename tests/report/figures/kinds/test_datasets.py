@@ -6,7 +6,7 @@ from scipy.stats import rankdata
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
-from bestofk.report.figures import figure_kinds, picture_of
+from bestofk.report.figures import draw, figure_kinds
 from bestofk.report.figures.kinds.datasets import (
     dataset_means,
     layout_heatmap,
@@ -29,7 +29,7 @@ def test_the_map_is_ordered_by_means_and_by_where_the_best_falls_behind(scores):
     losses = losses_of(shown, higher_is_better=scores)
     # Means are .2, .25 and .35; c is the best on iris, glass and zoo (a tie), and .05 behind on
     # wine. Of those three, the others are furthest behind on glass (.3), then iris (.1), then zoo.
-    means = dataset_means(losses, None, "heatmap").sorted()
+    means = dataset_means(losses, "heatmap").sorted()
     assert means.learners == ("c", "a", "b")
     assert means.datasets == ("glass", "iris", "zoo", "wine")
     assert means.behind[0] == pytest.approx((0, 0, 0, 0.05))
@@ -37,7 +37,7 @@ def test_the_map_is_ordered_by_means_and_by_where_the_best_falls_behind(scores):
     picture = layout_heatmap(losses)
     words = [word.text for word in picture.words]
     assert words[:3] == ["c", "a", "b"]
-    assert {f"{value:.3f}" for value in shown.ravel()} <= set(words)
+    assert {f"{value:.2f}" for value in shown.ravel()} <= set(words)
     assert "c is the best on 3 of them" in picture.alt
     # A bar marks the best on a data set: three on zoo (a tie), and one in the legend.
     bars = [shape for shape in picture.shapes if shape.fill == "blue"]
@@ -78,8 +78,8 @@ def test_rank_rows_by_mean_rank():
 def test_one_data_set_is_refused(kind):
     losses = bk.read_scores("breast-cancer-10x10")
     assert kind not in figure_kinds(losses)
-    with pytest.raises(ArgumentError, match="over several data sets, and there is one; draw 'l"):
-        picture_of(losses, kind)
+    with pytest.raises(ArgumentError, match="needs losses on several data sets; draw 'losses'"):
+        draw(losses, kind)
     assert kind in figure_kinds(bk.compare_scores(losses_of(TABLE)))
 
 

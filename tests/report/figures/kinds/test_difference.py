@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bestofk._base.errors import ArgumentError
-from bestofk.report.figures.kinds.differences import LEVELS, layout_difference
+from bestofk.report.figures.kinds.difference import LEVELS, layout_difference
 from bestofk.stats import pairwise
 
 A = [0.24, 0.31, 0.12, 0.08, 0.27, 0.19, 0.22, 0.35, 0.05, 0.15]
@@ -79,8 +79,8 @@ def test_words_stay_on_the_sheet_wherever_zero_is(boxes):
 
 
 def test_several_pairs_are_refused():
-    with pytest.raises(ArgumentError, match="got several pairs"):
-        layout_difference(pairwise.kfold_t([A, B], [B, A]))
+    with pytest.raises(ArgumentError, match="needs the result of one pair"):
+        pairwise.kfold_t([A, B], [B, A]).plot("difference")
 
 
 def test_points_do_not_overlap_and_many_become_a_curve():

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from math import isfinite, nan
 from typing import TYPE_CHECKING, Any
 
-from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, joined, printable
 from bestofk.decide.decision import MAY_BE_BEST, NOT_SHOWN, RECOMMENDED, RULED_OUT, WITHIN_MARGIN
 from bestofk.evals.costs import cost_title, shown_cost
 from bestofk.report.figures.axes import spread, x_axis, y_axis, y_axis_left
-from bestofk.report.figures.comparisons import decision_of
 from bestofk.report.figures.labels import LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Point, Scale, Sheet, around
 from bestofk.report.figures.style import ANY_PAPER, SMALL, Paper
@@ -44,13 +42,16 @@ _MAX_LINEAR_RATIO = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Costs:
+class Costs:
     """The costs of models or learners, and the decision between them."""
 
     title: str
     costs: Mapping[str, float]
     order: Decision
-    noun: str
+
+    @property
+    def noun(self) -> str:
+        return self.order.noun
 
 
 def cheapest_of_each_quality(
@@ -87,19 +88,17 @@ def frontier_of(choice: ModelChoice, kind: str) -> tuple[str, ...]:
     return cheapest_of_each_quality(choice.costs[kind], choice.decision.mean_losses)
 
 
-def layout_frontier(value: Any, *, cost: str | None = None, paper: Paper = ANY_PAPER) -> Picture:
+def layout_frontier(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     """Draw learners by cost and mean.
 
     Parameters
     ----------
     value : Study or ModelChoice
-    cost : str, optional
-        For a study ``"fit_time"``, ``"predict_time"`` or ``"size"``. For a choice between models
-        ``"cost"``, ``"tokens"`` or ``"latency"``, or the preferred percentile. By default
-        the preferred one, or else the first known.
+        The cost is the preferred one, or else the first that is known of two learners.
     paper : Paper, optional
     """
-    data = _of_study(value, cost) if hasattr(value, "losses") else _of_models(value, cost)
+    data = costs_of(value)
+    assert data is not None
     costs, order = data.costs, data.order
     metric = order.metric
     frontier = cheapest_of_each_quality(costs, order.mean_losses)
@@ -150,65 +149,40 @@ def layout_frontier(value: Any, *, cost: str | None = None, paper: Paper = ANY_P
     )
 
 
-def _of_models(choice: Any, cost: str | None) -> _Costs:
-    kind = known_cost(choice) if cost is None else cost
-    _check_cost(cost, choice.costs)
-    if kind is None or len(_known(choice.costs[kind])) < 2:
-        raise ArgumentError("figure 'frontier': the costs of fewer than two models are known.")
-    return _Costs(
+def costs_of(value: Any) -> Costs | None:
+    """Return the preferred cost, or else the first that is known of two learners."""
+    if getattr(value, "decision", None) is None or not getattr(value, "costs", None):
+        return None
+    return _of_study(value) if hasattr(value, "losses") else _of_models(value)
+
+
+def _of_models(choice: Any) -> Costs | None:
+    kind = known_cost(choice)
+    if kind is None:
+        return None
+    return Costs(
         title=cost_title(kind, choice.currency),
         costs={name: shown_cost(cost, kind) for name, cost in choice.costs[kind].items()},
         order=choice.decision,
-        noun="model",
     )
 
 
-def _check_cost(cost: str | None, kinds: Mapping[str, Any]) -> None:
-    if cost is not None and cost not in kinds:
-        raise ArgumentError(
-            f"figure 'frontier': cost must be one of {', '.join(map(repr, kinds))}; got {cost!r}."
-        )
-
-
-def known_study_cost(study: Any) -> str | None:
-    """Return a cost measured for two learners: the preferred one, or else the first."""
-    order = study.decision
-    if order is None:
-        return None
+def _of_study(study: Any) -> Costs | None:
+    order: Decision = study.decision
     preferred = order.preference.words if order.preference.kind == "measured" else "fit_time"
-    for kind in (preferred, *_STUDY_COSTS):
-        if kind in _STUDY_COSTS and len(_known(_study_costs(study, kind))) >= 2:
-            return kind
+    for kind in dict.fromkeys((preferred, *_STUDY_COSTS)):
+        measured = {
+            name: getattr(study.costs.get(name), kind, None)
+            for name in map(str, order.by_preference)
+        }
+        costs = {name: nan if cost is None else float(cost) for name, cost in measured.items()}
+        if kind in _STUDY_COSTS and len(_known(costs)) >= 2:
+            words, units = _STUDY_COSTS[kind]
+            most = max(filter(isfinite, costs.values()))
+            factor, unit = max((unit for unit in units if unit[0] <= most), default=units[0])
+            shown = {name: cost / factor for name, cost in costs.items()}
+            return Costs(title=f"{words}, {unit}", costs=shown, order=order)
     return None
-
-
-def _study_costs(study: Any, kind: str) -> dict[str, float]:
-    costs = {}
-    for name in map(str, study.decision.by_preference):
-        cost = getattr(study.costs.get(name), kind, None)
-        costs[name] = nan if cost is None else float(cost)
-    return costs
-
-
-def _of_study(study: Any, cost: str | None) -> _Costs:
-    order = decision_of(study)
-    _check_cost(cost, _STUDY_COSTS)
-    kind = known_study_cost(study) if cost is None else cost
-    if kind is None or len(_known(_study_costs(study, kind))) < 2:
-        raise ArgumentError(
-            "figure 'frontier': the costs of fewer than two learners were measured; compare() "
-            "measures them if it fits the learners itself."
-        )
-    costs = _study_costs(study, kind)
-    words, units = _STUDY_COSTS[kind]
-    most = max(filter(isfinite, costs.values()))
-    factor, unit = max((unit for unit in units if unit[0] <= most), default=units[0])
-    return _Costs(
-        title=f"{words}, {unit}",
-        costs={name: value / factor for name, value in costs.items()},
-        order=order,
-        noun="learner",
-    )
 
 
 def _cost_scale(cheapest: float, dearest: float, *, start: float, end: float) -> Scale:
@@ -230,7 +204,7 @@ def _draw_frontier(sheet: Sheet, corners: list[Point], right: float) -> None:
         sheet.line(*steps, (right, steps[-1][1]), colour="muted", width=2.6, opacity=0.75)
 
 
-def _note(data: _Costs) -> str:
+def _note(data: Costs) -> str:
     parts = [f"Filled, on the thick line: no other {data.noun} beats it in both."]
     verdicts = {standing.verdict for standing in data.order.standings}
     names: dict[str, list[str]] = {}

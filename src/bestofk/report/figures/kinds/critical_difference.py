@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats
-from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import counted, printable
+from bestofk._base.formatting import counted, printable, rounded
 from bestofk.report.figures.axes import lanes_apart, ticks_apart, x_axis
 from bestofk.report.figures.comparisons import (
     Comparisons,
-    aligned,
+    comparisons_of,
+    decision_of,
     losses_of,
-    two_sided_comparisons_of,
 )
 from bestofk.report.figures.labels import LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Scale, Sheet, around
@@ -28,30 +26,29 @@ _LANE = 6.0
 """Distance between parallel bars."""
 
 
-def layout_critical_difference(
-    value: Any, *, paper: Paper = ANY_PAPER, **options: Any
-) -> Picture:  # fmt: skip
+def layout_critical_difference(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     """Draw learners by their scores, with a bar over those that are not shown to differ.
 
     Parameters
     ----------
-    value : NemenyiResult, TukeyResult, NewmanKeulsResult, Decision or Study
+    value : Decision or Study
     paper : Paper, optional
-    **options
-        As for `comparisons_of`: `names`, `alpha`.
 
     Notes
     -----
     A bar joins all learners between its ends only if no two of them are shown to differ, including
     its ends and equal scores. Two learners that do not differ therefore share no bar if a learner
-    between them differs from either. Compact letters show every pair.
+    between them differs from either.
 
     References
     ----------
     Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
     Machine Learning Research 7, 1-30.
     """
-    pairs = two_sided_comparisons_of(value, **options)
+    return _diagram(comparisons_of(decision_of(value), intervals=False), paper)
+
+
+def _diagram(pairs: Comparisons, paper: Paper) -> Picture:
     order = np.argsort(pairs.scores, kind="stable")
     scores = pairs.scores[order]
     K = len(order)
@@ -60,10 +57,11 @@ def layout_critical_difference(
     size = name_size(K)
     half = (K + 1) // 2
     labels = sheet.labels([pairs.names[k] for k in order], paper.share(0.24, 280.0), size)
-    numbers = aligned(scores.tolist())
+    numbers = rounded(scores.tolist(), pairs.uncertainty)
     number_width = sheet.widest(numbers, SMALL) + 6
     left_width = sheet.widest(labels[:half], size) + number_width
-    right_width = sheet.widest(labels[half:], size) + number_width
+    # Coarse screens round letters to whole pixels, which lengthens long names.
+    right_width = 1.03 * sheet.widest(labels[half:], size) + number_width
     start = 10 + left_width + 14
     line = paper.rest(start + 14 + right_width + 10, 360.0 if K <= 20 else 460.0)
     if line < _MIN_LINE:
@@ -109,17 +107,13 @@ def layout_critical_difference(
     return _finish(sheet, pairs, bars, labels[best], width, bottom + 6, scale)
 
 
-def layout_critical_difference_ranks(
-    value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER
-) -> Picture:
+def layout_critical_difference_ranks(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     """Draw learners by their average rank over the data sets, with Nemenyi's critical difference.
 
     Parameters
     ----------
     value : Scores, Study or Decision
         With several data sets.
-    losses : Scores, optional
-        The losses behind an order that does not contain them.
     paper : Paper, optional
 
     Notes
@@ -132,17 +126,25 @@ def layout_critical_difference_ranks(
     Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
     Machine Learning Research 7, 1-30.
     """
-    table = losses_of(value, losses)
-    if table is None or len(table.datasets) < 2 or not table.complete:
-        raise ArgumentError(
-            "figure 'critical-difference-ranks' needs the losses of all learners on several data "
-            "sets; draw 'critical-difference'."
-        )
+    table = losses_of(value)
+    assert table is not None
     alpha = getattr(getattr(value, "decision", value), "alpha", 0.05)
     result = nemenyi(table.by_dataset(), alpha)
-    pairs = two_sided_comparisons_of(result, names=table.learners)
-    note = f"Nemenyi's test over {counted(result.blocks, 'data set')}, alpha = {alpha:g}."
-    return layout_critical_difference(replace(pairs, note=note), paper=paper)
+    ranks = result.average_ranks
+    apart = np.abs(ranks[:, None] - ranks) > result.critical_difference
+    pairs = Comparisons(
+        names=table.learners,
+        scores=ranks,
+        score_name="average rank",
+        order=tuple(np.argsort(ranks, kind="stable").tolist()),
+        pvalue=result.pvalues,
+        better=np.sign(np.subtract.outer(ranks, ranks)).astype(np.int8) * apart,
+        note=f"Nemenyi's test over {counted(result.blocks, 'data set')}, alpha = {alpha:g}.",
+        alpha=alpha,
+        uncertainty=result.critical_difference,
+        critical_difference=result.critical_difference,
+    )
+    return _diagram(pairs, paper)
 
 
 def _upright(

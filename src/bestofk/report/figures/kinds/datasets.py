@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, use
-from bestofk._base.formatting import counted
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import counted, rounded
 from bestofk.losses.losses import Metric
 from bestofk.report.figures.axes import columns_beside, columns_width, x_axis
-from bestofk.report.figures.comparisons import aligned, losses_of, minus
+from bestofk.report.figures.comparisons import losses_of
 from bestofk.report.figures.kinds.loss_points import mean_losses
 from bestofk.report.figures.labels import LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Scale, Sheet
@@ -73,18 +73,10 @@ class DatasetMeans:
         )
 
 
-def dataset_means(value: Any, losses: Any, kind: str) -> DatasetMeans:
+def dataset_means(value: Any, kind: str) -> DatasetMeans:
     """Return the means of learners on the data sets that all of them have."""
-    table = losses_of(value, losses)
-    if table is None:
-        raise ArgumentError(
-            f"figure {kind!r} needs the losses behind this order; pass ", use(losses=...)
-        )
-    if len(table.datasets) < 2:
-        raise ArgumentError(
-            f"figure {kind!r} compares learners over several data sets, and there is one; draw "
-            "'losses' or 'matrix'."
-        )
+    table = losses_of(value)
+    assert table is not None
     means = mean_losses(table, axes=(2, 3, 4))
     complete = np.flatnonzero(np.isfinite(means).all(axis=0))
     if len(complete) < 2:
@@ -102,7 +94,6 @@ def dataset_means(value: Any, losses: Any, kind: str) -> DatasetMeans:
 def layout_heatmap(
     value: Any,
     *,
-    losses: Any = None,
     nouns: tuple[str, str] = ("learner", "data set"),
     paper: Paper = ANY_PAPER,
 ) -> Picture:
@@ -112,8 +103,6 @@ def layout_heatmap(
     ----------
     value : Scores, Decision or Study
         Over several data sets.
-    losses : Scores, optional
-        The losses behind an order that does not contain them.
     nouns : tuple of two str
         The nouns for rows and columns of the table, such as ``("model", "task")``.
     paper : Paper, optional
@@ -126,7 +115,7 @@ def layout_heatmap(
     >>> print(layout_heatmap(losses).alt)
     Map of 2 learners on 3 data sets; nn is the best on 2 of them, nn has the best mean.
     """
-    table = replace(dataset_means(value, losses, "heatmap"), nouns=nouns).sorted()
+    table = replace(dataset_means(value, "heatmap"), nouns=nouns).sorted()
     K, D = table.losses.shape
     behind, darkest = table.behind, table.darkest
     sheet = Sheet(paper)
@@ -139,7 +128,7 @@ def layout_heatmap(
     gaps, values = behind, table.metric.shown(table.losses)
     if across:
         row_names, column_names, gaps, values = column_names, row_names, gaps.T, values.T
-    texts = [_numbers(row) for row in values.tolist()]
+    texts = _texts(values)
     widest = max(sheet.widest(row, SMALL) for row in texts)
     written = width >= widest + 6 and K * D <= _MAX_WRITTEN_CELLS
     width = min(width, max(_MAX_COLUMN, widest + 8) if written else _MAX_COLUMN)
@@ -183,11 +172,10 @@ def _column_width(sheet: Sheet, row_names: tuple[str, ...], count: int) -> float
     return (sheet.paper.width - (10 + sheet.widest(labels, size) + 6) - 10) / count
 
 
-def _numbers(values: list[float]) -> tuple[str, ...]:
-    """Format values with three decimals if they look like error rates."""
-    if all(abs(value) < 10 for value in values) and any(abs(value) >= 1e-3 for value in values):
-        return tuple(minus(f"{value:.3f}") for value in values)
-    return aligned(values)
+def _texts(values: Floats) -> list[list[str]]:
+    """Format all values with equally many decimals, at most three for error rates."""
+    flat = rounded(values.ravel().tolist(), 0.01 if np.abs(values).max() >= 1e-2 else None)
+    return [flat[row * values.shape[1] : (row + 1) * values.shape[1]] for row in range(len(values))]
 
 
 def _write_columns(sheet: Sheet, names: tuple[str, ...], left: float, width: float) -> float:
@@ -257,18 +245,16 @@ def _note(table: DatasetMeans, *, across: bool, written: bool, named: bool) -> s
     return note if named else f"{note} The columns are too narrow for names."
 
 
-def layout_ranks(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) -> Picture:
+def layout_ranks(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     """Draw the distribution of the rank of every learner over data sets, the best on top.
 
     Parameters
     ----------
     value : Scores, Decision or Study
         Over several data sets.
-    losses : Scores, optional
-        The losses behind an order that does not contain them.
     paper : Paper, optional
     """
-    table = dataset_means(value, losses, "ranks")
+    table = dataset_means(value, "ranks")
     counts = rank_counts(table.losses)
     K, D = table.losses.shape
     means = (counts * np.arange(1, K + 1)).sum(axis=1) / D

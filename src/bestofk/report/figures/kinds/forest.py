@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, printable
 from bestofk.decide.decision import (
     MAY_BE_BEST,
@@ -64,11 +63,6 @@ def layout_forest(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     """
     order = decision_of(value)
     rows = order.standings
-    if order.recommended is None or not len(order.evidence):
-        raise ArgumentError(
-            f"figure 'forest' needs a recommended {order.noun} that was compared with the others; "
-            "draw 'losses'."
-        )
     sheet = Sheet(paper)
     size = name_size(len(rows))
     pitch = 22.0 if len(rows) <= 12 else max(13.0, 18.0 - 0.1 * len(rows))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError, use
 from bestofk._base.formatting import counted, printable
 from bestofk.report.figures.axes import x_axis
 from bestofk.report.figures.comparisons import losses_of
@@ -31,14 +30,12 @@ _UNITS = {
 """Words for the values of a learner by the kind of design; folds otherwise."""
 
 
-def layout_losses(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) -> Picture:
+def layout_losses(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     """Draw every value of every learner and each mean, the best mean on top.
 
     Parameters
     ----------
     value : Scores, Decision or Study
-    losses : Scores, optional
-        The losses behind an order that does not contain them.
     paper : Paper, optional
 
     Notes
@@ -46,7 +43,7 @@ def layout_losses(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) -
     The means have no intervals: those of folds are unknown, and t intervals of few skewed losses
     cover too rarely. Learners whose losses overlap may still differ, because the losses are paired.
     """
-    measured = measured_losses(value, losses)
+    measured = measured_losses(value)
     metric = measured.metric
     K, runs, _ = measured.cells.shape
     order = np.argsort(np.nanmean(measured.cells.reshape(K, -1), axis=1), kind="stable").tolist()
@@ -111,13 +108,10 @@ class MeasuredLosses:
     n_datasets: int
 
 
-def measured_losses(value: Any, losses: Any = None) -> MeasuredLosses:
+def measured_losses(value: Any) -> MeasuredLosses:
     """Return the losses behind a decision, so that the means agree; otherwise all losses."""
-    table = losses_of(value, losses)
-    if table is None:
-        raise ArgumentError(
-            "figure 'losses' needs the losses behind this order; pass ", use(losses=...)
-        )
+    table = losses_of(value)
+    assert table is not None
     problem = getattr(getattr(value, "decision", value), "problem", None)
     if problem is None or table.complete:
         several = len(table.datasets) > 1

@@ -1,4 +1,4 @@
-"""The graph of MultiTest, drawn and as text, and its steps."""
+"""The graph of MultiTest and its steps."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
-from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import counted, ordinal, printable
-from bestofk.decide.registry import decides_by
+from bestofk._base.formatting import ordinal
 from bestofk.decide.statements.wording import listing
-from bestofk.report.figures.comparisons import basis, decision_of, preferring
+from bestofk.report.figures.comparisons import basis, decision_of
 from bestofk.report.figures.labels import LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper, name_size
@@ -46,7 +44,7 @@ def layout_graph(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     >>> layout_graph(bk.compare_scores(losses, prefer="listed")).alt
     'Graph of 3 learners by preference: the data put nmc over max.'
     """
-    order = preferring(value, "graph")
+    order = decision_of(value)
     K = len(order.by_preference)
     edges = edges_of(order)
     sheet = Sheet(paper)
@@ -309,12 +307,6 @@ def layout_steps(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     doi:10.1109/TPAMI.2006.61, Fig. 2.
     """
     order = decision_of(value)
-    if decides_by(order.procedure) != "steps":
-        raise ArgumentError(
-            f"figure 'steps' needs an order by 'multitest', which has steps; got one by "
-            f"{order.procedure!r}."
-        )
-    order = preferring(value, "steps")
     index = {name: k for k, name in enumerate(order.by_preference)}
     chosen = [index[step.chosen] for step in order.steps]
     steps = [
@@ -431,89 +423,3 @@ def _rows(order: Decision, steps: Sequence[_Step], sheet: Sheet) -> tuple[float,
         colour = "blue" if turn == 0 else "ink"
         sheet.write(edge + 9, y, labels[step.chosen], size=size, colour=colour)
     return paper.rest(0.0, max(edge + 9 + name_width + 8, 330.0)), top + K * pitch + 8
-
-
-# The MultiTest graph as text, for a terminal.
-
-_MAX_NAME = 28
-_MAX_ROWS = 40
-_RECOMMENDED = "  recommended"
-
-
-def text_graph(value: Any, *, width: int = 80) -> str:
-    """Return the learners by preference, with a column for each that overrides a preferred one.
-
-    Parameters
-    ----------
-    value : Decision or Study
-        With a stated preference.
-    width : int
-        Columns of the terminal.
-
-    Returns
-    -------
-    str
-        Empty if the data override the preference nowhere.
-
-    Examples
-    --------
-    >>> import bestofk as bk
-    >>> losses = bk.Scores([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11], [0.10, 0.19, 0.12]],
-    ...     learners=["max", "nmc", "nn"])
-    >>> print(text_graph(bk.compare_scores(losses, prefer="listed", test="kfold-t")))
-    1 max  ● ●
-    2 nmc  ▲ │   recommended
-    3 nn     ▲
-    ▲ is shown to be better than the ● above it, which were preferred.
-    """
-    order = preferring(value, "graph")
-    edges = edges_of(order)
-    if not edges:
-        return ""
-    names = [_short(str(name)) for name in order.by_preference]
-    digits = len(str(len(names)))
-    name_width = max(map(_terminal_width, names))
-    beaten: dict[int, list[int]] = {}
-    for i, j in edges:
-        beaten.setdefault(j, []).append(i)
-    start = digits + 1 + name_width + 2
-    max_columns = max(1, (width - start - len(_RECOMMENDED)) // 2)
-    # Always include the recommended learner.
-    recommended = recommended_index(order)
-    shown = sorted(sorted(beaten, key=lambda j: (j != recommended, j))[:max_columns])
-    lines = []
-    for row, name in enumerate(names[:_MAX_ROWS]):
-        marks = " ".join(_mark(row, j, beaten[j]) for j in shown)
-        suffix = _RECOMMENDED if row == recommended else ""
-        padding = " " * (name_width - _terminal_width(name))
-        lines.append(f"{row + 1:>{digits}} {name}{padding}  {marks}{suffix}".rstrip())
-    if len(names) > _MAX_ROWS:
-        lines.append(f"... and {len(names) - _MAX_ROWS} more")
-    lines.append("▲ is shown to be better than the ● above it, which were preferred.")
-    hidden = len(beaten) - len(shown)
-    if hidden:
-        lines.append(f"({counted(hidden, 'more learner')} of that kind: too many for this width.)")
-    return "\n".join(lines)
-
-
-def _mark(row: int, column: int, beaten: list[int]) -> str:
-    if row == column:
-        return "▲"
-    if row in beaten:
-        return "●"
-    return "│" if min(beaten) < row < column else " "
-
-
-def _short(name: str) -> str:
-    text = printable(" ".join(name.split())) or "(no name)"
-    if len(text) <= _MAX_NAME:
-        return text
-    half = (_MAX_NAME - 1) // 2
-    return f"{text[: _MAX_NAME - 1 - half]}…{text[-half:]}"
-
-
-def _terminal_width(text: str) -> int:
-    """Return the columns on a terminal: wide characters take two, combining ones none."""
-    from unicodedata import combining, east_asian_width
-
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)

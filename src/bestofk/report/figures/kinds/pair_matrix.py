@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.formatting import counted, pvalue_text, pvalue_words
-from bestofk.report.figures.comparisons import Comparisons, comparisons_of, minus
+from bestofk.report.figures.comparisons import Comparisons, comparisons_of, decision_of, minus
 from bestofk.report.figures.labels import ELLIPSIS, LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Sheet, short_number
 from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
@@ -19,20 +19,17 @@ _MAX_SHORT = 24
 """Up to this many learners, a cell shows the difference and p."""
 
 
-def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> Picture:
+def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     """Draw every pair of learners as a cell of a triangle, the best learner first.
 
     Parameters
     ----------
-    value : Decision, Study, TukeyResult, NemenyiResult or NewmanKeulsResult
+    value : Decision or Study
     paper : Paper, optional
-    **options
-        As for `comparisons_of`: `names`, `alpha`, `level`.
     """
+    decision = decision_of(value)
     # Cells have no space for an interval if there are more learners.
-    if len(getattr(getattr(value, "decision", value), "by_preference", ())) > _MAX_FULL:
-        options = {**options, "level": None}
-    pairs = comparisons_of(value, **options)
+    pairs = comparisons_of(decision, intervals=len(decision.by_preference) <= _MAX_FULL)
     order = pairs.order
     K = len(order)
     sheet = Sheet(paper)
@@ -116,18 +113,14 @@ def _full(pairs: Comparisons, a: int, b: int) -> list[str]:
             lines.append(f"from {signed(low)}")
         elif isfinite(high):
             lines.append(f"up to {signed(high)}")
-    if np.isfinite(pairs.pvalue[a, b]):
-        lines.append(pvalue_words(float(pairs.pvalue[a, b]), pairs.alpha))
+    lines.append(pvalue_words(float(pairs.pvalue[a, b]), pairs.alpha))
     return lines
 
 
 def _short(pairs: Comparisons, a: int, b: int) -> list[str]:
     """Return the difference and p in at most six characters each."""
     lines = [_three_digits(float(pairs.difference[a, b]), float(np.abs(pairs.difference).max()))]
-    p = float(pairs.pvalue[a, b])
-    if isfinite(p):
-        lines.append(_tiny_p(p, pairs.alpha))
-    return lines
+    return [*lines, _tiny_p(float(pairs.pvalue[a, b]), pairs.alpha)]
 
 
 def _write_cell(
@@ -171,9 +164,9 @@ def _note(pairs: Comparisons, detail: str) -> str:
     cell = f"In each cell: the {pairs.score_name} of the row"
     if detail == "full":
         interval = ", its interval" if pairs.low is not None else ""
-        p = f", {pairs.p_words}" if np.isfinite(pairs.pvalue).all() else ""
         content = (
-            f"{cell} (named at its right end) minus that of the column (named on top){interval}{p}"
+            f"{cell} (named at its right end) minus that of the column (named on top){interval}, "
+            f"{pairs.p_words}"
         )
     elif detail == "short":
         content = f"{cell} minus that of the column, and {pairs.p_words}"

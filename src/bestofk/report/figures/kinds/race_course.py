@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, printable
 from bestofk.decide.stopping.result import Race
 from bestofk.report.figures.axes import spread, x_axis, y_axis, y_axis_left
@@ -24,10 +23,10 @@ def layout_race(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
 
     Parameters
     ----------
-    value : Race, or a Study or decision of one
+    value : Study or StoppedDecision
     paper : Paper, optional
     """
-    race = _race(value, "race")
+    race: Race = value.race
     metric, unit = race.metric, race.unit
     courses = [[float(metric.shown(mean)) for mean in raced.course] for raced in race.learners]
     K = len(courses)
@@ -89,16 +88,6 @@ def layout_race(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         x_scale=across,
         y_scale=up,
     )
-
-
-def _race(value: Any, figure: str) -> Race:
-    race = value if isinstance(value, Race) else getattr(value, "race", None)
-    if not isinstance(race, Race):
-        raise ArgumentError(
-            f"figure {figure!r} needs a comparison that stops early, such as "
-            f"compare(..., stop='settled'); got {type(value).__name__}."
-        )
-    return race
 
 
 def _reason(raced: Any) -> str:
