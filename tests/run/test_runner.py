@@ -1,10 +1,8 @@
 """The task runner, with a toy task that squares numbers."""
 
-import os
 import sys
 import threading
 import time
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +13,7 @@ from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.runner import run
 from bestofk.run.store.store import open_store
-from bestofk.run.task import MAX_BLOCK_ITEMS, BlockSizer, UnpicklableError, load_task, pack
+from bestofk.run.task import MAX_BLOCK_ITEMS, Schedule, UnpicklableError, load_task, pack
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 from squares_task import Squares
@@ -119,40 +117,17 @@ def test_a_pickled_task_is_the_same():
     assert load_task(task.ship()).key(12) == task.key(12)
 
 
-def test_block_sizes_follow_the_rate_of_results(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr("bestofk.run.task.time.perf_counter", lambda: now[0])
-    sizer = BlockSizer()
-    # without results blocks stay small, however many are requested
-    assert [sizer.next_size() for _ in range(20)] == [1] * 20
-
-    def results():
-        for _ in range(100_000):
-            now[0] += 0.001
-            yield None
-
-    sizes = []
-    for _, _ in zip(range(400), sizer.counting(results()), strict=False):
-        sizes.append(sizer.next_size())
-    # 1,000 per second: half a second would be 500 items, more than the maximum
-    assert sizes[0] == 1
-    assert all(later <= 2 * earlier for earlier, later in pairwise(sizes))
-    assert sizes[-1] == MAX_BLOCK_ITEMS
-
-
-def test_closing_the_results_closes_the_engine():
-    closed = []
-
-    def results():
-        try:
-            yield from range(5)
-        finally:
-            closed.append(os.getpid())
-
-    counting = BlockSizer().counting(results())
-    next(counting)
-    counting.close()
-    assert closed == [os.getpid()]
+def test_block_sizes_follow_the_time_of_items():
+    schedule = Schedule()
+    assert schedule.block_size(None) == 1  # unknown
+    schedule.observe(None, 0.1)
+    assert schedule.block_size(None) == 5
+    for _ in range(20):
+        schedule.observe(None, 0.001)
+    # half a second would be 500 items, more than the maximum
+    assert schedule.block_size(None) == MAX_BLOCK_ITEMS
+    schedule.observe("slow", 3.0)
+    assert schedule.block_size("slow") == 1
 
 
 def test_an_open_store_outlives_the_run(tmp_path):

@@ -21,7 +21,7 @@ from bestofk.run.cells import Failure
 from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.runner import opened, run
-from bestofk.run.task import Block, BlockSizer, Task, sendable_error
+from bestofk.run.task import Block, Schedule, Task, sendable_error
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
@@ -160,7 +160,7 @@ class ArrayTask(KeptArrays[ArrayPiece[ArgumentT]]):
     def blocks(
         self,
         items: Iterable[ArrayPiece[ArgumentT]],
-        sizer: BlockSizer,  # noqa: ARG002  (a piece is a lot of work)
+        schedule: Schedule,  # noqa: ARG002  (a piece is a lot of work)
         *,
         hurried: bool = False,  # noqa: ARG002
     ) -> Iterator[Block[ArrayPiece[ArgumentT]]]:

@@ -267,6 +267,20 @@ class CellTable:
         if predictions is not None:
             self._predictions[at] = predictions
 
+    def remove(self, cell: Cell) -> None:
+        """Forget the results of a cell."""
+        at = self.record.position(cell)
+        self._there[at] = False
+        self._keep(at, (), None)
+        for column in (*self._numbers.values(), *self._scores):
+            column[at] = np.nan
+        for failures in self._failures:
+            failures.pop(at, None)
+
+    def has_failed(self, cell: Cell) -> bool:
+        """Return whether a cell has no loss by the metric."""
+        return self.record.position(cell) in self._failures[self.metric]
+
     def get(self, cell: Cell) -> Cell | None:
         """Return a cell as it was evaluated; None if it was not."""
         at = self.record.position(cell)

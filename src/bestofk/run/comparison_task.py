@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cached_property
 from itertools import groupby, islice, repeat
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.formatting import joined
 from bestofk.learners.preparation import is_trusted
-from bestofk.run.cells import Cell, CellTable, Failure, with_results
-from bestofk.run.evaluate import Evaluator, takes_whole_plans
-from bestofk.run.live import ALL_FOLDS, Live, UnavailableEstimator
-from bestofk.run.pace import Pace
+from bestofk.run.cells import Cell, CellTable, Failure
+from bestofk.run.evaluate import Evaluator
+from bestofk.run.live import Live, UnavailableEstimator
+from bestofk.run.schedule import Pace, blocks_of
 from bestofk.run.task import (
     Block,
-    BlockSizer,
+    Schedule,
     Task,
     UnpicklableError,
     describe_error,
@@ -25,70 +25,6 @@ from bestofk.run.task import (
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
-
-WHOLE_PLAN_RUNS = 25
-"""Maximum number of runs per block."""
-WHOLE_PLAN_ROWS = 250_000
-"""Maximum rows times splits per block."""
-
-
-def blocks_of(
-    live: Live, cells: Iterable[Cell], *, hurried: bool = False, workers: int = 1
-) -> Iterator[Block[Cell]]:
-    """Yield the blocks of these cells (in the order of `StudyRecord.cells`), round by round.
-
-    A block is either one fold of one data set for several learners (or two folds that share a
-    model), or some runs of one learner that evaluates whole plans. Cells are read one fold at a
-    time, so the caller can stop early.
-
-    If `hurried`, all learners finish a fold as early as possible: each learner of a fold gets its
-    own block, and so does each run of a whole plan after the first run.
-    """
-    whole: dict[tuple[int, int], list[Cell]] = {}
-    takes_whole, size = cache(partial(takes_whole_plans, live)), cache(_whole_plan_size)
-
-    def taken(full: Iterable[tuple[int, int]]) -> Iterator[Block[Cell]]:
-        return (Block(items=tuple(whole.pop(at)), as_one=True) for at in list(full))
-
-    for (dataset, _, which), group in groupby(cells, key=live.sharing):
-        fold: list[Cell] = []
-        # evaluate folds that share a model one after the other
-        for cell in sorted(group, key=_model) if which == ALL_FOLDS else group:
-            at = dataset, cell.learner
-            if takes_whole(*at) and not (hurried and cell.run == 0):
-                whole.setdefault(at, []).append(cell)
-            else:
-                fold.append(cell)
-        yield from taken(
-            at
-            for at, waiting in whole.items()
-            if at[0] != dataset or len(waiting) >= size(live, *at, hurried, workers)
-        )
-        if fold and not hurried:
-            yield Block(items=tuple(fold))
-        elif fold:
-            for _, own in groupby(fold, key=lambda cell: (cell.repetition, cell.learner)):
-                yield Block(items=tuple(own), apart=True)
-    yield from taken(whole)
-
-
-def _whole_plan_size(live: Live, dataset: int, learner: int, hurried: bool, workers: int) -> int:
-    """Return the number of cells of a block of a learner that evaluates whole plans.
-
-    Each worker gets two blocks at least, unless the splits share most of the work.
-    """
-    splits = live.splits[dataset]
-    runs = 1 if hurried else WHOLE_PLAN_RUNS
-    if not getattr(live.estimators[learner], "_splits_share_most", False):
-        runs = min(runs, max(1, WHOLE_PLAN_ROWS // (splits.n * splits.folds)))
-        if workers > 1:
-            runs = min(runs, -(-(splits.runs + splits.subset_runs) // (2 * workers)))
-    return runs * splits.folds * live.record.repetitions
-
-
-def _model(cell: Cell) -> tuple[int, int, int]:
-    return cell.repetition, cell.learner, cell.fold
-
 
 LOOKUP_BATCH_SIZE = 20_000
 """Number of cells per store query."""
@@ -117,6 +53,9 @@ class ComparisonTask(Task[Cell, Cell]):
         learners = enumerate(self.live.estimators)
         return frozenset(index for index, each in learners if not is_trusted(each))
 
+    def kind(self, item: Cell) -> tuple[int, int]:
+        return item.dataset, item.learner
+
     def company(self, item: Cell) -> int | None:
         return item.learner if item.learner in self._untrusted else None
 
@@ -139,6 +78,10 @@ class ComparisonTask(Task[Cell, Cell]):
     def lost(self, item: Cell, failure: Failure) -> Cell:
         return replace(item, scores=(failure,) * len(self.live.metrics))
 
+    @property
+    def _predictions(self) -> bool:
+        return self.live.keep_predictions or self.live.keep_first
+
     def look_up(
         self,
         store: Store | None,
@@ -146,56 +89,50 @@ class ComparisonTask(Task[Cell, Cell]):
         *,
         is_stale: Callable[[Cell], bool],
     ) -> tuple[CellTable, dict[Any, list[Cell]]]:
-        # look up cells in batches and create no results, so that a million take little memory
-        live, record = self.live, self.live.record
+        record = self.live.record
         table = CellTable(record)
-        rest: Iterable[Cell] = record.cells() if items is None else items
-        scanned = False
-        if (
+        wanted = record.n_cells if items is None else len(items)
+        scanned = (
             store is not None
-            and items is None
-            and not (live.keep_predictions or live.keep_first)
-            and record.n_cells >= MIN_CELLS_FOR_SCAN
-            and store.n_cells() <= MAX_SCAN_RATIO * record.n_cells
-        ):
+            and not self._predictions
+            and wanted == record.n_cells >= MIN_CELLS_FOR_SCAN
+            and store.n_cells() <= MAX_SCAN_RATIO * wanted
+        )
+        if store is not None and scanned:
             # most of the store is needed, so read all of it
-            read_cells(store, table, is_stale)
-            rest, scanned = table.absent(), True
+            read_cells(store, table)
         missing: dict[Any, list[Cell]] = {}
-        remaining = iter(rest)
-        while batch := list(islice(remaining, LOOKUP_BATCH_SIZE)):
+        # in batches, so that the cells of a million are not all in memory
+        rest = iter(record.cells() if items is None else items)
+        while batch := list(islice(rest, LOOKUP_BATCH_SIZE)):
+            if scanned:
+                batch = [cell for cell in batch if self._is_missing(table, cell, is_stale)]
             keys: dict[Any, list[Cell]] = {}
             for cell in batch:
                 keys.setdefault(cell if store is None else record.key(cell), []).append(cell)
             if store is not None and not scanned:
-                self._fill(table, store, keys, is_stale)
-            for key, cells in keys.items():
-                missing.setdefault(key, []).extend(cells)
+                for columns in store.columns(record, list(keys), predictions=self._predictions):
+                    found = [(row, one) for row, key in enumerate(columns["digest"])
+                             for one in keys[key]]  # fmt: skip
+                    positions = [record.position(one) for _, one in found]
+                    table.add_rows(columns, positions, [row for row, _ in found])
+            for key, group in keys.items():
+                left = [cell for cell in group if self._is_missing(table, cell, is_stale)]
+                if left:
+                    missing.setdefault(key, []).extend(left)
         return table, missing
 
-    def _fill(
-        self,
-        table: CellTable,
-        store: Store,
-        keys: dict[str, list[Cell]],
-        is_stale: Callable[[Cell], bool],
-    ) -> None:
-        """Move the cells that the store holds from `keys` to the table."""
-        live, record = self.live, self.live.record
-        predictions = live.keep_predictions or live.keep_first
-        for columns in store.columns(record, list(keys), predictions=predictions):
-            rows: list[int] = []
-            positions: list[int] = []
-            for row, key in enumerate(columns["digest"]):
-                if predictions or isinstance(columns["scores"][0][row], Failure):
-                    cell = with_results(keys[key][0], columns, row)
-                    if not self._serves(cell) or is_stale(cell):
-                        continue
-                for cell in keys.pop(key):
-                    rows.append(row)
-                    positions.append(record.position(cell))
-            if positions:
-                table.add_rows(columns, positions, rows)
+    def _is_missing(self, table: CellTable, cell: Cell, is_stale: Callable[[Cell], bool]) -> bool:
+        """Return whether to evaluate a cell; remove a stored one that cannot be used."""
+        if cell not in table:
+            return True
+        if not (self._predictions or table.has_failed(cell)):
+            return False  # without creating the stored cell, which takes time
+        stored = table.get(cell)
+        if stored is not None and self._serves(stored) and not is_stale(stored):
+            return False
+        table.remove(cell)
+        return True
 
     def _serves(self, cell: Cell) -> bool:
         """Return whether a stored cell has the predictions that are needed."""
@@ -203,9 +140,7 @@ class ComparisonTask(Task[Cell, Cell]):
         return kept or not self.live.keep_predictions
 
     def find(self, store: Store, items: Mapping[str, Cell]) -> dict[str, Cell]:
-        live = self.live
-        predictions = live.keep_predictions or live.keep_first
-        stored = store.find(live.record, items, predictions=predictions)
+        stored = store.find(self.live.record, items, predictions=self._predictions)
         return {key: cell for key, cell in stored.items() if self._serves(cell)}
 
     def keep(self, store: Store, result: Cell) -> None:
@@ -228,14 +163,15 @@ class ComparisonTask(Task[Cell, Cell]):
     def blocks(
         self,
         items: Iterable[Cell],
-        sizer: BlockSizer,
+        schedule: Schedule,
         *,
         hurried: bool = False,
     ) -> Iterator[Block[Cell]]:
-        blocks = blocks_of(self.live, items, hurried=hurried, workers=sizer.workers)
-        pace = Pace(self.live, sizer, self.company)
-        together = self.trusted and sizer.workers == 1
-        yield from blocks if hurried or together else pace.blocks(blocks)
+        blocks = blocks_of(self.live, items, hurried=hurried, workers=schedule.workers)
+        together = self.trusted and schedule.workers == 1
+        if not (hurried or together):
+            blocks = Pace(schedule, self.company).blocks(blocks)
+        yield from blocks
 
     def rounds(self, items: Sequence[Cell]) -> Iterator[Sequence[Cell]]:
         """Yield one fold of every data set at a time."""
@@ -257,10 +193,8 @@ class ComparisonTask(Task[Cell, Cell]):
             raise UnpicklableError(f"the loss {live.loss.name!r}") from None
 
 
-def read_cells(
-    store: Store, table: CellTable, is_stale: Callable[[Cell], bool] | None = None
-) -> None:
-    """Read the cells of a study from a store into its table, except failures that are stale."""
+def read_cells(store: Store, table: CellTable) -> None:
+    """Read the cells of a study from a store into its table."""
     record = table.record
     datasets: dict[tuple[str, str, int, int | None], list[int]] = {}
     for index, data in enumerate(record.datasets):
@@ -281,28 +215,6 @@ def read_cells(
             for dataset in sets
             for each in learners[learner]
         ]
-        if is_stale is not None:
-            failed = {
-                row for row, score in enumerate(columns["scores"][0]) if isinstance(score, Failure)
-            }
-            matches = [
-                (row, dataset, learner)
-                for row, dataset, learner in matches
-                if row not in failed
-                or not is_stale(
-                    with_results(
-                        Cell(
-                            learner=learner,
-                            dataset=dataset,
-                            run=columns["run"][row],
-                            fold=columns["fold"][row],
-                            repetition=columns["repetition"][row],
-                        ),
-                        columns,
-                        row,
-                    )
-                )
-            ]
         table.add_matches(columns, matches)
 
 

@@ -18,7 +18,7 @@ from bestofk._base.errors import ArgumentError, RunError
 from bestofk.data.schema import TASK_OPTIONS
 from bestofk.run.process_state import limited
 from bestofk.run.progress import Progress
-from bestofk.run.task import Block, BlockSizer, ItemT, ResultT, Task, UnpicklableError
+from bestofk.run.task import Block, ItemT, ResultT, Schedule, Task, UnpicklableError
 
 ENGINES = ("auto", "serial", "processes", "dask")
 START_COST = 3.0
@@ -31,7 +31,7 @@ class Rounds:
     """The workers and fit times that several runs of one task share."""
 
     def __init__(self) -> None:
-        self.sizer: BlockSizer | None = None
+        self.schedule: Schedule | None = None
         self.pools: list[Any] = []
         """The pool of workers or the connection to a cluster, when it is not in use."""
         self.times: dict[str, tuple[int, float]] = {}
@@ -111,26 +111,26 @@ class Engine:
             Yields the parts of blocks that no other process works on.
         """
         rounds = Rounds() if self.rounds is None else self.rounds
-        sizer = rounds.sizer or BlockSizer(workers=1 if self.name == "serial" else self.workers)
-        rounds.sizer = sizer
-        blocks = task.blocks(items, sizer, hurried=deadline is not None)
+        schedule = rounds.schedule or Schedule(workers=1 if self.name == "serial" else self.workers)
+        rounds.schedule = schedule
+        blocks = task.blocks(items, schedule, hurried=deadline is not None)
         if claim is not None:
             blocks = claim(blocks)
         if deadline is not None:
             blocks = _until(deadline, blocks)
-        results = self._results(task, items, blocks, sizer, deadline)
-        return sizer.counting(limited(results, task.threads))
+        results = self._results(task, items, blocks, schedule, deadline)
+        return _timed(task, limited(results, task.threads), schedule)
 
     def _results(
         self,
         task: Task[ItemT, ResultT],
         items: Sequence[ItemT],
         blocks: Iterator[Block[ItemT]],
-        sizer: BlockSizer,
+        schedule: Schedule,
         deadline: float | None,
     ) -> Generator[ResultT, None, None]:
         if self.name == "dask":
-            return self._in_pool(partial(self._cluster, task, sizer), blocks, deadline)
+            return self._in_pool(partial(self._cluster, task, schedule), blocks, deadline)
         # a fit in this process cannot be stopped
         watched = self.timeout is not None or deadline is not None
         if self.name == "serial" and not watched:
@@ -139,11 +139,11 @@ class Engine:
             return self._in_workers(task, blocks, deadline)
         return self._auto(task, items, blocks)
 
-    def _cluster(self, task: Task[ItemT, ResultT], sizer: BlockSizer) -> Any:
+    def _cluster(self, task: Task[ItemT, ResultT], schedule: Schedule) -> Any:
         from bestofk.run.dask import DaskCluster
 
         cluster = DaskCluster(task, jobs=self.jobs, scheduler=self.scheduler, timeout=self.timeout)
-        sizer.workers = cluster.blocks_at_once
+        schedule.workers = cluster.blocks_at_once
         return cluster
 
     def _in_workers(
@@ -219,6 +219,20 @@ class Engine:
             if work > START_COST:
                 yield from self._in_workers(task, blocks)
                 return
+
+
+def _timed(
+    task: Task[ItemT, ResultT], results: Generator[ResultT, None, None], schedule: Schedule
+) -> Generator[ResultT, None, None]:
+    """Yield the results, and tell the schedule how long they took."""
+    try:
+        for result in results:
+            seconds = task.seconds(result)
+            if seconds is not None and not task.failed(result):
+                schedule.observe(task.kind(task.item_of(result)), seconds)
+            yield result
+    finally:
+        results.close()
 
 
 def _until(deadline: float, blocks: Iterator[Block[ItemT]]) -> Iterator[Block[ItemT]]:

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import pickle
-import time
 from abc import ABC, abstractmethod
-from collections.abc import (
-    Callable,
-    Generator,
-    Hashable,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from mmap import mmap
@@ -51,43 +41,21 @@ class Block(Generic[ItemT]):
         return len(self.items)
 
 
-class BlockSizer:
-    """Number of items in a block of about half a second, estimated from the rate of results.
-
-    - `workers`: Number of processes or threads that evaluate the blocks.
-    """
+class Schedule:
+    """The number of workers, and the seconds of an item by its kind; they size the blocks."""
 
     def __init__(self, *, workers: int = 1) -> None:
         self.workers = workers
-        self.observe: Callable[[Any], None] | None = None
-        """Receives each result, if the task estimates the time of its items."""
         self.seconds: dict[Hashable, float] = {}
-        """Estimated seconds by kind of item, for tasks that estimate them."""
-        self._results = 0
-        self._first_result = 0.0
-        self._size = 1
 
-    def next_size(self) -> int:
-        """Return the size of the next block; at most twice the last one."""
-        elapsed = time.perf_counter() - self._first_result
-        rate = (self._results - 1) / max(elapsed, 1e-6) if self._results > 1 else 0.0
-        target = max(1, math.floor(BLOCK_SECONDS * rate))
-        self._size = min(MAX_BLOCK_ITEMS, 2 * self._size, target)
-        return self._size
+    def observe(self, kind: Hashable, seconds: float) -> None:
+        """Learn the time of an item; the first of a process may include imports: forget quickly."""
+        self.seconds[kind] = (self.seconds.get(kind, seconds) + seconds) / 2
 
-    def counting(self, results: Generator[ResultT, None, None]) -> Generator[ResultT, None, None]:
-        """Yield the results and count them."""
-        try:
-            for result in results:
-                if not self._results:
-                    # the time before the first result was the start of workers
-                    self._first_result = time.perf_counter()
-                self._results += 1
-                if self.observe is not None:
-                    self.observe(result)
-                yield result
-        finally:
-            results.close()
+    def block_size(self, kind: Hashable) -> int:
+        """Return the number of items that take half a second; 1 if their time is unknown."""
+        seconds = self.seconds.get(kind, BLOCK_SECONDS)
+        return min(MAX_BLOCK_ITEMS, max(1, int(BLOCK_SECONDS / max(seconds, 1e-6))))
 
 
 class UnpicklableError(Exception):
@@ -117,6 +85,10 @@ class Task(ABC, Generic[ItemT, ResultT]):
     @abstractmethod
     def trusted(self) -> bool:
         """True if items cannot crash a process, so that this process may evaluate them."""
+
+    def kind(self, item: ItemT) -> Hashable:  # noqa: ARG002
+        """Return what the items have in common that take about the same time."""
+        return None
 
     def company(self, item: ItemT) -> int | None:  # noqa: ARG002
         """Return the number of the items that may follow this item in the same worker process.
@@ -199,13 +171,13 @@ class Task(ABC, Generic[ItemT, ResultT]):
     def blocks(
         self,
         items: Iterable[ItemT],
-        sizer: BlockSizer,
+        schedule: Schedule,
         *,
         hurried: bool = False,  # noqa: ARG002  (for tasks with large blocks)
     ) -> Iterator[Block[ItemT]]:
         """Yield the items in blocks, lazily; in small blocks if `hurried` by a deadline."""
         waiting = iter(items)
-        while group := tuple(islice(waiting, sizer.next_size())):
+        while group := tuple(islice(waiting, schedule.block_size(None))):
             yield Block(items=group)
 
     def rounds(self, items: Sequence[ItemT]) -> Iterator[Sequence[ItemT]]:

@@ -1,15 +1,21 @@
-"""Divide folds between workers: about half a second of work at a time, long fits first."""
+"""Divide the cells of a study between workers: half a second of work at a time, long fits first."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import groupby
 
 from bestofk.run.cells import Cell
-from bestofk.run.live import Live
-from bestofk.run.task import BLOCK_SECONDS, Block, BlockSizer
+from bestofk.run.evaluate import takes_whole_plans
+from bestofk.run.live import ALL_FOLDS, Live
+from bestofk.run.task import BLOCK_SECONDS, Block, Schedule
 
+WHOLE_PLAN_RUNS = 25
+"""Maximum number of runs per block."""
+WHOLE_PLAN_ROWS = 250_000
+"""Maximum rows times splits per block."""
 UNITS_PER_WORKER = 256
 """Number of fits per worker that are read ahead, to start the long ones first."""
 MIN_SECONDS = 0.02
@@ -21,47 +27,77 @@ _Unit = tuple[Cell, ...]
 """Cells that share a model."""
 
 
+def blocks_of(
+    live: Live, cells: Iterable[Cell], *, hurried: bool = False, workers: int = 1
+) -> Iterator[Block[Cell]]:
+    """Yield the blocks of these cells (in the order of `StudyRecord.cells`), round by round.
+
+    A block is either one fold of one data set for several learners (or two folds that share a
+    model), or some runs of one learner that evaluates whole plans. Cells are read one fold at a
+    time, so the caller can stop early.
+
+    If `hurried`, all learners finish a fold as early as possible: each learner of a fold gets its
+    own block, and so does each run of a whole plan after the first run.
+    """
+    whole: dict[tuple[int, int], list[Cell]] = {}
+
+    @cache
+    def whole_plan_size(dataset: int, learner: int) -> int:
+        """Return the number of cells of a block of whole plans; 0 if the learner takes none.
+
+        Each worker gets two blocks at least, unless the splits share most of the work.
+        """
+        splits, estimator = live.splits[dataset], live.estimators[learner]
+        if not takes_whole_plans(live, dataset, learner):
+            return 0
+        runs = 1 if hurried else WHOLE_PLAN_RUNS
+        if not getattr(estimator, "_splits_share_most", False):
+            runs = min(runs, max(1, WHOLE_PLAN_ROWS // (splits.n * splits.folds)))
+            if workers > 1:
+                runs = min(runs, -(-(splits.runs + splits.subset_runs) // (2 * workers)))
+        return runs * splits.folds * live.record.repetitions
+
+    def taken(full: Iterable[tuple[int, int]]) -> Iterator[Block[Cell]]:
+        return (Block(items=tuple(whole.pop(at)), as_one=True) for at in list(full))
+
+    for (dataset, _, which), group in groupby(cells, key=live.sharing):
+        fold: list[Cell] = []
+        # evaluate folds that share a model one after the other
+        for cell in sorted(group, key=_model) if which == ALL_FOLDS else group:
+            at = dataset, cell.learner
+            if whole_plan_size(*at) and not (hurried and cell.run == 0):
+                whole.setdefault(at, []).append(cell)
+            else:
+                fold.append(cell)
+        yield from taken(
+            at
+            for at, waiting in whole.items()
+            if at[0] != dataset or len(waiting) >= whole_plan_size(*at)
+        )
+        if fold and not hurried:
+            yield Block(items=tuple(fold))
+        elif fold:
+            for _, own in groupby(fold, key=_model):
+                yield Block(items=tuple(own), apart=True)
+    yield from taken(whole)
+
+
 class Pace:
-    """Estimate the time of fits from earlier ones, and divide or join folds accordingly.
+    """Divide or join folds by the time that fits of the same learner and data set took.
 
     A fit whose time is unknown is a block of its own. A block contains only cells of the same
     `Task.company`.
     """
 
-    def __init__(
-        self,
-        live: Live,
-        sizer: BlockSizer,
-        company: Callable[[Cell], int | None],
-    ) -> None:
-        self.live, self.sizer, self.company = live, sizer, company
-        self.seconds = sizer.seconds
-        self.longest: dict[int, tuple[int, float]] = {}
-        """Rows and seconds of the largest data set on which a learner was timed."""
+    def __init__(self, schedule: Schedule, company: Callable[[Cell], int | None]) -> None:
+        self.schedule, self.company = schedule, company
         self.started: set[tuple[int, int]] = set()
         """Data sets and learners with a fit that some worker has received."""
-        sizer.observe = self.observe
-
-    def observe(self, cell: Cell) -> None:
-        """Learn the time of a fit; a failure says nothing about the others."""
-        if cell.failure is None:
-            spent = CELL_SECONDS + (cell.fit_time or 0.0) + (cell.predict_time or 0.0)
-            # the first fit of a process may include imports, so forget quickly
-            mean = (self.seconds.get((cell.dataset, cell.learner), spent) + spent) / 2
-            self.seconds[cell.dataset, cell.learner] = mean
-            rows = self.live.datasets[cell.dataset].n
-            if rows >= self.longest.get(cell.learner, (0, 0.0))[0]:
-                self.longest[cell.learner] = rows, mean
 
     def estimate(self, unit: _Unit) -> float:
-        """Return the seconds of a fit, or of one on more rows; infinity if unknown."""
-        dataset, learner = unit[0].dataset, unit[0].learner
-        seconds = self.seconds.get((dataset, learner))
-        if seconds is None:
-            rows, seconds = self.longest.get(learner, (0, 0.0))
-            if rows < self.live.datasets[dataset].n:
-                return float("inf")
-        return seconds
+        """Return the seconds of a fit; infinity if unknown."""
+        kind = unit[0].dataset, unit[0].learner
+        return CELL_SECONDS + self.schedule.seconds.get(kind, float("inf"))
 
     def blocks(self, source: Iterable[Block[Cell]]) -> Iterator[Block[Cell]]:
         """Yield the same cells in other blocks; blocks of whole plans stay as they are."""
@@ -69,7 +105,7 @@ class Pace:
         waiting: deque[_Unit] = deque()
         exhausted = False
         while True:
-            while not exhausted and len(waiting) < UNITS_PER_WORKER * self.sizer.workers:
+            while not exhausted and len(waiting) < UNITS_PER_WORKER * self.schedule.workers:
                 block = next(folds, None)
                 if block is None:
                     exhausted = True
@@ -86,10 +122,10 @@ class Pace:
 
     def _last(self, waiting: deque[_Unit]) -> Iterator[Block[Cell]]:
         """Yield some of the last blocks: fits that are long or unknown first, the others small."""
+        workers = self.schedule.workers
         seconds = {unit: self.estimate(unit) for unit in waiting}
         known = sum(each for each in seconds.values() if each < float("inf"))
-        share = known / (2 * self.sizer.workers)
-        limit = min(BLOCK_SECONDS, max(MIN_SECONDS, share))
+        limit = min(BLOCK_SECONDS, max(MIN_SECONDS, known / (2 * workers)))
         long = sorted(
             (unit for unit in waiting if seconds[unit] > limit),
             key=lambda unit: (-seconds[unit], *self._turn(unit[0])),
@@ -98,7 +134,7 @@ class Pace:
         waiting.clear()
         waiting.extend((*long, *short))
         # estimates improve meanwhile, so look again after a part of them
-        for _ in range(max(1, min(len(seconds) // 8, self.sizer.workers))):
+        for _ in range(max(1, min(len(seconds) // 8, workers))):
             if waiting:
                 yield self._next(waiting, limit)
 
