@@ -58,7 +58,7 @@ def test_the_same_whatever_was_resumed(alone, tmp_path, gone):
 
 
 def test_the_same_for_whole_plans(monkeypatch):
-    import bestofk.run.evaluate as evaluating
+    import bestofk.run.fit as evaluating
 
     split_by_split = sizes(compare(execution=bk.Execution(engine="serial")))
     monkeypatch.setattr(evaluating, "WHOLE_PLAN_FROM", 0)

@@ -12,7 +12,7 @@ from bestofk._base.errors import ArgumentError, RunError
 from bestofk.run.cells import FAILURE_KINDS
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engine import Engine
-from bestofk.run.evaluate import Evaluator
+from bestofk.run.fit import Evaluator
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange

@@ -11,7 +11,7 @@ from bestofk._base.errors import ArgumentError, DesignError
 from bestofk.learners.registry import LEARNERS, learner
 from bestofk.losses.losses import Scores
 from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
-from bestofk.run.evaluate import Evaluator
+from bestofk.run.fit import Evaluator
 from bestofk.run.inputs import as_datasets
 from bestofk.run.live import Live
 from bestofk.run.metrics import as_loss
@@ -148,7 +148,7 @@ def test_cells_do_not_depend_on_how_they_are_evaluated(monkeypatch):
     together = {cell: cell.loss for cell in Evaluator(live).evaluate(places)}
     one_by_one = Evaluator(live)
     alone = {cell: cell.loss for place in places[::-1] for cell in one_by_one.evaluate([place])}
-    monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
+    monkeypatch.setattr("bestofk.run.fit.WHOLE_PLAN_FROM", 0)
     whole = {cell: cell.loss for cell in Evaluator(live).evaluate(places)}
     assert together == alone == whole
     assert len(together) == len(places)

@@ -12,7 +12,7 @@ import pytest
 
 import bestofk as bk
 import time_limits
-from bestofk.run import evaluate as whole_plans
+from bestofk.run import fit as whole_plans
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engine import Engine
 

@@ -31,12 +31,13 @@ from bestofk.run.inputs import (
     checked_rows,
     default_plan,
     named_estimators,
+    refuse_unscorable,
     seed_notes,
     splits_for,
+    weight_notes,
     with_baseline,
     with_task_of_learners,
 )
-from bestofk.run.judge import refuse_unscorable, weight_notes
 from bestofk.run.live import Live
 from bestofk.run.metrics import as_losses, check_loss
 from bestofk.run.progress import Progress, observer
@@ -428,7 +429,7 @@ def budget_words(budget: float, done: int, total: int) -> str:
 def _weight_notes(live: Live) -> tuple[str, ...]:
     if all(data.sample_weight is None for data in live.datasets):
         return ()
-    return tuple(weight_notes(live.learners, live.loss))
+    return weight_notes(live.learners, live.loss)
 
 
 MAX_LISTED_DATA = 3

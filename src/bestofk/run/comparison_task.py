@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bestofk._base.formatting import joined
 from bestofk.learners.preparation import is_trusted
 from bestofk.run.cells import Cell, CellTable, Failure
-from bestofk.run.evaluate import Evaluator
+from bestofk.run.fit import Evaluator
 from bestofk.run.live import Live, UnavailableEstimator
 from bestofk.run.schedule import Pace, blocks_of
 from bestofk.run.task import (

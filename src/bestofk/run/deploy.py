@@ -13,8 +13,7 @@ from bestofk.data.dataset import DataSet
 from bestofk.learners.preparation import ReadyLearner, ready_learner
 from bestofk.learners.raw_columns import RawColumns
 from bestofk.run.cells import Cell
-from bestofk.run.evaluate import model_factory
-from bestofk.run.judge import Rows, prepared_argument
+from bestofk.run.fit import Rows, model_factory, prepared_argument
 from bestofk.run.live import Live, settings_digest
 from bestofk.run.task import describe_error
 

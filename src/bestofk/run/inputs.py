@@ -24,11 +24,13 @@ from bestofk.decide.pairs import foresee
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.learners.base import seeds_of
-from bestofk.learners.preparation import steps_of
+from bestofk.learners.preparation import innermost, steps_of
 from bestofk.learners.registry import panel
 from bestofk.learners.specification import named_learners
 from bestofk.run.data_cautions import column_cautions, find_copies, joined_groups
+from bestofk.run.fit import parts_of, weight_argument
 from bestofk.run.live import Live
+from bestofk.run.metrics import Loss
 from bestofk.splits.plans import Plan
 from bestofk.splits.splits import QUANTILES, Splits
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -192,6 +194,58 @@ def _is_numeral(label: Any) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def weight_notes(learners: Mapping[str, Any], loss: Loss) -> tuple[str, ...]:
+    """Name the learners and losses that use the weights of the rows."""
+    taking = {name: weight_argument(estimator) is not None for name, estimator in learners.items()}
+    without = [name for name, takes in taking.items() if not takes]
+    words = []
+    if not without:
+        words.append("All learners are fitted with the weights of the rows.")
+    elif len(without) == len(taking):
+        words.append("No learner accepts weights: all are fitted without weights.")
+    else:
+        some = [name for name, takes in taking.items() if takes]
+        accepts, are = ("accepts", "is") if len(without) == 1 else ("accept", "are")
+        words.append(
+            f"{joined(some)} {'is' if len(some) == 1 else 'are'} fitted with the weights of the "
+            f"rows; {joined(without)} {accepts} none and {are} fitted without weights."
+        )
+    if loss.takes_weights:
+        words.append("The loss of a fold is the weighted mean over its test rows.")
+    else:
+        words.append(f"The metric {loss.name!r} accepts no weights: all test rows count equally.")
+    return (" ".join(words),)
+
+
+def refuse_unscorable(learners: Mapping[str, Any], loss: Loss) -> None:
+    """Refuse, before the first fit, learners without the predictions that the loss needs."""
+    methods = loss.methods
+    if not methods or "predict" in methods:
+        return
+    lacking = [name for name, one in learners.items() if _lacks(one, methods)]
+    if lacking:
+        have = "has" if len(lacking) == 1 else "have"
+        first = type(innermost(learners[lacking[0]])).__name__
+        raise ArgumentError(
+            f"{joined(lacking)} {have} no {' or '.join(methods)}, which the metric {loss.name!r} "
+            f"needs: leave {'it' if len(lacking) == 1 else 'them'} out, use another metric, or add "
+            f"probabilities, as in CalibratedClassifierCV({first}())."
+        )
+
+
+def _lacks(estimator: Any, methods: Sequence[str]) -> bool:
+    """Return whether an estimator certainly has none of the methods, even after `fit`."""
+    inner = innermost(estimator)
+    if hasattr(inner, "fit_encoded"):
+        return not hasattr(inner, "_proba_encoded")
+    if parts_of(inner):
+        return False  # it may depend on its parts
+    try:
+        return not any(hasattr(inner, method) for method in methods)
+    except Exception:  # any class may raise anything
+        return False
 
 
 _KINDS = {"classification": "labels", "regression": "numbers"}

@@ -219,7 +219,7 @@ def split_fingerprint(splits: Splits, run: int, fold: int) -> str:
 
 def _scoring_identity(loss: Loss) -> Identity:
     """Return the identity of how predictions are scored: the code of the loss and the scorer."""
-    from bestofk.run.judge import Judge
+    from bestofk.run.fit import Judge
 
     return identify(loss.each, loss.of, loss.needs, Judge)
 
@@ -231,7 +231,7 @@ def _way(data: DataSet, threads: int) -> str:
     numbers without gaps, and the threads of a fit.
     """
     from bestofk.learners.preparation import ready_learner
-    from bestofk.run.judge import checked_predictions
+    from bestofk.run.fit import checked_predictions
 
     kinds = [type(data.X).__name__] if data.whole else [str(kind) for kind in data.X.dtypes]
     labels = [str(data.y.dtype)]

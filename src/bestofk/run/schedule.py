@@ -8,7 +8,7 @@ from functools import cache
 from itertools import groupby
 
 from bestofk.run.cells import Cell
-from bestofk.run.evaluate import takes_whole_plans
+from bestofk.run.fit import takes_whole_plans
 from bestofk.run.live import ALL_FOLDS, Live
 from bestofk.run.task import BLOCK_SECONDS, Block, Schedule
 

@@ -13,7 +13,7 @@ import pytest
 
 from bestofk.run import pool
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.evaluate import Evaluator
+from bestofk.run.fit import Evaluator
 from bestofk.run.pool import new_pool
 from bestofk.run.task import Block, Schedule
 

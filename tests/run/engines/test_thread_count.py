@@ -75,7 +75,7 @@ def test_begun_here_and_ended_in_workers(data, monkeypatch):
 def test_whole_plans_and_split_by_split(monkeypatch):
     found = []
     for rows, engine in ((0, "processes"), (10**9, "serial")):
-        monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", rows)
+        monkeypatch.setattr("bestofk.run.fit.WHOLE_PLAN_FROM", rows)
         study = bk.compare(
             ["nmc", "logistic", "c4.5", "nn"],
             "iris",

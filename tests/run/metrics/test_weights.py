@@ -28,7 +28,7 @@ from sklearn.utils.validation import has_fit_parameter
 import bestofk as bk
 from bestofk._base.errors import BestOfKError, RunError
 from bestofk.learners import learner
-from bestofk.run.judge import WEIGHT, weight_argument
+from bestofk.run.fit import WEIGHT, weight_argument
 from bestofk.run.metrics import LOSSES, as_loss
 
 QUICK = {"cv": "kfold:3", "progress": False, "execution": bk.Execution(engine="serial")}

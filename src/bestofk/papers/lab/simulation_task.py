@@ -24,7 +24,7 @@ from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, dataset_of
 from bestofk.papers.lab.problems.given_rows import Degraded
 from bestofk.papers.whole_plans import PlanErrors, errors_of, plan_errors, predict_plan
-from bestofk.run.evaluate import Evaluator
+from bestofk.run.fit import Evaluator
 from bestofk.run.live import Live, learner_fingerprint
 from bestofk.run.metrics import Loss
 from bestofk.run.process_state import caught_warnings

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import bestofk as bk
-from bestofk.run.evaluate import (
+from bestofk.run.fit import (
     Evaluator,
     may_write,
     model_factory,
@@ -141,7 +141,7 @@ def test_cells_do_not_depend_on_what_is_evaluated_before_or_beside_them():
 @pytest.mark.parametrize("plan", ["3x4", "resample:5:0.3", "bootstrap:4", "loo"])
 @pytest.mark.parametrize("learner", ["nmc", "nn", "naive-bayes", "c4.5", "max"])
 def test_whole_plans_equal_fits_one_by_one(learner, plan, monkeypatch):
-    monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
+    monkeypatch.setattr("bestofk.run.fit.WHOLE_PLAN_FROM", 0)
     live = strange.make_live(
         {learner: learner, "other": DummyClassifier()}, {"d": THREE}, plan, keep_predictions=True
     )
@@ -234,7 +234,7 @@ def test_whole_plans_are_for_losses_of_labels_without_seeds(monkeypatch):
         return takes_whole_plans(made, 0, 0)
 
     assert not whole("nn", "zero-one")  # so little work is not worth it
-    monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
+    monkeypatch.setattr("bestofk.run.fit.WHOLE_PLAN_FROM", 0)
     assert whole("nn", "zero-one")
     assert not whole("nn", "log-loss")
     assert not whole(GaussianNB(), "zero-one")

@@ -1,0 +1,779 @@
+"""Evaluate cells: prepare the rows, fit a model, predict the test rows, and score them."""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from inspect import Parameter, signature
+from itertools import groupby
+from types import FunctionType
+from typing import Any
+from warnings import WarningMessage
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError, Interrupted
+from bestofk.data.dataset import DataSet
+from bestofk.data.schema import Codes, Encoded, take_rows
+from bestofk.learners.base import predict_subsets, seed_names
+from bestofk.learners.preparation import copy_of, is_trusted, ready_learner, steps_of
+from bestofk.run.cells import Cell, Failure, pack
+from bestofk.run.live import ALL_FOLDS, Live, UnavailableEstimator
+from bestofk.run.metrics import Answers, Labels, Loss, codes_in, loss_shown
+from bestofk.run.process_state import caught_warnings, restored_process_state
+from bestofk.run.task import describe_error, one_line
+from bestofk.splits.splits import Splits, distinct_rows
+
+
+class Rows:
+    """The rows of one data set as encoded values, as an array and as a data frame."""
+
+    def __init__(self, data: DataSet) -> None:
+        self.data = data
+        self.classification = data.task == "classification"
+        if self.classification:
+            self.codes, declared = data.labels()
+            # labels of their natural type: text compares faster than objects
+            self.classes: Labels = np.asarray(declared.tolist())
+            self.y: Labels = self.classes[self.codes]
+        else:
+            self.codes = np.zeros(0, dtype=np.int64)
+            self.classes = np.array([])
+            self.y = data.y.to_numpy()
+        self.known = frozenset(self.classes.tolist())
+        self._array: Floats | None = None
+        weights = data.sample_weight
+        self.weights: Floats | None = (
+            None if weights is None else weights.to_numpy(dtype=np.float64)
+        )
+
+    @property
+    def array(self) -> Floats:
+        """All columns as one array, for numeric data without missing values."""
+        if self._array is None:
+            kinds = set(self.data.X.dtypes)
+            alone = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
+            self._array = np.ascontiguousarray(self.data.X.to_numpy(dtype=alone))
+        return self._array
+
+
+class Fold:
+    """The rows of one split, shared by all learners; a form is sliced at its first use."""
+
+    def __init__(self, rows: Rows, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]):
+        self.rows, self.train, self.test = rows, train, test
+        self.sizes = distinct_rows(train), len(test)
+        self.y_train, self.y_test = _shared(rows.y[train]), _shared(rows.y[test])
+        if self.y_test.dtype == np.float32:
+            self.y_test = _shared(self.y_test.astype(np.float64))  # for the losses
+        self._train_forms: dict[str, Any] = {}
+        self._test_forms: dict[str, Any] = {}
+
+    def also_testing(self, test: npt.NDArray[np.int64]) -> Fold:
+        """Return a fold with the same training rows and other test rows."""
+        other = Fold(self.rows, self.train, test)
+        other._train_forms = self._train_forms
+        return other
+
+    def weights(self, which: npt.NDArray[np.int64]) -> Floats | None:
+        """Return the weights of some rows; None if rows have no weights."""
+        return None if self.rows.weights is None else self.rows.weights[which]
+
+    def form(self, name: str) -> tuple[Any, Any]:
+        """Return both parts as ``"array"``, ``"frame"``, ``"given"`` or ``"encoded"`` rows."""
+        if name not in self._train_forms:
+            self._train_forms[name] = self._sliced(name, self.train, training=True)
+        if name not in self._test_forms:
+            self._test_forms[name] = self._sliced(name, self.test, training=False)
+        return self._train_forms[name], self._test_forms[name]
+
+    def _sliced(self, name: str, which: npt.NDArray[np.int64], *, training: bool) -> Any:
+        if name == "array":
+            return _shared(self.rows.array[which])
+        if name == "frame":
+            return self.rows.data.X.iloc[which]
+        if name == "given":
+            data = self.rows.data
+            return take_rows(data.X if data.original is None else data.original, which)
+        encoded = self.rows.data.encoded()
+        return encoded.take(which) if training else encoded.values[which]
+
+    def own_form(self, name: str) -> tuple[Any, Any, Labels]:
+        """Return copies of the rows and training labels for a learner that may overwrite them."""
+        train, test = self.form(name)
+        return train.copy(), test.copy(), self.y_train.copy()
+
+
+def _shared(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Make an array read-only, because all learners of a fold share it."""
+    array.setflags(write=False)
+    return array
+
+
+WEIGHT = "sample_weight"
+
+
+def weight_argument(estimator: Any) -> str | None:
+    """Return the argument of `fit` by which an estimator accepts weights.
+
+    None if it accepts no weights. A pipeline passes them to its last step, a search to its
+    estimator. An ensemble accepts them if all its parts do. With metadata routing, meta-estimators
+    report what they route.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> weight_argument(make_pipeline(StandardScaler(), Ridge()))
+    'ridge__sample_weight'
+    >>> weight_argument(KNeighborsRegressor()) is None
+    True
+    """
+    if hasattr(estimator, "fit_encoded"):
+        return None  # the learners of the papers accept no weights
+    if estimator is None or isinstance(estimator, str) or not hasattr(estimator, "fit"):
+        return None
+    parts = parts_of(estimator)
+    if parts and _routing():
+        return WEIGHT if _requested(estimator) else None
+    if steps := steps_of(estimator):
+        name, last = steps[-1]
+        inside = weight_argument(last)
+        return None if inside is None else f"{name}__{inside}"
+    if type(estimator).__name__.endswith("SearchCV"):
+        return weight_argument(estimator.estimator)
+    if any(weight_argument(part) != WEIGHT for part in parts):
+        return None
+    return WEIGHT if _names_it(estimator) else None
+
+
+def parts_of(estimator: Any) -> list[Any]:
+    """Return the estimators that an estimator is made of."""
+    if steps := steps_of(estimator):
+        return [step for _, step in steps]
+    parts = [getattr(estimator, name, None) for name in ("estimator", "final_estimator")]
+    listed = getattr(estimator, "estimators", None)
+    if isinstance(listed, list | tuple):
+        parts += [one[1] if isinstance(one, tuple) else one for one in listed]
+    return [part for part in parts if hasattr(part, "fit") and not isinstance(part, type)]
+
+
+def _names_it(estimator: Any) -> bool:
+    try:
+        parameters = signature(estimator.fit).parameters
+    except (TypeError, ValueError):
+        return False
+    if WEIGHT in parameters:
+        return True
+    # voting and stacking pass keywords on; other estimators need routing for that
+    passes_on = any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())
+    return passes_on and isinstance(getattr(estimator, "estimators", None), list | tuple)
+
+
+def _routing() -> bool:
+    from sklearn import get_config
+
+    return bool(get_config().get("enable_metadata_routing", False))
+
+
+def _requested(estimator: Any) -> bool:
+    from sklearn.utils.metadata_routing import get_routing_for_object
+
+    try:
+        requested = get_routing_for_object(estimator).consumes("fit", [WEIGHT])
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return WEIGHT in requested
+
+
+def prepared_argument(prepared: Any, original: Any) -> str | None:
+    """Return the weight argument of a prepared learner; refuse a preparation that loses weights."""
+    argument = weight_argument(prepared)
+    if argument is None and prepared is not original and weight_argument(original) is not None:
+        raise ArgumentError(
+            "its weights do not pass the preparation of its columns: switch scikit-learn's "
+            "metadata routing off, or prepare the columns in a pipeline of your own."
+        )
+    return argument
+
+
+# Scores of a fitted model
+
+
+class UnscoredError(Exception):
+    """The model cannot be scored; the failure says why."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.failure = Failure(kind=kind, reason=reason)
+
+
+def checked_predictions(predicted: Any, n: int, rows: Rows) -> Labels:
+    """Return the predictions if each row has one known label or finite number; else raise."""
+    array = np.asarray(predicted)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.shape != (n,):
+        raise UnscoredError(
+            "shape", f"predicted an array of shape {array.shape} for {n} test rows."
+        )
+    if array.dtype.kind in "fc" and np.isnan(array).any():
+        raise UnscoredError("nan", f"predicted NaN for {int(np.isnan(array).sum())} of {n} rows.")
+    if rows.classification:
+        strange = set(array.tolist()) - rows.known
+        if strange:
+            raise UnscoredError(
+                "unknown-class",
+                f"predicted {sorted(map(repr, strange))[0]}, which is none of the classes.",
+            )
+    elif array.dtype.kind not in "iufb" or not np.isfinite(array).all():
+        raise UnscoredError("nan", "predicted something that is not a finite number.")
+    return array
+
+
+def probabilities_of(model: Any, X: Any, form: str, rows: Rows, loss: Loss) -> Floats:
+    """Return (n, C) probabilities; classes absent from the training rows get 0."""
+    if form == "encoded":
+        if not hasattr(model, "_proba_encoded"):
+            raise UnscoredError("cannot-score", _no_probabilities(loss))
+        probabilities, columns = model._proba_encoded(X), model.class_codes_
+    else:
+        if not hasattr(model, "predict_proba"):
+            raise UnscoredError("cannot-score", _no_probabilities(loss))
+        probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
+        columns = codes_in(np.asarray(model.classes_), rows.classes)
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if probabilities.shape != (n, len(columns)) or not np.isfinite(probabilities).all():
+        raise UnscoredError("nan", "gave probabilities that are not finite numbers by class.")
+    full = np.zeros((len(probabilities), len(rows.classes)))
+    full[:, columns] = probabilities
+    return full
+
+
+def _no_probabilities(loss: Loss) -> str:
+    return f"has no predict_proba, which the loss {loss.name!r} needs."
+
+
+@dataclass(slots=True)
+class Judge:
+    """A fitted model with its cached predictions, scored by any number of losses."""
+
+    model: Any
+    X: Any
+    fold: Fold
+    form: str
+    predicted: Labels
+    seconds: tuple[float, float]
+    """Seconds of the fit and of the predictions."""
+    _probabilities: Floats | None = None
+    _ranking: Floats | None = None
+    _answers: Answers | None = None
+
+    def probabilities(self, loss: Loss) -> Floats:
+        """Return (n, C) probabilities; the model computes them once."""
+        if self._probabilities is None:
+            self._probabilities = probabilities_of(
+                self.model, self.X, self.form, self.fold.rows, loss
+            )
+        return self._probabilities
+
+    def loss(self, loss: Loss) -> float | Failure:
+        """Return a loss on the test rows, or the failure to compute it."""
+        try:
+            value = self._value(loss)
+            if not np.isfinite(value):
+                reason = f"the loss {loss_shown(loss.name)!r} came out as {value}."
+                return Failure(kind="nan", reason=reason)
+            return value
+        except UnscoredError as unscored:
+            return unscored.failure
+        except MemoryError:
+            raise
+        except Exception as raised:  # a user's loss may raise anything
+            return Failure(kind="raised", reason=describe_error(raised))
+
+    def _value(self, loss: Loss) -> float:
+        fold, codes = self.fold, self.fold.rows.codes
+        weights = fold.weights(fold.test)
+        if loss.needs == "costs":
+            return loss.value(*self.seconds)
+        if loss.needs == "labels":
+            return loss.value(fold.y_test, self.predicted, weights=weights)
+        if loss.needs == "probabilities":
+            return loss.value(codes[fold.test], self.probabilities(loss), weights=weights)
+        if loss.needs == "ranking":
+            if self._ranking is None:
+                self._ranking = self._ranked(loss)
+            return loss.value(codes[fold.test] == 1, self._ranking, weights=weights)
+        if self._answers is None:
+            self._answers = self._asked()
+        answers = self._answers
+        return loss.value(answers, answers._X, fold.y_test, weights=weights)
+
+    def _ranked(self, loss: Loss) -> Floats:
+        scores = self.decision_values()
+        return self.probabilities(loss)[:, 1] if scores is None else scores
+
+    def decision_values(self) -> Floats | None:
+        """Return the decision values of the class of code 1 (n,); None if the model has none."""
+        if self.form == "encoded" or not hasattr(self.model, "decision_function"):
+            return None
+        scores: Floats = np.asarray(self.model.decision_function(self.X), dtype=np.float64)
+        if scores.ndim != 1:
+            return None
+        # they favour the second of the model's classes, which scikit-learn sorts
+        classes = self.fold.rows.classes.tolist()
+        second = np.asarray(getattr(self.model, "classes_", sorted(classes))).tolist()[-1]
+        return scores if second == classes[-1] else -scores
+
+    def _asked(self) -> Answers:
+        predictions: dict[str, Any] = {"predict": self.predicted}
+        if self.form != "encoded":
+            return Answers(self.model, self.X, predictions)
+        # scikit-learn's scorers call predict on data frames
+        model = _on_frames(self.model, self.fold)
+        order = np.argsort(model.classes_, kind="stable")
+        if hasattr(model, "_proba_encoded"):
+            predictions["predict_proba"] = model._proba_encoded(self.X)[:, order]
+        answers = Answers(model, self.fold.form("frame")[1], predictions)
+        # scorers take the classes to be sorted
+        answers.classes_ = model.classes_[order]
+        return answers
+
+
+def _on_frames(model: Any, fold: Fold) -> Any:
+    """Make a learner that was fitted on encoded rows predict from data frames."""
+    model.schema_ = fold.rows.data.schema
+    model.classes_ = fold.rows.classes[model.class_codes_]
+    return model
+
+
+# Cells
+
+WHOLE_PLAN_FROM = 10_000
+"""Minimum of rows times splits for evaluating whole plans at once.
+
+Below it, single fits are as fast, and each is timed."""
+
+
+def takes_whole_plans(live: Live, dataset: int, learner: int) -> bool:
+    """Return whether the learner can evaluate all splits of the data set at once, and should.
+
+    The predictions are the same either way.
+    """
+    estimator = live.estimators[learner]
+    splits = live.splits[dataset]
+    return (
+        hasattr(estimator, "_predict_plan")
+        and splits.n * len(splits) >= WHOLE_PLAN_FROM
+        and not splits.leaves_out
+        and not seed_names(estimator)
+        and all(loss.needs == "labels" for loss in live.metrics)
+        and live.datasets[dataset].task == "classification"
+    )
+
+
+WARNINGS_KEPT = 3
+_NOTHING = contextlib.nullcontext()
+
+
+@dataclass(slots=True)
+class _Runner:
+    """One learner on one data set: how to make models."""
+
+    fresh: Callable[[int], Any]
+    form: str
+    writes: bool
+    seeded: bool
+    weights: str | None
+    """The argument of `fit` that takes the weights of the rows."""
+
+
+@dataclass(slots=True)
+class _Shared:
+    """A model that serves the two folds of a nested run."""
+
+    model: Any = None
+    fit_time: float = 0.0
+
+
+class Evaluator:
+    """Evaluate the cells of a study; cache prepared rows and model factories.
+
+    A result depends only on the study and the cell, not on earlier calls.
+    """
+
+    def __init__(self, live: Live) -> None:
+        self.live = live
+        self._rows = cache(lambda dataset: Rows(live.datasets[dataset]))
+        self._runner = cache(self._make_runner)
+        self._trusted = cache(lambda learner: _is_trusted(live.estimators[learner]))
+        self._takes_whole_plans = cache(partial(takes_whole_plans, live))
+        self._n_train = cache(
+            lambda dataset, run, fold: distinct_rows(live.splits[dataset].train(run, fold))
+        )
+
+    def prepare(self) -> None:
+        """Make everything that is made once, so that no cell pays for it."""
+        for dataset in range(len(self.live.datasets)):
+            for learner in range(len(self.live.estimators)):
+                # a learner that cannot be prepared fails in its cells, with a reason
+                with contextlib.suppress(Exception, SystemExit):
+                    self._runner(dataset, learner)
+
+    def evaluate(self, cells: Iterable[Cell], *, apart: bool = False) -> Iterator[Cell]:
+        """Yield each cell evaluated, in groups that share work; if `apart`, by ordinary fits."""
+        whole: dict[tuple[int, int], list[Cell]] = {}
+        folds: list[Cell] = []
+        for cell in cells:
+            at = cell.dataset, cell.learner
+            if not apart and self._takes_whole_plans(*at):
+                whole.setdefault(at, []).append(cell)
+            else:
+                folds.append(cell)
+        for (dataset, learner), group in whole.items():
+            yield from self._whole_plan(dataset, learner, group)
+        yield from self._apart(folds)
+
+    def _apart(self, cells: Iterable[Cell]) -> Iterator[Cell]:
+        """Yield the same results by ordinary fits only."""
+        # join only neighbours: the order shows which cell ended a worker
+        for (dataset, run, fold), group in groupby(cells, key=self.live.sharing):
+            if fold == ALL_FOLDS:
+                yield from self._nested(dataset, run, list(group))
+                continue
+            parts = self._fold(dataset, run, fold)
+            for cell in group:
+                yield self._evaluate_cell(cell, parts)
+
+    def _fold(self, dataset: int, run: int, fold: int) -> Fold:
+        splits = self.live.splits[dataset]
+        return Fold(self._rows(dataset), splits.train(run, fold), splits.test(run, fold))
+
+    def _nested(self, dataset: int, run: int, group: Sequence[Cell]) -> Iterator[Cell]:
+        """Yield the cells of a run whose folds share one fitted model, fold by fold."""
+        splits = self.live.splits[dataset]
+        first = self._fold(dataset, run, 0)
+        others = (splits.test(run, fold) for fold in range(1, splits.folds_in(run)))
+        parts = [first, *map(first.also_testing, others)]
+        cells_of_model: dict[tuple[int, int], dict[int, Cell]] = {}
+        for cell in group:
+            cells_of_model.setdefault((cell.learner, cell.repetition), {})[cell.fold] = cell
+        for by_fold in cells_of_model.values():
+            shared = _Shared()
+            known = next(iter(by_fold.values()))
+            for fold in range(max(by_fold) + 1):
+                # a fold before it is predicted too, since a model may change as it predicts
+                cell = by_fold.get(fold) or replace(known, fold=fold)
+                result = self._evaluate_cell(cell, parts[fold], shared)
+                if fold in by_fold:
+                    yield result
+
+    def _make_runner(self, dataset: int, learner: int) -> _Runner:
+        estimator, rows = self.live.estimators[learner], self._rows(dataset)
+        if isinstance(estimator, UnavailableEstimator):
+            raise UnscoredError("missing", estimator.reason)
+        ready = ready_learner(estimator, rows.data)
+        if ready.form == "encoded":
+            with caught_warnings():
+                ready.estimator.load(rows.data.encoded())
+        weighted = rows.weights is not None
+        return _Runner(
+            fresh=model_factory(ready.estimator),
+            form=ready.form,
+            writes=ready.form != "encoded" and may_write(ready.estimator),
+            seeded=bool(seed_names(ready.estimator)),
+            weights=prepared_argument(ready.estimator, estimator) if weighted else None,
+        )
+
+    def _whole_plan(self, dataset: int, learner: int, group: Sequence[Cell]) -> Iterator[Cell]:
+        live, rows = self.live, self._rows(dataset)
+        splits, estimator = live.splits[dataset], live.estimators[learner]
+        first = min(group, key=live.record.position)
+        parts = self._fold(dataset, first.run, first.fold)
+        # one ordinary fit: its time and size stand for all cells of this learner
+        model = self._evaluate_cell(first, parts)
+        predicted: dict[tuple[int, int], Codes] | None = None
+        if model.failure is None:
+            # fit fold by fold if the whole plan fails
+            with caught_warnings(), contextlib.suppress(Exception):
+                predicted = _predicted_in_plan(estimator, rows.data.encoded(), splits, group)
+        if predicted is None:
+            yield from self._apart(group)
+            return
+        for cell in group:
+            test = splits.test(cell.run, cell.fold)
+            codes = predicted[cell.run, cell.fold]
+            labels = rows.classes[codes]
+            yield replace(
+                cell,
+                scores=tuple(
+                    loss.value(rows.y[test], labels, weights=parts.weights(test))
+                    for loss in live.metrics
+                ),
+                fit_time=model.fit_time,
+                predict_time=model.predict_time,
+                size=model.size if _is_weighed(cell) else None,
+                n_train=self._n_train(*cell.split),
+                n_test=len(test),
+                warnings=model.warnings,
+                predictions=pack(codes, None) if live.keeps_predictions(cell) else None,
+            )
+
+    def _evaluate_cell(self, cell: Cell, fold: Fold, shared: _Shared | None = None) -> Cell:
+        with caught_warnings() as caught:
+            try:
+                with _NOTHING if self._trusted(cell.learner) else restored_process_state():
+                    runner = self._runner(cell.dataset, cell.learner)
+                    cell = self._fit(runner, cell, fold, shared)
+            except BaseException as raised:  # a stranger's class may raise anything
+                if isinstance(raised, Interrupted) or (
+                    isinstance(raised, KeyboardInterrupt) and _hears_the_user()
+                ):
+                    raise
+                cell = replace(cell, scores=(_failure(raised),) * len(self.live.metrics))
+        n_train, n_test = fold.sizes
+        return replace(cell, n_train=n_train, n_test=n_test, warnings=_said(caught))
+
+    def _fit(self, runner: _Runner, cell: Cell, fold: Fold, shared: _Shared | None) -> Cell:
+        live, rows = self.live, fold.rows
+        if runner.writes:
+            X_train, X_test, y_train = fold.own_form(runner.form)
+        else:
+            (X_train, X_test), y_train = fold.form(runner.form), fold.y_train
+        model = None if shared is None else shared.model
+        begin = time.perf_counter()
+        if model is None:
+            # a shared model has the seed of the first fold
+            place = cell if shared is None else replace(cell, fold=0)
+            model = runner.fresh(live.record.seed(place) if runner.seeded else 0)
+            begin = time.perf_counter()
+            if runner.form == "encoded":
+                model.fit_encoded(X_train)
+            elif runner.weights is not None:
+                model.fit(X_train, y_train, **{runner.weights: fold.weights(fold.train)})
+            else:
+                model.fit(X_train, y_train)
+            if shared is not None:
+                shared.model = model
+                shared.fit_time = time.perf_counter() - begin
+        fitted = time.perf_counter()
+        if runner.form == "encoded":
+            predicted = rows.classes[model.predict_encoded(X_test)]
+        else:
+            predicted = model.predict(X_test)
+        done = time.perf_counter()
+        predicted = checked_predictions(predicted, len(fold.test), rows)
+        fit_time = fitted - begin
+        # a model that serves two folds was fitted in the first, and as slowly for the second
+        seconds = (fit_time if shared is None else shared.fit_time, done - fitted)
+        judge = Judge(model, X_test, fold, runner.form, predicted, seconds)
+        scores = tuple(judge.loss(loss) for loss in live.metrics)
+        if all(isinstance(score, Failure) for score in scores):
+            return replace(cell, scores=scores)
+        packed = None
+        if live.keeps_predictions(cell) and not isinstance(scores[0], Failure):
+            has_probabilities = hasattr(model, "predict_proba")
+            probabilities = judge.probabilities(live.loss) if has_probabilities else None
+            if rows.classification:
+                predicted = codes_in(predicted, rows.classes).astype(np.int32)
+            packed = pack(predicted, probabilities, judge.decision_values())
+        return replace(
+            cell,
+            scores=scores,
+            fit_time=fit_time,
+            predict_time=done - fitted,
+            size=model_size(model) if _is_weighed(cell) else None,
+            predictions=packed,
+        )
+
+
+def _is_weighed(cell: Cell) -> bool:
+    """Return whether to measure the size of the model: of one fold, whatever was resumed."""
+    return cell.run == cell.fold == cell.repetition == 0
+
+
+def _is_trusted(estimator: Any) -> bool:
+    try:
+        return is_trusted(estimator)
+    except Exception:  # a user's class may raise anything
+        return False
+
+
+def _failure(raised: BaseException) -> Failure:
+    """Return the failure of a cell that raised an error."""
+    if isinstance(raised, UnscoredError):
+        return raised.failure
+    kind = detail = ""
+    if isinstance(raised, ImportError):
+        kind, detail = "missing", (raised.name or "").partition(".")[0]
+    elif isinstance(raised, MemoryError):
+        kind = "memory"
+    return Failure(kind=kind or "raised", reason=describe_error(raised), detail=detail)
+
+
+def _said(caught: Sequence[WarningMessage]) -> tuple[str, ...]:
+    if not caught:
+        return ()
+    lines = (f"{w.category.__name__}: {one_line(str(w.message))}" for w in caught)
+    return tuple(dict.fromkeys(lines))[:WARNINGS_KEPT]
+
+
+def _hears_the_user() -> bool:
+    """Return whether an interruption may come from the keyboard instead of the learner."""
+    return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+
+
+_PLAIN = (bool, int, float, str, bytes, type(None))
+
+
+def model_factory(estimator: Any) -> Callable[[int], Any]:
+    """Return a function of a seed that gives an unfitted copy of `estimator`.
+
+    Every setting called `random_state`, also of nested estimators, gets the seed. Copies of
+    estimators whose settings are plain values are made by their constructor, which is what
+    scikit-learn's `clone` comes to but many times faster.
+    """
+    kind = type(estimator)
+    seeds = seed_names(estimator)
+    if not hasattr(estimator, "get_params"):
+        from copy import deepcopy
+
+        return lambda _: deepcopy(estimator)
+    settings = estimator.get_params(deep=False)
+    flat = all(isinstance(value, _PLAIN) for value in settings.values())
+    if flat and type(copy_of(estimator)) is kind and not _cloned_by_itself(estimator):
+        if seeds == ["random_state"] and "random_state" in settings:
+            return lambda seed: kind(**{**settings, "random_state": seed})
+        return lambda _: kind(**settings)
+
+    def fresh(seed: int) -> Any:
+        model = copy_of(estimator)
+        if seeds:
+            model.set_params(**dict.fromkeys(seeds, seed))
+        return model
+
+    return fresh
+
+
+def _cloned_by_itself(estimator: Any) -> bool:
+    """Return whether copying needs more than the constructor: own clone method or metadata."""
+    own = getattr(type(estimator), "__sklearn_clone__", None)
+    from sklearn.base import BaseEstimator
+
+    inherited = getattr(BaseEstimator, "__sklearn_clone__", None)
+    return own is not inherited or hasattr(estimator, "_metadata_request")
+
+
+def may_write(estimator: Any) -> bool:
+    """Return whether it may overwrite its rows and therefore needs a copy."""
+    if not is_trusted(estimator):
+        return True
+    settings = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    return any(
+        name.rpartition("__")[2].startswith("copy") and value is False
+        for name, value in settings.items()
+    )
+
+
+def _predicted_in_plan(
+    estimator: Any, encoded: Encoded, splits: Splits, group: Sequence[Cell]
+) -> dict[tuple[int, int], Codes]:
+    """Return the predicted codes by (run, fold) for all folds of the runs in `group`."""
+    predicted: dict[tuple[int, int], Codes] = {}
+    in_folds = splits.fold_of is not None
+    main = [cell for cell in group if cell.run < splits.runs]
+    if main:
+        # a row of marks is a run of cross-validation, but a single split of other kinds of plan
+        rows = sorted({cell.run if in_folds else cell.fold for cell in main})
+        part = Splits.of(
+            spec=splits.spec,
+            seed=splits.seed,
+            kind=splits.design.kind,
+            marks=np.array(splits.marks[rows]),
+            notes=(),
+        )
+        at = [(row, fold) for row in rows for fold in range(splits.folds)]
+        codes = estimator._predict_plan(encoded, part)
+        predicted = dict(zip(at if in_folds else [(0, row) for row in rows], codes, strict=True))
+    subsets = sorted({cell.run for cell in group if cell.run >= splits.runs})
+    pairs = ((run, fold) for run in subsets for fold in range(splits.folds_in(run)))
+    predicted |= zip(pairs, predict_subsets(estimator, encoded, splits, subsets), strict=True)
+    return predicted
+
+
+def model_size(model: Any) -> int | None:
+    """Return the bytes of the pickled model without copying its arrays; None if that fails.
+
+    The same in whichever process it was fitted: what a process happens to hold once or twice, or
+    under which name it can import a class, does not count.
+    """
+    counter = _Counter()
+    try:
+        _Weigher(counter, protocol=5, buffer_callback=counter.buffer).dump(model)
+    except (Exception, SystemExit):
+        # any class may raise anything while it is pickled; then its size is not known
+        return None
+    return counter.total
+
+
+class _Weigher(pickle.Pickler):
+    """A pickler for which it does not matter where a part of the model came from.
+
+    Texts, and NumPy's types of arrays, are one object each until they have been sent to another
+    process; what is one object there and two here would be written once or twice. So equal ones
+    are written once. Classes and functions weigh as much as their names: a class that was sent to
+    a worker may not be importable there.
+    """
+
+    def __init__(self, counter: _Counter, **options: Any) -> None:
+        super().__init__(counter, **options)
+        self.counter, self.seen = counter, set[Any]()
+
+    def persistent_id(self, held: Any) -> int | None:
+        """Return a mark for what is weighed by its value; everything else is pickled."""
+        kind = type(held)
+        if kind in (str, bytes):
+            weight = self._text(held)
+        elif isinstance(held, type | FunctionType):
+            weight = self._text(str(held.__module__)) + self._text(held.__qualname__) + 2
+        elif kind.__module__ == "numpy.dtypes":
+            weight = 0 if held in self.seen else len(pickle.dumps(held, protocol=5))
+            self.seen.add(held)
+        else:
+            return None
+        self.counter.total += weight
+        return 0
+
+    def _text(self, held: str | bytes) -> int:
+        """Return what pickle takes for a text, less the mark that stands for it."""
+        if (type(held), held) in self.seen:
+            return 0
+        self.seen.add((type(held), held))
+        size = len(held if isinstance(held, bytes) else held.encode("utf-8", "surrogatepass"))
+        return size + (3 if size < 256 else 6) - _MARK
+
+
+_MARK = 3
+"""Bytes of the mark."""
+
+
+class _Counter:
+    def __init__(self) -> None:
+        self.total = 0
+
+    def write(self, data: bytes) -> int:
+        self.total += len(data)
+        return len(data)
+
+    def buffer(self, view: pickle.PickleBuffer) -> None:
+        self.total += view.raw().nbytes
