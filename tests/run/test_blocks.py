@@ -58,7 +58,7 @@ def paced(live, seconds, workers=2):
     for block in task.blocks(live.record.cells(), schedule):
         blocks.append(block)
         for cell in block.items:
-            schedule.observe(task.kind(cell), seconds[cell.learner])
+            schedule.observe(task.timed_as(cell), seconds[cell.learner])
     return blocks
 
 

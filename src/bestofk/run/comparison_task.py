@@ -53,7 +53,7 @@ class ComparisonTask(Task[Cell, Cell]):
         learners = enumerate(self.live.estimators)
         return frozenset(index for index, each in learners if not is_trusted(each))
 
-    def kind(self, item: Cell) -> tuple[int, int]:
+    def timed_as(self, item: Cell) -> tuple[int, int]:
         return item.dataset, item.learner
 
     def company(self, item: Cell) -> int | None:

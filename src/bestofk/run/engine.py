@@ -229,7 +229,7 @@ def _timed(
         for result in results:
             seconds = task.seconds(result)
             if seconds is not None and not task.failed(result):
-                schedule.observe(task.kind(task.item_of(result)), seconds)
+                schedule.observe(task.timed_as(task.item_of(result)), seconds)
             yield result
     finally:
         results.close()

@@ -86,7 +86,7 @@ class Task(ABC, Generic[ItemT, ResultT]):
     def trusted(self) -> bool:
         """True if items cannot crash a process, so that this process may evaluate them."""
 
-    def kind(self, item: ItemT) -> Hashable:  # noqa: ARG002
+    def timed_as(self, item: ItemT) -> Hashable:  # noqa: ARG002
         """Return what the items have in common that take about the same time."""
         return None
 
