@@ -94,6 +94,15 @@ def write(folder):
     for name, rows in production.groupby("model"):
         rows[["item", "correct"]].to_json(folder / f"{name}.jsonl", orient="records", lines=True)
 
+    # five copies of each of 60 questions, of which 21 only new and 12 only old has right
+    k = np.arange(60)
+    right = np.stack([(k >= 12) & (k < 48), (k < 12) | ((k >= 33) & (k < 48))])
+    save("copies.csv", pd.DataFrame(
+        [(model, f"{k}-{copy}", f"question {k}", int(right[m, k]))
+         for m, model in enumerate(["new", "old"]) for k in range(60) for copy in range(5)],
+        columns=["model", "item", "question", "correct"],
+    ))  # fmt: skip
+
     # 1.0 and 1.5 seconds
     quick = answers(rng, {"small": 1.0, "large": 1.05}, 400)
     seconds = rng.lognormal(sigma=0.4, size=len(quick))
@@ -110,7 +119,7 @@ def folder(tmp_path_factory):
 
 
 def test_the_page_has_sixteen_decisions_in_1500_words():
-    assert len(DECISIONS) == 15
+    assert len(DECISIONS) == 16
     assert len(PAGE.read_text(encoding="utf-8").split()) <= 1500
 
 
@@ -120,3 +129,10 @@ def test_the_answer_begins_as_on_the_page(run, folder, monkeypatch, title, comma
     code, out, err = run(*shlex.split(command))
     assert code == 0, (title, err)
     assert " ".join(out.split()).startswith(" ".join(shown.split()))
+
+
+def test_copies_of_a_question_get_a_note(run, folder):
+    _, out, _ = run("evals", str(folder / "copies.csv"))
+    assert out.startswith("Use new: it is the best of the two")
+    note = "The 300 items have 60 different values of 'question': pass --cluster question"
+    assert note in " ".join(out.split())

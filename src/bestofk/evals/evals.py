@@ -118,6 +118,8 @@ class Evals:
     truth_name: str = ""
     currency: str = ""
     """The currency of the costs, if the log states it."""
+    repeated: tuple[str, int] | None = None
+    """A key that items share, such as the text of a question, and the number of its values."""
 
     def __post_init__(self) -> None:
         for name in (

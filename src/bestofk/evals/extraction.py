@@ -20,6 +20,7 @@ from bestofk.evals.paths import Getter, Levels, each_row, getter, named_values, 
 from bestofk.evals.query import LogQuery, pick_metric
 from bestofk.evals.rows import (
     AMOUNTS,
+    GROUPS,
     NAN,
     STATUSES,
     EvalRows,
@@ -33,6 +34,8 @@ from bestofk.evals.sources import Source, file_names, is_copy
 MAX_ITEM_LENGTH = 120
 MAX_SETTING_LENGTH = 40
 """Characters of a setting in the name of a model; longer ones are numbered."""
+_SHARED = {*GROUPS, "input", "question", "doc_hash"}
+"""Keys of what several items may share."""
 _SCORED, _ERROR, _LIMIT, _UNSCORED, _MISSING = range(len(STATUSES))
 
 
@@ -87,6 +90,8 @@ class FormatReader:
         self._scores = [_score_paths(path) for path in entry.score]
         self._cluster = [getter(path) for path in entry.cluster]
         self._group = getter(entry.group)
+        self._shared: dict[str, dict[int, int]] = {}
+        """Hashes of what items may share, by key and item."""
         self._timed_rows = bool(entry.time) and not entry.time[0].startswith("/")
         self._content, self._time = getter(entry.content), getter(entry.time)
 
@@ -151,6 +156,8 @@ class FormatReader:
                 where=block.source.name,
             )
         )  # fmt: skip
+        if query.cluster is None:
+            self._note_shared(levels, block.item[-1])
         block.key.append(key)
         if self._timed_rows:
             block.times.append(self._when(levels, block.source))
@@ -219,6 +226,26 @@ class FormatReader:
         values = (value_at(holder, key) for holder in holders)
         return next((value for value in values if value is not None), None)
 
+    def _note_shared(self, levels: Levels, item: int) -> None:
+        """Remember the document, or the text, of an item."""
+        for holder in (levels[-1][1], *(get(levels) for get in self._cluster)):
+            for key in _SHARED & holder.keys() if isinstance(holder, dict) else ():
+                values, digest = self._shared.setdefault(key, {}), hash(_text(holder[key]))
+                if values.setdefault(item, digest) != digest:
+                    # a part of the answer
+                    values[-1] = digest
+
+    def _note_repeats(self) -> None:
+        """Note what items share, the documents before the texts."""
+        items = [name for _, name in self.rows.items]
+        for key, pattern in self.entry.item_parts.items():
+            parts = [re.search(pattern, name) for name in items]
+            self.rows.note_repeats(key, [part[1] if part else None for part in parts])
+        for key in sorted(self._shared, key=lambda key: key not in GROUPS):
+            values = self._shared[key]
+            if -1 not in values and len(values) == len(items):
+                self.rows.note_repeats(key, values.values())
+
     def _note_directions(self, levels: Levels) -> None:
         if not self.entry.higher:
             return
@@ -234,6 +261,8 @@ class FormatReader:
         if not blocks:
             return
         learner_of = self._learners(blocks)
+        if self.query.cluster is None:
+            self._note_repeats()
         task_of = np.array(rows.item_task, dtype=np.int32)
         metric_of = self._metrics(blocks, task_of)
         # some tools count from 0; 0 leaves the counting to `rows`

@@ -132,6 +132,17 @@ class ModelChoice(Stated, Reported):
             metrics = len(self.by_metric) + 1
             shared = f"Alpha is shared by {metrics} metrics, so that all of this holds at once."
         listed += statements("note", [self._weight_sentence(), shared, *self.left_out])
+        if self.evals.repeated is not None:
+            key, groups = self.evals.repeated
+            listed.append(
+                with_advice(
+                    "note",
+                    f"The {len(self.evals.items):,} items have {groups:,} different values of "
+                    f"{key!r}: pass ",
+                    use(cluster=key),
+                    " if items that share one are related.",
+                )
+            )
         return in_order(listed)
 
     def _good_enough(self) -> str:

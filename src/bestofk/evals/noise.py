@@ -65,13 +65,14 @@ class Noise(Presented):
             return "Repeated runs gave the same scores."
         moves = [f"of {one.name} moves by {self._amount(one.sd)}" for one in self.models]
         flips = [f"{one.flips} of {one.items:,} ({one.name})" for one in self.models]
-        epochs, items = (f"{each:,} answers" for each in self.answers)
+        each = " each" if len(self.models) > 1 else ""
+        epochs, items = (f"{count:,} answers{each}" for count in self.answers)
         return (
             f"One run {shortened(moves, MAX_MODELS)} (standard deviation). Two single runs of "
             f"{joined(self.pair)} must differ by {self._amount(self.difference)} before you can "
             f"believe it. Items whose score changed between runs: {shortened(flips, MAX_MODELS)}. "
-            f"Another {counted(self.more_epochs, 'epoch')} ({epochs} each) would narrow the "
-            f"interval as much as {counted(self.more_items, 'more item')} ({items} each)."
+            f"Another {counted(self.more_epochs, 'epoch')} ({epochs}) would narrow the "
+            f"interval as much as {counted(self.more_items, 'more item')} ({items})."
         )
 
     def _amount(self, value: float) -> str:

@@ -356,6 +356,7 @@ def _as_evals(
         account=tuple(rows.account),
         unused=tuple(rows.unused),
         currency="" if price_list else rows.currency,
+        repeated=None if clusters else rows.repeated,
     )
 
 

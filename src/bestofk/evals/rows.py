@@ -16,7 +16,15 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk._base.errors import Advice, TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, printable, shortened
+from bestofk.losses.columns import EVAL_ROLES
 
+GROUPS = (
+    *EVAL_ROLES["cluster"], "document", "document_id", "context", "article", "url", "conversation",
+    "conversation_id",
+)  # fmt: skip
+"""Keys of what several items may share."""
+MIN_GROUPS = 6
+"""Fewer groups are not proposed as clusters: no difference could be shown with five."""
 STATUSES = ("scored", "error", "limit", "unscored", "missing")
 """The outcome of a sample.
 
@@ -173,6 +181,8 @@ class EvalRows:
         self.item_cluster = array("i")
         self.account: list[str] = []
         self.unused: list[str] = []
+        self.repeated: tuple[str, int] | None = None
+        """A key that items share, and the number of its values."""
         self.currency = ""
         """The currency of the costs, if the log states it."""
         self.warnings: list[str] = []
@@ -255,6 +265,13 @@ class EvalRows:
                     ".",
                 )
         return code
+
+    def note_repeats(self, key: str, values: Iterable[Any]) -> None:
+        """Note a key that items share; `values` has its value for each item."""
+        values = list(values)
+        groups = len(set(values))
+        if MIN_GROUPS <= groups < len(values) and self.repeated is None:
+            self.repeated = (key, groups)
 
     def _set_cluster(self, code: int, cluster: str, name: str, where: str) -> None:
         group = self.clusters.setdefault(cluster, len(self.clusters))

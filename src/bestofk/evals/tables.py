@@ -32,6 +32,7 @@ from bestofk.data.tables.table import Table
 from bestofk.evals.query import LogQuery, higher_by_name, pick_metric
 from bestofk.evals.rows import (
     AMOUNTS,
+    GROUPS,
     NAN,
     STATUSES,
     EvalRows,
@@ -135,7 +136,8 @@ def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSele
     score = roles["score"]
     names = [column for column in roles.values() if column not in (*numbers, score)]
     content = _content(columns, roles)
-    return ColumnSelection(names + ([content] if content else []), numbers, [score])
+    more = [*_shared_keys(columns, roles, query), *([content] if content else [])]
+    return ColumnSelection([*names, *dict.fromkeys(more)], numbers, [score])
 
 
 def _content(columns: Sequence[str], roles: Mapping[str, str]) -> str | None:
@@ -144,6 +146,15 @@ def _content(columns: Sequence[str], roles: Mapping[str, str]) -> str | None:
         return None
     free = [column for column in columns if column not in roles.values()]
     return next((column for column in free if normal(column) in _CONTENTS), None)
+
+
+def _shared_keys(columns: Sequence[str], roles: Mapping[str, str], query: LogQuery) -> list[str]:
+    """Return the columns that items may share: a document, or the text of a question."""
+    if query.cluster is not None:
+        return []
+    free = [column for column in columns if column not in roles.values()]
+    keys = [column for column in free if normal(column) in GROUPS]
+    return keys + [column for column in free if normal(column) in _CONTENTS]
 
 
 # The columns
@@ -485,6 +496,12 @@ class _Reader:
                     where=table.source, advice=use(columns={"item": column}),
                     **{role: values.names[group]},
                 )  # fmt: skip
+        for column in _shared_keys(table.columns, roles, self.query):
+            values = table.levels(column).codes[keep]
+            of_pair = np.full(len(pairs), -1, dtype=np.int64)
+            of_pair[pair_of_row] = values
+            if (values >= 0).all() and (of_pair[pair_of_row] == values).all():
+                rows.note_repeats(column, of_pair[np.unique(pair_of_row)].tolist())
         return found[pair_of_row], keep
 
     def _note_direction(self, scores: Floats) -> None:
