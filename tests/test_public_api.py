@@ -3,6 +3,8 @@
 import ast
 import inspect
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -366,3 +368,19 @@ def test_no_public_name_is_that_of_its_module(stub):
     names = {alias.name for node in nodes for alias in node.names}
 
     assert not names & modules
+
+
+SMALL = """
+import sys
+import bestofk as bk
+before = {name for name in sys.modules if name.startswith("bestofk")}
+bk.compare(["baseline", "logistic"], [[0.0], [1.0]] * 20, [0, 1] * 20, progress=False)
+print(len({name for name in sys.modules if name.startswith("bestofk")} - before))
+"""
+
+
+def test_a_small_comparison_imports_few_modules():
+    done = subprocess.run(
+        [sys.executable, "-c", SMALL], check=True, capture_output=True, text=True
+    ).stdout
+    assert int(done) <= 70

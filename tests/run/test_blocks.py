@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.schedule import blocks_of
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.task import Schedule
 
 sys.path.insert(0, str(Path(__file__).parent))

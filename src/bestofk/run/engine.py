@@ -1,4 +1,4 @@
-"""Run a task in this process, in worker processes or on a Dask cluster.
+"""Run a task in this process, in worker processes or on a Dask cluster, as an `Execution` says.
 
 Results are bit-for-bit identical on all engines.
 """

@@ -15,11 +15,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from bestofk._base.errors import MissingExtraError, RunError
-from bestofk.run.comparison_task import ComparisonTask
+from bestofk.run.comparison_task import ComparisonTask, blocks_of
 from bestofk.run.dask import DaskCluster
 from bestofk.run.engine import Engine
 from bestofk.run.fit import Evaluator
-from bestofk.run.schedule import blocks_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
