@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 PAGES = (
-    "index", "start", "use/choose-a-model", "use/index", "methods/wilcoxon", "methods/all",
+    "index", "start", "use/choose-a-model", "use/index", "methods/wilcoxon",
     "gallery",
     "api/bestofk.stats.pairwise", "api/generated/bestofk.stats.pairwise.wilcoxon",
     "api/generated/bestofk.Decision", "commands/compare", "questions", "papers/multitest",

@@ -89,17 +89,13 @@ for kind in ("tests", "procedures", "learners", "plans"):
     main(["list", kind])
     print(f"--- {kind} as JSON")
     main(["list", kind, "--json"])
-from bestofk.report.tables import entry_table
-print("--- tables")
-for kind in ("pairwise", "procedures", "learners", "plans"):
-    print(entry_table(kind))
 print("--- compare")
 import sys
 main(sys.argv[1:])
 """
 
 
-def test_listings_tables_comparisons_and_reports_have_plugins(python, tmp_path):
+def test_listings_comparisons_and_reports_have_plugins(python, tmp_path):
     page = tmp_path / "report.html"
     printed = python(
         "-c", LISTS, "compare", "iris", "--learner", "rarest", "--learner", "max",
@@ -111,7 +107,6 @@ def test_listings_tables_comparisons_and_reports_have_plugins(python, tmp_path):
     for verb, toy in zip(verbs, TOYS, strict=True):
         assert toy in out[verb]
         assert toy in [row["name"] for row in json.loads(out[f"{verb} as JSON"])[verb]]
-        assert f"| {toy} |" in out["tables"]
     result = json.loads(out["compare"])
     assert (result["procedure"], result["test"]) == ("lowest-mean", "toy-z")
     assert result["recommended"] == "nmc"

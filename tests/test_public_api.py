@@ -55,10 +55,10 @@ JSON_KEYS = (
 OPTIONS = {
     "compare": "--target --learner --cv --repetitions --scoring --prefer --procedure --test --df "
     "--alpha --correction --random-state --n-jobs --engine --scheduler --timeout --budget "
-    "--on-failure --retry-failed --store --report --figure --latex --csv --json --explain --quiet "
+    "--on-failure --retry-failed --store --report --figure --csv --json --explain --quiet "
     "--verbose --config --column --sample-weight",
     "scores": "--prefer --procedure --test --df --alpha --correction --random-state --report "
-    "--figure --latex --csv --json --pairs --explain --quiet --verbose --config "
+    "--figure --csv --json --pairs --explain --quiet --verbose --config "
     "--higher-is-better --column --metric --layout --where",
     "test": "--test --json",
     "report": "--output --json",

@@ -26,18 +26,17 @@ def no_matplotlib(monkeypatch):
 def test_all_outputs_at_once(run, folder):
     code, out, err = run(
         "scores", TABLE, "--report", "r.html", "--figure", "a.svg", "--figure", "b.pdf",
-        "--figure", "matrix.png", "--figure", "losses=c.svg", "--latex", "t.tex", "--csv", "t.csv",
+        "--figure", "matrix.png", "--figure", "losses=c.svg", "--csv", "t.csv",
         "--figure-width", "3.3",
     )  # fmt: skip
     assert (code, err) == (0, "")
-    for name in ("r.html", "a.svg", "b.pdf", "matrix.png", "t.tex", "t.csv"):
+    for name in ("r.html", "a.svg", "b.pdf", "matrix.png", "t.csv"):
         assert (folder / name).stat().st_size > 200
         assert f" is in {name}." in out
     assert (folder / "a.svg").read_text().startswith("<svg")
     assert (folder / "b.pdf").read_bytes().startswith(b"%PDF")
     assert (folder / "matrix.png").read_bytes().startswith(b"\x89PNG")
     decision = bk.compare_scores(bk.read_scores(TABLE))
-    assert (folder / "t.tex").read_text() == decision.to_latex()
     assert (folder / "t.csv").read_text().splitlines()[1].startswith("logistic-regression,")
     # 3.3 inches are 237.6 points
     assert 'width="237.6"' in (folder / "a.svg").read_text()
@@ -63,7 +62,6 @@ def test_paths_are_in_the_json_object(run):
         ("--figure nowhere/a.svg", "the folder 'nowhere' does not exist"),
         ("--figure forst=a.svg", "There is no figure 'forst': did you mean 'forest'"),
         ("--figure roc=a.svg", "There is no figure 'roc'"),
-        ("--latex t.csv", "--latex must end in .tex"),
         ("--csv t.tex", "--csv must end in .csv"),
         ("--csv t.csv --figure t.svg --figure losses=t.svg", "Two outputs have the same path"),
     ],

@@ -162,16 +162,11 @@ def test_nested_calls_are_parsed_and_never_evaluated(run):
     assert json.loads(out)["recommended"] == "svm"
 
 
-def test_a_notebook_shows_headline_dots_table_and_what_was_done(patients):
+def test_a_notebook_shows_the_headline_and_the_table(patients):
     frame, y = patients
     study = bk.compare({"svm": SVC(), "tree": "c4.5"}, frame, y, cv="2x3", progress=False)
     html = study._repr_html_()
-    positions = [
-        html.find(part) for part in ("<p>", "<svg", "<table", "Preparation inside the folds")
-    ]
-    assert -1 not in positions
-    assert positions == sorted(positions)
-    assert "var(--bk-" not in html  # the page of a notebook does not know our colours
+    assert -1 < html.find("<p>") < html.find("<table")
 
 
 def test_progress_of_a_short_run_is_silent_in_a_pipe(run):

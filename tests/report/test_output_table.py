@@ -2,15 +2,13 @@
 
 import csv
 import io
-import shutil
-import subprocess
 
 import numpy as np
 import pytest
 
 import bestofk as bk
 from bestofk.papers.one_test import run_test
-from bestofk.report.names import elided, html_name, html_sentence, latex_text, markdown_text
+from bestofk.report.names import elided, html_name, html_sentence
 from bestofk.report.tables import Column, OutputTable, pairs_table, table_of
 
 HOSTILE = [
@@ -70,34 +68,6 @@ def test_csv_reads_back(decision):
     ]
 
 
-def test_markdown_keeps_its_columns_whatever_the_names(decision):
-    lines = decision.to_markdown().splitlines()
-    assert len(lines) == 2 + len(HOSTILE)
-    bars = {line.replace("\\|", "").count("|") for line in lines}
-    assert bars == {len(table_of(decision).titled) + 1}
-    assert "<" not in decision.to_markdown().replace("\\<", "")
-
-
-def test_latex_escapes():
-    # the commands of the LaTeX2e kernel and textcomp for each special character
-    assert latex_text("a_b & 5% #1 {x}$") == r"a\_b \& 5\% \#1 \{x\}\$"
-    assert latex_text("\\~^<>") == (
-        r"\textbackslash{}\textasciitilde{}\textasciicircum{}\textless{}\textgreater{}"
-    )
-    assert latex_text("c4.5 naive-bayes") == "c4.5 naive-bayes"
-    assert latex_text("a--b") == "a{-}{-}b"
-
-
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
-def test_latex_compiles(decision, tmp_path):
-    body = "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{textcomp,booktabs}"
-    body += "\\begin{document}" + decision.to_latex() + "\\end{document}"
-    plain = body.encode("ascii", "replace").decode()
-    (tmp_path / "t.tex").write_text(plain)
-    subprocess.run(["pdflatex", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True)
-    assert (tmp_path / "t.pdf").read_bytes().startswith(b"%PDF")
-
-
 def test_html_shows_names_and_never_runs_them(decision):
     shown = decision._repr_html_()
     assert "<script" not in shown
@@ -113,8 +83,7 @@ def test_sentences_isolate_only_names_that_need_it():
     assert html_sentence("x\ny and x", ["x\ny"]) == '<bdi title="x y">x y</bdi> and x'
 
 
-def test_markdown_and_html_of_odd_names():
-    assert markdown_text("a & b\n`c`") == "a &amp; b \\`c\\`"
+def test_odd_names():
     assert elided("x" * 61) == "x" * 59 + "…"
     assert html_name(0) == "<bdi>0</bdi>"
 

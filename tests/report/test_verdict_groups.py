@@ -5,7 +5,7 @@ import pytest
 from tests.report.page_kinds import table
 
 import bestofk as bk
-from bestofk.report.verdict_groups import MAX_OPEN_LEARNERS, forest_of
+from bestofk.report.verdict_groups import forest_of
 
 
 @pytest.mark.parametrize(
@@ -45,17 +45,6 @@ def test_groups_follow_the_verdicts():
     for row in order.standings:
         expected.setdefault(row.verdict, []).append(row.name)
     assert shown == expected
-
-
-def test_more_than_twelve_are_folded_and_none_is_lost():
-    order = bk.compare_scores(table(60, 5, 10))
-    groups = forest_of(order).groups
-    assert sum(len(group.members) for group in groups) == 60
-    for group in groups:
-        assert (*group.first, *group.rest) == group.members
-        assert len(group.first) <= MAX_OPEN_LEARNERS + 1
-        # one alone is not worth a fold
-        assert len(group.rest) != 1
 
 
 def test_a_decision_without_bounds_has_rows_without_bars_and_says_why():

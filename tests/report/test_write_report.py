@@ -7,6 +7,7 @@ import pytest
 
 import bestofk as bk
 from bestofk.decide.statements.wording import worse_than_best
+from bestofk.report.tables import learners_table
 from bestofk.report.write_report import render_report
 
 NAMES = ["dummy", "nearest mean", "naive bayes", "tree", "1-nn", "logistic"]
@@ -84,16 +85,16 @@ def test_tables_are_copied(browser, page):
     order, path = page
     browser.open(path)
     browser.devtools("Browser.grantPermissions", permissions=["clipboardReadWrite"])
-    button = browser.find('[data-copy="learners-latex"]')
+    button = browser.find('[data-copy="learners-csv"]')
     browser.run("arguments[0].scrollIntoView({block: 'center'})", button)
     button.click()
     copied = browser.driver.execute_async_script(
         "const [done] = arguments; setTimeout(() => navigator.clipboard.readText().then(done), 99)"
     )
-    assert copied == order.to_latex()
+    assert copied == learners_table(order).to_csv()
     assert button.text == "Copied"
     forms = {node.get_attribute("data-copy") for node in browser.all("[data-copy]")}
-    assert {"learners-csv", "pairs-markdown", "bibtex", "methods-latex", "repeat"} <= forms
+    assert {"pairs-csv", "bibtex", "methods-text", "repeat"} <= forms
 
 
 def test_prints_to_paper(browser, page):

@@ -28,7 +28,7 @@ PRESENTERS = {
     "figure": "bestofk.report.figures.output:plot",
     "frame": "bestofk.data.tables.table:data_frame",
     "table": "bestofk.report.tables:table_of",
-    "html": "bestofk.report.tables:html_of",
+    "html": "bestofk.report.write_report:html_of",
 }
 """The function of each form, as ``package.module:name``."""
 
@@ -221,14 +221,6 @@ class Reported(Drawn):
     """A result that people print: with a table for notebooks and papers, figures and a report."""
 
     __slots__ = ()
-
-    def to_markdown(self) -> str:
-        """Return the table in Markdown, with rounded numbers."""
-        return str(present("table", self).to_markdown())
-
-    def to_latex(self) -> str:
-        """Return the table in LaTeX (package booktabs), with rounded numbers."""
-        return str(present("table", self).to_latex())
 
     def _repr_html_(self) -> str:
         """Return the HTML that a notebook shows."""

@@ -35,7 +35,7 @@ SECTIONS = {
     ),
     "Stopping early": ("stop", "stop_target", "risk"),
     "Output": (
-        "report_path", "figures", "latex", "csv", "output", "as_json", "explain", "pairs",
+        "report_path", "figures", "csv", "output", "as_json", "explain", "pairs",
         "ranks", "quiet", "verbose", "config", "help_all", "help",
     ),
 }  # fmt: skip

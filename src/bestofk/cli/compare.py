@@ -52,7 +52,7 @@ COMMON = (
 
 NOT_FOR_SCORES = (
     "prefer", "test", "family", "control", "margin", "rope", "df", "scoring", "cost",
-    "stop", "store", "repetitions", "report_path", "latex", "csv", "budget",
+    "stop", "store", "repetitions", "report_path", "csv", "budget",
     "by", "figures",
 )  # fmt: skip
 """Options that do not apply to a procedure that decides from scores of test rows."""

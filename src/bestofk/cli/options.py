@@ -379,7 +379,7 @@ def _written_lines(written: dict[str, Any]) -> list[str]:
     """Return a sentence about each file."""
     lines = [f"The report is in {written['report']}."] if "report" in written else []
     lines += [f"The figure is in {path}." for path in written.get("figures", ())]
-    return lines + [f"The table is in {written[k]}." for k in ("latex", "csv") if k in written]
+    return [*lines, f"The table is in {written['csv']}."] if "csv" in written else lines
 
 
 def echo_explanation(result: Any, *, as_json: bool, more: dict[str, Any] | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Files that a decision is written to: report, figures, LaTeX and CSV."""
+"""Files that a decision is written to: report, figures and CSV."""
 
 from __future__ import annotations
 
@@ -22,9 +22,6 @@ def file_options(command: Any) -> Any:
     for option in (
         click.option("--csv", metavar="F.csv", help="Write the table of learners, all digits."),
         click.option(
-            "--latex", metavar="F.tex", help="Write the table of learners for a paper (booktabs)."
-        ),
-        click.option(
             "--figure", "figures", metavar="[KIND=]FILE", multiple=True,
             help="Draw a figure: F.svg, F.pdf or F.png. KIND is forest (default), "
             "critical-difference, critical-difference-ranks, losses, matrix, ... Repeatable.",
@@ -47,7 +44,6 @@ class Outputs:
     figures: tuple[tuple[str | None, str], ...] = ()
     """Kind, or None for the default, and path."""
     figure_width: float | None = None
-    latex: str | None = None
     csv: str | None = None
 
     def write(self, value: Any, command: Sequence[str], slices: Any = None) -> dict[str, Any]:
@@ -60,9 +56,6 @@ class Outputs:
             for kind, path in self.figures:
                 value.plot(kind, path, width=self.figure_width)
             written["figures"] = [path for _, path in self.figures]
-        if self.latex is not None:
-            _write(self.latex, value.to_latex())
-            written["latex"] = self.latex
         if self.csv is not None:
             from bestofk.report.tables import table_of
 
@@ -77,17 +70,15 @@ def planned_outputs(options: dict[str, Any]) -> Outputs:
         report=options.pop("report_path"),
         figures=tuple(map(_kind_and_path, options.pop("figures"))),
         figure_width=options.pop("figure_width"),
-        latex=options.pop("latex"),
         csv=options.pop("csv"),
     )
     check_report_path(outputs.report)
-    check_path(outputs.latex, "--latex", (".tex",))
     check_path(outputs.csv, "--csv", (".csv",))
     for _, path in outputs.figures:
         check_path(path, "--figure", FIGURE_SUFFIXES)
         if not path.lower().endswith(".svg"):
             _require_matplotlib(path)
-    paths = [outputs.report, outputs.latex, outputs.csv, *(path for _, path in outputs.figures)]
+    paths = [outputs.report, outputs.csv, *(path for _, path in outputs.figures)]
     names = [Path(path).absolute() for path in paths if path is not None]
     for name in names:
         if names.count(name) > 1:

@@ -34,7 +34,7 @@ from bestofk.cli.say import say
 
 COMMON = (
     "truth", "metric", "higher_is_better", "design", "where", "missing", "prefer", "margin",
-    "alpha", "test", "report_path", "figures", "latex", "csv", "as_json", "explain", "pairs",
+    "alpha", "test", "report_path", "figures", "csv", "as_json", "explain", "pairs",
     "quiet",
 )  # fmt: skip
 """Options that most people need."""

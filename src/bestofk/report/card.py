@@ -1,30 +1,25 @@
-"""The decision card of a report: the main facts in a few short rows."""
+"""The card of a page: the main facts in a few short rows."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from bestofk._base.formatting import counted
 from bestofk.decide.decision import Decision
-from bestofk.decide.from_pairs import StatedDecision
-from bestofk.decide.preference import Name
-from bestofk.decide.statements.stopped import mean_and_runs
 from bestofk.decide.statements.wording import level_words, shown_means, worse_than_best
-from bestofk.decide.stopping.result import Race, StoppedDecision
+from bestofk.decide.stopping.result import Race
 from bestofk.evals.costs import cost_phrase, main_cost
 from bestofk.evals.model_choice import ModelChoice
-from bestofk.losses.losses import Scores
 from bestofk.report.names import html_name, html_sentence
-from bestofk.run.study import Study
+from bestofk.report.provenance import left_out_of
+from bestofk.report.subject import Subject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(NamedTuple):
     """A label, a value in bold, and sentences below it."""
 
     label: str
@@ -34,36 +29,45 @@ class Row:
     """Classes of the style sheet: ``whole`` for a row of its own, ``alert`` for a failure."""
 
 
-def card_of(
-    order: Decision | None,
-    losses: Scores | None,
-    study: Study | None,
-    models: ModelChoice | None,
-    *,
-    left_out: Sequence[str],
-    names: Iterable[object],
-) -> tuple[Row, ...]:
+def card_of(subject: Subject) -> list[Row]:
     """Return the rows of the card: use, bound and basis, then cost and what was left out."""
-    names = set(names)
-    rows = [Row(label="Use", value="no learner")] if order is None else _decision(order)
-    basis = _based_on(order, losses, models)
-    saved = "" if study is None or study.race is None else _saved(study.race)
-    if basis:
-        notes = tuple(html_sentence(text, names) for text in (basis, saved) if text)
-        rows.append(Row(label="Based on", notes=notes))
-    if models is not None:
-        rows += _cost(models)
-    elif study is not None and order is not None and order.preference.kind == "measured":
-        rows += [
-            Row(label="Cost", notes=(cost.explain(),))
-            for name, cost in study.costs.items()
-            if name == order.recommended
-        ]
-    if left_out:
-        failed = study is not None and (study.failures or study.dropped)
-        texts = tuple(html_sentence(line, names) for line in left_out)
-        rows.append(Row(label="Left out", notes=texts, tone="whole alert" if failed else "whole"))
-    return tuple(rows)
+    decision, study = subject.decision, subject.study
+
+    def sentences(*texts: str) -> tuple[Markup, ...]:
+        return tuple(html_sentence(text, subject.names) for text in texts if text)
+
+    rows = [Row("Use", f"no {subject.noun}")] if decision is None else _use(decision)
+    saved = "" if subject.race is None else _saved(subject.race)
+    rows.append(Row("Based on", notes=sentences(_basis(subject), saved)))
+    cost = "" if subject.choice is None else _cost(subject.choice)
+    if study is not None and decision is not None and decision.preference.kind == "measured":
+        cost = study.costs[str(decision.recommended)].explain()
+    rows.append(Row("Cost", notes=(cost,) if cost else ()))
+    left_out = left_out_of(subject)
+    failed = study is not None and (study.failures or study.dropped)
+    tone = "whole alert" if failed else "whole"
+    rows.append(Row("Left out", notes=sentences(*left_out), tone=tone))
+    return [row for row in rows if row.value or row.notes]
+
+
+def _use(decision: Decision) -> list[Row]:
+    """Return the recommended learner, and how much worse than the best it is."""
+    best = decision.recommended
+    if best is None:
+        return [Row("Use", f"no {decision.noun}")]
+    runs = decision.runs_of(best)
+    over = "" if runs is None else f" over {counted(runs, decision.run_noun)}"
+    notes = [f"{decision.metric.mean} {shown_means(decision)[best]}{over}"]
+    if not decision.decidable:
+        notes.append("only if you must choose now")
+    rows = [Row("Use", html_name(best), tuple(notes))]
+    standing = next(row for row in decision.standings if row.name == best)
+    if standing.at_most is not None:
+        worse = worse_than_best(decision, standing)
+        worse = "0: no other may be the best" if worse == "0" else worse
+        confidence = f"{level_words(decision.alpha)} confidence"
+        rows.append(Row("Worse than the best by", notes=(worse, confidence)))
+    return rows
 
 
 def _saved(race: Race) -> str:
@@ -74,61 +78,33 @@ def _saved(race: Race) -> str:
     return f"Saved: {rest:,} of {counted(race.planned_fits, 'planned fit')}."
 
 
-def _cost(models: ModelChoice) -> list[Row]:
-    """Return the cost of the recommended model, if it is known."""
-    measure = main_cost(models.costs, models.cost_of)
-    if measure is None or models.recommended is None:
-        return []
-    phrase = cost_phrase(models.costs[measure][str(models.recommended)], measure, models.currency)
-    return [Row(label="Cost", notes=(phrase,))]
+def _cost(choice: ModelChoice) -> str:
+    """Return the cost of the recommended model; empty if it is not known."""
+    measure = main_cost(choice.costs, choice.cost_of)
+    best = choice.decision.recommended
+    if measure is None or best is None:
+        return ""
+    return cost_phrase(choice.costs[measure][str(best)], measure, choice.currency)
 
 
-def _decision(order: Decision) -> list[Row]:
-    """Return the recommended learner, and how much worse than the best it is."""
-    best = order.recommended
-    if best is None:
-        return [Row(label="Use", value=f"no {order.noun}")]
-    shown = (
-        mean_and_runs(order, best)
-        if isinstance(order, StoppedDecision)
-        else shown_means(order)[best]
-    )
-    notes = [f"{order.metric.mean} {shown}"]
-    if not order.decidable:
-        notes.append("only if you must choose now")
-    return [Row(label="Use", value=html_name(best), notes=tuple(notes)), *_bound(order, best)]
-
-
-def _bound(order: Decision, best: Name) -> list[Row]:
-    """Return how much worse than the best the recommended learner is, if that is known."""
-    row = next(row for row in order.standings if row.name == best)
-    if row.at_most is None:
-        return []
-    worse = "0: no other may be the best" if row.at_most == 0 else worse_than_best(order, row)
-    sure = f"{level_words(order.alpha)} confidence"
-    return [Row(label="Worse than the best by", notes=(worse, sure))]
-
-
-def _based_on(order: Decision | None, losses: Scores | None, models: ModelChoice | None) -> str:
-    if models is not None:
-        scores = models.scores
-        parts = [counted(len(scores.items), "item")]
-        if len(scores.tasks) > 1:
-            parts.append(counted(len(scores.tasks), "task"))
-        if scores.clusters:
-            parts.append(counted(len(scores.clusters), "cluster"))
-        if models.judge is not None:
-            return f"{' in '.join(parts)}, {models.judge.labelled:,} of them with human labels"
-        return f"{' in '.join(parts)}, scored by {models.decision.metric.name}"
-    design = order.design if order is not None else losses.design.describe() if losses else ""
-    if losses is None or len(losses.datasets) > 1 or losses.datasets == ("data",):
+def _basis(subject: Subject) -> str:
+    """Return what the decision is based on: items, battles, or the design of the table."""
+    decision, scores, choice = subject.decision, subject.scores, subject.choice
+    if hasattr(subject.record, "basis"):
+        return str(subject.record.basis())
+    if choice is not None:
+        counts = {"task": len(choice.scores.tasks), "cluster": len(choice.scores.clusters)}
+        more = [counted(n, noun) for noun, n in counts.items() if n > (noun == "task")]
+        items = " in ".join([counted(len(choice.scores.items), "item"), *more])
+        if choice.judge is not None:
+            return f"{items}, {choice.judge.labelled:,} of them with human labels"
+        return f"{items}, scored by {choice.decision.metric.name}"
+    design = scores.design.describe() if scores is not None else ""
+    if decision is not None:
+        design = decision.design
+    if scores is None or len(scores.datasets) > 1 or scores.datasets == ("data",):
         return design
-    return f"{losses.datasets[0]}, {design}" if design else str(losses.datasets[0])
-
-
-def result_card(value: StatedDecision) -> tuple[Row, ...]:
-    """Return the rows of a decision about battles, intervals or a printed table."""
-    return (*_decision(value.decision), Row(label="Based on", notes=(value.basis(),)))
+    return ", ".join(filter(None, [str(scores.datasets[0]), design]))
 
 
 def today() -> str:

@@ -1,22 +1,20 @@
-"""A methods paragraph that a paper can print, as text and as LaTeX with citations."""
+"""A methods paragraph that a paper can print, with the references it cites."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bestofk._base.formatting import counted, shortened
 from bestofk.decide.decision import Decision
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.statements.wording import level_words
 from bestofk.decide.stopping.result import Race
-from bestofk.losses.losses import Scores
-from bestofk.report.names import latex_escape, one_line
-from bestofk.run.study import Study
+from bestofk.report.names import one_line
+from bestofk.report.subject import Subject
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
@@ -26,67 +24,38 @@ if TYPE_CHECKING:
     from bestofk._base.registry import FunctionEntry
     from bestofk.stats.adjust import Correction
 
+_TESTS = (PAIRWISE_TESTS, MULTIPLE_TESTS, CLUSTERED_TESTS, LABELLED_TESTS)
 MAX_NAMES = 12
 """Learners that the paragraph names."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cited:
-    """A method as a paper names it, with the keys of its references."""
+class Cited(NamedTuple):
+    """A method as a paper names it, with its references."""
 
     text: str
-    keys: tuple[str, ...] = ()
-    bibtex: str = ""
-    """Entries of keys that are not in references.bib."""
+    entry: FunctionEntry | Correction | None = None
 
 
-def cited_test(name: str) -> Cited:
-    """Return a test with its references, if it is registered."""
-    for registry in (PAIRWISE_TESTS, MULTIPLE_TESTS, CLUSTERED_TESTS, LABELLED_TESTS):
+def _cited(name: str, text: str, *registries: Mapping[str, Any]) -> Cited:
+    """Return a method with its references, if it is registered."""
+    for registry in registries:
         if name in registry:
-            return _cited(registry[name], f"the test {name}")
-    return Cited(text=f"the test {name}")
-
-
-def cited_procedure(name: str) -> Cited:
-    """Return a procedure with its references, if it is registered."""
-    return _cited(PROCEDURES[name], name) if name in PROCEDURES else Cited(text=name)
-
-
-def cited_correction(name: str) -> Cited:
-    """Return a correction with its references."""
-    return _cited(CORRECTIONS[name], name)
-
-
-def _cited(entry: FunctionEntry | Correction, text: str) -> Cited:
-    return Cited(text=entry.called or text, keys=entry.citations, bibtex=entry.bibtex)
-
-
-class Bibliography:
-    """The references that a text cites."""
-
-    def __init__(self) -> None:
-        self._keys: dict[str, None] = {}
-        self._entries = dict(bibliography())
-
-    def cite(self, method: Cited) -> None:
-        """Add the references of a method."""
-        self._entries = {**_split(method.bibtex), **self._entries}
-        self._keys |= dict.fromkeys(method.keys)
-
-    def bibtex(self) -> str:
-        """Return the cited entries, each once."""
-        return "".join(f"{self._entries[key]}\n\n" for key in self._keys)[:-1]
-
-    def reference(self, key: str) -> str:
-        """Return ``Author and Author, year`` for running text."""
-        return reference(self._entries[key])
+            return Cited(registry[name].called or text, registry[name])
+    return Cited(text)
 
 
 @cache
 def bibliography() -> dict[str, str]:
     """Return the BibTeX entries of references.bib by key."""
     return _split(files("bestofk.report").joinpath("references.bib").read_text(encoding="utf-8"))
+
+
+def _references(entry: FunctionEntry | Correction | None) -> dict[str, str]:
+    """Return the BibTeX entries that a registered method cites, by key."""
+    if entry is None:
+        return {}
+    known = {**_split(entry.bibtex), **bibliography()}
+    return {key: known[key] for key in entry.citations}
 
 
 def doi_of(entry: FunctionEntry | Correction) -> str | None:
@@ -97,8 +66,7 @@ def doi_of(entry: FunctionEntry | Correction) -> str | None:
     >>> doi_of(PAIRWISE_TESTS["wilcoxon"])
     '10.2307/3001968'
     """
-    known = {**_split(entry.bibtex), **bibliography()}
-    found = (re.search(r"doi = \{(.+?)\}", known[key]) for key in entry.citations)
+    found = (re.search(r"doi = \{(.+?)\}", text) for text in _references(entry).values())
     return next((doi[1] for doi in found if doi), None)
 
 
@@ -133,77 +101,57 @@ def _plain(name: str) -> str:
 # The paragraph: a sequence of texts and cited methods.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Methods:
-    """The paragraph in two forms, and the references it cites."""
+class Methods(NamedTuple):
+    """The paragraph, and the references it cites."""
 
-    plain_text: str
-    latex: str
+    text: str
     bibtex: str
 
 
-Part = str | Cited
-Sentence = tuple[Part, ...]
+Sentence = tuple[str | Cited, ...]
 
 
-def methods_of(
-    order: Decision | None, losses: Scores | None, study: Study | None = None
-) -> Methods:
-    """Return the paragraph for a decision."""
-    sentences: list[Sentence] = [(_comparison(order, losses, study),)]
-    if order is not None:
-        sentences += _procedure(order)
-    if study is not None and study.race is not None:
-        sentences.append((_stopping(study.race),))
-    if study is not None and study.left_out:
-        learners = counted(len(study.left_out), "learner")
+def methods_of(subject: Subject) -> Methods:
+    """Return the paragraph for a result."""
+    sentences: list[Sentence] = [(_comparison(subject),)]
+    if subject.decision is not None:
+        sentences += _procedure(subject.decision)
+    if subject.race is not None:
+        sentences.append((_stopping(subject.race),))
+    if subject.study is not None and subject.study.left_out:
+        learners = counted(len(subject.study.left_out), "learner")
         sentences.append((f"Because fits failed, {learners} had to be left out.",))
     sentences.append((f"All computations were made with bestofk {__version__}.",))
-    parts = [part for sentence in sentences for part in (*sentence, " ")][:-1]
-    references = Bibliography()
-    for part in parts:
-        if isinstance(part, Cited):
-            references.cite(part)
-    return Methods(
-        plain_text="".join(_plain_part(part, references) for part in parts),
-        latex="".join(map(_latex_part, parts)),
-        bibtex=references.bibtex(),
-    )
+    words: list[str] = []
+    cited: dict[str, str] = {}
+    for part in [part for sentence in sentences for part in (*sentence, " ")][:-1]:
+        if isinstance(part, str):
+            words.append(part)
+            continue
+        references = _references(part.entry)
+        cited |= references
+        inside = "; ".join(map(reference, references.values()))
+        words.append(f"{part.text} ({inside})" if inside else part.text)
+    return Methods("".join(words), "\n\n".join(cited.values()))
 
 
-def _plain_part(part: Part, references: Bibliography) -> str:
-    if isinstance(part, str):
-        return part
-    if not part.keys:
-        return part.text
-    return f"{part.text} ({'; '.join(map(references.reference, part.keys))})"
-
-
-def _latex_part(part: Part) -> str:
-    if isinstance(part, str):
-        return latex_escape(part)
-    citation = f"~\\cite{{{','.join(part.keys)}}}" if part.keys else ""
-    return latex_escape(part.text) + citation
-
-
-def _comparison(order: Decision | None, losses: Scores | None, study: Study | None) -> str:
+def _comparison(subject: Subject) -> str:
     """Return what was compared, on which data and by which design."""
-    names = order.by_preference if order else losses.learners  # type: ignore[union-attr]
-    learners = f"{counted(len(names), order.noun if order else 'learner')} ({_shortened(names)})"
-    if losses is None:
-        return f"We compared {learners}."
-    if losses.datasets == ("data",):
-        data = ""
-    elif len(losses.datasets) == 1:
-        data = f" on the data set {one_line(losses.datasets[0])}"
-    else:
-        data = f" on {len(losses.datasets)} data sets"
-    basis = f"by {losses.design.describe()}"
-    if order is not None and order.on_items:
-        basis = f"on the basis of {order.design}"
-    metric = "" if losses.loss_name == "loss" else f"; the metric was {losses.metric.name}"
-    seed = f", random state {study.random_state}" if study is not None else ""
-    return f"We compared {learners}{data} {basis}{metric}{seed}."
+    decision, scores, names = subject.decision, subject.scores, subject.learners
+    compared = f"We compared {counted(len(names), subject.noun)} ({_shortened(names)})"
+    if scores is None:
+        design = "" if decision is None else f" on the basis of {decision.design}"
+        return f"{compared}{design}."
+    data = f" on {len(scores.datasets)} data sets"
+    if len(scores.datasets) == 1:
+        name = scores.datasets[0]
+        data = "" if name == "data" else f" on the data set {one_line(name)}"
+    basis = f"by {scores.design.describe()}"
+    if decision is not None and decision.on_items:
+        basis = f"on the basis of {decision.design}"
+    metric = "" if scores.loss_name == "loss" else f"; the metric was {scores.metric.name}"
+    seed = "" if subject.study is None else f", random state {subject.study.random_state}"
+    return f"{compared}{data} {basis}{metric}{seed}."
 
 
 def _shortened(names: Sequence[object]) -> str:
@@ -224,7 +172,8 @@ def _stopping(race: Race) -> str:
 
 def _procedure(order: Decision) -> list[Sentence]:
     """Return how the decision was made."""
-    procedure, test = cited_procedure(order.procedure), cited_test(order.test)
+    procedure = _cited(order.procedure, order.procedure, PROCEDURES)
+    test = _cited(order.test, f"the test {order.test}", *_TESTS)
     level = f"at level {order.alpha:g}"
     if order.best is not None:
         sentences = _comparisons_with_best(order, procedure, test)
@@ -283,5 +232,5 @@ def _family(order: Decision) -> Sentence:
         return (f"{sides}, one comparison",)
     if not CORRECTIONS[evidence.family.correction].adjusts:
         return (f"{sides}, without correction for the {count}",)
-    correction = cited_correction(evidence.family.correction)
+    correction = _cited(evidence.family.correction, "", CORRECTIONS)
     return (f"{sides}, with p-values adjusted by ", correction, f" over {count}")

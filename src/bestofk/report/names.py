@@ -1,4 +1,4 @@
-"""Escape names, which may hold any characters, for HTML, Markdown and LaTeX."""
+"""Names, which may hold any characters, on a page."""
 
 from __future__ import annotations
 
@@ -12,29 +12,6 @@ from bestofk._base.formatting import printable
 
 MAX_NAME_LENGTH = 60
 """Characters of a name that a page shows; its title attribute holds the full name."""
-
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    "-": "{-}",
-    "`": r"\textasciigrave{}",
-    "'": r"\textquotesingle{}",
-    "[": "{[}",
-    "]": "{]}",
-}
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$])")
 _RIGHT_TO_LEFT = {"R", "AL", "AN", "RLE", "RLO", "RLI", "LRE", "LRO", "LRI", "FSI", "PDF", "PDI"}
 
 
@@ -93,34 +70,3 @@ def _is_special(name: str) -> bool:
     return not name.isascii() and any(
         unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in name
     )
-
-
-def latex_text(text: object) -> str:
-    r"""Escape text for LaTeX.
-
-    Examples
-    --------
-    >>> print(latex_text("50% of {x_1}"))
-    50\% of \{x\_1\}
-    """
-    return latex_escape(one_line(text))
-
-
-def latex_escape(line: str) -> str:
-    """Escape one line for LaTeX; keep the blanks at its ends."""
-    # LaTeX joins runs of hyphens to dashes; leave single hyphens alone.
-    return "".join(
-        character if character == "-" and "--" not in line else _LATEX.get(character, character)
-        for character in line
-    )
-
-
-def markdown_text(text: object) -> str:
-    r"""Escape text for Markdown, including cells of tables.
-
-    Examples
-    --------
-    >>> print(markdown_text("a|b *c* <d>"))
-    a\|b \*c\* \<d\>
-    """
-    return _MARKDOWN.sub(r"\\\1", one_line(text)).replace("&", "&amp;")

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from contextlib import suppress
+from typing import NamedTuple
 
 from markupsafe import Markup
 
 from bestofk._base.errors import BestOfKError
-from bestofk.decide.decision import Decision
 from bestofk.decide.registry import decides_by
-from bestofk.losses.losses import Scores
 from bestofk.report.figures.output import svg
 from bestofk.report.figures.picture import Picture
 from bestofk.report.figures.registry import FIGURES
 from bestofk.report.figures.style import ANY_PAPER, MIN_WIDTH, SMALL, Paper
+from bestofk.report.subject import Subject
 
 MAX_LEARNERS_IN_STEPS = 8
 """If there are more learners, the page leaves out the figure of the steps."""
@@ -33,29 +32,23 @@ PHONE_PIXELS = 350.0
 """Width of a figure on screens that are 390 pixels wide."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnFigure:
+class DrawnFigure(NamedTuple):
     """A figure of a page."""
 
     name: str
     title: str
     caption: str
     variants: tuple[tuple[Markup, float], ...]
-    """SVG and its width in pixels, in which the smallest text can be read: the widest first, and
-    one for phones if the first is wider than a phone."""
-
-
-def drawn(
-    figure: str, layout: Callable[[Paper], Picture], *, title: str, caption: str
-) -> DrawnFigure:
-    """Return a figure as SVG for a page."""
-    return DrawnFigure(name=figure, title=title, caption=caption, variants=variants_of(layout))
+    """SVG and its width in pixels; see `variants_of`."""
 
 
 def variants_of(
     layout: Callable[[Paper], Picture], phone: float = PHONE_PIXELS
 ) -> tuple[tuple[Markup, float], ...]:
-    """Return a figure as SVG with its width in pixels, and again for phones if it is wider."""
+    """Return a figure as SVG with its width in pixels, and again for phones if it is wider.
+
+    The smallest text can be read at these widths.
+    """
     wide = layout(ANY_PAPER)
     variants = [(Markup(svg(wide)), _pixels(wide))]
     if _pixels(wide) > phone and len(variants[0][0]) <= MAX_CHARACTERS:
@@ -73,153 +66,118 @@ def _pixels(picture: Picture) -> float:
     return round(picture.width * max(PIXELS_PER_POINT, MIN_TEXT_PIXELS / smallest), 1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageFigure:
+class PageFigure(NamedTuple):
     """A figure of the registry, with its heading and its caption on a page."""
 
     kind: str
     title: str
     caption: str
-    condition: Callable[[Decision, Scores], bool] = lambda *_: True
+    condition: Callable[[Subject], bool] = lambda _: True
     """Condition besides those of the registry."""
 
-    def belongs(self, order: Decision, losses: Scores) -> bool:
-        """Return whether a page about this decision shows the figure."""
-        return FIGURES[self.kind].fits(order) and self.condition(order, losses)
 
-    def draw(self, order: Any) -> DrawnFigure:
-        """Return the figure as SVG for a page."""
-        return drawn(
-            self.kind,
-            lambda paper: FIGURES[self.kind].layout(order, paper=paper),
-            title=self.title,
-            caption=self.caption,
-        )
+def _same_runs(subject: Subject) -> bool:
+    return subject.race is None or len(set(subject.race.runs.values())) == 1
 
 
-def _is_complete(order: Decision) -> bool:
-    """Return whether every learner ran to the end of the plan."""
-    return order.runs_of(order.by_preference[0]) is None
+def _several_losses(subject: Subject) -> bool:
+    scores = subject.scores
+    if scores is None or subject.decision is None or scores.design.on_test_set:
+        return False
+    few = len(subject.learners) <= MAX_LEARNERS
+    return few and scores.values[0].size > 1 and subject.race is None
 
 
-def _decided_by_preference(order: Decision, _: Scores) -> bool:
-    return decides_by(order.procedure) in ("best", "steps")
+def _few_means(subject: Subject) -> bool:
+    scores, decision = subject.scores, subject.decision
+    if scores is None or decision is None or not len(decision.evidence):
+        return False
+    return len(scores.datasets) * len(scores.learners) <= MAX_MEANS and subject.race is None
 
 
-def _few_learners(order: Decision, _: Scores) -> bool:
-    few = len(order.by_preference) <= MAX_LEARNERS_IN_STEPS
-    return few and order.preference.stated and _is_complete(order)
+def _few_steps(subject: Subject) -> bool:
+    return len(subject.learners) <= MAX_LEARNERS_IN_STEPS and subject.race is None
 
 
-def _many_learners(order: Decision, _: Scores) -> bool:
-    return len(order.by_preference) > 2
-
-
-def _several_losses(order: Decision, losses: Scores) -> bool:
-    several = losses.values[0].size > 1 and not losses.design.on_test_set
-    return several and len(order.by_preference) <= MAX_LEARNERS and _is_complete(order)
-
-
-def _matrix_fits(order: Decision, _: Scores) -> bool:
-    return len(order.by_preference) <= MAX_LEARNERS
-
-
-def _several_datasets(_: Decision, losses: Scores) -> bool:
-    return len(losses.datasets) > 1
-
-
-def _few_means(order: Decision, losses: Scores) -> bool:
-    few = len(losses.datasets) * len(losses.learners) <= MAX_MEANS
-    return few and len(order.evidence) > 0 and _is_complete(order)
+def _by_preference(subject: Subject) -> bool:
+    decision = subject.decision
+    return decision is not None and decides_by(decision.procedure) in ("best", "steps")
 
 
 PAGE_FIGURES = (
     PageFigure(
-        kind="race",
-        title="How the race went",
-        caption="The mean of every learner by run. A cross marks when it was stopped, and why.",
+        "race",
+        "How the race went",
+        "The mean of every learner by run. A cross marks when it was stopped, and why.",
+    ),
+    PageFigure("gate", "Builds", "The difference of every build from its baseline."),
+    PageFigure(
+        "frontier",
+        "Quality against cost",
+        "The thick line joins those that no other beats in both.",
+        # means over different runs or data sets cannot be ranked
+        _same_runs,
+    ),
+    PageFigure("losses", "What was measured", "One row each, with its mean.", _several_losses),
+    PageFigure(
+        "heatmap",
+        "Data set by data set",
+        "The mean of every learner on every data set, the best of each marked.",
+        _few_means,
     ),
     PageFigure(
-        kind="losses",
-        title="What was measured",
-        caption="One row per learner, with its mean.",
-        condition=_several_losses,
+        "ranks",
+        "Ranks over the data sets",
+        "How often every learner came first, second and so on.",
+        _few_means,
     ),
     PageFigure(
-        kind="heatmap",
-        title="Data set by data set",
-        caption="The mean of every learner on every data set, the best of each marked.",
-        condition=_few_means,
+        "graph",
+        "Where the data override the preference",
+        "By preference, the most preferred first. An arrow leads to one that is shown to be "
+        "better.",
+        _by_preference,
     ),
     PageFigure(
-        kind="ranks",
-        title="Ranks over the data sets",
-        caption="How often every learner came first, second and so on.",
-        condition=_few_means,
+        "critical-difference",
+        "Critical differences",
+        "Learners that a bar joins are not shown to differ.",
+        lambda subject: subject.scores is not None and len(subject.scores.datasets) > 1,
     ),
     PageFigure(
-        kind="graph",
-        title="Where the data override the preference",
-        caption="By preference, the most preferred first. An arrow leads to one that is "
-        "shown to be better.",
-        condition=_decided_by_preference,
+        "critical-difference-ranks",
+        "Critical differences of ranks",
+        "The usual diagram: average ranks and Nemenyi's test. The decision uses the test above.",
     ),
     PageFigure(
-        kind="critical-difference",
-        title="Critical differences",
-        caption="Learners that a bar joins are not shown to differ.",
-        condition=_several_datasets,
+        "rank-intervals",
+        "Ranks that the data allow",
+        "Each bar reaches from the best to the worst rank.",
+        lambda subject: len(subject.learners) > 2,
     ),
     PageFigure(
-        kind="critical-difference-ranks",
-        title="Critical differences of ranks",
-        caption="The usual diagram: average ranks and Nemenyi's test. The decision uses the test "
-        "above.",
+        "matrix",
+        "Every pair",
+        "The difference of every pair, its p-value, and which one is shown to be better.",
+        lambda subject: len(subject.learners) <= MAX_LEARNERS,
     ),
     PageFigure(
-        kind="rank-intervals",
-        title="Ranks that the data allow",
-        caption="Each bar reaches from the best to the worst rank.",
-        condition=_many_learners,
-    ),
-    PageFigure(
-        kind="matrix",
-        title="Every pair",
-        caption="The difference of every pair, its p-value, and which one is shown to be better.",
-        condition=_matrix_fits,
-    ),
-    PageFigure(
-        kind="steps",
-        title="Step by step: candidates and choices",
-        caption="The candidates of every step, and the chosen one.",
-        condition=_few_learners,
+        "steps",
+        "Step by step: candidates and choices",
+        "The candidates of every step, and the chosen one.",
+        _few_steps,
     ),
 )
 
 
-def dot_plot_of(order: Decision, losses: Scores) -> str:
-    """Return the losses as dots in fixed colours, for other pages; empty if they do not fit."""
-    from bestofk.report.figures.kinds.loss_points import layout_losses
-
-    if not _several_losses(order, losses):
-        return ""
-    try:
-        return svg(layout_losses(order), themed=False)
-    except BestOfKError:
-        return ""
-
-
-def figures_of(order: Decision | None, losses: Scores | None) -> list[DrawnFigure]:
-    """Return the figures of a decision as SVG for a page."""
-    figures: list[DrawnFigure] = []
-    if order is None or losses is None:
-        return figures
-    for figure in PAGE_FIGURES:
-        if not figure.belongs(order, losses):
-            continue
-        try:
-            figures.append(figure.draw(order))
-        except BestOfKError:
-            # Write the report without a figure that does not fit this design.
-            continue
+def figures_of(subject: Subject) -> list[DrawnFigure]:
+    """Return the figures of a result as SVG for a page."""
+    figures = []
+    for kind, title, caption, condition in PAGE_FIGURES:
+        entry = FIGURES[kind]
+        if entry.fits(subject.record) and condition(subject):
+            # leave out a figure that does not fit this design
+            with suppress(BestOfKError):
+                variants = variants_of(lambda paper: entry.layout(subject.record, paper=paper))  # noqa: B023
+                figures.append(DrawnFigure(kind, title, caption, variants))
     return figures

@@ -5,51 +5,35 @@ from __future__ import annotations
 import platform
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import Any, NamedTuple
 
-from bestofk._base.formatting import counted
+from bestofk._base.formatting import counted, number
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.settings import Settings
-from bestofk.evals.model_choice import ModelChoice
-from bestofk.losses.losses import Scores
-from bestofk.report.tables import Column, OutputTable
+from bestofk.report.subject import Subject
+from bestofk.report.tables import OutputTable, rows_table
 from bestofk.run.store.url import hide_passwords
 from bestofk.run.study import Study
 from bestofk.splits.plans import YOUR_SPLITS
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.version import __version__
 
-if TYPE_CHECKING:
-    from bestofk.run.record import StudyRecord
-
 MAX_FINGERPRINTS = 200
 """Rows of a table of fingerprints; the store has all."""
 
 
-def left_out_of(
-    order: Decision | None, study: Study | None, models: ModelChoice | None
-) -> list[str]:
+def left_out_of(subject: Subject) -> list[str]:
     """Return sentences about what failed or was dropped; none if everything counts."""
-    sentences: list[str] = []
-    if study is not None:
-        sentences += [one.text for one in study.select("left out")]
-    elif order is not None:
-        sentences += [one.text for one in order.select("left out")]
-    if models is not None:
-        sentences += models.left_out
-    return list(dict.fromkeys(sentences))
+    sentences = [one.text for one in subject.record.select("left out")]
+    return list(dict.fromkeys([*sentences, *(subject.choice.left_out if subject.choice else ())]))
 
 
-def facts_of(
-    order: Decision | None,
-    losses: Scores | None,
-    study: Study | None,
-    models: ModelChoice | None = None,
-) -> list[tuple[str, str]]:
+def facts_of(subject: Subject) -> list[tuple[str, str]]:
     """Return labels and values that say how the result was obtained."""
+    decision, scores, study = subject.decision, subject.scores, subject.study
     facts: list[tuple[str, str]] = []
     if study is not None:
         # imports scikit-learn, which other results do not need
@@ -57,53 +41,46 @@ def facts_of(
 
         others = [other.loss for other in study.others]
         decides = f"{study.loss} (decides)" if others else study.loss
+        prepared = " ".join(preparation_sentences(study.preparation))
         facts += [
             ("Plan", f"{study.plan} ({study.losses.design.describe()})"),
             ("Loss", ", ".join([decides, *others])),
             ("Random state", str(study.random_state)),
             ("Data sets", str(len(study.losses.datasets))),
             ("Store", hide_passwords(study.store)),
-            (
-                "Columns and missing cells",
-                " ".join(preparation_sentences(study.preparation)) or "none",
-            ),
+            ("Columns and missing cells", prepared or "none"),
+            ("Data as read", " ".join(study.assumed)),
         ]
-        if study.assumed:
-            facts.append(("Data as read", " ".join(study.assumed)))
-    elif models is not None:
-        facts.append(("Logs as read", " ".join(models.account)))
-    elif losses is not None:
+    elif subject.choice is not None:
+        facts.append(("Logs as read", " ".join(subject.choice.account)))
+    elif scores is not None:
+        facts += [("Losses", " ".join(scores.account)), ("Design", scores.design.describe())]
+    if decision is not None:
+        reason = f" ({decision.test_reason})" if decision.test_reason else ""
         facts += [
-            ("Losses", " ".join(losses.account)),
-            ("Design", losses.design.describe()),
+            ("Procedure", decision.procedure),
+            ("Test", f"{decision.test}{reason}"),
+            ("Alpha", f"{decision.alpha:g}"),
+            ("Correction" if decision.best is None else "Correction of pairs", decision.correction),
+            ("Arguments of the test", _test_arguments(decision)),
         ]
-    if order is not None:
-        facts += [
-            ("Procedure", order.procedure),
-            ("Test", f"{order.test} ({order.test_reason})" if order.test_reason else order.test),
-            ("Alpha", f"{order.alpha:g}"),
-            ("Correction" if order.best is None else "Correction of pairs", order.correction),
-        ]
-        arguments = _test_arguments(order)
-        if arguments:
-            facts.append(("Arguments of the test", arguments))
-    if losses is not None:
-        facts.append(("Fingerprint of losses", losses.fingerprint))
-    facts.append(("Versions", _versions(study.record if study is not None else None)))
-    return facts
+    if scores is not None:
+        facts.append(("Fingerprint of losses", scores.fingerprint))
+    facts.append(("Versions", _versions(None if study is None else dict(study.record.versions))))
+    return [(label, text) for label, text in facts if text]
 
 
 def _test_arguments(order: Decision) -> str:
     if order.test_choice is None:
         return ""
     return ", ".join(
-        f"{name} = {value}"
+        f"{name} = {number(value) if isinstance(value, float) else value}"
         for name, value in order.test_choice.arguments.items()
         if isinstance(value, str | int | float | bool)
     )
 
 
-def _versions(record: StudyRecord | None) -> str:
+def _versions(ran: dict[str, str] | None) -> str:
     """Return the versions that ran the study, and those that decided if they differ."""
     current = {
         "bestofk": __version__,
@@ -111,12 +88,9 @@ def _versions(record: StudyRecord | None) -> str:
         "numpy": version("numpy"),
         "scipy": version("scipy"),
     }
-    if record is None:
-        return _listed(current)
-    ran = dict(record.versions)
-    decided = {name: number for name, number in current.items() if ran.get(name, number) != number}
-    listed = _listed({**current, **ran})
-    return f"{listed}; decided with {_listed(decided)}" if decided else listed
+    ran = {**current, **(ran or {})}
+    decided = {name: number for name, number in current.items() if ran[name] != number}
+    return _listed(ran) + (f"; decided with {_listed(decided)}" if decided else "")
 
 
 def _listed(versions: dict[str, str]) -> str:
@@ -126,33 +100,33 @@ def _listed(versions: dict[str, str]) -> str:
 # The command or the call that repeats the result.
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Repeat:
+class Repeat(NamedTuple):
     """Text that repeats the result when typed."""
 
     heading: str
     text: str
 
 
-def repeat_of(order: Decision | None, study: Study | None, command: Sequence[str] = ()) -> Repeat:
-    """Return the command line if there was one, otherwise the call."""
-    record = None if study is None else study.record
-    command = command or (() if record is None else record.command)
+def repeat_of(subject: Subject, command: Sequence[str] = ()) -> Repeat | None:
+    """Return the command line if there was one, otherwise the call, if it is known."""
+    study, decision = subject.study, subject.decision
+    if study is not None:
+        command = command or study.record.command
     if command:
         text = " ".join(shlex.quote(hide_passwords(word)) for word in command)
         heading = "The command that repeats it"
         if study is not None and study.store != "memory":
             # anyone who can write to the store can change it
             heading = f"{heading} (text from the store; read it before you run it)"
-        return Repeat(heading=heading, text=text)
-    call = "import bestofk as bk"
+        return Repeat(heading, text)
     if study is not None:
-        call = _compare_call(order, study)
-    elif order is not None:
-        call = _call(
-            "order = bk.compare_scores", ["losses", *_assignments(_decision_arguments(order))]
-        )
-    return Repeat(heading="The call that repeats it", text=call)
+        call = _compare_call(decision, study)
+    elif decision is not None and decision.problem is not None and subject.choice is None:
+        arguments = _assignments(_decision_arguments(decision))
+        call = _call("result = bk.compare_scores", ["losses", *arguments])
+    else:
+        return None
+    return Repeat("The call that repeats it", call)
 
 
 def _decision_arguments(order: Decision) -> dict[str, str]:
@@ -202,17 +176,13 @@ _COMPARE_SETTINGS = ("prefer", "margin", "alpha", "test")
 """Settings that `compare` has as keywords."""
 
 
-def _plan_argument(plan: str) -> str:
-    return "cv=..." if plan == YOUR_SPLITS else f"cv={plan!r}"
-
-
 def _compare_call(order: Decision | None, study: Study) -> str:
     record = study.record
     learners = ", ".join(f"{learner.name!r}: ..." for learner in record.learners)
     arguments = [
         f"{{{learners}}}",
         f"data={[data.name for data in record.datasets]!r}",
-        _plan_argument(record.plan),
+        "cv=..." if record.plan == YOUR_SPLITS else f"cv={record.plan!r}",
         f"scoring={list(record.losses) if len(record.losses) > 1 else record.loss!r}",
         f"random_state={record.random_state}",
     ]
@@ -231,7 +201,7 @@ def _compare_call(order: Decision | None, study: Study) -> str:
         arguments.append(
             f"stop=bk.StopRule(target={study.race.target!r}, risk={study.race.risk!r})"
         )
-    return _call("study = bk.compare", arguments)
+    return _call("result = bk.compare", arguments)
 
 
 # Fingerprints of learners and data sets.
@@ -243,30 +213,21 @@ def origin_tables(study: Study | None) -> list[OutputTable]:
         return []
     record = study.record
     learners, datasets = record.learners[:MAX_FINGERPRINTS], record.datasets[:MAX_FINGERPRINTS]
+    origins: dict[str, dict[str, list[Any]]] = {
+        f"Settings and fingerprints of {counted(len(record.learners), 'learner')}": {
+            "learner": [x.name for x in learners],
+            "settings": [x.settings for x in learners],
+            "fingerprint": [x.fingerprint for x in learners],
+        },
+        f"Sizes and fingerprints of {counted(len(record.datasets), 'data set')}": {
+            "dataset": [x.name for x in datasets],
+            "rows": [x.rows for x in datasets],
+            "columns": [x.columns for x in datasets],
+            "fingerprint": [x.fingerprint for x in datasets],
+            "first_splits": [x.splits[0][2] if x.splits else None for x in datasets],
+        },
+    }
     return [
-        OutputTable(
-            name="learner-origins",
-            title=f"Settings and fingerprints of {counted(len(record.learners), 'learner')}",
-            columns=(
-                Column("learner", "Learner", "name", [x.name for x in learners]),
-                Column("settings", "Settings", "code", [x.settings for x in learners]),
-                Column("fingerprint", "Fingerprint", "code", [x.fingerprint for x in learners]),
-            ),
-        ),
-        OutputTable(
-            name="data-origins",
-            title=f"Sizes and fingerprints of {counted(len(record.datasets), 'data set')}",
-            columns=(
-                Column("dataset", "Data set", "name", [x.name for x in datasets]),
-                Column("rows", "Rows", "count", [x.rows for x in datasets]),
-                Column("columns", "Columns", "count", [x.columns for x in datasets]),
-                Column("fingerprint", "Fingerprint", "code", [x.fingerprint for x in datasets]),
-                Column(
-                    "splits",
-                    "First splits",
-                    "code",
-                    [x.splits[0][2] if x.splits else None for x in datasets],
-                ),
-            ),
-        ),
+        rows_table(f"origins-{k}", title, columns)
+        for k, (title, columns) in enumerate(origins.items())
     ]

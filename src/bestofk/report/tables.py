@@ -1,20 +1,18 @@
-"""Tables of results, and their forms: data frame, CSV, Markdown, LaTeX and HTML."""
+"""Tables of results: the learners, the pairs, the data sets, failures; as CSV, frame and HTML."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from bestofk._base.checks import one_of
 from bestofk._base.formatting import counted, duration, escaped, pvalue_text, rounded
-from bestofk._base.results import Presented
 from bestofk.data.tables.workbooks import as_text_cell
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence
@@ -24,20 +22,31 @@ from bestofk.decide.statements.wording import (
     shown_means,
     worse_than_best,
 )
-from bestofk.decide.stopping.result import StoppedEvidence
+from bestofk.decide.stopping.result import StoppedDecision, StoppedEvidence
+from bestofk.evals.costs import shown_cost
 from bestofk.losses.losses import Scores
 from bestofk.report.figures.comparisons import bounds_note, interval_words
-from bestofk.report.names import html_name, html_sentence, latex_text, markdown_text
-from bestofk.report.page_figures import dot_plot_of
-from bestofk.run.study import Cost, FailedCell, Study
+from bestofk.report.names import html_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from bestofk.run.conclude import OtherMetric
+    from bestofk.run.study import FailedCell
 
 Kind = Literal["name", "text", "number", "pvalue", "count", "seconds", "bytes", "code"]
-_TEXT_KINDS = ("name", "text", "code")
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(
+        ("a", "b", "learner", "model", "name", "best", "recommended", "better"), "name"
+    ),
+    **dict.fromkeys(("p", "adjusted_p", "pvalue", "pvalue_low", "pvalue_high"), "pvalue"),
+    **dict.fromkeys(("adjusted_pvalue", "adjusted_pvalue_low", "adjusted_pvalue_high"), "pvalue"),
+    **dict.fromkeys(("fit_time", "predict_time", "latency"), "seconds"),
+    **dict.fromkeys(("settings", "fingerprint", "first_splits"), "code"),
+    "dataset": "name",
+    "item": "name",
+    "size": "bytes",
+}
+"""Kind of a column by its name; otherwise its cells decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +63,51 @@ class Column:
     texts: Sequence[str] | None = None
     """The cells as text, if other views round them, too."""
 
-    def shown(self) -> list[str]:
+    @property
+    def side(self) -> str:
+        """Class of the style sheet: words to the left, numbers to the right."""
+        return "w" if self.kind in ("name", "text", "code") else "n"
+
+    def shown(self) -> Sequence[str]:
         """Return the cells as text; numbers have the same number of decimals."""
         if self.texts is not None:
-            return list(self.texts)
+            return self.texts
         if self.kind == "number":
-            return _numbers(self.cells)
-        return [_shown(self.kind, cell) for cell in self.cells]
+            return numbers_of(self.cells)
+        return ["" if cell is None else _FORMS.get(self.kind, _words)(cell) for cell in self.cells]
+
+    def html(self) -> Sequence[str]:
+        """Return the cells for a page, which escapes what is not marked as HTML."""
+        if self.kind == "name":
+            return ["" if cell is None else html_name(cell) for cell in self.cells]
+        if self.kind == "code":
+            return [Markup("<code>{}</code>").format(text) for text in self.shown()]
+        return self.shown()
+
+
+def numbers_of(cells: Sequence[Any], uncertainty: float | None = None) -> list[str]:
+    """Return numbers with the same number of decimals; an empty cell stays empty."""
+    texts = iter(rounded([float(cell) for cell in cells if cell is not None], uncertainty))
+    return ["" if cell is None else next(texts) for cell in cells]
+
+
+def _words(cell: Any) -> str:
+    return ("yes" if cell else "no") if isinstance(cell, bool) else str(cell)
+
+
+def _bytes(size: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
+
+
+_FORMS: dict[str, Callable[[Any], str]] = {
+    "pvalue": pvalue_text,
+    "seconds": duration,
+    "bytes": _bytes,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +139,16 @@ class OutputTable:
 
     @property
     def titled(self) -> list[Column]:
-        """The columns that readers see."""
-        return [column for column in self.columns if column.title]
+        """The columns that readers see: those with a title and at least one cell."""
+        return [
+            column
+            for column in self.columns
+            if column.title and any(cell is not None for cell in column.cells)
+        ]
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the rows of the page, one cell for each of `titled`."""
+        return list(zip(*(column.html() for column in self.titled), strict=True))
 
     def to_frame(self) -> pd.DataFrame:
         """Return the table with all digits as a data frame."""
@@ -106,109 +161,9 @@ class OutputTable:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow([_csv_cell(column.key) for column in self.columns])
-        for row in self._rows([list(column.cells) for column in self.columns]):
+        for row in zip(*(column.cells for column in self.columns), strict=True):
             writer.writerow([_csv_cell(cell) for cell in row])
         return text.getvalue()
-
-    def to_markdown(self) -> str:
-        """Return the rounded table as GitHub's Markdown."""
-        heads = [markdown_text(column.title) for column in self.titled]
-        rules = [":--" if column.kind in _TEXT_KINDS else "--:" for column in self.titled]
-        rows = self._rows([list(map(markdown_text, column.shown())) for column in self.titled])
-        lines = [heads, rules, *rows]
-        return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-    def to_latex(self) -> str:
-        """Return the rounded table as LaTeX with the rules of the package booktabs."""
-        layout = "".join("l" if column.kind in _TEXT_KINDS else "r" for column in self.titled)
-        rows = self._rows(
-            [[_latex(column.kind, text) for text in column.shown()] for column in self.titled]
-        )
-        lines = [
-            "% \\usepackage{booktabs}",
-            "\\begin{table}",
-            "  \\centering",
-            f"  \\caption{{{latex_text(self.caption)}}}",
-            f"  \\begin{{tabular}}{{{layout}}}",
-            "    \\toprule",
-            f"    {' & '.join(latex_text(column.title) for column in self.titled)} \\\\",
-            "    \\midrule",
-            *(f"    {' & '.join(row)} \\\\" for row in rows),
-            "    \\bottomrule",
-            "  \\end{tabular}",
-            "\\end{table}",
-        ]
-        return "\n".join(lines) + "\n"
-
-    def to_html(self) -> Markup:
-        """Return the rounded table as a ``<table>``."""
-        kinds = ["w" if column.kind in _TEXT_KINDS else "n" for column in self.titled]
-        head = "".join(
-            f'<th scope="col" class="{kind}">{escape(column.title)}</th>'
-            for kind, column in zip(kinds, self.titled, strict=True)
-        )
-        cells = [
-            [f'<td class="{kind}">{_html(column.kind, cell)}</td>' for cell in column.cells]
-            if column.kind in ("name", "code")
-            else [f'<td class="{kind}">{escape(text)}</td>' for text in column.shown()]
-            for kind, column in zip(kinds, self.titled, strict=True)
-        ]
-        body = "".join(f"<tr>{''.join(row)}</tr>\n" for row in self._rows(cells))
-        # All parts are escaped above.
-        return Markup(
-            f"<table><caption>{escape(self.caption)}</caption>"
-            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table>"
-        )
-
-    def without_empty(self) -> OutputTable:
-        """Return the table without columns that have only empty cells."""
-        columns = (
-            column for column in self.columns if any(cell is not None for cell in column.cells)
-        )
-        return replace(self, columns=tuple(columns))
-
-    def _rows(self, columns: list[list[Any]]) -> Iterable[tuple[Any, ...]]:
-        return zip(*columns, strict=True)
-
-
-def _shown(kind: Kind, cell: Any) -> str:
-    if cell is None:
-        return ""
-    if kind == "pvalue":
-        return pvalue_text(float(cell))
-    if kind == "seconds":
-        return duration(float(cell))
-    if kind == "bytes":
-        return _bytes(float(cell))
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    return str(cell)
-
-
-def _numbers(cells: Sequence[Any]) -> list[str]:
-    """Format a column of numbers alike; an empty cell stays empty."""
-    texts = iter(rounded([float(cell) for cell in cells if cell is not None]))
-    return ["" if cell is None else next(texts) for cell in cells]
-
-
-def _latex(kind: Kind, text: str) -> str:
-    """Escape a cell; outside of formulas LaTeX would set a minus as a hyphen."""
-    minus = kind == "number" and text.startswith("-")
-    return f"$-${latex_text(text[1:])}" if minus else latex_text(text)
-
-
-def _html(kind: Kind, cell: Any) -> Markup:
-    if cell is None:
-        return Markup("")
-    return html_name(cell) if kind == "name" else Markup("<code>{}</code>").format(cell)
-
-
-def _bytes(size: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} GB"
 
 
 def _csv_cell(cell: Any) -> Any:
@@ -218,132 +173,74 @@ def _csv_cell(cell: Any) -> Any:
     return "" if cell is None else cell
 
 
-# Registered tests, procedures, plans and learners as Markdown tables, for the documentation.
-
-
-Columns = dict[str, Callable[[Any], str]]
-
-
-class MarkdownTable(str):
-    """Markdown that notebooks render."""
-
-    __slots__ = ()
-
-    def _repr_markdown_(self) -> str:
-        return str(self)
-
-
-def entry_table(kind: str) -> MarkdownTable:
-    """Return all entries of a registry, one row each.
-
-    Parameters
-    ----------
-    kind : {"pairwise", "multiple", "procedures", "plans", "learners", "corrections"}
-
-    Returns
-    -------
-    MarkdownTable
-        With the entries of installed plugins.
-
-    Examples
-    --------
-    >>> [line for line in entry_table("pairwise").splitlines() if "| mcnemar" in line][0][:50]
-    '| mcnemar | test-set | two-sided, greater, less | '
-    """
-    one_of(kind, "kind", tuple(_COLUMNS))
-    columns = _COLUMNS[kind]
-    lines = [_line(columns), _line("---" for _ in columns)]
-    lines += [
-        _line(column(entry) for column in columns.values()) for entry in _registry(kind).values()
-    ]
-    return MarkdownTable("\n".join(lines) + "\n")
-
-
-def _registry(kind: str) -> Any:
-    from bestofk.decide.registry import PROCEDURES
-    from bestofk.learners.registry import LEARNERS
-    from bestofk.splits.plans import PLANS
-    from bestofk.stats.adjust import CORRECTIONS
-    from bestofk.stats.multiple.registry import MULTIPLE_TESTS
-    from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
-
-    return {
-        "pairwise": PAIRWISE_TESTS,
-        "multiple": MULTIPLE_TESTS,
-        "procedures": PROCEDURES,
-        "plans": PLANS,
-        "learners": LEARNERS,
-        "corrections": CORRECTIONS,
-    }[kind]
-
-
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
-
-
-def _assumptions(entry: Any) -> str:
-    wording = {
-        "test": entry.name,
-        "n": "n",
-        "units": "data sets or instances",
-        "design": "as designed",
-        "subsets": " on parts of the rows",
-        "df": "df",
-    }
-    claims = (assumption.claim.format(**wording) for assumption in entry.assumptions)
-    return " ".join(dict.fromkeys(claims)) or "not stated"
-
-
-def _automatic(entry: Any) -> str:
-    return ", ".join(entry.automatic)
-
-
-_NAMES: Columns = {"name": lambda e: e.name}
-_TEST: Columns = {
-    **_NAMES,
-    "covers": lambda e: ", ".join(e.covers),
-    "sides": lambda e: ", ".join(e.sides),
-    "assumes": _assumptions,
-    "interval": lambda e: "yes" if e.interval else "none",
-}
-_PAPER: Columns = {"source": lambda e: e.paper}
-_COLUMNS: dict[str, Columns] = {
-    "pairwise": {**_TEST, "automatic for": _automatic, **_PAPER},
-    "multiple": {**_TEST, **_PAPER},
-    "procedures": {**_NAMES, "what it does": lambda e: e.summary, **_PAPER},
-    "plans": {
-        "name": lambda e: e.name,
-        "written": lambda e: f"`{e.pattern}`",
-        "what it does": lambda e: e.summary,
-        **_PAPER,
-    },
-    "learners": {"name": lambda e: e.name, "what it is": lambda e: e.summary, **_PAPER},
-    "corrections": {
-        **_NAMES,
-        "family": lambda e: e.family,
-        "holds": lambda e: e.guarantee or "nothing",
-        **_PAPER,
-    },
-}
-
-
-# Tables of a decision.
-
-
-def learners_table(
-    order: Decision,
-    costs: Mapping[str, Cost] | None = None,
-    others: Sequence[OtherMetric] = (),
+def rows_table(
+    name: str, title: str, columns: Mapping[Any, Any], uncertainty: float | None = None
 ) -> OutputTable:
-    """Return one row per learner: mean, how much worse than the best it is, verdict, cost."""
-    rows = order.standings
+    """Return columns as a table; their names and cells decide how they are printed.
+
+    With an uncertainty, all numbers of the table have the same decimals.
+    """
+    made = []
+    for key, cells in ((str(key), cells_of(values)) for key, values in columns.items()):
+        heading = key.replace("_", " ").capitalize() if len(key) > 1 else key
+        made.append(Column(key, heading, _kind(key, cells), cells))
+    if uncertainty:
+        numbers = [cell for one in made if one.kind == "number" for cell in one.cells]
+        texts = iter(numbers_of(numbers, uncertainty))
+        made = [
+            replace(one, texts=[next(texts) for _ in one.cells]) if one.kind == "number" else one
+            for one in made
+        ]
+    return OutputTable(name=name, title=title, columns=tuple(made))
+
+
+def cells_of(column: Any) -> list[Any]:
+    """Return the cells, None for those that are not finite."""
+    return [
+        None if isinstance(cell, float) and not np.isfinite(cell) else cell
+        for cell in (column.tolist() if hasattr(column, "tolist") else column)
+    ]
+
+
+def _kind(key: str, cells: list[Any]) -> Kind:
+    known = [cell for cell in cells if cell is not None]
+    if key in _KINDS:
+        return _KINDS[key]
+    if any(isinstance(cell, str | bool) for cell in known):
+        return "text"
+    return "count" if known and all(isinstance(cell, int) for cell in known) else "number"
+
+
+# The tables of a result.
+
+
+def table_of(value: Any) -> OutputTable:
+    """Return the main table of a result: one row per learner."""
+    if hasattr(value, "costs") or isinstance(getattr(value, "decision", value), Decision):
+        return learners_table(value)
+    frame = value.to_frame()
+    title = getattr(value, "title", type(value).__name__)
+    return rows_table("result", title, {name: frame[name] for name in frame.columns})
+
+
+def learners_table(value: Any) -> OutputTable:
+    """Return one row per learner: mean, how much worse than the best it is, verdict, costs."""
+    decision: Decision | None = getattr(value, "decision", value)
+    if decision is None:
+        first = Column("learner", "Learner", "name", list(value.costs))
+        return OutputTable(
+            name="learners",
+            title="The learners",
+            columns=(first, *_measured(value, first.cells)),
+        )
+    rows = decision.standings
     names = [row.name for row in rows]
-    metric, means = order.metric, shown_means(order)
+    metric, means = decision.metric, shown_means(decision)
     columns = [
-        Column("learner", order.noun.capitalize(), "name", names),
+        Column("learner", decision.noun.capitalize(), "name", names),
         Column(
-            f"mean_{metric.name.replace(' ', '_')}",
-            f"Mean {metric.name}",
+            _key(metric.mean),
+            f"{metric.mean[:1].upper()}{metric.mean[1:]}",
             "number",
             [row.mean for row in rows],
             [means[name] for name in names],
@@ -351,20 +248,19 @@ def learners_table(
     ]
     columns += [
         Column(
-            f"mean_{other.name.replace(' ', '_')}",
+            _key(f"mean {other.name}"),
             f"Mean {other.name}",
             "number",
             [other.means.get(str(name)) for name in names],
         )
-        for other in others
+        for other in getattr(value, "others", ())
     ]
-    runs = [order.runs_of(name) for name in names]
-    if any(count is not None for count in runs):
-        title = f"{order.run_noun.capitalize()}s"
-        key = order.run_noun.replace(" ", "") + "s"
-        columns.append(Column(key, title, "count", runs))
-    if order.counts is not None:
-        wins = [order.counts[name] for name in names]
+    if isinstance(decision, StoppedDecision):
+        unit = decision.run_noun
+        runs = [decision.runs_of(name) for name in names]
+        columns.append(Column(unit.replace(" ", "") + "s", f"{unit.capitalize()}s", "count", runs))
+    if decision.counts is not None:
+        wins = [decision.counts[name] for name in names]
         columns.append(Column("wins", "Wins", "count", wins))
     bounded = any(row.at_most is not None for row in rows)
     columns += [
@@ -374,88 +270,91 @@ def learners_table(
             "Worse than the best by" if bounded else "",
             "number",
             [row.at_most for row in rows],
-            [worse_than_best(order, row) for row in rows],
+            [worse_than_best(decision, row) for row in rows],
         ),
         Column("verdict", "Verdict", "text", [row.verdict for row in rows]),
-        *_cost_columns([str(name) for name in names], costs),
     ]
-    sorted_by = "in the order of the decision" if order.preference.stated else "best mean first"
+    if isinstance(decision, StoppedDecision):
+        why = {one.learner: one.why or None for one in decision.race.learners}
+        columns.append(Column("why", "Stopped because", "text", [why[str(name)] for name in names]))
+    columns += _measured(value, names)
+    sorted_by = "in the order of the decision" if decision.preference.stated else "best mean first"
     return OutputTable(
         name="learners",
-        title=f"The {order.noun}s, {sorted_by}",
+        title=f"The {decision.noun}s, {sorted_by}",
         columns=tuple(columns),
-        note=bounds_note(order),
+        note=bounds_note(decision),
     )
 
 
-def costs_table(costs: Mapping[str, Cost]) -> OutputTable:
-    """Return the costs of learners, for a study without a decision."""
-    names = list(costs)
-    first = Column("learner", "Learner", "name", names)
-    return OutputTable(
-        name="learners", title="The learners", columns=(first, *_cost_columns(names, costs))
-    )
+def _key(words: str) -> str:
+    return words.replace(" ", "_")
 
 
-def _cost_columns(names: Sequence[str], costs: Mapping[str, Cost] | None) -> list[Column]:
-    if costs is None:
-        return []
-    fields: tuple[tuple[str, str, Kind], ...] = (
-        ("fit_time", "Fit", "seconds"),
-        ("predict_time", "Predict", "seconds"),
-        ("size", "Size", "bytes"),
-    )
-    columns = [
-        Column(field, title, kind, [getattr(costs.get(name), field, None) for name in names])
-        for field, title, kind in fields
-    ]
+def _measured(value: Any, names: Sequence[Any]) -> list[Column]:
+    """Return what was measured besides the metric: times and sizes, costs, or battles."""
+    columns = []
+    for key, by_name in measured_of(value).items():
+        percentile, _, what = key.rpartition("_") if key.endswith(_COSTS) else ("", "", key)
+        cells = cells_of([by_name.get(str(name)) for name in names])
+        if what == "cost":
+            cells = [None if cell is None else shown_cost(cell, key) for cell in cells]
+        texts = [f"{100 * cell:.1f} %" for cell in cells] if key == "win_rate" else None
+        title = f"{percentile} {_MEASURES[what]}".strip()
+        columns.append(Column(key, title, _kind(what, cells), cells, texts))
     return [column for column in columns if any(cell is not None for cell in column.cells)]
+
+
+_COSTS = ("cost", "tokens", "latency")
+_MEASURES = {
+    "fit_time": "Fit", "predict_time": "Predict", "size": "Size", "cost": "Cost of 1,000",
+    "tokens": "Tokens", "latency": "Latency", "battles": "Battles", "win_rate": "Won",
+}  # fmt: skip
+"""Headings."""
+
+
+def measured_of(value: Any) -> dict[str, Mapping[str, Any]]:
+    """Return what was measured besides the metric, by name and learner."""
+    if hasattr(value, "battles"):
+        return {"battles": value.battles, "win_rate": value.win_rate}
+    costs = getattr(value, "costs", {})
+    if hasattr(value, "cost_of"):
+        return dict(costs)
+    return {
+        of: {name: getattr(cost, of) for name, cost in costs.items()}
+        for of in ("fit_time", "predict_time", "size")
+    }
 
 
 def pairs_table(evidence: Evidence) -> OutputTable:
     """Return every tested pair, in the user's metric."""
     names, metric = evidence.names, evidence.metric
+    winner = np.where(evidence.better < 0, evidence.first, evidence.second).tolist()
+    better = [names[k] if shown else None for k, shown in zip(winner, evidence.better, strict=True)]
+    bounded = bool(np.isfinite([evidence.low, evidence.high]).any())
     columns = [
         Column("a", "A", "name", [names[i] for i in evidence.first.tolist()]),
         Column("b", "B", "name", [names[j] for j in evidence.second.tolist()]),
         Column("estimate", "A - B", "number", metric.difference(evidence.estimate).tolist()),
     ]
-    winner = np.where(evidence.better < 0, evidence.first, evidence.second).tolist()
-    better = [names[k] if shown else None for k, shown in zip(winner, evidence.better, strict=True)]
-    bounded = bool(np.isfinite([evidence.low, evidence.high]).any())
     if bounded:
-        low, high = metric.interval(evidence.low, evidence.high)
-        columns += [
-            Column("low", "From", "number", _finite(low)),
-            Column("high", "To", "number", _finite(high)),
-        ]
-    columns += [
-        *(
-            Column(
-                key,
-                title,
-                "pvalue",
-                p.tolist(),
-                [pvalue_text(one, evidence.family.alpha) for one in p.tolist()],
-            )
-            for key, title, p in (
-                ("pvalue", "p", evidence.pvalue),
-                ("adjusted_pvalue", "Adjusted p", evidence.adjusted_pvalue),
-            )
-        ),
-        Column("better", "Better", "name", better),
-    ]
-    if isinstance(evidence, StoppedEvidence):
-        columns.append(Column("settled", "Settled", "text", (~evidence.unsettled).tolist()))
-    posteriors = evidence.posteriors
-    if posteriors is not None:
-        for key, title in (
-            ("a_better", "P(A better)"),
-            ("equivalent", "P(equivalent)"),
-            ("b_better", "P(B better)"),
-        ):
-            cells = posteriors[key].tolist()
-            columns.append(Column(key, title, "number", cells))
+        ends = zip(("low", "high"), ("From", "To"),
+                   metric.interval(evidence.low, evidence.high), strict=True)  # fmt: skip
+        columns += [Column(key, title, "number", cells_of(end)) for key, title, end in ends]
+    for key, title, p in (
+        ("pvalue", "p", evidence.pvalue.tolist()),
+        ("adjusted_pvalue", "Adjusted p", evidence.adjusted_pvalue.tolist()),
+    ):
+        texts = [pvalue_text(one, evidence.family.alpha) for one in p]
+        columns.append(Column(key, title, "pvalue", p, texts))
+    columns.append(Column("better", "Better", "name", better))
+    for key, title in (
+        ("a_better", "P(A better)"),
+        ("equivalent", "P(equivalent)"),
+        ("b_better", "P(B better)"),
+    ):
+        if evidence.posteriors is not None:
+            columns.append(Column(key, title, "number", evidence.posteriors[key].tolist()))
     sides = "two-sided " if evidence.alternative == "two-sided" else ""
     note = (
         f"A - B: {metric.mean} of A minus that of B. The p-values are from {sides}tests "
@@ -464,19 +363,13 @@ def pairs_table(evidence: Evidence) -> OutputTable:
     if bounded:
         note += f" {interval_words(evidence)}"
     if isinstance(evidence, StoppedEvidence):
+        columns.append(Column("settled", "Settled", "text", (~evidence.unsettled).tolist()))
         note += " Each pair is compared on the runs that both learners completed."
     return OutputTable(name="pairs", title="The pairs", columns=tuple(columns), note=note)
 
 
-def _finite(values: Any) -> list[float | None]:
-    return [value if np.isfinite(value) else None for value in values.tolist()]
-
-
-def datasets_table(losses: Scores) -> OutputTable | None:
-    """Return the mean of every learner on every data set; None for one data set."""
-    if len(losses.datasets) < 2 or not losses.complete:
-        return None
-    means = losses.by_dataset()
+def datasets_table(losses: Scores) -> OutputTable:
+    """Return the mean of every learner on every data set."""
     return OutputTable(
         name="datasets",
         title=f"Mean {losses.metric.name} by data set",
@@ -484,116 +377,16 @@ def datasets_table(losses: Scores) -> OutputTable | None:
             Column("dataset", "Data set", "name", losses.datasets),
             *(
                 Column(name, name, "number", losses.metric.shown(row).tolist())
-                for name, row in zip(losses.learners, means, strict=True)
+                for name, row in zip(losses.learners, losses.by_dataset(), strict=True)
             ),
         ),
     )
 
 
-def failures_table(failures: Sequence[FailedCell]) -> OutputTable | None:
-    """Return the failed fits, counted by learner, data set and reason; None if none failed."""
-    if not failures:
-        return None
+def failures_table(failures: Sequence[FailedCell]) -> OutputTable:
+    """Return the failed fits, counted by learner, data set and reason."""
     counts = Counter((cell.learner, cell.dataset, cell.kind, cell.reason) for cell in failures)
-    rows = counts.most_common()
-    learner, dataset, kind, reason = zip(*(row for row, _ in rows), strict=True)
-    return OutputTable(
-        name="failures",
-        title=counted(len(failures), "failed fit"),
-        columns=(
-            Column("learner", "Learner", "name", learner),
-            Column("dataset", "Data set", "name", dataset),
-            Column("count", "Fits", "count", [count for _, count in rows]),
-            Column("kind", "Kind", "text", kind),
-            Column("reason", "Reason", "text", reason),
-        ),
-    )
-
-
-# The table of a result that people print, for notebooks, data frames, Markdown and LaTeX.
-
-
-_KINDS: dict[str, Kind] = {
-    "a": "name",
-    "b": "name",
-    "learner": "name",
-    "model": "name",
-    "best": "name",
-    "recommended": "name",
-    "pvalue": "pvalue",
-    "adjusted_pvalue": "pvalue",
-}
-"""Kind of a column by its name; otherwise its cells decide."""
-
-
-def table_of(value: Presented) -> OutputTable:
-    """Return the main table of a result."""
-    if isinstance(value, Study):
-        if value.decision is None:
-            return costs_table(value.costs)
-        return learners_table(value.decision, value.costs, value.others)
-    if isinstance(value, Decision):
-        return learners_table(value)
-    frame = value.to_frame()
-    title = getattr(value, "title", type(value).__name__)
-    return rows_table("result", title, {name: frame[name] for name in frame.columns})
-
-
-def html_of(value: Presented) -> str:
-    """Return what a notebook shows: the headline above the main table.
-
-    A study also shows a dot plot of its losses, and how its data were read and prepared.
-    """
-    table = table_of(value).to_html()
-    names = _names(value)
-    first = value.headline() if hasattr(value, "headline") else value.explain()
-    plot, after = Markup(""), Markup("")
-    if isinstance(value, Study):
-        from bestofk.learners.preparation import sentences as preparation_sentences
-
-        if value.decision is not None:
-            # All text in the SVG is escaped.
-            plot = Markup(dot_plot_of(value.decision, value.losses))
-        sentences = [*value.assumed, *preparation_sentences(value.preparation)]
-        after = Markup("").join(Markup("<p>{}</p>").format(sentence) for sentence in sentences)
-    shown = Markup("<p>{}</p>{}{}{}").format(html_sentence(first, names), plot, table, after)
-    return str(shown)
-
-
-def _names(value: Presented) -> tuple[object, ...]:
-    if isinstance(value, Study):
-        return value.losses.learners
-    if isinstance(value, Decision):
-        return value.by_preference
-    return ()
-
-
-def rows_table(
-    name: str, title: str, columns: Mapping[Any, Sequence[Any] | np.ndarray]
-) -> OutputTable:
-    """Return columns as a table; their names and cells decide how they are printed."""
-    return OutputTable(
-        name=name,
-        title=title,
-        columns=tuple(
-            Column(str(key), str(key).replace("_", " ").capitalize(), _kind(str(key), cells), cells)
-            for key, cells in ((key, _cells(values)) for key, values in columns.items())
-        ),
-    )
-
-
-def _cells(column: Any) -> list[Any]:
-    """Return the cells, None for those that are not finite."""
-    return [
-        None if cell is None or (isinstance(cell, float) and not np.isfinite(cell)) else cell
-        for cell in (column.tolist() if hasattr(column, "tolist") else column)
-    ]
-
-
-def _kind(name: str, cells: list[Any]) -> Kind:
-    if name in _KINDS:
-        return _KINDS[name]
-    known = [cell for cell in cells if cell is not None]
-    if any(isinstance(cell, str | bool) for cell in known):
-        return "text"
-    return "count" if known and all(isinstance(cell, int) for cell in known) else "number"
+    rows = [(*row, count) for row, count in counts.most_common()]
+    columns = zip(("learner", "dataset", "kind", "reason", "fits"), zip(*rows, strict=True),
+                  strict=True)  # fmt: skip
+    return rows_table("failures", counted(len(failures), "failed fit"), dict(columns))

@@ -140,10 +140,8 @@ def test_frames_have_rows_and_unique_columns(examples):
         assert len(frame), name
         assert frame.columns.is_unique, name
         assert all(isinstance(column, str) for column in frame.columns), name
-        for form in ("to_markdown", "to_latex", "_repr_html_"):
-            if isinstance(value, Reported):
-                text = getattr(value, form)()
-                assert not re.search(r"\b(nan|NaN|None)\b", text), (name, form, text)
+        if isinstance(value, Reported):
+            assert not re.search(r"\b(nan|NaN|None)\b", value._repr_html_()), name
 
 
 def test_objects_are_strict_json(examples):

@@ -8,6 +8,7 @@ import pytest
 import bestofk as bk
 from bestofk.report.figures.kinds.cost_frontier import frontier_of, layout_frontier
 from bestofk.report.model_tables import model_tables
+from bestofk.report.tables import learners_table
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -77,7 +78,7 @@ def test_the_page_holds_every_part(tmp_path):
 
 
 def test_the_tables_say_what_the_scores_say(hostile):
-    tables = {table.name: table for table in model_tables(hostile)}
+    tables = {table.name: table for table in (learners_table(hostile), *model_tables(hostile))}
     assert set(tables) == {"learners", "items", "agreement", "tasks", "samples"}
     scores = hostile.scores
     board = tables["learners"].to_frame().set_index("learner")

@@ -301,21 +301,16 @@ class StoppedDecision(Decision):
 
     @property
     def by_mean(self) -> tuple[Name, ...]:
-        """The recommended learner, then the others; more runs first, and equal runs by mean."""
-        runs, best = self.race.runs, self.recommended
+        """The learners by their means so far; with a preference the recommended one first."""
+        first = self.recommended if self.preference.stated else None
         return tuple(
-            sorted(
-                self.by_preference,
-                key=lambda name: (name != best, -runs[str(name)], self.mean_losses[name]),
-            )
+            sorted(self.by_preference, key=lambda name: (name != first, self.mean_losses[name]))
         )
 
     @property
     def smallest_mean(self) -> Name:
         """The smallest mean among the learners with as many runs as the recommended one."""
-        runs, best = self.race.runs, self.by_mean[0]
-        if not self.preference.stated:
-            return best
+        runs, best = self.race.runs, self.recommended
         alike = [name for name in self.by_preference if runs[str(name)] == runs[str(best)]]
         return min(alike, key=lambda name: self.mean_losses[name])
 
@@ -337,7 +332,7 @@ class StoppedDecision(Decision):
 
     @cached_property
     def standings(self) -> tuple[Standing, ...]:
-        """One row per learner, without bounds: the recommended one first, then more runs first."""
+        """One row per learner, without bounds, in the order of `by_mean`."""
         return tuple(
             Standing(
                 name=name,
