@@ -155,22 +155,20 @@ def _lm_eval_rows(sample: Any, source: Source) -> Iterator[Mapping[str, Any]]:
             f"{source.name}: a sample must have doc_id, filter and metrics, which "
             "lm-evaluation-harness writes since 0.4.7."
         )
-    filter_ = sample["filter"]
-    end = "" if filter_ == "none" else f",{filter_}"
     stated = sample["metrics"] if isinstance(sample["metrics"], list) else ()
-    names = [name for name in stated if isinstance(name, str) and name in sample]
-    scores = {f"{name}{end}": sample[name] for name in names}
-    repeats = mapping(sample.get("scores_per_repeat"))
-    count = max((len(each) for each in repeats.values() if isinstance(each, list)), default=0)
-    if not count:
-        yield {**sample, "scores": scores}
-    for epoch in range(count):
-        each = {
-            f"{name}{end}": values[epoch]
-            for name, values in repeats.items()
-            if isinstance(values, list) and epoch < len(values)
-        }
-        yield {**sample, "scores": each, "epoch": epoch + 1}
+    end = "" if sample["filter"] == "none" else f",{sample['filter']}"
+    names = {name: f"{name}{end}" for name in stated if isinstance(name, str) and name in sample}
+    row = {key: sample.get(key) for key in ("doc_id", "doc", "doc_hash")}
+    repeats = {
+        names[name]: values
+        for name, values in mapping(sample.get("scores_per_repeat")).items()
+        if name in names and isinstance(values, list)
+    }
+    if not repeats:
+        yield {**row, "scores": {names[name]: sample[name] for name in names}}
+    for epoch in range(max(map(len, repeats.values()), default=0)):
+        scores = {name: values[epoch] for name, values in repeats.items() if epoch < len(values)}
+        yield {**row, "scores": scores, "epoch": epoch + 1}
 
 
 # HELM: run_spec.json and per_instance_stats.json

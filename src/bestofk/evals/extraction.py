@@ -6,17 +6,25 @@ import hashlib
 import json
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from math import isfinite
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from bestofk._base.errors import TableError
 from bestofk._base.formatting import counted, shortened
 from bestofk.evals.formats import Format, split_keys
-from bestofk.evals.paths import Getter, Levels, each_row, getter, named_values, parse, step
+from bestofk.evals.paths import (
+    Getter,
+    Levels,
+    each_row,
+    getter,
+    is_constant,
+    named_values,
+    parse,
+    step,
+)
 from bestofk.evals.query import LogQuery, pick_metric
 from bestofk.evals.rows import (
     AMOUNTS,
@@ -32,6 +40,8 @@ from bestofk.evals.rows import (
 from bestofk.evals.sources import Source, file_names, is_copy
 
 MAX_ITEM_LENGTH = 120
+MAX_COMPARED = 10_000
+"""Rows of a file whose documents and texts are compared."""
 MAX_SETTING_LENGTH = 40
 """Characters of a setting in the name of a model; longer ones are numbered."""
 _SHARED = {*GROUPS, "input", "question", "doc_hash"}
@@ -44,31 +54,29 @@ class _Block:
     """The rows of one file."""
 
     source: Source
+    roles: Mapping[str, str]
+    """What the path of the file says: model, task or item."""
+    task: str | None = None
+    """The task of all rows, if it is one."""
+    fixed_key: int | None = None
+    """The model of all rows, if it is one."""
     times: list[Any] = field(default_factory=list)
     """The time of the file, or of each row."""
     key: array[int] = field(default_factory=lambda: array("i"))
     item: array[int] = field(default_factory=lambda: array("i"))
     epoch: array[int] = field(default_factory=lambda: array("i"))
     status: array[int] = field(default_factory=lambda: array("b"))
-    amounts: dict[str, array[float]] = field(
-        default_factory=lambda: {name: array("d") for name in AMOUNTS}
-    )
+    amounts: dict[str, array[float]] = field(default_factory=dict)
     scores: dict[str, tuple[array[int], array[float]]] = field(default_factory=dict)
     """The rows with a metric, and their values."""
-
-
-class _ScorePaths(NamedTuple):
-    """The parts of one or several paths, the name of the metric, and what to subtract."""
-
-    parts: list[list[str]]
-    name: str
-    less: float
 
 
 class FormatReader:
     """Read files of one format, then write their rows."""
 
     def __init__(self, entry: Format, query: LogQuery, rows: EvalRows) -> None:
+        if entry.lists:
+            entry = replace(entry, item=("item",), score=(entry.metric,), metric="")
         self.entry, self.query, self.rows = entry, query, rows
         self.blocks: list[_Block] = []
         self._copies: dict[str, dict[int, list[Source]]] = {}
@@ -76,79 +84,101 @@ class FormatReader:
         """Models with their settings; a model is a name, or the file without one."""
         self.tasks_of_key: dict[tuple[int, str], None] = {}
         self.higher: dict[str, bool] = {}
-        model = _texts(entry.model) if entry.model else None
-        self._model, self._task = model, _texts(entry.task) if entry.task else None
-        self._item = [_joined(path) for path in entry.item]
+        self._model, self._task = _name(entry.model), _name(entry.task)
+        self._items = [_item(path) for path in entry.item]
         self._variant = {name: getter(path) for name, path in entry.variant.items()}
         self._epoch = getter(entry.epoch)
         self._where = _condition(entry.where, all)
-        self._error, self._limit = _condition(entry.error), _condition(entry.limit)
-        self._cached = _condition(entry.cached)
+        self._error, self._limit = _condition(entry.error, any), _condition(entry.limit, any)
+        self._cached = _condition(entry.cached, any)
         self._amounts = {
-            name: _amount(getattr(entry, name), model) for name in AMOUNTS if getattr(entry, name)
+            role: _amount(paths, self._model) for role in AMOUNTS if (paths := getattr(entry, role))
         }
-        self._scores = [_score_paths(path) for path in entry.score]
-        self._cluster = [getter(path) for path in entry.cluster]
+        self._scores = [_scores(path, entry.metric) for path in entry.score]
+        self._clusters = [getter(path) for path in entry.cluster]
         self._group = getter(entry.group)
         self._shared: dict[str, dict[int, int]] = {}
         """Hashes of what items may share, by key and item."""
-        self._timed_rows = bool(entry.time) and not entry.time[0].startswith("/")
         self._content, self._time = getter(entry.content), getter(entry.time)
+        self._timed_rows = not is_constant(entry.time)
+        self._one_model = is_constant(entry.model) and all(map(is_constant, entry.variant.values()))
 
     def read(self, source: Source, document: Any, path: str) -> None:
         """Read the rows of a file at a path, unless it is a copy of an earlier file."""
-        entry, block = self.entry, _Block(source)
+        entry = self.entry
         match = re.search(entry.file, source.path.absolute().as_posix()) if entry.file else None
-        named = {role: text for role, text in match.groupdict().items() if text} if match else {}
-        model = named.get("model", "")
+        block = _Block(source, match.groupdict() if match else {})
+        block.amounts = {role: array("d") for role in self._amounts}
+        model = block.roles.get("model") or ""
         if (model or entry.model) and not entry.time and is_copy(
             source, self._copies.setdefault(model, {})
         ):  # fmt: skip
             self.rows.note(f"{source.name} is a copy of another file and was skipped.")
             return
-        for number, levels in enumerate(self._rows(document, path), start=1):
-            if number == 1:
-                block.times = [] if self._timed_rows else [self._when(levels, source)]
-                self._note_directions(levels)
-            if not self._where or self._where(levels):
-                self._add(levels, named, block, f"{source.name}: row {number}")
+        for number, levels in enumerate(self._rows(document, path)):
+            if not number:
+                self._begin(block, levels)
+            if self._where is None or self._where(levels):
+                self._add(levels, block)
         self.blocks.append(block)
 
     def _rows(self, document: Any, path: str) -> Iterator[Levels]:
         entry = self.entry
         if not entry.lists:
             for levels in each_row(document, path):
-                if not isinstance(levels[-1][1], Mapping):
-                    continue
+                key, row = levels[-1]
                 if entry.split:
-                    levels = [*levels[:-1], (levels[-1][0], split_keys(levels[-1][1], entry.split))]
-                yield levels
+                    row = split_keys(row, entry.split)
+                if isinstance(row, dict):
+                    yield [*levels[:-1], (key, row)] if entry.split else levels
             return
         seen = set()
         for path, outcome in entry.lists.items():
-            if path == "*":
-                continue
             for levels in each_row(document, path):
                 name = levels[-1][1]
                 if isinstance(name, str) and name not in seen:
                     seen.add(name)
-                    yield [levels[0], (None, {"item": name, "outcome": outcome})]
+                    role = "status" if isinstance(outcome, str) else entry.score[0]
+                    yield [levels[0], (None, {"item": name, role: outcome})]
 
-    def _add(self, levels: Levels, named: Mapping[str, str], block: _Block, where: str) -> None:
-        entry, query, row = self.entry, self.query, levels[-1][1]
-        task = named.get("task") or (self._task(levels) if self._task else None) or entry.called
-        self.rows.seen_tasks.setdefault(task)
-        if not query.wants_task(task):
-            return
-        name = named.get("item") or self._item_name(levels)
-        if name is None:
-            raise TableError(f"{where} has no {' or '.join(entry.item) or 'item'}.")
-        model = named.get("model") or (self._model(levels) if self._model else None)
-        variant = tuple(_setting(get(levels)) for get in self._variant.values())
-        key = self.keys.setdefault((model or block.source, *variant), len(self.keys))
+    def _begin(self, block: _Block, levels: Levels) -> None:
+        """Set what is the same in all rows."""
+        entry = self.entry
+        if not self._timed_rows:
+            block.times = [self._when(levels, block.source)]
+        block.task = block.roles.get("task")
+        if block.task is None and is_constant(entry.task):
+            block.task = self._task(levels) or entry.called
+        if self._one_model and block.task is not None:
+            block.fixed_key = self._key(levels, block, block.task)
+        stated = getter(entry.higher)(levels) if entry.higher else None
+        for name, value in stated.items() if isinstance(stated, dict) else ():
+            for metric, higher in value.items() if isinstance(value, dict) else [(name, value)]:
+                if isinstance(higher, bool):
+                    self.higher[str(metric)] = higher
+
+    def _key(self, levels: Levels, block: _Block, task: str) -> int:
+        """Return the code of a model with its settings."""
+        model = block.roles.get("model") or self._model(levels) or block.source
+        settings = [_setting(get(levels)) for get in self._variant.values()]
+        key = self.keys.setdefault((model, *settings), len(self.keys))
         self.tasks_of_key.setdefault((key, task))
+        return key
+
+    def _add(self, levels: Levels, block: _Block) -> None:
+        row = levels[-1][1]
+        task = block.task or self._task(levels) or self.entry.called
+        self.rows.seen_tasks.setdefault(task)
+        if not self.query.wants_task(task):
+            return
+        name = block.roles.get("item")
+        for get in self._items:
+            name = get(levels) if name is None else name
+        if name is None:
+            raise TableError(f"{block.source.name}: a row has no {' or '.join(self.entry.item)}.")
+        key = block.fixed_key
+        block.key.append(self._key(levels, block, task) if key is None else key)
         content = self._content(levels)
-        at = len(block.key)
         block.item.append(
             self.rows.item(
                 task, name, cluster=self._cluster_of(levels, name),
@@ -156,52 +186,38 @@ class FormatReader:
                 where=block.source.name,
             )
         )  # fmt: skip
-        if query.cluster is None:
+        if self.query.cluster is None and len(block.key) < MAX_COMPARED:
             self._note_shared(levels, block.item[-1])
-        block.key.append(key)
         if self._timed_rows:
             block.times.append(self._when(levels, block.source))
         epoch = self._epoch(levels)
-        number = number_of(epoch) if epoch is not None else None
+        number = epoch if type(epoch) is int else number_of(epoch)
         block.epoch.append(int(number) if number is not None and 0 <= number < 1 << 30 else -1)
-        failed = bool(self._error and self._error(levels))
-        status = _ERROR if failed else _SCORED
-        if not failed and self._limit and self._limit(levels):
+        status = _SCORED
+        if self._error is not None and self._error(levels):
+            status = _ERROR
+        elif self._limit is not None and self._limit(levels):
             status = _LIMIT
-        outcome = row.get("outcome") if entry.lists else None
-        if isinstance(outcome, str):
-            status = STATUSES.index(outcome)
+        elif self.entry.lists and "status" in row:
+            status = STATUSES.index(row["status"])
         block.status.append(status)
-        cached = bool(self._cached and self._cached(levels))
+        unsure = status == _ERROR or (self._cached is not None and self._cached(levels))
         for role, values in block.amounts.items():
-            get = self._amounts.get(role)
-            value = NAN if get is None else get(levels)
+            value = self._amounts[role](levels)
             # 0 for a failed or cached call does not state its cost
-            unknown = (failed or cached) and (not value or role == "latency")
-            values.append(NAN if unknown else value)
-        if entry.lists:
-            named_scores = [(entry.metric, outcome)] if not isinstance(outcome, str) else []
-        else:
-            named_scores = [pair for paths in self._scores for pair in self._scores_at(row, paths)]
-        for metric, outcome in named_scores:
-            rows, values = block.scores.setdefault(metric, (array("i"), array("d")))
-            rows.append(at)
-            values.append(self._number(outcome, levels[-1][0]))
+            values.append(NAN if unsure and (not value or role == "latency") else value)
+        at = len(block.key) - 1
+        for scores in self._scores:
+            for metric, value in scores(row):
+                known = block.scores.get(metric)
+                if known is None:
+                    known = block.scores[metric] = (array("i"), array("d"))
+                known[0].append(at)
+                known[1].append(self._number(value, levels[-1][0]))
 
-    def _scores_at(self, row: Any, paths: _ScorePaths) -> Iterator[tuple[str, Any]]:
-        """Yield the metrics at a path, and their values."""
-        metric, last = self.entry.metric, paths.parts[-1]
-        if len(paths.parts) > 1:
-            found = [step(row, parts) for parts in paths.parts]
-            if all(value is not None for value in found):
-                yield paths.name, min(map(self._number, found))
-            return
-        for name, holder, value in named_values(row, last):
-            if metric:
-                name = str(step(holder, parse(metric)) or name)
-            yield name or paths.name, value - paths.less if paths.less and value else value
-
-    def _number(self, value: Any, row: Any = "") -> float:
+    def _number(self, value: Any, row: Any) -> float:
+        if type(value) is float:
+            return value
         words = self.entry.values
         if words and isinstance(value, str):
             word = value if value in words else f"{row}:{value}"
@@ -210,11 +226,6 @@ class FormatReader:
         number = number_of(value)
         return NAN if number is None else number
 
-    def _item_name(self, levels: Levels) -> str | None:
-        if self.entry.lists:
-            return str(levels[-1][1]["item"])
-        return next((name for get in self._item if (name := get(levels)) is not None), None)
-
     def _cluster_of(self, levels: Levels, item: str) -> Any:
         key = self.query.cluster
         if key is None:
@@ -222,13 +233,13 @@ class FormatReader:
         if key in self.entry.item_parts:
             match = re.search(self.entry.item_parts[key], item)
             return match[1] if match else None
-        holders = [levels[-1][1], *(get(levels) for get in self._cluster)]
+        holders = [levels[-1][1], *(get(levels) for get in self._clusters)]
         values = (value_at(holder, key) for holder in holders)
         return next((value for value in values if value is not None), None)
 
     def _note_shared(self, levels: Levels, item: int) -> None:
         """Remember the document, or the text, of an item."""
-        for holder in (levels[-1][1], *(get(levels) for get in self._cluster)):
+        for holder in (levels[-1][1], *(get(levels) for get in self._clusters)):
             for key in _SHARED & holder.keys() if isinstance(holder, dict) else ():
                 values, digest = self._shared.setdefault(key, {}), hash(_text(holder[key]))
                 if values.setdefault(item, digest) != digest:
@@ -245,15 +256,6 @@ class FormatReader:
             values = self._shared[key]
             if -1 not in values and len(values) == len(items):
                 self.rows.note_repeats(key, values.values())
-
-    def _note_directions(self, levels: Levels) -> None:
-        if not self.entry.higher:
-            return
-        stated = getter(self.entry.higher)(levels)
-        for name, value in stated.items() if isinstance(stated, dict) else ():
-            for metric, higher in value.items() if isinstance(value, dict) else [(name, value)]:
-                if isinstance(higher, bool):
-                    self.higher[str(metric)] = higher
 
     def finish(self) -> None:
         """Name the models, choose the metrics, and write the rows."""
@@ -282,7 +284,7 @@ class FormatReader:
                 "learner": learner_of[key], "item": item, "epoch": epoch,
                 "when": np.broadcast_to([ranks[time] for time in block.times], len(item)),
                 "score": np.where(lost, NAN, score), "status": status,
-                **{name: np.array(values) for name, values in block.amounts.items()},
+                **{role: np.array(values) for role, values in block.amounts.items()},
             }  # fmt: skip
             parts.append({name: column[keep] for name, column in columns.items()})
             words = int((has_score & ~np.isfinite(score) & (status == _SCORED) & keep).sum())
@@ -456,34 +458,32 @@ class FormatReader:
         return keep
 
 
-def _score_paths(text: str) -> _ScorePaths:
-    text, _, less = text.partition(" - ")
-    parts = [parse(part) for part in text.split(" & ")]
-    keys = [part for part in parts[-1] if not re.fullmatch(r"-?\d+|\[\]", part)]
-    return _ScorePaths(parts, keys[-1] if keys else "score", float(less or 0))
-
-
-def _texts(paths: Sequence[str]) -> Callable[[Levels], str | None]:
-    """Return the first value as a name."""
+def _name(paths: Sequence[str]) -> Callable[[Levels], str | None]:
+    """Return a function that returns the first value as a name."""
     get = getter(paths)
 
     def name(levels: Levels) -> str | None:
         value = get(levels)
-        return value if type(value) is str and value else None if value in (None, "") else (
-            clean_name(value))  # fmt: skip
+        if type(value) is str:
+            return value or None
+        return None if value is None else clean_name(value)
 
     return name
 
 
-def _joined(path: str) -> Callable[[Levels], str | None]:
-    """Return the name of an item; a long text is shortened, with its digest."""
-    parts = [getter(part.strip()) for part in path.split(" + ")]
+def _item(path: str) -> Callable[[Levels], str | None]:
+    """Return a function that returns the name of an item; a long one is cut, with its digest."""
+    parts = [getter(part) for part in path.split(" + ")]
+    first, others = parts[0], parts[1:]
 
     def name(levels: Levels) -> str | None:
-        values = [get(levels) for get in parts]
-        if values[0] is None:
+        value = first(levels)
+        if value is None:
             return None
-        text = " ".join(_text(value) for value in values if value is not None)
+        text = _text(value)
+        for get in others:
+            value = get(levels)
+            text += "" if value is None else f" {_text(value)}"
         if len(text) <= MAX_ITEM_LENGTH:
             return text or None
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
@@ -492,12 +492,42 @@ def _joined(path: str) -> Callable[[Levels], str | None]:
     return name
 
 
+def _scores(path: str, metric: str) -> Callable[[Any], Iterable[tuple[str, Any]]]:
+    """Return a function that returns the metrics of a row, and their values."""
+    path, _, less = path.partition(" - ")
+    several = [parse(part) for part in path.split(" & ")]
+    parts = several[-1]
+    last = next((p for p in reversed(parts) if not re.fullmatch(r"-?\d+|\[\]", p)), "score")
+    if len(several) > 1:
+
+        def smallest(row: Any) -> list[tuple[str, Any]]:
+            values = [step(row, each) for each in several]
+            numbers = [number_of(value) or 0.0 for value in values]
+            return [(last, min(numbers))] if None not in values else []
+
+        return smallest
+    named = parse(metric) if metric else []
+
+    def scores(row: Any) -> Iterator[tuple[str, Any]]:
+        for name, holder, value in named_values(row, parts):
+            label = (str(step(holder, named) or name) if named else name) or last
+            yield label, value - float(less) if less and value is not None else value
+
+    if len(parts) == 1 and not named and not less and parts != ["[]"]:
+        return lambda row: ((last, row[last]),) if last in row else ()
+    if parts[1:] == ["[]"] and not named:
+        key = parts[0]
+        return lambda row: row[key].items() if isinstance(row.get(key), dict) else scores(row)
+    return scores
+
+
+_ENCODE = json.JSONEncoder(sort_keys=True, default=str).encode
+
+
 def _text(value: Any) -> str:
     if type(value) is str:
         return value
-    if isinstance(value, dict | list):
-        return json.dumps(value, sort_keys=True, default=str)
-    return clean_name(value)
+    return _ENCODE(value) if isinstance(value, dict | list) else clean_name(value)
 
 
 def _setting(value: Any) -> str:
@@ -505,36 +535,33 @@ def _setting(value: Any) -> str:
 
 
 def _condition(
-    paths: Sequence[str], of: Callable[[Any], bool] = any
+    paths: Sequence[str], of: Callable[[Iterable[bool]], bool]
 ) -> Callable[[Levels], bool] | None:
     """Return a test for ``path``, which must be true, ``path=value`` or ``path!=value``."""
-    if not paths:
-        return None
-    tests = []
-    for text in paths:
-        path, sign, value = re.fullmatch(r"(.*?)(?:(!?=)(.*))?", text).groups()  # type: ignore
-        tests.append((getter(path), sign, value))
-
-    def holds(levels: Levels) -> bool:
-        return of(
-            bool(get(levels)) if sign is None else (_setting(get(levels)) == value) == (sign == "=")
-            for get, sign, value in tests
-        )
-
-    return holds
+    tests = [_test(text) for text in paths]
+    if len(tests) < 2:
+        return tests[0] if tests else None
+    return lambda levels: of(test(levels) for test in tests)
 
 
-def _amount(paths: Sequence[str], model: Getter | None) -> Callable[[Levels], float]:
-    """Return the first known sum of amounts."""
+def _test(text: str) -> Callable[[Levels], bool]:
+    path, sign, value = re.split(r"(!?=)", f"{text}=", maxsplit=1)
+    get, value = getter(path), value.removesuffix("=")
+    if "=" not in text:
+        return lambda levels: bool(get(levels))
+    return lambda levels: (_setting(get(levels)) == value) == (sign == "=")
+
+
+def _amount(paths: Sequence[str], model: Getter) -> Callable[[Levels], float]:
+    """Return a function that returns the first known sum of amounts."""
     sums = []
     for path in paths:
         path, _, divisor = path.partition(" / ")
-        parts = [getter(part.strip(), model) for part in path.split(" + ")]
-        sums.append((parts, float(divisor or 1)))
+        sums.append(([getter(part, model) for part in path.split(" + ")], float(divisor or 1)))
 
     def total(levels: Levels) -> float:
         for parts, divisor in sums:
-            known = [value for get in parts if isfinite(value := amount(get(levels)))]
+            known = [value for get in parts if (value := amount(get(levels))) == value]
             if known:
                 return sum(known) / divisor
         return NAN

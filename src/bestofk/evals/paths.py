@@ -41,7 +41,7 @@ def step(value: Any, keys: Sequence[str]) -> Any:
     (1, None)
     """
     for key in keys:
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             value = value.get(key)
         elif isinstance(value, list) and key.removeprefix("-").isdecimal():
             value = value[int(key)] if -len(value) <= int(key) < len(value) else None
@@ -52,6 +52,8 @@ def step(value: Any, keys: Sequence[str]) -> Any:
 
 def getter(path: str | Sequence[str], model: Getter | None = None) -> Getter:
     """Return a function of the levels of a row; of several paths the first with a value counts."""
+    if not isinstance(path, str) and len(path) < 2:
+        return getter(path[0], model) if path else lambda _: None
     if not isinstance(path, str):
         each = [getter(one, model) for one in path]
         return lambda levels: next(
@@ -76,6 +78,12 @@ def getter(path: str | Sequence[str], model: Getter | None = None) -> Getter:
 
         return get
     return lambda levels: step(levels[level][1], keys)
+
+
+def is_constant(path: str | Sequence[str]) -> bool:
+    """Return whether all rows of a file have the same value at a path."""
+    paths = [path] if isinstance(path, str) else path
+    return all(each.startswith("/") and "[" not in each for each in paths)
 
 
 def each_row(document: Any, path: str) -> Iterator[Levels]:
@@ -108,13 +116,16 @@ def _inside(levels: list[tuple[Any, Any]], parts: Sequence[str]) -> Iterator[Lev
             yield levels
         return
     at = parts.index("[]")
-    for key, value in elements(step(levels[-1][1], parts[:at])):
-        yield from _inside([*levels, (key, value)], parts[at + 1 :])
+    for element in elements(step(levels[-1][1], parts[:at])):
+        if at + 1 == len(parts):
+            yield [*levels, element]
+        else:
+            yield from _inside([*levels, element], parts[at + 1 :])
 
 
 def elements(value: Any) -> Iterable[tuple[Any, Any]]:
     """Return the keys and values of an object, or the numbers and elements of a list."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return value.items()
     if value is None or isinstance(value, str | bytes | int | float):
         return ()
@@ -134,7 +145,7 @@ def named_values(
     [('f1', {'value': 1}, 1)]
     """
     if "[]" not in parts:
-        if not parts or (isinstance(value, Mapping) and parts[0] in value):
+        if not parts or (isinstance(value, dict) and parts[0] in value):
             yield name, value, step(value, parts)
         return
     at = parts.index("[]")

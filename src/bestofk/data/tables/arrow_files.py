@@ -104,10 +104,14 @@ def _column(column: Any, *, is_plain_text: bool) -> Any:
 def _categorical(column: Any) -> Any:
     """Return coded text as a categorical without missing texts."""
     import pandas as pd
+    import pyarrow.compute as pc
 
     chunks = column.unify_dictionaries().chunks
     parts = [chunk.indices.fill_null(-1).to_numpy() for chunk in chunks]
-    names = [from_text_cell(name) for name in chunks[0].dictionary.to_pylist()]
+    dictionary = chunks[0].dictionary
+    names = dictionary.to_pylist()
+    if pc.any(pc.starts_with(dictionary, "'")).as_py():
+        names = [from_text_cell(name) for name in names]
     codes, texts = recode(parts[0] if len(parts) == 1 else np.concatenate(parts), names)
     return pd.Categorical.from_codes(codes, categories=pd.Index(texts, dtype=object))
 
