@@ -74,7 +74,7 @@ class Engine:
         one_of(self.name, "engine", ENGINES)
         if isinstance(self.jobs, bool) or not isinstance(self.jobs, int) or self.jobs == 0:
             raise ArgumentError(
-                f"jobs must be a whole number of workers, or -1 for one per core; got "
+                "n_jobs must be a whole number of workers, or -1 for one per core; got "
                 f"{self.jobs!r}."
             )
         if self.timeout is not None:
@@ -318,11 +318,6 @@ class Execution:
     command: Sequence[str] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, int) or self.n_jobs == 0:
-            raise ArgumentError(
-                "n_jobs must be a whole number of workers, or -1 for one per core; got "
-                f"{self.n_jobs!r}."
-            )
         for name, at_least in (("threads", 1), ("repetitions", 1)):
             object.__setattr__(self, name, whole(getattr(self, name), name, at_least=at_least))
         one_of(self.on_failure, "on_failure", ON_FAILURE)
