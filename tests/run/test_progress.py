@@ -27,12 +27,10 @@ def test_lines_show_fits_rate_time_left_failures_and_learner(monkeypatch):
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
     with Lines(stream) as lines:
-        lines.expects({"nn on iris": 40})
-        lines.start(total=50, done=10)
+        lines.start(total=50, done=10, waiting={"nn on iris": 40})
         for cell in range(20):
             now[0] += 1.0
-            lines.took(label="nn on iris", seconds=0.5)
-            lines.item(label="nn on iris", failed=cell == 3)
+            lines.item(label="nn on iris", failed=cell == 3, seconds=0.5)
     printed = stream.getvalue().splitlines()
     assert printed[0] == "bestofk: 10 of 50 fits are already in the store"
     # a line every ten seconds, one cell per second
@@ -106,8 +104,7 @@ def test_the_estimate_accounts_for_parallel_workers():
 def test_a_bar_names_the_start_and_estimates():
     stream = Terminal()
     with Bar(stream) as bar:
-        bar.expects({"nn on iris": 4})
-        bar.start(total=4, done=0)
+        bar.start(total=4, done=0, waiting={"nn on iris": 4})
         bar.bar.refresh()
         assert "starting" in stream.getvalue()
 
@@ -117,12 +114,10 @@ def test_a_notebook_has_one_line_that_is_updated(monkeypatch):
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
     with Lines(stream, 0.25, end="\r") as lines:
-        lines.expects({"nn on iris": 8})
-        lines.start(total=10, done=2)
+        lines.start(total=10, done=2, waiting={"nn on iris": 8})
         for _ in range(8):
             now[0] += 1.0
-            lines.took(label="nn on iris", seconds=1.0)
-            lines.item(label="nn on iris", failed=False)
+            lines.item(label="nn on iris", failed=False, seconds=1.0)
     shown = stream.getvalue().split("\r")
     assert shown[0].startswith("bestofk: 2 of 10 fits, starting")
     assert shown[5].rstrip() == "bestofk: 7 of 10 fits, about 3 s left, nn on iris"
@@ -134,13 +129,11 @@ def test_a_long_run_announces_its_time_once(monkeypatch):
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
     lines = observer("log", stream=stream, shorter="--budget 5m or --cv 5")
-    lines.expects({"a": 1000, "b": 1000})
-    lines.start(total=2000, done=0)
+    lines.start(total=2000, done=0, waiting={"a": 1000, "b": 1000})
     for _ in range(5):
         for label in "ab":
             now[0] += 5.0
-            lines.took(label=label, seconds=5.0)
-            lines.item(label=label, failed=False)
+            lines.item(label=label, failed=False, seconds=5.0)
     printed = stream.getvalue().splitlines()
     # 2,000 fits of 5 s are 2.8 h
     assert printed[0] == "bestofk: 2,000 fits, about 2.8 h; --budget 5m or --cv 5 is shorter"

@@ -23,10 +23,10 @@ class Watching(Progress):
     def __init__(self):
         self.lines = []
 
-    def start(self, *, total, done, unit="fits"):
+    def start(self, *, total, done, unit="fits", waiting=None):
         self.lines.append((total, done, unit))
 
-    def item(self, *, label, failed):
+    def item(self, *, label, failed, seconds=None):
         self.lines.append((label, failed))
 
 

@@ -204,12 +204,12 @@ class LineProgress(Progress):
     def __init__(self, say: Callable[[str], None]) -> None:
         self.say, self.done, self.total, self.unit = say, 0, 0, ""
 
-    def start(self, *, total: int, done: int, unit: str = "fits") -> None:
+    def start(self, *, total: int, done: int, unit: str = "fits", **_: Any) -> None:
         self.total, self.done, self.unit = total, done, unit
         if done:
             self.say(f"{done} of {total} {unit} were in the store")
 
-    def item(self, *, label: str, failed: bool) -> None:  # noqa: ARG002
+    def item(self, **_: Any) -> None:
         self.done += 1
         self.say(f"{self.done} of {self.total} {self.unit}")
 

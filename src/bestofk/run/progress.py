@@ -83,17 +83,16 @@ def _wait(seconds: float) -> str:
 class Progress:
     """Base class of progress displays, which shows nothing."""
 
-    def start(self, *, total: int, done: int, unit: str = "fits") -> None:
-        """Start a run of `total` items, of which the store has `done`; `unit` is their noun."""
+    def start(
+        self, *, total: int, done: int, unit: str = "fits", waiting: Mapping[str, int] | None = None
+    ) -> None:
+        """Start a run of `total` items, of which the store has `done`.
 
-    def expects(self, waiting: Mapping[str, int]) -> None:
-        """Receive the number of items to do by label, before `start`."""
+        `unit` is their noun, and `waiting` the number of items to do by label.
+        """
 
-    def took(self, *, label: str, seconds: float | None) -> None:
-        """Receive the time of an item, before its `item`."""
-
-    def item(self, *, label: str, failed: bool) -> None:
-        """Count a finished item."""
+    def item(self, *, label: str, failed: bool, seconds: float | None = None) -> None:
+        """Count a finished item that took `seconds`; None if that is unknown."""
 
     def stored(self, *, count: int) -> None:
         """Count more items that the store already has."""
@@ -123,22 +122,24 @@ class Lines(Progress):
         self.stream, self.every, self.end, self.shorter = stream, every, end, shorter
         self.begin = self.last = time.monotonic()
 
-    def expects(self, waiting: Mapping[str, int]) -> None:
-        self.time_left = TimeLeft(waiting)
-
-    def took(self, *, label: str, seconds: float | None) -> None:
-        if self.time_left is not None:
-            self.time_left.done(label, seconds)
-
-    def start(self, *, total: int, done: int, unit: str = "fits") -> None:
+    def start(
+        self, *, total: int, done: int, unit: str = "fits", waiting: Mapping[str, int] | None = None
+    ) -> None:
         self.total, self.done, self.unit = total, done, unit
+        self.time_left = None if waiting is None else TimeLeft(waiting)
         self.begin = self.last = time.monotonic()
+        self.begun()
+
+    def begun(self) -> None:
+        """Show that the run has started."""
         if self.end == "\r":
             self.show(STARTING)
-        elif done:
-            self.write(f"{done:,} of {total:,} {unit} are already in the store")
+        elif self.done:
+            self.write(f"{self.done:,} of {self.total:,} {self.unit} are already in the store")
 
-    def item(self, *, label: str, failed: bool) -> None:
+    def item(self, *, label: str, failed: bool, seconds: float | None = None) -> None:
+        if self.time_left is not None:
+            self.time_left.done(label, seconds)
         self.done += 1
         self.failed += failed
         self.label = label
@@ -203,11 +204,11 @@ class Bar(Lines):
         )
         self.task: Any = None
 
-    def start(self, *, total: int, done: int, unit: str = "fits") -> None:
-        self.total, self.done, self.unit = total, done, unit
-        self.begin, self.last = time.monotonic(), 0.0
+    def begun(self) -> None:
+        """Show that the run has started."""
+        self.last = 0.0
         self.bar.start()
-        self.task = self.bar.add_task(STARTING, total=total, completed=done)
+        self.task = self.bar.add_task(STARTING, total=self.total, completed=self.done)
 
     def show(self, state: str) -> None:
         """Show the current state."""

@@ -420,14 +420,14 @@ class RaceProgress(Progress):
         self.inner = inner
         inner.start(total=total, done=0)
 
-    def start(self, *, total: int, done: int, unit: str = "fits") -> None:  # noqa: ARG002
+    def start(self, *, done: int, **_: Any) -> None:
         """Begin a round."""
         if done:
             self.inner.stored(count=done)
 
-    def item(self, *, label: str, failed: bool) -> None:
+    def item(self, *, label: str, failed: bool, seconds: float | None = None) -> None:
         """Count a finished fit."""
-        self.inner.item(label=label, failed=failed)
+        self.inner.item(label=label, failed=failed, seconds=seconds)
 
     def standing(self, *, text: str) -> None:
         """Show which learners are out."""

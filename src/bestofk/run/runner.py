@@ -122,9 +122,12 @@ class _Run(Generic[ItemT, ResultT]):
         missing = [group[0] for group in self.same.values()]
         total = known + len(self.keys)
         with self.progress:
+            waiting = None
             if type(self.progress) is not Progress:
-                self.progress.expects(Counter(map(task.label, missing)))
-            self.progress.start(total=known + len(missing), done=known, unit=task.unit)
+                waiting = Counter(map(task.label, missing))
+            self.progress.start(
+                total=known + len(missing), done=known, unit=task.unit, waiting=waiting
+            )
             try:
                 self.claims = None if store is None or not missing else store.claims()
                 if store is None or self.claims is None:
@@ -166,8 +169,8 @@ class _Run(Generic[ItemT, ResultT]):
         for item in group:
             self.results[item] = result
         label = self.task.label(group[0])
-        self.progress.took(label=label, seconds=self.task.seconds(result))
-        self.progress.item(label=label, failed=self.task.failed(result))
+        failed, seconds = self.task.failed(result), self.task.seconds(result)
+        self.progress.item(label=label, failed=failed, seconds=seconds)
 
     def count_stored(self) -> None:
         """Accept results that are stored but were not counted when the user interrupted."""

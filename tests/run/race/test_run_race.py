@@ -85,7 +85,7 @@ class Breaks(Progress):
     def __init__(self, after):
         self.left = after
 
-    def item(self, *, label, failed):
+    def item(self, *, label, failed, seconds=None):
         del label, failed
         self.left -= 1
         if self.left == 0:
@@ -310,7 +310,7 @@ class Hears(Progress):
     def __init__(self):
         self.heard, self.total = [], []
 
-    def start(self, *, total, done, unit="fits"):
+    def start(self, *, total, done, unit="fits", waiting=None):
         del done, unit
         self.total.append(total)
 
@@ -346,7 +346,7 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
 )
 def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(options, words):
     class Never(Progress):
-        def start(self, *, total, done, unit="fits"):
+        def start(self, *, total, done, unit="fits", waiting=None):
             raise AssertionError((total, done, unit))
 
     with pytest.raises(bk.BestOfKError, match=words):
@@ -360,7 +360,7 @@ from bestofk.run.progress import Progress
 
 class Kills(Progress):
     left = 33
-    def item(self, *, label, failed):
+    def item(self, *, label, failed, seconds=None):
         Kills.left -= 1
         if Kills.left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
