@@ -219,7 +219,7 @@ def test_matrix_shows_the_better_learner_in_either_direction(scores):
     assert any(" to " in text for text in texts(picture))
     # bad minus good: about 0.2 more of a loss, 0.2 less of a score
     gap = values[1].mean() - values[0].mean()
-    assert f"{gap:+.3f}".replace("-", "−") in texts(picture)
+    assert f"{gap:+.4f}".replace("-", "−") in texts(picture)
 
 
 def test_matrix_shows_the_better_learner_by_the_test_and_not_by_the_mean():

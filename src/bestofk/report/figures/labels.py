@@ -74,7 +74,7 @@ def _advance(character: str) -> int:
 
 _PATH = re.compile(r"^(?:[A-Za-z_]\w*[.:])+(?=[A-Za-z_])")
 """The modules before the name of a class: ``sklearn.ensemble.`` or ``sklearn.svm:``."""
-_PART = re.compile(r"[^\s(,;:/_-]+[\s(,;:/_-]*|[\s(,;:/_-]+")
+_PART = re.compile(r"[^\s(,;:/-]+[\s(,;:/-]*|[\s(,;:/-]+")
 """A word or a parameter, with the marks and blanks after it."""
 
 _MIN_HEAD = 3

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bestofk.report.figures.picture import Picture
     from bestofk.report.figures.style import Paper
 
+_MAX_STEPS = 8
 _RESULTS = ("Decision", "Study", "ModelChoice", "BattleDecision")
 _SCORES = ("Scores", *_RESULTS)
 
@@ -196,8 +197,10 @@ FIGURES = Registry(
         name="steps",
         function=f"{_KINDS}.multitest:layout_steps",
         summary="every step of MultiTest: the candidates and the one it chooses",
-        needs="the procedure 'multitest' and a preference",
-        condition=_decided(lambda order: bool(order.steps) and order.preference.stated),
+        needs="the procedure 'multitest', a preference and at most eight learners",
+        condition=_decided(
+            lambda order: 0 < len(order.steps) <= _MAX_STEPS and order.preference.stated
+        ),
     ),
     FigureEntry(
         name="gate",

@@ -63,7 +63,7 @@ def test_the_region_of_equivalence_is_a_band_and_the_sentence_gives_the_probabil
     picture = layout_difference(result)
     assert spans_of(picture, "orange") == [pytest.approx((-0.02, 0.02))]
     assert len(points_of(picture)) == len(A)
-    assert f"b is better {result.right:.3g}" in picture.alt
+    assert f"b is better {result.right:.2f}" in picture.alt
     assert "p =" not in picture.alt
     without = layout_difference(pairwise.correlated_t(A, B, rope=0, rho=0.1))
     assert spans_of(without, "orange") == []

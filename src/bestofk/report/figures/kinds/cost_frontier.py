@@ -187,7 +187,9 @@ def _of_study(study: Any) -> Costs | None:
 
 def _cost_scale(cheapest: float, dearest: float, *, start: float, end: float) -> Scale:
     if cheapest > 0 and dearest > _MAX_LINEAR_RATIO * cheapest:
-        return Scale(low=cheapest / 1.3, high=dearest * 1.3, start=start, end=end, kind="log")
+        margin = (dearest / cheapest) ** 0.06
+        low, high = cheapest / margin, dearest * margin
+        return Scale(low=low, high=high, start=start, end=end, kind="log")
     low, high = around(cheapest, dearest, margin=0.08)
     # Do not show negative costs on the axis.
     return Scale(low=max(low, 0.0) if cheapest >= 0 else low, high=high, start=start, end=end)

@@ -141,7 +141,8 @@ def layout_critical_difference_ranks(value: Any, *, paper: Paper = ANY_PAPER) ->
         better=np.sign(np.subtract.outer(ranks, ranks)).astype(np.int8) * apart,
         note=f"Nemenyi's test over {counted(result.blocks, 'data set')}, alpha = {alpha:g}.",
         alpha=alpha,
-        uncertainty=result.critical_difference,
+        # Average ranks have two decimals.
+        uncertainty=0.1,
         critical_difference=result.critical_difference,
     )
     return _diagram(pairs, paper)
@@ -246,13 +247,13 @@ def _finish(
     scale: Scale,
 ) -> Picture:
     joined = (
-        "Bars join learners without evidence of a difference between any two of them"
+        "Bars join learners of which no two are shown to differ"
         if bars
-        else "No bars: every two neighbours differ significantly"
+        else "No bars: every two neighbours are shown to differ"
     )
     alt = (
         f"Critical difference diagram of {counted(len(pairs.names), 'learner')} by "
-        f"{pairs.score_name}, {best} the best; {counted(len(bars), 'bar')} over learners without "
-        "evidence of a difference."
+        f"{pairs.score_name}, {best} the best; {counted(len(bars), 'bar')} over learners that are "
+        "not shown to differ."
     )
     return sheet.finish(width, top, note=f"{joined}. {pairs.note}", alt=alt, x_scale=scale)

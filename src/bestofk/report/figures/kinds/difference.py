@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import counted, number, pvalue_words
+from bestofk._base.formatting import counted, probability_words, pvalue_words, rounded
 from bestofk.report.figures.axes import x_axis
 from bestofk.report.figures.picture import Picture, Point, Scale, Sheet, around
 from bestofk.report.figures.style import ANY_PAPER, SIZE, Paper
@@ -77,9 +77,11 @@ def layout_difference(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         sheet.box(scale(low), row - half, scale(high), row + half, fill="blue")
     middle = scale(estimate)
     sheet.line((middle, row - 8), (middle, row + 8), colour="vermillion", width=2.2)
+    widths = [(high - low) / 2 for level, low, high in intervals if level == 0.95]
+    shown = rounded([estimate], next(iter(widths), None))[0]
     note = (
-        f"{value.test}: {getattr(value, 'estimand', 'mean')} difference {number(estimate)} (the "
-        f"upright line), {_evidence(value)}."
+        f"{value.test}: {getattr(value, 'estimand', 'mean')} difference {shown} (the upright "
+        f"line), {_probability(value)}."
     )
     if rope:
         note += f" The band is the region of practical equivalence, {rope:g} either way."
@@ -98,10 +100,12 @@ def layout_difference(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     )
 
 
-def _evidence(value: PairwiseResult) -> str:
+def _probability(value: PairwiseResult) -> str:
     if isinstance(value, PosteriorResult):
         shares = {"a is better": value.left, "equal": value.rope, "b is better": value.right}
-        return "probabilities: " + ", ".join(f"{k} {float(p):.3g}" for k, p in shares.items())
+        return "probabilities: " + ", ".join(
+            f"{k} {probability_words(p)}" for k, p in shares.items()
+        )
     sides = "two-sided" if value.alternative == "two-sided" else "one-sided"
     return f"{sides} {pvalue_words(float(value.pvalue))} for this pair alone"
 

@@ -121,7 +121,8 @@ def _limits(order: Decision) -> tuple[float, float]:
     if lengths:
         limit = max(limit, _MAX_REACH * lengths[len(lengths) // 2])
     values = [0.0, *differences, *(min(end, limit) for end in ends), order.margin or 0.0]
-    return around(min(values), max(values), margin=0.03)
+    low, high = around(min(values), max(values), margin=0.03)
+    return (low if min(values) < 0 else 0.0), high
 
 
 def _legend(sheet: Sheet, rows: tuple[Standing, ...], *, left: float) -> float:
@@ -135,7 +136,7 @@ def _legend(sheet: Sheet, rows: tuple[Standing, ...], *, left: float) -> float:
                 x, y = left, y + SIZE * LINE_HEIGHT
             _mark(sheet, x + 4, y, verdict)
             sheet.write(x + 12, y, verdict, size=SMALL)
-            x += width + 16
+            x += width + 10
     return y + SIZE * LINE_HEIGHT / 2
 
 

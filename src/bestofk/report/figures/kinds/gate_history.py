@@ -34,7 +34,7 @@ def layout_gate(value: Any, *, metric: str | None = None, paper: Paper = ANY_PAP
     up = Scale(low=low, high=high, start=bottom, end=_TOP)
     left = y_axis_left(sheet, up)
     across = Scale(
-        low=0.0, high=len(builds) + 1.0, start=left, end=left + paper.rest(left + 20, _LENGTH)
+        low=0.5, high=len(builds) + 0.5, start=left, end=left + paper.rest(left + 20, _LENGTH)
     )
     title = f"{printable(name)}: build minus baseline"
     y_axis(sheet, up, left=left, right=across.end, title=title)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.formatting import ordinal
@@ -21,10 +21,7 @@ Edges = Sequence[tuple[int, int]]
 """(i, j) leads from learner i of the preference to j, which is shown to be better."""
 
 _MAX_LEVEL = 8
-"""Up to this many learners have horizontal names; more have slanted names."""
-_MAX_NUMBERED = 20
-"""Up to this many nodes show their number."""
-_TILT = 45.0
+"""Up to this many learners are drawn left to right; more top to bottom."""
 
 
 def layout_graph(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
@@ -48,59 +45,34 @@ def layout_graph(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     K = len(order.by_preference)
     edges = edges_of(order)
     sheet = Sheet(paper)
-    level = K <= _MAX_LEVEL
-    if level:
-        size = SIZE
-        free = min(116.0 if K <= 5 else 84.0, paper.rest(0.0, 1e9) / K)
-        labels = sheet.labels(order.by_preference, free - 10, size)
-        spacing = min(max(54.0, min(free, sheet.widest(labels, size) + 14)), free)
-        left = max(spacing / 2, 34.0) if paper.width is None else spacing / 2
-        right = left
-        below = size * LINE_HEIGHT + 4
-    else:
-        size = name_size(K)
-        labels = sheet.labels(order.by_preference, paper.share(0.3, 130.0), size)
-        slant = sheet.widest(labels, size) / sqrt(2.0)
-        least = size * LINE_HEIGHT * sqrt(2.0)
-        spacing = max(least, min(40.0, paper.rest(slant + 54.0, 700.0) / K))
-        # Slanted names reach out to the left of their nodes.
-        reaches = (
-            sheet.text_width(label, size) / sqrt(2.0) - k * spacing + 14
-            for k, label in enumerate(labels)
-        )
-        left, right = max(20.0, *reaches), 26.0
-        below = slant + size
-    across = left + spacing * (K - 1) + right
-    cramped = level and spacing < 60.0 and any("…" in label for label in labels)
-    if cramped or across > paper.rest(-0.1, 1e9):
+    free = min(116.0 if K <= 6 else 84.0, paper.rest(0.0, 1e9) / K)
+    labels = sheet.labels(order.by_preference, free - 10)
+    spacing = min(max(54.0, min(free, sheet.widest(labels) + 14)), free)
+    cramped = spacing < 60.0 and any("…" in label for label in labels)
+    if K > _MAX_LEVEL or cramped:
         return _upright(order, sheet, edges)
-    radius = 11.0 if level else max(4.5, min(9.0, spacing * 0.36))
-    width = paper.rest(0.0, max(across, 330.0))
-    left += (width - across) / 2
+    radius = 11.0
+    width = paper.rest(0.0, max(spacing * K, 330.0))
+    left = (width - spacing * (K - 1)) / 2
     y = 10 + arc_height(edges, spacing) + radius + 6
     nodes = {k: (left + k * spacing, y) for k in range(K)}
-    _draw_graph(sheet, order, nodes, radius, spacing, numbered=K <= _MAX_NUMBERED)
+    _draw_graph(sheet, order, nodes, radius, spacing, numbered=True)
     top = y + radius + 4
-    positions = positions_of(order)
-    for k, position in enumerate(positions):
+    for k, label in enumerate(labels):
+        sheet.write(nodes[k][0], top + SIZE * LINE_HEIGHT / 2, label, anchor="middle")
+    top += SIZE * LINE_HEIGHT
+    for k, position in enumerate(positions_of(order)):
         first = position == 1
         sheet.write(
             nodes[k][0],
-            top + SMALL * LINE_HEIGHT / 2 + (SIZE * LINE_HEIGHT if level else 0),
-            ordinal(position) if level else str(position),
-            size=SMALL if spacing >= sheet.text_width("00", SMALL) else 7.0,
+            top + SMALL * LINE_HEIGHT / 2,
+            ordinal(position),
+            size=SMALL,
             colour="blue" if first else "muted",
             anchor="middle",
             bold=first,
         )
-    for k, label in enumerate(labels):
-        x = nodes[k][0]
-        if level:
-            sheet.write(x, top + SIZE * LINE_HEIGHT / 2, label, anchor="middle")
-        else:
-            name_top = top + (SMALL * LINE_HEIGHT if positions else 0.0) + 5
-            sheet.write(x + 2, name_top, label, anchor="end", rotation=_TILT, size=size)
-    return _finish(sheet, order, width, top + below + SMALL * LINE_HEIGHT + 6)
+    return _finish(sheet, order, width, top + SMALL * LINE_HEIGHT + 10)
 
 
 def _upright(order: Decision, sheet: Sheet, edges: Edges) -> Picture:
@@ -274,9 +246,6 @@ def draw_nodes(
 
 # The steps of MultiTest: the candidates and the choice.
 
-_MAX_PANELS = 6
-"""Up to this many learners, each step has a graph; otherwise a row."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Step:
@@ -292,12 +261,12 @@ class _Step:
 
 
 def layout_steps(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
-    """Draw every step of MultiTest: a graph per step for few learners, a row per step for many.
+    """Draw every step of MultiTest as a graph.
 
     Parameters
     ----------
     value : Decision or Study
-        Decided by MultiTest, with a stated preference.
+        Decided by MultiTest between a few learners, with a stated preference.
     paper : Paper, optional
 
     References
@@ -317,18 +286,16 @@ def layout_steps(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         )
         for turn, step in enumerate(order.steps)
     ]
-    draw = _panels if len(order.by_preference) <= _MAX_PANELS else _rows
     sheet = Sheet(paper)
-    width, top = draw(order, steps, sheet)
-    names = ", ".join(str(name) for name in order.ranking[:12])
-    more = ", ..." if len(order.ranking) > 12 else ""
+    width, top = _panels(order, steps, sheet)
+    names = ", ".join(map(str, order.ranking))
     return sheet.finish(
         width,
         top,
         note=f"At every step the candidates (thick) are those that no remaining {order.noun} is "
         "significantly better than; MultiTest takes the most preferred of them (shaded). "
         f"{basis(order)}",
-        alt=f"Steps of MultiTest, which takes {names}{more} in turn.",
+        alt=f"Steps of MultiTest, which takes {names} in turn.",
         margin=8,
     )
 
@@ -338,7 +305,7 @@ def _panels(order: Decision, steps: Sequence[_Step], sheet: Sheet) -> tuple[floa
     K = len(order.by_preference)
     paper = sheet.paper
     gap, radius = 26.0, 10.0
-    spacing = max(24.0, min(42.0, (paper.rest(26.0, 1e9) - 2 * radius) / max(K - 1, 1)))
+    spacing = max(22.0, min(42.0, (paper.rest(26.0, 1e9) - 2 * radius) / max(K - 1, 1)))
     remaining_edges = [
         [edge for edge in edges_of(order) if {*edge} <= {*step.remaining}] for step in steps
     ]
@@ -388,38 +355,3 @@ def _panels(order: Decision, steps: Sequence[_Step], sheet: Sheet) -> tuple[floa
         sheet.write(x + 12, y, str(k + 1), colour="muted", anchor="end")
         sheet.write(x + 18, y, label)
     return paper.rest(0.0, width), max(bottom, 8 + K * line)
-
-
-def _rows(order: Decision, steps: Sequence[_Step], sheet: Sheet) -> tuple[float, float]:
-    """Draw a row per step and a column per learner; return the width and where the rows end."""
-    K = len(order.by_preference)
-    paper = sheet.paper
-    size = name_size(K, most=49)
-    labels = sheet.labels(order.by_preference, paper.share(0.34, 280.0), size)
-    name_width = sheet.widest(labels, size)
-    pitch = max(12.0, min(20.0, 640.0 / K))
-    cell = min(paper.rest(34.0 + 9 + name_width + 8, 1e9) / K, pitch)
-    left, top = 34.0 + cell / 2, 34.0
-    sheet.write(left - cell / 2, 10, "by preference", size=SMALL, colour="muted")
-    sheet.write(8, top - 12, "step", size=SMALL, colour="muted")
-    every = max(1, ceil(20.0 / cell)) if K > 25 or cell < 12 else 1
-    for k in range(0, K, every):
-        x = left + k * cell
-        sheet.write(x, top - 12, str(k + 1), size=7.5, colour="muted", anchor="middle")
-    radius = min(6.0, cell * 0.36)
-    edge = left + (K - 0.5) * cell
-    for turn, step in enumerate(steps):
-        y = top + (turn + 0.5) * pitch
-        sheet.write(26, y, str(turn + 1), size=SMALL, colour="muted", anchor="end")
-        sheet.line((left + step.chosen * cell, y), (edge + 4, y), colour="muted", width=0.6)
-        for k in step.remaining:
-            x = left + k * cell
-            if k == step.chosen:
-                sheet.dot(x, y, radius, fill="blue", colour="blue", width=1.6)
-            elif k in step.candidates:
-                sheet.dot(x, y, radius * 0.9, fill="paper", colour="ink", width=1.6)
-            else:
-                sheet.dot(x, y, min(1.1, 0.2 * cell), fill="muted")
-        colour = "blue" if turn == 0 else "ink"
-        sheet.write(edge + 9, y, labels[step.chosen], size=size, colour=colour)
-    return paper.rest(0.0, max(edge + 9 + name_width + 8, 330.0)), top + K * pitch + 8

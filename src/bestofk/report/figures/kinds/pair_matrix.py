@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from itertools import permutations
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from bestofk._base.formatting import counted, pvalue_text, pvalue_words
+from bestofk._base.formatting import counted, pvalue_words, rounded
 from bestofk.report.figures.comparisons import Comparisons, comparisons_of, decision_of, minus
 from bestofk.report.figures.labels import ELLIPSIS, LINE_HEIGHT
-from bestofk.report.figures.picture import Picture, Sheet, short_number
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
 
 _MAX_FULL = 8
 """Up to this many learners, a cell shows the difference, its interval and p."""
 _MAX_SHORT = 24
 """Up to this many learners, a cell shows the difference and p."""
+_SHORT_SIZE = 7.0
 
 
 def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
@@ -34,7 +37,8 @@ def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     K = len(order)
     sheet = Sheet(paper)
     left, top = 10.0, 8.0
-    detail, (width, height), size = _cell_size(sheet, pairs)
+    cell_texts = _texts(pairs) if K <= _MAX_SHORT else {}
+    detail, (width, height), size = _cell_size(sheet, K, cell_texts)
     name_width = min(paper.rest(left + (K - 1) * width + 13, 280.0), 280.0)
     labels = sheet.labels([pairs.names[a] for a in order], name_width, size)
     cells = [
@@ -58,7 +62,9 @@ def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         right, bottom = x + width - 0.75, y + height - 0.75
         sheet.box(x + 0.75, y + 0.75, right, bottom, fill=colour, opacity=opacity)
     for a, b, x, y in cells:
-        _write_cell(sheet, pairs, a, b, (x + width / 2, y + height / 2), detail)
+        lines = [] if detail == "colour" else cell_texts[a, b]
+        better = int(pairs.better[a, b])
+        _write_cell(sheet, lines, better, (x + width / 2, y + height / 2), detail)
     ends = []
     for row, label in enumerate(labels):
         x = left + row * width + 5
@@ -79,85 +85,72 @@ def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     )
 
 
-def _cell_size(sheet: Sheet, pairs: Comparisons) -> tuple[str, tuple[float, float], float]:
+def _texts(pairs: Comparisons) -> dict[tuple[int, int], list[str]]:
+    """Return the difference, its interval and p of each pair; all numbers have equal decimals."""
+    tables = [table for table in (pairs.difference, pairs.low, pairs.high) if table is not None]
+    flat = rounded(np.stack(tables).ravel().tolist(), pairs.uncertainty)
+    signed = np.array([_signed(text) for text in flat]).reshape(len(tables), -1).tolist()
+    K = len(pairs.names)
+    texts = {}
+    for a, b in permutations(pairs.order, 2):
+        difference, *ends = (column[a * K + b] for column in signed)
+        lines = [difference]
+        if pairs.low is not None and pairs.high is not None:
+            low, high = isfinite(pairs.low[a, b]), isfinite(pairs.high[a, b])
+            if low and high:
+                lines.append(f"{ends[0]} to {ends[1]}")
+            elif low or high:
+                lines.append(f"from {ends[0]}" if low else f"up to {ends[1]}")
+        texts[a, b] = [*lines, pvalue_words(float(pairs.pvalue[a, b]), pairs.alpha)]
+    return texts
+
+
+def _signed(text: str) -> str:
+    return f"+{text}" if text[0] != "-" and text.strip("0.") else minus(text)
+
+
+def _short(lines: list[str]) -> list[str]:
+    """Return the difference and p without what a narrow cell has no space for."""
+    p = lines[-1].removeprefix("p ").removeprefix("= ").replace(" ", "")
+    return [re.sub(r"\b0\.", ".", line) for line in (lines[0], p)]
+
+
+def _cell_size(
+    sheet: Sheet, K: int, texts: dict[tuple[int, int], list[str]]
+) -> tuple[str, tuple[float, float], float]:
     """Return what fits into a cell, its width and height, and the font size of the names."""
-    K = len(pairs.order)
     # The remaining width is for the name of the last row.
     most = sheet.paper.rest(23 + sheet.paper.share(0.24, 190.0), 1e9) / max(K - 1, 1)
     if K <= _MAX_FULL:
-        texts = [_full(pairs, a, b) for a in pairs.order for b in pairs.order if a != b]
-        width = max(sheet.text_width(line, SMALL, bold=True) for lines in texts for line in lines)
+        width = max(
+            sheet.text_width(line, SMALL, bold=True) for cell in texts.values() for line in cell
+        )
         if width + 8 <= most:
-            height = max(map(len, texts)) * SMALL * LINE_HEIGHT + 8
+            height = max(map(len, texts.values())) * SMALL * LINE_HEIGHT + 8
             return "full", (max(min(width + 12, most), 58.0), height), SIZE
-    if K <= _MAX_SHORT and most >= 30.0:
-        return "short", (min(34.0, most), 22.0), SIZE
+    if K <= _MAX_SHORT:
+        width = max(sheet.widest(_short(cell), _SHORT_SIZE) for cell in texts.values()) + 3
+        if width <= most:
+            return "short", (max(width, min(34.0, most)), 22.0), SIZE
     return "colour", (12.0 if sheet.paper.width is None else min(20.0, most), 12.0), SMALL
 
 
-def _full(pairs: Comparisons, a: int, b: int) -> list[str]:
-    """Return the difference, its interval and p."""
-    largest = float(np.abs(pairs.difference).max())
-
-    def signed(value: float) -> str:
-        if largest and (largest < 1e-3 or largest >= 1e6):
-            return minus(f"{value:+.3g}")
-        return minus(f"{value:+.{4 if largest < 0.1 else 3 if largest < 10 else 1}f}")
-
-    lines = [signed(pairs.difference[a, b])]
-    if pairs.low is not None and pairs.high is not None:
-        low, high = float(pairs.low[a, b]), float(pairs.high[a, b])
-        if isfinite(low) and isfinite(high):
-            lines.append(f"{signed(low)} to {signed(high)}")
-        elif isfinite(low):
-            lines.append(f"from {signed(low)}")
-        elif isfinite(high):
-            lines.append(f"up to {signed(high)}")
-    lines.append(pvalue_words(float(pairs.pvalue[a, b]), pairs.alpha))
-    return lines
-
-
-def _short(pairs: Comparisons, a: int, b: int) -> list[str]:
-    """Return the difference and p in at most six characters each."""
-    lines = [_three_digits(float(pairs.difference[a, b]), float(np.abs(pairs.difference).max()))]
-    return [*lines, _tiny_p(float(pairs.pvalue[a, b]), pairs.alpha)]
-
-
 def _write_cell(
-    sheet: Sheet, pairs: Comparisons, a: int, b: int, middle: tuple[float, float], detail: str
+    sheet: Sheet, lines: list[str], better: int, middle: tuple[float, float], detail: str
 ) -> None:
     x, y = middle
-    better = int(pairs.better[a, b])
-    colour = "ink" if better else "muted"
-    if detail == "full":
-        lines = _full(pairs, a, b)
-        for k, line in enumerate(lines):
-            at = y + (k + 0.5 - len(lines) / 2) * SMALL * LINE_HEIGHT
-            bold = k == 0 and better != 0
-            sheet.write(x, at, line, size=SMALL, anchor="middle", colour=colour, bold=bold)
-    elif detail == "short":
-        for k, line in enumerate(_short(pairs, a, b)):
-            sheet.write(x, y + (k - 0.5) * 9.2, line, size=7.0, anchor="middle", colour=colour)
-    elif better < 0:
-        # Mark the cell by more than its colour.
-        sheet.dot(x, y, 2.0, fill="paper")
-
-
-def _three_digits(value: float, largest: float) -> str:
-    """Format a difference for a narrow cell; `largest` is the largest of the figure."""
-    if largest and (largest < 1e-2 or largest >= 1e4):
-        text = short_number(value, "+.1e") if value else "0"
-        return text if len(text) <= 6 else short_number(value, "+.0e")
-    digits = 3 if abs(value) < 0.9995 else 1 if abs(value) < 99.95 else 0
-    return minus(f"{value:+.{digits}f}").replace("0.", ".")
-
-
-def _tiny_p(p: float, alpha: float) -> str:
-    if p < 0.001 <= alpha:
-        return "p<.001"
-    text = pvalue_text(p, alpha).replace(" ", "")
-    text = text if len(text) <= 6 else f"{p:.4f}"
-    return f"p{text}".replace("0.", ".") if text[0] in "<>" else f"p {text}".replace("0.", ".")
+    if detail == "colour":
+        if better < 0:
+            # Mark the cell by more than its colour.
+            sheet.dot(x, y, 2.0, fill="paper")
+        return
+    size = SMALL if detail == "full" else _SHORT_SIZE
+    lines = lines if detail == "full" else _short(lines)
+    for k, line in enumerate(lines):
+        at = y + (k + 0.5 - len(lines) / 2) * 1.3 * size
+        bold = detail == "full" and k == 0 and better != 0
+        colour = "ink" if better else "muted"
+        sheet.write(x, at, line, size=size, anchor="middle", colour=colour, bold=bold)
 
 
 def _note(pairs: Comparisons, detail: str) -> str:
@@ -169,7 +162,7 @@ def _note(pairs: Comparisons, detail: str) -> str:
             f"{pairs.p_words}"
         )
     elif detail == "short":
-        content = f"{cell} minus that of the column, and {pairs.p_words}"
+        content = f"{cell} minus that of the column, and below it {pairs.p_words}"
     else:
         content = (
             "Each cell compares the row (named at its right end) with the column (named on top); "
