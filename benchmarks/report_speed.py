@@ -27,6 +27,7 @@ from bestofk.decide import Settings
 from bestofk.report.figures.output import save
 from bestofk.report.figures.registry import FIGURES
 from bestofk.report.page_figures import PAGE_FIGURES
+from bestofk.report.subject import subject_of
 from bestofk.run.cells import Cell
 from bestofk.run.open_study import open_study
 from bestofk.run.record import DataRecord, LearnerRecord, StoredDecision, StudyRecord
@@ -102,10 +103,11 @@ def small_report() -> Row:
         ours = best(lambda: _quietly(command), times=3, clock=clock, warm_up=False)
         opened = open_study(store)
         assert opened.decision is not None
+        subject = subject_of(opened)
         pictures = [
-            FIGURES[figure.kind].layout(opened.decision)
+            FIGURES[figure.kind].layout(opened)
             for figure in PAGE_FIGURES
-            if figure.belongs(opened.decision, opened.losses)
+            if FIGURES[figure.kind].fits(opened) and figure.condition(subject)
         ]
         theirs = best(lambda: _draw_twice(pictures, folder), times=3, clock=clock, warm_up=False)
     return f"report_{LEARNERS}x{DATASETS}", theirs / ours, ours, theirs

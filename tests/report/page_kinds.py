@@ -1,12 +1,14 @@
 """One small report of every kind, for tests of pages."""
 
 import numpy as np
+import pandas as pd
 from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
 import bestofk as bk
+from bestofk.decide.battles import compare_battles
 from bestofk.evals.reading import example_path, example_prices
 
 PANEL = ["max", "nmc", "naive-bayes", "c4.5", "logistic"]
@@ -114,11 +116,28 @@ def most_wins():
     return bk.compare_scores(table(6, 10, 10), procedure="most-wins")
 
 
+def battles():
+    rng = np.random.default_rng(0)
+    names = np.array(["large", "medium", "small", "tiny"])
+    pairs = [rng.choice(4, 2, replace=False) for _ in range(300)]
+    wins = [rng.random() < 1 / (1 + np.exp(0.4 * (a - b))) for a, b in pairs]
+    first, second = (names[[pair[k] for pair in pairs]] for k in (0, 1))
+    table = {"model_a": first, "model_b": second, "winner": np.where(wins, "model_a", "model_b")}
+    return compare_battles(pd.DataFrame(table))
+
+
+def release():
+    scores = (np.random.default_rng(0).random((2, 400)) < [[0.7], [0.55]]).astype(float)
+    items = [f"q{k}" for k in range(400)]
+    old, new = (pd.DataFrame({"item": items, "score": row}) for row in scores)
+    return bk.gate(new, old, metric="score", build="v2")
+
+
 KINDS = {
     function.__name__: function
     for function in (
         one_data_set, several_data_sets, regression, from_a_table, race, control_family, two,
         twenty, sixty, failures, nothing_decided, several_metrics, language_models, margin,
-        undecidable, most_wins,
+        undecidable, most_wins, battles, release,
     )
 }  # fmt: skip

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from bestofk._base.formatting import counted
 from bestofk.decide.decision import Decision
+from bestofk.decide.preference import Name
 from bestofk.decide.statements.wording import level_words, shown_means, worse_than_best
 from bestofk.decide.stopping.result import Race
 from bestofk.evals.costs import cost_phrase, main_cost
@@ -36,25 +37,25 @@ def card_of(subject: Subject) -> list[Row]:
     def sentences(*texts: str) -> tuple[Markup, ...]:
         return tuple(html_sentence(text, subject.names) for text in texts if text)
 
-    rows = [Row("Use", f"no {subject.noun}")] if decision is None else _use(decision)
+    rows, cost = [Row("Use", f"no {subject.noun}")], ""
+    if decision is not None and decision.recommended is not None:
+        rows = _use(decision, decision.recommended)
+        if subject.choice is not None:
+            cost = _cost(subject.choice)
+        elif study is not None and decision.preference.kind == "measured":
+            cost = study.costs[str(decision.recommended)].explain()
     saved = "" if subject.race is None else _saved(subject.race)
-    rows.append(Row("Based on", notes=sentences(_basis(subject), saved)))
-    cost = "" if subject.choice is None else _cost(subject.choice)
-    if study is not None and decision is not None and decision.preference.kind == "measured":
-        cost = study.costs[str(decision.recommended)].explain()
-    rows.append(Row("Cost", notes=(cost,) if cost else ()))
-    left_out = left_out_of(subject)
     failed = study is not None and (study.failures or study.dropped)
-    tone = "whole alert" if failed else "whole"
-    rows.append(Row("Left out", notes=sentences(*left_out), tone=tone))
+    rows += [
+        Row("Based on", notes=sentences(_basis(subject), saved)),
+        Row("Cost", notes=sentences(cost)),
+        Row("Left out", "", sentences(*left_out_of(subject)), "whole alert" if failed else "whole"),
+    ]
     return [row for row in rows if row.value or row.notes]
 
 
-def _use(decision: Decision) -> list[Row]:
+def _use(decision: Decision, best: Name) -> list[Row]:
     """Return the recommended learner, and how much worse than the best it is."""
-    best = decision.recommended
-    if best is None:
-        return [Row("Use", f"no {decision.noun}")]
     runs = decision.runs_of(best)
     over = "" if runs is None else f" over {counted(runs, decision.run_noun)}"
     notes = [f"{decision.metric.mean} {shown_means(decision)[best]}{over}"]
@@ -81,10 +82,10 @@ def _saved(race: Race) -> str:
 def _cost(choice: ModelChoice) -> str:
     """Return the cost of the recommended model; empty if it is not known."""
     measure = main_cost(choice.costs, choice.cost_of)
-    best = choice.decision.recommended
-    if measure is None or best is None:
+    if measure is None:
         return ""
-    return cost_phrase(choice.costs[measure][str(best)], measure, choice.currency)
+    cost = choice.costs[measure][str(choice.decision.recommended)]
+    return cost_phrase(cost, measure, choice.currency)
 
 
 def _basis(subject: Subject) -> str:
