@@ -95,7 +95,7 @@ def small_report() -> Row:
     with tempfile.TemporaryDirectory() as folder:
         store, page = Path(folder) / "study.db", Path(folder) / "report.html"
         fill(store)
-        command = ["report", str(store), "--output", str(page)]
+        command = ["show", str(store), "--report", str(page)]
         alone = subprocess.run([sys.executable, "-c", MEMORY, *command],
                                capture_output=True, text=True, check=True)  # fmt: skip
         print(f"memory {alone.stderr.split()[-1]} MiB, page {page.stat().st_size / 1e6:.3g} MB")

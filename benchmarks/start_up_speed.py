@@ -28,7 +28,7 @@ from pathlib import Path
 from timing import Row, row
 
 STARTS, RUNS = 31, 5
-PANEL = ("compare", "iris", "--cv", "5x2", "--n-jobs", "1")
+PANEL = ("compare", "iris", "--cv", "5x2", "--set", "n_jobs=1")
 MODULES = """
 import contextlib, io, sys
 from bestofk.cli.app import run

@@ -209,7 +209,7 @@ def child(command: str, path: str, stored: int) -> None:
     else:
         page = Path(path).with_name("report.html")
         with contextlib.redirect_stdout(io.StringIO()):
-            run(["report", path, "--output", str(page)])
+            run(["show", path, "--report", str(page)])
         size = page.stat().st_size
     spent = time.process_time() - begin
     peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -32,14 +32,14 @@ SMOKE_TESTS = (
     ("bestofk --version", "bestofk, version"),
     ("bestofk --help", "compare"),
     ("bestofk compare iris --cv 5x2 --report report.html", "recommended"),
-    ("bestofk compare diabetes --cv 5x2 --n-jobs 2 --store study.db", "recommended"),
+    ("bestofk compare diabetes --cv 5x2 --set n_jobs=2 --store study.db", "recommended"),
     ("bestofk show study.db", "diabetes"),
-    ("bestofk report study.db --output study.html", ""),
+    ("bestofk show study.db --report study.html", ""),
     ("bestofk scores breast-cancer-10x10 --json", '"recommended"'),
     ("bestofk scores scores.csv --higher-is-better --design kfold:10 --figure f.svg", "a"),
     ("bestofk evals items.csv", "200"),
     ("bestofk list learners", "c4.5"),
-    ("bestofk reproduce multitest --table 3 --printed", ""),
+    ("bestofk papers reproduce multitest --table 3 --printed", ""),
     ('python -c \'import bestofk as bk; print(bk.compare(data="iris", cv="5x2"))\'', "may be"),
 )
 """Commands, each with a text that its output contains."""

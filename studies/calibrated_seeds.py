@@ -5,7 +5,7 @@
 Draw 1,000 data sets with each of five seeds and 4,000 with another one. Print, for every seed, how
 many cells of Tables 2, 4 and 7 lie within two standard errors of the paper, and the mean squared
 distance of Tables 2 and 4 to those of the 4,000 data sets, in standard errors (about 1 by chance).
-The seed with the smallest distance is the default of ``bestofk reproduce calibrated``; the paper's
+The seed with the smallest distance is the default of ``papers reproduce calibrated``; the paper's
 figures play no part in this choice. Takes about 20 minutes of CPU time; with a store the script
 resumes.
 """

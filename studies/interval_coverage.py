@@ -11,7 +11,7 @@ Fitted learners (400 data sets) are equal.
 than the best as the result says.
 *rate*: the interval of a model's mean in `evals` contains its true mean.
 *estimate*: the intervals of the
-hold-out in `bestofk estimate` contain the error of the model of all rows.
+hold-out in `bestofk papers estimate` contain the error of the model of all rows.
 *Without caution* counts only results without a caution about their error rate.
 """
 
@@ -145,7 +145,7 @@ def holds(decision: Any, worse: Any) -> float | None:
 
 
 def hold_out(learner: str, rows: int, count: int) -> Iterator[tuple[str, float]]:
-    """Yield the printed intervals of `bestofk estimate`: name, and whether they hold.
+    """Yield the printed intervals of `bestofk papers estimate`: name, and whether they hold.
 
     The truth is the error of the model of all rows on 5,000 new ones.
     """

@@ -235,7 +235,7 @@ def endless_digits(_: Path) -> list[Any]:
 
 def endless_repetitions(_: Path) -> list[Any]:
     return ["compare", "iris", "--learner", "max", "--learner", "nmc",
-            "--repetitions", "99999999999"]  # fmt: skip
+            "--set", "repetitions=99999999999"]  # fmt: skip
 
 
 EVAL = {"model": "m", "task": "t", "created": "2026", "dataset": {}, "config": {}}
@@ -350,7 +350,7 @@ def _changed_spec(folder: Path, *texts: str) -> list[Any]:
             db.execute("UPDATE bestofk_studies SET specification = replace(specification, ?, ?)",
                        (before, after))  # fmt: skip
         db.commit()
-    return ["report", path, "--output", folder / "r.html"]
+    return ["show", path, "--report", folder / "r.html"]
 
 
 def workbook_of_shared_text(folder: Path) -> list[Any]:

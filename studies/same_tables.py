@@ -1,7 +1,7 @@
 """Compare the figures of two reproductions of a paper, digit by digit.
 
-    bestofk reproduce multitest --runs 100 --json > before.json     (with one version)
-    bestofk reproduce multitest --runs 100 --json > after.json      (with another)
+    bestofk papers reproduce multitest --runs 100 --json > before.json     (with one version)
+    bestofk papers reproduce multitest --runs 100 --json > after.json      (with another)
     python studies/same_tables.py before.json after.json
 
 Print every reproduced cell that differs; the exit code is 1 if there is one. Summaries of tables

@@ -19,13 +19,13 @@ import pytest
 import bestofk as bk
 from bestofk._base.errors import Advice, BestOfKError, use
 from bestofk.cli.app import bestofk, run as main
-from bestofk.cli.options import typed
 from bestofk.cli.registry import COMMANDS
+from bestofk.cli.set_values import command_of, typed as typed_for
 
 SOURCE = Path(bk.__file__).parent
 FOREIGN = {
     # options of pip, database URLs, Python and cmake
-    "--help", "--no-deps", "--user", "--upgrade", "--log",  # lm-evaluation-harness
+    "--help", "--no-deps", "--user", "--upgrade", "--log", "--output",  # lm-evaluation-harness
 }  # fmt: skip
 
 
@@ -75,8 +75,10 @@ def all_options():
             text for one in command.params if isinstance(one, click.Option)
             for text in (*one.opts, *one.secondary_opts)
         }  # fmt: skip
-        for inner in getattr(command, "commands", {}).values():
-            result |= of(inner)
+        if isinstance(command, click.Group):
+            inside = click.Context(command)
+            for name in command.list_commands(inside):
+                result |= of(command.get_command(inside, name))
         return result
 
     context = click.Context(bestofk)
@@ -137,26 +139,30 @@ def test_no_sentence_names_a_keyword_in_its_text():
     assert wrong == []
 
 
+def typed(advice, verb):
+    return typed_for(advice, command_of(["bestofk", *verb.split()]))
+
+
 def test_arguments_are_printed_as_options_on_the_command_line():
     advice = [use(higher_is_better=True), use(missing="drop"), use(metric="roc auc"), use(test=...)]
     assert [typed(one, "scores") for one in advice] == [
-        "--higher-is-better", "--missing drop", "--metric 'roc auc'", "--test ...",
+        "--higher-is-better", "--set missing=drop", "--metric 'roc auc'", "--set test=...",
     ]  # fmt: skip
     assert typed(use(where={"budget": "1h", "a": "b c"}), "scores") == (
-        "--where budget=1h --where 'a=b c'"
+        "--set where=budget=1h --set 'where=a=b c'"
     )
     assert typed(use(prefer=["a", "b"]), "compare") == "--prefer a,b"
     assert typed(use(random_state=4), "scores") == "--random-state 4"
     # what the verb has no option for, and values that no option has
     assert typed(use(metric="auc"), "compare") == "metric='auc'"
     assert typed(use(prefer=None), "scores") == "prefer=None"
-    for verb in ("scores", "test", "size", "evals"):
+    for verb in ("scores", "papers test", "size", "evals", "gate"):
         assert typed(use(columns={"learner": "a b"}), verb) == "--column 'learner=a b'"
     # every reading option exists on the command line
     from bestofk.losses.reading import READING
 
     left = {name for name in READING if typed(Advice(name, "x"), "scores") == f"{name}='x'"}
-    assert left <= {"higher_is_better", "format"}
+    assert left <= {"higher_is_better"}
 
 
 # ---- wrong calls and the advice of their messages ---------------------------------------------
@@ -180,7 +186,7 @@ def scores(folder, head="model,fold,accuracy", rows=None):
     return csv(folder, "table.csv", "\n".join([head, *rows]) + "\n")
 
 
-QUICK = ["--cv", "5x2", "--engine", "serial", "--quiet"]
+QUICK = ["--cv", "5x2", "--set", "engine=serial", "--quiet"]
 CASES = {
     "direction": (
         lambda d: ["scores", scores(d, "model,fold,value")],
@@ -188,17 +194,17 @@ CASES = {
     ),
     "missing cell": (
         lambda d: ["scores", scores(d, rows=["a,1,.5", "a,2,.6", "a,3,.7", "b,1,.5", "b,3,.4"])],
-        ["--missing drop"],
+        ["--set missing=drop"],
     ),
     "missing cell of a test": (
-        lambda d: ["test", scores(d, rows=["a,1,.5", "a,2,.6", "a,3,.7", "b,1,.5", "b,3,.4"]),
-                   "--test", "kfold-t"],
-        ["--missing drop"],
+        lambda d: ["papers", "test", "--test", "kfold-t",
+                   scores(d, rows=["a,1,.5", "a,2,.6", "a,3,.7", "b,1,.5", "b,3,.4"])],
+        ["--set missing=drop"],
     ),
     "missing kept": (
         lambda d: ["scores", scores(d, rows=["a,1,.5", "a,2,.6", "a,3,.7", "b,1,.5", "b,3,.4"]),
-                   "--missing", "allow"],
-        ["--missing drop"],
+                   "--set", "missing=allow"],
+        ["--set missing=drop"],
     ),
     "two metrics in a column": (
         lambda d: ["scores", scores(d, "model,fold,metric,value", [
@@ -210,7 +216,7 @@ CASES = {
         lambda d: ["scores", scores(d, "model,fold,accuracy,budget", [
             f"{m},{f},{0.5 + m * 0.1 + f * 0.01},{b}"
             for b in ("1h", "4h") for m in range(3) for f in range(5)])],
-        ["--where budget=1h"],
+        ["--set where=budget=1h"],
     ),
     "several columns of metrics": (
         lambda d: ["scores", scores(d, "model,fold,auc,f1", [
@@ -221,11 +227,11 @@ CASES = {
     "columns that look like metrics": (
         lambda d: ["scores", scores(d, "fold,accuracy,f1", [f"{f},.5{f},.6{f}" for f in range(5)]),
                    "--lower-is-better"],
-        ["--layout wide"],
+        ["--set layout=wide"],
     ),
     "classifiers on numbers": (
         lambda d: ["compare", numbers(d), "--learner", "max", "--learner", "nmc", *QUICK],
-        ["--task classification"],
+        ["--set task=classification"],
     ),
     "f1 without a class": (
         lambda d: ["compare", "breast-cancer", "--learner", "max", "--learner", "nmc", *QUICK,
@@ -249,9 +255,10 @@ def test_advice_of_the_command_line_works(case, tmp_path, capsys):
     message = capsys.readouterr().err
     for advice in advised:
         assert advice in message, message
+        # typed again, an option replaces its value; the last --set of a name counts
         option = advice.split()[0]
         others = list(words)
-        while option in others:
+        while option != "--set" and option in others:
             del others[others.index(option) : others.index(option) + 2]
         assert main([*others, *shlex.split(advice)]) == 0, (advice, capsys.readouterr().err)
 

@@ -99,8 +99,8 @@ def test_listings_comparisons_and_reports_have_plugins(python, tmp_path):
     page = tmp_path / "report.html"
     printed = python(
         "-c", LISTS, "compare", "iris", "--learner", "rarest", "--learner", "max",
-        "--learner", "nmc", "--cv", "striped:5", "--test", "toy-z",
-        "--procedure", "lowest-mean", "--report", page, "--json", "--n-jobs", "1",
+        "--learner", "nmc", "--cv", "striped:5", "--set", "test=toy-z",
+        "--set", "procedure=lowest-mean", "--report", page, "--json", "--set", "n_jobs=1",
     )  # fmt: skip
     out = dict(part.split("\n", 1) for part in re.split("^--- ", printed, flags=re.M)[1:])
     verbs = ("tests", "procedures", "learners", "plans")
@@ -171,7 +171,7 @@ def test_the_entries_of_the_papers_are_found_by_name():
 
     found = {
         "use-all-data": PAIRWISE_TESTS, "looney": MULTIPLE_TESTS, "test-first": PROCEDURES,
-        "nmc": LEARNERS, "measure": COMMANDS,
+        "nmc": LEARNERS, "papers": COMMANDS,
     }  # fmt: skip
     for name, registry in found.items():
         entry = registry[name]

@@ -23,7 +23,7 @@ def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(tmp_path, with_modul
     )
     command = [
         "-m", "bestofk", "compare", "iris", "--learner", "max", "--learner", "sleepy:Sleepy()",
-        "--engine", "serial", "--cv", "5x8", "--store", "study.db", "--quiet",
+        "--set", "engine=serial", "--cv", "5x8", "--store", "study.db", "--quiet",
     ]  # fmt: skip
     with fork_server.start(command, cwd=tmp_path, env=with_module) as started:
         deadline = time.monotonic() + 60
@@ -66,7 +66,7 @@ def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, monkeypat
     )
     code = main(
         ["compare", "iris", "--learner", "max", "--learner", "chatty:Chatty()",
-         "--cv", "kfold:2", "--engine", engine, "--n-jobs", "1", "--json"]
+         "--cv", "kfold:2", "--set", f"engine={engine}", "--set", "n_jobs=1", "--json"]
     )  # fmt: skip
     out, err = capfd.readouterr()
     assert code == 0, err
@@ -75,27 +75,25 @@ def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, monkeypat
 
 
 QUICK_RACE = ["compare", "wine", "--learner", "max", "--learner", "nmc", "--learner", "c4.5",
-              "--prefer", "listed", "--n-jobs", "1"]  # fmt: skip
+              "--prefer", "listed", "--set", "n_jobs=1"]  # fmt: skip
 
 
 def test_it_stops_when_it_is_settled(run, tmp_path):
     store = str(tmp_path / "study.db")
-    code, out, err = run(*QUICK_RACE, "--stop", "settled", "--cv", "10x10", "--store", store)
+    code, out, err = run(*QUICK_RACE, "--set", "stop=settled", "--cv", "10x10", "--store", store)
     assert (code, err) == (0, "")
     assert "Stopped after 60 of 300 fits" in out
     assert "runs" in out
-    code, out, _ = run(
-        *QUICK_RACE, "--stop", "settled", "--stop-target", "order", "--risk", "0.1", "--json"
-    )
+    code, out, _ = run(*QUICK_RACE, "--set", "stop=order", "--set", "risk=0.1", "--json")
     race = json.loads(out)["race"]
     assert (race["target"], race["risk"], race["settled"]) == ("order", 0.1, True)
-    code, out, _ = run("report", store, "--output", str(tmp_path / "race.html"))
+    code, out, _ = run("show", store, "--report", str(tmp_path / "race.html"))
     assert code == 0
     assert "Stopped after 60 of 300 fits" in (tmp_path / "race.html").read_text("utf-8")
 
 
 def test_it_keeps_the_default_plan_when_it_stops(run):
-    code, out, _ = run(*QUICK_RACE, "--stop", "settled")
+    code, out, _ = run(*QUICK_RACE, "--set", "stop=settled")
     assert code == 0
     # 25 losses in each of ten runs: five folds, and ten pairs of them left out together
     saved = re.search(r"Stopped after (\d+) of 750 fits", out)
@@ -106,15 +104,14 @@ def test_it_keeps_the_default_plan_when_it_stops(run):
 
 @pytest.mark.parametrize("plan", ["5x2", "kfold:10", "holdout:0.3"])
 def test_the_advice_of_what_cannot_stop_works_when_typed(run, plan):
-    code, out, err = run(*QUICK_RACE, "--stop", "settled", "--cv", plan)
+    code, out, err = run(*QUICK_RACE, "--set", "stop=settled", "--cv", plan)
     assert code != 0
     assert out == ""
     # said once, as it is typed
     assert err.count("--cv 10x10") == 1
-    assert run(*QUICK_RACE, "--stop", "settled", "--cv", "10x10", "--quiet")[0] == 0
+    assert run(*QUICK_RACE, "--set", "stop=settled", "--cv", "10x10", "--quiet")[0] == 0
 
 
 def test_options_of_a_race_need_one(run):
-    code, _, err = run(*QUICK_RACE, "--stop-target", "order")
-    assert code != 0
-    assert "--stop settled" in err
+    code, _, err = run(*QUICK_RACE, "--set", "risk=0.1")
+    assert (code, "--set stop=settled" in err) == (2, True)

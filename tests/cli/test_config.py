@@ -28,7 +28,7 @@ def config(tmp_path, monkeypatch):
 def test_a_file_replaces_options_and_the_command_line_wins(run, config):
     config(QUICK)
     typed = ("compare", "iris", "--learner", "max", "--learner", "nmc", "--cv", "5x2",
-             "--engine", "serial", "--prefer", "max,nmc", "--json", "-q")  # fmt: skip
+             "--set", "engine=serial", "--prefer", "max,nmc", "--json", "-q")  # fmt: skip
     first = json.loads(run(*typed, "--alpha", "0.01")[1])
     second = json.loads(run("compare", "--config", "study.toml", "--json", "-q")[1])
     third = json.loads(run("compare", "--config", "study.toml", "--alpha", "0.1", "--json")[1])
@@ -74,7 +74,7 @@ def test_a_file_that_does_not_exist(run, config):
 
 
 def test_tables_of_losses_take_a_file_too(run, config, scores):
-    table = f"losses = '{scores}'\n"
+    table = f"table = '{scores}'\n"
     config(table + "lower_is_better = true\n")
     code, _, err = run("scores", "--config", "study.toml")
     assert (code, "'higher_is_better'" in err) == (2, True)

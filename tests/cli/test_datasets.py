@@ -1,4 +1,4 @@
-"""``bestofk list datasets`` and ``bestofk fetch``; downloads are in tests/papers/test_fetch.py."""
+"""``bestofk list datasets`` and ``papers fetch``; downloads are in tests/papers/test_fetch.py."""
 
 import json
 
@@ -14,9 +14,9 @@ def test_the_embedded_ones_are_listed_with_their_sizes(run):
 
 def test_where_to_fetch_to_must_be_known(run, monkeypatch, tmp_path):
     monkeypatch.delenv("BESTOFK_DATA", raising=False)
-    code, _, err = run("fetch", "uci")
+    code, _, err = run("papers", "fetch", "uci")
     assert (code, err.count("\n")) == (2, 1)
     assert "--to DIR" in err
-    code, _, err = run("fetch", "ucl", "--to", str(tmp_path))
+    code, _, err = run("papers", "fetch", "ucl", "--to", str(tmp_path))
     assert code == 2
     assert "did you mean 'uci'?" in err

@@ -98,11 +98,11 @@ def test_what_stands_beside_the_verdict(run):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--pass-at", "2"], "mean pass@2"),
-        (["--pass-all", "2"], "mean pass^2"),
-        (["--cluster", "passage", "--test", "cluster-t"], "How sure: cluster-t"),
+        (["--set", "pass_at=2"], "mean pass@2"),
+        (["--set", "pass_all=2"], "mean pass^2"),
+        (["--cluster", "passage", "--set", "test=cluster-t"], "How sure: cluster-t"),
         (["--margin", "0.2", "--prefer", "tokens"], "Use mockllm/medium"),
-        (["--macro"], "Use mockllm/large"),
+        (["--set", "macro=true"], "Use mockllm/large"),
     ],
 )
 def test_ways_to_ask(run, options, said):
@@ -113,11 +113,11 @@ def test_ways_to_ask(run, options, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--pass-at", "3"], "the largest k that these logs allow is 2"),
-        (["--pass-at", "2", "--pass-all", "2"], "pass one of them"),
-        (["--cluster", "passage", "--test", "mcnemar"], "cluster-t, cluster-sign-flip"),
+        (["--set", "pass_at=3"], "the largest k that these logs allow is 2"),
+        (["--set", "pass_at=2", "--set", "pass_all=2"], "pass one of them"),
+        (["--cluster", "passage", "--set", "test=mcnemar"], "cluster-t, cluster-sign-flip"),
         (["--margin", "0"], "margin"),
-        (["--test", "nonsense"], "nonsense"),
+        (["--set", "test=nonsense"], "nonsense"),
     ],
 )
 def test_what_cannot_be_asked_is_one_sentence(run, options, said):
@@ -160,19 +160,19 @@ def judged(tmp_path):
         rows += [f"a,{item},{human},{label},{item % 2}", f"b,{item},{min(human + 1, 5)},{label},1"]
     path = tmp_path / "judged.csv"
     path.write_text("\n".join(rows))
-    return str(path), ("--metric", "judge_score", "--higher-is-better")
+    return str(path), ("--metric", "judge_score", "--set", "higher_is_better=true")
 
 
 def test_human_labels_correct_a_judge(run, tmp_path):
     path, options = judged(tmp_path)
     _, alone, _ = run("evals", path, *options)
     assert alone.startswith("Use b")
-    assert "pass --truth COLUMN" in " ".join(alone.split())
-    code, out, _ = run("evals", path, *options, "--truth", "human_score")
+    assert "pass --set truth=COLUMN" in " ".join(alone.split())
+    code, out, _ = run("evals", path, *options, "--set", "truth=human_score")
     assert code == 0
     assert not out.startswith("Use b")
     assert "Judge: 20 of 60 items have human labels" in out
-    _, text, _ = run("evals", path, *options, "--truth", "human_score", "--json")
+    _, text, _ = run("evals", path, *options, "--set", "truth=human_score", "--json")
     models = json.loads(text)["choice"]["judge"]["models"]
     # the judge adds 1 to all scores of b but 5
     assert [one["bias"] for one in models] == [0, pytest.approx(0.8)]

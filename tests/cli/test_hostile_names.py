@@ -47,14 +47,17 @@ def table(tmp_path_factory):
 
 
 COMMANDS = (
-    ["scores", "TABLE", "--family", "preference", "--prefer", "listed"],
+    ["scores", "TABLE", "--set", "family=preference", "--prefer", "listed"],
     ["scores", "TABLE", "--quiet"],
     ["scores", "TABLE", "--json"],
-    ["test", "TABLE", "--test", "friedman"],
-    ["test", "TABLE", "--test", "friedman", "--json"],
-    *(["scores", "TABLE", "--control", NAMES[place], "--family", "control"] for place in (0, 14)),
+    ["papers", "test", "TABLE", "--test", "friedman"],
+    ["papers", "test", "TABLE", "--test", "friedman", "--json"],
+    *(
+        ["scores", "TABLE", "--control", NAMES[place], "--set", "family=control"]
+        for place in (0, 14)
+    ),
     *(["scores", "TABLE", "--prefer", f"{NAMES[place]},none"] for place in (1, 8, 35)),
-    *(["scores", name, "--test", name] for name in ("\x1b[2J.csv", "\u202e", "a\x9bb")),
+    *(["scores", name, "--set", f"test={name}"] for name in ("\x1b[2J.csv", "\u202e", "a\x9bb")),
     *(["compare", "iris", "--learner", f"{name}=nosuch"] for name in NAMES[:3]),
     *(["compare", "iris", "--cv", name] for name in NAMES[:3]),
     *(["show", name] for name in NAMES[:3]),
@@ -129,7 +132,7 @@ def test_a_store_with_such_names(tmp_path, capfd) -> None:
         execution=bestofk.Execution(engine="serial"),
     )
     for words in (["show", str(store)], ["show", str(store), "--json"],
-                  ["report", str(store), "--output", str(tmp_path / "r.html")],
+                  ["show", str(store), "--report", str(tmp_path / "r.html")],
                   ["show", str(store), "--export", str(tmp_path / "\x1b[2J.csv")]):  # fmt: skip
         assert main(words) == 0, capfd.readouterr().err
         captured = capfd.readouterr()

@@ -67,7 +67,7 @@ def ask(run, tmp_path):
 
 def advised(message):
     """Return the options that a message names, as words to type."""
-    options = re.findall(r"--(?:design|format|layout|where|column) (?:'[^']*'|[^\s,;)]+)", message)
+    options = re.findall(r"--(?:design|set|column) (?:'[^']*'|[^\s,;)]+)", message)
     return [shlex.split(option.rstrip(".")) for option in options]
 
 
@@ -249,7 +249,7 @@ class TestColumns:
         frame = wide(6).T
         frame.columns = ["iris", "wine", "glass", "zoo", "car", "mnist"]
         frame.insert(0, header, ["svm", "tree"])
-        words = ["--layout", "learners-in-rows"] if header == "x" else []
+        words = ["--set", "layout=learners-in-rows"] if header == "x" else []
         options = {"layout": "learners-in-rows"} if words else {}
         result = ask(frame, "--higher-is-better", *words, higher_is_better=True, **options)
         assert result["learners"] == {"svm", "tree"}
@@ -284,7 +284,7 @@ class TestColumns:
         both = pd.concat([frame.assign(**{column: value}) for value in values])
         message = ask(both)
         assert f"the column {column!r} distinguishes" in message
-        words = [["--where", f"{column}={values[0]}"], ["--column", f"fold={column}"]]
+        words = [["--set", f"where={column}={values[0]}"], ["--column", f"fold={column}"]]
         assert advised(message) == words
         for words in advised(message):
             works(run, tmp_path, words)

@@ -62,6 +62,7 @@ def test_paths_are_in_the_json_object(run):
         ("--figure nowhere/a.svg", "the folder 'nowhere' does not exist"),
         ("--figure forst=a.svg", "There is no figure 'forst': did you mean 'forest'"),
         ("--figure roc=a.svg", "There is no figure 'roc'"),
+        ("--figure-width 3.3", "add --figure F.svg"),
         ("--csv t.tex", "--csv must end in .csv"),
         ("--csv t.csv --figure t.svg --figure losses=t.svg", "Two outputs have the same path"),
     ],

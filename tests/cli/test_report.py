@@ -1,4 +1,4 @@
-"""bestofk report."""
+"""Reports that commands write."""
 
 import json
 
@@ -17,7 +17,7 @@ def test_commands_write_reports(tmp_path, monkeypatch, capsys):
     assert main(compare) == 0
     assert json.loads(capsys.readouterr().out)["report"] == "a.html"
     assert "bestofk compare iris --learner max" in (tmp_path / "a.html").read_text("utf-8")
-    assert main(["report", "s.db", "--output", "b.html"]) == 0
+    assert main(["show", "s.db", "--report", "b.html"]) == 0
     assert capsys.readouterr().out.endswith("The report is in b.html.\n")
     assert (tmp_path / "b.html").read_bytes() == (tmp_path / "a.html").read_bytes()
     assert main(["scores", "digits-5x2", "--report", "c.html", "--quiet"]) == 0
@@ -29,7 +29,7 @@ def test_commands_write_reports(tmp_path, monkeypatch, capsys):
     [
         (["scores", "digits-5x2", "--report", "no/such/r.html"], 2, "does not exist"),
         (["scores", "digits-5x2", "--report", "."], 2, "must name a file"),
-        (["report", "nothing.db"], 2, "nothing.db"),
+        (["show", "nothing.db", "--report", "r.html"], 2, "nothing.db"),
     ],
 )
 def test_wrong_calls_say_so_in_a_line(arguments, code, words, tmp_path, monkeypatch, capsys):
@@ -44,6 +44,6 @@ def test_a_store_of_several_studies_asks_which(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for plan in ("5x2", "kfold:3"):
         bk.compare(["max", "nmc"], data="iris", store="s.db", **{**QUICK, "cv": plan})
-    assert main(["report", "s.db"]) == 2
+    assert main(["show", "s.db", "--report", "r.html"]) == 2
     assert "--study ..., one of 1, 2" in capsys.readouterr().err
-    assert main(["report", "s.db", "--study", "2"]) == 0
+    assert main(["show", "s.db", "--study", "2", "--report", "r.html"]) == 0

@@ -30,7 +30,7 @@ def test_order_as_json_is_one_object(run, scores):
 def test_the_pairs_are_a_second_view(run, scores):
     (pair,) = json.loads(run("scores", scores, "--json", "--pairs")[1])["pairs"]
     assert (pair["better"], pair["rejected"]) == ("large", True)
-    _, out, _ = run("scores", scores, "--pairs", "--ranks")
+    _, out, _ = run("scores", scores, "--pairs", "--pairs")
     first, pairs, ranks = (out.index(text) for text in ("Use large", "1 pair by", "Of 2 learners"))
     assert first < pairs < ranks
     # the claim orders the two, so both ranks are certain
@@ -71,30 +71,30 @@ def test_a_direction_that_nothing_tells_is_refused_with_both_options(run, scores
 
 
 OPTIONS = {
-    "--procedure": ("most-wins", "procedure", "most-wins"),
-    "--test": ("use-all-data", "test", "use-all-data"),
-    "--correction": ("shaffer", "correction", "shaffer"),
-    "--alpha": ("0.2", "alpha", 0.2),
-    "--margin": ("0.05", "margin", 0.05),
-    "--rope": ("0.01", "rope", 0.01),
-    "--prefer": ("dummy,1-nn", "preference", "stated"),
+    "--set procedure=most-wins": ("procedure", "most-wins"),
+    "--set test=use-all-data": ("test", "use-all-data"),
+    "--set correction=shaffer": ("correction", "shaffer"),
+    "--alpha 0.2": ("alpha", 0.2),
+    "--margin 0.05": ("margin", 0.05),
+    "--set rope=0.01": ("rope", 0.01),
+    "--prefer dummy,1-nn": ("preference", "stated"),
 }
 
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_every_option_reaches_the_decision(run, option):
-    given, name, value = OPTIONS[option]
-    code, out, err = run("scores", "breast-cancer-10x10", option, given, "--json")
+    name, value = OPTIONS[option]
+    code, out, err = run("scores", "breast-cancer-10x10", *option.split(), "--json")
     assert (code, err) == (0, "")
     assert json.loads(out)[name] == value
 
 
 def test_families_on_the_command_line(run):
     asked = ["scores", "breast-cancer-10x10", "--json", "--pairs"]
-    _, out, _ = run(*asked, "--family", "control", "--control", "1-nn")
+    _, out, _ = run(*asked, "--set", "family=control", "--set", "control=1-nn")
     held = json.loads(out)
     assert (held["family"], len(held["pairs"])) == ("control", 5)
-    _, out, _ = run(*asked, "--family", "preference", "--prefer", "listed")
+    _, out, _ = run(*asked, "--set", "family=preference", "--prefer", "listed")
     held = json.loads(out)
     assert (held["family"], held["preference"]) == ("preference", "stated")
 
@@ -102,16 +102,16 @@ def test_families_on_the_command_line(run):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--family", "control"], "--control"),
-        (["--family", "preference"], "--prefer"),
+        (["--set", "family=control"], "--set control="),
+        (["--set", "family=preference"], "--prefer"),
     ],
 )
 def test_refusals_name_the_option_and_it_works(run, arguments, words):
     code, out, err = run("scores", "breast-cancer-10x10", *arguments)
     assert (code, out) == (2, "")
     assert words in err
-    value = {"--control": "dummy", "--prefer": "listed"}[words]
-    assert run("scores", "breast-cancer-10x10", *arguments, words, value)[0] == 0
+    more = ["--prefer", "listed"] if words == "--prefer" else ["--set", "control=dummy"]
+    assert run("scores", "breast-cancer-10x10", *arguments, *more)[0] == 0
 
 
 def test_the_text_is_the_explanation_around_the_table(run):
@@ -134,23 +134,14 @@ def test_verbose_says_what_is_read_on_stderr(run, scores):
     assert "8 rows of 3 columns" in err
 
 
-def test_the_help_names_every_format_of_a_table(run):
-    from bestofk.data.tables.reading import FORMATS
-    from bestofk.losses import LOSS_FORMATS
-
-    _, out, _ = run("scores", "--help-all")
-    words = "".join(out.split())  # a name may be broken at its hyphen
-    assert [name for name in (*LOSS_FORMATS, *FORMATS) if name not in words] == []
-
-
 @pytest.mark.parametrize(
     ("arguments", "order"),
     [
-        (("mlflow/search_runs.csv", "--format", "mlflow"), "bayes\ntree\nmajority\n"),
+        (("mlflow/search_runs.csv", "--set", "format=mlflow"), "bayes\ntree\nmajority\n"),
         (("openml/evaluations_per_fold.csv",), "bayes\ntree\nmajority\n"),
-        (("autorank/populations.csv", "--format", "autorank", "--higher-is-better"),
+        (("autorank/populations.csv", "--set", "format=autorank", "--higher-is-better"),
          "tree\nbayes\nmajority\n"),
-        (("weka/experiment.arff", "--where", "Key_Dataset=contact-lenses", "--metric",
+        (("weka/experiment.arff", "--set", "where=Key_Dataset=contact-lenses", "--metric",
           "Area_under_ROC"), None),
     ],
 )  # fmt: skip
@@ -186,19 +177,12 @@ def test_predictions(run, tmp_path):
     assert "--truth y_true" in err
     code, _, err = run("scores", str(file), "--truth", "y_true")
     assert code == 2
-    assert "--scoring roc_auc" in err
-    code, out, _ = run(
-        "scores", str(file), "--truth", "y_true", "--scoring", "roc_auc", "--groups", "patient"
-    )
+    assert "--metric roc_auc" in err
+    asked = ("scores", str(file), "--truth", "y_true", "--metric", "roc_auc")
+    code, out, _ = run(*asked, "--column", "groups=patient")
     assert code == 0
     assert "Use pred_a" in out
     assert "delong" in out
-    for option in ("--scoring", "--folds"):
-        code, _, err = run("scores", str(file), option, "patient")
-        assert code == 2
-        assert f"{option} needs --truth" in err
-    code, out, _ = run(
-        "scores", str(file), "--truth", "y_true", "--scoring", "log-loss", "--folds", "patient"
-    )
+    code, out, _ = run(*asked[:-1], "log-loss", "--column", "fold=patient")
     assert code == 0
     assert "corrected-repeated-kfold-t" in out

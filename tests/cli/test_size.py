@@ -26,7 +26,7 @@ def run(capsys, *arguments):
 
 
 def test_a_table_of_scores(capsys, scores):
-    code, out, err = run(capsys, scores, "--higher-is-better", "--test", "permutation")
+    code, out, err = run(capsys, scores, "--higher-is-better", "--set", "test=permutation")
     assert (code, err) == (0, "")
     assert "on 12 data sets. Test: permutation, two-sided, at level 0.025" in out
     assert "small against medium" in out
@@ -34,7 +34,7 @@ def test_a_table_of_scores(capsys, scores):
 
 
 def test_json_is_what_the_function_gives(capsys, scores):
-    code, out, err = run(capsys, scores, "--higher-is-better", "--test", "wilcoxon", "--json")
+    code, out, err = run(capsys, scores, "--higher-is-better", "--set", "test=wilcoxon", "--json")
     assert (code, err) == (0, "")
     held = json.loads(out, parse_constant=pytest.fail)
     plan = bk.sample_size(bk.read_scores(scores, higher_is_better=True), test="wilcoxon")
@@ -53,12 +53,12 @@ def test_the_plan_of_a_study(capsys):
 
 
 def test_error_rates_family_and_control(capsys, scores):
-    arguments = ["--instances", "300", "--error-rates", "0.2", "0.25", "--difference", "0.05"]
+    arguments = ["--instances", "300", "--set", "error_rates=0.2,0.25", "--difference", "0.05"]
     code, out, _ = run(capsys, *arguments)
     assert code == 0
     assert "A difference of 0.05 is shown with probability" in out
     code, out, _ = run(
-        capsys, scores, "--higher-is-better", "--family", "control", "--control", "large"
+        capsys, scores, "--higher-is-better", "--set", "family=control", "--set", "control=large"
     )
     assert code == 0
     assert "over 2 comparisons with the control" in out
@@ -71,16 +71,19 @@ def test_error_rates_family_and_control(capsys, scores):
         (["nowhere.csv"], "nowhere.csv"),
         (["{scores}", "--sd", "1"], "the losses determine sd"),
         (["{scores}", "--power", "2"], "power must be strictly between 0 and 1"),
-        (["{scores}", "--test", "5x2cv-t"], "covers five runs of two folds"),
-        (["{scores}", "--test", "nothing"], "There is no pairwise test 'nothing'"),
-        (["{scores}", "--family", "some"], "'some' is not one of"),
+        (["{scores}", "--set", "test=5x2cv-t"], "covers five runs of two folds"),
+        (["{scores}", "--set", "test=nothing"], "There is no pairwise test 'nothing'"),
+        (["{scores}", "--set", "family=some"], "family must be one of"),
         (["--design", "10x10"], "sd, the standard deviation"),
         (["--design", "10y10", "--sd", "1"], "10y10"),
         (["--design", "time:9", "--sd", "1"], "use '10x10' instead"),
         (["--design", "group-10x10", "--sd", "1"], "count groups as rows"),
-        (["--datasets", "9", "--sd", "1", "--control", "a"], "--control a needs LOSSES"),
-        (["--datasets", "9", "--sd", "1", "--higher-is-better"], "needs LOSSES"),
-        (["--datasets", "9", "--sd", "1", "--column", "score=x"], "--column score=x needs LOSSES"),
+        (["--datasets", "9", "--sd", "1", "--set", "control=a"], "name a table"),
+        (["--datasets", "9", "--sd", "1", "--higher-is-better"], "name a table"),
+        (
+            ["--datasets", "9", "--sd", "1", "--column", "score=x"],
+            "--column score=x does not apply",
+        ),
         (["--datasets", "x"], "'x' is not a valid integer"),
     ],
 )

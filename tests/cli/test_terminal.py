@@ -8,8 +8,6 @@ import pytest
 from rich.console import Console
 
 from bestofk import Scores, compare_scores
-from bestofk.cli.app import bestofk
-from bestofk.cli.registry import COMMANDS
 from bestofk.cli.terminal import print_result
 from bestofk.losses import read_scores
 from bestofk.report.screen import STYLES, learner_table, shown_columns
@@ -111,7 +109,7 @@ def test_lines_in_a_pipe_are_whole_unless_columns_are_asked_for(run, monkeypatch
 
 def test_means_by_other_metrics_get_a_table_of_their_own_where_there_is_no_room(run, monkeypatch):
     asked = ("compare", "iris", "--learner", "max", "--learner", "naive-bayes")
-    asked += ("--cv", "5x2", "--scoring", "accuracy,log-loss,roc_auc_ovr", "--n-jobs", "1")
+    asked += ("--cv", "5x2", "--scoring", "accuracy,log-loss,roc_auc_ovr", "--set", "n_jobs=1")
     asked += ("--explain",)
     for width, tables in (("72", 2), ("200", 1)):
         monkeypatch.setenv("COLUMNS", width)
@@ -121,25 +119,6 @@ def test_means_by_other_metrics_get_a_table_of_their_own_where_there_is_no_room(
         assert len(heads) == tables
         assert "mean log-loss" in heads[-1]
         assert "mean roc auc ovr" in heads[-1]
-
-
-@pytest.mark.parametrize("verb", COMMANDS)
-def test_many_options_stand_in_sections(run, verb):
-    from click import Context, Group, Option
-
-    command = bestofk.get_command(Context(bestofk), verb)
-    options = [one for one in command.params if isinstance(one, Option) and not one.hidden]
-    _, out, _ = run(verb, "--help-all" if getattr(command, "common", ()) else "--help")
-    for option in options:
-        rows = re.findall(rf"^  {option.opts[0]}(?= [^a-z.]|,|$)", out, re.MULTILINE)
-        assert len(rows) == 1, option.name
-    if isinstance(command, Group):
-        return
-    titles = [line for line in out.splitlines() if line.endswith(":") and line[0] != " "]
-    if len(options) > 25:
-        assert titles[0] == "Input:"
-        assert titles[-1] == "Output:"
-        assert len(titles) >= 3
 
 
 SIX = ["baseline", "logistic", "naive-bayes", "nearest-neighbour", "decision-tree", "forest"]
@@ -187,7 +166,7 @@ def test_the_answer_is_the_verdict_the_table_and_how_sure(
 
 def test_the_answer_names_the_quantity_and_explains_on_request(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    _, out, _ = run("scores", "breast-cancer-10x10", "--test", "use-all-data")
+    _, out, _ = run("scores", "breast-cancer-10x10", "--set", "test=use-all-data")
     text = " ".join(out.split())
     assert "Caution: The degrees of freedom of use-all-data are not calibrated" in text
     _, out, _ = run("scores", "breast-cancer-10x10")
@@ -203,17 +182,7 @@ def test_advice_about_speed_is_an_option_that_works(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("bestofk.run.study_statements.MIN_SECONDS", 0.0)
     learners = ("--learner", "sklearn.ensemble:RandomForestClassifier(n_estimators=20)")
-    asked = (
-        "compare",
-        "breast-cancer",
-        "--learner",
-        "nmc",
-        *learners,
-        "--cv",
-        "kfold:5",
-        "--n-jobs",
-        "1",
-    )
+    asked = ("compare", "breast-cancer", "--learner", "nmc", *learners, "--cv", "kfold:5")
     _, out, _ = run(*asked)
     text = " ".join(out.split())
     # nmc may be the best, and the forest has the lower mean

@@ -100,7 +100,7 @@ def test_a_file_and_its_frame_give_the_same_study(case, tmp_path):
 
 
 def run(capsys, *words):
-    code = main(["compare", *map(str, words), "--cv", "kfold:2", "--engine", "serial",
+    code = main(["compare", *map(str, words), "--cv", "kfold:2", "--set", "engine=serial",
                  *(word for name in LEARNERS for word in ("--learner", name))])  # fmt: skip
     out, err = capsys.readouterr()
     return code, " ".join(out.split()), " ".join(err.split())

@@ -65,20 +65,22 @@ def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsy
     rest = "from 2 columns, 60 rows."
     assert study.explain().startswith(f"Predicting 'y' {kind} {rest}\n")
     learners = [word for spec in REGRESSORS for word in ("--learner", spec)]
-    arguments = ["compare", str(path), "--cv", "5x2", "--engine", "serial", *learners]
+    arguments = ["compare", str(path), "--cv", "5x2", "--set", "engine=serial", *learners]
     assert main(arguments) == 0
     output = capsys.readouterr().out
-    kind = kind.replace("task='classification'", "--task classification")
+    kind = kind.replace("task='classification'", "--set task=classification")
     assert " ".join(output.split()).startswith(f"Predicting 'y', the last column {kind}, {rest} ")
     # the advice works
     assert (
-        main([*arguments[:6], "--task", "classification", "--learner", "max", "--learner", "nmc"])
+        main(
+            [*arguments[:6], "--set", "task=classification", "--learner", "max", "--learner", "nmc"]
+        )
         == 0
     )
 
 
 def test_the_panel_for_numbers(whole, capsys):
-    assert main(["compare", str(whole[0]), "--cv", "5x2", "--engine", "serial", "--quiet"]) == 0
+    assert main(["compare", str(whole[0]), "--cv", "5x2", "--set", "engine=serial", "--quiet"]) == 0
     assert "ridge" in capsys.readouterr().out.split()
 
 

@@ -176,7 +176,7 @@ def test_ranks_and_pairs_are_the_second_view():
 
 def test_command_line_and_python_agree(tmp_path, capsys):
     path = written(tmp_path, TABLE.to_csv(index=False))
-    assert main(["scores", path, "--cluster", "question_id", "--json"]) == 0
+    assert main(["scores", path, "--column", "cluster=question_id", "--json"]) == 0
     stored = json.loads(capsys.readouterr().out)
     decision = compare_battles(TABLE, cluster="question_id")
     assert stored == json.loads(json.dumps(decision.to_dict()))
@@ -204,8 +204,8 @@ def test_missing_cells_are_refused_or_dropped(tmp_path, capsys):
     path = written(tmp_path, TABLE.to_csv(index=False) + "x,y,,1\nx,,model_a,2\n")
     assert main(["scores", path]) == 2
     error = " ".join(capsys.readouterr().err.split())
-    assert "column 'model_b' is empty or holds no outcome: --missing drop leaves" in error
-    assert main(["scores", path, "--missing", "drop"]) == 0
+    assert "column 'model_b' is empty or holds no outcome: --set missing=drop leaves" in error
+    assert main(["scores", path, "--set", "missing=drop"]) == 0
     assert "2 of 219 battles lack a cell and were left out." in capsys.readouterr().out
 
 
@@ -246,15 +246,12 @@ def test_scores_of_learners_with_these_names_are_no_battles():
 def test_bad_arguments_are_refused(tmp_path, capsys):
     path = written(tmp_path, TABLE.to_csv(index=False))
     for words, message in [
-        (["--test", "wilcoxon"], "--test does not apply to battles"),
+        (["--set", "test=sign"], "--set test=sign does not apply to battles"),
         (["--metric", "accuracy"], "--metric accuracy does not apply to battles"),
-        (["--cluster", "prompt"], "no column 'prompt'"),
-        (["--cluster", "model_b", "--truth", "winner"], "--cluster is for battles"),
+        (["--column", "cluster=prompt"], "no column 'prompt'"),
     ]:
         assert main(["scores", path, *words]) == 2
         assert message in " ".join(capsys.readouterr().err.split())
-    assert main(["scores", "digits-5x2", "--cluster", "fold"]) == 2
-    assert "--cluster is for battles" in capsys.readouterr().err
     with pytest.raises(BestOfKError, match="compare_battles"):
         bk.compare_scores(TABLE)
     with pytest.raises(BestOfKError, match="needs the columns model_a, model_b and winner"):
@@ -281,7 +278,7 @@ def test_report_and_files(tmp_path, capsys):
     path = written(tmp_path, TABLE.replace({"model_a": {"x": "<x>"}}).to_csv(index=False))
     page, figure, table = (tmp_path / name for name in ("r.html", "f.svg", "t.csv"))
     files = ["--report", str(page), "--figure", str(figure), "--csv", str(table)]
-    assert main(["scores", path, "--cluster", "question_id", *files]) == 0
+    assert main(["scores", path, "--column", "cluster=question_id", *files]) == 0
     assert "The report is in" in capsys.readouterr().out
     text = page.read_text()
     assert "Bradley-Terry model of 217 battles in 23 clusters" in text

@@ -126,8 +126,10 @@ def test_bad_tables_are_refused_in_one_sentence(tmp_path, text, items, words, ca
 
 def test_options_that_do_not_apply_are_refused(tmp_path, capsys):
     path = printed(tmp_path, TABLE.to_csv(index=False))
-    assert main(["scores", path, "--items", "1319", "--test", "wilcoxon"]) == 2
-    assert "--test does not apply to a printed table (--items)" in capsys.readouterr().err
+    assert main(["scores", path, "--items", "1319", "--set", "test=wilcoxon"]) == 2
+    assert (
+        "--set test=wilcoxon does not apply to a printed table (--items)" in capsys.readouterr().err
+    )
     assert main(["scores", path]) == 2
     assert "--items" in capsys.readouterr().err
 

@@ -128,7 +128,7 @@ def test_on_the_command_line_with_a_search_inside(patients, run, tmp_path):
         "--learner",
         "search=sklearn.model_selection:GridSearchCV(estimator=xgboost:XGBClassifier("
         "n_estimators=2), param_grid={'max_depth': [1, 2]}, cv=2)",
-        "--cv", "kfold:3", "--engine", "serial", "--json",
+        "--cv", "kfold:3", "--set", "engine=serial", "--json",
     )  # fmt: skip
     assert code == 0, err
     study = json.loads(out)

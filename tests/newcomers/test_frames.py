@@ -160,7 +160,7 @@ def test_a_column_of_texts_in_a_file_reaches_a_pipeline_that_names_it(run, tmp_p
         "(TfidfVectorizer(), 'review')), LogisticRegression()), 'most': 'max'}\n"
     )
     code, out, err = run(
-        "compare", file, "--learners", tmp_path / "models.py", "--cv", "5x2", "--json"
+        "compare", file, "--learner", tmp_path / "models.py", "--cv", "5x2", "--json"
     )
     assert code == 0, err
     study = json.loads(out)

@@ -65,7 +65,9 @@ def test_five_regressions_with_whole_and_fractional_targets(name, run, tmp_path)
     file = tmp_path / f"{name}.csv"
     table.to_csv(file, index=False)
     options = [word for learner in learners for word in ("--learner", learner)]
-    code, out, err = run("compare", file, "--task", "regression", *options, "--cv", "2x3", "--json")
+    code, out, err = run(
+        "compare", file, "--set", "task=regression", *options, "--cv", "2x3", "--json"
+    )
     assert code == 0, err
     if y.dtype != np.float32:  # which text does not keep
         by_file = {row["name"]: row["mean"] for row in json.loads(out)["table"]}
@@ -86,7 +88,7 @@ def test_three_data_sets_of_different_kinds(patients, run, tmp_path):
     code, out, err = run(
         "compare", tmp_path / "mixed.csv", tmp_path / "words.csv", "iris", "--learner", "c4.5",
         "--learner", "tree=sklearn.tree:DecisionTreeClassifier()", "--cv", "kfold:3",
-        "--test", "wilcoxon", "--json",
+        "--set", "test=wilcoxon", "--json",
     )  # fmt: skip
     assert code == 0, err
     study = json.loads(out)

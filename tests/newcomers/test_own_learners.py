@@ -116,7 +116,7 @@ def test_a_file_of_models(run, tmp_path, written, names):
     file = tmp_path / "models.py"
     file.write_text(MODELS.replace("{LEARNERS}", written))
     code, out, err = run(
-        "compare", "iris", "--learners", file, "--cv", "kfold:3", "--engine", "serial", "--json"
+        "compare", "iris", "--learner", file, "--cv", "kfold:3", "--set", "engine=serial", "--json"
     )
     assert code == 0, err
     assert sorted(json.loads(out)["ranking"]) == sorted(names)
@@ -127,7 +127,7 @@ def test_names_of_a_file_in_the_working_folder(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = run(
         "compare", "iris", "--learner", "./own.py:scaled", "--learner", "bayes=./own.py:GaussianNB",
-        "--learner", "./own.py:small(c=0.1)", "--cv", "kfold:3", "--engine", "serial", "--json",
+        "--learner", "./own.py:small(c=0.1)", "--cv", "kfold:3", "--set", "engine=serial", "--json",
     )  # fmt: skip
     assert code == 0, err
     assert "bayes" in json.loads(out)["ranking"]
@@ -144,7 +144,7 @@ def test_names_of_a_file_in_the_working_folder(run, tmp_path, monkeypatch):
 def test_learners_that_fail_are_in_the_headline(run, tmp_path):
     file = tmp_path / "models.py"
     file.write_text(MODELS.replace("{LEARNERS}", "{'broken': Broken(), 'a': scaled, 'b': 'max'}"))
-    code, out, _ = run("compare", "iris", "--learners", file, "--cv", "kfold:3")
+    code, out, _ = run("compare", "iris", "--learner", file, "--cv", "kfold:3")
     assert code == 0
     first = out.split("\n\n")[0]
     assert "Of the 3 learners given 1 failed (broken: 3 of 3 fits failed" in first

@@ -108,7 +108,9 @@ def test_wrong_calls_are_refused():
 
 def test_the_command_prints_every_method():
     done = CliRunner().invoke(
-        bestofk, ["estimate", "iris", "--learner", "max", "--json"], catch_exceptions=False
+        bestofk,
+        ["papers", "estimate", "iris", "--learner", "max", "--json"],
+        catch_exceptions=False,
     )
     found = json.loads(done.output)["estimates"]
     assert [one["method"] for one in found] == list(METHODS)

@@ -153,19 +153,19 @@ def test_all_data_sets_have_sources():
 def test_command_fetches_and_the_variable_names_the_server(server, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("BESTOFK_OPENML", with_openml(server))
     monkeypatch.setenv("BESTOFK_DATA", str(tmp_path))
-    assert main(["fetch", "uci", "--name", "haberman"]) == 0
+    assert main(["papers", "fetch", "uci", "--name", "haberman"]) == 0
     assert "1 of 1 data set is in" in capsys.readouterr().out
-    assert main(["fetch", "uci", "--name", "haberman", "--json"]) == 0
+    assert main(["papers", "fetch", "uci", "--name", "haberman", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["outcome"] == {"haberman": "there already"}
-    assert main(["fetch", "uci", "--name", "iris"]) == 4
+    assert main(["papers", "fetch", "uci", "--name", "iris"]) == 4
     assert "1 data set could not be fetched" in capsys.readouterr().err
 
 
 def test_mistakes(tmp_path, capsys, monkeypatch):
     monkeypatch.delenv("BESTOFK_DATA", raising=False)
-    assert main(["fetch", "uci"]) == 2
+    assert main(["papers", "fetch", "uci"]) == 2
     assert "--to DIR" in capsys.readouterr().err
-    assert main(["fetch", "ucl", "--to", str(tmp_path)]) == 2
+    assert main(["papers", "fetch", "ucl", "--to", str(tmp_path)]) == 2
     assert "did you mean 'uci'?" in capsys.readouterr().err
     with pytest.raises(UnknownNameError, match="did you mean 'iris'"):
         fetch("uci", tmp_path, names=["irsi"])

@@ -350,7 +350,7 @@ def test_command_line_on_a_file(tmp_path, capsys):
     path = tmp_path / "data.csv"
     pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "answer": y}).to_csv(path, index=False)
     arguments = ["compare", str(path), "--target", "answer", "--learner", "max", "--learner", "nmc",
-                 "--cv", "2x5", "--engine", "serial",
+                 "--cv", "2x5", "--set", "engine=serial",
                  "--store", str(tmp_path / "s.db")]  # fmt: skip
     assert main([*arguments, "--json"]) == 0
     held = json.loads(capsys.readouterr().out)
@@ -368,7 +368,7 @@ def test_command_line_on_a_file(tmp_path, capsys):
         (["--target", "nobody"], "nobody"),
         (["iris", "--target", "answer"], "target does not apply to 'iris'"),
         (["--budget", "soon"], "--budget must be a time"),
-        (["--timeout", "0"], "--timeout must be a time"),
+        (["--set", "timeout=0"], "--set timeout must be a time"),
     ]:
         assert main([*arguments, *wrong]) == 2
         captured = capsys.readouterr()
@@ -413,9 +413,9 @@ def test_ten_thousand_classes_are_handled():
 def test_a_target_that_differs_in_every_row_is_refused(tmp_path, capsys):
     path = tmp_path / "numbers.csv"
     pd.DataFrame({"x": range(40), "y": np.arange(40) + 0.5}).to_csv(path, index=False)
-    assert main(["compare", str(path), "--target", "y", "--task", "classification"]) == 2
+    assert main(["compare", str(path), "--target", "y", "--set", "task=classification"]) == 2
     assert "y must hold class labels; got numbers with fractions" in capsys.readouterr().err
-    quick = ["--cv", "kfold:2", "--engine", "serial", "--quiet"]
+    quick = ["--cv", "kfold:2", "--set", "engine=serial", "--quiet"]
     learners = [
         "--learner",
         "sklearn.linear_model:Ridge()",
@@ -423,7 +423,7 @@ def test_a_target_that_differs_in_every_row_is_refused(tmp_path, capsys):
         "m=sklearn.dummy:DummyRegressor()",
     ]
     assert (
-        main(["compare", str(path), "--target", "y", "--task", "regression", *learners, *quick])
+        main(["compare", str(path), "--target", "y", "--set", "task=regression", *learners, *quick])
         == 0
     )
     assert main(["compare", str(path), "--target", "y", *learners, *quick]) == 0

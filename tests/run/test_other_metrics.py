@@ -131,12 +131,12 @@ def test_the_command_line(tmp_path, capsys):
     costs.write_text(
         "truth,virginica,setosa,versicolor\nsetosa,1,0,1\nversicolor,2,1,0\nvirginica,0,1,9\n"
     )
-    words = ["compare", "iris", "--learner", "nmc", "--learner", "nn", "--cv", "5x2", "--engine",
-             "serial", "--json"]  # fmt: skip
+    words = ["compare", "iris", "--learner", "nmc", "--learner", "nn", "--cv", "5x2", "--set",
+             "engine=serial", "--json"]  # fmt: skip
     assert main([*words, "--scoring", "accuracy,log_loss", "--scoring", "f1_macro"]) == 0
     held = json.loads(capsys.readouterr().out)
     assert [one["loss"] for one in held["metrics"]] == ["accuracy", "log-loss", "f1_macro"]
-    assert main([*words, "--cost", str(costs), "--scoring", "accuracy"]) == 0
+    assert main([*words, "--scoring", str(costs), "--scoring", "accuracy"]) == 0
     held = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in held["metrics"]] == ["cost", "accuracy"]
     assert main(["compare", "iris", "--cv", "5x2", "--scoring", "f1"]) == 2

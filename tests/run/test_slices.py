@@ -115,7 +115,7 @@ def test_command_json_report_and_an_ignored_column(frame, tmp_path, capsys):
     path, page = str(tmp_path / "d.csv"), tmp_path / "r.html"
     frame.to_csv(path, index=False)
     command = ["compare", path, "--target", "y", "--learner", "nmc", "--learner", "nn", "--cv",
-               "5x2", "--engine", "serial", "--by", "part"]  # fmt: skip
+               "5x2", "--set", "engine=serial", "--by", "part"]  # fmt: skip
     assert main([*command, "--column", "part=ignore", "--report", str(page)]) == 0
     assert "Slices by part: " in capsys.readouterr().out
     assert "Slices by part" in page.read_text()

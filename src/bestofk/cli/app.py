@@ -4,119 +4,31 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bestofk._base.errors import BestOfKError, Interrupted, RunError, StoreError, UnknownNameError
+from bestofk._base.errors import (
+    Advice,
+    BestOfKError,
+    Interrupted,
+    RunError,
+    StoreError,
+    UnknownNameError,
+)
 from bestofk._base.synonyms import meant
-from bestofk.cli.registry import BUILT_IN, COMMANDS
+from bestofk.cli.registry import COMMANDS, Command
 from bestofk.cli.say import say, use_plain_characters, wrapped
 from bestofk.version import __version__
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-INPUT = "Input"
-SECTIONS = {
-    INPUT: (),
-    "Decision": (
-        "prefer", "margin", "alpha", "procedure", "test", "correction", "family", "control", "rope",
-        "as_published", "df", "macro", "pass_at", "pass_all",
-    ),
-    "Run": (
-        "cv", "stratify", "repetitions", "n_jobs", "threads", "engine", "scheduler", "timeout",
-        "budget", "on_failure", "retry_failed", "store", "random_state",
-    ),
-    "Stopping early": ("stop", "stop_target", "risk"),
-    "Output": (
-        "report_path", "figures", "csv", "output", "as_json", "explain", "pairs",
-        "ranks", "quiet", "verbose", "config", "help_all", "help",
-    ),
-}  # fmt: skip
-"""Parameters of each section of a help text, in order; the first has all others."""
-
-
-class SectionedCommand(click.Command):
-    """A command whose help text has sections of options.
-
-    If `common` names parameters, ``--help`` shows only those, and ``--help-all`` shows all.
-    """
-
-    def __init__(self, *arguments: Any, common: Sequence[str] = (), **attributes: Any) -> None:
-        super().__init__(*arguments, **attributes)
-        self.common = tuple(common)
-        if common:
-            self.params.append(
-                click.Option(
-                    ["--help-all"], is_flag=True, is_eager=True, expose_value=False,
-                    callback=_show_all_help, help="Show all options and exit.",
-                )
-            )  # fmt: skip
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        if self.common and not ctx.meta.get(HELP_ALL):
-            self._format_common(ctx, formatter)
-            return
-        for title, options in self.sections(ctx).items():
-            with formatter.section(title):
-                formatter.write_dl([row for o in options if (row := o.get_help_record(ctx))])
-
-    def _format_common(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        options = {option.name: option for option in self._options(ctx)}
-        shown = [options[name] for name in (*self.common, "help_all") if name in options]
-        with formatter.section("Options"):
-            formatter.write_dl([row for o in shown if (row := o.get_help_record(ctx))])
-        rest = len(options) - len(shown) - 1
-        formatter.write_paragraph()
-        formatter.write(f"{rest} more options: {ctx.command_path} --help-all\n")
-
-    def sections(self, ctx: click.Context) -> dict[str, list[click.Option]]:
-        """Return the options by title of their section, in order."""
-        options: dict[str, dict[str, click.Option]] = {title: {} for title in SECTIONS}
-        for option in self._options(ctx):
-            # click names its own help option differently from version to version
-            name = "help" if "--help" in option.opts else str(option.name)
-            options[section_of(name)][name] = option
-        ordered = {
-            title: [
-                options[title][name] for name in names or options[title] if name in options[title]
-            ]
-            for title, names in SECTIONS.items()
-        }
-        return {title: section for title, section in ordered.items() if section}
-
-    def _options(self, ctx: click.Context) -> list[click.Option]:
-        parameters = self.get_params(ctx)
-        return [one for one in parameters if isinstance(one, click.Option) and not one.hidden]
-
-
-HELP_ALL = "bestofk.help_all"
-"""Key of the context that is true while a help text with all options is written."""
-
-
-def _show_all_help(ctx: click.Context, _: click.Parameter, value: bool) -> None:
-    if value and not ctx.resilient_parsing:
-        ctx.meta[HELP_ALL] = True
-        say(ctx.get_help())
-        ctx.exit()
-
-
-def section_of(name: str) -> str:
-    """Return the section of a parameter.
-
-    Examples
-    --------
-    >>> section_of("alpha"), section_of("target")
-    ('Decision', 'Input')
-    """
-    return next((title for title, names in SECTIONS.items() if name in names), INPUT)
-
 
 MAX_MESSAGE = 1800
 """Characters of an error message; names in a file may be very long."""
@@ -143,31 +55,38 @@ class HelpfulGroup(click.Group):
 
 
 class LazyGroup(HelpfulGroup):
-    """A group that imports a verb only when it is called."""
+    """A group that imports a command only when it is called; `table` has its commands."""
+
+    def __init__(self, *arguments: Any, table: Mapping[str, Command], **attributes: Any) -> None:
+        super().__init__(*arguments, **attributes)
+        self.table = table
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return list(COMMANDS)
+        return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.table:
             return None
-        command = COMMANDS[cmd_name].load()
+        command = self.table[cmd_name].load()
         assert isinstance(command, click.Command)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        # without the commands of plugins, which would be imported
+        listed = getattr(self.table, "shipped", None) or list(self.table.values())
         with formatter.section("Commands"):
-            formatter.write_dl([(command.name, command.summary) for command in BUILT_IN])
-        formatter.write_paragraph()
-        formatter.write("Commands of the papers and of plugins: bestofk list commands\n")
+            formatter.write_dl([(one.name, one.summary) for one in listed])
+        if self.table is COMMANDS:
+            formatter.write_paragraph()
+            formatter.write("Reproduce the papers and study tests: bestofk papers --help\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the verbs that start with `incomplete`, without importing them."""
+        """Return the commands that start with `incomplete`, without importing them."""
         from click.shell_completion import CompletionItem
 
         verbs = [
             CompletionItem(command.name, help=command.summary)
-            for command in COMMANDS.values()
+            for command in self.table.values()
             if command.name.startswith(incomplete)
         ]
         return [*verbs, *click.Command.shell_complete(self, ctx, incomplete)]
@@ -175,16 +94,17 @@ class LazyGroup(HelpfulGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            raise click.UsageError(_no_such_verb(args[0]))
+        if args and not args[0].startswith("-") and args[0] not in self.table:
+            raise click.UsageError(_no_such_command(args, self.table))
         return super().resolve_command(ctx, args)
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup, table=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(__version__, "--version", prog_name="bestofk")
 def bestofk() -> None:
-    """Of these K learning algorithms, which should I use on my data, how do the others rank, and
-    how sure can I be?
+    """Of these K models, which should I use, how do the others rank, and how sure can I be?
 
     \b
     Examples:
@@ -248,30 +168,70 @@ def _has_running_threads() -> bool:
     )
 
 
-def _no_such_verb(typed: str) -> str:
-    """Return a sentence with the verb that was meant."""
+HABITS = {
+    "order": "scores", "rank": "scores", "autorank": "scores", "predictions": "scores",
+    "battles": "scores", "run": "compare", "benchmark": "compare", "fit": "compare",
+    "evaluate": "compare", "train": "compare", "choose": "evals", "eval": "evals", "llm": "evals",
+    "power": "size", "plan": "size", "sample-size": "size", "open": "show", "status": "show",
+    "check": "gate", "release": "gate", "test": "papers test", "estimate": "papers estimate",
+    "calibrate": "papers calibrate", "measure": "papers measure", "fetch": "papers fetch",
+    "reproduce": "papers reproduce", "download": "papers fetch", "help": "--help",
+    "version": "--version",
+}  # fmt: skip
+"""Words that people type for a command."""
+
+
+def _no_such_command(words: list[str], known: Mapping[str, Any]) -> str:
+    """Return a sentence with the line that was meant."""
     from bestofk.cli.listings import LISTINGS
 
-    if typed in LISTINGS:
-        return f"There is no command {typed!r}: use 'bestofk list {typed}'."
-    return str(UnknownNameError("command", typed, COMMANDS))
+    typed, *rest = words
+    line = ""
+    if known is not COMMANDS:
+        pass
+    elif typed == "report":
+        # people name the file after the store
+        store, *pages = [word for word in rest if not word.startswith("-")] or ["STORE"]
+        line = shlex.join(["show", store, "--report", *(pages[:1] or ["report.html"])])
+    elif typed in HABITS:
+        line = f"{HABITS[typed]} {shlex.join(rest)}".strip()
+    elif typed in LISTINGS:
+        line = shlex.join(["list", *words])
+    if line:
+        return f"There is no command {typed!r}: use 'bestofk {line}'."
+    return str(UnknownNameError("command", typed, known))
 
 
 def _no_such_option(error: click.NoSuchOption) -> str:
     """Return a sentence with the option that was meant."""
-    options: list[str] = []
-    if error.ctx is not None:
-        options = [
-            text
-            for parameter in error.ctx.command.get_params(error.ctx)
-            for text in (*parameter.opts, *parameter.secondary_opts)
-            if text.startswith("--")
+    from bestofk.cli.set_values import SettingsCommand, typed
+
+    if error.ctx is None:
+        return f"There is no option {error.option_name}. See 'bestofk --help'."
+    command, words = error.ctx.command, list(error.ctx.find_root().obj or ())
+    options = [
+        text
+        for parameter in command.get_params(error.ctx)
+        for text in (*parameter.opts, *parameter.secondary_opts)
+        if text.startswith("--")
+    ]
+    near = meant(error.option_name, options, most=1, cutoff=1.0)
+    if near:  # without the imports of settings
+        return f"There is no option {error.option_name}: use {near[0]}."
+    settings = list(command.kinds()) if isinstance(command, SettingsCommand) else []
+    after = words[words.index(error.option_name) + 1 :] if error.option_name in words else []
+    value = after[0] if after and not after[0].startswith("--") else "..."
+    name = error.option_name.lstrip("-").replace("-", "_")
+    near = [text for text in [typed(Advice(name, value), command)] if text.startswith("--")]
+    near = near or meant(error.option_name, options, most=2, cutoff=0.6)
+    if not near:
+        near = [
+            shlex.join(["--set", f"{one}={value}"])
+            for one in meant(name, settings, most=1, cutoff=0.6)
         ]
-    near = meant(error.option_name, options, most=2, cutoff=0.6)
     advice = f": use {' or '.join(near)}" if near else ""
-    path = "bestofk" if error.ctx is None else error.ctx.command_path
-    full = "--help-all" if "--help-all" in options else "--help"
-    return f"There is no option {error.option_name}{advice}. See '{path} {full}'."
+    see = "" if near else f" See '{error.ctx.command_path} --help'."
+    return f"There is no option {error.option_name}{advice}.{see}"
 
 
 def _run(arguments: list[str] | None) -> int:
@@ -288,14 +248,13 @@ def _run(arguments: list[str] | None) -> int:
         complain(_no_such_option(error))
         return EXIT_WRONG_CALL
     except click.UsageError as error:
-        path = error.ctx.command_path if error.ctx is not None else "bestofk"
-        complain(f"{error.format_message()} See '{path} --help'.")
+        complain(_with_help(error, command))
         return EXIT_WRONG_CALL
     except click.ClickException as error:
         complain(error.format_message())
         return EXIT_WRONG_CALL
     except BestOfKError as error:
-        complain(_with_options(error, command))
+        complain(_advised(error, command))
         return EXIT_FAILED if isinstance(error, RunError | StoreError) else EXIT_WRONG_CALL
     except (KeyboardInterrupt, click.Abort) as error:
         # click wraps the exception that interrupted it, before 8.1.4 only as its context.
@@ -324,10 +283,21 @@ def _run(arguments: list[str] | None) -> int:
         return EXIT_FAILED
 
 
-def _with_options(error: BestOfKError, command: list[str]) -> str:
-    from bestofk.cli.options import with_options
+def _with_help(error: click.UsageError, words: list[str]) -> str:
+    """Return a message, with the help text to read unless the message has advice."""
+    message = error.format_message()
+    if "'bestofk " in message or ": use " in message or ": add " in message:
+        return message
+    verb = next((word for word in words[1:] if word in COMMANDS), "")
+    path = f"bestofk {verb}".strip() if error.ctx is None else error.ctx.command_path
+    return f"{message} See '{path} --help'."
 
-    return with_options(error, command)
+
+def _advised(error: BestOfKError, words: list[str]) -> str:
+    """Return a message with its advice as options of the typed command."""
+    from bestofk.cli.set_values import shown_by
+
+    return error.text(shown_by(words))
 
 
 def complain(message: str) -> None:

@@ -3,195 +3,76 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import sys
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from bestofk._base.errors import TableError, use
 from bestofk._base.missing_files import check_source
-from bestofk.cli.app import SectionedCommand
-from bestofk.cli.config import RepeatedArgument, config_option
 from bestofk.cli.options import (
-    PREFER_COSTS,
-    as_published_option,
+    budget_option,
     by_option,
     command_line,
-    decision_arguments,
     decision_options,
-    echo_decision,
-    echo_explanation,
-    jobs_option,
-    names_in,
-    pairs_in,
+    output_options,
+    pairs_option,
     preference,
-    progress_of,
-    published_settings,
-    refuse_options,
-    scheduler_option,
-    verbosity_options,
+    print_options,
+    store_option,
     warnings_as_lines,
 )
-from bestofk.cli.outputs import file_options, planned_outputs
+from bestofk.cli.outputs import planned_outputs
 from bestofk.cli.say import say_start
+from bestofk.cli.set_values import EXECUTION, SETTINGS, SettingsCommand, names_in, taken
 
-_STOP_OPTIONS = {"stop_target": "--stop-target", "risk": "--risk"}
 PUBLISHED_LEARNERS = ("max", "nmc", "logistic", "c4.5", "nn")
 """The learners of the MultiTest paper."""
-_SECONDS_BY_UNIT = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-COMMON = (
-    "target", "learners", "cv", "scoring", "groups", "prefer", "margin", "alpha", "budget",
-    "store", "report_path", "figures", "as_json", "explain", "pairs",
-    "quiet",
-)  # fmt: skip
-"""Options that most people need."""
-
-NOT_FOR_SCORES = (
-    "prefer", "test", "family", "control", "margin", "rope", "df", "scoring", "cost",
-    "stop", "store", "repetitions", "report_path", "csv", "budget",
-    "by", "figures",
-)  # fmt: skip
-"""Options that do not apply to a procedure that decides from scores of test rows."""
-
-
-@click.command(cls=SectionedCommand, common=COMMON)
-@click.argument("data", cls=RepeatedArgument, metavar="DATA...", nargs=-1, required=True)
+@click.command(
+    cls=SettingsCommand,
+    places=(SETTINGS, EXECUTION),
+    more={"sample_weight": "str", "stop": "str", "risk": "float"},
+)
+@click.argument("data", metavar="DATA...", nargs=-1, required=True)
 @click.option("--target", metavar="COL", help="Column to predict.")
 @click.option(
-    "--learner",
-    "learners",
-    metavar="SPEC",
-    multiple=True,
-    help="A name (bestofk list learners), name=SPEC, package.module:Class(param=value) or "
-    "./models.py:name. Repeatable.",
-)
+    "--learner", "learners", metavar="SPEC", multiple=True,
+    help="A name (bestofk list learners), package.module:Class(param=value), ./models.py:name, or "
+    "models.py for all in it. Repeatable.",
+)  # fmt: skip
 @click.option(
-    "--learners",
-    "learner_files",
-    metavar="FILE.py",
-    multiple=True,
-    help="Run this Python file and use its mapping or list named learners.",
-)
+    "--cv", metavar="PLAN",
+    help="5x2, 10x10, ... (bestofk list plans).  [default: 10x5+nested, fewer runs above 2,000 "
+    "rows; 10x10 on several data sets]",
+)  # fmt: skip
 @click.option(
-    "--cv",
-    metavar="PLAN",
-    help="5x2, 10x10, ... (bestofk list plans).  [default: 10x5+nested on one data set, 5x5 "
-    "above 2,000 rows, 3x5 above 20,000; 10x10 on several]",
-)
+    "--scoring", metavar="NAMES", multiple=True,
+    help="accuracy, roc_auc, ... (bestofk list metrics), or a cost matrix: costs.csv. Of several, "
+    "the first decides.",
+)  # fmt: skip
 @click.option("--groups", metavar="COL", help="Keep rows with the same COL value in one fold.")
-@click.option(
-    "--sample-weight", metavar="COL", help="Weight of each row, in fits and in the metric."
-)
-@click.option(
-    "--stratify",
-    type=click.Choice(["labels", "quantiles", "no"]),
-    help="Spread classes (default) or quantiles of the target evenly over the folds, or neither.",
-)
-@click.option("--repetitions", type=click.IntRange(min=1, max=10_000), default=1, show_default=True,
-              help="Repeat the same folds with other learner seeds.")  # fmt: skip
-@click.option(
-    "--scoring",
-    metavar="NAMES",
-    multiple=True,
-    help="accuracy, roc_auc, ... (bestofk list metrics). Of several, the first decides.",
-)
-@click.option("--cost", metavar="FILE", help="Decide by this cost matrix; rows are the truth.")
-@jobs_option
-@click.option("--threads", type=click.IntRange(min=1, max=1024), default=1, show_default=True,
-              help="Threads of BLAS and OpenMP in one fit, on any engine.")  # fmt: skip
-@click.option(
-    "--engine",
-    default="auto",
-    show_default=True,
-    help="auto, serial, processes or dask.",
-)
-@scheduler_option
-@click.option("--timeout", metavar="TIME", help="Stop a fit that takes longer: 30, 30s, 2m.")
-@click.option(
-    "--budget",
-    metavar="TIME",
-    help="Stop after this time and decide from what has finished: 90, 10m, 2h.",
-)
-@click.option(
-    "--stop",
-    type=click.Choice(["settled"]),
-    help="Stop learners, and the comparison, as soon as the decision is settled.",
-)
-@click.option(
-    "--stop-target",
-    type=click.Choice(["best", "order"]),
-    default="best",
-    show_default=True,
-    help="With --stop: settle the recommendation, or the whole order.",
-)
-@click.option("--risk", type=float, default=None, show_default="0.05; over data sets none",
-              help="With --stop: chance that the plan would decide differently.")  # fmt: skip
-@click.option(
-    "--on-failure",
-    type=click.Choice(["record", "stop"]),
-    default="record",
-    show_default=True,
-    help="If a learner fails: leave it out with a note, or stop.",
-)
-@click.option("--retry-failed", is_flag=True, help="Repeat fits that the store records as failed.")
-@click.option("--store", metavar="URL", help="Save fits in a file or database, and resume from it.")
-@click.option(
-    "--column",
-    "columns",
-    metavar="COL=KIND",
-    multiple=True,
-    callback=pairs_in,
-    help="What a column is: category, number or ignore. Repeatable.",
-)
-@click.option("--task", type=click.Choice(["auto", "classification", "regression"]),
-              default="auto", show_default=True,
-              help="Predict labels or numbers. Auto decides and says which.")  # fmt: skip
-@file_options
 @by_option
-@as_published_option
-@decision_options(PREFER_COSTS.replace("size.", "size, complexity."))
-@verbosity_options
-@config_option
+@pairs_option(
+    "--column", metavar="COL=KIND", help="What a column is: category, number or ignore. Repeatable."
+)
+@decision_options(
+    "Names, most preferred first: a,b,c; or listed, fit_time, predict_time, size, complexity."
+)
+@budget_option
+@store_option
+@click.option("--as-published", is_flag=True, help="Decide by MultiTest as its paper has it.")
+@output_options
+@print_options
 def compare(
     data: tuple[str, ...],
     target: str | None,
     learners: tuple[str, ...],
-    learner_files: tuple[str, ...],
-    cv: str | None,
-    groups: str | None,
-    sample_weight: str | None,
-    stratify: str | None,
-    repetitions: int,
     scoring: tuple[str, ...],
-    cost: str | None,
-    prefer: str | None,
-    n_jobs: int,
-    threads: int,
-    engine: str,
-    scheduler: str | None,
-    timeout: str | None,
-    budget: str | None,
-    stop: str | None,
-    stop_target: str,
-    risk: float | None,
-    on_failure: str,
-    retry_failed: bool,
-    store: str | None,
-    columns: dict[str, str],
-    task: str,
-    by: str | None,
     as_published: bool,
-    as_json: bool,
-    pairs: bool,
-    explain: bool,
-    ranks: bool,
-    quiet: bool,
     verbose: bool,
-    **decision: Any,
+    **options: Any,
 ) -> None:
     """Compare learners on DATA: which to use, and how much worse than the best it can be.
 
@@ -205,99 +86,53 @@ def compare(
       bestofk compare wine --learner logistic --learner random-forest --cv 5x2 --report wine.html
       bestofk compare iris --learner logistic --learner 'sklearn.svm:SVC(C=10)'
       bestofk compare wine --groups ash --cv group-kfold:5 --prefer fit_time
-      bestofk compare breast-cancer --stop settled
+      bestofk compare breast-cancer --set stop=settled
       bestofk compare iris --as-published
-      bestofk compare breast-cancer --learner logistic --learner naive-bayes --procedure roc-hull
     """
-    say_start(quiet=quiet)
-    outputs = planned_outputs(decision)
+    outputs = planned_outputs(options)
+    say_start(quiet=outputs.quiet)
     # Checks that import neither pandas nor scikit-learn come first: a refusal should be quick.
     _check_data(data, target)
     from bestofk.learners.specification import check_specifications
 
-    check_specifications(learners)
-    options: dict[str, Any] = {
-        "target": target,
-        "columns": columns,
-        "groups": groups,
-        "sample_weight": sample_weight,
-        "by": by,
-    }
-    arguments = decision_arguments(decision)
+    files = [one for one in learners if one.endswith(".py") and "=" not in one]
+    named = [one for one in learners if one not in files]
+    check_specifications(named)
+    if options["cv"] is not None:
+        from bestofk.splits.plans import plan
+
+        plan(options["cv"])
+    options["prefer"] = preference(options["prefer"])
+    settings = taken(options, SETTINGS)
     if as_published:
-        arguments = published_settings(arguments)
-        cv, prefer = cv or "5x2", prefer or "complexity"
-        if not learners and not learner_files:
-            learners = PUBLISHED_LEARNERS
-    plan = _plan(cv, stratify, decision["random_state"])
-    rule = _stop_rule(stop, target=stop_target, risk=risk)
-    fit_seconds, seconds = _seconds(timeout, "--timeout"), _seconds(budget, "--budget")
-    from bestofk._base.registry import resolve
-    from bestofk.decide.registry import PROCEDURES
-
-    procedure = PROCEDURES[arguments["procedure"]]
-    if procedure.takes != "scores":
-        from bestofk.decide.settings import Settings
-
-        settings = Settings(prefer=preference(prefer), **arguments)
-    from bestofk.cli.terminal import print_result
+        settings = _published(settings)
+        options["cv"] = options["cv"] or "5x2"
+        named = named if learners else list(PUBLISHED_LEARNERS)
+    stop = _stop_rule(options.pop("stop", None), options.pop("risk", None))
+    from bestofk.decide.settings import Settings
     from bestofk.learners.specification import chosen_learners
     from bestofk.run.compare import compare as run_comparison
     from bestofk.run.engine import Execution
-    from bestofk.run.inputs import as_datasets
 
+    made = Settings(**settings)
+    execution = Execution(
+        **taken(options, EXECUTION),
+        progress="log" if verbose else not outputs.quiet,
+        command=command_line(),
+    )
     # Learners may print; keep that out of the answer.
-    if procedure.takes == "scores":
-        refuse_options(f"the procedure {procedure.name}", NOT_FOR_SCORES)
-        with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
-            selected = resolve(procedure.on_data)(
-                chosen_learners(learners, learner_files),
-                as_datasets(list(data), task=task, **options),
-                procedure=procedure.name,
-                cv=cv or "kfold:10",
-                alpha=arguments["alpha"],
-                correction=arguments["correction"] or "holm",
-                random_state=arguments["random_state"],
-            )
-        echo_explanation(selected, as_json=as_json)
-        return
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         study = run_comparison(
-            chosen_learners(learners, learner_files),
+            chosen_learners(named, files),
             list(data),
+            target,
+            scoring=_metrics(scoring),
+            stop=stop,
+            settings=made,
+            execution=execution,
             **options,
-            cv=plan,
-            scoring=_metrics(scoring, cost),
-            stop=rule,
-            settings=settings,
-            execution=Execution(
-                n_jobs=n_jobs,
-                threads=threads,
-                engine=engine,
-                scheduler=scheduler,
-                timeout=fit_seconds,
-                budget=seconds,
-                store=store,
-                progress=progress_of(quiet=quiet, verbose=verbose),
-                on_failure=on_failure,
-                retry_failed=retry_failed,
-                repetitions=repetitions,
-                task=task,
-                command=command_line(),
-            ),
         )
-    echo_decision(
-        study,
-        print_result,
-        ranking=study.ranking,
-        outputs=outputs,
-        as_json=as_json,
-        pairs=pairs,
-        explain=explain,
-        ranks=ranks,
-        quiet=quiet,
-        slices=study.slices,
-    )
+    outputs.show(study, slices=study.slices)
 
 
 def _check_data(data: tuple[str, ...], target: str | None) -> None:
@@ -313,41 +148,32 @@ def _check_data(data: tuple[str, ...], target: str | None) -> None:
             raise TableError(*error.args, *advice) from None
 
 
-def _stop_rule(stop: str | None, *, risk: float | None, **options: Any) -> Any:
-    """Return the rule that the options describe."""
+def _published(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the settings of the MultiTest paper; refuse others."""
+    from bestofk.decide.multitest_order import AS_PUBLISHED
+
+    for name in AS_PUBLISHED:
+        if name in settings:
+            raise click.UsageError(f"--as-published sets {name}; leave one of the two out.")
+    return {"prefer": "complexity", **settings, **AS_PUBLISHED}
+
+
+def _stop_rule(stop: str | None, risk: float | None) -> Any:
+    """Return the rule of ``--set stop=settled``, or ``order`` to settle the whole order."""
     from bestofk.decide.stopping.rule import StopRule
 
-    if risk is not None:
-        options["risk"] = risk
-    if stop is not None:
-        return StopRule(**options)
-    context = click.get_current_context()
-    for name, option in _STOP_OPTIONS.items():
-        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
-            raise click.UsageError(
-                f"{option} applies to a comparison that stops early: add --stop settled."
-            )
-    return None
-
-
-def _plan(plan: str | None, stratify: str | None, random_state: int) -> Any:
-    """Return the plan; None if --cv is not set."""
-    if plan is None and stratify is None:
+    if stop is None:
+        if risk is not None:
+            raise click.UsageError("--set risk needs a rule: add --set stop=settled.")
         return None
-    if plan is None:
-        raise click.UsageError("--stratify needs a plan: add --cv 10x10.")
-    from bestofk.splits.plans import plan as make_plan
-
-    if stratify is None:
-        return make_plan(plan, random_state=random_state)
-    stratified = {"labels": True, "no": False}.get(stratify, stratify)
-    return make_plan(plan, stratified=stratified, random_state=random_state)
+    target = "best" if stop == "settled" else stop
+    return StopRule(target=target, **({} if risk is None else {"risk": risk}))  # type: ignore[arg-type]
 
 
-def _metrics(texts: tuple[str, ...], cost: str | None) -> Any:
-    """Return the metrics; a cost matrix comes first, because the first metric decides."""
-    metrics: list[Any] = [] if cost is None else [_cost_matrix(cost)]
-    metrics += [name for text in texts for name in names_in(text)]
+def _metrics(texts: tuple[str, ...]) -> Any:
+    """Return the metrics; the name of a table is a cost matrix."""
+    names = [name for text in texts for name in names_in(text)]
+    metrics = [_cost_matrix(name) if name.endswith((".csv", ".tsv")) else name for name in names]
     return metrics[0] if len(metrics) == 1 else metrics or None
 
 
@@ -361,13 +187,3 @@ def _cost_matrix(path: str) -> Any:
     truth, *predicted = table.columns
     names = [str(name) for name in table.text(truth)]
     return pd.DataFrame({name: table.numbers(name) for name in predicted}, index=names)
-
-
-def _seconds(text: str | None, option: str) -> float | None:
-    """Return ``90``, ``90s``, ``10m``, ``2h`` or ``1d`` in seconds."""
-    if text is None:
-        return None
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
-    if match is None or float(match[1]) == 0:
-        raise click.UsageError(f"{option} must be a time such as 90, 30s, 10m or 2h; got {text!r}.")
-    return float(match[1]) * _SECONDS_BY_UNIT[match[2]]

@@ -9,15 +9,26 @@ from typing import Any
 
 import click
 
-from bestofk.cli.evals import known_paths, log_arguments, log_reading_options
-from bestofk.cli.options import echo_json, option_group, warnings_as_lines
-from bestofk.cli.outputs import FIGURE_SUFFIXES, check_path, check_report_path
+from bestofk._base.errors import Advice
+from bestofk.cli.evals import READ_EVALS, known_paths
+from bestofk.cli.options import (
+    direction_option,
+    json_option,
+    option_group,
+    pairs_option,
+    report_option,
+    warnings_as_lines,
+)
+from bestofk.cli.outputs import FIGURE_SUFFIXES, check_path, check_report_path, echo_json
 from bestofk.cli.say import say
+from bestofk.cli.set_values import SettingsCommand, shown_by, taken
 from bestofk.release import DEFAULT_LEDGER
 
 
 class GateGroup(click.Group):
     """A group whose command ``check`` need not be typed."""
+
+    default = "check"
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -55,8 +66,13 @@ def gate() -> None:
 
 _reading = option_group(
     click.option("--model", metavar="NAME", help="Which model of the logs, if there are several."),
-    log_reading_options,
-)
+    click.option("--metric", multiple=True, metavar="NAME", help="The score; repeatable."),
+    pairs_option(
+        "--column", metavar="ROLE=NAME",
+        help="For a table: the column of model, task, item, cluster, epoch or score. Repeatable.",
+    ),
+    direction_option,
+)  # fmt: skip
 _ledger = click.option(
     "--ledger", metavar="FILE", default=DEFAULT_LEDGER, show_default=True,
     help="The record of the baseline and of all builds; commit it.",
@@ -68,7 +84,7 @@ _false_blocks = click.option(
 )  # fmt: skip
 
 
-@gate.command()
+@gate.command(cls=SettingsCommand, places=(READ_EVALS,))
 @click.argument("new", metavar="NEW", nargs=-1, required=True)
 @click.option("--rehearse", is_flag=True,
               help="NEW are runs of the baseline: say what the gate will catch.")  # fmt: skip
@@ -87,9 +103,9 @@ _false_blocks = click.option(
 @click.option("--markdown", metavar="FILE", help="Write a comment for a pull request.")
 @click.option("--junit", metavar="FILE", help="Write a JUnit file.")
 @click.option("--figure", metavar="FILE", help="Draw the history: F.svg, F.png or F.pdf.")
-@click.option("--report", metavar="F.html", help="Write a report: one self-contained file.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@click.option("--explain", is_flag=True, help="Print the evidence.")
+@report_option
+@json_option
+@click.option("--explain", is_flag=True, help="Print the whole explanation.")
 def check(
     new: tuple[str, ...],
     rehearse: bool,
@@ -104,10 +120,10 @@ def check(
     markdown: str | None,
     junit: str | None,
     figure: str | None,
-    report: str | None,
+    report_path: str | None,
     as_json: bool,
     explain: bool,
-    **reading: Any,
+    **options: Any,
 ) -> None:
     """Test a build against the baseline, and record it in the ledger."""
     from bestofk._base.atomic_write import write_text
@@ -115,18 +131,19 @@ def check(
     from bestofk.release.gate import gate as run_gate
     from bestofk.release.output import junit as junit_text, markdown as markdown_text
 
+    reading = taken(options, READ_EVALS)
     if rehearse:
-        _rehearse(new, as_json, model=model, false_blocks=false_blocks, **log_arguments(**reading))
+        _rehearse(new, as_json, model=model, false_blocks=false_blocks, **reading)
         return
     check_path(markdown, "--markdown", ())
     check_path(junit, "--junit", (".xml",))
     check_path(figure, "--figure", FIGURE_SUFFIXES)
-    check_report_path(report)
+    check_report_path(report_path)
     with warnings_as_lines():
         result = run_gate(
             known_paths(new), known_paths(baseline) or None, build=build, model=model,
             baseline_model=baseline_model, ledger=None if baseline else ledger,
-            false_blocks=false_blocks, missing=missing, rerun=rerun, **log_arguments(**reading),
+            false_blocks=false_blocks, missing=missing, rerun=rerun, **reading,
         )  # fmt: skip
     if markdown is not None:
         write_text(markdown, markdown_text(result))
@@ -134,8 +151,8 @@ def check(
         write_text(junit, junit_text(result))
     if figure is not None:
         result.plot(path=figure)
-    if report is not None:
-        result.report(report, command=click.get_current_context().obj or ())
+    if report_path is not None:
+        result.report(report_path, command=click.get_current_context().obj or ())
     try:
         if as_json:
             echo_json(result.to_dict())
@@ -168,20 +185,12 @@ def _rehearse(
 
 def _source(new: tuple[str, ...], **options: Any) -> str:
     """Return the words of a command that name the build and say how to read it."""
-    words = list(new)
-    for name, value in options.items():
-        if name == "higher_is_better":
-            words += (
-                [] if value is None else ["--higher-is-better" if value else "--lower-is-better"]
-            )
-            continue
-        option = {"columns": "--column"}.get(name, f"--{name.rstrip('_')}")
-        for one in value if isinstance(value, tuple) else (value,):
-            words += [] if one is None else [option, one]
-    return shlex.join(words)
+    show = shown_by(["bestofk", "gate", "check"])
+    texts = [show(Advice(name, value)) for name, value in options.items() if value is not None]
+    return " ".join([shlex.join(new), *texts])
 
 
-@gate.command()
+@gate.command(cls=SettingsCommand, places=(READ_EVALS,))
 @click.argument("runs", metavar="RUN", nargs=-1, required=True)
 @_reading
 @_false_blocks
@@ -193,23 +202,23 @@ def start(
     false_blocks: float | None,
     build: str | None,
     ledger: str,
-    **reading: Any,
+    **options: Any,
 ) -> None:
     """Start a ledger with a baseline: one accepted build, run once or several times."""
     from bestofk.release.gate import start as start_ledger
 
+    reading = taken(options, READ_EVALS)
     share: dict[str, Any] = {} if false_blocks is None else {"false_blocks": false_blocks}
     with warnings_as_lines():
         history = start_ledger(
-            *known_paths(runs), ledger=ledger, build=build, model=model, **share,
-            **log_arguments(**reading),
-        )  # fmt: skip
+            *known_paths(runs), ledger=ledger, build=build, model=model, **share, **reading
+        )
     _say_baseline(history)
-    _rehearse(runs, False, model=model, false_blocks=false_blocks, **log_arguments(**reading))
+    _rehearse(runs, False, model=model, false_blocks=false_blocks, **reading)
     say(f"Commit {ledger}.")
 
 
-@gate.command()
+@gate.command(cls=SettingsCommand, places=(READ_EVALS,))
 @click.argument("runs", metavar="RUN", nargs=-1, required=True)
 @_reading
 @_build
@@ -221,12 +230,12 @@ def accept(
     build: str | None,
     ledger: str,
     reason: str,
-    **reading: Any,
+    **options: Any,
 ) -> None:
     """Make a build the baseline, whatever its scores, and record it in the ledger."""
     from bestofk.release.gate import accept as accept_build
 
-    arguments = log_arguments(**reading)
+    arguments = taken(options, READ_EVALS)
     arguments.pop("metric", None)  # those of the ledger
     with warnings_as_lines():
         history = accept_build(

@@ -9,10 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bestofk._base.formatting import safe
 from bestofk._base.registry import Registry
-from bestofk.cli.options import echo_json, json_option
+from bestofk.cli.options import json_option
+from bestofk.cli.outputs import echo_json
 from bestofk.cli.registry import COMMANDS
 from bestofk.cli.say import say, say_entry, say_facts, wrapped
+from bestofk.cli.set_values import (
+    EXECUTION,
+    READ_SCORES,
+    SETTINGS,
+    described,
+    first_sentence,
+    key_of,
+    settable,
+)
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -64,8 +75,8 @@ def _tests() -> dict[str, Iterable[Any]]:
     old = pairwise.pop(PAPERS, [])
     return {
         **pairwise,
-        "Two models on clusters of items (bestofk evals --test)": CLUSTERED_TESTS.values(),
-        "Two models with human labels (bestofk evals --truth)": LABELLED_TESTS.values(),
+        "Two models on clusters of items (evals)": CLUSTERED_TESTS.values(),
+        "Two models with human labels (evals)": LABELLED_TESTS.values(),
         "All learners at once": MULTIPLE_TESTS.values(),
         PAPERS: old,
     }
@@ -93,6 +104,19 @@ def _test_row(entry: Any) -> dict[str, Any]:
     }
 
 
+def _formats() -> dict[str, Iterable[Any]]:
+    from bestofk.evals.formats import known_formats
+    from bestofk.losses import LOSS_FORMATS
+
+    return {
+        "Tables of scores (scores, size)": LOSS_FORMATS.values(),
+        "Evaluation logs (evals, gate)": [
+            _Line(name=one.name, summary=f"{one.called}: {one.files}" if one.files else one.called)
+            for one in known_formats().values()
+        ],
+    }
+
+
 def _procedures() -> dict[str, Iterable[Any]]:
     from bestofk.decide.registry import PROCEDURES
 
@@ -100,10 +124,8 @@ def _procedures() -> dict[str, Iterable[Any]]:
 
 
 def _procedure_facts(entry: Any) -> list[str]:
-    if entry.on_data:
-        return [f"decides from {entry.takes}: bestofk compare DATA --procedure {entry.name}"]
     if entry.takes != "losses":
-        return [f"decides from {entry.takes}"]
+        return [f"decides from {entry.takes}, in Python"]
     return ["decides from losses by a pairwise test" if entry.takes_test else "decides from losses"]
 
 
@@ -131,8 +153,8 @@ def _dataset_facts(entry: Any) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Scorer:
-    """A scorer of scikit-learn in the list of metrics."""
+class _Line:
+    """An entry that has only a name and a summary, such as a scorer of scikit-learn."""
 
     name: str
     summary: str
@@ -149,11 +171,51 @@ def _metrics() -> dict[str, Iterable[Any]]:
         if name not in LOSSES:
             metric = listed_metric(name)
             better = "larger" if metric["higher_is_better"] else "smaller"
-            scorers.append(_Scorer(name=name, summary=f"{metric['shown']}, {better} is better"))
+            scorers.append(_Line(name=name, summary=f"{metric['shown']}, {better} is better"))
     return {
         "": LOSSES.values(),
         "Scorers of scikit-learn, shown in their own direction": scorers,
     }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Setting:
+    """A name that ``--set`` takes."""
+
+    name: str
+    summary: str
+    explanation: tuple[str, ...]
+
+
+_SETTINGS = {
+    "Decision (compare, scores, evals, show)": ("scores", (SETTINGS,)),
+    "Run (compare)": ("compare", (EXECUTION, "bestofk:compare", "bestofk:StopRule")),
+    "Table of scores (scores, size)": ("scores", (READ_SCORES,)),
+    "Evaluation logs (evals, gate)": ("evals", ("bestofk:read_evals", "bestofk:compare_evals")),
+}
+"""By title: a command, and where its settings are described."""
+
+
+def _settings() -> dict[str, Iterable[Any]]:
+    """Return the names that ``--set`` takes, by what they belong to."""
+    groups: dict[str, Iterable[Any]] = {}
+    known: set[str] = set()
+    for title, (command, places) in _SETTINGS.items():
+        verb = COMMANDS[command].load()
+        known |= {key for one in verb.params for key in (key_of(one), f"{key_of(one)}s")}
+        texts = {n: text for place in reversed(places) for n, text in described(place).items()}
+        names = {*verb.more} & {*texts} | {n for place in places for n in settable(place)}
+        fresh = [name for name in texts if name in names - known and name in verb.kinds()]
+        known |= {*fresh}
+        groups[title] = [_setting(name, texts[name]) for name in fresh]
+    return groups
+
+
+def _setting(name: str, text: str) -> _Setting:
+    plain = text.replace("`", "")
+    if plain.startswith("As for"):
+        plain = described("bestofk:compare_scores").get(name, plain).replace("`", "")
+    return _Setting(name=name, summary=first_sentence(plain).rstrip("."), explanation=(plain,))
 
 
 def _metric_row(entry: Any) -> dict[str, Any]:
@@ -187,7 +249,7 @@ LISTINGS = Registry(
         row=_metric_row,
         notes=(
             "The first of several decides: --scoring accuracy,log-loss. A class: --scoring f1:yes.",
-            "A cost matrix: --cost costs.csv, rows are the truth.",
+            "A cost matrix: --scoring costs.csv, rows are the truth.",
         ),
     ),
     Listing(
@@ -199,17 +261,32 @@ LISTINGS = Registry(
     ),
     Listing(
         name="tests",
-        summary="the tests and the designs that they cover, for --test",
+        summary="the tests, for --set test=NAME",
         groups=_tests,
         facts=_test_facts,
         row=_test_row,
-        notes=("Without --test, the design decides; the output says which test and why.",),
+        notes=("By default the design decides; the output says which test and why.",),
     ),
     Listing(
         name="procedures",
-        summary="the procedures, which turn evidence into an order or a choice, for --procedure",
+        summary="the rules that decide, for --set procedure=NAME",
         groups=_procedures,
         facts=_procedure_facts,
+        row=entry_row,
+    ),
+    Listing(
+        name="settings",
+        summary="the settings, for --set NAME=VALUE",
+        groups=_settings,
+        facts=lambda entry: [f"--set {entry.name}=..."],
+        row=entry_row,
+        notes=("Options of a test are set in the same way: --set df=10.",),
+    ),
+    Listing(
+        name="formats",
+        summary="the formats that are recognised by their content, or by --set format=NAME",
+        groups=_formats,
+        facts=lambda _: [],
         row=entry_row,
     ),
     Listing(
@@ -218,14 +295,7 @@ LISTINGS = Registry(
         groups=_datasets,
         facts=_dataset_facts,
         row=entry_row,
-        notes=("The data sets of the papers: bestofk fetch uci --to DIR.",),
-    ),
-    Listing(
-        name="commands",
-        summary="all commands, with those of the papers and of plugins",
-        groups=lambda: {"": COMMANDS.values()},
-        facts=lambda entry: [f"bestofk {entry.name} --help"],
-        row=entry_row,
+        notes=("The data sets of the papers: bestofk papers fetch uci --to DIR.",),
     ),
 )
 
@@ -270,8 +340,8 @@ def _complete_name(context: click.Context, _: click.Parameter, start: str) -> li
 def listing(kind: str | None, name: str | None, as_json: bool) -> None:
     """List names that options accept, or explain one of them.
 
-    WHAT is learners, metrics, plans, tests, procedures, datasets, problems or commands. With NAME,
-    explain one entry: what it does, when it is right and when it is not.
+    WHAT is learners, metrics, plans, tests, procedures, settings, formats, datasets or
+    problems. With NAME, explain one entry: what it does, when it is right and when it is not.
 
     \b
     Examples:
@@ -291,15 +361,15 @@ def listing(kind: str | None, name: str | None, as_json: bool) -> None:
         rows = [chosen.row(entry) for entry in chosen.entries().values()]
         echo_json({chosen.name: rows})
         return
-    for position, (title, entries) in enumerate(chosen.groups().items()):
+    groups = {title: list(entries) for title, entries in chosen.groups().items()}
+    width = max(len(entry.name) for entries in groups.values() for entry in entries)
+    for position, (title, entries) in enumerate(groups.items()):
         if title:
             say(f"{title}:" if position == 0 else f"\n{title}:")
         for entry in entries:
-            details = [*chosen.facts(entry), getattr(entry, "paper", "")]
-            say_entry(entry.name, entry.summary, details=details)
-    if chosen.notes:
-        say()
-    for note in chosen.notes:
+            say_entry(entry.name, entry.summary, width)
+    say()
+    for note in (*chosen.notes, f"More about one: bestofk list {chosen.name} NAME."):
         say(wrapped(note, sys.stdout))
 
 
@@ -308,7 +378,7 @@ def _say_listings(as_json: bool) -> None:
         echo_json({"lists": {name: listing.summary for name, listing in LISTINGS.items()}})
         return
     for name, listing in LISTINGS.items():
-        say_entry(f"bestofk list {name}", listing.summary)
+        say_entry(f"bestofk list {name}", listing.summary, len("bestofk list procedures"))
 
 
 def _explain(listing: Listing, name: str, as_json: bool) -> None:
@@ -321,7 +391,9 @@ def _explain(listing: Listing, name: str, as_json: bool) -> None:
     if as_json:
         echo_json(listing.row(entry))
         return
-    say_entry(entry.name, *(getattr(entry, "explanation", ()) or (f"{entry.summary}.",)))
+    click.echo(click.style(safe(entry.name), bold=True))
+    for sentence in getattr(entry, "explanation", ()) or (f"{entry.summary}.",):
+        say(wrapped(sentence, sys.stdout))
     say()
     say_facts(_details(listing, entry))
 

@@ -1,67 +1,93 @@
-"""Files that a decision is written to: report, figures and CSV."""
+"""Files that a result is written to, and what is printed of it."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from json import dumps
 from pathlib import Path
 from typing import Any
 
 import click
 
+from bestofk._base.errors import BestOfKError
+from bestofk.cli.options import command_line
+from bestofk.cli.say import encodes_all_characters, say, say_name
+
 FIGURE_SUFFIXES = (".svg", ".pdf", ".png")
-
-report_option = click.option(
-    "--report", "report_path", metavar="F.html", help="Write a report: one self-contained file."
-)
-
-
-def file_options(command: Any) -> Any:
-    """Add the options of `Outputs` to a command."""
-    for option in (
-        click.option("--csv", metavar="F.csv", help="Write the table of learners, all digits."),
-        click.option(
-            "--figure", "figures", metavar="[KIND=]FILE", multiple=True,
-            help="Draw a figure: F.svg, F.pdf or F.png. KIND is forest (default), "
-            "critical-difference, critical-difference-ranks, losses, matrix, ... Repeatable.",
-        ),
-        click.option(
-            "--figure-width", metavar="INCHES", type=click.FloatRange(2.8, 55),
-            help="Width of the figures, such as 3.3 for a column of a paper.",
-        ),
-        report_option,
-    ):  # fmt: skip
-        command = option(command)
-    return command
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Paths to write to, checked before the first fit."""
+    """Where to write a result, and how much of it to print; checked before the first fit."""
 
     report: str | None = None
     figures: tuple[tuple[str | None, str], ...] = ()
     """Kind, or None for the default, and path."""
-    figure_width: float | None = None
+    width: float | None = None
     csv: str | None = None
+    as_json: bool = False
+    explain: bool = False
+    pairs: bool = False
+    quiet: bool = False
 
-    def write(self, value: Any, command: Sequence[str], slices: Any = None) -> dict[str, Any]:
+    def write(self, value: Any, slices: Any = None, command: Sequence[str] = ()) -> dict[str, Any]:
         """Write the files, and return their paths by option."""
         written: dict[str, Any] = {}
         if self.report is not None:
-            value.report(self.report, command=command, slices=slices)
+            value.report(self.report, command=command or command_line(), slices=slices)
             written["report"] = self.report
         if self.figures:
             for kind, path in self.figures:
-                value.plot(kind, path, width=self.figure_width)
+                value.plot(kind, path, width=self.width)
             written["figures"] = [path for _, path in self.figures]
         if self.csv is not None:
+            from bestofk._base.atomic_write import write_text
             from bestofk.report.tables import table_of
 
-            _write(self.csv, table_of(value).to_csv())
+            write_text(self.csv, table_of(value).to_csv())
             written["csv"] = self.csv
         return written
+
+    def show(
+        self, value: Any, *, more: dict[str, Any] | None = None, slices: Any = None,
+        command: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        """Write the files, and print the result as JSON, as a ranking or as a screen.
+
+        If a file cannot be written, the result is printed before the error. `more` holds further
+        entries of the JSON object, `slices` the verdicts by slice, and `command` the words that
+        repeat the result if they are not those that were typed.
+        """
+        failure: Exception | None = None
+        written: dict[str, Any] = {}
+        try:
+            written = self.write(value, slices, command)
+        except (BestOfKError, OSError) as error:
+            failure = error
+        if self.as_json:
+            by_slice = {} if slices is None else {"slices": slices.to_dict()}
+            # intervals and battles have no pairs to list
+            listed = {"pairs": True} if self.pairs else {}
+            echo_json({**value.to_dict(**listed), **(more or {}), **by_slice, **written})
+        elif self.quiet:
+            decision = getattr(value, "decision", value)
+            for name in () if decision is None else decision.ranking:
+                say_name(name)
+        else:
+            from bestofk.cli.terminal import print_result, print_sentences
+
+            print_result(value, explain=self.explain, pairs=self.pairs)
+            if slices is not None:
+                print_sentences(slices.explain())
+            for noun, name in (("report", "report"), ("figure", "figures"), ("table", "csv")):
+                paths = written.get(name, ())
+                for path in [paths] if isinstance(paths, str) else paths:
+                    say(f"The {noun} is in {path}.")
+        if failure is not None:
+            raise failure
 
 
 def planned_outputs(options: dict[str, Any]) -> Outputs:
@@ -69,8 +95,10 @@ def planned_outputs(options: dict[str, Any]) -> Outputs:
     outputs = Outputs(
         report=options.pop("report_path"),
         figures=tuple(map(_kind_and_path, options.pop("figures"))),
-        figure_width=options.pop("figure_width"),
+        width=options.pop("figure_width"),
         csv=options.pop("csv"),
+        as_json=options.pop("as_json"),
+        **{name: options.pop(name, False) for name in ("explain", "pairs", "quiet")},
     )
     check_report_path(outputs.report)
     check_path(outputs.csv, "--csv", (".csv",))
@@ -78,6 +106,8 @@ def planned_outputs(options: dict[str, Any]) -> Outputs:
         check_path(path, "--figure", FIGURE_SUFFIXES)
         if not path.lower().endswith(".svg"):
             _require_matplotlib(path)
+    if outputs.width is not None and not outputs.figures:
+        raise click.UsageError("--figure-width needs a figure: add --figure F.svg.")
     paths = [outputs.report, outputs.csv, *(path for _, path in outputs.figures)]
     names = [Path(path).absolute() for path in paths if path is not None]
     for name in names:
@@ -86,14 +116,14 @@ def planned_outputs(options: dict[str, Any]) -> Outputs:
     return outputs
 
 
-def check_report_path(path: str | None, option: str = "--report") -> None:
+def check_report_path(path: str | None) -> None:
     """Raise an error if a report cannot be written there."""
-    if path is not None and Path(path).suffix.lower() in (".pdf", ".png", ".svg"):
+    if path is not None and Path(path).suffix.lower() in FIGURE_SUFFIXES:
         raise click.UsageError(
-            f"{option} writes an HTML page: use {option} {Path(path).with_suffix('.html')}, or "
+            f"--report writes an HTML page: use --report {Path(path).with_suffix('.html')}, or "
             f"--figure {path} for a figure."
         )
-    check_path(path, option, (".html", ".htm"))
+    check_path(path, "--report", (".html", ".htm"))
 
 
 def check_path(path: str | os.PathLike[str] | None, option: str, suffixes: Sequence[str]) -> None:
@@ -125,10 +155,8 @@ def _kind_and_path(text: str) -> tuple[str | None, str]:
 
     stem = Path(path).stem
     name = kind or (stem if stem in FIGURES else None)
-    if name is None:
-        return None, path
     drawn = [one for one, entry in FIGURES.items() if "Decision" in entry.accepts]
-    if name not in drawn:
+    if name is not None and name not in drawn:
         from bestofk._base.errors import UnknownNameError
 
         raise click.UsageError(f"--figure {text}: {UnknownNameError('figure', name, drawn)}")
@@ -145,7 +173,25 @@ def _require_matplotlib(path: str) -> None:
         )
 
 
-def _write(path: str, text: str) -> None:
-    from bestofk._base.atomic_write import write_text
+def echo_explanation(result: Any, *, as_json: bool, more: dict[str, Any] | None = None) -> None:
+    """Print a result as JSON with the entries of `more`, or its explanation."""
+    from bestofk.cli.terminal import print_sentences
 
-    write_text(path, text)
+    if as_json:
+        echo_json({**result.to_dict(), **(more or {})})
+    else:
+        print_sentences(result.explain())
+
+
+def echo_json(value: dict[str, Any]) -> None:
+    """Print one strict JSON object on stdout."""
+    ascii_only = not encodes_all_characters(sys.stdout)
+    text = dumps(value, allow_nan=False, ensure_ascii=ascii_only, indent=2)
+    say("\n".join(map(_escaped, text.split("\n"))))
+
+
+def _escaped(line: str) -> str:
+    """Return a line of JSON with escapes for unprintable characters."""
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else dumps(c)[1:-1] for c in line)

@@ -23,7 +23,8 @@ class Command:
         return resolve(self.function)
 
 
-BUILT_IN = (
+COMMANDS: Registry[Command] = Registry(
+    "command",
     Command(
         name="compare",
         function="bestofk.cli.compare:compare",
@@ -50,19 +51,13 @@ BUILT_IN = (
         summary="Find out what a design can show, or how large it must be.",
     ),
     Command(
-        name="report",
-        function="bestofk.cli.report:report",
-        summary="Write a report of a stored study.",
-    ),
-    Command(
         name="show",
         function="bestofk.cli.show:show",
-        summary="Show the contents of a store.",
+        summary="Show the studies in a store, or write a report of one.",
     ),
     Command(
         name="list",
         function="bestofk.cli.listings:listing",
-        summary="List learners, metrics, plans, tests, ..., or explain one.",
+        summary="List learners, metrics, plans, tests, settings, ..., or explain one.",
     ),
 )
-COMMANDS: Registry[Command] = Registry("command", *BUILT_IN)

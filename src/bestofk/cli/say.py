@@ -14,15 +14,12 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TextIO
 
 import click
 
 from bestofk._base.formatting import PROSE_WIDTH, printable, safe
-
-ENTRY_INDENT = " " * 6
-"""Indentation of the facts below the name of an entry."""
 
 _ASCII = {
     "·": ".", "●": "o", "○": "o", "…": "...", "µ": "u", "μ": "u", "×": "x", "±": "+-", "–": "-",
@@ -49,14 +46,13 @@ def say_name(name: object) -> None:
     click.echo(printable(" ".join(str(name).splitlines())))
 
 
-def say_entry(name: str, *facts: str, details: Sequence[str] = ()) -> None:
-    """Print an entry of a list: its name, its facts, and its details dimmed."""
-    click.echo(f"  {click.style(safe(name), bold=True)}")
-    for fact in facts:
-        click.echo(_indented(fact))
-    for detail in details:
-        if detail:
-            click.echo(click.style(_indented(detail), dim=True))
+def say_entry(name: str, summary: str, width: int = 0) -> None:
+    """Print an entry of a list on one line; a terminal cuts a long summary."""
+    text = safe(summary)
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit():
+        left = shutil.get_terminal_size().columns - width - 4
+        text = text if len(text) <= left else f"{text[: max(left - 1, 0)]}…"
+    click.echo(f"  {click.style(safe(name).ljust(width), bold=True)}  {text}")
 
 
 def say_facts(facts: Mapping[str, str]) -> None:
@@ -64,11 +60,6 @@ def say_facts(facts: Mapping[str, str]) -> None:
     width = max(map(len, facts))
     for label, text in facts.items():
         click.echo(wrapped(f"  {label:<{width}}  {safe(text)}", sys.stdout, indent=width + 4))
-
-
-def _indented(text: str) -> str:
-    """Return an indented paragraph, wrapped on a terminal or if COLUMNS is set."""
-    return wrapped(ENTRY_INDENT + safe(text), sys.stdout, indent=len(ENTRY_INDENT))
 
 
 _UNBROKEN = re.compile(

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bestofk._base.errors import TableError
 from bestofk._base.formatting import counted
-from bestofk.cli.options import check_store, echo_json, json_option, warnings_as_lines
-from bestofk.cli.outputs import check_path
+from bestofk.cli.options import output_options, preference, warnings_as_lines
+from bestofk.cli.outputs import Outputs, check_path, echo_json, planned_outputs
 from bestofk.cli.say import say
+from bestofk.cli.set_values import SETTINGS, SettingsCommand, taken
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,35 +31,46 @@ MAX_DECIDED_STUDIES = 20
 """If there are more studies, their decisions are not shown."""
 
 
-@click.command()
-@click.argument("store", metavar="STORE")
+@click.command(cls=SettingsCommand, places=(SETTINGS,), more={"decision": "int"})
+@click.argument("store", metavar="[STORE]", required=False)
 @click.option("--study", type=int, metavar="N", help="Only this study.")
 @click.option(
-    "--export",
-    metavar="FILE",
+    "--export", metavar="FILE",
     help="Write all fits of a study to FILE.csv or FILE.parquet, one row per fit.",
-)
+)  # fmt: skip
 @click.option("--watch", is_flag=True, help="Show the store again when it changes, until Ctrl-C.")
-@json_option
-def show(store: str, study: int | None, export: str | None, watch: bool, as_json: bool) -> None:
-    """Show the studies in STORE: fits done, failures, time.
+@output_options
+def show(
+    store: str | None, study: int | None, export: str | None, watch: bool, **options: Any
+) -> None:
+    """Show the studies in STORE: the verdict, fits done, failures, time.
 
-    STORE is a file (study.db) or a URL (postgresql+psycopg://user@host/database). The command does
-    not change it.
+    STORE is a file (study.db), by default the only one in this folder, or a URL
+    (postgresql+psycopg://user@host/database). The command runs no fits and does not change it.
+    --set alpha=0.01 changes the decision that is shown and written. A store keeps all decisions;
+    --set decision=1 is the first.
 
     \b
     Examples:
       bestofk show study.db
       bestofk show study.db --json
+      bestofk show study.db --report study.html --set alpha=0.01
       bestofk show study.db --study 1 --export fits.parquet
     """
+    outputs = planned_outputs(options)
+    store = _only_store() if store is None else store
     check_store(store)
     check_path(export, "--export", (".csv", ".parquet"))
+    which = options.pop("decision", None)
+    changes = taken(options, SETTINGS)
+    decides = bool(outputs.report or outputs.figures or outputs.csv or changes or which)
+    if watch and (export or decides or outputs.as_json):
+        raise click.UsageError("--watch prints text; leave the other options out.")
     if watch:
-        if export is not None or as_json:
-            other = "--json" if as_json else "--export"
-            raise click.UsageError(f"--watch prints text; omit {other}, or omit --watch.")
         _watch(store, study)
+        return
+    if decides:
+        _decide(store, study, which, changes, outputs)
         return
     from bestofk.run.export_study import export_study
     from bestofk.run.store.store import open_store
@@ -70,7 +83,7 @@ def show(store: str, study: int | None, export: str | None, watch: bool, as_json
                 raise click.UsageError(_which_study(shown))
             rows = export_study(opened, shown[0].number, export)
         looks = _look(opened, shown)
-        if as_json:
+        if outputs.as_json:
             contents = _as_json(opened, shown, looks)
             exported = {} if export is None else {"export": export, "rows": rows}
             echo_json({**contents, **exported})
@@ -81,6 +94,44 @@ def show(store: str, study: int | None, export: str | None, watch: bool, as_json
             say(f"{rows} fits of study {shown[0].number} are in {export}{empty}.")
             return
         _print(opened, shown, looks)
+
+
+def _only_store() -> str:
+    """Return the only store in this folder."""
+    from pathlib import Path
+
+    stores = sorted(str(path) for path in Path().glob("*.db"))
+    if len(stores) != 1:
+        listed = f": {', '.join(stores[:MAX_NAMES])}" if stores else ""
+        raise click.UsageError(
+            f"Name the store: bestofk show study.db; this folder has {len(stores)}{listed}."
+        )
+    return stores[0]
+
+
+def check_store(store: str) -> None:
+    """Raise an error if there is no such file; servers are not asked."""
+    from bestofk._base.missing_files import no_such_file
+    from bestofk.run.store.url import parse_address
+
+    path = parse_address(store).path
+    if path is not None and not path.exists():
+        raise TableError(no_such_file(path, "store"))
+
+
+def _decide(
+    store: str, study: int | None, which: int | None, changes: dict[str, Any], outputs: Outputs
+) -> None:
+    """Show one study with its stored decision or a changed one, and write its files."""
+    from bestofk.run.open_study import open_study
+
+    if "prefer" in changes:
+        prefer = changes["prefer"]
+        changes["prefer"] = None if prefer == "none" else preference(prefer)
+    with warnings_as_lines():
+        opened = open_study(store, study, decision=which, **changes)
+    # The stored command repeats an unchanged study; this command repeats the report.
+    outputs.show(opened, command=() if changes else opened.record.command)
 
 
 def _watch(store: str, study: int | None) -> None:
@@ -163,7 +214,7 @@ def _as_json(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) ->
                 "not_needed": _unneeded(decided, tally),
                 "seconds": tally["seconds"] if isfinite(tally["seconds"]) else None,
                 "recommended": getattr(decided, "recommended", None),
-                "explanation": None if decided is None else "\n".join(_lines(decided, whole=True)),
+                "headline": None if decided is None else "\n".join(_lines(decided)),
             }
         )
     return {
@@ -215,8 +266,7 @@ def _print(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) -> N
         for number, record in enumerate(study.decisions, start=1):
             label = "decision" if len(study.decisions) == 1 else f"decision {number}"
             _print_field(out, label, _settings(record))
-        # Several studies show a headline each; --study N shows the rest.
-        for line in _lines(decided, whole=len(shown) == 1):
+        for line in _lines(decided):
             _print_indented(out, f"   {line}".rstrip(), indent=5)
 
 
@@ -238,12 +288,10 @@ def _print_indented(out: Console, text: str, *, indent: int) -> None:
         out.print(plain(" " * (indent if k else start)) + line)
 
 
-def _lines(decided: Study | str | None, *, whole: bool) -> list[str]:
+def _lines(decided: Study | str | None) -> list[str]:
     if decided is None:
         return [f"More than {MAX_DECIDED_STUDIES} studies: --study N shows the decision."]
-    if isinstance(decided, str):
-        return [decided]
-    return decided.explain().split("\n") if whole else [decided.headline()]
+    return [decided if isinstance(decided, str) else decided.headline()]
 
 
 def _settings(record: StoredDecision) -> str:

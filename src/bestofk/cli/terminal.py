@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from bestofk.cli.options import typed_advice
 from bestofk.report.screen import write_prose, write_screen
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-    from bestofk._base.errors import Advice
 
 PIPE_WIDTH = 200
 """Width of tables in a file or a pipe."""
@@ -36,19 +35,6 @@ def print_sentences(text: str) -> None:
         write_prose(out, line)
 
 
-def print_result(
-    result: Any,
-    *,
-    explain: bool = False,
-    pairs: bool = False,
-    ranks: bool = False,
-) -> None:
+def print_result(result: Any, *, explain: bool = False, pairs: bool = False) -> None:
     """Print the screen of a result; see `write_screen`."""
-    write_screen(console(), result, explain=explain, pairs=pairs, ranks=ranks, show=typed_advice)
-
-
-def typed_advice(advice: Advice) -> str:
-    """Return advice as an option of the typed command."""
-    from bestofk.cli.options import command_line, typed, verb_of
-
-    return typed(advice, verb_of(command_line()))
+    write_screen(console(), result, explain=explain, pairs=pairs, ranks=pairs, show=typed_advice)

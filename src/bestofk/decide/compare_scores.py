@@ -68,7 +68,7 @@ def compare_scores(
         A pairwise test that covers the design; ``"auto"`` chooses one and says why. Or a function
         of the losses of two learners that returns a p-value or a result of scipy.
     df : float, "calibrated", Calibration or path, optional
-        Degrees of freedom, for tests that take them; what ``bestofk calibrate`` measured, or
+        Degrees of freedom, for tests that take them; what ``bestofk papers calibrate`` measured, or
         the file that holds it.
     alpha : float
         Chance that any part of the statement is wrong.

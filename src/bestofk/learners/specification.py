@@ -492,15 +492,11 @@ def learners_of_file(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def chosen_learners(specifications: Sequence[str], files: Sequence[str]) -> Any:
-    """Return the learners of ``--learner`` and ``--learners``; None if there are none."""
+    """Return the learners of ``--learner``, by name and in files; None if there are none."""
     if not files:
         return list(specifications) or None
     chosen: dict[str, Any] = named_learners(specifications) if specifications else {}
     for file in files:
-        if not file.endswith(".py"):
-            raise ArgumentError(
-                f"--learners {file}: give a Python file, or names with '--learner {file}'."
-            )
         for name, value in learners_of_file(file).items():
             if name in chosen:
                 raise ArgumentError(f"{file}: two learners are called {name!r}; rename one.")

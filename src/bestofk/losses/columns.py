@@ -10,18 +10,9 @@ import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
-from bestofk._base.formatting import joined
 
 if TYPE_CHECKING:
     from bestofk.data.tables.table import Table
-
-
-class IntervalColumnsError(TableError):
-    """The table holds intervals of losses, in the columns low and high."""
-
-
-class BattleColumnsError(TableError):
-    """The table holds battles between pairs of models."""
 
 
 def battle_columns(columns: Sequence[str]) -> dict[str, str] | None:
@@ -30,32 +21,24 @@ def battle_columns(columns: Sequence[str]) -> dict[str, str] | None:
     return roles if len(roles) == len(BATTLE_ROLES) else None
 
 
-def refuse_battles(table: Table) -> None:
-    """Raise an error if the table holds battles, which have no losses.
+def holds_battles(table: Table) -> bool:
+    """Return whether a table holds battles between pairs of models, which have no losses.
 
     Fractions in the first column are scores of a learner with its name.
     """
     roles = battle_columns(table.columns)
     if roles is None:
-        return
+        return False
     first = roles["model_a"]
-    if not (table.is_numeric(first) and (table.numbers(first) % 1 > 0).any()):
-        raise BattleColumnsError(
-            f"{table.source}: the columns {joined(list(roles.values()))} hold battles: use "
-            "bestofk.decide.compare_battles, or bestofk scores on the command line."
-        )
+    return not (table.is_numeric(first) and (table.numbers(first) % 1 > 0).any())
 
 
-def refuse_intervals(table: Table, roles: Mapping[str, str]) -> None:
-    """Raise an error if the table holds intervals of losses."""
+def holds_intervals(table: Table, roles: Mapping[str, str]) -> bool:
+    """Return whether a table holds intervals of losses, in the columns low and high."""
     if "learner" not in roles or not {"low", "high"} <= set(table.columns):
-        return
+        return False
     free = [c for c in table.columns if c not in roles.values() and table.is_numeric(c)]
-    if set(free) == {"low", "high"}:
-        raise IntervalColumnsError(
-            f"{table.source}: the columns 'low' and 'high' hold intervals of losses: use "
-            "bestofk.papers.decide.order_intervals, or bestofk scores on the command line."
-        )
+    return set(free) == {"low", "high"}
 
 
 # Names of splits: split0_test_score, fold1, accuracy_fold_3, cv2

@@ -26,12 +26,12 @@ from bestofk.losses.columns import (
     direction_of,
     direction_within,
     find,
+    holds_battles,
+    holds_intervals,
     is_seed_name,
     listed,
     metrics_by_dataset,
     one_metric,
-    refuse_battles,
-    refuse_intervals,
     score_column,
     split_of,
     splits_among,
@@ -164,10 +164,8 @@ def read_scores(
         table, metric, layout, roles = tool.table, tool.metric, tool.layout, dict(tool.roles)
         stated = dict(roles)
     else:
-        if learners is None and layout is None:
-            refuse_battles(table)
+        _refuse_other_kinds(table, stated, learners, layout)
         roles = find(table.columns, LOSS_ROLES, stated, source=table.source)
-        refuse_intervals(table, roles)
         if "fold" not in stated and _are_phases(table, roles.get("fold")):
             roles.pop("fold")
     if {"fold", "instance"} <= set(roles):
@@ -269,6 +267,43 @@ def _refuse_other_scale(cells: Cells) -> None:
 
 
 # The source
+
+
+def open_source(source: Any, format: str | None = None) -> Any:
+    """Return the table of a source; the source itself if a tool wrote it that is no table."""
+    for each in () if format in FORMATS else LOSS_FORMATS.values():
+        if each.opens and format in (None, each.name) and resolve(each.opens)(source) is not None:
+            return source
+    return _as_table(source, format=format if format in FORMATS else None)
+
+
+def kind_of(source: Any, reading: Mapping[str, Any]) -> str:
+    """Return whether a table holds "losses", "battles" or "intervals" of losses.
+
+    `reading` has the options of `read_scores`, some of which say that the table holds losses.
+    """
+    if not isinstance(source, Table):
+        return "losses"
+    if not {"learners", "layout"} & {*reading} and holds_battles(source):
+        return "battles"
+    stated = {r: c for r, c in (reading.get("columns") or {}).items() if r in STATED_ROLES}
+    roles = find(source.columns, LOSS_ROLES, stated, source=source.source)
+    return "intervals" if holds_intervals(source, roles) else "losses"
+
+
+def _refuse_other_kinds(
+    table: Table, stated: Mapping[str, str], learners: Any, layout: str | None
+) -> None:
+    """Raise if a table holds battles or intervals, which other functions take."""
+    reading = {"columns": stated, "learners": learners, "layout": layout}
+    kind = kind_of(table, {name: value for name, value in reading.items() if value is not None})
+    if kind != "losses":
+        hint = {
+            "battles": "the table holds battles between pairs of models: use bk.compare_battles",
+            "intervals": "the columns 'low' and 'high' hold intervals of losses: use "
+            "bestofk.papers.decide.order_intervals",
+        }[kind]
+        raise TableError(f"{table.source}: {hint}, or bestofk scores on the command line.")
 
 
 def _of_tool(

@@ -86,7 +86,7 @@ def locate(collection: str, names: Sequence[str], folder: Path | None = None) ->
         raise MissingDataError(
             f"The data sets of {entry.origin} are needed ({shortened(list(names), 4)}): set their "
             f"folder with --data DIR or {DATA_VARIABLE}, or get them with "
-            f"'bestofk fetch {entry.name} --to DIR'."
+            f"'bestofk papers fetch {entry.name} --to DIR'."
         )
     subfolder = Path(root).expanduser() / entry.name
     paths = {name: path for name in names if (path := _file(subfolder, name)) is not None}
@@ -96,7 +96,7 @@ def locate(collection: str, names: Sequence[str], folder: Path | None = None) ->
         raise MissingDataError(
             f"{subfolder}: {counted(len(missing), 'data set')} of {len(names)} {verb} missing: "
             f"{shortened(missing, 6)}. They come from {entry.origin}; "
-            f"'bestofk fetch {entry.name} --to {root}' gets them."
+            f"'bestofk papers fetch {entry.name} --to {root}' gets them."
         )
     return paths
 

@@ -84,7 +84,7 @@ def test_runs_are_cut_as_if_there_had_been_no_more():
 
 @pytest.mark.parametrize(("requested", "seed"), [((), 10), (("--random-state", "3"), 3)])
 def test_the_default_seed_is_that_of_the_paper(requested, seed):
-    command = ["reproduce", "calibrated", "--table", "4", "--runs", "2", *requested]
+    command = ["papers", "reproduce", "calibrated", "--table", "4", "--runs", "2", *requested]
     done = CliRunner().invoke(bestofk, command)
     assert done.exit_code == 0, done.output
     assert f"2 data sets of each problem, seed {seed}." in " ".join(done.output.split())

@@ -1,4 +1,4 @@
-"""bestofk calibrate."""
+"""bestofk papers calibrate."""
 
 import json
 
@@ -8,7 +8,7 @@ SMALL = "binary(rows=40, attributes=3)"
 
 
 def test_text_and_json_say_the_same(run):
-    words = ["calibrate", "--problem", SMALL, "--cv", "2x4", "--sets", "5", "--quiet"]
+    words = ["papers", "calibrate", "--problem", SMALL, "--cv", "2x4", "--sets", "5", "--quiet"]
     code, out, _ = run(*words, "--json")
     assert code == 0
     found = json.loads(out)
@@ -26,7 +26,7 @@ def test_text_and_json_say_the_same(run):
     ],
 )
 def test_wrong_calls_get_one_line(run, words, said):
-    code, out, err = run("calibrate", *words)
+    code, out, err = run("papers", "calibrate", *words)
     assert (code, out) == (2, "")
     assert err.startswith("bestofk: ")
     assert said in err
@@ -35,7 +35,9 @@ def test_wrong_calls_get_one_line(run, words, said):
 
 def test_too_few_data_sets(run):
     """4 of 40 data sets have the smallest p; 95 % limits of 10 % of 40 begin at 2.8 %."""
-    code, said, _ = run("calibrate", "--test", "sign", "--cv", "kfold:10", "--sets", "40", "-q")
+    code, said, _ = run(
+        "papers", "calibrate", "--test", "sign", "--cv", "kfold:10", "--sets", "40", "-q"
+    )
     assert code == 0
     assert "the test rejected on 10.0 % of them" in said
     assert "40 data sets are too few to calibrate it" in said

@@ -1,4 +1,4 @@
-"""bestofk measure."""
+"""bestofk papers measure."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ SMALL = "binary(rows=40, attributes=3)"
 @pytest.mark.parametrize(
     "words",
     [
-        ["measure", "type1", "--problem", SMALL, "--cv", "2x4", "--sets", "5", "--test", "folds"],
-        ["measure", "power", "--problem", "gaussian(rows=40)", "--cv", "2x4", "--sets", "4"],
-        ["measure", "power", "--data", "iris", "--by", "0.1", "--cv", "2x4", "--sets", "4"],
-        ["measure", "replicability", "--problem", SMALL, "--cv", "2x4", "--sets", "4",
-         "--repeats", "3"],
+        ["type1", "--problem", SMALL, "--cv", "2x4", "--sets", "5", "--test", "folds"],
+        ["power", "--problem", "gaussian(rows=40)", "--cv", "2x4", "--sets", "4"],
+        ["power", "--data", "iris", "--by", "0.1", "--cv", "2x4", "--sets", "4"],
+        ["replicability", "--problem", SMALL, "--cv", "2x4", "--sets", "4", "--repeats", "3"],
     ],
 )  # fmt: skip
 def test_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*words, "--json"]) == 0
+    assert main(["papers", "measure", *words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert main(words) == 0
+    assert main(["papers", "measure", *words]) == 0
     assert capsys.readouterr().out.strip() == found["explanation"]
 
 
@@ -34,11 +33,11 @@ def test_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> N
         ["claims", "--problem", "many-data-sets(means=(0.3, 0.2, 0.2))"],
         ["claims", "--learner", "nmc", "--problem", "blocks(rows=40)", "--cv", "2x4",
          "--prefer", "nmc 1,nmc 2"],
-        ["claims", "--test", "sign", "--alpha", "0.1"],
+        ["claims", "--set", "test=sign", "--alpha", "0.1"],
     ],
 )  # fmt: skip
 def test_measures_of_decisions(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    call = ["measure", *words, "--sets", "8", "--quiet"]
+    call = ["papers", "measure", *words, "--sets", "8", "--quiet"]
     assert main([*call, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["measure"] == words[0]
@@ -50,10 +49,10 @@ def test_measures_of_decisions(words: list[str], capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     "words",
     [
-        ["measure", "type1", "--sets", "0"],
-        ["measure", "power", "--data", "iris"],
-        ["measure", "power", "--by", "0.1"],
-        ["measure", "claims", "--problem", "gaussian"],
+        ["papers", "measure", "type1", "--sets", "0"],
+        ["papers", "measure", "power", "--data", "iris"],
+        ["papers", "measure", "power", "--by", "0.1"],
+        ["papers", "measure", "claims", "--problem", "gaussian"],
     ],
 )
 def test_wrong_calls(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

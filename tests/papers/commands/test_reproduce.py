@@ -1,4 +1,4 @@
-"""bestofk reproduce."""
+"""bestofk papers reproduce."""
 
 import json
 import os
@@ -13,14 +13,14 @@ DATA = os.environ.get("BESTOFK_DATA")
 
 needs_data = pytest.mark.skipif(
     not (DATA and Path(DATA, "uci").is_dir()),
-    reason="BESTOFK_DATA names no folder with uci/: bestofk fetch uci --to DIR",
+    reason="BESTOFK_DATA names no folder with uci/: bestofk papers fetch uci --to DIR",
 )
 
 
 @needs_data
 def test_command_writes_every_form(tmp_path, capsys):
     options = ["--markdown", str(tmp_path / "out.md")]
-    call = ["reproduce", "multitest", "--table", "fig3", "--runs", "2", "--data", DATA]
+    call = ["papers", "reproduce", "multitest", "--table", "fig3", "--runs", "2", "--data", DATA]
     assert main([*call, *options, "--figures", str(tmp_path / "figures"), "--json"]) == 0
     held = json.loads(capsys.readouterr().out)
     assert held["details"]["fig3"]["edges"] == []
@@ -33,10 +33,12 @@ def test_command_writes_every_form(tmp_path, capsys):
 
 def test_missing_data_are_named(monkeypatch, tmp_path, capsys):
     monkeypatch.delenv("BESTOFK_DATA", raising=False)
-    assert main(["reproduce", "multitest"]) == 2
+    assert main(["papers", "reproduce", "multitest"]) == 2
     said = capsys.readouterr().err
-    assert "bestofk fetch uci --to DIR" in said
-    assert main(["reproduce", "multitest", "--table", "fig3", "--data", str(tmp_path)]) == 2
+    assert "bestofk papers fetch uci --to DIR" in said
+    assert (
+        main(["papers", "reproduce", "multitest", "--table", "fig3", "--data", str(tmp_path)]) == 2
+    )
     said = capsys.readouterr().err
     assert "1 data set of 1 is missing: hepatitis" in said
     assert "UCI Machine Learning Repository" in said
@@ -55,13 +57,13 @@ def test_missing_data_are_named(monkeypatch, tmp_path, capsys):
     ],
 )
 def test_mistakes_are_told_in_a_line(arguments, words, capsys):
-    assert main(["reproduce", *arguments]) == 2
+    assert main(["papers", "reproduce", *arguments]) == 2
     said = capsys.readouterr()
     assert words in said.err
     assert (said.out, said.err.count("\n")) == ("", 1)
 
 
 def test_published_numbers_alone_are_not_written_to_files(run):
-    code, _, err = run("reproduce", "multitest", "--printed", "--markdown", "a.md")
+    code, _, err = run("papers", "reproduce", "multitest", "--printed", "--markdown", "a.md")
     assert code == 2
     assert "remove --markdown or --printed" in err

@@ -1,4 +1,4 @@
-"""``bestofk test``."""
+"""``bestofk papers test``."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 
 def test_pairwise_test_on_all_pairs_and_on_one(run, scores):
-    code, out, _ = run("test", scores, "--test", "kfold-t", "--json")
+    code, out, _ = run("papers", "test", scores, "--test", "kfold-t", "--json")
     assert code == 0
     rows = json.loads(out)["evidence"]
     assert len(rows) == 1
@@ -15,19 +15,19 @@ def test_pairwise_test_on_all_pairs_and_on_one(run, scores):
     assert rows[0]["estimate"] == pytest.approx(0.115)
     assert rows[0]["statistic"] == pytest.approx(0.115 / (5e-5 / 4) ** 0.5)
     code, out, _ = run(
-        "test", scores, "--test", "kfold-t", "--pair", "large", "small",
-        "--alternative", "less",
+        "papers", "test", scores, "--test", "kfold-t", "--pair", "large", "small",
+        "--set", "alternative=less",
     )  # fmt: skip
     assert code == 0
     assert "large has a smaller mean loss than small" in out
 
 
 def test_test_of_all_learners(run, scores):
-    code, out, _ = run("test", scores, "--test", "anova", "--json")
+    code, out, _ = run("papers", "test", scores, "--test", "anova", "--json")
     assert code == 0
     held = json.loads(out, parse_constant=pytest.fail)
     assert held["test"] == "anova"
     assert held["pvalue"] < 0.001
-    code, out, _ = run("test", scores, "--test", "newman-keuls")
+    code, out, _ = run("papers", "test", scores, "--test", "newman-keuls")
     assert "large" in out
     assert "small" in out

@@ -1,17 +1,13 @@
 """ROC hull and multinomial selection from data to answer."""
 
-import json
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.svm import LinearSVC
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
-from bestofk.cli.app import bestofk
 from bestofk.papers.decide import multinomial_selection, roc_hull
 from bestofk.papers.decide.by_scores import select_by_scores
 from bestofk.splits.plans import plan
@@ -51,33 +47,12 @@ def test_learners_without_posteriors_give_decision_values_or_labels():
     assert points["nn"] == 3
 
 
-def test_the_command_runs_both():
-    for procedure in ("roc-hull", "multinomial-selection"):
-        command = [
-            "compare", "breast-cancer", "--learner", "naive-bayes", "--learner", "max",
-            "--procedure", procedure, "--cv", "kfold:3", "--json",
-        ]  # fmt: skip
-        done = CliRunner().invoke(bestofk, command, catch_exceptions=False)
-        assert "naive-bayes" in json.dumps(json.loads(done.stdout))
-
-
 def test_wrong_calls_are_refused():
     iris = bk.read_data("iris")
     with pytest.raises(ArgumentError, match="two classes"):
         select_by_scores(["max", "nn"], iris, procedure="roc-hull")
     with pytest.raises(ArgumentError, match="at most once"):
         select_by_scores(["max", "nn"], iris, procedure="multinomial-selection", cv="5x2")
-
-
-def test_the_command_refuses_what_does_not_apply():
-    command = ["compare", "breast-cancer", "--learner", "nn", "--learner", "max",
-               "--procedure", "roc-hull", "--cv", "kfold:3"]  # fmt: skip
-    done = CliRunner().invoke(bestofk, command, catch_exceptions=False)
-    # a nearest neighbour has the scores 0 and 1
-    assert "Few distinct scores, so few points: nn (2)" in done.stdout
-    for option in (["--prefer", "max"], ["--figure", "roc.svg"]):
-        refused = CliRunner().invoke(bestofk, [*command, *option])
-        assert f"{option[0]} does not apply to the procedure roc-hull" in refused.output
 
 
 def test_the_advice_of_compare_works():

@@ -91,7 +91,7 @@ def test_two_training_sets_share_n_times_k_minus_2_over_k(n, k):
 
 
 def test_the_command_says_what_the_text_got_wrong():
-    done = CliRunner().invoke(bestofk, ["reproduce", "fundamentals", "--json"])
+    done = CliRunner().invoke(bestofk, ["papers", "reproduce", "fundamentals", "--json"])
     assert done.exit_code == 0
     account = json.loads(done.output)
     assert account["details"] == {"targets_left": 4096}

@@ -37,7 +37,9 @@ def test_a_file_gives_an_interval_of_p_for_every_pair(frame, tmp_path):
     path = tmp_path / "intervals.csv"
     frame.to_csv(path, index=False)
     done = CliRunner().invoke(
-        bestofk, ["test", str(path), "--test", "wilcoxon", "--json"], catch_exceptions=False
+        bestofk,
+        ["papers", "test", str(path), "--test", "wilcoxon", "--json"],
+        catch_exceptions=False,
     )
     pairs = json.loads(done.output)["pairs"]
     assert [(pair["a"], pair["b"]) for pair in pairs] == [
@@ -46,7 +48,7 @@ def test_a_file_gives_an_interval_of_p_for_every_pair(frame, tmp_path):
     # exact Wilcoxon: 10 differences of one sign have p = 2 / 1024
     assert [pair["pvalue_low"] for pair in pairs] == pytest.approx([2 / 1024] * 3)
     assert [pair["verdict"] for pair in pairs] == ["inconclusive", "significant", "significant"]
-    words = CliRunner().invoke(bestofk, ["test", str(path), "--test", "sign"])
+    words = CliRunner().invoke(bestofk, ["papers", "test", str(path), "--test", "sign"])
     assert "net and tree: inconclusive" in words.output
 
 
@@ -98,7 +100,7 @@ def test_a_learner_is_ruled_out_only_for_all_losses_in_the_intervals(frame, tmp_
         "net", "tree", "stump",
     ]  # fmt: skip
     refused = CliRunner().invoke(bestofk, ["scores", str(path), "--margin", "0.1"])
-    assert "--margin does not apply to intervals" in refused.output
+    assert "--margin 0.1 does not apply to intervals" in refused.output
 
 
 def test_intervals_without_width_decide_like_numbers(frame):
@@ -141,7 +143,7 @@ def test_repetitions_become_intervals(repeated, tmp_path):
     assert typical.tested.pvalues[0].tolist() == pytest.approx([2 / 256, 2 / 256])
     path = tmp_path / "repeated.csv"
     repeated.to_frame().to_csv(path, index=False)
-    arguments = ["scores", str(path), "--interval", "median", "--lower-is-better", "--json"]
+    arguments = ["scores", str(path), "--set", "interval=median", "--lower-is-better", "--json"]
     done = CliRunner().invoke(bestofk, arguments, catch_exceptions=False)
     assert json.loads(done.output)["candidates"] == ["trapped"]
 
@@ -149,8 +151,8 @@ def test_repetitions_become_intervals(repeated, tmp_path):
 def test_a_fuzzy_p_value_is_nested(repeated, tmp_path):
     path = tmp_path / "repeated.csv"
     repeated.to_frame().to_csv(path, index=False)
-    arguments = ["test", str(path), "--test", "wilcoxon", "--interval", "fuzzy", "--json",
-                 "--lower-is-better"]  # fmt: skip
+    arguments = ["papers", "test", str(path), "--test", "wilcoxon", "--set", "interval=fuzzy",
+                 "--json", "--lower-is-better"]  # fmt: skip
     done = CliRunner().invoke(bestofk, arguments, catch_exceptions=False)
     pairs = json.loads(done.output)["pairs"]
     assert [pair["share"] for pair in pairs] == [0.1, 0.25, 0.5, 0.75, 0.9]
@@ -184,7 +186,7 @@ def test_missing_cells_of_files_are_those_of_the_function(frame, repeated, tmp_p
     # row 3 of the frame is line 5 of the file
     with pytest.raises(TableError, match="line 5, column 'low' has no number: missing='allow'"):
         order_intervals(path)
-    found = answer("test", str(path), "--test", "bootstrap-b", "--missing", "allow")
+    found = answer("papers", "test", str(path), "--test", "bootstrap-b", "--set", "missing=allow")
     by_learner = [gaps[gaps["model"] == name] for name in ("net", "tree", "stump")]
     ends = [[one[end].to_numpy() for one in by_learner] for end in ("low", "high")]
     expected = bootstrap_b(intervals=ends, missing="allow")
@@ -203,13 +205,13 @@ def test_missing_cells_of_files_are_those_of_the_function(frame, repeated, tmp_p
         missing="allow",
     )  # fmt: skip
     table.to_frame().to_csv(path, index=False)
-    words = ("test", str(path), "--test", "bootstrap-b", "--lower-is-better")
+    words = ("papers", "test", str(path), "--test", "bootstrap-b", "--lower-is-better")
     for rule in ("paper", "vertex"):
-        found = answer(*words, "--missing", "allow", "--rule", rule)
+        found = answer(*words, "--set", "missing=allow", "--set", f"rule={rule}")
         expected = bootstrap_b(values[:, :, None], missing="allow", rule=rule)
         assert found["pvalues"] == expected.pvalues.tolist()
         complete = bootstrap_b(np.delete(values, 2, axis=1)[:, :, None], rule=rule)
-        found = answer(*words, "--missing", "drop", "--rule", rule)
+        found = answer(*words, "--set", "missing=drop", "--set", f"rule={rule}")
         assert found["pvalues"] == complete.pvalues.tolist()
     means = np.delete(values, 2, axis=1).mean(axis=(1, 2))
     decision = order_intervals(table, interval="mean", missing="drop")

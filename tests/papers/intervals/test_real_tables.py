@@ -76,7 +76,7 @@ def test_verdicts_of_printed_words(text, expected):
 
 def test_without_data_sets_the_command_says_how_to_get_them(tmp_path):
     done = CliRunner().invoke(
-        bestofk, ["reproduce", "intervals", "--table", "7", "--data", str(tmp_path)]
+        bestofk, ["papers", "reproduce", "intervals", "--table", "7", "--data", str(tmp_path)]
     )
     assert done.exit_code != 0
-    assert "bestofk fetch keel" in str(done.exception)
+    assert "bestofk papers fetch keel" in str(done.exception)

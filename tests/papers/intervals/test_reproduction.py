@@ -133,7 +133,7 @@ def test_the_command_prints_table_1_and_names_its_variants(tmp_path):
     page = tmp_path / "page.md"
     done = CliRunner().invoke(
         bestofk,
-        ["reproduce", "intervals", "--table", "1", "--json", "--markdown", str(page)],
+        ["papers", "reproduce", "intervals", "--table", "1", "--json", "--markdown", str(page)],
         catch_exceptions=False,
     )
     assert done.exit_code == 0

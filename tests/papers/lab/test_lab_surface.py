@@ -174,8 +174,8 @@ def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path, fork_server) 
     from bestofk.run.store.store import open_store
 
     store, log = tmp_path / "lab.db", tmp_path / "lab.db-wal"
-    words = ["calibrate", "--data", "iris", "--learner", "nmc", "--learner", "nn", "--cv", "5x5",
-             "--n-jobs", "1", "--store", str(store), "--quiet", "--json"]  # fmt: skip
+    words = ["papers", "calibrate", "--data", "iris", "--learner", "nmc", "--learner", "nn",
+             "--cv", "5x5", "--set", "n_jobs=1", "--store", str(store), "-q", "--json"]  # fmt: skip
     command = ["-m", "bestofk", *words, "--sets", "100000"]
     with fork_server.start(command) as process:
         for _ in range(3000):

@@ -51,7 +51,7 @@ def by_hand(repeats: int, alpha: float) -> list[int]:
 def test_own_rows(capsys: pytest.CaptureFixture[str]) -> None:
     verdicts = by_hand(10, 0.1)
     pairs = list(itertools.combinations(verdicts, 2))
-    words = ["measure", "replicability", "--data", "breast-cancer", "--test", "kfold-t",
+    words = ["papers", "measure", "replicability", "--data", "breast-cancer", "--test", "kfold-t",
              "--cv", "kfold:5", "--alpha", "0.1", "--quiet", "--json"]  # fmt: skip
     assert main([*words, *itertools.chain(*(["--learner", one] for one in LEARNERS))]) == 0
     found = json.loads(capsys.readouterr().out)

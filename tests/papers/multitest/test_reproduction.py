@@ -15,7 +15,7 @@ DATA = os.environ.get("BESTOFK_DATA")
 
 needs_data = pytest.mark.skipif(
     not (DATA and Path(DATA, "uci").is_dir()),
-    reason="BESTOFK_DATA names no folder with uci/: bestofk fetch uci --to DIR",
+    reason="BESTOFK_DATA names no folder with uci/: bestofk papers fetch uci --to DIR",
 )
 
 

@@ -184,14 +184,16 @@ def test_the_command_line_has_the_same(tmp_path, capsys):
     file = tmp_path / "visits.csv"
     X.to_csv(file, index=False)
     words = ["compare", str(file), "--learner", "nmc", "--learner",
-             "lr=sklearn.linear_model:LogisticRegression()", "--json", "--n-jobs", "1"]  # fmt: skip
+             "lr=sklearn.linear_model:LogisticRegression()", "--json"]  # fmt: skip
 
     def answer(*more):
         code = main([*words, *more])
         out, err = capsys.readouterr()
         return code, json.loads(out) if code == 0 else err
 
-    code, held = answer("--groups", "patient", "--sample-weight", "share", "--cv", "group-kfold:5")
+    code, held = answer(
+        "--groups", "patient", "--set", "sample_weight=share", "--cv", "group-kfold:5"
+    )
     assert code == 0
     assert "groups kept whole (worth 12 of equal size)" in json.dumps(held)
     assert "nmc accepts none" in json.dumps(held)

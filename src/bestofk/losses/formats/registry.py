@@ -151,7 +151,7 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
     LossFormat(
         name="autorank",
         called="autorank and scmamp",
-        summary="a wide table; `--format autorank` says that its rows are data sets",
+        summary="a wide table; `--set format=autorank` says that its rows are data sets",
         columns=f"{_FORMATS}.result_tables:rows_are_datasets",
     ),
 )

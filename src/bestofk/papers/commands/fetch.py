@@ -1,4 +1,4 @@
-"""``bestofk fetch``: download the data sets of the papers."""
+"""``bestofk papers fetch``: download the data sets of the papers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 import click
 
-from bestofk.cli.options import echo_json, json_option
+from bestofk.cli.options import json_option
+from bestofk.cli.outputs import echo_json
 from bestofk.cli.say import say
 
 
@@ -38,8 +39,8 @@ def fetch(
 
     \b
     Examples:
-      bestofk fetch uci --to data
-      bestofk fetch keel --to data --json
+      bestofk papers fetch uci --to data
+      bestofk papers fetch keel --to data --json
     """
     from bestofk._base.errors import BestOfKError, RunError
     from bestofk._base.formatting import counted

@@ -1,4 +1,4 @@
-"""``bestofk measure`` and ``bestofk calibrate``: error rates and power of tests by simulation."""
+"""``bestofk papers measure`` and ``calibrate``: error rates and power of tests by simulation."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from typing import Any
 import click
 
 from bestofk.cli.app import HelpfulGroup
-from bestofk.cli.config import config_option
 from bestofk.cli.options import (
-    df_option,
-    df_value,
-    echo_explanation,
-    jobs_option,
     json_option,
-    names_in,
     option_group,
-    scheduler_option,
+    preference,
     seed_option,
+    store_option,
     warnings_as_lines,
 )
-from bestofk.cli.outputs import check_path
+from bestofk.cli.outputs import check_path, echo_explanation
 from bestofk.cli.say import say
+from bestofk.cli.set_values import SETTINGS, SettingsCommand, taken
 
 DEFAULT_PAIR = ("naive-bayes", "c4.5")
+SIMULATE = "bestofk.papers.lab.simulation:simulate"
+OF_TEST = {"df": "float | str | None", "alternative": "str"}
+"""Further settings of a test, by name."""
 
 simulation_options = option_group(
     click.option("--learner", "learners", metavar="SPEC", multiple=True,
@@ -37,39 +36,15 @@ simulation_options = option_group(
     click.option("--target", metavar="COL", help="Column of --data to predict."),
     click.option("--cv", default="10x10", show_default=True, help="See: bestofk list plans."),
     click.option("--sets", type=int, help="Number of data sets.  [default: 1000]"),
-    click.option("--scoring", help="zero-one by default."),
     seed_option,
-    jobs_option,
-    click.option("--engine", default="auto", show_default=True,
-                 help="auto, serial, processes or dask."),
-    scheduler_option,
-    click.option("--store", metavar="URL",
-                 help="Save finished data sets in a file or database, and resume from it."),
+    store_option,
     json_option,
     click.option("-q", "--quiet", is_flag=True, help="Show no progress."),
-    config_option,
-)  # fmt: skip
-lab_options = option_group(
-    simulation_options,
-    click.option("--alternative", default="two-sided", show_default=True,
-                 help="two-sided, greater or less."),
 )  # fmt: skip
 test_options = option_group(
-    click.option("--test", default="auto", show_default=True, help="See: bestofk list tests."),
-    df_option,
-    click.option("--alpha", "alphas", type=float, multiple=True,
+    click.option("--test", help="See: bestofk list tests."),
+    click.option("--alpha", type=float, multiple=True,
                  help="Level; repeatable.  [default: 0.01, 0.025, 0.05, 0.1]"),
-)  # fmt: skip
-decision_options = option_group(
-    click.option("--prefer", metavar="NAMES",
-                 help="Learners, most preferred first: a,b,c; or: listed."),
-    click.option("--procedure", metavar="NAME", help="See: bestofk list procedures."),
-    click.option("--test", metavar="NAME", help="See: bestofk list tests."),
-    click.option("--family", metavar="NAME", help="Tested pairs: all, preference, ..."),
-    click.option("--correction", metavar="NAME", help="holm, bonferroni, ..."),
-    click.option("--margin", type=float, help="A difference that does not matter."),
-    df_option,
-    click.option("--alpha", type=float, help="Accepted chance of any false claim."),
 )  # fmt: skip
 
 
@@ -94,23 +69,16 @@ def _rows(options: dict[str, Any]) -> Any:
     return None
 
 
-def _arguments(options: dict[str, Any], *more: str) -> dict[str, Any]:
-    """Return the arguments of a simulation, and the options `more` that were given."""
-    names = ("cv", "sets", "scoring", "n_jobs", "engine", "scheduler", "store", "random_state")
-    arguments = {
+def _arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a simulation and of a test."""
+    of_test = {name: options.pop(name, None) for name in ("test", "alpha", *OF_TEST)}
+    return {
         "learners": list(options["learners"] or DEFAULT_PAIR),
+        "cv": options["cv"],
         "progress": not options["quiet"],
-        **{name: options[name] for name in (*names, *more) if options[name] is not None},
+        **taken(options, SIMULATE),
+        **{name: value for name, value in of_test.items() if value not in (None, ())},
     }
-    if "df" in arguments:
-        arguments["df"] = df_value(options["df"])
-    return arguments
-
-
-def _test(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a measurement of a test."""
-    arguments = _arguments(options, "test", "alternative", "df")
-    return {**arguments, "alpha": list(options["alphas"])} if options["alphas"] else arguments
 
 
 @contextmanager
@@ -128,21 +96,21 @@ def measure() -> None:
 
     \b
     Examples:
-      bestofk measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
-      bestofk measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
-      bestofk measure type1 --test use-all-data --df 10 --sets 100
-      bestofk measure type1 --data iris --cv 5x2 --sets 50
-      bestofk measure power --cv 5x2 --problem 'network(paper=3)' --sets 50
-      bestofk measure replicability --test 5x2cv-t --cv 5x2 --sets 50
-      bestofk measure replicability --data iris --learner nmc --learner nn
+      bestofk papers measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
+      bestofk papers measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
+      bestofk papers measure type1 --test use-all-data --set df=10 --sets 100
+      bestofk papers measure type1 --data iris --cv 5x2 --sets 50
+      bestofk papers measure power --cv 5x2 --problem 'network(paper=3)' --sets 50
+      bestofk papers measure replicability --test 5x2cv-t --cv 5x2 --sets 50
+      bestofk papers measure replicability --data iris --learner nmc --learner nn
     """
 
 
-@measure.command()
+@measure.command(cls=SettingsCommand, places=(SIMULATE,), more=OF_TEST)
 @click.option("--problem", metavar="SPEC",
               help="binary, network(paper=2), gaussian, ... with its settings.")  # fmt: skip
 @test_options
-@lab_options
+@simulation_options
 def type1(**options: Any) -> None:
     """Measure how often the test says that equal learners differ.
 
@@ -151,17 +119,17 @@ def type1(**options: Any) -> None:
     from bestofk.papers.lab.measures import type1_error
 
     with _running():
-        result = type1_error(problem=_problem(options, "binary"), **_test(options))
+        result = type1_error(problem=_problem(options, "binary"), **_arguments(options))
     echo_explanation(result, as_json=options["as_json"])
 
 
-@measure.command()
+@measure.command(cls=SettingsCommand, places=(SIMULATE,), more=OF_TEST)
 @click.option("--problem", "problems", metavar="SPEC", multiple=True,
               help="Where learners differ: network(paper=2), ... Repeatable.")  # fmt: skip
 @click.option("--by", metavar="SIZES",
               help="With --data: how much worse to make one learner: 0.02,0.05.")  # fmt: skip
 @test_options
-@lab_options
+@simulation_options
 def power(**options: Any) -> None:
     """Measure how often the test detects a true difference.
 
@@ -170,7 +138,7 @@ def power(**options: Any) -> None:
     from bestofk.papers.lab.measures import power as measure_power
     from bestofk.papers.lab.problems.registry import problem
 
-    arguments = _test(options)
+    arguments = _arguments(options)
     with _running():
         rows = _rows(options)
         if (rows is None) != (options["by"] is None):
@@ -186,12 +154,12 @@ def power(**options: Any) -> None:
     echo_explanation(result, as_json=options["as_json"])
 
 
-@measure.command()
+@measure.command(cls=SettingsCommand, places=(SIMULATE,), more=OF_TEST)
 @click.option("--problem", metavar="SPEC", help="binary, network(paper=2), gaussian, ...")
 @click.option("--repeats", type=int, default=10, show_default=True,
               help="Number of random splits of every data set.")  # fmt: skip
 @test_options
-@lab_options
+@simulation_options
 def replicability(**options: Any) -> None:
     """Measure whether other random splits of the same data give the same verdict.
 
@@ -201,17 +169,16 @@ def replicability(**options: Any) -> None:
 
     with _running():
         result = measure_replicability(
-            problem=_problem(options, "binary", own="given"),
-            repeats=options["repeats"],
-            **_test(options),
+            problem=_problem(options, "binary", own="given"), **_arguments(options)
         )
     echo_explanation(result, as_json=options["as_json"])
 
 
-@measure.command()
+@measure.command(cls=SettingsCommand, places=(SIMULATE, SETTINGS))
 @click.option("--problem", metavar="SPEC",
               help="blocks, many-data-sets, right-or-wrong, ... with its settings.")  # fmt: skip
-@decision_options
+@click.option("--prefer", metavar="NAMES", help="Learners, most preferred first: a,b,c; or listed.")
+@click.option("--alpha", type=float, help="Accepted chance of any false claim.")
 @simulation_options
 def claims(**options: Any) -> None:
     """Measure how often a decision makes a false claim.
@@ -221,15 +188,16 @@ def claims(**options: Any) -> None:
 
     \b
     Examples:
-      bestofk measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
-      bestofk measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
+      bestofk papers measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
+      bestofk papers measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
     """
     from bestofk.papers.lab.claims import false_claims
 
-    names = ("procedure", "test", "family", "correction", "margin", "alpha", "df", "prefer")
-    settings = _arguments(options, *names)
-    if settings.get("prefer", "listed") != "listed":
-        settings["prefer"] = names_in(options["prefer"])
+    options["prefer"] = preference(options["prefer"], measured=False)
+    seed = options.pop("random_state")
+    settings = taken(options, SETTINGS)
+    options["random_state"] = seed
+    settings |= _arguments(options)
     with _running():
         result = false_claims(problem=_problem(options, "many-data-sets"), **settings)
     echo_explanation(result, as_json=options["as_json"])
@@ -242,12 +210,12 @@ def _sizes(text: str) -> list[float]:
         raise click.UsageError(f"--by must be numbers such as 0.02,0.05; got {text!r}.") from None
 
 
-@click.command()
-@click.option("--test", default="use-all-data", show_default=True, help="See: bestofk list tests.")
+@click.command(cls=SettingsCommand, places=(SIMULATE,), more={"alternative": "str"})
+@click.option("--test", help="See: bestofk list tests.  [default: use-all-data]")
 @click.option("--problem", metavar="SPEC", help="Problem where learners are equal: binary, ...")
-@click.option("--alpha", type=float, default=0.05, show_default=True, help="Level to keep.")
-@click.option("--out", metavar="F.json", help="Write the calibration, for: order --df F.json.")
-@lab_options
+@click.option("--alpha", type=float, help="Level to keep.  [default: 0.05]")
+@click.option("--out", metavar="F.json", help="Write the calibration, for --set df=F.json.")
+@simulation_options
 def calibrate(**options: Any) -> None:
     """Find the degrees of freedom with which a test keeps its level.
 
@@ -256,21 +224,21 @@ def calibrate(**options: Any) -> None:
 
     \b
     Examples:
-      bestofk calibrate --sets 100
-      bestofk calibrate --data iris --learner nmc --learner nn --sets 50 --out iris.json
-      bestofk calibrate --test 5x2cv-t --cv 5x2 --sets 100 --json
+      bestofk papers calibrate --sets 100
+      bestofk papers calibrate --data iris --learner nmc --learner nn --sets 50 --out iris.json
+      bestofk papers calibrate --test 5x2cv-t --cv 5x2 --sets 100 --json
     """
     out = options["out"]
     check_path(out, "--out", (".json",))
     from bestofk.papers.lab.calibration import calibrate as calibrate_test
 
     with _running():
-        calibration = calibrate_test(
-            problem=_problem(options, "binary"),
-            **_arguments(options, "test", "alpha", "alternative"),
-        )
+        calibration = calibrate_test(problem=_problem(options, "binary"), **_arguments(options))
     echo_explanation(calibration, as_json=options["as_json"])
     if out is not None:
         calibration.save(out)
         if not options["as_json"]:
-            say(f"Written to {out}: bestofk scores LOSSES --test {calibration.test} --df {out}.")
+            say(
+                f"Written to {out}: bestofk scores TABLE --set test={calibration.test} "
+                f"--set df={out}."
+            )

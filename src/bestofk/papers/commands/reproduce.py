@@ -1,4 +1,4 @@
-"""``bestofk reproduce``: reproduce the papers' tables next to the published numbers."""
+"""``bestofk papers reproduce``: reproduce the papers' tables next to the published numbers."""
 
 from __future__ import annotations
 
@@ -10,25 +10,22 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bestofk._base.atomic_write import write_text
-from bestofk.cli.options import echo_json, json_option, scheduler_option, warnings_as_lines
-from bestofk.cli.outputs import check_path
-from bestofk.cli.say import say_entry
+from bestofk.cli.options import json_option, warnings_as_lines
+from bestofk.cli.outputs import check_path, echo_json
+from bestofk.cli.say import say, wrapped
+from bestofk.cli.set_values import SettingsCommand
 
 if TYPE_CHECKING:
     from bestofk.papers.registry import Reproduction
 
 
-@click.command()
+@click.command(cls=SettingsCommand, more={"engine": "str", "scheduler": "str"})
 @click.argument("paper", metavar="[PAPER]", required=False)
 @click.option("--table", "tables", multiple=True, metavar="N", help="Only this table; repeatable.")
 @click.option("--variant", metavar="NAME", help="Variant of the experiment; see --list.")
 @click.option("--runs", type=click.IntRange(min=1), help="Number of repetitions of the experiment.")
 @click.option("--n-jobs", "jobs", type=int, default=1, show_default=True,
               help="Number of workers; -1 for all cores.")  # fmt: skip
-@click.option(
-    "--engine", default="auto", show_default=True, help="auto, serial, processes or dask."
-)
-@scheduler_option
 @click.option("--store", metavar="URL", help="Save finished work here, and resume from it.")
 @click.option(
     "--data",
@@ -65,8 +62,8 @@ def reproduce(
 
     \b
     Examples:
-      bestofk reproduce --list
-      bestofk reproduce multitest --table 3 --printed
+      bestofk papers reproduce --list
+      bestofk papers reproduce multitest --table 3 --printed
     """
     from bestofk.papers.registry import REPRODUCTIONS
     from bestofk.run.engine import Engine
@@ -80,7 +77,8 @@ def reproduce(
     tables = options["tables"]
     _check(entry, tables, options["variant"], options["jobs"])
     # Check the engine before any data set is read.
-    Engine(name=options["engine"], jobs=options["jobs"], scheduler=options["scheduler"])
+    where = {"engine": "auto", "scheduler": None} | options
+    Engine(name=where["engine"], jobs=options["jobs"], scheduler=where["scheduler"])
     check_path(markdown, "--markdown", (".md",))
     if printed:
         files = {"--markdown": markdown, "--figures": figures, "--store": options["store"]}
@@ -174,8 +172,10 @@ def _list(as_json: bool) -> None:
             *(f"--variant {name}: {meaning}" for name, meaning in entry.variants),
         ]
         if entry.data is not None:
-            facts.append(f"data sets: bestofk fetch {entry.data}")
-        say_entry(entry.name, *facts, details=[entry.paper])
+            facts.append(f"data sets: bestofk papers fetch {entry.data}")
+        click.echo(click.style(entry.name, bold=True))
+        for fact in (*facts, entry.paper):
+            say(wrapped(f"  {fact}", sys.stdout, indent=4))
 
 
 def _progress(line: str) -> None:

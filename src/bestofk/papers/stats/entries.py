@@ -205,7 +205,7 @@ def _variant(
         explanation=(
             "Compares two learners over repeated cross-validation on one data set by a t test on "
             f"{sample}.",
-            "Use it with the calibrated degrees of freedom (--df) to repeat published results.",
+            "Use it with the calibrated df (--set df=10) to repeat published results.",
             "Do not use it without calibration: folds and runs share training rows, so it finds "
             "differences too often.",
         ),
@@ -226,7 +226,7 @@ def _variant(
             Caution(
                 sign="df not calibrated",
                 rates={1: percent},
-                advice='use df="calibrated" (--df calibrated)',
+                advice='use df="calibrated" (--set df=calibrated)',
             ),
         ),
         curtailed="plain" if one_sample else "",

@@ -65,7 +65,7 @@ def calibrated_df(
     true null hypothesis on at most a share alpha of the data sets. It is specific to the
     measurement (two learners, one size of data set), with a random error of about 1. The nearest
     entry is the one with the nearest design, and among those the one with the nearest size.
-    ``python benchmarks/make_df_table.py`` made the table; ``bestofk calibrate`` measures the
+    ``python benchmarks/make_df_table.py`` made the table; ``bestofk papers calibrate`` measures the
     df for other learners and data.
 
     References
@@ -135,8 +135,8 @@ def df_of_design(
         pair = "" if learners is None else f" with {joined(list(learners))}"
         warn(
             f"there is no calibrated df for {variant} on {runs} runs of {folds} folds{size}{pair}; "
-            f"using the nearest measurement (df = {df:g}: {entry}); run bestofk calibrate to "
-            "measure it for your own data",
+            f"using the nearest measurement (df = {df:g}: {entry}); run bestofk papers calibrate "
+            "to measure it for your own data",
             BestOfKWarning,
             stacklevel=3,
         )

@@ -546,7 +546,7 @@ BAYESIAN_TESTS = (
         explanation=(
             "Gives the probability that one learner is better than another by more than a margin "
             "that matters, from cross-validation on one data set.",
-            "Use it with --rope if you want probabilities instead of p-values.",
+            "Use it with --set rope=0.01 if you want probabilities instead of p-values.",
             "Do not read its probabilities as error rates: they hold only under its prior.",
         ),
         function="bestofk.stats.pairwise.bayesian:correlated_t",
@@ -564,7 +564,7 @@ BAYESIAN_TESTS = (
         explanation=(
             "Gives the probability that one learner is better than another by more than a margin "
             "that matters, over several data sets.",
-            "Use it with --rope for at least ten data sets if you want probabilities instead of "
+            "Use it with --set rope=0.01 for ten data sets or more, for probabilities instead of "
             "p-values.",
             "Do not read its probabilities as error rates: they hold only under its prior.",
         ),
@@ -586,7 +586,7 @@ BAYESIAN_TESTS = (
         explanation=(
             "Gives the probability that one learner is better than another by more than a margin "
             "that matters on the next data set, from cross-validation on several data sets.",
-            "Use it with --rope if you have the losses of all folds of several data sets.",
+            "Use it with --set rope=0.01 if you have the losses of all folds of several data sets.",
             "Do not read its probabilities as error rates: they hold only under its prior.",
         ),
         function="bestofk.stats.pairwise.hierarchical:hierarchical_bayes",

@@ -1,0 +1,134 @@
+"""What people type without looking: it works, or the answer is the line that works."""
+
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+QUICK = "--learner max --learner nmc --cv 5x2"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, run):
+    """A folder with the files of the tasks, as the working folder."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    sets = [f"d{k}" for k in range(12)]
+    means = rng.uniform(0.8, 0.9, 12)
+    wide = pd.DataFrame({"dataset": sets, "small": means - 0.05, "large": means})
+    wide.to_csv("acc.csv", index=False)
+    wide.melt("dataset", var_name="model", value_name="accuracy").to_csv("long.csv", index=False)
+    y = rng.integers(0, 2, 120)
+    good, poor = (np.where(rng.random(120) < right, y, 1 - y) for right in (0.9, 0.6))
+    pd.DataFrame({"y": y, "a": good, "b": poor}).to_csv("p.csv", index=False)
+    rows = [("x", "y", "model_a")] * 30 + [("x", "y", "model_b")] * 10
+    pd.DataFrame(rows, columns=["model_a", "model_b", "winner"]).to_csv("arena.csv", index=False)
+    printed = pd.DataFrame({"model": ["A", "B"], "accuracy": [71.3, 55.0]})
+    printed.to_csv("printed.csv", index=False)
+    X = rng.normal(size=(60, 2))
+    frame = pd.DataFrame(X, columns=["age", "spend"])
+    frame.assign(churn=np.where(X[:, 0] > 0, "yes", "no")).to_csv("churn.csv", index=False)
+    frame.assign(price=X[:, 0] + 0.1 * X[:, 1]).to_csv("price.csv", index=False)
+    assert run(*f"compare iris {QUICK} --store bc.db -q".split())[0] == 0
+
+
+WORKS = [
+    f"compare iris {QUICK}",
+    f"compare churn.csv --target churn {QUICK}",
+    f"compare churn.csv {QUICK} --target churn --scoring accuracy --json",
+    f"compare iris wine {QUICK}",
+    f"compare iris {QUICK} --prefer fit_time --margin 0.01 --pairs",
+    f"compare iris {QUICK} --set n_jobs=1 --set timeout=30s -q",
+    f"compare iris {QUICK} --report r.html --figure f.svg --figure-width 3.3 --csv t.csv",
+    "compare price.csv --target price --learner LinearRegression --learner DummyRegressor --cv 5x2",
+    "scores acc.csv --higher-is-better",
+    "scores long.csv --pairs --explain",
+    "scores acc.csv --higher-is-better --set test=wilcoxon",
+    "scores p.csv --truth y",
+    "scores arena.csv",
+    "scores printed.csv --items 1000",
+    "scores digits-5x2 --set correction=holm --pairs",
+    "evals inspect-sums --metric match --prefer tokens",
+    "evals inspect-sums --metric match --by passage",
+    "size --instances 200 --discordance 0.1 --difference 0.05",
+    "size breast-cancer-10x10 --difference 0.02",
+    "show", "show bc.db", "show bc.db --json",
+    "show bc.db --report r.html", "show bc.db --report r.html --set alpha=0.01",
+    "list learners", "list tests", "list tests wilcoxon", "list settings", "list formats",
+    "papers reproduce --list", "papers test digits-5x2 --test 5x2cv-f", "--version", "-h",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", WORKS)
+def test_it_works(run, folder, line):
+    code, out, err = run(*shlex.split(line))
+    assert (code, bool(out)) == (0, True), err
+
+
+ANSWERED = [
+    ("report bc.db r.html", "bestofk show bc.db --report r.html"),
+    ("report bc.db", "bestofk show bc.db --report report.html"),
+    ("size 10x10", "bestofk size --design 10x10 --rows 1000 --sd 0.05"),
+    ("order digits-5x2", "bestofk scores digits-5x2"),
+    ("rank digits-5x2", "bestofk scores digits-5x2"),
+    ("choose inspect-sums --metric match", "bestofk evals inspect-sums --metric match"),
+    (f"benchmark iris {QUICK}", f"bestofk compare iris {QUICK}"),
+    ("learners", "bestofk list learners"),
+    ("test digits-5x2 --test tukey", "bestofk papers test digits-5x2 --test tukey"),
+    ("reproduce --list", "bestofk papers reproduce --list"),
+    ("status bc.db", "bestofk show bc.db"),
+    ("help", "bestofk --help"),
+]
+
+
+@pytest.mark.parametrize(("line", "answer"), ANSWERED)
+def test_the_answer_is_the_line_that_works(run, folder, line, answer):
+    code, out, err = run(*shlex.split(line))
+    assert (code, out) == (2, "")
+    assert f"use '{answer}'" in err
+    assert run(*shlex.split(answer)[1:])[0] == 0
+
+
+OPTIONS = [
+    ("compare iris --metric f1", "--scoring"), ("compare iris --metrics f1", "--scoring"),
+    ("compare iris --folds 5", "--cv"), ("compare iris --n-splits 5", "--cv"),
+    ("compare iris --plan 5x2", "--cv"), ("compare iris --model nn", "--learner"),
+    ("compare iris --learners nn", "--learner"), ("compare iris --estimators nn", "--learner"),
+    ("compare iris --lerner nn", "--learner"), ("compare iris --seed 1", "--random-state"),
+    ("compare iris --label y", "--target"), ("compare iris --drop a", "--column"),
+    ("compare iris --categorical a", "--column"), ("compare iris --prior nn", "--prefer"),
+    ("compare iris --html r.html", "--report"), ("compare iris --output r.html", "--report"),
+    ("compare iris --pdf r.pdf", "--figure"), ("compare iris --plot r.pdf", "--figure"),
+    ("compare iris --latex t.tex", "--csv"), ("compare iris --time-limit 5", "--budget"),
+    ("compare iris --help-all", "--help"), ("gate --help-all", "--help"),
+    ("compare iris --n-jobs 2", "--set n_jobs=2"), ("compare iris --jobs 2", "--set n_jobs=2"),
+    ("compare iris --test wilcoxon", "--set test=wilcoxon"),
+    ("compare iris --stop settled", "--set stop=settled"),
+    ("compare iris --weight w", "--set sample_weight=w"),
+    ("compare iris --baseline nn", "--set control=nn"),
+    ("compare iris --task regression", "--set task=regression"),
+    ("scores x.csv --cv 10x10", "--design"), ("scores x.csv --scoring f1", "--metric"),
+    ("scores x.csv --maximize", "--higher-is-better"), ("scores x.csv --ranks", "--pairs"),
+    ("scores x.csv --df 10", "--set df=10"), ("scores x.csv --folds f", "--column fold=f"),
+    ("scores x.csv --where a=b", "--set where=a=b"),
+    ("scores x.csv --models a", "--set learners=a"),
+    ("evals x --scoring f1", "--metric"), ("evals x --groups g", "--cluster"),
+    ("evals x --pass-at 2", "--set pass_at=2"), ("gate new.csv --reference old.csv", "--baseline"),
+    ("papers measure type1 --seed 3", "--random-state"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("line", "option"), OPTIONS)
+def test_an_option_typed_from_habit_gets_the_one_that_works(run, line, option):
+    words = line.split()
+    code, out, err = run(*words)
+    typed = next(word for word in words if word.startswith("--"))
+    assert (code, out) == (2, "")
+    assert err.startswith(f"bestofk: There is no option {typed}: use {option}")
+
+
+def test_unlike_words_lead_to_the_help(run):
+    assert "See 'bestofk compare --help'" in run("compare", "iris", "--zzzz")[2]
+    assert "did you mean 'compare'" in run("compre")[2]
+    assert "use --set correction" in run("scores", "digits-5x2", "--set", "corection=holm")[2]
