@@ -99,7 +99,9 @@ def test_a_file_of_every_format(name, report_folder, tmp_path):
     assert any(s.startswith(known_formats()[name].called) for s in evals.account)
     # the losses keep the means, and a table of the rows says the same
     if evals.higher_is_better and max(means) <= 1:
-        assert list(evals.losses().means().values()) == pytest.approx(1 - evals.by_item().means())
+        assert list(evals.to_scores().means().values()) == pytest.approx(
+            1 - evals.by_item().means()
+        )
     evals.to_frame().to_csv(tmp_path / "again.csv", index=False)
     again = bk.read_evals(tmp_path / "again.csv", higher_is_better=evals.higher_is_better)
     assert again.by_item().means() == pytest.approx(means)

@@ -61,10 +61,10 @@ def test_wrong_needs_a_scale(tmp_path):
 def test_no_common_item_is_said(tmp_path):
     evals = table(tmp_path, "model,item,score\na,1,1\nb,2,1\n")
     with pytest.raises(bk.TableError, match="no item for which all 2 models have a score"):
-        evals.losses()
+        evals.to_scores()
     evals = table(tmp_path, "model,item,score,status\na,1,1,\nb,1,,error\n")
     with pytest.raises(bk.TableError, match="model 'b' has no score at all"):
-        evals.losses()
+        evals.to_scores()
 
 
 @settings(max_examples=30, deadline=None)
@@ -81,7 +81,7 @@ def test_epochs_are_never_paired(data, tmp_path_factory):
             f"{m},{i},{epoch_of(m, e) + 1},{s}" for (m, i, e), s in zip(cells, scores, strict=True)
         ]
         path.write_text("model,item,epoch,score\n" + "\n".join(rows) + "\n")
-        return bk.read_evals(path).losses()
+        return bk.read_evals(path).to_scores()
 
     plain = losses(lambda _, e: e)
     assert plain == losses(lambda m, e: order[e] if m == "a" else e)
@@ -107,7 +107,7 @@ def test_the_known_example_of_rows_and_items(tmp_path):
     evals = bk.read_evals(path)
     a, b = (evals.score[evals.learner == k] for k in range(2))
     assert bk.pairwise.mcnemar(1 - a, 1 - b, exact=True).pvalue == pytest.approx(2 * 10 / 2**9)
-    per_item = evals.losses().values[:, 0, 0, :, 0]
+    per_item = evals.to_scores().values[:, 0, 0, :, 0]
     assert bk.pairwise.permutation(*per_item).pvalue == pytest.approx(0.0625)
 
 
@@ -120,6 +120,6 @@ def test_tasks_are_strata(tmp_path):
     assert scores.tasks == ("x", "y")
     assert scores.items == ("1", "2", "1")
     assert scores.by_task().tolist() == [[0.5, 1.0], [1.0, 0.0]]
-    losses = evals.losses(by="task")
+    losses = evals.to_scores(by="task")
     assert losses.datasets == ("x", "y")
     assert losses.by_dataset().tolist() == [[0.5, 0.0], [0.0, 1.0]]

@@ -10,7 +10,7 @@ from bestofk.evals.prices import read_prices
     ("name", "text"),
     [
         ("p.csv", "model,input,output\na,1,4\nb,0.5,\n"),
-        ("p.tsv", "Model\tInput price\tOutput price\na\t1\t4\nb\t0.5\t\n"),
+        ("p.tsv", "model\tinput\toutput\na\t1\t4\nb\t0.5\t\n"),
         ("p.jsonl", '{"model": "a", "input": 1, "output": 4}\n{"model": "b", "input": 0.5}\n'),
         ("p.json", '{"a": {"input": 1, "output": 4}, "b": {"input": 0.5}}'),
         ("q.json", '{"a": [1, 4], "b": {"input": 0.5}}'),

@@ -186,16 +186,20 @@ def compare_evals(
         costs=costs,
         cost_of=cost_of,
         judge=judge,
-        noise=_noise(evals, decision),
+        noise=_noise(evals, scores, decision),
         by_metric=by_metric,
         require=required,
     )
 
 
-def _noise(evals: Evals, decision: Decision) -> Noise | None:
+def _noise(evals: Evals, scores: ItemScores, decision: Decision) -> Noise | None:
     """Return the noise between the runs of each model; None without several runs of each."""
-    scores = evals.by_item(missing="allow")
-    if decision.recommended is None or not (scores.count.max(axis=1) > 1).all():
+    if evals.epoch.max(initial=1) < 2 or decision.recommended is None:
+        return None
+    if scores.count.max() < 2:
+        # pass@k, or labels
+        scores = evals.by_item(missing="allow")
+    if not (scores.count.max(axis=1) > 1).all():
         return None
     rival = next(name for name in decision.by_mean if name != decision.recommended)
     return noise_of(scores, [str(decision.recommended), str(rival)])

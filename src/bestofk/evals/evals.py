@@ -213,9 +213,9 @@ class Evals:
 
         Parameters
         ----------
-        missing : {"drop", "refuse", "allow"}
-            ``"drop"``: the items for which every learner has a score. ``"refuse"``: stop if a
-            score is missing. ``"allow"``: all items, NaN if a learner has no score.
+        missing : {"drop", "allow"}
+            ``"drop"``: the items for which every learner has a score. ``"allow"``: all items, NaN
+            if a learner has no score.
         count_errors_as_wrong : bool
             Give the worst score to samples that failed, or hit a limit and were not scored: 0 (1
             if lower is better). This needs scores between 0 and 1. Samples that ran and have no
@@ -223,7 +223,7 @@ class Evals:
         """
         return item_scores(self, missing=missing, count_errors_as_wrong=count_errors_as_wrong)
 
-    def losses(
+    def to_scores(
         self,
         *,
         by: str = "item",
@@ -261,50 +261,35 @@ class Evals:
             NaN for a learner without known costs. Failed samples cost too.
         """
         share = _percentile(of)
-        if share is not None:
-            samples = self._latencies()
-            return {
-                name: float(np.quantile(seconds, share)) if len(seconds) else float("nan")
-                for name, seconds in samples.items()
-            }
-        one_of(of, "of", MEASURES)
-        values = self.tokens_in + self.tokens_out if of == "tokens" else getattr(self, of)
-        finite = np.isfinite(values)
-        if not finite.any():
+        if share is None:
+            one_of(of, "of", MEASURES)
+        measure = "latency" if share is not None else of
+        tokens = measure == "tokens"
+        values = self.tokens_in + self.tokens_out if tokens else getattr(self, measure)
+        rows = np.isfinite(values) & (self.status != STATUSES.index("missing"))
+        if not rows.any():
             return dict.fromkeys(self.learners, float("nan"))
-        ran = self.status != STATUSES.index("missing")
         k, n = len(self.learners), len(self.items)
-        # each item counts once, whatever the number of its epochs
         cell = self.cell
-        rows = ran & finite
         if not rows.all():
-            has_run = (np.bincount(cell[ran], minlength=k * n) > 0).reshape(k, n)
-            common: npt.NDArray[np.bool_] = np.all(has_run, axis=0)
-            if common.any():
-                rows &= common[self.item]
             cell, values = cell[rows], values[rows]
-        total = np.bincount(cell, weights=values, minlength=k * n).reshape(k, n)
         count = np.bincount(cell, minlength=k * n).reshape(k, n)
-        known: npt.NDArray[np.bool_] = np.all(count > 0, axis=0)
-        if not known.any():
-            known = np.ones(n, dtype=bool)
-        costs = {}
-        for row, name in enumerate(self.learners):
-            items = known & (count[row] > 0)
-            mean = (total[row, items] / count[row, items]).mean() if items.any() else np.nan
-            costs[name] = float(mean)
-        return costs
-
-    def _latencies(self) -> dict[str, Floats]:
-        """Return by learner the known latencies, on items that all have."""
-        known = np.isfinite(self.latency) & (self.status != STATUSES.index("missing"))
-        K, n = len(self.learners), len(self.items)
-        has = (np.bincount(self.cell[known], minlength=K * n) > 0).reshape(K, n)
-        common: Bools = np.all(has, axis=0)
-        rows = known & common[self.item] if common.any() else known
+        common: Bools = np.all(count > 0, axis=0)
+        if not common.any():
+            common = np.ones(n, dtype=bool)
+        if share is not None:
+            learner, item = np.divmod(cell, n)
+            samples = [values[(learner == row) & common[item]] for row in range(k)]
+        else:
+            # each item counts once, whatever the number of its epochs
+            total = np.bincount(cell, weights=values, minlength=k * n).reshape(k, n)
+            of_items = [common & (count[row] > 0) for row in range(k)]
+            samples = [total[row, at] / count[row, at] for row, at in enumerate(of_items)]
         return {
-            name: self.latency[rows & (self.learner == k)] for k, name in enumerate(self.learners)
-        }
+            name: float("nan") if not len(each)
+            else float(np.mean(each) if share is None else np.quantile(each, share))
+            for name, each in zip(self.learners, samples, strict=True)
+        }  # fmt: skip
 
     def never_run(self) -> Bools:
         """Return (learners, items): the learner was not run on the item."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Bools, Floats, Ints, one_of, whole
-from bestofk._base.errors import Advice, ArgumentError, TableError, use
+from bestofk._base.errors import ArgumentError, TableError, use
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk.data.tables.limits import check_cells
 from bestofk.evals.rows import ROWS_AT_ONCE, STATUSES
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from bestofk.losses.losses import Scores
 
 Codes = npt.NDArray[np.int32]
-MISSING = ("drop", "refuse", "allow")
 _CODE = {status: code for code, status in enumerate(STATUSES)}
 
 _BYTES_PER_SCORE = 20
@@ -85,22 +84,12 @@ class ItemScores:
 
     def means(self) -> Floats:
         """Return the mean over the items that a learner has (K,)."""
-        has = np.isfinite(self.mean)
-        total = np.where(has, self.mean, 0.0).sum(axis=1)
-        means: Floats = np.divide(
-            total, has.sum(axis=1), out=np.full(len(total), np.nan), where=has.any(axis=1)
-        )
-        return means
+        return _known_means(self.mean)
 
     def by_task(self) -> Floats:
         """Return the mean over the items of each task that a learner has (K, tasks)."""
-        means = np.full((len(self.learners), len(self.tasks)), np.nan)
-        for code in range(len(self.tasks)):
-            part = self.mean[:, self.task == code]
-            has = np.isfinite(part)
-            total = np.where(has, part, 0.0).sum(axis=1)
-            np.divide(total, has.sum(axis=1), out=means[:, code], where=has.any(axis=1))
-        return means
+        parts = [_known_means(self.mean[:, self.task == code]) for code in range(len(self.tasks))]
+        return np.stack(parts, axis=1)
 
     def share_by_task(self) -> Floats:
         """Return the share of the items of each task that a learner has (K, tasks)."""
@@ -130,14 +119,14 @@ class ItemScores:
 
     def pass_at(self, k: int) -> ItemScores:
         """Return pass@k: the chance that at least one of k answers to an item is right."""
-        return passed_items(self, k, every=False)
+        return _passed(self, k, every=False)
 
     def pass_all(self, k: int) -> ItemScores:
         """Return pass^k: the chance that all of k answers to an item are right."""
-        return passed_items(self, k, every=True)
+        return _passed(self, k, every=True)
 
     def losses(self, *, by: str = "item", order: Sequence[int] | None = None) -> Scores:
-        """Return the table of losses, of the learners in this order; see `Evals.losses`."""
+        """Return the table of losses, of the learners in this order; see `Evals.to_scores`."""
         from bestofk.losses.losses import Fresh, Scores
 
         one_of(by, "by", ("item", "task"))
@@ -162,9 +151,19 @@ class ItemScores:
         )
 
 
+def _known_means(scores: Floats) -> Floats:
+    """Return the mean of the known scores of each learner; NaN without any."""
+    has = np.isfinite(scores)
+    total = np.where(has, scores, 0.0).sum(axis=1)
+    means: Floats = np.divide(
+        total, has.sum(axis=1), out=np.full(len(total), np.nan), where=has.any(axis=1)
+    )
+    return means
+
+
 def item_scores(evals: Evals, *, missing: str, count_errors_as_wrong: bool) -> ItemScores:
     """Return the scores of `Evals.by_item`."""
-    one_of(missing, "missing", MISSING)
+    one_of(missing, "missing", ("drop", "allow"))
     k, n = _grid(evals)
     account: list[str] = []
     score, counts = _counted_scores(
@@ -199,45 +198,33 @@ def item_scores(evals: Evals, *, missing: str, count_errors_as_wrong: bool) -> I
         np.square(np.subtract(score, deviation, out=deviation), out=deviation)
         squares = np.bincount(cell, weights=deviation, minlength=k * n)
         variance = np.divide(squares, count - 1, out=np.full(k * n, np.nan), where=count > 1)
-    grid: dict[str, Any] = {
-        "mean": mean.reshape(k, n), "count": count.reshape(k, n), "variance": variance.reshape(k, n)
-    }  # fmt: skip
+    shape = (k, n)
+    scores = ItemScores(
+        learners=evals.learners,
+        tasks=evals.tasks,
+        items=evals.items,
+        clusters=evals.clusters,
+        task=evals.item_task,
+        cluster=evals.item_cluster,
+        mean=mean.reshape(shape),
+        count=count.reshape(shape),
+        variance=variance.reshape(shape),
+        metric=evals.metric,
+        higher_is_better=evals.higher_is_better,
+        truth=evals.truth,
+    )
     keep = np.ones(n, dtype=bool)
-    if missing != "allow":
-        keep = _common_items(evals, grid["count"], account)
-    if missing == "refuse" and account:
-        dropped = ~counts & (evals.status != _CODE["missing"])
-        if not keep.all() or dropped.any():
-            raise TableError(
-                f"{account[-1]} ", use(missing="drop"), " compares the items that all models have."
-            )
-    index = np.flatnonzero(keep)
-    tasks, task = dense_names(evals.item_task[index], evals.tasks)
-    clusters, cluster = evals.clusters, np.arange(len(index), dtype=np.int32)
-    if clusters:
-        clusters, cluster = dense_names(evals.item_cluster[index], evals.clusters)
-    if not keep.all():
-        grid = {name: np.ascontiguousarray(each[:, index]) for name, each in grid.items()}
-    epochs, left_out = grid["count"], tuple(account)
+    if missing == "drop":
+        keep = _common_items(evals, scores.count, account)
+    if not (keep.all() and np.bincount(scores.task, minlength=len(scores.tasks)).all()):
+        scores = scores.only_items(keep)
+    epochs, left_out = scores.count, tuple(account)
     if epochs.max(initial=1) > 1:
         account.append(
             f"Epochs are averaged per item ({_range_phrase(epochs[epochs > 0])} each), never "
             "paired between models."
         )
-    return ItemScores(
-        learners=evals.learners,
-        tasks=tasks,
-        items=tuple(evals.items[i] for i in index),
-        clusters=clusters,
-        task=task,
-        cluster=cluster,
-        **grid,
-        metric=evals.metric,
-        higher_is_better=evals.higher_is_better,
-        account=(*evals.account, *account),
-        left_out=left_out,
-        truth=None if evals.truth is None else evals.truth[:, index],
-    )
+    return replace(scores, account=(*evals.account, *account), left_out=left_out)
 
 
 def _grid(evals: Evals) -> tuple[int, int]:
@@ -309,17 +296,14 @@ def dense_names(codes: Any, names: Sequence[str]) -> tuple[tuple[str, ...], Code
     return tuple(names[code] for code in used), dense.astype(np.int32)
 
 
-def _require_unit_scores(scores: Floats, option: Advice, metric: str) -> None:
-    if scores.size and (scores.min() < 0.0 or scores.max() > 1.0):
+def _with_worst_scores(evals: Evals, failed: Bools, counts: Bools, account: list[str]) -> Floats:
+    known = evals.score[counts]
+    if known.size and (known.min() < 0.0 or known.max() > 1.0):
         raise ArgumentError(
-            option,
-            f" needs scores between 0 and 1, but {metric!r} goes from {scores.min():g} to "
-            f"{scores.max():g}; omit it.",
+            use(count_errors_as_wrong=True),
+            f" needs scores between 0 and 1, but {evals.metric!r} goes from {known.min():g} to "
+            f"{known.max():g}; omit it.",
         )
-
-
-def _with_worst_scores(evals: Evals, failed: Any, counts: Any, account: list[str]) -> Floats:
-    _require_unit_scores(evals.score[counts], use(count_errors_as_wrong=True), evals.metric)
     worst = 0.0 if evals.higher_is_better else 1.0
     if failed.any():
         account.append(
@@ -393,8 +377,7 @@ def pass_at(n: Any, c: Any, k: int) -> Floats:
     >>> float(pass_at(5, 2, 3)), float(pass_at(5, 2, 1))
     (0.9, 0.4)
     """
-    n, c = np.asarray(n), np.asarray(c)
-    return np.asarray(1.0 - _share_of_draws(n - c, n, k))
+    return np.asarray(1.0 - pass_all(n, np.asarray(n) - c, k))
 
 
 def pass_all(n: Any, c: Any, k: int) -> Floats:
@@ -412,50 +395,44 @@ def pass_all(n: Any, c: Any, k: int) -> Floats:
     >>> round(float(pass_all(5, 4, 2)), 3), float(pass_all(5, 1, 2))
     (0.6, 0.0)
     """
-    return _share_of_draws(np.asarray(c), np.asarray(n), k)
-
-
-def _share_of_draws(c: Any, n: Any, k: int) -> Floats:
-    """Return C(c, k) / C(n, k), factor by factor."""
-    k = whole(k, "k", at_least=1)
-    if np.any(n < k):
-        raise ArgumentError(f"k must be at most the number of answers, {int(np.min(n))}; got {k}.")
-    share = np.ones(np.broadcast_shapes(np.shape(c), np.shape(n)))
+    n, c = np.asarray(n), np.asarray(c)
+    share = np.ones(np.broadcast_shapes(c.shape, n.shape))
     for drawn in range(k):
         share = share * np.maximum(c - drawn, 0) / (n - drawn)
     return np.asarray(share)
 
 
-def passed_items(scores: ItemScores, k: int, *, every: bool) -> ItemScores:
+def _passed(scores: ItemScores, k: int, *, every: bool) -> ItemScores:
     """Return the scores of `ItemScores.pass_at` and `ItemScores.pass_all`."""
     k = whole(k, "k", at_least=1)
     name = f"pass^{k}" if every else f"pass@{k}"
-    _require_binary_scores(scores, name)
+    if not (scores.higher_is_better and is_binary(scores)):
+        raise ArgumentError(
+            f"{name} needs answers that are right (1) or wrong (0); {scores.metric!r} has others."
+        )
     enough = np.all(scores.count >= k, axis=0)
     if not enough.any():
         raise ArgumentError(
             f"{name} needs {counted(k, 'epoch')} of every model on an item; the largest k that "
             f"these logs allow is {int(scores.count.min(axis=0).max())}."
         )
-    epochs = _range_phrase(scores.count[:, enough])
+    part = scores.only_items(enough)
+    epochs = _range_phrase(part.count)
     account = [
         f"{name} of every item, from {scores.metric} in {epochs} epoch{'s' * (epochs != '1')}."
     ]
-    if not enough.all():
-        lost = int((~enough).sum())
+    if lost := int((~enough).sum()):
         account.append(
             f"{counted(lost, 'item')} with fewer than {k} epochs of some model "
             f"{'was' if lost == 1 else 'were'} skipped."
         )
-    index = np.flatnonzero(enough)
-    count = scores.count[:, index]
-    right = np.rint(scores.mean[:, index] * count).astype(np.int64)
-    mean = (pass_all if every else pass_at)(count, right, k)
+    right = np.rint(part.mean * part.count).astype(np.int64)
+    mean = (pass_all if every else pass_at)(part.count, right, k)
     return replace(
-        scores.only_items(enough),
+        part,
         mean=mean,
         # one number per item, whatever its number of epochs
-        count=np.ones_like(count),
+        count=np.ones_like(part.count),
         variance=np.full(mean.shape, np.nan),
         metric=name,
         account=(*scores.account, *account),
@@ -463,22 +440,15 @@ def passed_items(scores: ItemScores, k: int, *, every: bool) -> ItemScores:
     )
 
 
+def is_binary(scores: ItemScores) -> bool:
+    """Return whether all answers are right (1) or wrong (0)."""
+    n, has = np.maximum(scores.count, 1), scores.count > 0
+    mean = np.where(has, scores.mean, 0.0)
+    # only such answers have the variance p (1 - p) n / (n - 1)
+    squares = np.where(scores.count > 1, scores.variance, 0.0) * (n - 1)
+    return bool((np.abs(squares - mean * (1.0 - mean) * n) <= 1e-9 * n).all())
+
+
 def _range_phrase(counts: Ints) -> str:
     smallest, largest = int(counts.min()), int(counts.max())
     return f"{largest}" if smallest == largest else f"{smallest} to {largest}"
-
-
-def _require_binary_scores(scores: ItemScores, name: str) -> None:
-    has = scores.count > 0
-    n = np.maximum(scores.count, 1)
-    right = np.where(has, scores.mean, 0.0) * n
-    whole_numbers = np.abs(right - np.rint(right)) <= 1e-9 * n
-    inside = (right >= -1e-9) & (right <= n + 1e-9)
-    # only right or wrong answers have the variance c (n - c) / n (n - 1)
-    expected = right * (n - right) / (n * np.maximum(n - 1, 1))
-    several = scores.count > 1
-    as_binary = ~several | (np.abs(np.where(several, scores.variance, 0.0) - expected) <= 1e-9)
-    if not scores.higher_is_better or not np.all(~has | (whole_numbers & inside & as_binary)):
-        raise ArgumentError(
-            f"{name} needs answers that are right (1) or wrong (0); {scores.metric!r} has others."
-        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import isfinite, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -52,23 +52,18 @@ class JudgeBias:
     """A judge and the human labels on the answers of one model.
 
     - `name`: The model.
-    - `agreement`: Share of labelled items with the same score; None if the two use different
-      scales.
-    - `correlation`: Of the two scores over the labelled items; NaN if one of them is constant.
+    - `agreement`: Share of labelled items with the same score.
     - `bias`, `low`, `high`: Mean score of the judge minus mean label, and its 95 % interval.
     """
 
     name: str
-    agreement: float | None
-    correlation: float
-    bias: float | None
-    low: float | None
-    high: float | None
+    agreement: float
+    bias: float
+    low: float
+    high: float
 
     def bias_words(self) -> str:
         """Return ``0.05 (0.02 to 0.08)``."""
-        if self.bias is None or self.low is None or self.high is None:
-            return "unknown"
         bias = rounded([self.bias], (self.high - self.low) / 2)[0]
         return f"{bias} ({interval_words(self.low, self.high) or bias})"
 
@@ -79,7 +74,7 @@ class JudgeCheck(Presented):
 
     - `truth`: The name of the labels.
     - `labelled`, `items`: Items with labels of all models, and all items.
-    - `models`: One for each model.
+    - `models`: One for each model; empty if judge and labels have different scales.
     - `means`: Mean score of the judge on labelled items and on the others; NaN if there are no
       others.
     - `pvalue`: Of the hypothesis that these two means are equal, as for a random sample of items.
@@ -100,18 +95,9 @@ class JudgeCheck(Presented):
         )
         if self.labelled == self.items:
             head = f"All {self.items:,} items have human labels, so the judge does not count."
-        agreeing = [
-            f"{one.name} {100 * one.agreement:.0f} %"
-            for one in self.models
-            if one.agreement is not None
-        ]
-        if not agreeing:
-            shown = [
-                f"{one.name} {one.correlation:.2f}" if isfinite(one.correlation)
-                else f"{one.name} unknown"
-                for one in self.models
-            ]  # fmt: skip
-            return f"{head} Correlation of judge and labels: {shortened(shown, MAX_JUDGED)}."
+        if not self.models:
+            return head
+        agreeing = [f"{one.name} {100 * one.agreement:.0f} %" for one in self.models]
         biases = [f"{one.name} {one.bias_words()}" for one in self.models]
         return (
             f"{head} Judge and labels agree: {shortened(agreeing, MAX_JUDGED)}. Mean score of the "
@@ -132,12 +118,6 @@ class JudgeCheck(Presented):
                 "The labelled items do not look like a random sample: the judge's mean score is "
                 f"{number(labelled)} on them and {number(others)} on the others. The result holds "
                 "only for items like the labelled ones; label random items."
-            )
-        opposite = [one.name for one in self.models if one.correlation < -0.2]
-        if opposite:
-            sentences.append(
-                f"The judge gives high scores to answers of {shortened(opposite, 3)} that people "
-                "rate low: check that both scores have the same direction."
             )
         return sentences
 
@@ -169,21 +149,18 @@ def judge_check(scores: ItemScores, truth_name: str) -> JudgeCheck:
     known = labelled_items(scores)
     judge, human = scores.mean, scores.truth[:, known]  # type: ignore[index]
     grouping = clusters_of(scores.cluster[known], int(known.sum()))
-    same_scale = _same_scale(judge, human)
     models = []
     for name, f, y in zip(scores.learners, judge[:, known], human, strict=True):
         d = f - y
         error, df = grouping.standard_error(grouping.totals(d))
         half = float(-t_quantile(0.025, float(df)) * error)
-        spread = f.std() > 1e-12 and y.std() > 1e-12
         models.append(
             JudgeBias(
                 name=name,
-                agreement=float((np.abs(d) <= 1e-9).mean()) if same_scale else None,
-                correlation=float(np.corrcoef(f, y)[0, 1]) if spread else float("nan"),
-                bias=float(d.mean()) if same_scale else None,
-                low=float(d.mean()) - half if same_scale else None,
-                high=float(d.mean()) + half if same_scale else None,
+                agreement=float((np.abs(d) <= 1e-9).mean()),
+                bias=float(d.mean()),
+                low=float(d.mean()) - half,
+                high=float(d.mean()) + half,
             )
         )
     item = judge.mean(axis=0)
@@ -194,7 +171,7 @@ def judge_check(scores: ItemScores, truth_name: str) -> JudgeCheck:
         truth=truth_name,
         labelled=int(known.sum()),
         items=len(known),
-        models=tuple(models),
+        models=tuple(models) if _same_scale(judge, human) else (),
         means=means,
         pvalue=pvalue,
     )

@@ -11,7 +11,7 @@ import numpy as np
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, joined, number, shortened
 from bestofk._base.results import Presented
-from bestofk.evals.item_scores import ItemScores
+from bestofk.evals.item_scores import ItemScores, is_binary
 from bestofk.stats.pairwise.clustered import clusters_of
 from bestofk.stats.tails import normal_quantile
 
@@ -92,17 +92,14 @@ def noise_of(scores: ItemScores, pair: Sequence[str] = ()) -> Noise:
     probability 2 s_i^2. More epochs divide the s_i^2 in the squared standard error of the
     difference, more items divide all of it.
     """
-    rows = []
+    rows, binary = [], is_binary(scores)
     for k, name in enumerate(scores.learners):
         several = scores.count[k] > 1
         if not several.any():
             raise ArgumentError(
                 f"The noise needs two or more runs (epochs) of an item; {name!r} has one of each."
             )
-        variance, mean = scores.variance[k, several], scores.mean[k, several]
-        # only right or wrong answers have the variance p (1 - p) n / (n - 1)
-        n = scores.count[k, several]
-        binary = np.allclose(variance * (n - 1), mean * (1.0 - mean) * n, atol=1e-9)
+        variance = scores.variance[k, several]
         rows.append(
             RunNoise(
                 name=name,

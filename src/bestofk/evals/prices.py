@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,6 @@ from bestofk._base.checks import Floats, refuse
 from bestofk._base.errors import ArgumentError, TableError
 
 MILLION = 1e6
-_MODEL = ("model", "learner", "name", "id", "model_name", "model_id")
-_INPUT = ("input", "input_price", "price_input", "prompt", "input_per_million", "price_in")
-_OUTPUT = ("output", "output_price", "price_output", "completion", "output_per_million",
-           "price_out")  # fmt: skip
-_SAMPLE = ("cost", "price", "cost_per_item", "cost_per_sample", "per_item", "per_sample")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,10 +39,10 @@ class Price:
 def read_prices(prices: Any) -> dict[str, Price]:
     """Read prices by model from a file or a mapping.
 
-    - `prices`: A table (CSV, TSV, JSONL, JSON, Parquet) with the column ``model`` and either
-      ``input`` and ``output``, prices for a million tokens, or ``cost``, the price of a sample. Or
-      a mapping of names to ``(input, output)``, to a price of a sample, or to a mapping with these
-      keys. A JSON file may contain such a mapping.
+    - `prices`: A table with the column ``model`` and either ``input`` and ``output``, prices for a
+      million tokens, or ``cost``, the price of a sample. Or a mapping of names to ``(input,
+      output)``, to a price of a sample, or to a mapping with these keys; a JSON file may contain
+      it.
 
     Examples
     --------
@@ -55,43 +52,36 @@ def read_prices(prices: Any) -> dict[str, Price]:
     """
     if prices is None:
         return {}
-    if isinstance(prices, Mapping):
-        return {str(name): _price(name, value) for name, value in prices.items()}
-    if not isinstance(prices, str | os.PathLike):
+    if isinstance(prices, str | os.PathLike):
+        prices = _from_file(Path(prices))
+    if not isinstance(prices, Mapping):
         raise refuse("prices", "a path or a mapping of models to prices", prices)
-    return _from_file(prices)
+    return {str(name): _price(name, value) for name, value in prices.items()}
 
 
 def _price(name: Any, value: Any) -> Price:
     where = f"the price of {str(name)!r}"
-    if isinstance(value, Price):
-        return value
-    if isinstance(value, Mapping):
-        plain = {_plain(key): each for key, each in value.items()}
-        amounts = {
-            part: _amount(next((plain[key] for key in keys if key in plain), None), where)
-            for part, keys in (("input", _INPUT), ("output", _OUTPUT), ("sample", _SAMPLE))
-        }
-        if not any(np.isfinite(each) for each in amounts.values()):
-            raise ArgumentError(
-                f"{where} must have 'input' and 'output' (for a million tokens) or 'cost' (for a "
-                f"sample); got {value!r:.80}."
-            )
-        return Price(**amounts)
     if isinstance(value, list | tuple):
         if len(value) != 2:
             raise refuse(where, "a pair (input, output) for a million tokens", value)
-        return Price(input=_amount(value[0], where), output=_amount(value[1], where))
-    return Price(sample=_amount(value, where))
-
-
-def _plain(name: Any) -> str:
-    return str(name).strip().lower().replace(" ", "_")
+        value = {"input": value[0], "output": value[1]}
+    elif not isinstance(value, Mapping):
+        value = {"cost": value}
+    names = {"input": "input", "output": "output", "cost": "sample"}
+    amounts = {
+        names[key]: _amount(each, where)
+        for key, each in value.items()
+        if key in names and each is not None
+    }
+    if not amounts:
+        raise ArgumentError(
+            f"{where} must have 'input' and 'output' (for a million tokens) or 'cost' (for a "
+            f"sample); got {value!r:.80}."
+        )
+    return Price(**amounts)
 
 
 def _amount(value: Any, where: str) -> float:
-    if value is None or value == "":
-        return float("nan")
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
@@ -101,43 +91,28 @@ def _amount(value: Any, where: str) -> float:
     return number
 
 
-def _from_file(path: str | os.PathLike[str]) -> dict[str, Price]:
-    from pathlib import Path
-
+def _from_file(path: Path) -> dict[str, Any]:
+    """Return the prices of a table, or the mapping of a JSON file."""
     from bestofk.data.tables.reading import read_table
-    from bestofk.evals.sources import loads
 
-    file = Path(path)
-    if file.suffix.lower() == ".json" and file.is_file():
-        text = file.read_text(encoding="utf-8-sig", errors="replace")
-        value = loads(text, file.name)
-        if isinstance(value, dict) and not all(isinstance(each, list) for each in value.values()):
-            return {str(name): _price(name, each) for name, each in value.items()}
-    table = read_table(file)
-    plain = {_plain(column): column for column in table.columns}
-    roles = {
-        role: next((plain[name] for name in names if name in plain), None)
-        for role, names in (
-            ("model", _MODEL), ("input", _INPUT), ("output", _OUTPUT), ("cost", _SAMPLE)
-        )
-    }  # fmt: skip
-    model = roles.pop("model")
-    if model is None or not any(roles.values()):
+    if path.suffix.lower() == ".json" and path.is_file():
+        value = json.loads(path.read_text(encoding="utf-8-sig"))
+        if isinstance(value, dict):
+            return value
+    table = read_table(path)
+    kinds = [name for name in ("input", "output", "cost") if name in table.columns]
+    if "model" not in table.columns or not kinds:
         raise TableError(
             f"{table.source}: prices need the column 'model' and the columns 'input' and 'output' "
             "(for a million tokens) or 'cost' (for a sample); got "
             f"{', '.join(map(repr, table.columns[:12]))}."
         )
-    names = table.text(model)
-    columns = {role: table.numbers(column) for role, column in roles.items() if column is not None}
-    prices: dict[str, Price] = {}
-    for row, name in enumerate(names):
-        if name is None:
-            continue
+    columns = {kind: table.numbers(kind) for kind in kinds}
+    prices: dict[str, Any] = {}
+    for row, name in enumerate(table.text("model")):
         if name in prices:
-            raise TableError(f"{table.location(row, model)} names {name!r} a second time.")
-        amounts = {role: values[row] for role, values in columns.items()}
-        prices[str(name)] = _price(
-            name, {role: float(each) for role, each in amounts.items() if not np.isnan(each)}
-        )
+            raise TableError(f"{table.location(row, 'model')} names {name!r} a second time.")
+        if name is not None:
+            amounts = {kind: float(values[row]) for kind, values in columns.items()}
+            prices[name] = {kind: each for kind, each in amounts.items() if not np.isnan(each)}
     return prices

@@ -116,7 +116,7 @@ def read_evals(
     Evals(3 models x 24 items of 1 task, 2 epochs, match)
     >>> len(evals.clusters)
     8
-    >>> bk.compare_scores(evals.losses(), prefer=evals.costs()).recommended
+    >>> bk.compare_scores(evals.to_scores(), prefer=evals.costs()).recommended
     'mockllm/medium'
     """
     of_labels = {

@@ -134,8 +134,7 @@ def test_missing_scores_of_the_judge_still_count(evals_of, judged):
 def test_judge_and_labels_on_different_scales(judged):
     human, judge = scores()
     check = judge_check(judged((human > 3) * 1.0, judge).by_item(), "human")
-    assert check.models[0].bias is None
-    assert check.models[0].correlation > 0.5
+    assert check.models == ()
 
 
 def table(tmp_path, **columns):
