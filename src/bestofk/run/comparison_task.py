@@ -102,12 +102,12 @@ class ComparisonTask(Task[Cell, Cell]):
         if store is not None and scanned:
             # most of the store is needed, so read all of it
             read_cells(store, table)
+            for cell, _ in table.failures:
+                self._is_missing(table, cell, is_stale)
         missing: dict[Any, list[Cell]] = {}
         # in batches, so that the cells of a million are not all in memory
-        rest = iter(record.cells() if items is None else items)
+        rest = table.absent() if scanned or items is None else iter(items)
         while batch := list(islice(rest, LOOKUP_BATCH_SIZE)):
-            if scanned:
-                batch = [cell for cell in batch if self._is_missing(table, cell, is_stale)]
             keys: dict[Any, list[Cell]] = {}
             for cell in batch:
                 keys.setdefault(cell if store is None else record.key(cell), []).append(cell)
