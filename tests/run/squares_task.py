@@ -1,16 +1,26 @@
 """A toy task: squares of numbers."""
 
 import time
-from dataclasses import dataclass
 
+from bestofk.run.cells import Failure
 from bestofk.run.task import Task
 
 
-@dataclass(frozen=True)
-class Squared:
-    item: int
-    value: int | None
-    seconds: float | None = 0.0
+class Square(int):
+    """A number; after its evaluation, an equal one with its square."""
+
+    value: int | None = None
+    seconds = 0.0
+
+    @property
+    def failure(self):
+        return Failure(kind="raised", reason="negative.") if self.value is None else None
+
+
+def squared(item, value, seconds=0.0):
+    made = Square(item)
+    made.value, made.seconds = value, seconds
+    return made
 
 
 class Squares(Task):
@@ -26,34 +36,25 @@ class Squares(Task):
     def key(self, item):
         return f"{item % self.modulus}"
 
-    def item_of(self, result):
-        return result.item
-
     def evaluate(self, items, *, apart=False):
         for item in items:
             self.seen.append(item)
             if item == self.interrupts:
                 raise KeyboardInterrupt
             time.sleep(self.nap)
-            yield Squared(item, None if item < 0 else item**2, self.nap)
+            yield squared(item, None if item < 0 else item**2, self.nap)
 
     def lost(self, item, failure):
-        return Squared(item, None)
+        return squared(item, None)
 
     def find(self, store, items):
         results = store.get_payloads(list(items))
-        return {key: Squared(items[key], int(data)) for key, data in results.items()}
+        return {key: squared(items[key], int(data)) for key, data in results.items()}
 
     def keep(self, store, result):
         if result.value is not None:
             data = str(result.value).encode()
-            store.put_payload(self.key(result.item), data, kind="toy")
+            store.put_payload(self.key(result), data, kind="toy")
 
     def label(self, item):
         return f"square of {item}"
-
-    def failed(self, result):
-        return result.value is None
-
-    def seconds(self, result):
-        return result.seconds

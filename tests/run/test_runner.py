@@ -70,7 +70,7 @@ def test_an_error_stops_the_run_and_keeps_earlier_results(store):
     task = Squares()
 
     def stop(result):
-        return RunError(f"{result.item} is negative") if result.value is None else None
+        return RunError(f"{result} is negative") if result.value is None else None
 
     with pytest.raises(RunError, match="-2 is negative"):
         run(task, [1, -2, 3], engine=SERIAL, store=store, stop=stop)

@@ -6,8 +6,8 @@ import hashlib
 import io
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -21,19 +21,36 @@ from bestofk.run.cells import Failure
 from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.runner import opened, run
-from bestofk.run.task import Block, Schedule, Task, sendable_error
+from bestofk.run.task import Block, Schedule, Task, describe_error, sendable_error
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
 
 Array = npt.NDArray[Any]
 ArgumentT = TypeVar("ArgumentT")
-ItemT = TypeVar("ItemT", bound=Hashable)
+ItemT = TypeVar("ItemT", bound="ArrayItem")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArrayPiece(Generic[ArgumentT]):
-    """A piece of work whose result is one array, determined by its name.
+@dataclass(frozen=True, kw_only=True)
+class ArrayItem:
+    """A piece of work that gives one array; after its evaluation, with the array or the error."""
+
+    array: Array | None = field(default=None, compare=False, repr=False)
+    raised: Exception | None = field(default=None, compare=False)
+    seconds: float | None = field(default=None, compare=False)
+    """Time taken; None for the first item of a process, which also loads its code."""
+
+    @property
+    def failure(self) -> Failure | None:
+        """The error, as a failure."""
+        if self.raised is None:
+            return None
+        return Failure(kind="raised", reason=describe_error(self.raised))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrayPiece(ArrayItem, Generic[ArgumentT]):
+    """A piece of work whose result is determined by its name.
 
     `name` names the computation, its input and its settings. `argument` is passed to the function
     of the `ArrayTask`, whose code is part of the key.
@@ -42,31 +59,17 @@ class ArrayPiece(Generic[ArgumentT]):
     name: str
     argument: ArgumentT = field(compare=False)
 
-    def key(self, code: str) -> str:
-        """Return the digest under which a store keeps the result of that code."""
-        text = f"reproduction {(self.name, code)!r}"
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ArrayResult(Generic[ItemT]):
-    """The array of an item, or the exception it raised."""
-
-    item: ItemT
-    array: Array | None = None
-    raised: Exception | None = None
-    seconds: float | None = None
-    """Time taken; None for the first item of a process, which also loads its code."""
-
-
-class KeptArrays(Task[ItemT, ArrayResult[ItemT]]):
+class KeptArrays(Task[ItemT]):
     """A task whose items give one array each, kept in a store."""
 
     kind: ClassVar[str]
     """The kind of the payloads in a store."""
+    _is_warm = False
+    """Whether this process has evaluated an item."""
 
     @abstractmethod
-    def array(self, item: ItemT) -> Array:
+    def compute(self, item: ItemT) -> Array:
         """Return the array of an item."""
 
     def evaluate(
@@ -74,40 +77,28 @@ class KeptArrays(Task[ItemT, ArrayResult[ItemT]]):
         items: Sequence[ItemT],
         *,
         apart: bool = False,  # noqa: ARG002  (they always are)
-    ) -> Iterator[ArrayResult[ItemT]]:
-        state = vars(self)
+    ) -> Iterator[ItemT]:
         for item in items:
             start = time.perf_counter()
             try:
-                array = self.array(item)
+                array = self.compute(item)
             except Exception as raised:
-                yield ArrayResult(item=item, raised=sendable_error(raised))
+                yield replace(item, raised=sendable_error(raised))
                 continue
-            seconds = time.perf_counter() - start if state.get("_first_is_done") else None
-            yield ArrayResult(item=item, array=array, seconds=seconds)
-            state["_first_is_done"] = True
+            seconds = time.perf_counter() - start if self._is_warm else None
+            vars(self)["_is_warm"] = True
+            yield replace(item, array=array, seconds=seconds)
 
-    def item_of(self, result: ArrayResult[ItemT]) -> ItemT:
-        return result.item
+    def lost(self, item: ItemT, failure: Failure) -> ItemT:
+        return replace(item, raised=RunError(f"{self.label(item)}: {failure.reason}"))
 
-    def lost(self, item: ItemT, failure: Failure) -> ArrayResult[ItemT]:
-        return ArrayResult(item=item, raised=RunError(f"{self.label(item)}: {failure.reason}"))
-
-    def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ArrayResult[ItemT]]:
+    def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ItemT]:
         payloads = store.get_payloads(list(items))
-        return {
-            key: ArrayResult(item=items[key], array=_unpack(data)) for key, data in payloads.items()
-        }
+        return {key: replace(items[key], array=_unpack(data)) for key, data in payloads.items()}
 
-    def keep(self, store: Store, result: ArrayResult[ItemT]) -> None:
+    def keep(self, store: Store, result: ItemT) -> None:
         if result.array is not None:
-            store.put_payload(self.key(result.item), _pack(result.array), kind=self.kind)
-
-    def failed(self, result: ArrayResult[ItemT]) -> bool:
-        return result.raised is not None
-
-    def seconds(self, result: ArrayResult[ItemT]) -> float | None:
-        return result.seconds
+            store.put_payload(self.key(result), _pack(result.array), kind=self.kind)
 
     def arrays(
         self, items: Sequence[ItemT], *, engine: Engine, store: Any, progress: Progress
@@ -149,9 +140,10 @@ class ArrayTask(KeptArrays[ArrayPiece[ArgumentT]]):
         return True
 
     def key(self, item: ArrayPiece[ArgumentT]) -> str:
-        return item.key(self.code)
+        text = f"reproduction {(item.name, self.code)!r}"
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
 
-    def array(self, item: ArrayPiece[ArgumentT]) -> Array:
+    def compute(self, item: ArrayPiece[ArgumentT]) -> Array:
         return self.function(item.argument)
 
     def label(self, item: ArrayPiece[ArgumentT]) -> str:

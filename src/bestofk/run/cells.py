@@ -117,6 +117,11 @@ class Cell:
         return self.dataset, self.run, self.fold
 
     @property
+    def seconds(self) -> float:
+        """Seconds of fit and predict; other work includes imports and compiling kernels."""
+        return (self.fit_time or 0.0) + (self.predict_time or 0.0)
+
+    @property
     def loss(self) -> float | None:
         """The loss by the deciding metric; None if there is none."""
         first = self.scores[0] if self.scores else None

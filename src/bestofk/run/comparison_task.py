@@ -36,8 +36,8 @@ MAX_SCAN_RATIO = 3
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonTask(Task[Cell, Cell]):
-    """The cells of a study; the result of a cell is the evaluated cell."""
+class ComparisonTask(Task[Cell]):
+    """The cells of a study; a cell is evaluated into an equal one."""
 
     live: Live
 
@@ -62,9 +62,6 @@ class ComparisonTask(Task[Cell, Cell]):
 
     def key(self, item: Cell) -> str:
         return self.live.record.key(item)
-
-    def item_of(self, result: Cell) -> Cell:
-        return result
 
     @cached_property
     def _evaluator(self) -> Evaluator:
@@ -150,16 +147,6 @@ class ComparisonTask(Task[Cell, Cell]):
     def label(self, item: Cell) -> str:
         record = self.live.record
         return f"{record.learners[item.learner].name} on {record.datasets[item.dataset].name}"
-
-    def failed(self, result: Cell) -> bool:
-        return result.failure is not None
-
-    def seconds(self, result: Cell) -> float:
-        # only the fits: the first cell also includes imports and compiling kernels
-        return (result.fit_time or 0.0) + (result.predict_time or 0.0)
-
-    def may_pass_now(self, result: Cell, *, timeout: float | None) -> bool:
-        return result.failure is not None and result.failure.may_pass_now(timeout=timeout)
 
     def blocks(
         self,

@@ -13,7 +13,7 @@ import queue
 import tempfile
 import threading
 import time
-from collections.abc import Generator, Hashable, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from importlib import import_module
 from itertools import count, islice
 from typing import Any, Generic
@@ -26,7 +26,6 @@ from bestofk.run.pool import Pool, WorkerSource
 from bestofk.run.task import (
     Block,
     ItemT,
-    ResultT,
     Task,
     UnpicklableError,
     describe_error,
@@ -48,7 +47,7 @@ _LOGGERS = (
 """Loggers that report lost connections, some from threads that end later."""
 
 
-class DaskCluster(Generic[ItemT, ResultT]):
+class DaskCluster(Generic[ItemT]):
     """Blocks as futures of a `distributed.Client`.
 
     The Dask setting ``distributed.scheduler.allowed-failures`` limits how often the scheduler
@@ -72,7 +71,7 @@ class DaskCluster(Generic[ItemT, ResultT]):
 
     def __init__(
         self,
-        task: Task[ItemT, ResultT],
+        task: Task[ItemT],
         *,
         jobs: int = -1,
         scheduler: Any = None,
@@ -131,7 +130,7 @@ class DaskCluster(Generic[ItemT, ResultT]):
         blocks: Iterable[Block[ItemT]],
         *,
         deadline: float | None = None,
-    ) -> Generator[ResultT, None, None]:
+    ) -> Generator[ItemT, None, None]:
         """Evaluate blocks, consumed as the cluster has free threads, and yield the results.
 
         See `bestofk.run.engine.Engine.run` for the parameters.
@@ -277,8 +276,8 @@ def _check_address(scheduler: Any) -> None:
 
 # Code that runs on a worker of the cluster: each thread evaluates blocks in a worker process.
 
-_POOLS: dict[tuple[str, int], Pool[Hashable, object]] = {}
-_SOURCES: dict[str, tuple[Task[Hashable, object], WorkerSource]] = {}
+_POOLS: dict[tuple[str, int], Pool[Any]] = {}
+_SOURCES: dict[str, tuple[Task[Any], WorkerSource]] = {}
 """The task and the origin of its worker processes, shared by all threads."""
 _ENDED: set[str] = set()
 """Tokens of ended tasks, whose late blocks are ignored."""
@@ -286,7 +285,7 @@ _LOCK = threading.Lock()
 
 
 def evaluate_block(
-    token: str, packed: bytes, block: Block[Hashable], timeout: float | None
+    token: str, packed: bytes, block: Block[Any], timeout: float | None
 ) -> list[object]:
     """Return the results of a block of the task `packed`, which the token identifies."""
     if token in _ENDED:

@@ -18,7 +18,7 @@ from bestofk._base.errors import ArgumentError, RunError
 from bestofk.data.schema import TASK_OPTIONS
 from bestofk.run.process_state import limited
 from bestofk.run.progress import Progress
-from bestofk.run.task import Block, ItemT, ResultT, Schedule, Task, UnpicklableError
+from bestofk.run.task import Block, ItemT, Schedule, Task, UnpicklableError
 
 ENGINES = ("auto", "serial", "processes", "dask")
 START_COST = 3.0
@@ -91,12 +91,12 @@ class Engine:
 
     def run(
         self,
-        task: Task[ItemT, ResultT],
+        task: Task[ItemT],
         items: Sequence[ItemT],
         *,
         deadline: float | None = None,
         claim: Callable[[Iterator[Block[ItemT]]], Iterator[Block[ItemT]]] | None = None,
-    ) -> Generator[ResultT, None, None]:
+    ) -> Generator[ItemT, None, None]:
         """Yield the result of each item as it arrives.
 
         Parameters
@@ -123,12 +123,12 @@ class Engine:
 
     def _results(
         self,
-        task: Task[ItemT, ResultT],
+        task: Task[ItemT],
         items: Sequence[ItemT],
         blocks: Iterator[Block[ItemT]],
         schedule: Schedule,
         deadline: float | None,
-    ) -> Generator[ResultT, None, None]:
+    ) -> Generator[ItemT, None, None]:
         if self.name == "dask":
             return self._in_pool(partial(self._cluster, task, schedule), blocks, deadline)
         # a fit in this process cannot be stopped
@@ -139,7 +139,7 @@ class Engine:
             return self._in_workers(task, blocks, deadline)
         return self._auto(task, items, blocks)
 
-    def _cluster(self, task: Task[ItemT, ResultT], schedule: Schedule) -> Any:
+    def _cluster(self, task: Task[ItemT], schedule: Schedule) -> Any:
         from bestofk.run.dask import DaskCluster
 
         cluster = DaskCluster(task, jobs=self.jobs, scheduler=self.scheduler, timeout=self.timeout)
@@ -148,10 +148,10 @@ class Engine:
 
     def _in_workers(
         self,
-        task: Task[ItemT, ResultT],
+        task: Task[ItemT],
         blocks: Iterable[Block[ItemT]],
         deadline: float | None = None,
-    ) -> Generator[ResultT, None, None]:
+    ) -> Generator[ItemT, None, None]:
         from bestofk.run.pool import new_pool
 
         start = partial(
@@ -192,8 +192,8 @@ class Engine:
                 pool.close()
 
     def _auto(
-        self, task: Task[ItemT, ResultT], items: Sequence[ItemT], blocks: Iterator[Block[ItemT]]
-    ) -> Generator[ResultT, None, None]:
+        self, task: Task[ItemT], items: Sequence[ItemT], blocks: Iterator[Block[ItemT]]
+    ) -> Generator[ItemT, None, None]:
         """Evaluate in this process until it is clear that workers would be faster."""
         rounds = Rounds() if self.rounds is None else self.rounds
         if rounds.pools:
@@ -205,9 +205,9 @@ class Engine:
             results = task.evaluate(block.items, apart=block.apart)
             for item, result in zip(block.items, results, strict=True):
                 if left:
-                    label, seconds = task.label(item), task.seconds(result)
+                    label, seconds = task.label(item), result.seconds
                     left[label] -= 1
-                    if seconds is not None and not task.failed(result):
+                    if seconds is not None and result.failure is None:
                         timed, least = rounds.times.get(label, (0, seconds))
                         rounds.times[label] = timed + 1, min(least, seconds)
                 yield result
@@ -222,14 +222,13 @@ class Engine:
 
 
 def _timed(
-    task: Task[ItemT, ResultT], results: Generator[ResultT, None, None], schedule: Schedule
-) -> Generator[ResultT, None, None]:
+    task: Task[ItemT], results: Generator[ItemT, None, None], schedule: Schedule
+) -> Generator[ItemT, None, None]:
     """Yield the results, and tell the schedule how long they took."""
     try:
         for result in results:
-            seconds = task.seconds(result)
-            if seconds is not None and not task.failed(result):
-                schedule.observe(task.timed_as(task.item_of(result)), seconds)
+            if result.seconds is not None and result.failure is None:
+                schedule.observe(task.timed_as(result), result.seconds)
             yield result
     finally:
         results.close()
@@ -242,9 +241,7 @@ def _until(deadline: float, blocks: Iterator[Block[ItemT]]) -> Iterator[Block[It
         yield block
 
 
-def _in_process(
-    task: Task[ItemT, ResultT], blocks: Iterable[Block[ItemT]]
-) -> Generator[ResultT, None, None]:
+def _in_process(task: Task[ItemT], blocks: Iterable[Block[ItemT]]) -> Generator[ItemT, None, None]:
     for block in blocks:
         yield from task.evaluate(block.items, apart=block.apart)
 

@@ -36,7 +36,7 @@ from typing import Any, Generic
 from bestofk._base.errors import RunError
 from bestofk.run.cells import Failure
 from bestofk.run.process_state import changed_environment, thread_environment
-from bestofk.run.task import Block, ItemT, ResultT, Task, UnpicklableError, describe_error
+from bestofk.run.task import Block, ItemT, Task, UnpicklableError, describe_error
 from bestofk.run.worker import (
     SAFE_PATH,
     BrokenBlock,
@@ -169,7 +169,7 @@ class WorkerSource:
       forks of this process.
     """
 
-    def __init__(self, task: Task[ItemT, ResultT], packed: bytes | None) -> None:
+    def __init__(self, task: Task[ItemT], packed: bytes | None) -> None:
         self.threads = task.threads
         self.forked = task if packed is None else None
         if self.forked is not None:
@@ -382,8 +382,8 @@ class _Worker(Generic[ItemT]):
 
 
 def new_pool(
-    task: Task[ItemT, ResultT], *, jobs: int, timeout: float | None = None, here: bool = False
-) -> Pool[ItemT, ResultT]:
+    task: Task[ItemT], *, jobs: int, timeout: float | None = None, here: bool = False
+) -> Pool[ItemT]:
     """Return a pool for a task.
 
     If a part of the task cannot be pickled, the workers are forks of this process.
@@ -414,7 +414,7 @@ def can_fork() -> bool:
     return hasattr(os, "fork")
 
 
-class Pool(Generic[ItemT, ResultT]):
+class Pool(Generic[ItemT]):
     """Workers for the items of one task, which stay alive between two calls of `run`.
 
     Several pools of one task can share the `source` of their workers, and end together.
@@ -422,7 +422,7 @@ class Pool(Generic[ItemT, ResultT]):
 
     def __init__(
         self,
-        task: Task[ItemT, ResultT],
+        task: Task[ItemT],
         source: WorkerSource,
         *,
         jobs: int,
@@ -442,7 +442,7 @@ class Pool(Generic[ItemT, ResultT]):
         blocks: Iterable[Block[ItemT]],
         *,
         deadline: float | None = None,
-    ) -> Generator[ResultT, None, None]:
+    ) -> Generator[ItemT, None, None]:
         """Evaluate blocks, consumed one for each idle worker, and yield results as they arrive.
 
         See `bestofk.run.engine.Engine.run` for the parameters.
@@ -454,7 +454,7 @@ class Pool(Generic[ItemT, ResultT]):
         finally:
             self._idle.set()
 
-    def _run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
+    def _run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ItemT, None, None]:
         exhausted = False
         while True:
             while not self._is_over() and (not exhausted or self.retries):
@@ -512,7 +512,7 @@ class Pool(Generic[ItemT, ResultT]):
         self.workers.append(worker)
         return worker
 
-    def _collect(self, busy: list[_Worker[ItemT]]) -> Generator[ResultT, None, None]:
+    def _collect(self, busy: list[_Worker[ItemT]]) -> Generator[ItemT, None, None]:
         """Yield the results that arrive, and handle dead and late workers."""
         watched = {source: each for each in busy for source in (each.pipe, each.process.sentinel)}
         ready = wait(list(watched), timeout=self._seconds_to_wait(busy))
@@ -549,7 +549,7 @@ class Pool(Generic[ItemT, ResultT]):
         left = min(ends) - time.monotonic()
         return None if left == inf else max(left, 0.0) + 0.01
 
-    def _receive(self, worker: _Worker[ItemT]) -> Generator[ResultT, None, None]:
+    def _receive(self, worker: _Worker[ItemT]) -> Generator[ItemT, None, None]:
         """Yield the results that a worker has sent, and handle its death."""
         try:
             while worker.pipe.poll():
@@ -585,7 +585,7 @@ class Pool(Generic[ItemT, ResultT]):
 
     def _lost(
         self, worker: _Worker[ItemT], failure: Failure, *, max_attempts: int
-    ) -> Generator[ResultT, None, None]:
+    ) -> Generator[ItemT, None, None]:
         """Retry the item that ended its worker, or record its failure."""
         culprit = worker.items.popleft()
         self._put_back(worker)

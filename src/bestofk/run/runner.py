@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from bestofk._base.errors import Interrupted, StoreError
 from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
-from bestofk.run.task import BLOCK_SECONDS, Block, ItemT, ResultT, Task
+from bestofk.run.task import BLOCK_SECONDS, Block, ItemT, Task
 
 if TYPE_CHECKING:
     from bestofk.run.store.claims import Claims
@@ -43,14 +43,14 @@ def opened(store: str | os.PathLike[str] | None) -> AbstractContextManager[Store
 
 
 def run(
-    task: Task[ItemT, ResultT],
+    task: Task[ItemT],
     items: Sequence[ItemT] | None = None,
     *,
     engine: Engine,
     store: Store | None = None,
     progress: Progress | None = None,
     deadline: float | None = None,
-    stop: Callable[[ResultT], Exception | None] | None = None,
+    stop: Callable[[ItemT], Exception | None] | None = None,
     retry_failed: bool = False,
 ) -> Any:
     """Return the result of each item, read from the store or else evaluated and stored.
@@ -64,7 +64,7 @@ def run(
     - `deadline`: End of the run, on the clock of `time.monotonic`.
     - `stop`: ``stop(result)`` returns the error that ends the run, or None to continue.
     - `retry_failed`: Retry all stored failures. By default, retry only those that may pass now
-      (`Task.may_pass_now`).
+      (`Failure.may_pass_now`).
     - Returns: What `Task.look_up` returns, completed: results by item. With a deadline, some items
       may be missing.
 
@@ -78,17 +78,17 @@ def run(
     )
 
 
-class _Run(Generic[ItemT, ResultT]):
+class _Run(Generic[ItemT]):
     """One run of a task; see `run`."""
 
     def __init__(
         self,
-        task: Task[ItemT, ResultT],
+        task: Task[ItemT],
         engine: Engine,
         store: Store | None,
         progress: Progress,
         deadline: float | None,
-        stop: Callable[[ResultT], Exception | None] | None,
+        stop: Callable[[ItemT], Exception | None] | None,
     ) -> None:
         self.task, self.engine, self.store, self.progress = task, engine, store, progress
         self.deadline, self.stop = deadline, stop
@@ -107,14 +107,15 @@ class _Run(Generic[ItemT, ResultT]):
     def run(self, items: Sequence[ItemT] | None, *, retry_failed: bool) -> Any:
         task, store = self.task, self.store
 
-        def must_retry(result: ResultT) -> bool:
+        def must_retry(result: ItemT) -> bool:
             """Return whether to retry a stored failure, and remember it."""
-            retry = task.failed(result) and (
-                retry_failed or task.may_pass_now(result, timeout=self.engine.timeout)
-            )
-            if retry:
-                self.stale.add(task.key(task.item_of(result)))
-            return retry
+            failure = result.failure
+            if failure is None or not (
+                retry_failed or failure.may_pass_now(timeout=self.engine.timeout)
+            ):
+                return False
+            self.stale.add(task.key(result))
+            return True
 
         self.results, self.same = task.look_up(store, items, is_stale=must_retry)
         self.keys = {item: key for key, group in self.same.items() for item in group}
@@ -155,7 +156,7 @@ class _Run(Generic[ItemT, ResultT]):
             for result in results:
                 if store is not None:
                     task.keep(store, result)
-                self.settle(self.keys[task.item_of(result)], result)
+                self.settle(self.keys[result], result)
                 error = None if self.stop is None else self.stop(result)
                 if error is not None:
                     raise error
@@ -163,14 +164,14 @@ class _Run(Generic[ItemT, ResultT]):
             # end the workers now, not when the last reference to a traceback is gone
             results.close()
 
-    def settle(self, key: Any, result: ResultT) -> None:
+    def settle(self, key: Any, result: ItemT) -> None:
         """Accept a result for all items with this key."""
         group = self.same[key]
         for item in group:
             self.results[item] = result
         label = self.task.label(group[0])
-        failed, seconds = self.task.failed(result), self.task.seconds(result)
-        self.progress.item(label=label, failed=failed, seconds=seconds)
+        failed = result.failure is not None
+        self.progress.item(label=label, failed=failed, seconds=result.seconds)
 
     def count_stored(self) -> None:
         """Accept results that are stored but were not counted when the user interrupted."""
@@ -182,13 +183,13 @@ class _Run(Generic[ItemT, ResultT]):
             for item in self.same[key]:
                 self.results[item] = result
 
-    def find(self, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
+    def find(self, items: Mapping[str, ItemT]) -> dict[str, ItemT]:
         """Return stored results, except failures that no process has replaced yet."""
         assert self.store is not None
         return {
             key: result
             for key, result in self.task.find(self.store, items).items()
-            if key not in self.stale or not self.task.failed(result)
+            if key not in self.stale or result.failure is None
         }
 
     # work that processes share

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from itertools import islice
 from mmap import mmap
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from bestofk._base.errors import BestOfKError, RunError
 from bestofk.run.cells import Failure
@@ -16,8 +16,20 @@ from bestofk.run.cells import Failure
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
 
-ItemT = TypeVar("ItemT", bound=Hashable)
-ResultT = TypeVar("ResultT")
+
+class Item(Hashable, Protocol):
+    """A piece of work; after its evaluation, an equal item with its results."""
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why it has no result."""
+
+    @property
+    def seconds(self) -> float | None:
+        """The seconds that it took; None if other items cannot be estimated by it."""
+
+
+ItemT = TypeVar("ItemT", bound=Item)
 
 BLOCK_SECONDS = 0.5
 """Seconds of work that a block of quick items should contain."""
@@ -62,11 +74,11 @@ class UnpicklableError(Exception):
     """A task cannot be pickled; the message describes which part."""
 
 
-class Task(ABC, Generic[ItemT, ResultT]):
+class Task(ABC, Generic[ItemT]):
     """A set of items, each a pure function of its key.
 
-    An item is a small value that can be pickled and hashed. A failure is part of the result of an
-    item; `evaluate` does not raise.
+    An item is a small value that can be pickled and hashed. Evaluating it gives an equal item that
+    holds the results or the failure; `evaluate` does not raise.
     """
 
     unit: ClassVar[str] = "fits"
@@ -101,23 +113,19 @@ class Task(ABC, Generic[ItemT, ResultT]):
         """Create or load what is needed once in a process, before the first item."""
 
     @abstractmethod
-    def evaluate(self, items: Sequence[ItemT], *, apart: bool = False) -> Iterator[ResultT]:
+    def evaluate(self, items: Sequence[ItemT], *, apart: bool = False) -> Iterator[ItemT]:
         """Yield the result of each item in order; if `apart`, evaluate each on its own."""
 
     @abstractmethod
-    def lost(self, item: ItemT, failure: Failure) -> ResultT:
+    def lost(self, item: ItemT, failure: Failure) -> ItemT:
         """Return the result of an item whose worker hung, died or exceeded the timeout."""
-
-    @abstractmethod
-    def item_of(self, result: ResultT) -> ItemT:
-        """Return the item that a result belongs to."""
 
     @abstractmethod
     def key(self, item: ItemT) -> str:
         """Return the digest of everything that the result of the item depends on."""
 
     @abstractmethod
-    def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
+    def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ItemT]:
         """Return the stored results of `items`; both are by key."""
 
     def look_up(
@@ -125,7 +133,7 @@ class Task(ABC, Generic[ItemT, ResultT]):
         store: Store | None,
         items: Sequence[ItemT] | None,
         *,
-        is_stale: Callable[[ResultT], bool],
+        is_stale: Callable[[ItemT], bool],
     ) -> tuple[Any, dict[Any, list[ItemT]]]:
         """Return the stored results by item, and the other items by key.
 
@@ -135,7 +143,7 @@ class Task(ABC, Generic[ItemT, ResultT]):
         missing: dict[Any, list[ItemT]] = {}
         for item in items or ():
             missing.setdefault(item if store is None else self.key(item), []).append(item)
-        results: dict[ItemT, ResultT] = {}
+        results: dict[ItemT, ItemT] = {}
         if store is not None:
             firsts = {key: group[0] for key, group in missing.items()}
             for key, result in self.find(store, firsts).items():
@@ -144,29 +152,12 @@ class Task(ABC, Generic[ItemT, ResultT]):
         return results, missing
 
     @abstractmethod
-    def keep(self, store: Store, result: ResultT) -> None:
+    def keep(self, store: Store, result: ItemT) -> None:
         """Write a result to a store, if it is worth storing."""
 
     @abstractmethod
     def label(self, item: ItemT) -> str:
         """Return a description of the item for the progress display."""
-
-    @abstractmethod
-    def failed(self, result: ResultT) -> bool:
-        """Return whether the item failed."""
-
-    @abstractmethod
-    def seconds(self, result: ResultT) -> float | None:
-        """Return the seconds that the item took; None if other items cannot be estimated by it."""
-
-    def may_pass_now(
-        self,
-        result: ResultT,  # noqa: ARG002
-        *,
-        timeout: float | None,  # noqa: ARG002
-    ) -> bool:
-        """Return whether to retry a stored failure if the timeout per item is `timeout`."""
-        return False
 
     def blocks(
         self,
@@ -242,7 +233,7 @@ def pack(task: object) -> bytes:
     return b"".join(pieces)
 
 
-def load_task(packed: bytes | bytearray | mmap) -> Task[Hashable, object]:
+def load_task(packed: bytes | bytearray | mmap) -> Task[Any]:
     """Return the task that `pack` pickled; its arrays are views of `packed`, not copies."""
     import cloudpickle
 
@@ -258,5 +249,5 @@ def load_task(packed: bytes | bytearray | mmap) -> Task[Hashable, object]:
         part(size).toreadonly() if readonly else part(size)
         for size, readonly in pickle.loads(index)
     )
-    task: Task[Hashable, object] = cloudpickle.loads(body, buffers=buffers)
+    task: Task[Any] = cloudpickle.loads(body, buffers=buffers)
     return task

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import Pipe, reduction
@@ -25,7 +25,7 @@ from bestofk.run.task import Block, Task, describe_error, load_task
 
 SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable that keeps the working folder off the import path of an interpreter."""
-AnyTask = Task[Hashable, object]
+AnyTask = Task[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,7 @@ def _evaluate_blocks(pipe: Connection, task: AnyTask) -> NoReturn:
     os._exit(0)
 
 
-def _evaluate_block(pipe: Connection, task: AnyTask, block: Block[Hashable], pid: int) -> None:
+def _evaluate_block(pipe: Connection, task: AnyTask, block: Block[Any], pid: int) -> None:
     sent_at = time.monotonic()
     unsent: list[object] = []
     broken: BrokenBlock | None = None

@@ -241,7 +241,7 @@ def test_results_are_committed_before_their_claims_are_released(lasting_url):
         with pytest.raises(ZeroDivisionError):
             runner.run(
                 Squares(), range(5), engine=SERIAL, store=store,
-                stop=lambda result: ZeroDivisionError() if result.item == 3 else None,
+                stop=lambda result: ZeroDivisionError() if result == 3 else None,
             )  # fmt: skip
         with open_store(lasting_url) as other:
             assert other.n_payloads() == 4

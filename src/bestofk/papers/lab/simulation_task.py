@@ -19,7 +19,7 @@ from bestofk.data.schema import Encoded
 from bestofk.learners.base import predict_subsets, seed_names
 from bestofk.learners.kernels.splits import SplitMarks
 from bestofk.learners.preparation import is_trusted
-from bestofk.papers.array_task import KeptArrays
+from bestofk.papers.array_task import ArrayItem, KeptArrays
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, dataset_of
 from bestofk.papers.lab.problems.given_rows import Degraded
@@ -38,8 +38,8 @@ SEND_INTERVAL_SECONDS = 0.05
 """Time between two messages of a worker that runs built-in learners."""
 
 
-@dataclass(frozen=True, slots=True)
-class SplitSet:
+@dataclass(frozen=True)
+class SplitSet(ArrayItem):
     """The number of a data set and of one choice of its random splits."""
 
     number: int
@@ -169,7 +169,7 @@ class SimulationTask(KeptArrays[SplitSet]):
                 if hasattr(self.learners[name], "fit_encoded"):
                     self.learners[name].load(encoded)
 
-    def array(self, item: SplitSet) -> Floats:
+    def compute(self, item: SplitSet) -> Floats:
         """Return the losses of an item."""
         return self.losses(item.number, item.repeat)
 
