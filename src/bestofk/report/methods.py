@@ -174,26 +174,18 @@ def _procedure(order: Decision) -> list[Sentence]:
     """Return how the decision was made."""
     procedure = _cited(order.procedure, order.procedure, PROCEDURES)
     test = _cited(order.test, f"the test {order.test}", *_TESTS)
-    level = f"at level {order.alpha:g}"
     if order.best is not None:
-        sentences = _comparisons_with_best(order, procedure, test)
-    elif not len(order.evidence):
-        return [
-            ("The choice was made by ", procedure, " with ", test, f" {level}, ", _prefer(order))
-        ]
-    else:
-        verb = "ordered" if len(order.ranking) > 1 else "chosen from"
-        sentences = [
-            (f"Pairs of {order.noun}s were compared by ", test, ", ", *_family(order), "."),
-            (f"The {order.noun}s were {verb} by ", procedure, f" {level} ", _prefer(order)),
-        ]
-    return sentences
-
-
-def _prefer(order: Decision) -> str:
-    if not order.preference.stated:
-        return "without a preference."
-    return f"with the preference {_shortened(order.by_preference)}."
+        return _comparisons_with_best(order, procedure, test)
+    level, prefer = f"at level {order.alpha:g}", "without a preference."
+    if order.preference.stated:
+        prefer = f"with the preference {_shortened(order.by_preference)}."
+    if not len(order.evidence):
+        return [("The choice was made by ", procedure, " with ", test, f" {level}, {prefer}")]
+    verb = "ordered" if len(order.ranking) > 1 else "chosen from"
+    return [
+        (f"Pairs of {order.noun}s were compared by ", test, ", ", *_family(order), "."),
+        (f"The {order.noun}s were {verb} by ", procedure, f" {level} {prefer}"),
+    ]
 
 
 def _comparisons_with_best(order: Decision, procedure: Cited, test: Cited) -> list[Sentence]:

@@ -120,33 +120,21 @@ def repeat_of(subject: Subject, command: Sequence[str] = ()) -> Repeat | None:
             heading = f"{heading} (text from the store; read it before you run it)"
         return Repeat(heading, text)
     if study is not None:
-        call = _compare_call(decision, study)
-    elif decision is not None and decision.problem is not None and subject.choice is None:
-        arguments = _assignments(_decision_arguments(decision))
-        call = _call("result = bk.compare_scores", ["losses", *arguments])
-    else:
+        return Repeat(_CALL, _compare_call(study))
+    settings = None if decision is None else decision.settings
+    if settings is None or subject.choice is not None:
         return None
-    return Repeat("The call that repeats it", call)
+    tests = {name: repr(value) for name, value in settings.test_arguments.items()}
+    arguments = _assignments({**_settings_code(settings), **tests})
+    return Repeat(_CALL, _call("compare_scores", ["losses", *arguments]))
 
 
-def _decision_arguments(order: Decision) -> dict[str, str]:
-    """Return the code of the arguments of `bestofk.compare_scores` by name."""
-    if order.settings is not None:
-        arguments = _settings_arguments(order.settings)
-        tests = {name: repr(value) for name, value in order.settings.test_arguments.items()}
-        return {**arguments, **tests}
-    arguments = {}
-    if order.problem is None or not order.problem.bare:
-        arguments["prefer"] = repr([str(name) for name in order.by_preference])
-    arguments["procedure"] = repr(order.procedure)
-    if order.test_choice is not None:
-        arguments |= {"test": repr(order.test), "correction": repr(order.correction)}
-        if "df" in order.test_choice.arguments:
-            arguments["df"] = repr(order.test_choice.arguments["df"])
-    return {**arguments, "alpha": repr(order.alpha)}
+_CALL = "The call that repeats it"
+_COMPARE_SETTINGS = ("prefer", "margin", "alpha", "test")
+"""Settings that `compare` has as keywords."""
 
 
-def _settings_arguments(settings: Settings) -> dict[str, str]:
+def _settings_code(settings: Settings) -> dict[str, str]:
     """Return the code of the settings that differ from their defaults, without test arguments."""
     changed = settings.given()
     changed.pop("test_arguments", None)
@@ -169,15 +157,11 @@ def _assignments(arguments: dict[str, str]) -> list[str]:
 
 def _call(function: str, arguments: list[str]) -> str:
     lines = "".join(f"    {argument},\n" for argument in arguments)
-    return f"import bestofk as bk\n\n{function}(\n{lines})"
+    return f"import bestofk as bk\n\nresult = bk.{function}(\n{lines})"
 
 
-_COMPARE_SETTINGS = ("prefer", "margin", "alpha", "test")
-"""Settings that `compare` has as keywords."""
-
-
-def _compare_call(order: Decision | None, study: Study) -> str:
-    record = study.record
+def _compare_call(study: Study) -> str:
+    record, settings = study.record, study.settings
     learners = ", ".join(f"{learner.name!r}: ..." for learner in record.learners)
     arguments = [
         f"{{{learners}}}",
@@ -186,22 +170,20 @@ def _compare_call(order: Decision | None, study: Study) -> str:
         f"scoring={list(record.losses) if len(record.losses) > 1 else record.loss!r}",
         f"random_state={record.random_state}",
     ]
-    settings = {} if order is None else _decision_arguments(order)
-    if study.settings is not None:
-        settings = _settings_arguments(replace(study.settings, random_state=0))
-        if study.settings.test_arguments:
-            settings["test_arguments"] = repr(dict(study.settings.test_arguments))
-    keywords = {name: settings.pop(name) for name in _COMPARE_SETTINGS if name in settings}
-    arguments += _assignments(keywords)
-    if settings:
-        arguments.append(f"settings=bk.Settings({', '.join(_assignments(settings))})")
+    if settings is not None:
+        code = _settings_code(replace(settings, random_state=0))
+        if settings.test_arguments:
+            code["test_arguments"] = repr(dict(settings.test_arguments))
+        keywords = {name: code.pop(name) for name in _COMPARE_SETTINGS if name in code}
+        arguments += _assignments(keywords)
+        if code:
+            arguments.append(f"settings=bk.Settings({', '.join(_assignments(code))})")
     if record.repetitions > 1:
         arguments.append(f"execution=bk.Execution(repetitions={record.repetitions})")
     if study.race is not None:
-        arguments.append(
-            f"stop=bk.StopRule(target={study.race.target!r}, risk={study.race.risk!r})"
-        )
-    return _call("result = bk.compare", arguments)
+        stop = f"target={study.race.target!r}, risk={study.race.risk!r}"
+        arguments.append(f"stop=bk.StopRule({stop})")
+    return _call("compare", arguments)
 
 
 # Fingerprints of learners and data sets.

@@ -183,7 +183,7 @@ def _gate(value: GateResult) -> dict[str, Any]:
     tables = (
         ("Metrics", metrics, ("metric", "mean", "baseline", "difference", "low", "high", "p")),
         ("Items that got worse", value.worse_items, ("item", "metric", "baseline", "new")),
-        ("Builds", builds, ("build", "metric", "difference", "since_start", "answer")),
+        ("All builds", builds, ("build", "metric", "difference", "since_start", "answer")),
     )
     # items have their own scale
     uncertainty = min(10.0 ** -decimals(row) for row in value.results.values()) * 10
