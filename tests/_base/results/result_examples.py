@@ -192,7 +192,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "bootstrap_b": lambda: paper_tests.bootstrap_b(
         np.stack([table(), table(seed=9)], -1)[:, :, None]
     ),
-    "compact_letters": lambda: multiple.compact_letters(paper_tests.tukey(table()).pvalues < 0.05),
     "order": decision,
     "compare_evals": lambda: bk.compare_evals(
         bk.evals.example_evals("inspect-sums"), prefer="tokens", margin=0.1

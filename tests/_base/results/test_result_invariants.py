@@ -170,7 +170,7 @@ SAY_NOTHING = {
     "a judge", "more items",
     # bounds, which are rounded up
     "against a model", "compare_battles", "order along the preference", "standing", "study",
-    "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
+    "all_pairs", "anova of many", "bootstrap_632", "calibrate",
     "cost", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
     "gate",
     "interval", "interval_test", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error",

@@ -1,4 +1,4 @@
-"""Axes of a picture, text columns beside it, and labels moved apart."""
+"""Axes of a picture, and labels moved apart."""
 
 from __future__ import annotations
 
@@ -107,28 +107,6 @@ def ticks_apart(
         if all(abs(b - a) >= half_a + half_b for (a, half_a), (b, half_b) in pairwise(spans)):
             return ticks, labels
     return ticks[:1], labels[:1]
-
-
-def columns_beside(
-    sheet: Sheet,
-    columns: Sequence[Sequence[str]],
-    *,
-    left: float,
-    heading: float,
-    rows: Sequence[float],
-) -> float:
-    """Write columns of small words with headings, right of a figure; return where they end."""
-    x = left
-    for column in columns:
-        x += 10 + sheet.widest(column, SMALL)
-        for y, text in zip((heading, *rows), column, strict=True):
-            sheet.write(x, y, text, size=SMALL, colour="muted", anchor="end")
-    return x
-
-
-def columns_width(sheet: Sheet, columns: Sequence[Sequence[str]]) -> float:
-    """Return the width of the columns that `columns_beside` writes."""
-    return sum(10 + sheet.widest(column, SMALL) for column in columns)
 
 
 def spread(targets: Sequence[float], *, gap: float, low: float, high: float) -> tuple[float, ...]:

@@ -3,9 +3,7 @@ from .binary_tests import (
     cochran_q as cochran_q,
 )
 from .post_hoc import (
-    CompactLetters as CompactLetters,
     NemenyiResult as NemenyiResult,
-    compact_letters as compact_letters,
     nemenyi as nemenyi,
 )
 from .rank_tests import (

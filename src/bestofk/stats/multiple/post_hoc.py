@@ -1,22 +1,18 @@
-"""Comparisons of all pairs of K learners: compact letters and Nemenyi's test."""
+"""Comparisons of all pairs of K learners by Nemenyi's test."""
 
 from __future__ import annotations
 
 import math
-import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, probability
-from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import number, shortened
-from bestofk._base.results import Presented, decided_level, open_level
+from bestofk._base.formatting import number
+from bestofk._base.results import decided_level
 from bestofk.stats.multiple.rank_tests import friedman
 from bestofk.stats.multiple.result import (
     MultipleResult,
@@ -27,162 +23,6 @@ from bestofk.stats.multiple.result import (
     read_only,
     square_columns,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactLetters(Presented):
-    """A compact letter display of K learners.
-
-    Attributes
-    ----------
-    groups : tuple of tuple of int
-        The learners that have each letter, in the order of `order`; no two of them differ.
-    letters : tuple of str
-        The letter of each group: a to z, A to Z, then a1, b1, and so on.
-    order : tuple of int
-        The learners in the order in which they get letters, best first.
-    """
-
-    groups: tuple[tuple[int, ...], ...]
-    letters: tuple[str, ...]
-    order: tuple[int, ...]
-
-    def of(self, learner: int) -> tuple[str, ...]:
-        """Return the letters of one learner."""
-        return tuple(
-            letter
-            for letter, group in zip(self.letters, self.groups, strict=True)
-            if learner in group
-        )
-
-    def _columns(self) -> dict[str, Any]:
-        """Return one row per learner, best first."""
-        return {
-            "learner": self.order,
-            "letters": ["".join(self.of(learner)) for learner in self.order],
-        }
-
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """Describe the letters in a sentence, ready to print.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the K learners.
-        alpha : float, optional
-            Has no effect, because the pairs that differ are fixed.
-        """
-        open_level(alpha)
-        named = learner_names(names, len(self.order))
-        lettered = [f"{named[k]} ({''.join(self.of(k))})" for k in self.order]
-        return f"Learners that share a letter do not differ significantly: {shortened(lettered)}."
-
-
-def compact_letters(
-    different: npt.ArrayLike, *, order: Sequence[int] | None = None
-) -> CompactLetters:
-    """Assign letters to K learners so that two share one if and only if they do not differ.
-
-    Parameters
-    ----------
-    different : array_like of bool, shape (K, K)
-        Which pairs differ significantly; symmetric, False on the diagonal.
-    order : sequence of int, optional
-        The learners, best first; earlier learners get earlier letters. Default: 0, 1, ..., K - 1.
-
-    Returns
-    -------
-    CompactLetters
-
-    Notes
-    -----
-    A letter starts with a learner and takes in learners that differ from none of its learners,
-    first those that share no letter with the first one yet. New letters follow until all pairs
-    that do not differ share one. Finally a sweep removes letters that no pair needs.
-
-    References
-    ----------
-    Piepho, H.-P. (2004). An algorithm for a letter-based representation of all-pairwise
-    comparisons. Journal of Computational and Graphical Statistics 13, 456-466.
-    doi:10.1198/1061860043515
-
-    Gramm, J., Guo, J., Hueffner, F., Niedermeier, R., Piepho, H.-P. and Schmid, R. (2008).
-    Algorithms for compact letter displays: comparison and evaluation. Computational Statistics &
-    Data Analysis 52, 725-736. doi:10.1016/j.csda.2006.09.035
-
-    Examples
-    --------
-    Only the first and the last differ:
-
-    >>> letters = compact_letters([[0, 0, 1], [0, 0, 0], [1, 0, 0]])
-    >>> [letters.of(k) for k in range(3)]
-    [('a',), ('a', 'b'), ('b',)]
-    """
-    matrix = np.asarray(different, dtype=bool)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ArgumentError(f"different must be a square matrix; got shape {matrix.shape}.")
-    if (matrix != matrix.T).any() or matrix.diagonal().any():
-        raise ArgumentError("different must be symmetric and False on the diagonal.")
-    K = len(matrix)
-    ranked = tuple(range(K)) if order is None else tuple(int(k) for k in order)
-    if sorted(ranked) != list(range(K)):
-        raise ArgumentError(f"order must contain each of {K} learners once; got {ranked!r}.")
-    # a column is an int whose bit r is the learner at rank r
-    apart = matrix[np.ix_(ranked, ranked)]
-    columns = _sweep(_greedy_cover(apart), apart)
-    members = sorted(tuple(r for r in range(K) if column >> r & 1) for column in columns)
-    return CompactLetters(
-        groups=tuple(tuple(ranked[r] for r in group) for group in members),
-        letters=tuple(_letter(index) for index in range(len(members))),
-        order=ranked,
-    )
-
-
-def _greedy_cover(apart: npt.NDArray[np.bool_]) -> list[int]:
-    """Grow sets without differences, one by one, until they cover all pairs that do not differ."""
-    K = len(apart)
-    similar = [sum(1 << j for j in range(K) if j != i and not apart[i, j]) for i in range(K)]
-    uncovered = list(similar)
-    columns: list[int] = []
-    for i in range(K):
-        while uncovered[i] or not any(column >> i & 1 for column in columns):
-            column, candidates = 1 << i, similar[i]
-            while candidates:
-                # prefer learners whose pair with i has no letter yet
-                choice = (candidates & uncovered[i]) or candidates
-                j = (choice & -choice).bit_length() - 1
-                column |= 1 << j
-                candidates &= similar[j]
-            for j in range(K):
-                if column >> j & 1:
-                    uncovered[j] &= ~column
-            columns.append(column)
-    return columns
-
-
-def _sweep(columns: list[int], apart: npt.NDArray[np.bool_]) -> list[int]:
-    """Drop columns whose pairs (or single learner) are all in other columns."""
-    K = len(apart)
-    remaining = sorted(columns, key=int.bit_count)
-    for column in list(remaining):
-        rest = [other for other in remaining if other is not column]
-        if all(column & ~_sharing(rest, r) == 0 for r in range(K) if column >> r & 1):
-            remaining = rest
-    return remaining
-
-
-def _sharing(columns: list[int], learner: int) -> int:
-    """Return the learners that share a column with a learner, including itself."""
-    return reduce(or_, (column for column in columns if column >> learner & 1), 0)
-
-
-def _letter(index: int) -> str:
-    alphabet = string.ascii_letters
-    letter, turn = alphabet[index % len(alphabet)], index // len(alphabet)
-    return f"{letter}{turn}" if turn else letter
-
-
-# Nemenyi's test
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -419,34 +419,6 @@ def signed_rank_bayes(
     )
 
 
-def share_draws(
-    a: Any, b: Any, *, rope: float = 0.0, draws: int = 1000, random_state: RandomState = 0
-) -> Floats:
-    """Draw the shares below, inside and above the region from the posterior of one pair.
-
-    - `a`, `b` (n,): Mean losses on the same n data sets.
-    - `rope`: Differences from -rope to rope count as equivalence.
-    - `draws`: Number of draws.
-    - `random_state`: Source of the draws.
-    - Returns: ``theta_l``, ``theta_e`` and ``theta_r`` of each draw, with the default prior. The
-      probabilities of `signed_rank_bayes` are how often each of them is the largest.
-
-    Examples
-    --------
-    >>> share_draws([0.3, 0.4], [0.1, 0.1], rope=0.01, draws=4).sum(axis=1).round(12).tolist()
-    [1.0, 1.0, 1.0, 1.0]
-    """
-    width = rope_half_width(rope)
-    a, b = paired_losses(a, b, axes=1)
-    d = np.ravel(a - b)
-    n = len(d)
-    noise = np.square(1e-14 * np.maximum(np.abs(np.ravel(a)), np.abs(np.ravel(b))))
-    (pair,) = _sorted_pairs(d[None], noise[None], width)
-    w = _weights(generator(random_state), n, 0.5, draws)[pair.order]
-    up, down = _masses(w, pair)
-    return np.stack([down, 1.0 - up - down, up], axis=1)
-
-
 def _weights(rng: np.random.Generator, n: int, prior: float, size: int) -> Floats:
     """Draw (n + 1, size) weights of the differences and, last, of the pseudo-difference."""
     weights = np.empty((n + 1, size))

@@ -11,7 +11,7 @@ from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, rounded
 from bestofk.losses.losses import Metric
-from bestofk.report.figures.axes import columns_beside, columns_width, x_axis
+from bestofk.report.figures.axes import x_axis
 from bestofk.report.figures.comparisons import losses_of
 from bestofk.report.figures.kinds.loss_points import mean_losses
 from bestofk.report.figures.labels import LINE_HEIGHT
@@ -269,20 +269,21 @@ def layout_ranks(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         ("first", *(_count(counts[k, 0]) for k in order)),
     ]
 
-    def axis_length() -> float:
-        return paper.rest(start + columns_width(sheet, columns) + 12, 300.0)
+    def beside() -> float:
+        return sum(10 + sheet.widest(column, SMALL) for column in columns)
 
-    while columns and axis_length() < _MIN_AXIS_LENGTH:
+    while columns and paper.rest(start + beside() + 12, 300.0) < _MIN_AXIS_LENGTH:
         # The upright line shows the mean, the first bar how often a learner is first.
         columns.pop()
-    scale = Scale(low=0.5, high=K + 0.5, start=start, end=start + axis_length())
+    length = paper.rest(start + beside() + 12, 300.0)
+    scale = Scale(low=0.5, high=K + 0.5, start=start, end=start + length)
     top = 8 + SMALL * LINE_HEIGHT + 3
     bottom = top + K * pitch + 3
     end = x_axis(
         sheet, scale, top=None, bottom=bottom, title="rank on a data set, 1 the best", whole=True
     )
     tallest = max(float(counts.max()), 1e-9)
-    half = 0.42 * axis_length() / K
+    half = 0.42 * length / K
     rows = [top + (k + 1) * pitch for k in range(K)]
     for row, k in zip(rows, order, strict=True):
         sheet.line((scale.start, row), (scale.end, row), colour="faint", width=0.6)
@@ -297,7 +298,11 @@ def layout_ranks(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     for middle, label in zip(middles, labels, strict=True):
         sheet.write(start - 8, middle, label, size=size, anchor="end")
     heading = top - SMALL * LINE_HEIGHT / 2 - 2
-    right = columns_beside(sheet, columns, left=scale.end, heading=heading, rows=middles)
+    right = scale.end
+    for column in columns:
+        right += 10 + sheet.widest(column, SMALL)
+        for y, text in zip((heading, *middles), column, strict=True):
+            sheet.write(right, y, text, size=SMALL, colour="muted", anchor="end")
     best, most = table.learners[order[0]], int(np.argmax(counts[:, 0]))
     return sheet.finish(
         right + 12,

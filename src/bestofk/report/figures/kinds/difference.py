@@ -104,7 +104,7 @@ def _probability(value: PairwiseResult) -> str:
     if isinstance(value, PosteriorResult):
         shares = {"a is better": value.left, "equal": value.rope, "b is better": value.right}
         return "probabilities: " + ", ".join(
-            f"{k} {probability_words(p)}" for k, p in shares.items()
+            f"{k} {probability_words(float(p))}" for k, p in shares.items()
         )
     sides = "two-sided" if value.alternative == "two-sided" else "one-sided"
     return f"{sides} {pvalue_words(float(value.pvalue))} for this pair alone"
