@@ -95,8 +95,8 @@ def test_the_paragraph_describes_the_rule():
         ({}, "share training rows", "by design"),
         ({"test": "use-all-data"}, "independent", "doubtful"),
         ({"test": "use-all-data", "df": 10}, "share training rows", "by design"),
-        ({"procedure": "multitest", "correction": "none"}, "error of all claims", "doubtful"),
-        ({}, "error of all claims together", "by design"),
+        ({"procedure": "multitest", "correction": "none"}, "error of all statements", "doubtful"),
+        ({}, "error of all statements together", "by design"),
         (
             {"procedure": "multitest", "correction": "hochberg"},
             "positively dependent",

@@ -177,7 +177,7 @@ def _correction(decision: Decision) -> Checked:
     family, tests = decision.evidence.family, len(decision.evidence)
     correction = CORRECTIONS[family.correction]
     pairs = counted(family.learners - 1 if family.of_best else tests, "comparison")
-    claim = "Alpha bounds the error of all claims together."
+    claim = "Alpha bounds the error of all statements together."
     if not tests:
         return Checked(claim, BY_DESIGN, "A single test compares all learners.")
     if not correction.adjusts:

@@ -211,7 +211,7 @@ def _comparisons_with_best(order: Decision, procedure: Cited, test: Cited) -> li
         )
     sentences.append((f"We recommend {which}{within}.",))
     if others > 1:
-        sentences.append(("Claims about pairs are ", *_family(order), "."))
+        sentences.append(("Statements about pairs are ", *_family(order), "."))
     return sentences
 
 

@@ -7,12 +7,20 @@ import io
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from markupsafe import Markup
 
-from bestofk._base.formatting import counted, duration, escaped, pvalue_text, rounded
+from bestofk._base.formatting import (
+    counted,
+    duration,
+    escaped,
+    interval_words as interval_text,
+    pvalue_text,
+    rounded,
+)
 from bestofk.data.tables.workbooks import as_text_cell
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence
@@ -309,12 +317,17 @@ _COSTS = ("cost", "tokens", "latency")
 _MEASURES = {
     "fit_time": "Fit", "predict_time": "Predict", "size": "Size", "cost": "Cost of 1,000",
     "tokens": "Tokens", "latency": "Latency", "battles": "Battles", "win_rate": "Won",
+    "low": "Mean from", "high": "To",
 }  # fmt: skip
 """Headings."""
 
 
 def measured_of(value: Any) -> dict[str, Mapping[str, Any]]:
     """Return what was measured besides the metric, by name and learner."""
+    if hasattr(value, "tested"):
+        # losses that are known up to intervals
+        ends = [{name: ends[k] for name, ends in value.means.items()} for k in (0, 1)]
+        return {} if ends[0] == ends[1] else {"low": ends[0], "high": ends[1]}
     if hasattr(value, "battles"):
         return {"battles": value.battles, "win_rate": value.win_rate}
     costs = getattr(value, "costs", {})
@@ -331,16 +344,25 @@ def pairs_table(evidence: Evidence) -> OutputTable:
     names, metric = evidence.names, evidence.metric
     winner = np.where(evidence.better < 0, evidence.first, evidence.second).tolist()
     better = [names[k] if shown else None for k, shown in zip(winner, evidence.better, strict=True)]
-    bounded = bool(np.isfinite([evidence.low, evidence.high]).any())
+    low, high = (cells_of(end) for end in metric.interval(evidence.low, evidence.high))
+    ends = [
+        (-inf if a is None else a, inf if b is None else b) for a, b in zip(low, high, strict=True)
+    ]
+    intervals = [interval_text(*end) for end in ends]
+    widths = sorted(b - a for a, b in ends if b - a < inf)
+    uncertainty = widths[len(widths) // 2] / 2 if widths else None
+    estimate = metric.difference(evidence.estimate).tolist()
     columns = [
         Column("a", "A", "name", [names[i] for i in evidence.first.tolist()]),
         Column("b", "B", "name", [names[j] for j in evidence.second.tolist()]),
-        Column("estimate", "A - B", "number", metric.difference(evidence.estimate).tolist()),
+        Column("estimate", "A - B", "number", estimate, numbers_of(estimate, uncertainty)),
     ]
+    bounded = any(intervals)
     if bounded:
-        ends = zip(("low", "high"), ("From", "To"),
-                   metric.interval(evidence.low, evidence.high), strict=True)  # fmt: skip
-        columns += [Column(key, title, "number", cells_of(end)) for key, title, end in ends]
+        columns += [
+            Column("low", "", "number", low),
+            Column("high", "Interval", "number", high, intervals),
+        ]
     for key, title, p in (
         ("pvalue", "p", evidence.pvalue.tolist()),
         ("adjusted_pvalue", "Adjusted p", evidence.adjusted_pvalue.tolist()),

@@ -138,7 +138,10 @@ def _tables(subject: Subject, slices: Slices | None) -> list[OutputTable]:
     decision, scores = subject.decision, subject.scores
     tables = []
     if slices is not None:
-        tables.append(rows_table("slices", f"Slices by {slices.by}", slices._columns()))
+        columns = slices._columns()
+        bounds = sorted(bound for bound in columns["at_most"] if bound)
+        uncertainty = bounds[len(bounds) // 2] / 2 if bounds else None
+        tables.append(rows_table("slices", f"Slices by {slices.by}", columns, uncertainty))
     tables.append(learners_table(subject.record))
     if subject.choice is not None:
         tables += model_tables(subject.choice)

@@ -72,7 +72,9 @@ def bounds_note(order: Decision) -> str:
         return f"No bounds: the {order.noun}s have different numbers of {order.run_noun}s."
     if order.best is None:
         best = order.recommended
-        return "" if best is None else f"The verdicts compare with {called(best)}."
+        if best is None or not len(order.evidence):
+            return ""
+        return f"The verdicts compare with {called(best)}."
     if all(row.at_most is None for row in order.standings):
         return no_bound(order)
     level = level_words(order.alpha)
