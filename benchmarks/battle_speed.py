@@ -52,7 +52,7 @@ def peers() -> Iterator[Row]:
     words = np.array(["model_b", "tie", "model_a"])[outcome]
     frame = pd.DataFrame({"model_a": NAMES[first], "model_b": NAMES[second], "winner": words})
     decision = compare_battles(frame)
-    points = dict(zip(decision.ranking, decision.points, strict=True))
+    points = dict(zip(decision.decision.ranking, decision.outcome.points, strict=True))
     ours = best(lambda: compare_battles(frame), times=3)
     try:
         import evalica

@@ -17,15 +17,15 @@ TABLE = (
 )
 CASES = {
     "order-1000": f"{TABLE}t = table(1000, 10, 10); bk.compare_scores(t)\n"
-    "start = time.process_time(); bk.compare_scores(t).headline()",
+    "start = time.process_time(); bk.compare_scores(t).headline",
     "multitest-3000": f"{TABLE}t = table(3000, 5, 2); start = time.process_time()\n"
     "bk.compare_scores(t, prefer='listed', procedure='multitest')",
     "small-orders": f"{TABLE}tables = [table(5, 10, 10) for _ in range(200)]\n"
     "bk.compare_scores(tables[0])\n"
-    "start = time.process_time()\nfor t in tables: bk.compare_scores(t).headline()",
+    "start = time.process_time()\nfor t in tables: bk.compare_scores(t).headline",
     "import": "import time; start = time.process_time(); import bestofk",
     "first-order": f"import time; start = time.process_time()\n{TABLE}"
-    "bk.compare_scores(table(5, 10, 10)).headline()",
+    "bk.compare_scores(table(5, 10, 10)).headline",
     "help": "import contextlib, io, time; start = time.process_time()\n"
     "from bestofk.cli import main\n"
     "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"

@@ -62,7 +62,7 @@ def stopped_and_full(name: str, learners: Any, data: Any, **options: Any) -> Row
     full = bk.compare(learners, **options)
     end, end_cpu = time.perf_counter(), cpu_seconds()
     assert stopped.recommended == full.recommended, (stopped.recommended, full.recommended)
-    race = stopped.race
+    race = stopped.outcome.race
     assert race is not None
     risk = "exact" if race.exact else f"risk {race.risk:g}"
     share = (middle_cpu - cpu) / (end_cpu - middle_cpu)

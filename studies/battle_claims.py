@@ -68,8 +68,8 @@ def measured(name: str, tables: int, seed: int) -> str:
         except TableError:
             undefined += 1
             continue
-        ranks = decision.ranks
-        true = truth[[int(one) for one in decision.ranking]]
+        ranks = decision.decision.ranks
+        true = truth[[int(one) for one in decision.decision.ranking]]
         false += any(truth[int(a)] <= truth[int(b)] for a, b in decision.decision.claims)
         best = 1 + (true[None, :] > true[:, None]).sum(axis=1)
         worst = len(true) - (true[None, :] < true[:, None]).sum(axis=1)

@@ -178,7 +178,7 @@ def _pair_contradictions(decision: Decision) -> list[str]:
 
 def _headline_contradictions(decision: Decision) -> list[str]:
     """Return what the first sentences say that the table does not."""
-    text, rows = decision.headline(), decision.standings
+    text, rows = decision.headline, decision.standings
     best = decision.recommended
     if best is None:
         return [] if "contradict" in text else ["no recommendation and no reason"]
@@ -215,7 +215,7 @@ def main() -> None:
             kind = re.sub(r"\bm\d\b", "X", one)
             found[kind] += 1
             if found[kind] <= 3:
-                print(f"{one}: {case}\n    {decision.headline()}")
+                print(f"{one}: {case}\n    {decision.headline}")
     total = sum(found.values())
     print(f"{total} contradictions in {chosen.results:,} results. {dict(found)}")
 

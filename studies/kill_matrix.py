@@ -110,10 +110,10 @@ def _run(order: dict[str, Any]) -> int:
 
     def compared() -> int:
         study = comparison(order["store"], **order["options"])
-        failed = [cell.explain() for cell in study.failures]
+        failed = [cell.explain() for cell in study.outcome.failures]
         # written at once, because the reader does not wait
         part = Path(f"{order['answer']}.part")
-        part.write_text(json.dumps({"losses": study.losses.values.tolist(), "failed": failed}))
+        part.write_text(json.dumps({"losses": study.scores.values.tolist(), "failed": failed}))
         part.replace(order["answer"])
         return 0
 
@@ -366,7 +366,7 @@ def kill(kind: str, times: int, folder: Path, seed: int = 8) -> dict[str, Any]:
     function, number, pace = KINDS[kind]
     # import the module by name as the runs do: the name is part of a learner's fingerprint
     compare = importlib.import_module("kill_matrix").comparison
-    expected = compare(None, engine="serial").losses.values
+    expected = compare(None, engine="serial").scores.values
     runs = Runs(folder=folder, pace=pace)
     begin = time.monotonic()
     try:

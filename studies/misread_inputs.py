@@ -35,7 +35,7 @@ Reading = Callable[[np.random.Generator], bool]
 
 def claims(losses: object, **options: object) -> bool:
     try:
-        return bool(bk.compare_scores(losses, **options).claims)
+        return bool(bk.compare_scores(losses, **options).decision.claims)
     except BestOfKError:
         return False
 

@@ -65,7 +65,7 @@ def row(name: str, tables: int, rng: np.random.Generator) -> str:
         columns = {"model": ["A", "B"], kind: text}
         if kind == "score":
             columns["sd"] = [f"{sd:.{decimals}f}" for sd in scores.std(axis=1, ddof=1)]
-        tested = order_printed(pd.DataFrame(columns), n).tested
+        tested = order_printed(pd.DataFrame(columns), n).outcome.tested
         low, high = tested.pvalues[0]
         losses = 1 - scores[0], 1 - scores[1]
         result = mcnemar(*losses, exact="auto") if kind == "accuracy" else paired_t(*losses)

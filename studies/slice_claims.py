@@ -91,7 +91,7 @@ def outcome_of_compare(case: tuple[int, float], seed: int) -> tuple[bool, bool]:
     X[:, :2] *= np.where(part == 0, 1 - 2 * turned, 1.0)[:, None]
     learners = {"first": NearestMean(0), "last": NearestMean(2)}
     study = bk.compare(learners, X, y, by=part, progress=False, execution=SERIAL)
-    candidates = {one.name: one.decision.candidates for one in study.slices.slices}
+    candidates = {one.name: one.decision.candidates for one in study.outcome.slices.slices}
     best = {name: "last" if turned and name == "0" else "first" for name in candidates}
     found = turned > 0 and "first" not in candidates["0"]
     return any(best[name] not in candidates[name] for name in candidates), found

@@ -134,7 +134,7 @@ def run(setting: Setting, *, budget: float, slow: float, plan: str) -> Outcome:
         except bk.BestOfKError as refused:
             message = str(refused)
         late = time.monotonic() - begin - budget
-    rounds = 0 if study is None else study.losses.design.runs * study.losses.design.folds
+    rounds = 0 if study is None else study.scores.design.runs * study.scores.design.folds
     decided = study is not None and study.decision is not None
     return Outcome(setting=setting, late=late, rounds=rounds, decided=decided, message=message)
 

@@ -108,7 +108,7 @@ def test_listings_comparisons_and_reports_have_plugins(python, tmp_path):
         assert toy in out[verb]
         assert toy in [row["name"] for row in json.loads(out[f"{verb} as JSON"])[verb]]
     result = json.loads(out["compare"])
-    assert (result["procedure"], result["test"]) == ("lowest-mean", "toy-z")
+    assert (result["settings"]["procedure"], result["test"]) == ("lowest-mean", "toy-z")
     assert result["recommended"] == "nmc"
     text = re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))
     assert "The 5 folds are toys." in text

@@ -233,13 +233,13 @@ def test_texts_for_people_have_no_control_characters(tmp_path):
     losses = bk.Scores(list(table.values()), dims=("learner", "fold"), learners=list(table))
     (tmp_path / "d\x1b.csv").write_text("a\x1b[31m,class\n" + "x,y\nx\x1b,n\n" * 9)
     data = bk.read_data(tmp_path / "d\x1b.csv")
-    for text in (str(decision), repr(decision), decision.explain(), decision.headline(),
-                 decision.statements[0].text, losses.explain(), data.explain()):  # fmt: skip
+    for text in (str(decision), repr(decision), decision.explain(), decision.headline,
+                 losses.explain(), data.explain()):  # fmt: skip
         assert not set("\x1b\u202e") & set(text)
     learners = {"a\x1b[2J": "max", "b": "nmc"}
     execution = bk.Execution(progress=False, engine="serial")
     study = bk.compare(learners, "iris", cv="2x2", execution=execution)
-    assert "\x1b" not in str(study) + repr(study) + study.explain() + study.headline()
+    assert "\x1b" not in str(study) + repr(study) + study.explain() + study.headline
 
 
 class Shouts(DummyClassifier):
@@ -252,9 +252,9 @@ def test_messages_of_learners_have_no_control_characters():
     study = bk.compare(
         {"a": "max", "b": "nmc", "c": Shouts()}, "iris", cv="2x2", execution=execution
     )
-    (reason,) = {cell.reason for cell in study.failures}
+    (reason,) = {cell.reason for cell in study.outcome.failures}
     assert reason == "RuntimeError: \ufffd[2J\ufffd gone"
-    assert "\x1b" not in study.headline() + study._repr_html_()
+    assert "\x1b" not in study.headline + study._repr_html_()
 
 
 def test_an_xml_file_with_entities_is_refused(tmp_path):

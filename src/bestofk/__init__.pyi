@@ -17,6 +17,7 @@ from .decide.compare_scores import compare_scores as compare_scores
 from .decide.decision import Decision as Decision
 from .decide.power.result import SampleSize as SampleSize
 from .decide.power.sizes import sample_size as sample_size
+from .decide.result import Result as Result
 from .decide.settings import Settings as Settings
 from .decide.stopping.items import (
     SettledItems as SettledItems,

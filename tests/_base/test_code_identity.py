@@ -67,7 +67,7 @@ def cells(learner, store):
         {"mine": learner, "other": GaussianNB()}, X, Y, cv="2x2", store=store, progress=False,
         execution=bk.Execution(engine="serial"),
     )  # fmt: skip
-    assert not study.failures
+    assert not study.outcome.failures
     with open_store(store) as opened:
         return opened.n_cells()
 

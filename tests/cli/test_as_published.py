@@ -5,9 +5,9 @@ import json
 
 def test_compare_uses_the_papers_learners_plan_test_and_preference(run):
     found = json.loads(run("compare", "iris", "--as-published", "--json")[1])
-    assert set(found["ranking"]) == {"max", "nmc", "logistic", "c4.5", "nn"}
-    assert (found["procedure"], found["test"]) == ("multitest", "5x2cv-t")
-    assert found["correction"] == "bonferroni"
+    assert set(found["order"]) == {"max", "nmc", "logistic", "c4.5", "nn"}
+    assert (found["settings"]["procedure"], found["test"]) == ("multitest", "5x2cv-t")
+    assert found["settings"]["correction"] == "bonferroni"
 
 
 def test_contradictions_are_refused(run):

@@ -32,9 +32,9 @@ def test_a_file_replaces_options_and_the_command_line_wins(run, config):
     first = json.loads(run(*typed, "--alpha", "0.01")[1])
     second = json.loads(run("compare", "--config", "study.toml", "--json", "-q")[1])
     third = json.loads(run("compare", "--config", "study.toml", "--alpha", "0.1", "--json")[1])
-    assert (first["alpha"], second["alpha"], third["alpha"]) == (0.01, 0.01, 0.1)
-    assert first["table"] == second["table"]
-    assert second["by_preference"] == ["max", "nmc"]
+    assert tuple(one["settings"]["alpha"] for one in (first, second, third)) == (0.01, 0.01, 0.1)
+    assert first["headline"] == second["headline"]
+    assert second["settings"]["prefer"] == ["max", "nmc"]
 
 
 def test_the_stored_command_repeats_the_study_without_the_file(run, config):
@@ -42,7 +42,7 @@ def test_the_stored_command_repeats_the_study_without_the_file(run, config):
     assert run("compare", "--config", "study.toml", "-q")[0] == 0
     from bestofk.run.open_study import open_study
 
-    command = open_study("s.db").record.command
+    command = open_study("s.db").outcome.record.command
     assert "--config" not in command
     assert command[:3] == ("bestofk", "compare", "iris")
     assert ("--alpha", "0.01") in pairwise(command)

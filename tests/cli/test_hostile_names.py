@@ -107,9 +107,9 @@ def test_reports_and_tables(table, tmp_path, capfd) -> None:
     assert [c for c in has_control(page) if c < "\xa0" and c != "\t"] == []
     losses = bestofk.read_scores(table, higher_is_better=False)
     order = bestofk.compare_scores(losses)
-    from bestofk.report.tables import table_of
+    from bestofk.report.tables import learners_table
 
-    shown = table_of(order)
+    shown = learners_table(order.outcome)
     for row in csv.reader(io.StringIO(shown.to_csv(), newline="")):
         assert not any(cell[:1] in set("=@\t\r\uff1d") for cell in row)
         assert not any(c < " " and c not in "\n\t\r" for cell in row for c in cell)
@@ -172,7 +172,7 @@ def test_terminals_of_other_encodings(encoding, table, fork_server) -> None:
     if encoding == "ascii":
         assert said.isascii()
         assert as_json.isascii()
-    assert "名前" in json.loads(as_json)["ranking"]
+    assert "名前" in json.loads(as_json)["order"]
 
 
 def test_everything_printed_goes_one_way() -> None:

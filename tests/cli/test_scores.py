@@ -23,14 +23,13 @@ def test_order_as_json_is_one_object(run, scores):
     assert held["recommended"] == "large"
     assert held["candidates"] == ["large"]
     assert held["pairs"] is None
-    assert held["preference"] == "none"
     assert held["version"] == bestofk.__version__
 
 
 def test_the_pairs_are_a_second_view(run, scores):
     (pair,) = json.loads(run("scores", scores, "--json", "--pairs")[1])["pairs"]
-    assert (pair["better"], pair["rejected"]) == ("large", True)
-    _, out, _ = run("scores", scores, "--pairs", "--pairs")
+    assert pair["better"] == "large"
+    _, out, _ = run("scores", scores, "--pairs")
     first, pairs, ranks = (out.index(text) for text in ("Use large", "1 pair by", "Of 2 learners"))
     assert first < pairs < ranks
     # the claim orders the two, so both ranks are certain
@@ -53,9 +52,8 @@ def test_order_takes_roles_direction_and_preference(run, scores, tmp_path):
     assert (code, out, err) == (0, "small\nlarge\n", "")
     _, out, _ = run(*arguments, "--lower-is-better", "--prefer", "small, large", "--json")
     held = json.loads(out)
-    assert held["by_preference"] == ["small", "large"]
-    assert held["preference"] == "stated"
-    assert held["edges"] == [["small", "large"]]
+    assert held["settings"]["prefer"] == ["small", "large"]
+    assert held["recommended"] == "large"
 
 
 def test_a_direction_that_nothing_tells_is_refused_with_both_options(run, scores):
@@ -77,7 +75,7 @@ OPTIONS = {
     "--alpha 0.2": ("alpha", 0.2),
     "--margin 0.05": ("margin", 0.05),
     "--set rope=0.01": ("rope", 0.01),
-    "--prefer dummy,1-nn": ("preference", "stated"),
+    "--prefer dummy,1-nn": ("prefer", ["dummy", "1-nn"]),
 }
 
 
@@ -86,17 +84,17 @@ def test_every_option_reaches_the_decision(run, option):
     name, value = OPTIONS[option]
     code, out, err = run("scores", "breast-cancer-10x10", *option.split(), "--json")
     assert (code, err) == (0, "")
-    assert json.loads(out)[name] == value
+    assert json.loads(out)["settings"][name] == value
 
 
 def test_families_on_the_command_line(run):
     asked = ["scores", "breast-cancer-10x10", "--json", "--pairs"]
     _, out, _ = run(*asked, "--set", "family=control", "--set", "control=1-nn")
     held = json.loads(out)
-    assert (held["family"], len(held["pairs"])) == ("control", 5)
+    assert (held["settings"]["family"], len(held["pairs"])) == ("control", 5)
     _, out, _ = run(*asked, "--set", "family=preference", "--prefer", "listed")
     held = json.loads(out)
-    assert (held["family"], held["preference"]) == ("preference", "stated")
+    assert held["settings"]["family"] == "preference"
 
 
 @pytest.mark.parametrize(
@@ -120,8 +118,8 @@ def test_the_text_is_the_explanation_around_the_table(run):
 
     _, out, _ = run("scores", "breast-cancer-10x10", "--explain")
     decision = compare_scores(read_scores("breast-cancer-10x10"))
-    assert out.splitlines()[0] == decision.headline()
-    rest = "\n".join(one.text for one in decision.statements if one.kind != "verdict")
+    assert out.splitlines()[0] == decision.headline
+    rest = "\n".join(one.text for one in decision.decision.statements if one.kind != "verdict")
     assert out.index("recommended") < out.index(rest)
 
 

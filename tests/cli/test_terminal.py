@@ -20,6 +20,7 @@ def decision():
 
 def shown(decision, width, **options):
     out = Console(file=io.StringIO(), width=width, **options)
+    decision = decision.decision
     out.print(learner_table(decision, shown_columns(decision, width)))
     return out.file.getvalue()
 
@@ -44,7 +45,7 @@ def test_the_table_fits_and_keeps_the_bounds_and_verdicts(decision, width):
     assert ("mean error rate" in titles) == (width >= 72)
     assert ("worse than the best by" in titles) == (width >= 80)
     # the bounds of `Decision.standings`, rounded outwards
-    standing = decision.standings[1]
+    standing = decision.decision.standings[1]
     low, high = (float(word) for word in re.findall(r"([.\d]+) to ([.\d]+)", rows[1])[0])
     assert low <= standing.at_least < low + 0.001
     assert high - 0.001 < standing.at_most <= high
@@ -64,7 +65,7 @@ def test_with_a_preference_the_rows_are_in_the_order_of_the_decision():
     assert [line.split()[0] for line in shown(decision, 120).splitlines()[1:]] == [
         ">", "dear", "poor"
     ]  # fmt: skip
-    assert decision.by_mean[0] == "dear"
+    assert decision.decision.by_mean[0] == "dear"
 
 
 def test_verdicts_have_words_and_colours():
@@ -154,9 +155,9 @@ def test_the_answer_is_the_verdict_the_table_and_how_sure(
     assert max(map(len, out.splitlines())) <= width
     # no word of the verdict is broken, and nothing precedes it
     verdict, table, rest = (part.splitlines() for part in re.split(r"\n *\n", out))
-    assert " ".join(verdict) == decision.headline()
+    assert " ".join(verdict) == decision.headline
     rows = [next(name for name in SIX if name in line) for line in table[-6:]]
-    assert rows == [row.name for row in decision.standings]
+    assert rows == [row.name for row in decision.decision.standings]
     (marked,) = (line for line in table if line.startswith(">"))
     assert f" {decision.recommended} " in marked
     starts = [line.partition(":")[0] for line in rest if line[0] != " "]

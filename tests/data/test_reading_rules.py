@@ -89,13 +89,13 @@ def test_a_file_and_its_frame_give_the_same_study(case, tmp_path):
     learners = ["max", "nmc", "DecisionTreeClassifier(random_state=0)"]
     one = bk.compare(learners, file, "ill", **options)
     other = bk.compare(learners, pd.read_csv(file), "ill", **options)
-    np.testing.assert_array_equal(one.losses.values, other.losses.values)
+    np.testing.assert_array_equal(one.scores.values, other.scores.values)
     assert one.explain() == other.explain()
-    assert one.live.datasets[0].fingerprint == other.live.datasets[0].fingerprint
+    assert one.outcome.live.datasets[0].fingerprint == other.outcome.live.datasets[0].fingerprint
     # deployed models read raw rows in the same way
     raw = pd.read_csv(file).drop(columns="ill")
-    for name in one.losses.learners:
-        model = one.refit(name)
+    for name in one.scores.learners:
+        model = one.fit_recommended(name)
         np.testing.assert_array_equal(model.predict(raw[:3]), model.predict(raw)[:3])
 
 

@@ -92,8 +92,8 @@ def test_stated_task_of_a_study(whole, data):
         ["max", "nmc"], *given, **QUICK, execution=bk.Execution(task="classification")
     )
     choice = ", the last column (44 classes)," if data == "data" else " (44 classes)"
-    assert study.assumed == (f"Predicting 'y'{choice} from 2 columns, 60 rows.",)
-    assert study.losses.metric.name == "error"
+    assert study.outcome.assumed == (f"Predicting 'y'{choice} from 2 columns, 60 rows.",)
+    assert study.scores.metric.name == "error"
     with pytest.raises(ArgumentError, match="'iris' is a data set for classification; got task"):
         bk.compare(
             ["max", "nmc"], bk.read_data("iris"), **QUICK, execution=bk.Execution(task="regression")

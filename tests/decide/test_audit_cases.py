@@ -13,21 +13,20 @@ SEVEN = np.repeat([[0.90], [0.50], [0.40], [0.30], [0.10]], 7, axis=1)
 @pytest.mark.parametrize("prefer", [None, "listed", ["a", "b", "c", "d", "e"]])
 def test_a_learner_that_loses_by_eighty_points_is_never_recommended(on_data_sets, prefer):
     decision = bk.compare_scores(on_data_sets(SEVEN), prefer=prefer)
-    assert decision.recommended == decision.smallest_mean == "e"
+    assert decision.recommended == decision.decision.smallest_mean == "e"
     assert decision.test == "skew-corrected-t"
-    assert decision.decidable
-    assert {row.verdict for row in decision.standings} == {"recommended", "ruled out"}
+    assert decision.decision.decidable
+    assert {row.verdict for row in decision.decision.standings} == {"recommended", "ruled out"}
     assert decision.candidates == ("e",)
 
 
 def test_seven_data_sets_cannot_decide_between_five_learners_by_ranks(on_data_sets):
     decision = bk.compare_scores(on_data_sets(SEVEN), test="wilcoxon")
-    assert not decision.decidable
-    assert decision.claims == ()
+    assert not decision.decision.decidable
+    assert decision.decision.claims == ()
     # each of four comparisons has p >= 2 / 2^7
-    assert decision.smallest_possible == pytest.approx(4 * 2 / 2**7)
-    assert decision.headline().startswith("Nothing can be ruled out: with seven data sets")
-    assert decision.to_dict()["decidable"] is False
+    assert decision.decision.smallest_possible == pytest.approx(4 * 2 / 2**7)
+    assert decision.headline.startswith("Nothing can be ruled out: with seven data sets")
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -48,7 +48,7 @@ def test_candidates_and_bounds_by_definition(means, alpha):
     losses = table(means)
     decision = bk.compare_scores(losses, test="paired-t", alpha=alpha)
     candidates, at_least, at_most = by_definition(losses, alpha)
-    rows = {row.name: row for row in decision.standings}
+    rows = {row.name: row for row in decision.decision.standings}
     assert set(decision.candidates) == {f"m{k}" for k in candidates}
     for k in range(len(means)):
         assert rows[f"m{k}"].at_least == pytest.approx(at_least[k], abs=1e-12)
@@ -62,7 +62,7 @@ def test_two_learners_get_the_two_sided_test_with_its_interval_cut_at_zero():
         result = ttest_rel(x[1], x[0])
         low, high = result.confidence_interval(0.95)
         decision = bk.compare_scores(losses, test="paired-t")
-        rows = {row.name: row for row in decision.standings}
+        rows = {row.name: row for row in decision.decision.standings}
         assert (len(decision.candidates) == 1) == (result.pvalue <= 0.05)
         if result.pvalue <= 0.05 and low > 0:
             assert (rows["m1"].at_least, rows["m1"].at_most) == pytest.approx((low, high))
@@ -74,14 +74,14 @@ def test_two_learners_get_the_two_sided_test_with_its_interval_cut_at_zero():
 def test_verdicts_and_order_follow_the_preference():
     losses = table((0.20, 0.21, 0.30, 0.205), sd=0.01)
     decision = bk.compare_scores(losses, prefer=["m2", "m3", "m1", "m0"])
-    verdicts = {row.name: row.verdict for row in decision.standings}
+    verdicts = {row.name: row.verdict for row in decision.decision.standings}
     assert verdicts == {
         "m3": RECOMMENDED, "m1": RULED_OUT, "m0": MAY_BE_BEST, "m2": RULED_OUT,
     }  # fmt: skip
-    assert decision.ranking == tuple(row.name for row in decision.standings)
+    assert decision.decision.ranking == tuple(row.name for row in decision.decision.standings)
     decision = bk.compare_scores(losses, prefer=["m1", "m0"], margin=0.05)
     assert decision.recommended == "m1"
-    assert {row.name: row.verdict for row in decision.standings}["m3"] == WITHIN_MARGIN
+    assert {row.name: row.verdict for row in decision.decision.standings}["m3"] == WITHIN_MARGIN
 
 
 @settings(max_examples=60, deadline=None)
@@ -109,8 +109,8 @@ def test_claims_in_a_circle_leave_no_candidate_and_no_bound():
     decision = bk.compare_scores(losses, test="sign")
     assert decision.recommended is None
     assert decision.candidates == ()
-    assert all(row.at_most is None for row in decision.standings)
-    assert decision.headline() == (
+    assert all(row.at_most is None for row in decision.decision.standings)
+    assert decision.headline == (
         "The comparisons contradict each other, so no learner is the best by this test."
     )
 
@@ -120,8 +120,8 @@ def test_few_units_rule_out_nothing_and_say_so():
     decision = bk.compare_scores(losses, test="sign")
     assert len(decision.candidates) == 3
     # 2 / 2^5 times 2 comparisons
-    assert "Nothing can be ruled out" in decision.headline()
-    assert "(p = 0.12)" in decision.headline()
+    assert "Nothing can be ruled out" in decision.headline
+    assert "(p = 0.12)" in decision.headline
 
 
 def test_empty_and_unknown_intervals_give_no_bound():
@@ -166,7 +166,7 @@ def test_many_tables_have_the_candidates_and_bounds_of_each():
     many = order_many(losses, prefer="listed", margin=0.02)
     for number in range(6):
         one = bk.compare_scores(losses[number], prefer="listed", margin=0.02)
-        rows = {row.name: row for row in one.standings}
+        rows = {row.name: row for row in one.decision.standings}
         assert set(np.flatnonzero(many.candidates[number])) == set(one.candidates)
         assert many.recommended[number] == one.recommended
         assert many.at_most[number].tolist() == pytest.approx([rows[k].at_most for k in range(3)])

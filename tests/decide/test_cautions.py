@@ -43,41 +43,43 @@ def test_an_unstable_learner_is_named_by_its_losses():
     # V = 2 * .21 / 200 = .0021, so VT of m1 is .1^2 = 5 V
     decision = bk.compare_scores(nested_fits([0.0, 0.1, 0.0]))
     assert decision.test == "nested-cv-t"
-    assert "the error of m1 depends on a few training rows" in decision.caution
-    both = bk.compare_scores(nested_fits([0.1, 0.1, 0.0], runs=5)).caution
+    assert "the error of m1 depends on a few training rows" in decision.decision.caution
+    both = bk.compare_scores(nested_fits([0.1, 0.1, 0.0], runs=5)).decision.caution
     assert "the error of m1 and m0 depends" in both  # in the order of their means
-    assert bk.compare_scores(nested_fits([0.0, 0.0, 0.0])).caution == ""
-    slight = bk.compare_scores(nested_fits([0.02, 0.02, 0.02], runs=3)).caution
+    assert bk.compare_scores(nested_fits([0.0, 0.0, 0.0])).decision.caution == ""
+    slight = bk.compare_scores(nested_fits([0.02, 0.02, 0.02], runs=3)).decision.caution
     assert "training rows" not in slight
 
 
 def test_the_corrected_test_has_no_caution_without_data_that_show_a_reason():
-    assert bk.compare_scores(FOLDS, test="corrected-repeated-kfold-t").caution == ""
+    assert bk.compare_scores(FOLDS, test="corrected-repeated-kfold-t").decision.caution == ""
 
 
 @pytest.mark.parametrize("n", [3, 11, 29, 59, 120])
 def test_few_data_sets_alone_are_no_caution(n):
-    assert bk.compare_scores(over_data_sets(n)).caution == ""
-    assert bk.compare_scores(over_data_sets(n, learners=5)).caution == ""
+    assert bk.compare_scores(over_data_sets(n)).decision.caution == ""
+    assert bk.compare_scores(over_data_sets(n, learners=5)).decision.caution == ""
 
 
 def test_extremely_skewed_data_sets_give_a_caution_with_one_rate():
     decision = bk.compare_scores(over_data_sets(40, skewed=True, sigma=3.0))
-    assert decision.caution.startswith("The differences are extremely skewed (one of 40 data sets")
+    assert decision.decision.caution.startswith(
+        "The differences are extremely skewed (one of 40 data sets"
+    )
     # 11 percent at 30 data sets and 10 at 200
-    assert "about 11 percent of such results are wrong instead of 5." in decision.caution
-    assert decision.caution in decision.explain()
+    assert "about 11 percent of such results are wrong instead of 5." in decision.decision.caution
+    assert decision.decision.caution in decision.explain()
 
 
 def test_skewed_data_sets_give_a_caution_to_tests_that_ignore_it():
     table = over_data_sets(40, skewed=True)
     for test in ("paired-t", "permutation"):
-        caution = bk.compare_scores(table, test=test).caution
+        caution = bk.compare_scores(table, test=test).decision.caution
         assert f"which {test} ignores" in caution
         assert "skew-corrected-t" in caution
-        assert bk.compare_scores(over_data_sets(40), test=test).caution == ""
-    assert bk.compare_scores(table, test="wilcoxon").caution == ""
-    assert bk.compare_scores(table).caution == ""
+        assert bk.compare_scores(over_data_sets(40), test=test).decision.caution == ""
+    assert bk.compare_scores(table, test="wilcoxon").decision.caution == ""
+    assert bk.compare_scores(table).decision.caution == ""
 
 
 def test_rates_are_interpolated_for_the_number_of_units():
@@ -99,23 +101,23 @@ FOLDS = bk.Scores(np.random.default_rng(1).random((3, 10, 10)), learners=["a", "
 
 def test_uncalibrated_degrees_of_freedom():
     decision = bk.compare_scores(FOLDS, test="use-all-data")
-    assert "about 55 percent of such results are wrong" in decision.caution
+    assert "about 55 percent of such results are wrong" in decision.decision.caution
     assert "Its t distribution has 99 degrees of freedom" in decision.explain()
     given = bk.compare_scores(FOLDS, test="use-all-data", df=10)
-    assert given.caution == ""
+    assert given.decision.caution == ""
     assert "10 degrees of freedom" in given.explain()
     with pytest.warns(bk.BestOfKWarning, match="nearest measurement"):
-        assert bk.compare_scores(FOLDS, test="use-all-data", df="calibrated").caution == ""
-    assert bk.compare_scores(FOLDS, test="sorted-runs").caution == ""
+        assert bk.compare_scores(FOLDS, test="use-all-data", df="calibrated").decision.caution == ""
+    assert bk.compare_scores(FOLDS, test="sorted-runs").decision.caution == ""
 
 
 def test_tables_of_folds_carry_no_caution_about_unknown_learners():
-    assert bk.compare_scores(FOLDS).caution == ""
+    assert bk.compare_scores(FOLDS).decision.caution == ""
     halves = bk.Scores(np.random.default_rng(1).random((2, 5, 2)), design="5x2")
     for test in ("auto", "5x2cv-t"):
         decision = bk.compare_scores(halves, test=test)
-        assert decision.caution == ""
-        assert np.isfinite(decision.evidence.low).all()
+        assert decision.decision.caution == ""
+        assert np.isfinite(decision.decision.evidence.low).all()
     study = bk.compare(["nmc", "nn"], "iris", cv="5x2", progress=False)
     assert study.decision.caution == ""
     assert "need a plan like 5x5+nested" in study.decision.test_choice.notes[0]
@@ -133,9 +135,9 @@ def test_training_runs_have_a_note_and_no_caution():
     for counts in ((5, 5), (10, 2), (60, 60)):
         decision = bk.compare_scores(training_runs(*counts))
         assert decision.test == "skew-corrected-welch-t"
-        assert decision.caution == ""
-        assert np.isfinite(decision.evidence.low).all()
-        (note,) = decision.test_choice.notes
+        assert decision.decision.caution == ""
+        assert np.isfinite(decision.decision.evidence.low).all()
+        (note,) = decision.decision.test_choice.notes
         assert note.startswith("The runs share one test set")
 
 
@@ -166,7 +168,7 @@ def nested(rows, *, zero_one):
 def test_pvalues_and_intervals_are_widened_alike(losses, factor):
     """The factors are those of docs/methods/intervals.md."""
     decision = bk.compare_scores(losses)
-    evidence, choice = decision.evidence, decision.test_choice
+    evidence, choice = decision.decision.evidence, decision.decision.test_choice
     assert choice.arguments.get("widened", 1.0) == pytest.approx(factor)
     plain = choice.function(
         evidence.values[evidence.first], evidence.values[evidence.second],
@@ -181,7 +183,8 @@ def test_pvalues_and_intervals_are_widened_alike(losses, factor):
 
 def test_given_degrees_of_freedom_are_those_of_the_plain_test():
     assert (
-        "widened" not in bk.compare_scores(nested(100, zero_one=False), df=9).test_choice.arguments
+        "widened"
+        not in bk.compare_scores(nested(100, zero_one=False), df=9).decision.test_choice.arguments
     )
 
 
@@ -193,7 +196,7 @@ def test_a_left_skewed_best_of_twelve_data_sets_is_covered():
         losses = rng.normal(scale=0.5, size=(2, 12))
         losses[0] -= rng.lognormal(size=12) - np.exp(0.5)
         decision = bk.compare_scores(bk.Scores(losses, dims=("learner", "dataset")))
-        covered += decision.evidence.low[0] <= 0.0 <= decision.evidence.high[0]
+        covered += decision.decision.evidence.low[0] <= 0.0 <= decision.decision.evidence.high[0]
     # the standard error of 600 studies is 0.9 percent
     assert covered / 600 >= 0.93
 
@@ -210,20 +213,20 @@ def test_windows_that_depend_on_each_other():
     sizes = {"n_train": tuple(range(10, 510, 10)), "n_test": (10,) * 50}
     decision = bk.compare_scores(windows(0.9, **sizes))
     assert decision.test == "corrected-resampled-t"
-    assert "lag-1 autocorrelation 0." in decision.caution
-    assert "ewc-t" in decision.caution
-    assert bk.compare_scores(windows(0.0, **sizes)).caution == ""
+    assert "lag-1 autocorrelation 0." in decision.decision.caution
+    assert "ewc-t" in decision.decision.caution
+    assert bk.compare_scores(windows(0.0, **sizes)).decision.caution == ""
 
 
 def test_series_that_depend_on_each_other_have_wider_intervals_and_no_caution():
     decision = bk.compare_scores(windows(0.9))
     assert decision.test == "ewc-t"
-    assert decision.caution == ""
+    assert decision.decision.caution == ""
     values = windows(0.9).values.reshape(2, -1)
     plain = bk.pairwise.ewc_t(*values)
     # the series may have the information of one independent loss
-    assert decision.evidence.standard_error[0] > 2 * plain.standard_error
-    assert bk.compare_scores(windows(0.0)).caution == ""
+    assert decision.decision.evidence.standard_error[0] > 2 * plain.standard_error
+    assert bk.compare_scores(windows(0.0)).decision.caution == ""
 
 
 def test_slow_changes_of_a_short_series_give_a_caution():
@@ -232,7 +235,7 @@ def test_slow_changes_of_a_short_series_give_a_caution():
     losses = bk.Scores(
         np.stack([d, np.zeros(100)])[:, None], design=bk.Design(kind="time", folds=100)
     )
-    caution = bk.compare_scores(losses).caution
+    caution = bk.compare_scores(losses).decision.caution
     assert re.match("The differences change slowly: 100 losses are worth about [0-9]+ ", caution)
     assert "about 20 percent of such results are wrong" in caution
 
@@ -252,14 +255,17 @@ def test_tables_of_rows_in_order_of_time_are_series():
         decision = bk.compare_scores(table, higher_is_better=False, design=design)
         assert decision.test == "ewc-t"
         np.testing.assert_array_equal(
-            decision.evidence.pvalue, bk.compare_scores(windows(0.9)).evidence.pvalue
+            decision.decision.evidence.pvalue,
+            bk.compare_scores(windows(0.9)).decision.evidence.pvalue,
         )
 
 
 def of_items(scores, clusters=None, test="cluster-t"):
     labels = np.arange(scores.shape[1]) if clusters is None else clusters
     losses = bk.Scores(1.0 - scores, dims=("learner", "instance"), learners=["a", "b"])
-    return bk.compare_scores(losses, test=clustered_choice(test, clusters=labels, unit=1.0)).caution
+    return bk.compare_scores(
+        losses, test=clustered_choice(test, clusters=labels, unit=1.0)
+    ).decision.caution
 
 
 def test_few_items_of_a_model_with_scores_at_one_end_give_a_caution():
@@ -288,8 +294,8 @@ def test_every_caution_has_a_measured_rate_for_this_number_of_units():
 def test_claims_on_one_test_set_are_about_the_fitted_models():
     values = np.random.default_rng(3).integers(0, 2, (2, 60))
     held_out = bk.compare_scores(bk.Scores(values, dims=("learner", "instance")))
-    assert "these fitted models" in held_out.select("evidence")[0].text
-    assert "mean loss of learners" in bk.compare_scores(FOLDS).select("evidence")[0].text
+    assert "these fitted models" in held_out.decision.select("evidence")[0].text
+    assert "mean loss of learners" in bk.compare_scores(FOLDS).decision.select("evidence")[0].text
     left_out = bk.compare(["nn", "nmc"], "iris", cv="loo", test="bayle-cv-z", progress=False)
     assert "these fitted models" in left_out.decision.select("evidence")[0].text
     plan = bk.sample_size(instances=200, discordance=0.2, difference=0.1)

@@ -46,7 +46,7 @@ TABLES = {
 def test_auto_takes_the_test_of_the_contract(name):
     decision = bk.compare_scores(TABLES[name])
     assert decision.test == name
-    assert "chosen for" in decision.test_reason
+    assert "chosen for" in decision.decision.test_reason
     assert name in decision.explain()
 
 
@@ -87,7 +87,7 @@ def test_every_test_is_taken_or_refused_by_its_registry_entry(name, test):
         choice = choose_test(problem, test, one_sided=False)
         assert choice.name == test
         decision = bk.compare_scores(losses, test=test)
-        assert np.isfinite(decision.evidence.pvalue).all()
+        assert np.isfinite(decision.decision.evidence.pvalue).all()
         assert decision.explain()
     else:
         with pytest.raises(DesignError) as refusal:
@@ -120,7 +120,7 @@ def test_sizes_come_from_the_design():
     # 100 rows, and losses that are not error rates
     widened = 1 + 2.4 / 100**0.5
     by_hand = bk.pairwise.corrected_resampled_t(x[0], x[1], n_train=90, n_test=10, widened=widened)
-    assert decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
+    assert decision.decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
 
 
 def test_unknown_sizes_are_said():
@@ -135,7 +135,7 @@ def test_df_reaches_the_test():
     decision = bk.compare_scores(losses, test="use-all-data", df=4, prefer="listed")
     x = losses.values[:, 0, :, :, 0]
     by_hand = bk.papers.stats.repeated_kfold_t(x[0], x[1], df=4)
-    assert decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
+    assert decision.decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
     with pytest.raises(ArgumentError, match="df does not apply"):
         bk.compare_scores(TABLES["skew-corrected-t"], df=4)
 
@@ -151,7 +151,7 @@ def test_calibrated_df_is_named_in_the_verdict():
         decision = bk.compare_scores(losses, test="use-all-data", df="calibrated")
     assert "The df of 10 is calibrated: use-all-data on 10 x 10 folds" in decision.explain()
     ten = bk.compare_scores(losses, test="use-all-data", df=10)
-    np.testing.assert_array_equal(decision.evidence.pvalue, ten.evidence.pvalue)
+    np.testing.assert_array_equal(decision.decision.evidence.pvalue, ten.decision.evidence.pvalue)
     with pytest.warns(bk.BestOfKWarning, match="using the nearest measurement"):
         bk.compare_scores(table(runs=3, folds=4), test="use-all-data", df="calibrated")
     with pytest.raises(ArgumentError, match="df='calibrated' applies to use-all-data"):
@@ -161,8 +161,8 @@ def test_calibrated_df_is_named_in_the_verdict():
 def test_rope_reaches_a_bayesian_test():
     losses = TABLES["corrected-repeated-kfold-t"]
     decision = bk.compare_scores(losses, test="correlated-t", rope=10.0)
-    assert decision.edges == ()
-    assert all(pair.pvalue == pytest.approx(1) for pair in decision.evidence)
+    assert decision.decision.edges == ()
+    assert all(pair.pvalue == pytest.approx(1) for pair in decision.decision.evidence)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +178,10 @@ def test_a_function_serves_as_a_test(function):
     losses = table(folds=9)
     decision = bk.compare_scores(losses, test=function, procedure="multitest")
     kfold = bk.compare_scores(losses, test="kfold-t", procedure="multitest")
-    np.testing.assert_allclose(decision.evidence.pvalue, kfold.evidence.pvalue, rtol=1e-9)
-    assert decision.headline() == kfold.headline()
+    np.testing.assert_allclose(
+        decision.decision.evidence.pvalue, kfold.decision.evidence.pvalue, rtol=1e-9
+    )
+    assert decision.headline == kfold.headline
 
 
 def test_a_function_that_returns_no_pvalue_is_refused():
@@ -223,7 +225,10 @@ class TestDesignsThatTheNumberOfFoldsSuggests:
         with pytest.raises(DesignError, match="50 splits may come from several") as refusal:
             bk.compare_scores(make(self.VALUES))
         assert "design='10x5'" in str(refusal.value)
-        assert bk.compare_scores(bk.Scores(self.VALUES, design="10x5")).problem.design.runs == 10
+        assert (
+            bk.compare_scores(bk.Scores(self.VALUES, design="10x5")).decision.problem.design.runs
+            == 10
+        )
         assert bk.compare_scores(make(self.VALUES), test="kfold-t").test == "kfold-t"
 
     def test_the_refusal_survives_copies_of_the_table(self):
@@ -244,7 +249,7 @@ class TestDesignsThatTheNumberOfFoldsSuggests:
             == bk.compare_scores(self.VALUES[:, :10]).test
         )
         scores = bk.Scores(self.VALUES, datasets=[str(i) for i in range(50)])
-        assert bk.compare_scores(scores).problem.n_datasets == 50
+        assert bk.compare_scores(scores).decision.problem.n_datasets == 50
 
 
 def test_short_series_are_refused():

@@ -50,18 +50,17 @@ def table():
 def test_a_pair_is_tested_once_for_all_that_is_said_of_it(options, pairs):
     test = Counting()
     decision = bk.compare_scores(table(), test=test, **options)
-    family = decision.evidence.alternative
+    family = decision.decision.evidence.alternative
     # a table with itself would be the same pair twice
     assert test.asked == Counter(dict.fromkeys(test.asked, 1))
     assert len(test.asked) == pairs
-    decision.headline()
     decision.explain()
-    assert "low" in decision.evidence.to_frame()
-    assert np.isfinite(decision.evidence.standard_error).all()
+    assert "low" in decision.decision.evidence.to_frame()
+    assert np.isfinite(decision.decision.evidence.standard_error).all()
     # intervals and standard errors come from the same results
     assert len(test.asked) == pairs
     assert {alternative for _, alternative in test.asked} == {family}
-    decision.to_json()
+    decision.to_dict(pairs=True)
     render_report(decision)
     # the page tells the one-sided p-values too: other questions, each asked once
     assert max(test.asked.values()) == 1
@@ -76,4 +75,7 @@ def test_many_pairs_are_tested_in_blocks_and_give_the_same(monkeypatch):
     monkeypatch.setattr(pairs, "MAX_PAIRED_LOSSES", 0)
     blocks = bk.compare_scores(table(), prefer=NAMES)
     for name in ("pvalue", "adjusted_pvalue", "statistic", "low", "high", "standard_error"):
-        assert getattr(blocks.evidence, name).tolist() == getattr(held.evidence, name).tolist()
+        assert (
+            getattr(blocks.decision.evidence, name).tolist()
+            == getattr(held.decision.evidence, name).tolist()
+        )

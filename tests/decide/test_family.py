@@ -35,8 +35,8 @@ def test_the_control_family_adjusts_over_the_others_alone(cross_validated):
     table = cross_validated([0.24, 0.2, 0.21, 0.25], spread=0.03)
     control = bk.compare_scores(table, family="control", control="b")
     everybody = bk.compare_scores(table, family="all")
-    raw = {frozenset((pair.a, pair.b)): pair.pvalue for pair in everybody.evidence}
-    mine = [(pair, raw[frozenset((pair.a, pair.b))]) for pair in control.evidence]
+    raw = {frozenset((pair.a, pair.b)): pair.pvalue for pair in everybody.decision.evidence}
+    mine = [(pair, raw[frozenset((pair.a, pair.b))]) for pair in control.decision.evidence]
     assert len(mine) == 3
     assert all("b" in (pair.a, pair.b) for pair, _ in mine)
     assert [pair.pvalue for pair, _ in mine] == [p for _, p in mine]
@@ -47,7 +47,7 @@ def test_the_control_family_adjusts_over_the_others_alone(cross_validated):
 def test_pairs_without_the_control_are_not_tested(cross_validated):
     decision = bk.compare_scores(cross_validated([0.4, 0.2, 0.21]), family="control", control="a")
     assert decision.recommended == "b"
-    assert {one.name: one.verdict for one in decision.standings} == {
+    assert {one.name: one.verdict for one in decision.decision.standings} == {
         "a": "worse",
         "b": "recommended",
         "c": "not tested",
@@ -57,15 +57,15 @@ def test_pairs_without_the_control_are_not_tested(cross_validated):
 def test_in_the_papers_family_only_edges_are_claims(cross_validated):
     table = cross_validated([0.3, 0.2, 0.4])
     decision = bk.compare_scores(table, family="preference", prefer=["a", "b", "c"])
-    assert decision.claims == (("b", "a"),)
-    assert {one.name: one.verdict for one in decision.standings} == {
+    assert decision.decision.claims == (("b", "a"),)
+    assert {one.name: one.verdict for one in decision.decision.standings} == {
         "a": "worse",
         "b": "recommended",
         "c": "not tested",
     }
     # two-sided, c is shown to be worse too
     both = bk.compare_scores(table, family="all", prefer=["a", "b", "c"])
-    assert set(both.claims) == {("b", "a"), ("b", "c"), ("a", "c")}
+    assert set(both.decision.claims) == {("b", "a"), ("b", "c"), ("a", "c")}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,8 @@ def test_the_advice_works_when_typed(cross_validated):
         bk.compare_scores(table, family="control")
     name = re.search(r"control='([^']+)' or another", str(refusal.value))[1]
     assert (
-        bk.compare_scores(table, family="control", control=name).evidence.family.name == "control"
+        bk.compare_scores(table, family="control", control=name).decision.evidence.family.name
+        == "control"
     )
     # corrections that the sentence offers are taken
     for family, more in (("control", {"control": "nmc"}), ("preference", {"prefer": "listed"})):
@@ -109,8 +110,10 @@ def test_the_advice_works_when_typed(cross_validated):
             for offered in re.findall(r"'([a-z-]+)'", str(refusal.value).split("takes")[1]):
                 bk.compare_scores(table, family=family, correction=offered, **more)
     # a preference makes family='preference' possible, and so does family='all' without one
-    assert bk.compare_scores(table, family="preference", prefer="listed").claims is not None
-    assert bk.compare_scores(table, family="all").evidence.family.name == "all"
+    assert (
+        bk.compare_scores(table, family="preference", prefer="listed").decision.claims is not None
+    )
+    assert bk.compare_scores(table, family="all").decision.evidence.family.name == "all"
 
 
 @pytest.mark.parametrize("correction", [*CORRECTIONS])

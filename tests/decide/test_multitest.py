@@ -169,6 +169,9 @@ def test_a_pvalue_at_the_level_rejects(five_by_two, procedure):
     asked = {"procedure": procedure, "prefer": "listed", "test": one_in_twenty}
     at = bk.compare_scores(losses, correction="none", **asked)
     assert at.recommended == 1
-    assert {one.name: one.verdict for one in at.standings} == {1: "recommended", 0: "worse"}
+    assert {one.name: one.verdict for one in at.decision.standings} == {
+        1: "recommended",
+        0: "worse",
+    }
     below = bk.compare_scores(losses, correction="none", alpha=0.0499, **asked)
     assert below.recommended != 1

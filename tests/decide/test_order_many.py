@@ -76,6 +76,7 @@ def table_of(values, parts, design, at, names=NAMES):
 
 def assert_same(many, decisions):
     """Every field of `many` against the decision on every table."""
+    decisions = [getattr(one, "decision", one) for one in decisions]
     place = {name: at for at, name in enumerate(many.names)}
     assert len(many) == len(decisions)
     for at, one in enumerate(decisions):

@@ -68,7 +68,7 @@ def test_what_the_preference_is_reaches_the_result(cross_validated):
     table = cross_validated()
     for prefer, words in ((None, "none"), ("listed", "stated"), (["c"], "stated")):
         decision = bk.compare_scores(table, prefer=prefer)
-        assert str(decision.preference) == decision.to_dict()["preference"] == words
+        assert str(decision.decision.preference) == words
     assert "names 1 of 3; the others follow" in bk.compare_scores(table, prefer=["c"]).explain()
 
 
@@ -77,15 +77,17 @@ def test_without_a_preference_the_smallest_mean_is_recommended(cross_validated):
         means = np.random.default_rng(seed).normal(0.3, 0.02, 5)
         table = cross_validated(means, seed=seed, spread=0.03)
         decision = bk.compare_scores(table)
-        smallest = min(decision.means, key=decision.means.get)
-        assert decision.recommended == decision.smallest_mean == smallest
-        assert decision.ranking == tuple(sorted(decision.means, key=decision.means.get))
-        assert decision.steps == ()
+        smallest = min(decision.decision.means, key=decision.decision.means.get)
+        assert decision.recommended == decision.decision.smallest_mean == smallest
+        assert decision.decision.ranking == tuple(
+            sorted(decision.decision.means, key=decision.decision.means.get)
+        )
+        assert decision.decision.steps == ()
         assert decision.candidates[0] == smallest
         # MultiTest with the means as the preference gives the same
-        as_prior = bk.compare_scores(table, prefer=list(decision.ranking))
-        if not as_prior.edges:
-            assert as_prior.ranking == decision.ranking
+        as_prior = bk.compare_scores(table, prefer=list(decision.decision.ranking))
+        if not as_prior.decision.edges:
+            assert as_prior.decision.ranking == decision.decision.ranking
 
 
 costs = st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=7)

@@ -32,12 +32,16 @@ def test_statements_never_contradict_the_items():
         n = int(rng.integers(40, 600))
         ability = rng.uniform(0.2, 0.9, 3)
         wrong = (rng.random((3, n)) > ability[:, None]).astype(float)
-        known = bk.compare_scores(bk.Scores(wrong, dims=("learner", "instance"))).with_text_names()
+        known = bk.compare_scores(
+            bk.Scores(wrong, dims=("learner", "instance"))
+        ).decision.with_text_names()
         names = known.by_preference
         accuracy = {str(k): round(100 * (1 - wrong[k].mean()), 1) for k in range(3)}
         table = pd.DataFrame({"model": names, "accuracy": [accuracy[name] for name in names]})
         decision = order_printed(table, n)
-        for pair, (low, high) in zip(decision.tested.pairs, decision.tested.pvalues, strict=True):
+        for pair, (low, high) in zip(
+            decision.outcome.tested.pairs, decision.outcome.tested.pvalues, strict=True
+        ):
             p = known.evidence.pvalue[known.evidence.row(*pair)]
             assert low * (1 - 1e-12) <= p <= high * (1 + 1e-12)
         # what the table rules out, the items rule out, too
@@ -49,7 +53,7 @@ def test_statements_never_contradict_the_items():
                 assert exact.at_most <= row.at_most + 0.001
             # the observed difference from the best mean is inside
             assert row.at_most >= exact.mean - known.means[best] - 0.001
-        seen.add((len(decision.candidates), bool(decision.undecided())))
+        seen.add((len(decision.candidates), bool(decision.outcome.undecided())))
     assert {(1, False), (3, True)} <= seen
 
 
@@ -92,15 +96,15 @@ def test_the_printed_interval_covers_every_outcome():
 
 def test_shares_percent_errors_and_deviations_are_read():
     shares = TABLE.assign(accuracy=[0.713, 0.709, 0.55])
-    assert order_printed(shares, 1319).tested.pvalues == pytest.approx(
-        order_printed(TABLE, 1319).tested.pvalues
+    assert order_printed(shares, 1319).outcome.tested.pvalues == pytest.approx(
+        order_printed(TABLE, 1319).outcome.tested.pvalues
     )
     errors = pd.DataFrame({"model": ["A", "C"], "error rate": [0.287, 0.45]})
     assert order_printed(errors, 1319).recommended == "A"
     scores = pd.DataFrame({"model": ["A", "B"], "score": [3.61, 3.2], "sd": [0.9, 1.1]})
     assert order_printed(scores, 200).candidates == ("A",)
     few = order_printed(scores, 20)
-    assert few.candidates == few.undecided() == ("A", "B")
+    assert few.candidates == few.outcome.undecided() == ("A", "B")
     # 19 degrees of freedom, the largest error (2 + 0.1) / sqrt(20), means 0.41 + 0.01 apart
     bound = 0.42 + stats.t.ppf(0.975, 19) * (2.0 + 0.1) / np.sqrt(20)
     assert few.decision.standings[1].at_most == pytest.approx(bound)
@@ -154,7 +158,7 @@ def test_printed_zeros_and_percent_signs_count(tmp_path):
                 f"{name},{score}" for name, score in zip("AB", text.split(","), strict=True)
             )
         )
-        bounds[text] = order_printed(path, 100).tested.pvalues[0].tolist()
+        bounds[text] = order_printed(path, 100).outcome.tested.pvalues[0].tolist()
     # 10 disagreements in favour of A, or at most 30 against 20 (McNemar's chi-squared test)
     expected = [2 / 2**10, float(stats.chi2.sf((10 - 1) ** 2 / 50, 1))]
     assert bounds["0.80,0.70"] == bounds["80%,70%"] == pytest.approx(expected)

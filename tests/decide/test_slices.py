@@ -24,28 +24,25 @@ def frame():
 
 
 def test_each_slice_has_its_own_statement_at_its_share_of_alpha(frame):
-    slices = bk.decide.order_by(frame, "subject")
-    for one in slices.slices:
-        part = frame[frame.subject == one.name].drop(columns="subject")
+    result = bk.decide.order_by(frame, "subject")
+    for name, one in result.by_slice.items():
+        part = frame[frame.subject == name].drop(columns="subject")
         alone = bk.compare_scores(part, alpha=0.05 / 4)
-        assert one.decision.means == alone.means
-        assert one.decision.headline() == alone.headline()
+        assert one.headline == alone.headline
         assert one.to_dict()["table"] == alone.to_dict()["table"]
-    assert slices.alpha == 0.05
+    assert result.settings.alpha == 0.05
 
 
 def test_the_slice_in_which_the_recommended_model_is_ruled_out_comes_first(frame):
-    slices = bk.decide.order_by(frame, "subject")
-    assert slices.recommended == "A"
-    table = slices.to_frame()
-    assert table.subject[0] == "law"
-    assert "A" in table.ruled_out[0]
-    assert table.recommended.tolist() == ["B", "A", "A", "A"]
-    assert not table.ruled_out[1:].str.contains("A").any()
-    assert slices.headline() == (
+    result = bk.decide.order_by(frame, "subject")
+    assert result.recommended == "A"
+    assert [one.recommended for one in result.by_slice.values()] == ["B", "A", "A", "A"]
+    assert next(iter(result.by_slice)) == "law"
+    assert "A" not in result.by_slice["law"].candidates
+    assert (
         "Slices by subject: A is ruled out in 1 of 4 slices: law (95 % confidence for all slices "
         "at once)."
-    )
+    ) in result.explain()
 
 
 @pytest.mark.parametrize("verb", ["scores", "evals"])
@@ -55,8 +52,8 @@ def test_commands_print_the_slices(frame, verb, tmp_path, capsys):
     assert main([verb, path, "--by", "subject"]) == 0
     assert "A is ruled out in 1 of 4 slices: law" in " ".join(capsys.readouterr().out.split())
     assert main([verb, path, "--by", "subject", "--json"]) == 0
-    slices = json.loads(capsys.readouterr().out)["slices"]
-    assert (slices["slices"][0]["name"], slices["slices"][0]["recommended"]) == ("law", "B")
+    name, first = next(iter(json.loads(capsys.readouterr().out)["by_slice"].items()))
+    assert (name, first["recommended"]) == ("law", "B")
 
 
 def test_bad_columns_are_refused(frame, tmp_path, capsys):
@@ -73,11 +70,9 @@ def test_slices_that_cannot_be_tested_are_named(frame):
         [(model, 9000, "art", 1) for model in "ABC"],
         columns=["model", "item", "subject", "accuracy"],
     )
-    slices = bk.decide.order_by(pd.concat([frame, one_item]), "subject")
-    assert set(slices.left_out) <= {"art"}
-    assert {one.name for one in slices.slices} | set(slices.left_out) == {
-        "maths", "law", "code", "history", "art",
-    }  # fmt: skip
+    result = bk.decide.order_by(pd.concat([frame, one_item]), "subject")
+    assert {"maths", "law", "code", "history"} <= set(result.by_slice)
+    assert "art" in result.by_slice or "art: left out." in result.explain()
 
 
 def test_predictions_by_slice_and_the_report(tmp_path, capsys):
@@ -92,12 +87,12 @@ def test_predictions_by_slice_and_the_report(tmp_path, capsys):
     table.to_csv(path, index=False)
     command = ["scores", path, "--truth", "y", "--by", "part", "--report", str(page)]
     assert main([*command, "--json"]) == 0
-    stored = json.loads(capsys.readouterr().out)["slices"]
+    stored = json.loads(capsys.readouterr().out)["by_slice"]
     old = table[table.part == "old"]
     losses = pd.DataFrame({name: (old[name] != old.y).astype(float) for name in "ab"})
     expected = bk.compare_scores(losses.assign(item=np.arange(len(old))), higher_is_better=False)
-    rows = next(one["table"] for one in stored["slices"] if one["name"] == "old")
-    assert {row["name"]: row["mean"] for row in rows} == pytest.approx(expected.means)
+    rows = stored["old"]["table"]
+    assert {row["name"]: row["mean"] for row in rows} == pytest.approx(expected.decision.means)
     text = page.read_text()
     assert "Slices by part" in text
     assert main([*command[:-3], "absent"]) == 2

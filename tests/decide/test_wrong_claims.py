@@ -69,12 +69,12 @@ def test_what_the_text_rules_out_is_shown_to_be_worse(prefer):
         means = rng.normal(0.3, 0.03, (5, 1))
         table = bk.Scores(means + rng.normal(0, 0.03, (5, 10)), learners=names)
         order = bk.compare_scores(table, prefer=prefer, test="kfold-t")
-        out = {row.name for row in order.standings if row.verdict == "ruled out"}
+        out = {row.name for row in order.decision.standings if row.verdict == "ruled out"}
         named = [line for line in order.explain().splitlines() if line.startswith("Ruled out")]
         assert {name for name in names for line in named if f"{name} by " in line} == out
         assert out == set(names) - set(order.candidates)
         # a claim over all pairs is a claim of the K - 1 comparisons of the loser
-        assert {worse for _, worse in order.claims} <= out
+        assert {worse for _, worse in order.decision.claims} <= out
 
 
 def test_test_first_seldom_chooses_wrongly():

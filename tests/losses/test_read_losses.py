@@ -385,8 +385,8 @@ class TestArgumentsReachTheirStep:
     def test_reading_and_testing_from_one_call(self):
         how = {"higher_is_better": True, "columns": {"learner": "who"}}
         order = bk.compare_scores(self.FRAME, **how, design="5x2", test="5x2cv-t", alpha=0.01)
-        assert order.smallest_mean == "b"
-        assert order.test_choice.name == "5x2cv-t"
+        assert order.decision.smallest_mean == "b"
+        assert order.decision.test_choice.name == "5x2cv-t"
         advice = r"compare_scores has no argument 'higher': write higher_is_better=\.\.\.\."
         with pytest.raises(bk.ArgumentError, match=advice):
             bk.compare_scores(self.FRAME, **how, higher=True)
@@ -411,8 +411,8 @@ class TestArgumentsReachTheirStep:
 
     def test_arrays_are_losses_unless_stated(self):
         values = [[0.9, 0.92, 0.91], [0.5, 0.51, 0.55]]
-        assert bk.compare_scores(values).smallest_mean == 1
-        assert bk.compare_scores(values, higher_is_better=True).smallest_mean == "0"
+        assert bk.compare_scores(values).decision.smallest_mean == 1
+        assert bk.compare_scores(values, higher_is_better=True).decision.smallest_mean == "0"
         with pytest.raises(ArgumentError, match="got losses and higher_is_better=True: leave"):
             bk.compare_scores(bk.Scores(values), higher_is_better=True)
         with pytest.raises(ArgumentError, match="got an array and metric='auc': leave metric out"):

@@ -93,7 +93,7 @@ def test_unequal_numbers_of_splits(run, tmp_path):
     note = "9 to 30 splits per data set: each data set counts by its mean."
     assert note in losses.account
     decision = bk.compare_scores(frame)
-    assert decision.problem.n_datasets == 84
+    assert decision.decision.problem.n_datasets == 84
     assert decision.recommended == "m00"
     # a learner that misses a data set, or one split of it, misses that data set
     for lost in (
@@ -138,8 +138,8 @@ def test_predictions_of_cross_validation(run, tmp_path):
     assert code == 2
     assert "with --column fold=fold if they come from cross_val_predict" in err
     decision = bk.compare_predictions("y_true", path, models=["a", "b"], folds="fold")
-    assert decision.problem.design.kind == "cv"
-    assert decision.means == pytest.approx({"a": 1 / 6, "b": 2 / 3})
+    assert decision.decision.problem.design.kind == "cv"
+    assert decision.decision.means == pytest.approx({"a": 1 / 6, "b": 2 / 3})
     code, out, err = run(
         "scores", str(path), "--truth", "y_true", "--column", "fold=fold", "--json"
     )

@@ -26,7 +26,7 @@ def learner(package, **settings):
 
 
 def losses_of(study, name):
-    values = study.losses.values[list(study.losses.learners).index(name)]
+    values = study.scores.values[list(study.scores.learners).index(name)]
     return values.ravel()
 
 
@@ -44,14 +44,14 @@ def test_labels_that_are_words_and_missing_cells(package, patients, by_hand, tmp
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    assert study.left_out == {}
+    assert study.outcome.left_out == {}
     if package == "catboost":  # its seed is set in every fit, and matters
         assert losses_of(study, "boosted").mean() < losses_of(study, "most").mean()
     else:
         codes = (y == "well").astype(int)
         expected = by_hand(lambda: learner(package), numbers, codes, "2x3")
         np.testing.assert_array_equal(losses_of(study, "boosted"), expected)
-    done = study.preparation["data"]["boosted"]
+    done = study.outcome.preparation["data"]["boosted"]
     assert done.codes == (package == "xgboost")
     assert done.filled == 0
     assert list(tmp_path.iterdir()) == []  # nothing is written next to the user's files
@@ -69,8 +69,8 @@ def test_categories_are_handed_as_categories(package, patients, capfd):
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    assert study.left_out == {}
-    done = study.preparation["data"]["boosted"]
+    assert study.outcome.left_out == {}
+    done = study.outcome.preparation["data"]["boosted"]
     assert done.one_of_n == 0
     assert losses_of(study, "boosted").mean() < 0.4  # the share of the rarer class is 0.5
     printed = capfd.readouterr()
@@ -103,8 +103,8 @@ def test_xgboost_without_categories_gets_columns_of_zeros_and_ones(patients):
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    assert study.preparation["data"]["boosted"].one_of_n == 4
-    assert study.left_out == {}
+    assert study.outcome.preparation["data"]["boosted"].one_of_n == 4
+    assert study.outcome.left_out == {}
 
 
 def test_names_of_columns_that_the_packages_refuse(patients):
@@ -115,7 +115,7 @@ def test_names_of_columns_that_the_packages_refuse(patients):
     study = bk.compare(
         models, odd, y, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial")
     )
-    assert study.left_out == {}
+    assert study.outcome.left_out == {}
 
 
 def test_on_the_command_line_with_a_search_inside(patients, run, tmp_path):
@@ -132,5 +132,4 @@ def test_on_the_command_line_with_a_search_inside(patients, run, tmp_path):
     )  # fmt: skip
     assert code == 0, err
     study = json.loads(out)
-    assert study["left_out"] == {}
-    assert study["preparation"]["patients"]["search"]["codes"] is True
+    assert study["failures"] == []

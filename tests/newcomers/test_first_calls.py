@@ -61,7 +61,7 @@ def compare(*args, **options):
 
 
 def names(study):
-    return list(study.losses.learners)
+    return list(study.scores.learners)
 
 
 # Data
@@ -90,7 +90,7 @@ def test_data_and_target(arguments):
     args, options = arguments
     study = compare(MODELS, *args, **options)
     assert study.recommended == "bayes"
-    assert study.left_out == {}
+    assert study.outcome.left_out == {}
 
 
 def test_files_names_lists_and_bunches(tmp_path):
@@ -103,9 +103,9 @@ def test_files_names_lists_and_bunches(tmp_path):
     assert compare(MODELS, "iris").recommended == "bayes"
     assert compare(MODELS, load_iris()).recommended == "bayes"
     several = compare(MODELS, ["iris", "wine"])
-    assert several.losses.datasets == ("iris", "wine")
+    assert several.scores.datasets == ("iris", "wine")
     frames = compare(MODELS, [FRAME, FRAME.iloc[:40]], target="churn")
-    assert len(frames.losses.datasets) == 2
+    assert len(frames.scores.datasets) == 2
 
 
 def test_polars():
@@ -144,7 +144,7 @@ INTERVALS = pd.DataFrame(
         (lambda frame: str(bk.decide.order_by(frame, "part")), LONG),
         (lambda frame: bk.read_scores(frame).values.tolist(), LONG.drop(columns="part")),
         (lambda frame: str(bk.decide.compare_battles(frame)), BATTLES),
-        (lambda frame: bk.decide.order_printed(frame, 1319).tested.verdicts, PRINTED),
+        (lambda frame: bk.decide.order_printed(frame, 1319).outcome.tested.verdicts, PRINTED),
         (lambda frame: str(bk.papers.decide.order_intervals(frame)), INTERVALS),
     ],
 )
@@ -275,13 +275,13 @@ def test_copies_of_rows_stay_together():
     rows, labels = noise()
     study = compare("nmc,naive-bayes", rows, labels, cv="10x5")
     assert "120 rows of 150 repeat another row exactly: copies stay in one fold" in study.explain()
-    assert study.losses.design.groups == 30
+    assert study.scores.design.groups == 30
     # visits of two copies belong to one patient each, and both patients to one group
     patients = np.arange(150) // 2
     merged = compare("nmc,naive-bayes", rows, labels, cv=3, groups=patients)
-    assert merged.losses.design.groups == 15
+    assert merged.scores.design.groups == 15
     own = compare("nmc,naive-bayes", rows, labels, cv=KFold(3))
-    assert own.losses.design.groups is None
+    assert own.scores.design.groups is None
     assert "p-values are too small: remove the copies" in own.explain()
     few = compare("nmc,naive-bayes", *noise(n=8, times=8))
     assert "only 8 different rows" in few.explain()
@@ -292,7 +292,7 @@ def test_equal_rows_of_coarse_values_are_no_copies():
     coarse = pd.DataFrame(rng.integers(0, 3, size=(200, 3))).astype("category")
     labels = rng.permutation(np.arange(200) % 2)
     study = compare("nmc,naive-bayes", coarse.rename(columns=str), labels)
-    assert study.losses.design.groups is None
+    assert study.scores.design.groups is None
     assert "another row" not in study.explain()
 
 
@@ -324,7 +324,7 @@ def test_equal_rows_of_coarse_values_are_no_copies():
 )
 def test_learners_in_every_form(learners, expected):
     study = compare(learners, X, Y)
-    assert study.left_out == {}
+    assert study.outcome.left_out == {}
     if expected is not None:
         assert names(study) == expected
 
@@ -340,7 +340,7 @@ def test_columns_of_the_frame_reach_a_column_transformer():
         make_column_transformer((OneHotEncoder(), ["town"]), ("passthrough", ["age"])),
         LogisticRegression(),
     )
-    assert compare([pipeline, "max"], FRAME, "churn").left_out == {}
+    assert compare([pipeline, "max"], FRAME, "churn").outcome.left_out == {}
 
 
 @pytest.mark.parametrize("word", sorted(SPECIFICATIONS_OF))
@@ -399,13 +399,13 @@ def test_early_stopping(package):
         ),
     }[package]()
     study = compare({"boosted": learner, "most": "max"}, FRAME, "churn")
-    assert study.left_out == {}
-    assert study.preparation["data"]["boosted"].held_out
+    assert study.outcome.left_out == {}
+    assert study.outcome.preparation["data"]["boosted"].held_out
     assert "10% of the training rows held out for early stopping" in study.explain()
     pipeline = make_pipeline(StandardScaler(), learner)
     study = compare({"boosted": pipeline, "most": "max"}, X, Y)
-    assert study.left_out == {}
-    assert study.preparation["data"]["boosted"].held_out
+    assert study.outcome.left_out == {}
+    assert study.outcome.preparation["data"]["boosted"].held_out
 
 
 @pytest.mark.parametrize(
@@ -431,9 +431,9 @@ def test_a_seed_that_the_user_set_is_used():
     study = compare(
         [ExtraTreesClassifier(3, random_state=1), ExtraTreesClassifier(3, random_state=2)], X, Y
     )
-    first, second = study.losses.values
+    first, second = study.scores.values
     assert (first != second).any()
-    assert any(note.startswith("You set the random_state of") for note in study.notes)
+    assert any(note.startswith("You set the random_state of") for note in study.outcome.notes)
     # every fit is the one of scikit-learn with this seed
     splits = bk.plan("kfold:3").materialise(N, Y)
     for fold in range(3):
@@ -510,13 +510,13 @@ def test_words_for_order_read_losses_and_choose_model():
     ],
 )  # fmt: skip
 def test_plans_in_every_form(cv, kind):
-    assert compare(MODELS, X, BINARY, cv=cv).losses.design.kind == kind
+    assert compare(MODELS, X, BINARY, cv=cv).scores.design.kind == kind
 
 
 def test_groups_and_weights():
     groups = np.arange(N) // 4
-    assert compare(MODELS, X, Y, cv=GroupKFold(3), groups=groups).losses.design.groups == 15
-    assert compare(MODELS, X, Y, sample_weight=list(FRAME["spend"])).left_out == {}
+    assert compare(MODELS, X, Y, cv=GroupKFold(3), groups=groups).scores.design.groups == 15
+    assert compare(MODELS, X, Y, sample_weight=list(FRAME["spend"])).outcome.left_out == {}
 
 
 # Metrics
@@ -547,7 +547,7 @@ def test_a_metric_of_a_file(tmp_path, monkeypatch):
         f"{text}mine = bk.metric(hits, higher_is_better=True)\n"
     )
     study = compare(MODELS, X, BINARY, scoring="./my_metrics.py:mine")
-    assert study.losses.metric.higher_is_better
+    assert study.scores.metric.higher_is_better
     with pytest.raises(bk.ArgumentError, match=r"bk\.metric\(hits, higher_is_better=True\)"):
         compare(MODELS, X, BINARY, scoring="./my_metrics.py:hits")
 
@@ -575,7 +575,7 @@ def test_a_dask_client():
     ):
         study = compare(MODELS, X, Y, execution=bk.Execution(scheduler=client))
         assert client.status == "running"
-    np.testing.assert_array_equal(study.losses.values, compare(MODELS, X, Y).losses.values)
+    np.testing.assert_array_equal(study.scores.values, compare(MODELS, X, Y).scores.values)
 
 
 def test_every_argument_of_compare_is_documented():

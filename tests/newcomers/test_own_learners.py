@@ -1,5 +1,6 @@
 """Users' learners: float32 networks, searches, their own classes, files of models."""
 
+import html
 import json
 import textwrap
 
@@ -58,9 +59,9 @@ def test_arrays_of_float32_and_labels_stay_as_they_are(net, by_hand):
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    assert study.left_out == {}
-    np.testing.assert_array_equal(study.losses.values[0].ravel(), by_hand(lambda: net, X, y, "2x3"))
-    assert study.preparation["data"]["net"].explain() == "none"
+    assert study.outcome.left_out == {}
+    np.testing.assert_array_equal(study.scores.values[0].ravel(), by_hand(lambda: net, X, y, "2x3"))
+    assert study.outcome.preparation["data"]["net"].explain() == "none"
 
 
 def test_float64_is_not_converted_to_float32(net):
@@ -73,7 +74,7 @@ def test_float64_is_not_converted_to_float32(net):
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    assert "expected scalar type Float but found float64" in study.headline()
+    assert "expected scalar type Float but found float64" in study.headline
 
 
 def test_a_search_is_a_learner(by_hand):
@@ -81,7 +82,7 @@ def test_a_search_is_a_learner(by_hand):
     search = GridSearchCV(SVC(), {"C": [0.1, 10.0]}, cv=3)
     study = bk.compare({"search": search, "svm": SVC()}, X, y, cv="2x3", progress=False)
     np.testing.assert_array_equal(
-        study.losses.values[0].ravel(), by_hand(lambda: search, X, y, "2x3")
+        study.scores.values[0].ravel(), by_hand(lambda: search, X, y, "2x3")
     )
 
 
@@ -119,7 +120,7 @@ def test_a_file_of_models(run, tmp_path, written, names):
         "compare", "iris", "--learner", file, "--cv", "kfold:3", "--set", "engine=serial", "--json"
     )
     assert code == 0, err
-    assert sorted(json.loads(out)["ranking"]) == sorted(names)
+    assert sorted(json.loads(out)["order"]) == sorted(names)
 
 
 def test_names_of_a_file_in_the_working_folder(run, tmp_path, monkeypatch):
@@ -130,7 +131,7 @@ def test_names_of_a_file_in_the_working_folder(run, tmp_path, monkeypatch):
         "--learner", "./own.py:small(c=0.1)", "--cv", "kfold:3", "--set", "engine=serial", "--json",
     )  # fmt: skip
     assert code == 0, err
-    assert "bayes" in json.loads(out)["ranking"]
+    assert "bayes" in json.loads(out)["order"]
     # the hint of the other way of writing it works
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -162,11 +163,11 @@ def test_nested_calls_are_parsed_and_never_evaluated(run):
     assert json.loads(out)["recommended"] == "svm"
 
 
-def test_a_notebook_shows_the_headline_and_the_table(patients):
+def test_a_notebook_shows_the_screen_of_the_command_line(patients):
     frame, y = patients
     study = bk.compare({"svm": SVC(), "tree": "c4.5"}, frame, y, cv="2x3", progress=False)
-    html = study._repr_html_()
-    assert -1 < html.find("<p>") < html.find("<table")
+    assert study._repr_html_() == f"<pre>{html.escape(str(study))}</pre>"
+    assert "worse than the best by" in repr(study)
 
 
 def test_progress_of_a_short_run_is_silent_in_a_pipe(run):

@@ -34,11 +34,11 @@ def table(learners, *units, seed=1, gap=0.2, dims=("learner", "run", "fold"), na
 
 
 def one_data_set():
-    return bk.compare(PANEL, data="wine", prefer="listed", **QUICK)
+    return bk.compare(PANEL, data="wine", prefer="listed", **QUICK).outcome
 
 
 def several_data_sets():
-    return bk.compare_scores(table(5, 12, dims=("learner", "dataset"), gap=0.08))
+    return bk.compare_scores(table(5, 12, dims=("learner", "dataset"), gap=0.08)).outcome
 
 
 def regression():
@@ -55,65 +55,67 @@ def regression():
         cv="5x2",
         progress=False,
         execution=bk.Execution(task="regression", engine="serial"),
-    )
+    ).outcome
 
 
 def from_a_table():
-    return bk.compare_scores(bk.read_scores("breast-cancer-10x10"), prefer="listed")
+    return bk.compare_scores(bk.read_scores("breast-cancer-10x10"), prefer="listed").outcome
 
 
 def race():
-    return bk.compare(PANEL, data="wine", stop="settled", **{**QUICK, "cv": "10x10"})
+    return bk.compare(PANEL, data="wine", stop="settled", **{**QUICK, "cv": "10x10"}).outcome
 
 
 def control_family():
     losses = table(5, 5, 10, names=["current", "a", "b", "c", "d"])
-    return bk.compare_scores(losses, family="control", control="current")
+    return bk.compare_scores(losses, family="control", control="current").outcome
 
 
 def two():
-    return bk.compare_scores(table(2, 10, 10, gap=0.01, names=["current", "proposed"]))
+    return bk.compare_scores(table(2, 10, 10, gap=0.01, names=["current", "proposed"])).outcome
 
 
 def twenty():
-    return bk.compare_scores(table(20, 10, 10))
+    return bk.compare_scores(table(20, 10, 10)).outcome
 
 
 def sixty():
-    return bk.compare_scores(table(60, 10, 10), prefer="listed")
+    return bk.compare_scores(table(60, 10, 10), prefer="listed").outcome
 
 
 def failures():
     learners = {"max": "max", "boosted trees": Failing(), "nmc": "nmc", "nn": "nn"}
-    return bk.compare(learners, data="iris", **QUICK)
+    return bk.compare(learners, data="iris", **QUICK).outcome
 
 
 def nothing_decided():
-    return bk.compare({"boosted trees": Failing(), "nmc": "nmc"}, data="iris", **QUICK)
+    return bk.compare({"boosted trees": Failing(), "nmc": "nmc"}, data="iris", **QUICK).outcome
 
 
 def several_metrics():
     return bk.compare(
         ["max", "nmc", "naive-bayes", "logistic"], "wine", scoring=["accuracy", "log_loss"], **QUICK
-    )
+    ).outcome
 
 
 def language_models():
     logs, prices = example_path("inspect-sums"), example_prices("inspect-sums")
     evals = bk.read_evals(logs, metric="match", prices=prices)
-    return bk.compare_evals(evals, prefer="cost")
+    return bk.compare_evals(evals, prefer="cost").outcome
 
 
 def margin():
-    return bk.compare_scores(table(5, 10, 10, gap=0.05), prefer="listed", margin=0.02)
+    return bk.compare_scores(table(5, 10, 10, gap=0.05), prefer="listed", margin=0.02).outcome
 
 
 def undecidable():
-    return bk.compare_scores(table(5, 4, dims=("learner", "dataset"), gap=0.4), test="wilcoxon")
+    return bk.compare_scores(
+        table(5, 4, dims=("learner", "dataset"), gap=0.4), test="wilcoxon"
+    ).outcome
 
 
 def most_wins():
-    return bk.compare_scores(table(6, 10, 10), procedure="most-wins")
+    return bk.compare_scores(table(6, 10, 10), procedure="most-wins").outcome
 
 
 def battles():

@@ -30,7 +30,7 @@ def rows(value):
 
 
 def test_the_card_says_what_to_use_and_how_much_worse_it_can_be():
-    order = bk.compare_scores(table(4, 5, 10, gap=0.02, names=["a", "b", "c", "d"]))
+    order = bk.compare_scores(table(4, 5, 10, gap=0.02, names=["a", "b", "c", "d"])).outcome
     best = order.recommended
     texts = rows(order)
     assert list(texts) == ["Use", "Worse than the best by", "Based on"]
@@ -43,7 +43,7 @@ def test_the_card_says_what_to_use_and_how_much_worse_it_can_be():
 
 
 def test_the_only_candidate_is_the_best():
-    order = bk.compare_scores(bk.read_scores("breast-cancer-10x10"))
+    order = bk.compare_scores(bk.read_scores("breast-cancer-10x10")).outcome
     assert order.candidates == (order.recommended,)
     shown = rows(order)["Worse than the best by"]
     assert shown == "0: no other may be the best | 95 % confidence"
@@ -52,7 +52,7 @@ def test_the_only_candidate_is_the_best():
 def test_scores_keep_their_name_and_direction():
     values = np.random.default_rng(0).uniform(0.8, 0.9, (3, 5, 10))
     order = bk.compare_scores(bk.Scores(values, learners=["a", "b", "c"], higher_is_better=True,
-                               loss_name="accuracy"))  # fmt: skip
+                               loss_name="accuracy")).outcome  # fmt: skip
     largest = values.mean((1, 2)).max()
     assert rows(order)["Use"] == f"{order.recommended} | mean accuracy {largest:.4g}"
 
@@ -70,25 +70,27 @@ def test_every_card_has_facts_that_exist(kind):
 
 
 def test_a_measured_preference_adds_the_cost():
-    study = bk.compare(["nmc", "nn"], data="iris", prefer="fit_time", **QUICK)
-    assert rows(study)["Cost"] == study.costs[study.recommended].explain()
+    study = bk.compare(["nmc", "nn"], data="iris", prefer="fit_time", **QUICK).outcome
+    assert rows(study)["Cost"] == study.costs[study.decision.recommended].explain()
 
 
 def test_battles_intervals_and_printed_tables_have_the_same_facts():
     battles = pd.DataFrame(
         {"model_a": list("xxxyyz") * 5, "model_b": list("yzyzzx") * 5, "winner": ["model_a"] * 30}
     )
-    texts = rows(compare_battles(battles))
+    texts = rows(compare_battles(battles).outcome)
     assert list(texts) == ["Use", "Worse than the best by", "Based on"]
     assert texts["Based on"] == "30 battles"
     scores = pd.DataFrame({"model": ["A", "B", "C"], "accuracy": [71.3, 70.9, 55.0]})
-    texts = rows(order_printed(scores, 1319))
+    texts = rows(order_printed(scores, 1319).outcome)
     assert texts["Use"] == "A | mean accuracy 0.713"
     assert texts["Based on"] == "1,319 items, one printed score per model"
 
 
 def test_a_decision_that_nothing_could_support_says_so():
-    order = bk.compare_scores(table(5, 4, dims=("learner", "dataset"), gap=0.4), test="wilcoxon")
+    order = bk.compare_scores(
+        table(5, 4, dims=("learner", "dataset"), gap=0.4), test="wilcoxon"
+    ).outcome
     assert not order.decidable
     assert "only if you must choose now" in rows(order)["Use"]
 
@@ -106,8 +108,8 @@ class FailsSometimes(GaussianNB):
 def test_failures_have_one_count(plan):
     learners = {"always": Failing(), "some": FailsSometimes(), "nmc": "nmc", "nn": "nn"}
     X, y = load_iris(return_X_y=True)
-    study = bk.compare(learners, X, y, **{**QUICK, "cv": plan})
-    listed = study.to_dict()["failures"]
+    study = bk.compare(learners, X, y, **{**QUICK, "cv": plan}).outcome
+    listed = bk.Result(study).to_dict()["failures"]
     by_learner = Counter(one["learner"] for one in listed)
     assert set(by_learner) == {"always", "some"}
     page = render_report(study)
@@ -127,7 +129,9 @@ def test_failures_have_one_count(plan):
 
 @pytest.mark.parametrize("others", [("nmc", "nn"), ("nmc",)])
 def test_failures_stand_in_the_first_section(others):
-    study = bk.compare({"xgb": Failing(), **{name: name for name in others}}, data="iris", **QUICK)
+    study = bk.compare(
+        {"xgb": Failing(), **{name: name for name in others}}, data="iris", **QUICK
+    ).outcome
     page = render_report(study)
     first = re.sub(r"<[^>]+>", "", page[page.index("<h2>Decision") : page.index("</section>")])
     assert f"Of the {len(others) + 1} learners given 1 failed (xgb: 10 of 10 fits failed" in first

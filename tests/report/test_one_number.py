@@ -139,7 +139,7 @@ def random_order(rng):
         options["correction"] = str(rng.choice(corrections))
     if len(losses.datasets) > 1:
         options["test"] = str(rng.choice(["auto", "auto", "wilcoxon", "sign", "permutation"]))
-    return bk.compare_scores(losses, **options)
+    return bk.compare_scores(losses, **options).outcome
 
 
 # ---- what the outputs say of every learner
@@ -201,7 +201,7 @@ def check_page_groups(order):
 
 
 def check_json(order):
-    content = json.loads(json.dumps(order.to_dict(pairs=True), allow_nan=False))
+    content = json.loads(json.dumps(bk.Result(order).to_dict(pairs=True), allow_nan=False))
     assert content["recommended"] == order.recommended
     for row, standing in zip(content["table"], order.standings, strict=True):
         assert row["name"] == standing.name
@@ -247,14 +247,15 @@ def check_pairs(order, content):
     assert len(rows) == len(evidence)
     claims = set()
     for row in rows.values():
-        assert row["rejected"] == (row["better"] is not None)
-        if row["rejected"]:
-            assert row["adjusted_pvalue"] <= order.alpha
+        if row["better"] is not None:
+            assert row["adjusted_p"] <= order.alpha
             claims.add((row["better"], row["b"] if row["better"] == row["a"] else row["a"]))
-        if row["low"] is not None and row["high"] is not None:
+        if None not in (row.get("low"), row.get("high")):
             # an interval may end at 0, but it never contradicts the p-value
             inside = row["low"] < 0 < row["high"]
-            assert not (inside if row["rejected"] else row["low"] > 0 or row["high"] < 0), row
+            assert not (
+                inside if row["better"] is not None else row["low"] > 0 or row["high"] < 0
+            ), row
     assert claims == set(order.claims)
     table = pairs_table(evidence)
     for listed in (page_rows(table), csv_rows(table)):
@@ -262,11 +263,11 @@ def check_pairs(order, content):
         for one in listed:
             row = rows[one["A"], one["B"]]
             assert one.get("Better", "") == (row["better"] or "")
-            assert _same_p(one["Adjusted p"], row["adjusted_pvalue"])
+            assert _same_p(one["Adjusted p"], row["adjusted_p"])
             if one["Adjusted p"][0] not in "<>":
                 # rounding never crosses alpha
                 shown = float(one["Adjusted p"]) <= order.alpha
-                assert shown == (row["adjusted_pvalue"] <= order.alpha)
+                assert shown == (row["adjusted_p"] <= order.alpha)
     if order.best is not None and order.correction == "bonferroni":
         # all pairs ask for more than the K - 1 comparisons with the best
         assert not {worse for _, worse in claims} & set(order.candidates)
@@ -290,13 +291,13 @@ def check_words(order):
         assert not re.search(r"(?<![\w.])-0(?:\.0+)?(?![\d.e])|\bnan\b", text), text
     other = "learner" if order.noun == "model" else "model"
     assert (order.noun == "model") == (order.problem.design.kind in ("test-set", "holdout"))
-    for text in (order.headline(), table.title, table.note):
+    for text in (order.headline, table.title, table.note):
         assert not re.search(rf"\b{other}s?\b", text.lower()), text
 
 
 def check_page(order, path):
     """The page contains every statement that the explanation has."""
-    order.report(path)
+    bk.Result(order).report(path)
     page = " ".join(html.unescape(re.sub(r"<[^>]+>", "", path.read_text(encoding="utf-8"))).split())
     for one in order.select("verdict", "reason", "evidence", "caution", "note"):
         assert " ".join(one.text.split()) in page, one.text

@@ -37,7 +37,9 @@ def text_of(page):
 
 def two(values=None, **options):
     values = np.random.default_rng(0).random((3, 4, 5)) if values is None else values
-    return bk.compare_scores(bk.Scores(values, learners=["a", "b", "c"][: len(values)]), **options)
+    return bk.compare_scores(
+        bk.Scores(values, learners=["a", "b", "c"][: len(values)]), **options
+    ).outcome
 
 
 def test_every_test_procedure_and_correction_is_cited():
@@ -115,11 +117,12 @@ def test_assumptions_about_data_sets():
     table = bk.Scores(values, dims=("learner", "dataset"))
     enough = "There are enough data sets for a small p-value to be possible."
     states = {
-        one.claim: one.state for one in assumptions_of(bk.compare_scores(table, test="wilcoxon"))
+        one.claim: one.state
+        for one in assumptions_of(bk.compare_scores(table, test="wilcoxon").outcome)
     }
     assert states[enough] == "doubtful"
     # the p-values of the default test may be as small as any
-    states = {one.claim: one.state for one in assumptions_of(bk.compare_scores(table))}
+    states = {one.claim: one.state for one in assumptions_of(bk.compare_scores(table).outcome)}
     assert enough not in states
     assert "Differences between two learners are not extremely skewed." in states
 
@@ -137,8 +140,8 @@ def test_a_test_without_an_entry_gets_no_assumption_of_another():
 
 def test_a_study_tells_failures_settings_and_versions(tmp_path):
     learners = {"max": "max", "<i>broken</i>": Failing(), "nmc": "nmc"}
-    study = bk.compare(learners, data="iris", **QUICK)
-    page = study.report(tmp_path / "r.html").read_text("utf-8")
+    study = bk.compare(learners, data="iris", **QUICK).outcome
+    page = bk.Result(study).report(tmp_path / "r.html").read_text("utf-8")
     text = text_of(page)
     assert "<i>broken</i>: 10 of 10 fits failed" in text
     assert "<b>luck</b>" in text
@@ -178,7 +181,7 @@ def test_pages_use_the_words_of_the_glossary(options, scores):
     values = np.clip(0.5 + 0.1 * rng.random((3, 1, 1)) + 0.05 * rng.random((3, 4, 5)), 0, 1)
     losses = bk.Scores(values, learners=["a", "b", "c"], higher_is_better=scores,
                        loss_name="accuracy" if scores else "zero-one")  # fmt: skip
-    order = bk.compare_scores(losses, **options)
+    order = bk.compare_scores(losses, **options).outcome
     page = render_report(order)
     drawn = re.findall(r"<text[^>]*>(.*?)</text>|<title>(.*?)</title>", page)
     figures = html.unescape(" ".join(text for pair in drawn for text in pair))
@@ -199,14 +202,16 @@ def test_nothing_is_said_if_nothing_was_left_out():
 @pytest.mark.parametrize("procedure", ["test-first", "most-wins", "anova-choice"])
 def test_other_procedures_and_bare_arrays_have_reports(procedure):
     values = np.random.default_rng(1).random((3, 5, 2))
-    page = render_report(bk.compare_scores(values, procedure=procedure, alpha=0.2))
+    page = render_report(bk.compare_scores(values, procedure=procedure, alpha=0.2).outcome)
     assert '<section id="verdict"' in page
-    assert "<bdi>2</bdi>" in render_report(bk.compare_scores(values, prefer="listed"))
+    assert "<bdi>2</bdi>" in render_report(bk.compare_scores(values, prefer="listed").outcome)
 
 
 def test_no_password_is_ever_written(tmp_path):
     secret = "postgresql://ann:s3cret@db.example/x"
-    page = two().report(tmp_path / "r.html", command=["bestofk", "compare", "--store", secret])
+    page = bk.Result(two()).report(
+        tmp_path / "r.html", command=["bestofk", "compare", "--store", secret]
+    )
     text = page.read_text("utf-8")
     assert "s3cret" not in text
     assert "ann:***@db.example" in text
@@ -214,8 +219,8 @@ def test_no_password_is_ever_written(tmp_path):
 
 def test_a_study_comes_back_from_its_store_with_the_same_page(tmp_path):
     store = tmp_path / "study.db"
-    study = bk.compare(["max", "nmc", "nn"], data="iris", store=store, **QUICK)
-    again = bk.open_study(store)
+    study = bk.compare(["max", "nmc", "nn"], data="iris", store=store, **QUICK).outcome
+    again = bk.open_study(store).outcome
     assert again.losses == study.losses
     assert again.costs == study.costs
     assert render_report(again) == render_report(study)
@@ -230,9 +235,9 @@ def test_a_store_of_one_test_set_says_what_to_do(tmp_path):
 
 def test_files_that_cannot_be_written_are_refused(tmp_path):
     with pytest.raises(ArgumentError, match="folder"):
-        two().report(tmp_path)
+        bk.Result(two()).report(tmp_path)
     with pytest.raises(RunError, match="cannot be written"):
-        two().report(tmp_path / "none" / "r.html")
+        bk.Result(two()).report(tmp_path / "none" / "r.html")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -240,14 +245,14 @@ def test_twenty_learners_stay_below_the_promised_size():
     rng = np.random.default_rng(2)
     values = rng.random((20, 10, 10)) * 0.1 + rng.random((20, 1, 1)) * 0.3
     names = [f"sklearn.ensemble.RandomForestClassifier(n_estimators={i})" for i in range(20)]
-    page = render_report(bk.compare_scores(bk.Scores(values, learners=names)))
+    page = render_report(bk.compare_scores(bk.Scores(values, learners=names)).outcome)
     assert len(page.encode()) < 1_500_000
     assert not re.search(r'(src|href)="(?!data:|#)', page)
 
 
 def test_names_with_line_ends_make_no_new_lines():
     values = np.add(np.random.default_rng(0).random((2, 10)), [[0.0], [5.0]])
-    page = render_report(bk.compare_scores(bk.Scores(values, learners=["a\nb", "c"])))
+    page = render_report(bk.compare_scores(bk.Scores(values, learners=["a\nb", "c"])).outcome)
     lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
     assert text_of(lead).startswith("Use a b: it is the best of the two (95 % confidence)")
 
@@ -258,7 +263,7 @@ def test_a_page_of_many_pairs_shows_those_of_the_recommended_one_and_stays_small
     values = np.linspace(0.2, 0.4, 80)[:, None] + 0.05 * rng.standard_normal((80, 12))
     order = bk.compare_scores(
         bk.Scores(values, dims=("learner", "dataset"), learners=names, loss_name="error")
-    )
+    ).outcome
     page = render_report(order)
     table = page[page.index("<caption>The pairs") :]
     table = table[: table.index("</table>")]

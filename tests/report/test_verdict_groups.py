@@ -13,7 +13,7 @@ from bestofk.report.verdict_groups import forest_of
 )
 def test_bars_stand_where_the_numbers_say(options):
     """Places are linear in the numbers: two of them fix the axis, and all others must agree."""
-    order = bk.compare_scores(table(6, 5, 10), **options)
+    order = bk.compare_scores(table(6, 5, 10), **options).outcome
     forest = forest_of(order)
     drawn = {
         member.name.striptags(): member.bar for group in forest.groups for member in group.members
@@ -36,7 +36,7 @@ def test_bars_stand_where_the_numbers_say(options):
 
 
 def test_groups_follow_the_verdicts():
-    order = bk.compare_scores(table(6, 5, 10), prefer="listed", margin=0.05)
+    order = bk.compare_scores(table(6, 5, 10), prefer="listed", margin=0.05).outcome
     shown = {
         group.title.lower(): [member.name.striptags() for member in group.members]
         for group in forest_of(order).groups
@@ -53,7 +53,7 @@ def test_a_decision_without_bounds_has_rows_without_bars_and_says_why():
         ({"test": "sign"}, "it does not compare means"),
         ({"procedure": "multitest"}, "The verdicts compare with"),
     ):
-        forest = forest_of(bk.compare_scores(values, **options))
+        forest = forest_of(bk.compare_scores(values, **options).outcome)
         members = [member for group in forest.groups for member in group.members]
         assert len(members) == 5
         assert not any(member.bar or member.worse for member in members)
@@ -63,11 +63,11 @@ def test_a_decision_without_bounds_has_rows_without_bars_and_says_why():
 def test_without_a_recommendation_by_pairs_there_is_no_forest():
     assert forest_of(None) is None
     values = np.random.default_rng(1).random((3, 5, 2))
-    assert forest_of(bk.compare_scores(values, procedure="anova-choice")) is None
+    assert forest_of(bk.compare_scores(values, procedure="anova-choice").outcome) is None
     cycle = bk.Scores(
         np.tile([[1.0, 2.0, 3.0], [2.0, 3.0, 1.0], [3.0, 1.0, 2.0]], 20),
         dims=("learner", "dataset"),
     )
-    order = bk.compare_scores(cycle, test="sign")
+    order = bk.compare_scores(cycle, test="sign").outcome
     assert order.recommended is None
     assert forest_of(order) is None

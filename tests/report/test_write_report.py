@@ -25,28 +25,28 @@ def decision(names=NAMES, seed=3, gap=0.02, **options):
     values = 0.2 + worse + 0.05 * rng.standard_normal((len(names), 5, 10))
     losses = bk.Scores(values, dims=("learner", "run", "fold"), learners=names,
                        datasets=["wine"], loss_name="zero-one")  # fmt: skip
-    return bk.compare_scores(losses, **options)
+    return bk.compare_scores(losses, **options).outcome
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """With a stated preference."""
     order = decision(prefer="listed")
-    return order, order.report(tmp_path_factory.mktemp("page") / "report.html")
+    return order, bk.Result(order).report(tmp_path_factory.mktemp("page") / "report.html")
 
 
 @pytest.fixture(scope="module")
 def plain_page(tmp_path_factory):
     """Without a preference."""
     order = decision()
-    return order, order.report(tmp_path_factory.mktemp("page") / "plain.html")
+    return order, bk.Result(order).report(tmp_path_factory.mktemp("page") / "plain.html")
 
 
 def test_opens_quietly_and_asks_for_nothing(browser, page):
     order, path = page
     browser.open(path)
     assert order.recommended in browser.find("#verdict .lead").text
-    assert browser.find("#verdict .lead").text == order.headline()
+    assert browser.find("#verdict .lead").text == order.headline
     assert browser.requests() == [path.as_uri()]
     assert browser.complaints() == []
     assert path.read_text("utf-8") == render_report(order)  # the same page for the same value
@@ -59,7 +59,7 @@ def test_reads_without_scripts(browser, page):
     assert not browser.find("[data-copy]").is_displayed()
     assert len(browser.all("figure svg")) >= 4
     text = " ".join(browser.run("return document.body.textContent").split())
-    for words in (order.headline(), "Bonferroni", "by design", "For a paper", "wine"):
+    for words in (order.headline, "Bonferroni", "by design", "For a paper", "wine"):
         assert words in text
     assert browser.find("#tables .source summary").is_displayed()
 
@@ -109,7 +109,7 @@ def test_prints_to_paper(browser, page):
 
 @pytest.mark.parametrize("names", [HOSTILE, ["n" * 200, "m" * 200], [str(i) for i in range(30)]])
 def test_a_phone_never_scrolls_sideways(browser, names, tmp_path):
-    path = decision(names, prefer="listed").report(tmp_path / "phone.html")
+    path = bk.Result(decision(names, prefer="listed")).report(tmp_path / "phone.html")
     browser.devtools(
         "Emulation.setDeviceMetricsOverride",
         width=360,
@@ -143,7 +143,7 @@ def test_dark_pages_are_dark_with_their_figures(browser, page):
 
 def test_names_are_data(browser, tmp_path):
     order = decision(HOSTILE, prefer="listed")
-    path = order.report(tmp_path / "hostile.html", title=HOSTILE[0])
+    path = bk.Result(order).report(tmp_path / "hostile.html", title=HOSTILE[0])
     browser.open(path)
     assert browser.run("return [window.hacked ?? null, document.images.length]") == [None, 0]
     scripts = browser.run(

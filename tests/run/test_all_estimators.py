@@ -32,12 +32,12 @@ def test_every_estimator_of_scikit_learn_runs_or_fails_with_a_reason(task):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # some are on their way out
         study = bk.compare(kinds, X, y, cv="kfold:2", timeout=20, progress=False, n_jobs=2)
-    assert {*study.losses.learners, *study.left_out} == set(kinds)
-    assert len(study.losses.learners) > 30
-    assert np.isfinite(study.losses.values).all()
+    assert {*study.scores.learners, *study.outcome.left_out} == set(kinds)
+    assert len(study.scores.learners) > 30
+    assert np.isfinite(study.scores.values).all()
     assert study.recommended in kinds
-    failed = {failure.learner: failure for failure in study.failures}
-    assert set(study.left_out) == set(failed)
+    failed = {failure.learner: failure for failure in study.outcome.failures}
+    assert set(study.outcome.left_out) == set(failed)
     assert len(failed) <= FEW
     for failure in failed.values():
         assert failure.kind in FAILURE_KINDS

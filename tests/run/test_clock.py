@@ -102,7 +102,7 @@ def test_a_clock_that_jumps_changes_nothing(tmp_path, usual):
         assert min(steps) < -250 * 86400
         assert max(steps) > 250 * 86400
         assert jumped["losses"] == usual["losses"]
-        assert jumped["ranking"] == usual["ranking"]
+        assert jumped["order"] == usual["order"]
         # neither the budget nor the timeout uses that clock
         assert (jumped["failures"], jumped["notes"]) == (0, [])
         assert 0 <= jumped["shortest"] <= jumped["longest"] <= jumped["took"] < 60

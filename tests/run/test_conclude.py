@@ -58,10 +58,10 @@ def test_left_out_learners_are_in_the_first_paragraph():
     learners = {"max": "max", "broken": Fails(), "nmc": "nmc"}
     study = bk.compare(learners, X, y, cv="4x5", **QUICK)
     first = study.explain().split("\n")[1]
-    assert first == study.headline()
+    assert first == study.headline
     assert "Of the 3 learners given 1 failed (broken: 20 of 20 fits failed (raised: " in first
     assert "and 2 were compared." in first
-    assert json.loads(study.to_json())["headline"] == first
+    assert json.loads(json.dumps(study.to_dict(), allow_nan=False))["headline"] == first
 
 
 def test_dropped_runs_are_in_the_first_paragraph():
@@ -69,28 +69,28 @@ def test_dropped_runs_are_in_the_first_paragraph():
     # the row is in one test fold of every run: one fit of five fails in each
     learners = {"max": "max", "unlucky": FailsWithout(row=X[0, 0]), "nmc": "nmc"}
     study = bk.compare(learners, X, y, cv="4x12", **QUICK)
-    assert not study.left_out
-    assert "Four fits of unlucky failed." in study.headline()
-    assert "4 of 48 folds were dropped" in study.headline()
-    held = json.loads(study.to_json())
-    assert any("4 of 48 folds were dropped" in note for note in held["notes"])
+    assert not study.outcome.left_out
+    assert "Four fits of unlucky failed." in study.headline
+    assert "4 of 48 folds were dropped" in study.headline
+    held = json.loads(json.dumps(study.to_dict(), allow_nan=False))
+    assert any("4 of 48 folds were dropped" in note for note in [held["headline"]])
 
 
 def test_a_lost_fold_of_one_run_keeps_the_design():
     X, y = rows()
     learners = {"max": "max", "unlucky": FailsWithout(row=X[0, 0])}
     study = bk.compare(learners, X, y, cv="kfold:12", **QUICK)
-    design = study.losses.design
+    design = study.scores.design
     assert (design.kind, design.folds, design.planned_folds) == ("cv", 11, 12)
     assert study.decision.test == "corrected-repeated-kfold-t"
-    assert "1 of 12 folds was dropped" in study.headline()
+    assert "1 of 12 folds was dropped" in study.headline
 
 
 def test_nothing_left_out_adds_nothing():
     X, y = rows()
     study = bk.compare(["max", "nmc"], X, y, cv="2x3", **QUICK)
-    assert study.left_out == {}
-    assert study.headline() == study.decision.headline()
+    assert study.outcome.left_out == {}
+    assert study.headline == study.decision.headline
 
 
 def test_losses_outlive_a_decision_that_is_no_longer_possible():
@@ -99,7 +99,7 @@ def test_losses_outlive_a_decision_that_is_no_longer_possible():
     control = bk.compare(
         learners, X, y, cv="4x5", **QUICK, settings=bk.Settings(family="control", control="broken")
     )
-    assert "the control, broken, is among those that failed" in control.headline()
+    assert "the control, broken, is among those that failed" in control.headline
     # one of ten fits fails, which is tolerated, and with it a run of the five
     wanted = {(run, fold): train for run, fold, train, _ in bk.plan("5x2").splits(X, y)}
     spoiled = bk.compare(
@@ -110,12 +110,12 @@ def test_losses_outlive_a_decision_that_is_no_longer_possible():
         test="5x2cv-f",
         **QUICK,
     )
-    assert "test '5x2cv-f' covers five runs of two folds" in spoiled.headline()
+    assert "test '5x2cv-f' covers five runs of two folds" in spoiled.headline
     for study in (control, spoiled):
         assert study.decision is None
-        assert study.headline().startswith("Nothing can be decided: ")
-        assert study.losses.values.size
-        json.loads(study.to_json(), parse_constant=pytest.fail)
+        assert study.headline.startswith("Nothing can be decided: ")
+        assert study.scores.values.size
+        json.loads(json.dumps(study.to_dict(), allow_nan=False))
 
 
 def test_random_state_reaches_the_decision():
@@ -133,11 +133,11 @@ def test_random_state_reaches_the_decision():
         )
         for seed in (0, 3)
     ]
-    assert [study.random_state for study in studies] == [0, 3]
+    assert [study.outcome.random_state for study in studies] == [0, 3]
     for study in studies:
-        assert study.decision.test_choice.arguments.get("random_state", study.random_state) == (
-            study.random_state
-        )
+        assert study.decision.test_choice.arguments.get(
+            "random_state", study.outcome.random_state
+        ) == (study.outcome.random_state)
     data = ["iris", "wine", "breast-cancer"]
     several = bk.compare(
         ["max", "nmc"], data, cv="kfold:3", test="hierarchical-bayes", random_state=7, **QUICK
@@ -161,11 +161,11 @@ def test_every_option_reaches_the_decision():
     asked = {name: value for name, value in ASKED.items() if name != "procedure"}
     asked |= {"prefer": ["nn", "nmc", "max"]}
     study = bk.compare(["max", "nmc", "nn"], X, y, cv="3x4", settings=bk.Settings(**asked), **QUICK)
-    direct = bk.compare_scores(study.losses, **asked)
-    held, expected = study.decision.to_dict(), direct.to_dict()
-    assert held == expected
-    assert (held["alpha"], held["correction"]) == (0.2, "bonferroni")
-    assert (held["test"], held["margin"], held["rope"]) == ("use-all-data", 0.3, 0.02)
+    direct = bk.compare_scores(study.scores, **asked)
+    assert bk.Result(study.decision).to_dict() == direct.to_dict()
+    assert (study.decision.alpha, study.decision.correction) == (0.2, "bonferroni")
+    options = direct.settings
+    assert (direct.test, options.margin, options.rope) == ("use-all-data", 0.3, 0.02)
     assert study.decision.test_choice.arguments["df"] == 7.0
     wins = bk.compare(
         ["max", "nmc", "nn"], X, y, cv="3x4", **QUICK, settings=bk.Settings(procedure="most-wins")
@@ -199,11 +199,11 @@ def test_verdicts_are_in_the_users_metric(loss, name, higher):
     X, y = rows(90)
     learners = {"nb": GaussianNB(), "dummy": DummyClassifier(), "lr": LogisticRegression()}
     study = bk.compare(learners, X, y, scoring=loss, cv="2x3", **QUICK)
-    assert study.losses.metric.name == name
-    assert study.losses.metric.higher_is_better is higher
+    assert study.scores.metric.name == name
+    assert study.scores.metric.higher_is_better is higher
     assert f"mean {name} of learners" in study.explain()
     shown = study.decision.means
-    means = study.losses.values.mean(axis=(1, 2, 3, 4))
+    means = study.scores.values.mean(axis=(1, 2, 3, 4))
     expected = 1 - means if higher else means
     assert sorted(shown.values()) == pytest.approx(sorted(expected))
 
@@ -235,7 +235,7 @@ def test_regression_and_callables_in_the_users_metric():
         (bk.metric(biased, higher_is_better=False), "biased"),
     ):
         study = bk.compare(learners, X, y, scoring=loss, cv="kfold:3", **QUICK)
-        assert study.losses.metric.name == name
+        assert study.scores.metric.name == name
         assert study.recommended == "ridge"
 
 

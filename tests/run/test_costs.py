@@ -15,7 +15,7 @@ LEARNERS = {"nmc": "nmc", "nn": "nn", "nb": GaussianNB(), "knn": KNeighborsClass
 
 
 def sizes(study):
-    return {name: cost.size for name, cost in study.costs.items()}
+    return {name: cost.size for name, cost in study.outcome.costs.items()}
 
 
 def compare(**options):

@@ -46,7 +46,7 @@ MAJORITY = "98.0% of the rows of 'data' are 'no'"  # 147 of 150
 )
 def test_a_caution_appears_only_if_the_data_show_it(learners, X, y, options, caution):
     study = bk.compare(learners, X, y, progress=False, **{"cv": "kfold:3", **options})
-    notes = [note for note in study.notes if not note.startswith("The splits are")]
+    notes = [note for note in study.outcome.notes if not note.startswith("The splits are")]
     if caution is None:
         assert notes == []
         return
@@ -57,11 +57,11 @@ def test_a_caution_appears_only_if_the_data_show_it(learners, X, y, options, cau
 
 def test_the_advice_on_untrained_classes_and_scales_works():
     study = bk.compare("max,nmc", IRIS, SPECIES, cv=KFold(3), progress=False)
-    plan = study.notes[0].split("the plan ")[1].split()[0]
-    errors = bk.compare("max,nmc", IRIS, SPECIES, cv=plan, progress=False).losses.values
-    assert study.losses.values.min() == 1.0
+    plan = study.outcome.notes[0].split("the plan ")[1].split()[0]
+    errors = bk.compare("max,nmc", IRIS, SPECIES, cv=plan, progress=False).scores.values
+    assert study.scores.values.min() == 1.0
     assert errors[1].mean() < 0.2
     study = bk.compare([SVC(C=10), "max"], WINE, CULTIVAR, cv="kfold:3", progress=False)
-    learner = study.notes[0].split("use ")[1].rstrip(".")
+    learner = study.outcome.notes[0].split("use ")[1].rstrip(".")
     better = bk.compare([learner, "max"], WINE, CULTIVAR, cv="kfold:3", progress=False)
-    assert better.losses.values[0].mean() < study.losses.values[0].mean() / 2
+    assert better.scores.values[0].mean() < study.scores.values[0].mean() / 2

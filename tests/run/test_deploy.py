@@ -61,20 +61,20 @@ def study():
 def test_the_pipeline_repeats_the_folds_from_raw_rows(study, name):
     frame = customers()
     X, y = frame.drop(columns="churn"), frame.churn.to_numpy()
-    model, splits = study.refit(name), study.live.splits[0]
+    model, splits = study.fit_recommended(name), study.outcome.live.splits[0]
     assert isinstance(model, Pipeline)
-    place = study.losses.learners.index(name)
+    place = study.scores.learners.index(name)
     # a forest has another seed in every fold; the first one is that of the pipeline
     for fold in range(1 if name == "forest" else 3):
         train, test = splits.train(0, fold), splits.test(0, fold)
         again = clone(model).fit(X.iloc[train], y[train])
         error = np.mean(again.predict(X.iloc[test]) != y[test])
-        assert error == pytest.approx(study.losses.values[place, 0, 0, fold, 0], abs=1e-12)
+        assert error == pytest.approx(study.scores.values[place, 0, 0, fold, 0], abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["logistic", "boosting", "nmc"])
 def test_raw_rows(study, name):
-    model = study.refit(name)
+    model = study.fit_recommended(name)
     rows = customers().drop(columns=["churn", "customer_id"]).iloc[:12]
     plain = model.predict(rows)
     assert set(plain) <= {"yes", "no"}
@@ -115,7 +115,7 @@ def test_labels_keep_their_type(labels):
     X = rng.normal(size=(40, 2))
     y = np.array(labels)[(X[:, 0] > 0) * 1]
     study = bk.compare([GaussianNB(), DecisionTreeClassifier()], X, y, **QUICK)
-    predicted = study.refit("GaussianNB").predict(X)
+    predicted = study.fit_recommended("GaussianNB").predict(X)
     assert predicted.dtype == y.dtype
     assert np.mean(predicted == y) > 0.8
 
@@ -127,9 +127,9 @@ def test_weights_and_seeds():
     learners = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_features=1)}
     study = bk.compare(learners, X, y, sample_weight=w, **QUICK)
     np.testing.assert_allclose(
-        study.refit("ridge").predict(X), Ridge().fit(X, y, sample_weight=w).predict(X)
+        study.fit_recommended("ridge").predict(X), Ridge().fit(X, y, sample_weight=w).predict(X)
     )
-    first, second = (study.refit("tree").predict(X) for _ in range(2))
+    first, second = (study.fit_recommended("tree").predict(X) for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 
@@ -138,7 +138,7 @@ def test_a_study_from_a_store(tmp_path):
     bk.compare(["max", "nmc"], "iris", store=store, **QUICK)
     X = np.array([[5.1, 3.5, 1.4, 0.2]])
     opened = bk.open_study(store)
-    assert opened.refit("nmc").predict(X).tolist() == ["setosa"]
+    assert opened.fit_recommended("nmc").predict(X).tolist() == ["setosa"]
     other = tmp_path / "other.db"
     rng = np.random.default_rng(0)
     rows = rng.normal(size=(40, 2))
@@ -146,27 +146,27 @@ def test_a_study_from_a_store(tmp_path):
     learners = {"bayes": GaussianNB(), "forest": RandomForestClassifier(n_estimators=3)}
     run = bk.compare(learners, rows, y, store=other, **QUICK)
     opened = bk.open_study(other)
-    with pytest.raises(bk.ArgumentError, match=r"study.refit\('forest', data, target\)"):
-        opened.refit("forest")
-    with pytest.raises(bk.ArgumentError, match=r"learner=\.\.\."):
-        opened.refit("forest", rows, y)
+    with pytest.raises(bk.ArgumentError, match=r"fit_recommended\('forest', data, target\)"):
+        opened.fit_recommended("forest")
+    with pytest.raises(bk.ArgumentError, match=r"estimator=\.\.\."):
+        opened.fit_recommended("forest", rows, y)
     with pytest.raises(bk.ArgumentError, match="does not hold the rows"):
-        opened.refit("forest", rows[1:], y[1:], learner=learners["forest"])
+        opened.fit_recommended("forest", rows[1:], y[1:], estimator=learners["forest"])
     with pytest.raises(bk.ArgumentError, match="is not the 'forest'"):
-        opened.refit("forest", rows, y, learner=GaussianNB())
-    again = opened.refit("forest", rows, y, learner=learners["forest"])
+        opened.fit_recommended("forest", rows, y, estimator=GaussianNB())
+    again = opened.fit_recommended("forest", rows, y, estimator=learners["forest"])
     np.testing.assert_array_equal(
-        again.predict_proba(rows), run.refit("forest").predict_proba(rows)
+        again.predict_proba(rows), run.fit_recommended("forest").predict_proba(rows)
     )
     with pytest.raises(bk.UnknownNameError, match="no learner 'wood'"):
-        run.refit("wood")
+        run.fit_recommended("wood")
 
 
 def test_several_data_sets_need_a_name():
     study = bk.compare(["max", "nmc"], ["iris", "wine"], **{**QUICK, "cv": "kfold:2"})
     with pytest.raises(bk.ArgumentError, match="data='iris'"):
-        study.refit("nmc")
-    assert study.refit("nmc", "wine").n_features_in_ == 13
+        study.fit_recommended("nmc")
+    assert study.fit_recommended("nmc", "wine").n_features_in_ == 13
 
 
 TWO = {
@@ -192,7 +192,7 @@ def test_best_of_k_in_scikit_learn():
     y = np.where(X[:, 0] > 0, "up", "down")
     model = bk.BestOfK(TWO["classifier"], cv="kfold:2", execution=SERIAL)
     fitted = clone(model).fit(X, y)
-    assert fitted.recommended_ == fitted.study_.recommended
+    assert fitted.recommended_ == fitted.result_.recommended
     assert fitted.classes_.tolist() == ["down", "up"]
     assert fitted.predict_proba(X).shape == (80, 2)
     assert fitted.score(X, y) > 0.9

@@ -55,17 +55,17 @@ def run(learners, **options):
 
 
 def check(study, expected):
-    failed = {failure.learner: failure for failure in study.failures}
-    assert len(study.failures) == 2 * len(expected)
+    failed = {failure.learner: failure for failure in study.outcome.failures}
+    assert len(study.outcome.failures) == 2 * len(expected)
     assert set(failed) == set(expected)
     for name, (_, kind, reason) in expected.items():
         assert failed[name].kind == kind in FAILURE_KINDS
         assert reason in failed[name].reason
         assert "\n" not in failed[name].reason
-        assert "2 of 2 fits failed" in study.left_out[name]
-        assert f"{name}: {study.left_out[name].rstrip('.')}" in study.explain()
-    assert f"{len(expected)} failed (" in study.headline()
-    assert not np.isnan(study.losses.values).any()
+        assert "2 of 2 fits failed" in study.outcome.left_out[name]
+        assert f"{name}: {study.outcome.left_out[name].rstrip('.')}" in study.explain()
+    assert f"{len(expected)} failed (" in study.headline
+    assert not np.isnan(study.scores.values).any()
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def good():
 
 @pytest.fixture(scope="module")
 def alone(good):
-    return run(good).losses.values
+    return run(good).scores.values
 
 
 def test_failures_in_this_process_are_recorded_and_the_others_go_on(good, alone):
@@ -84,8 +84,8 @@ def test_failures_in_this_process_are_recorded_and_the_others_go_on(good, alone)
     learners |= {name: learner for name, (learner, *_) in SOFT.items()} | {"nmc": "nmc"}
     study = run(learners)
     check(study, SOFT)
-    assert study.losses.learners == ("majority", "nmc")
-    np.testing.assert_array_equal(study.losses.values, alone)
+    assert study.scores.learners == ("majority", "nmc")
+    np.testing.assert_array_equal(study.scores.values, alone)
 
 
 def test_crashes_and_hangs_are_recorded_and_the_others_go_on(good):
@@ -112,15 +112,15 @@ def learners_name(live, place):
 
 def test_automatic_engine_isolates_learners_that_are_neither_ours_nor_scikit_learns(good):
     study = run({"exits": strange.Exits(), **good}, n_jobs=1, execution=bk.Execution(engine="auto"))
-    assert [failure.kind for failure in study.failures] == ["killed", "killed"]
-    assert study.losses.learners == ("majority", "nmc")
+    assert [failure.kind for failure in study.outcome.failures] == ["killed", "killed"]
+    assert study.scores.learners == ("majority", "nmc")
 
 
 def test_a_learner_that_cannot_be_pickled_runs_in_this_process(good):
     learners = {"stays": strange.CannotBePickled(), **good}
     apart = run(learners, n_jobs=1, cv="2x3", execution=bk.Execution(engine="processes"))
-    assert not apart.failures
-    np.testing.assert_array_equal(apart.losses.values, run(learners, cv="2x3").losses.values)
+    assert not apart.outcome.failures
+    np.testing.assert_array_equal(apart.scores.values, run(learners, cv="2x3").scores.values)
 
 
 def test_warnings_are_kept_with_the_cell_and_not_shown():
@@ -152,14 +152,14 @@ def test_a_learner_without_probabilities_is_refused_before_the_first_fit(loss):
     assert f"predict_proba, which the metric '{loss}' needs" in str(caught.value)
     # the other metrics are only reported
     study = run(learners, scoring=["zero-one", loss])
-    assert study.losses.learners == ("plain", "nmc", "max")
+    assert study.scores.learners == ("plain", "nmc", "max")
 
 
 def test_probabilities_that_are_no_numbers_are_a_failure():
     study = run(
         {"n": strange.NaNProbabilities(), "a": "max", "b": "naive-bayes"}, scoring="log-loss"
     )
-    failure, _ = study.failures
+    failure, _ = study.outcome.failures
     assert failure.kind == "nan"
 
 
@@ -204,11 +204,11 @@ def test_nothing_to_decide_from_is_said(good):
 def test_a_learner_that_fails_in_few_cells_stays(tmp_path):
     learners = {"once": strange.FailsOnce(log=str(tmp_path / "mark")), "max": "max"}
     study = run(learners, cv="4x5")
-    assert len(study.failures) == 1
-    assert not study.left_out
-    assert study.losses.design.runs == 3  # the run that has a hole counts for nobody
-    assert "One fit of once failed." in study.headline()
-    assert "1 of 4 runs was dropped because not all learners finished it." in study.headline()
+    assert len(study.outcome.failures) == 1
+    assert not study.outcome.left_out
+    assert study.scores.design.runs == 3  # the run that has a hole counts for nobody
+    assert "One fit of once failed." in study.headline
+    assert "1 of 4 runs was dropped because not all learners finished it." in study.headline
 
 
 def counted(tmp_path, learner, **options):
@@ -224,11 +224,11 @@ def test_a_timeout_is_tried_again_only_with_a_longer_limit(tmp_path, monkeypatch
     learner = strange.Late(log=str(tmp_path / "fits"), tag="x")
     monkeypatch.setenv("LATE", "0.6")
     first, fits = counted(tmp_path, learner, timeout=0.2)
-    assert ([cell.kind for cell in first.failures], fits) == (["timeout"] * 2, 2)
+    assert ([cell.kind for cell in first.outcome.failures], fits) == (["timeout"] * 2, 2)
     assert counted(tmp_path, learner, timeout=0.2)[1] == 0
     assert counted(tmp_path, learner, timeout=0.1)[1] == 0
     longer, fits = counted(tmp_path, learner, timeout=5.0)
-    assert (longer.failures, fits) == ((), 2)
+    assert (longer.outcome.failures, fits) == ((), 2)
     assert counted(tmp_path, learner)[1] == 0  # what is done is never done again
 
 
@@ -236,8 +236,8 @@ def test_a_timeout_is_tried_again_only_with_a_longer_limit(tmp_path, monkeypatch
 def test_without_a_limit_a_timeout_is_tried_again(tmp_path, monkeypatch):
     learner = strange.Late(log=str(tmp_path / "fits"), tag="x")
     monkeypatch.setenv("LATE", "0.4")
-    assert len(counted(tmp_path, learner, timeout=0.1)[0].failures) == 2
-    assert counted(tmp_path, learner)[0].failures == ()
+    assert len(counted(tmp_path, learner, timeout=0.1)[0].outcome.failures) == 2
+    assert counted(tmp_path, learner)[0].outcome.failures == ()
 
 
 @pytest.mark.parametrize(
@@ -249,14 +249,14 @@ def test_failures_from_outside_are_tried_again(tmp_path, monkeypatch, how, kind,
     learner = strange.Mended(log=str(tmp_path / "fits"), tag="x")
     monkeypatch.setenv("HOW", how)
     first, _ = counted(tmp_path, learner, timeout=60)
-    assert [cell.kind for cell in first.failures] == [kind] * 2
+    assert [cell.kind for cell in first.outcome.failures] == [kind] * 2
     monkeypatch.setenv("HOW", "")
     second, fits = counted(tmp_path, learner)
-    assert (len(second.failures), fits) == (2 - again, again)
+    assert (len(second.outcome.failures), fits) == (2 - again, again)
     third, fits = counted(
         tmp_path, learner, execution=bk.Execution(engine="serial", retry_failed=True)
     )
-    assert (third.failures, fits) == ((), 2 - again)
+    assert (third.outcome.failures, fits) == ((), 2 - again)
     assert (
         counted(tmp_path, learner, execution=bk.Execution(engine="serial", retry_failed=True))[1]
         == 0
@@ -267,18 +267,18 @@ def test_a_missing_package_is_asked_for_again_when_it_is_there(tmp_path, monkeyp
     learner = strange.Mended(log=str(tmp_path / "fits"), tag="x")
     monkeypatch.setenv("HOW", "missing")
     first, _ = counted(tmp_path, learner)
-    assert {cell.kind for cell in first.failures} == {"missing"}
+    assert {cell.kind for cell in first.outcome.failures} == {"missing"}
     (tmp_path / "package_that_comes_later.py").write_text("")
     monkeypatch.syspath_prepend(str(tmp_path))
     second, fits = counted(tmp_path, learner)
-    assert (second.failures, fits) == ((), 2)
+    assert (second.outcome.failures, fits) == ((), 2)
 
 
 def test_kills_of_one_cell_condemn_no_other(tmp_path):
     once = strange.KilledInFirstFold(log=str(tmp_path / "fits"), tag="x")
     study, _ = counted(tmp_path, once, cv="kfold:4", timeout=60)
     # the rows of one fold do not train it there, in the other three it is killed
-    assert [cell.kind for cell in study.failures] == ["killed"] * 3
-    assert len({cell.fold for cell in study.failures}) == 3
+    assert [cell.kind for cell in study.outcome.failures] == ["killed"] * 3
+    assert len({cell.fold for cell in study.outcome.failures}) == 3
     fits = Path(once.log).read_text().split()
     assert len(fits) == 3 * 4 + 1  # each as often as if it were alone

@@ -37,7 +37,7 @@ def test_the_instances_of_one_split_have_the_means_of_the_run():
     assert set(np.unique(problem.values)) == {0.0, 1.0}
     means = dict(zip(problem.names, problem.values.mean(axis=(1, 2)), strict=True))
     # the losses of the run are error rates of the same instances
-    assert dict(study.losses.means()) == pytest.approx(means, abs=1e-15)
+    assert dict(study.scores.means()) == pytest.approx(means, abs=1e-15)
 
 
 def test_labels_are_encoded_once_for_a_data_set(monkeypatch):

@@ -36,9 +36,9 @@ def test_labels_by_mcnemar(answers):
         names[y], {"good": names[(good > 0.5) * 1], "poor": names[(poor > 0.5) * 1]}
     )
     assert decision.test == "mcnemar"
-    assert decision.noun == "model"
+    assert decision.decision.noun == "model"
     assert decision.recommended == "good"
-    assert decision.means["good"] == pytest.approx(np.mean(y != (good > 0.5)))
+    assert decision.decision.means["good"] == pytest.approx(np.mean(y != (good > 0.5)))
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_probabilities(answers, scoring, test, metric):
         scoring=scoring,
     )  # fmt: skip
     assert one.test == two.test == test
-    assert one.means["good"] == pytest.approx(metric(y, good))
-    assert one.means == pytest.approx(two.means)
+    assert one.decision.means["good"] == pytest.approx(metric(y, good))
+    assert one.decision.means == pytest.approx(two.decision.means)
 
 
 def test_any_other_metric_by_the_jackknife(answers):
@@ -67,7 +67,7 @@ def test_any_other_metric_by_the_jackknife(answers):
     labels = {"good": (good > 0.5) * 1, "poor": (poor > 0.5) * 1}
     decision = bk.compare_predictions(y, labels, scoring="f1")
     assert decision.test == "jackknife-t"
-    assert decision.means["good"] == pytest.approx(f1_score(y, labels["good"]))
+    assert decision.decision.means["good"] == pytest.approx(f1_score(y, labels["good"]))
     # leave out row by row, with scikit-learn's metric
     rows = np.arange(len(y))
     parts = {}
@@ -77,7 +77,7 @@ def test_any_other_metric_by_the_jackknife(answers):
     d = parts["good"] - parts["poor"]
     t = d.mean() / (d.std(ddof=1) / np.sqrt(len(d)))
     # the published pseudo-values have another mean and the same spread
-    (statistic,) = decision.evidence.statistic
+    (statistic,) = decision.decision.evidence.statistic
     assert abs(statistic) == pytest.approx(abs(t), rel=0.02)
 
 
@@ -89,7 +89,7 @@ def test_numbers_and_many_rows():
         y, pd.DataFrame({"line": x, "half": x / 2, "none": 0 * x}), scoring="r2"
     )
     assert decision.recommended == "line"
-    assert decision.means["half"] == pytest.approx(r2_score(y, x / 2))
+    assert decision.decision.means["half"] == pytest.approx(r2_score(y, x / 2))
     assert "500 random blocks" in decision.explain()
     assert bk.compare_predictions(y, {"a": x, "b": x / 2}).recommended == "a"
 
@@ -116,7 +116,9 @@ def test_groups_are_the_units(answers):
             y, {"good": good, "poor": poor}, scoring=scoring, groups=np.arange(150)
         )
         copied = bk.compare_predictions(np.tile(y, 4), models, scoring=scoring, groups=four)
-        assert copied.evidence.pvalue == pytest.approx(alone.evidence.pvalue, rel=0.05)
+        assert copied.decision.evidence.pvalue == pytest.approx(
+            alone.decision.evidence.pvalue, rel=0.05
+        )
         assert "150 groups" in copied.explain()
 
 
@@ -146,7 +148,7 @@ def test_constant_scores_and_one_class():
     y = np.array([0, 1] * 20)
     scores = {"constant": np.full(40, 0.5), "good": y * 0.5 + np.linspace(0, 0.4, 40)}
     decision = bk.compare_predictions(y, scores, scoring="roc_auc")
-    assert decision.means["constant"] == 0.5
+    assert decision.decision.means["constant"] == 0.5
     assert decision.recommended == "good"
     with pytest.raises(bk.ArgumentError, match="at least 2 rows of each class"):
         bk.compare_predictions([0] * 39 + [1], scores, scoring="roc_auc")
@@ -164,7 +166,7 @@ def test_fitted_models():
     }
     decision = bk.compare_fitted(models, X[test], y[test], scoring="roc_auc")
     area = roc_auc_score(y[test], models["svm"].decision_function(X[test]))
-    assert decision.means["svm"] == pytest.approx(area)
+    assert decision.decision.means["svm"] == pytest.approx(area)
     assert decision.test == "delong"
     frame = X[test].assign(where=y[test])
     assert bk.compare_fitted(models, frame, "where").test == "mcnemar"
@@ -191,12 +193,12 @@ def test_any_metric_on_one_split(scoring):
     tests = {"roc_auc": "delong", "auc": "delong", "log-loss": "skew-corrected-t"}
     assert study.decision.test == tests.get(scoring, "jackknife-t")
     # the components average to the loss that the run measured
-    splits = study.live.splits[0]
+    splits = study.outcome.live.splits[0]
     train, test = splits.train(0, 0), splits.test(0, 0)
     if "auc" in scoring:
         model = LogisticRegression().fit(X[train], y[train])
         area = roc_auc_score(y[test], model.decision_function(X[test]))
-        assert study.losses.means()["line"] == pytest.approx(1 - area)
+        assert study.scores.means()["line"] == pytest.approx(1 - area)
 
 
 def test_true_values_never_compete(tmp_path):
@@ -211,17 +213,17 @@ def test_predictions_with_folds_are_a_cross_validation(answers):
     labels = {"good": (good > 0.5) * 1, "poor": (poor > 0.5) * 1}
     decision = bk.compare_predictions(y, labels, folds=folds)
     assert decision.test == "corrected-repeated-kfold-t"
-    assert decision.noun == "learner"
+    assert decision.decision.noun == "learner"
     wrong = np.stack([[(x != y)[folds == k].mean() for k in range(5)] for x in labels.values()])
     # Nadeau and Bengio's variance, with 30 test rows for 120 training rows
     d = wrong[1] - wrong[0]
     t = d.mean() / np.sqrt((1 / 5 + 30 / 120) * d.var(ddof=1))
-    (pair,) = decision.evidence
+    (pair,) = decision.decision.evidence
     assert abs(pair.statistic) == pytest.approx(t)
     # AUC of every fold
     ranked = bk.compare_predictions(y, {"good": good, "poor": poor}, folds=folds, scoring="roc_auc")
     areas = [roc_auc_score(y[folds == k], good[folds == k]) for k in range(5)]
-    assert ranked.mean_losses["good"] == pytest.approx(1 - np.mean(areas))
+    assert ranked.decision.mean_losses["good"] == pytest.approx(1 - np.mean(areas))
 
 
 def test_folds_of_predictions_keep_groups_whole(answers):
@@ -229,7 +231,7 @@ def test_folds_of_predictions_keep_groups_whole(answers):
     frame = pd.DataFrame({"y": y, "a": (good > 0.5) * 1, "b": (poor > 0.5) * 1})
     frame["fold"] = np.arange(150) // 30
     decision = bk.compare_predictions("y", frame, folds="fold", groups=np.arange(150) // 3)
-    assert decision.problem.design.groups == 50
+    assert decision.decision.problem.design.groups == 50
     with pytest.raises(bk.ArgumentError, match="No group may train and test in one split"):
         bk.compare_predictions("y", frame, folds="fold", groups=np.arange(150) // 4)
     with pytest.raises(bk.ArgumentError, match=r"a column 'fold', .* pass folds='fold'\.$"):

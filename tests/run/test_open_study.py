@@ -154,10 +154,10 @@ def test_the_same_story(case, tmp_path):
     assert again.explain() == study.explain()
     assert again.settings == study.settings
     assert again.recommended == study.recommended
-    assert again.losses == study.losses
+    assert again.scores == study.scores
     assert render_report(again) == render_report(study)
     with open_store(store, read_only=True) as opened:
-        assert opened.study(1).digest == study.record.digest
+        assert opened.study(1).digest == study.outcome.record.digest
 
 
 @pytest.mark.filterwarnings("ignore::bestofk.BestOfKWarning")
@@ -299,7 +299,7 @@ def test_which_study(tmp_path):
     bk.compare(**on_iris(cv="5x2"), store=store, **QUICK)
     with pytest.raises(bk.ArgumentError, match=r"holds 2 studies: give number=.*one of 1, 2"):
         bk.open_study(store)
-    assert bk.open_study(store, 2).plan == "5x2"
+    assert bk.open_study(store, 2).outcome.plan == "5x2"
     with pytest.raises(bk.UnknownNameError, match="study '9'"):
         bk.open_study(store, 9)
 
@@ -333,11 +333,8 @@ def test_the_verbs_tell_the_same_story(run):
     assert " ".join(held["headline"].split()) in " ".join(lines.split())
     # one option is changed, the others stay
     other = json.loads(run("show", "s.db", "--set", "alpha=0.2", "--json").out)
-    assert (other["alpha"], other["preference"], other["margin"]) == (
-        0.2,
-        "measured: fit_time",
-        0.1,
-    )
+    assert [other["settings"][name] for name in ("alpha", "margin")] == [0.2, 0.1]
+    assert other["settings"]["prefer"]["measured"] == "fit_time"
     none = json.loads(run("show", "s.db", "--set", "prefer=none", "--json").out)
-    assert (none["preference"], none["alpha"]) == ("none", 0.02)
+    assert (none["settings"]["prefer"], none["settings"]["alpha"]) == (None, 0.02)
     assert "decision must be" in run("show", "s.db", "--set", "decision=2", code=2).err

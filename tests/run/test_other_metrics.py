@@ -42,25 +42,23 @@ def test_every_metric_is_as_if_it_were_alone(study):
         chosen = {k: v for k, v in learners().items() if k != "svc" or name != "log-loss"}
         alone = bk.compare(chosen, "iris", scoring=name, **QUICK)
         means = dict(alone.decision.means)
-        held = next(one for one in again.to_dict()["metrics"] if one["loss"] == name)
-        assert held["means"] == means
-        assert held["recommended"] == alone.recommended
-    assert study.others[0].means == again.others[0].means
+        held = again if name == LOSSES[0] else again.by_metric["log-loss"]
+        assert held.decision.means == means
+        assert held.recommended == alone.recommended
+    assert study.outcome.others[0].means == again.outcome.others[0].means
 
 
 def test_what_is_said(study):
-    probabilities, times = study.others
+    probabilities, times = study.outcome.others
     assert probabilities.lacking == ("svc",)
     assert "svc has no value" in probabilities.explain()
-    assert "svc" in study.ranking
+    assert "svc" in study.decision.ranking
     assert set(times.means) == set(learners())
     assert all(0 < mean < 10 for mean in times.means.values())
     words = study.explain()
     assert "metric accuracy (higher is better), also log-loss and fit time in s" in words
     assert words.count("would be recommended") == 2
-    frame = study.to_frame()
-    assert {"mean_accuracy", "mean_log-loss", "mean_fit_time_in_s"} <= set(frame.columns)
-    assert np.isnan(frame.set_index("learner").loc["svc", "mean_log-loss"])
+    assert "svc" not in study.by_metric["log-loss"].order
     json.dumps(study.to_dict(), allow_nan=False)
 
 
@@ -76,7 +74,7 @@ def test_a_metric_that_decides_otherwise_says_so():
     study = bk.compare(
         {"never": always, "eager": eager}, X, y, scoring=["accuracy", "recall"], **QUICK
     )
-    (recall,) = study.others
+    (recall,) = study.outcome.others
     assert (study.recommended, recall.recommended, recall.agrees) == ("never", "eager", False)
     assert "eager would be recommended instead (mean" in study.explain()
 
@@ -106,20 +104,20 @@ def test_engines_agree(study, engine):
         scoring=LOSSES[:2],
         **{**QUICK, "execution": bk.Execution(engine=engine)},
     )
-    assert other.others[0].means == study.others[0].means
-    assert other.losses == study.losses
+    assert other.outcome.others[0].means == study.outcome.others[0].means
+    assert other.scores == study.scores
 
 
 def test_whole_plans_and_one_test_set():
     one = bk.compare(["max", "nn"], "iris", scoring=["zero-one", "accuracy"], **QUICK)
-    assert one.others[0].means["nn"] == pytest.approx(1 - one.decision.means["nn"])
+    assert one.outcome.others[0].means["nn"] == pytest.approx(1 - one.decision.means["nn"])
     split = bk.compare(
         ["max", "nn"],
         "iris",
         scoring=["zero-one", "accuracy", "brier", "fit_time"],
         **{**QUICK, "cv": "holdout:0.4"},
     )
-    accuracy, brier, seconds = split.others
+    accuracy, brier, seconds = split.outcome.others
     assert accuracy.agrees
     assert brier.agrees
     assert seconds.recommended is None
@@ -135,10 +133,11 @@ def test_the_command_line(tmp_path, capsys):
              "engine=serial", "--json"]  # fmt: skip
     assert main([*words, "--scoring", "accuracy,log_loss", "--scoring", "f1_macro"]) == 0
     held = json.loads(capsys.readouterr().out)
-    assert [one["loss"] for one in held["metrics"]] == ["accuracy", "log-loss", "f1_macro"]
+    # nmc has no probabilities, so that log-loss cannot decide
+    assert (held["metric"]["name"], len(held["by_metric"])) == ("accuracy", 1)
     assert main([*words, "--scoring", str(costs), "--scoring", "accuracy"]) == 0
     held = json.loads(capsys.readouterr().out)
-    assert [one["name"] for one in held["metrics"]] == ["cost", "accuracy"]
+    assert (held["metric"]["name"], list(held["by_metric"])) == ("cost", ["accuracy"])
     assert main(["compare", "iris", "--cv", "5x2", "--scoring", "f1"]) == 2
     assert "use --scoring f1_macro." in capsys.readouterr().err
     page = tmp_path / "r.html"

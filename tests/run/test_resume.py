@@ -100,7 +100,7 @@ def host(fork_server, tmp_path):
 
 
 def uninterrupted(log):
-    return run(None, log).losses.values
+    return run(None, log).scores.values
 
 
 def fits(log):
@@ -142,11 +142,11 @@ def test_killed_at_random_moments_and_resumed_equals_uninterrupted(host, tmp_pat
     # only missing cells were fitted, and a second resumption fits nothing
     again = sum(fits(log).values())
     assert again - before <= CELLS - stored[-1]
-    np.testing.assert_array_equal(run(store, log).losses.values, study.losses.values)
+    np.testing.assert_array_equal(run(store, log).scores.values, study.scores.values)
     assert sum(fits(log).values()) == again
     with open_store(store, read_only=True) as opened:
         assert opened.n_cells() == CELLS
-    np.testing.assert_array_equal(study.losses.values, uninterrupted(log))
+    np.testing.assert_array_equal(study.scores.values, uninterrupted(log))
 
 
 def test_a_killed_run_leaves_no_process_and_no_file(host, tmp_path):
@@ -163,7 +163,7 @@ def test_a_killed_run_leaves_no_process_and_no_file(host, tmp_path):
     assert offspring
     wait_until(lambda: not any(map(is_alive, offspring)))
     assert not list(tmp_path.glob("bestofk-*"))
-    np.testing.assert_array_equal(run(store, log).losses.values, uninterrupted(log))
+    np.testing.assert_array_equal(run(store, log).scores.values, uninterrupted(log))
 
 
 def _environment(entry):
@@ -294,9 +294,9 @@ def test_failures_are_stored(tmp_path):
     }
     first = bk.compare(learners, X, Y, **options)
     second = bk.compare(learners, X, Y, **options)
-    assert len(first.failures) == 6
-    assert sorted(first.failures, key=str) == sorted(second.failures, key=str)
-    assert second.left_out == first.left_out
+    assert len(first.outcome.failures) == 6
+    assert sorted(first.outcome.failures, key=str) == sorted(second.outcome.failures, key=str)
+    assert second.outcome.left_out == first.outcome.left_out
 
 
 def test_a_stopped_run_resumes(tmp_path):
@@ -320,4 +320,4 @@ def test_a_stopped_run_resumes(tmp_path):
         )
     study = bk.compare(learners, X, Y, **options)
     assert fits(log) == {"c": 6}
-    assert study.losses.learners == ("c",)  # failures are stored
+    assert study.scores.learners == ("c",)  # failures are stored

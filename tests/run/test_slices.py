@@ -47,7 +47,7 @@ def test_means_of_slices_equal_those_of_a_loop(frame, scoring):
     cv = PredefinedSplit(fold)
     study = compared(data, learners, cv=cv, scoring=scoring, by=part)
     X, y = data.drop(columns="y").to_numpy(), data.y.to_numpy()
-    for one in study.slices.slices:
+    for one in study.outcome.slices.slices:
         for name, learner in learners.items():
             values = []
             for train, test in cv.split():
@@ -63,21 +63,21 @@ def test_means_of_slices_equal_those_of_a_loop(frame, scoring):
 
 def test_the_planted_slice_is_found_and_the_verdict_of_all_rows_is_unchanged(frame):
     sliced, plain = compared(frame, cv="kfold:10", by="part"), compared(frame, cv="kfold:10")
-    west = next(one for one in sliced.slices.slices if one.name == "west")
+    west = next(one for one in sliced.outcome.slices.slices if one.name == "west")
     assert west.decision.candidates == ("tree",)
-    assert sliced.losses.values.tolist() == plain.losses.values.tolist()
-    assert plain.slices is None
-    assert sliced.slices.headline() in sliced.explain()
-    assert sliced.to_dict()["slices"]["by"] == "part"
+    assert sliced.scores.values.tolist() == plain.scores.values.tolist()
+    assert plain.outcome.slices is None
+    assert sliced.outcome.slices.headline in sliced.explain()
+    assert set(sliced.to_dict()["by_slice"]) == set(sliced.by_slice)
 
 
 def test_one_test_set_is_tested_by_its_rows(frame):
     data = frame.drop(columns="part")
     study = compared(data, cv="holdout:0.5", by=frame.part)
-    train, test = (getattr(study.live.splits[0], name)(0, 0) for name in ("train", "test"))
+    train, test = (getattr(study.outcome.live.splits[0], name)(0, 0) for name in ("train", "test"))
     X, part = data.drop(columns="y").to_numpy(), frame.part.to_numpy()
     model = LogisticRegression().fit(X[train], data.y[train])
-    for one in study.slices.slices:
+    for one in study.outcome.slices.slices:
         rows = test[part[test] == one.name]
         assert one.decision.means["line"] == pytest.approx(
             zero_one_loss(data.y[rows], model.predict(X[rows]))
@@ -90,7 +90,7 @@ def test_slices_that_are_too_small_are_named(frame):
     part = np.where(row < 30, "early", np.where(row > 316, "rare", frame.part))
     cv = PredefinedSplit(row * 8 // 320)
     study = compared(frame.drop(columns="part"), cv=cv, by=part)
-    assert study.slices.left_out == {
+    assert study.outcome.slices.left_out == {
         "early": "7 of 8 test sets have no rows of this slice.",
         "rare": "A slice needs at least 25 rows; this one has 3.",
     }
@@ -121,7 +121,7 @@ def test_command_json_report_and_an_ignored_column(frame, tmp_path, capsys):
     assert "Slices by part" in page.read_text()
     assert main([*command, "--json"]) == 0
     stored = json.loads(capsys.readouterr().out)
-    assert len(stored["slices"]["slices"]) == 4
-    assert stored["data"] == ["Predicting 'y' (2 classes, 49 % yes) from 4 columns, 320 rows."]
+    assert len(stored["by_slice"]) == 4
+    assert stored["notes"][0] == "Predicting 'y' (2 classes, 49 % yes) from 4 columns, 320 rows."
     assert main([*command[:-1], "y"]) == 2
     assert "is the target and cannot hold slices" in capsys.readouterr().err

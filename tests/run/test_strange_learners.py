@@ -108,7 +108,7 @@ def test_each_is_one_sentence_or_a_loss(studies, way, name):
 
 @pytest.mark.parametrize("way", list(WAYS))
 def test_the_good_ones_have_the_losses_that_they_have_alone(studies, way):
-    alone = compared({}, execution=bk.Execution(engine="serial")).losses
+    alone = compared({}, execution=bk.Execution(engine="serial")).scores
     found = studies(way).losses
     for name in ("max", "nmc"):
         np.testing.assert_array_equal(
@@ -126,8 +126,8 @@ def test_what_cannot_be_pickled_is_evaluated_all_the_same(engine):
         execution=bk.Execution(engine=engine),
     )
     expected = compared({"plain": (strange.Majority(),)}, execution=bk.Execution(engine="serial"))
-    assert not study.failures
-    np.testing.assert_array_equal(study.losses.values, expected.losses.values)
+    assert not study.outcome.failures
+    np.testing.assert_array_equal(study.scores.values, expected.scores.values)
 
 
 class RaisesInInit:

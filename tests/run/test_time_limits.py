@@ -59,8 +59,8 @@ def test_one_fold_of_all_learners_is_decided_by_its_instances(tmp_path):
         execution=bk.Execution(engine="serial"),
     )
     assert study.decision is not None
-    assert study.losses.design.kind == "test-set"
-    assert study.losses.design.folds == 10  # rows of the first fold
+    assert study.scores.design.kind == "test-set"
+    assert study.scores.design.folds == 10  # rows of the first fold
     assert "The budget of 6 s ended the run after 2 of 40 fits" in study.explain()
 
 
@@ -87,9 +87,11 @@ def test_a_timeout_holds_with_every_engine_and_learner(engine, learner):
         progress=False,
         execution=bk.Execution(engine=engine),
     )
-    assert {cell.kind for cell in study.failures} == {"timeout"}
-    assert [cell.reason for cell in study.failures] == ["took longer than 1 s and was stopped."] * 2
-    assert study.losses.learners == ("max", "nmc")
+    assert {cell.kind for cell in study.outcome.failures} == {"timeout"}
+    assert [cell.reason for cell in study.outcome.failures] == [
+        "took longer than 1 s and was stopped."
+    ] * 2
+    assert study.scores.learners == ("max", "nmc")
 
 
 class WholePlan:

@@ -97,4 +97,4 @@ def test_what_is_measured_knows_the_distinct_rows_too():
     want = bootstrap.materialise(30, y).design
     # nmc goes the way of whole plans, the estimator that of single fits
     study = bk.compare({"a": "nmc", "b": DummyClassifier()}, X, y, cv=bootstrap)
-    assert (study.losses.design.n_train, study.losses.design.n_test) == (want.n_train, want.n_test)
+    assert (study.scores.design.n_train, study.scores.design.n_test) == (want.n_train, want.n_test)

@@ -141,7 +141,7 @@ def unfinished():
                 database.execute(f"delete from {cells.name} where {where[:-1]} limit {gone})")
             database.close()
             with open_store(str(path), read_only=True) as store:
-                study = bk.open_study(store)
+                study = bk.open_study(store).outcome
         yield f"recalled from a store, {what}", replace(study, store="study.db")
 
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,9 +25,9 @@ from bestofk._base.registry import resolve
 PRESENTERS = {
     "report": "bestofk.report.write_report:write_report",
     "figure": "bestofk.report.figures.output:plot",
+    "screen": "bestofk.report.screen:screen",
+    "refit": "bestofk.run.deploy:refit",
     "frame": "bestofk.data.tables.table:data_frame",
-    "table": "bestofk.report.tables:table_of",
-    "html": "bestofk.report.write_report:html_of",
 }
 """The function of each form, as ``package.module:name``."""
 
@@ -215,38 +214,3 @@ class Drawn(Presented):
             The path if there is one.
         """
         return present("figure", self, kind, path, width=width, note=note, ax=ax)
-
-
-class Reported(Drawn):
-    """A result that people print: with a table for notebooks and papers, figures and a report."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        """Return the HTML that a notebook shows."""
-        return str(present("html", self))
-
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        title: str | None = None,
-        command: Sequence[str] = (),
-        slices: Any = None,
-    ) -> Path:
-        """Write a self-contained HTML file and return its path.
-
-        Parameters
-        ----------
-        path : path
-            The file; it is written atomically.
-        title : str, optional
-            The heading; by default a description of the comparison.
-        command : sequence of str
-            Arguments of the command line that produced the result, if there was one. Passwords are
-            hidden.
-        slices : Slices, optional
-            The verdicts by slice, to show them too.
-        """
-        written: Path = present("report", self, path, title=title, command=command, slices=slices)
-        return written

@@ -132,7 +132,7 @@ def compare(
             execution=execution,
             **options,
         )
-    outputs.show(study, slices=study.slices)
+    outputs.show(study)
 
 
 def _check_data(data: tuple[str, ...], target: str | None) -> None:

@@ -127,13 +127,11 @@ def evals(
             logs, require=_requirements(require), truth=truth, **reading, **arguments
         )
         if verbose:
-            say(" ".join(choice.evals.account), err=True)
-        slices = None
+            say(" ".join(choice.outcome.evals.account), err=True)
         if by is not None:
             by_key = reading if by == "task" else reading | {"cluster": by}
-            slices = choose_by_slice(choice, read_evals(logs, **by_key), by, arguments)
-    more = {"evals": choice.evals.to_dict(), "account": [*choice.account, *choice.left_out]}
-    outputs.show(choice, more=more, slices=slices)
+            choice = choose_by_slice(choice, read_evals(logs, **by_key), by, arguments)
+    outputs.show(choice)
 
 
 def known_paths(paths: tuple[str, ...]) -> list[Any]:

@@ -157,7 +157,7 @@ def check(
         if as_json:
             echo_json(result.to_dict())
         else:
-            text = result.explain() if explain else "\n".join((result.headline(), *result.notes))
+            text = result.explain() if explain else "\n".join((result.headline, *result.notes))
             step = result.next_step(_source(new, model=model, **reading))
             worse = "" if explain or result.answer == "pass" else result.worse_words()
             print_sentences("\n".join(filter(None, (text, worse, step))))

@@ -33,11 +33,11 @@ class Outputs:
     pairs: bool = False
     quiet: bool = False
 
-    def write(self, value: Any, slices: Any = None, command: Sequence[str] = ()) -> dict[str, Any]:
+    def write(self, value: Any, command: Sequence[str] = ()) -> dict[str, Any]:
         """Write the files, and return their paths by option."""
         written: dict[str, Any] = {}
         if self.report is not None:
-            value.report(self.report, command=command or command_line(), slices=slices)
+            value.report(self.report, command=command or command_line())
             written["report"] = self.report
         if self.figures:
             for kind, path in self.figures:
@@ -45,43 +45,32 @@ class Outputs:
             written["figures"] = [path for _, path in self.figures]
         if self.csv is not None:
             from bestofk._base.atomic_write import write_text
-            from bestofk.report.tables import table_of
 
-            write_text(self.csv, table_of(value).to_csv())
+            write_text(self.csv, value.table.to_csv(index=False))
             written["csv"] = self.csv
         return written
 
-    def show(
-        self, value: Any, *, more: dict[str, Any] | None = None, slices: Any = None,
-        command: Sequence[str] = (),
-    ) -> None:  # fmt: skip
-        """Write the files, and print the result as JSON, as a ranking or as a screen.
+    def show(self, value: Any, *, command: Sequence[str] = ()) -> None:
+        """Write the files, and print the result as JSON, as names or as a screen.
 
-        If a file cannot be written, the result is printed before the error. `more` holds further
-        entries of the JSON object, `slices` the verdicts by slice, and `command` the words that
-        repeat the result if they are not those that were typed.
+        If a file cannot be written, the result is printed before the error. `command` holds the
+        words that repeat the result if they are not those that were typed.
         """
         failure: Exception | None = None
         written: dict[str, Any] = {}
         try:
-            written = self.write(value, slices, command)
+            written = self.write(value, command)
         except (BestOfKError, OSError) as error:
             failure = error
         if self.as_json:
-            by_slice = {} if slices is None else {"slices": slices.to_dict()}
-            # intervals and battles have no pairs to list
-            listed = {"pairs": True} if self.pairs else {}
-            echo_json({**value.to_dict(**listed), **(more or {}), **by_slice, **written})
+            echo_json({**value.to_dict(pairs=self.pairs), **written})
         elif self.quiet:
-            decision = getattr(value, "decision", value)
-            for name in () if decision is None else decision.ranking:
+            for name in value.order:
                 say_name(name)
         else:
-            from bestofk.cli.terminal import print_result, print_sentences
+            from bestofk.cli.terminal import print_result
 
             print_result(value, explain=self.explain, pairs=self.pairs)
-            if slices is not None:
-                print_sentences(slices.explain())
             for noun, name in (("report", "report"), ("figure", "figures"), ("table", "csv")):
                 paths = written.get(name, ())
                 for path in [paths] if isinstance(paths, str) else paths:

@@ -92,12 +92,11 @@ def scores(
     missing = options.pop("missing", "refuse")
     settings = taken(options, SETTINGS)
     reading = taken(options, READ_SCORES)
-    slices = None
     with warnings_as_lines():
         if items is not None:
             decision = _printed(table, items, settings, {**reading, "truth": truth, "by": by})
         elif truth is not None:
-            decision, slices = _predictions(table, truth, by, settings, reading)
+            decision = _predictions(table, truth, by, settings, reading)
         else:
             from bestofk.losses.reading import kind_of, open_source
 
@@ -114,12 +113,14 @@ def scores(
                 losses = read_scores(source, missing="allow", **reading)
                 if verbose:
                     say(" ".join(losses.account), err=True)
-                decision = compare_scores(losses, missing=missing, **_arguments(settings))
-                if by is not None:
+                arguments = {"missing": missing, **_arguments(settings)}
+                if by is None:
+                    decision = compare_scores(losses, **arguments)
+                else:
                     from bestofk.decide.slices import order_by
 
-                    slices = order_by(table, by, missing=missing, **reading, **_arguments(settings))
-    outputs.show(decision, slices=slices)
+                    decision = order_by(table, by, **reading, **arguments)
+    outputs.show(decision)
 
 
 def _arguments(settings: dict[str, Any]) -> dict[str, Any]:
@@ -145,7 +146,7 @@ def _predictions(
     }
     refuse("predictions (--truth)", {**reading, "columns": roles})
     if by is None:
-        return compare_predictions(truth, path, **arguments), None
+        return compare_predictions(truth, path, **arguments)
     return order_predictions_by(truth, path, by, **arguments)
 
 

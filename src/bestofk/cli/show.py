@@ -131,7 +131,7 @@ def _decide(
     with warnings_as_lines():
         opened = open_study(store, study, decision=which, **changes)
     # The stored command repeats an unchanged study; this command repeats the report.
-    outputs.show(opened, command=() if changes else opened.record.command)
+    outputs.show(opened, command=() if changes else opened.outcome.record.command)
 
 
 def _watch(store: str, study: int | None) -> None:
@@ -213,7 +213,7 @@ def _as_json(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) ->
                 "missing": tally["missing"] - _unneeded(decided, tally),
                 "not_needed": _unneeded(decided, tally),
                 "seconds": tally["seconds"] if isfinite(tally["seconds"]) else None,
-                "recommended": getattr(decided, "recommended", None),
+                "recommended": getattr(getattr(decided, "decision", None), "recommended", None),
                 "headline": None if decided is None else "\n".join(_lines(decided)),
             }
         )
@@ -291,7 +291,7 @@ def _print_indented(out: Console, text: str, *, indent: int) -> None:
 def _lines(decided: Study | str | None) -> list[str]:
     if decided is None:
         return [f"More than {MAX_DECIDED_STUDIES} studies: --study N shows the decision."]
-    return [decided if isinstance(decided, str) else decided.headline()]
+    return [decided if isinstance(decided, str) else decided.headline]
 
 
 def _settings(record: StoredDecision) -> str:

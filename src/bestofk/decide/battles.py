@@ -12,10 +12,10 @@ import numpy as np
 from bestofk._base.checks import Floats, Ints, one_of, significance_level
 from bestofk._base.errors import TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, shortened
-from bestofk._base.results import row_dicts
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.from_pairs import StatedDecision, decide_from_pairs
+from bestofk.decide.result import Result
 from bestofk.decide.statements import Statement, statements
 from bestofk.losses.columns import BATTLE_ROLES, DEPENDENT_BATTLES, battle_columns, normal
 from bestofk.losses.losses import Metric
@@ -104,20 +104,9 @@ class BattleDecision(StatedDecision):
         """The points, the best first."""
         return np.array([self.decision.means[name] for name in self.decision.by_mean])
 
-    @property
-    def pairs(self) -> Any:
-        """A data frame with one row per pair: the second view."""
-        return self.decision.pairs
-
-    @property
-    def ranks(self) -> Any:
-        """The ranks that the pairs allow."""
-        return self.decision.ranks
-
-    @property
-    def pvalue(self) -> Floats:
-        """The p-value of each pair."""
-        return self.decision.evidence.pvalue
+    def _measured(self) -> dict[str, Mapping[str, Any]]:
+        """Return the battles and the share of wins of each model."""
+        return {"battles": self.battles, "win_rate": self.win_rate}
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per model."""
@@ -157,23 +146,10 @@ class BattleDecision(StatedDecision):
             *statements("caution", cautions),
         )
 
-    def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
-        """Return the decision for strict JSON; `pairs` adds every pair and the ranks."""
-        decision = self.decision.to_dict(pairs=pairs)
-        names = ("recommended", "candidates", "ranking", "headline", "pairs", "ranks", "alpha",
-                 "family", "correction")  # fmt: skip
-        return {
-            **{name: decision[name] for name in names},
-            "table": row_dicts(self._columns()),
-            "battles": self.n_battles, "ties": self.n_ties,
-            "cluster": self.cluster, "clusters": self.n_clusters, "notes": list(self.notes),
-            "cautions": list(self.cautions),
-        }  # fmt: skip
-
 
 def compare_battles(
     table: Any, *, cluster: str | None = None, alpha: float = 0.05, missing: str = "refuse"
-) -> BattleDecision:
+) -> Result:
     """Say which models may be the best by battles between pairs of them.
 
     Parameters
@@ -195,8 +171,8 @@ def compare_battles(
     >>> import pandas as pd
     >>> rows = [("x", "y", "model_a")] * 30 + [("x", "y", "model_b")] * 10 + [("y", "x", "tie")] * 4
     >>> table = pd.DataFrame(rows, columns=["model_a", "model_b", "winner"])
-    >>> decision = compare_battles(table)
-    >>> decision.candidates, decision.points.round().tolist()
+    >>> result = compare_battles(table)
+    >>> result.candidates, result.table["mean"].round().tolist()
     (('x',), [1085.0, 915.0])
     """
     alpha = significance_level(alpha)
@@ -264,7 +240,7 @@ def compare_battles(
         design=f"{n} battles",
         noun="model",
     )
-    return BattleDecision(
+    battle_decision = BattleDecision(
         decision=decision,
         battles=dict(zip(names, total.round().astype(int).tolist(), strict=True)),
         win_rate=dict(zip(names, (wins.sum(axis=1)[order] / total).tolist(), strict=True)),
@@ -275,6 +251,7 @@ def compare_battles(
         notes=battles.notes,
         cautions=tuple(cautions),
     )
+    return Result(battle_decision)
 
 
 def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse") -> Battles:

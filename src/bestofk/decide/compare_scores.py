@@ -29,6 +29,7 @@ from bestofk.decide.problem import (
     refuse_wide_margin,
 )
 from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.result import Result, decision_of
 from bestofk.decide.settings import Settings
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -51,7 +52,7 @@ def compare_scores(
     design: Any = None,
     random_state: RandomState = 0,
     **arguments: Any,
-) -> Decision:
+) -> Result:
     """Say which learner to use, how the others rank, and why.
 
     Parameters
@@ -73,7 +74,7 @@ def compare_scores(
     alpha : float
         Chance that any part of the statement is wrong.
     correction : str, optional
-        Of `Decision.pairs`: ``"bonferroni"`` by default, which has intervals that agree with the
+        Of `Result.pairs`: ``"bonferroni"`` by default, which has intervals that agree with the
         p-values. Other procedures have defaults of their own.
     family : {"all", "preference", "control"}, optional
         Decide by MultiTest: from all pairs, two-sided; from all pairs, one-sided against the
@@ -100,9 +101,7 @@ def compare_scores(
 
     Returns
     -------
-    Decision
-        With `recommended`, `candidates`, `ranking`, `standings`, `pairs`, `headline()` and
-        `explain()`.
+    Result
 
     Examples
     --------
@@ -110,8 +109,8 @@ def compare_scores(
     >>> table = bk.Scores(
     ...     [[0.31, 0.29, 0.30, 0.33], [0.21, 0.20, 0.19, 0.22], [0.20, 0.21, 0.19, 0.23]],
     ...     dims=("learner", "fold"), learners=["small", "medium", "large"])
-    >>> decision = compare_scores(table, prefer=["small", "medium", "large"])
-    >>> decision.recommended, decision.candidates, decision.ranking
+    >>> result = compare_scores(table, prefer=["small", "medium", "large"])
+    >>> result.recommended, result.candidates, result.order
     ('medium', ('medium', 'large'), ('medium', 'large', 'small'))
     """
     arguments |= {"higher_is_better": higher_is_better, "design": design}
@@ -123,7 +122,7 @@ def compare_scores(
         random_state=random_state, test_arguments=arguments,
     )  # fmt: skip
     problem = as_problem(losses, prefer=prefer, missing=missing, reading=reading)
-    return decide_problem(problem, settings)
+    return Result(decide_problem(problem, settings))
 
 
 def _check_arguments(arguments: Mapping[str, Any], test: Any) -> None:
@@ -203,4 +202,4 @@ def decide_by_procedure(procedure: str, losses: Any, **options: Any) -> Decision
     """Decide as `compare_scores` does; without `prefer`, a bare array is in order of preference."""
     if options.get("prefer") is None and not is_named(losses):
         options["prefer"] = LISTED
-    return compare_scores(losses, procedure=procedure, **options)
+    return decision_of(compare_scores(losses, procedure=procedure, **options))

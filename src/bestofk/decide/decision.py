@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bestofk._base.checks import Ints
-from bestofk._base.results import Presented, Reported, present
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_rounding
 from bestofk.decide.problem import Problem
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements import Stated, Statement
-from bestofk.losses.losses import Metric
+from bestofk.losses.losses import Metric, Scores
 
 if TYPE_CHECKING:
     from bestofk.decide.best import Best
     from bestofk.decide.choose_test import Choice
     from bestofk.decide.multitest_order import Step
-    from bestofk.decide.ranks import Ranks
     from bestofk.decide.settings import Settings
 
 
@@ -61,7 +59,7 @@ class Ruled(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing(Presented):
+class Standing:
     """One learner of a decision."""
 
     name: Name
@@ -78,15 +76,6 @@ class Standing(Presented):
     ``"better"``, ``"worse"``, ``"no difference shown"`` or ``"not tested"``."""
     metric: Metric = field(default_factory=Metric)
 
-    def _columns(self) -> dict[str, Any]:
-        return {name: [cell] for name, cell in self.to_dict().items()}
-
-    def explain(self) -> str:
-        """Return the row in a sentence."""
-        from bestofk.decide.statements.details import standing_sentence
-
-        return standing_sentence(self)
-
     def to_dict(self) -> dict[str, Any]:
         """Return the row for strict JSON, in the user's metric."""
         names = ("name", "mean", "at_least", "at_most", "verdict")
@@ -94,7 +83,7 @@ class Standing(Presented):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Decision(Stated, Reported):
+class Decision(Stated):
     """The decision of a procedure.
 
     Attributes
@@ -117,10 +106,8 @@ class Decision(Stated, Reported):
         One row per learner: mean, how much worse than the best it is, verdict.
     best : Best or None
         The candidates and bounds as arrays, in the order of `by_preference`.
-    pairs : data frame
-        Every pair, with one family over all of them: the second view.
     claims : tuple of pairs
-        (better, worse): the pairs that are shown to differ in that view.
+        (better, worse): the pairs that are shown to differ, with one family over all of them.
     edges : tuple of pairs
         (i, j): i is preferred, and j is shown to be better.
     steps : tuple of Step
@@ -131,7 +118,7 @@ class Decision(Stated, Reported):
         Mean by learner, in the user's metric: an accuracy stays an accuracy.
     mean_losses : mapping
         Mean loss by learner; smaller is better.
-    ranks : Ranks or None
+    ranks : mapping or None
         Simultaneous intervals of the ranks, from the pairs.
     counts : mapping or None
         Wins by learner, for procedures that count them.
@@ -168,6 +155,11 @@ class Decision(Stated, Reported):
     test_choice: Choice | None = field(default=None, repr=False)
     settings: Settings | None = field(default=None, repr=False)
     """The settings of the decision, if `bestofk.compare_scores` or `bestofk.compare` made it."""
+
+    @property
+    def decision(self) -> Decision:
+        """The decision itself."""
+        return self
 
     @property
     def noun(self) -> str:
@@ -230,18 +222,36 @@ class Decision(Stated, Reported):
             return evidence
         return evidence.of_family(replace(evidence.family, name="all", correction=self.correction))
 
-    @property
-    def pairs(self) -> Any:
-        """A data frame with one row per pair, in the user's metric.
+    def _pair_columns(self) -> dict[str, Any]:
+        """Return one row per pair, in the user's metric: a difference is `a` minus `b`.
 
-        A difference is `a` minus `b`. Stepwise corrections have no intervals.
+        Stepwise corrections have no intervals.
         """
         evidence = self.pair_evidence
-        names = {"a": "a", "b": "b", "estimate": "difference", "low": "low", "high": "high",
-                 "pvalue": "p", "adjusted_pvalue": "adjusted_p", "better": "better"}  # fmt: skip
-        if not evidence.family.has_intervals:
-            del names["low"], names["high"]
-        return evidence.to_frame()[list(names)].rename(columns=names)
+        names: Any = np.array(evidence.names, dtype=object)
+        low, high = evidence.metric.interval(evidence.low, evidence.high)
+        better = names[np.where(evidence.better < 0, evidence.first, evidence.second)]
+        better[evidence.better == 0] = None
+        ends = {"low": low, "high": high} if evidence.family.has_intervals else {}
+        return {
+            "a": names[evidence.first],
+            "b": names[evidence.second],
+            "difference": evidence.metric.difference(evidence.estimate),
+            **ends,
+            "p": evidence.pvalue,
+            "adjusted_p": evidence.adjusted_pvalue,
+            "better": better,
+            **(evidence.posteriors or {}),
+        }
+
+    def _measured(self) -> dict[str, Mapping[Name, Any]]:
+        """Return the counts of a procedure that counts, and the runs of a race."""
+        runs = {name: self.runs_of(name) for name in self.by_preference}
+        return {"wins": self.counts or {}, "runs": runs}
+
+    def _scores(self) -> Scores | None:
+        """Return the losses that were compared, if they were a table."""
+        return None if self.problem is None else self.problem.losses
 
     @property
     def claims(self) -> tuple[tuple[Name, Name], ...]:
@@ -249,14 +259,21 @@ class Decision(Stated, Reported):
         return self.pair_evidence.claims()
 
     @property
-    def ranks(self) -> Ranks | None:
-        """The ranks that the pairs allow.
+    def ranks(self) -> dict[str, Any] | None:
+        """The columns `name`, `from` and `to`: the best and worst rank that the pairs allow.
 
-        None if not all pairs were tested in both directions.
+        All intervals hold together with confidence 1 - alpha. A learner ranks below those that are
+        shown to be better, and above those that are shown to be worse. None if not all pairs were
+        tested in both directions.
         """
-        from bestofk.decide.ranks import ranks_of
-
-        return ranks_of(self)
+        evidence, names = self.pair_evidence, self.by_mean
+        K = len(names)
+        complete = len(evidence) == K * (K - 1) // 2 and self.runs_of(names[0]) is None
+        if not complete or evidence.alternative != "two-sided":
+            return None
+        order = [evidence.names.index(name) for name in names]
+        beaten = evidence.beaten()[np.ix_(order, order)]
+        return {"name": names, "from": 1 + beaten.sum(axis=1), "to": K - beaten.sum(axis=0)}
 
     @property
     def edges(self) -> tuple[tuple[Name, Name], ...]:
@@ -361,59 +378,6 @@ class Decision(Stated, Reported):
             ),
             counts=None if self.counts is None else by_text(self.counts),
         )
-
-    def table(self) -> Any:
-        """Return a data frame with one row per learner, in the user's metric.
-
-        `to_frame` returns the same table.
-        """
-        return self.to_frame()
-
-    def to_frame(self) -> Any:
-        """Return a pandas data frame with one row per learner, in the user's metric."""
-        return present("table", self).to_frame()
-
-    def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
-        """Return the decision for strict JSON, in the user's metric; `pairs` adds every pair."""
-        from bestofk.version import __version__
-
-        metric, second_view = self.metric, self.pair_evidence
-        return {
-            "recommended": self.recommended,
-            "candidates": list(self.candidates),
-            "ranking": list(self.ranking),
-            "headline": self.headline(),
-            "table": [standing.to_dict() for standing in self.standings],
-            "pairs": [pair.to_dict() for pair in second_view] if pairs else None,
-            "ranks": self.ranks.to_dict() if pairs and self.ranks is not None else None,
-            "notes": [one.text for one in self.select("note")],
-            "cautions": [one.text for one in self.select("caution")],
-            "metric": {"name": metric.name, "higher_is_better": metric.higher_is_better},
-            "procedure": self.procedure,
-            "test": self.test,
-            "test_reason": self.test_reason,
-            "design": self.design,
-            "decidable": self.decidable,
-            "alpha": self.alpha,
-            "family": second_view.family.name,
-            "correction": self.correction,
-            "margin": self.margin,
-            "rope": self.evidence.rope,
-            "preference": str(self.preference),
-            "by_preference": list(self.by_preference),
-            "edges": [list(edge) for edge in self.edges],
-            "counts": None
-            if self.counts is None
-            else {str(name): count for name, count in self.counts.items()},
-            "statements": [one.to_dict() for one in self.statements],
-            "version": __version__,
-        }
-
-    def to_json(self) -> str:
-        """Return the result as one strict JSON object."""
-        import json
-
-        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
 
     def __str__(self) -> str:
         return self.explain()

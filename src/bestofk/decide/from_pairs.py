@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.results import Reported
 from bestofk.decide.best import rule_of_best
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence, Family
@@ -33,25 +32,10 @@ class PairsDecision(Decision):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StatedDecision(Stated, Reported):
+class StatedDecision(Stated):
     """A statement about the best with what is known of each learner; see the subclasses."""
 
     decision: Decision
-
-    @property
-    def recommended(self) -> Name | None:
-        """The most preferred learner that may be the best; without a preference, by its mean."""
-        return self.decision.recommended
-
-    @property
-    def ranking(self) -> tuple[Name, ...]:
-        """All learners, the recommended one first."""
-        return self.decision.ranking
-
-    @property
-    def candidates(self) -> tuple[Name, ...]:
-        """The learners that may be the best, best mean first."""
-        return self.decision.candidates
 
     @property
     def title(self) -> str:
@@ -71,10 +55,9 @@ class StatedDecision(Stated, Reported):
         """Return the statements about the method, notes and cautions."""
         raise NotImplementedError
 
-    def _pair_columns(self) -> dict[str, Any]:
-        """Return one row per pair."""
-        pairs: dict[str, Any] = self.decision.pairs.to_dict("list")
-        return pairs
+    def _columns(self) -> dict[str, Any]:
+        """Return the columns of the table of a report."""
+        raise NotImplementedError
 
     def _with_bounds(self, values: Mapping[str, Any], **more: Any) -> dict[str, Any]:
         """Return one row per learner: its name, its values, its bounds, its verdict, and more."""

@@ -161,10 +161,12 @@ class IntervalDecision(StatedDecision):
     means: Mapping[str, tuple[float, float]]
     tested: TestedIntervals
 
-    @property
-    def pvalue(self) -> Floats:
-        """The largest p-value of each pair."""
-        return self.tested.pvalue
+    def _measured(self) -> dict[str, dict[str, float]]:
+        """Return the ends of the means, if they are not numbers."""
+        if all(low == high for low, high in self.means.values()):
+            return {}
+        return {end: {name: ends[k] for name, ends in self.means.items()}
+                for k, end in enumerate(("low", "high"))}  # fmt: skip
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per learner."""
@@ -196,9 +198,9 @@ class IntervalDecision(StatedDecision):
             name
             for pair, (low, _) in zip(self.tested.pairs, self.tested.pvalues, strict=True)
             for name in pair
-            if low <= allowed and set(pair) <= set(self.candidates)
+            if low <= allowed and set(pair) <= set(self.decision.candidates)
         }
-        return tuple(name for name in self.candidates if name in names)
+        return tuple(name for name in self.decision.candidates if name in names)
 
     def _statements(self) -> tuple[Statement, ...]:
         """State the method, what would decide more, and the notes."""
@@ -216,14 +218,6 @@ class IntervalDecision(StatedDecision):
             Statement(kind="evidence", text=text, lead=text),
             *statements("note", [*more, *self.tested.notes]),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the decision for strict JSON."""
-        return {
-            "recommended": self.recommended, "candidates": list(self.candidates),
-            "ranking": list(self.ranking), "headline": self.decision.headline(),
-            "table": row_dicts(self._columns()), **self.tested.to_dict(),
-        }  # fmt: skip
 
 
 def interval_decision(

@@ -17,11 +17,11 @@ from bestofk._base.formatting import joined, number
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
 from bestofk.decide.interval_decision import (
-    IntervalDecision,
     interval_decision,
     judged_intervals,
 )
 from bestofk.decide.preference import PreferenceLike, arrange
+from bestofk.decide.result import Result
 from bestofk.losses.columns import PRINTED_ROLES, direction_of, direction_within, find
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS
@@ -57,7 +57,7 @@ def order_printed(
     correction: str = "holm",
     alpha: float = 0.05,
     higher_is_better: bool | None = None,
-) -> IntervalDecision:
+) -> Result:
     """Say what a printed table can show, from one score per model and the number of items.
 
     Parameters
@@ -78,16 +78,15 @@ def order_printed(
 
     Returns
     -------
-    IntervalDecision
+    Result
         A model is ruled out if it is so whatever the items were.
 
     Examples
     --------
     >>> import pandas as pd
     >>> table = pd.DataFrame({"model": ["A", "B", "C"], "accuracy": [71.3, 70.9, 55.0]})
-    >>> decision = order_printed(table, 1319)
-    >>> decision.candidates, decision.undecided()
-    (('A', 'B'), ())
+    >>> order_printed(table, 1319).candidates
+    ('A', 'B')
     """
     n = whole(items, "items", at_least=2)
     one_of(correction, "correction", CORRECTIONS)
@@ -128,7 +127,7 @@ def order_printed(
         items=n,
         interval=interval,
     )
-    return interval_decision(models, np.stack([losses, losses]), tested, preference)
+    return Result(interval_decision(models, np.stack([losses, losses]), tested, preference))
 
 
 def _counts(printed: _Printed, n: int) -> list[Ints]:

@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from bestofk._base.errors import BestOfKError, DesignError, UnknownNameError
 from bestofk._base.formatting import counted, shortened
-from bestofk._base.results import Presented
 from bestofk.data.tables.reading import read_table
 from bestofk.decide.compare_scores import compare_scores
 from bestofk.decide.decision import RULED_OUT, Decision, Standing
 from bestofk.decide.preference import Name
+from bestofk.decide.result import Result, decision_of
 from bestofk.decide.statements.wording import at_most_text, called, level_words, named
 
 MAX_SLICES = 200
@@ -47,7 +47,7 @@ class Slice:
         best = self.decision.recommended
         row = self.standing(best)
         if best is None or row is None:
-            return f"{self.name}: {self.decision.headline()}"
+            return f"{self.name}: {self.decision.headline}"
         at_most = at_most_text(self.decision, row.at_most)
         parts = [f"use {called(best)}{f', at most {at_most} worse than the best' * bool(at_most)}"]
         may_be = [name for name in self.decision.candidates if name != best]
@@ -56,19 +56,9 @@ class Slice:
                 parts.append(f"{title}: {named(names)}")
         return f"{self.name}: {'; '.join(parts)}."
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the slice for strict JSON."""
-        decision = self.decision
-        return {
-            "name": self.name,
-            "recommended": decision.recommended,
-            "candidates": list(decision.candidates),
-            "table": [row.to_dict() for row in decision.standings],
-        }
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Slices(Presented):
+class Slices:
     """Statements by slice.
 
     Attributes
@@ -106,18 +96,7 @@ class Slices(Presented):
             "ruled_out": [", ".join(map(called, one.ruled_out)) for one in self.slices],
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the statements for strict JSON."""
-        return {
-            "by": self.by,
-            "recommended": self.recommended,
-            "alpha": self.alpha,
-            "headline": self.headline(),
-            "slices": [one.to_dict() for one in self.slices],
-            "left_out": dict(self.left_out),
-            "cautions": dict(self.cautions),
-        }
-
+    @property
     def headline(self) -> str:
         """Return in which slices the recommended learner is ruled out, in a sentence."""
         total = counted(len(self.slices), "slice")
@@ -143,10 +122,10 @@ class Slices(Presented):
     def explain(self) -> str:
         """Return the statement of each slice."""
         lines = [one.explain() for one in self.slices]
-        return "\n".join([self.headline(), *lines, *self.caution_sentences()])
+        return "\n".join([self.headline, *lines, *self.caution_sentences()])
 
 
-def order_by(source: Any, by: str, **arguments: Any) -> Slices:
+def order_by(source: Any, by: str, **arguments: Any) -> Result:
     """Decide about a table of losses in every slice, with statements that hold together.
 
     Parameters
@@ -165,8 +144,8 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
     >>> rows = [(name, item, item % 2, int(rng.random() < (0.9 if name == "a" else 0.2 + item % 2)))
     ...         for item in range(120) for name in ("a", "b")]
     >>> frame = pd.DataFrame(rows, columns=["model", "item", "part", "accuracy"])
-    >>> slices = order_by(frame, "part")
-    >>> {one.name: one.decision.candidates for one in slices.slices}
+    >>> result = order_by(frame, "part")
+    >>> {name: part.candidates for name, part in result.by_slice.items()}
     {'1': ('b',), '0': ('a',)}
     """
     cells = read_table(source)
@@ -175,10 +154,12 @@ def order_by(source: Any, by: str, **arguments: Any) -> Slices:
     where = arguments.pop("where", {})
 
     def decide(name: str, alpha: float) -> Decision:
-        return compare_scores(source, **(arguments | {"alpha": alpha}), where={**where, by: name})
+        part = compare_scores(source, **(arguments | {"alpha": alpha}), where={**where, by: name})
+        return decision_of(part)
 
     whole = compare_scores(source, **arguments, **({"where": where} if where else {}))
-    return order_slices(whole, cells.levels(by).names, decide, by=by)
+    slices = order_slices(decision_of(whole), cells.levels(by).names, decide, by=by)
+    return Result(whole.outcome, slices)
 
 
 def slice_names(cells: Iterable[Any]) -> npt.NDArray[np.object_]:

@@ -22,8 +22,9 @@ from bestofk.decide.pairs import decision_from, family_of, tested
 from bestofk.decide.preference import MeasuredCosts, arrange
 from bestofk.decide.problem import Subject, as_problem
 from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.result import Result, decision_of
 from bestofk.decide.settings import Settings
-from bestofk.decide.slices import Slices, order_slices
+from bestofk.decide.slices import order_slices
 from bestofk.decide.statements.wording import at_most_text
 from bestofk.evals.costs import cost_details
 from bestofk.evals.evals import MEASURES, Evals, is_measure
@@ -77,7 +78,7 @@ def compare_evals(
     alpha: float = 0.05,
     random_state: RandomState = 0,
     **options: Any,
-) -> ModelChoice:
+) -> Result:
     """Choose a language model from evaluation logs, and bound how much worse it can be.
 
     Parameters
@@ -114,7 +115,7 @@ def compare_evals(
 
     Returns
     -------
-    ModelChoice
+    Result
         With `recommended`, `decision` and `explain()`.
 
     Notes
@@ -178,7 +179,7 @@ def compare_evals(
     decision = _decide(scores, missing, details=details, **options)
     if by_metric:
         decision = _with_requirements(decision, by_metric, required)
-    return ModelChoice(
+    choice = ModelChoice(
         decision=decision,
         scores=scores,
         evals=evals,
@@ -190,6 +191,7 @@ def compare_evals(
         by_metric=by_metric,
         require=required,
     )
+    return Result(choice)
 
 
 def _noise(evals: Evals, scores: ItemScores, decision: Decision) -> Noise | None:
@@ -630,9 +632,7 @@ def _test(
     return choice, "", {}
 
 
-def choose_by_slice(
-    whole: ModelChoice, groups: Evals, by: str, arguments: Mapping[str, Any]
-) -> Slices:
+def choose_by_slice(whole: Result, groups: Evals, by: str, arguments: Mapping[str, Any]) -> Result:
     """Choose in every slice of the items, with statements that hold together.
 
     - `whole`: The choice from all items.
@@ -640,7 +640,7 @@ def choose_by_slice(
     - `by`: The key, or ``"task"``.
     - `arguments`: The arguments of `compare_evals`.
     """
-    evals = whole.evals
+    evals = whole.outcome.evals
     codes, names = evals.item_task, evals.tasks
     if by != "task":
         # the key may also name the tasks, and then the items come in another order
@@ -651,6 +651,7 @@ def choose_by_slice(
 
     def decide(name: str, alpha: float) -> Decision:
         part = evals.only_items(codes == names.index(name))
-        return compare_evals(part, **{**arguments, "alpha": alpha}).decision
+        return decision_of(compare_evals(part, **{**arguments, "alpha": alpha}))
 
-    return order_slices(whole.decision, names, decide, by=by)
+    slices = order_slices(decision_of(whole), names, decide, by=by)
+    return Result(whole.outcome, slices)

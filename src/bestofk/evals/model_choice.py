@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import use
 from bestofk._base.formatting import counted, joined, number
-from bestofk._base.results import Reported, json_ready
+from bestofk._base.results import json_ready
 from bestofk.decide.decision import Decision
 from bestofk.decide.slices import Slice
 from bestofk.decide.statements import Stated, Statement, in_order, statements, with_advice
@@ -23,6 +22,7 @@ from bestofk.evals.rows import STATUSES
 
 if TYPE_CHECKING:
     from bestofk.decide.preference import Name
+    from bestofk.losses.losses import Scores
 
 _JUDGES = ("judge", "model_graded", "llm", "geval", "g_eval")
 """Parts of the names of scores that a model gave."""
@@ -44,7 +44,7 @@ def unmet(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ModelChoice(Stated, Reported):
+class ModelChoice(Stated):
     """A choice between K language models, made from their evaluation logs.
 
     Attributes
@@ -72,6 +72,7 @@ class ModelChoice(Stated, Reported):
         The required metrics, each with the difference that does not matter.
     """
 
+    command = "evals"
     decision: Decision
     scores: ItemScores = field(repr=False)
     evals: Evals = field(repr=False)
@@ -239,52 +240,16 @@ class ModelChoice(Stated, Reported):
         cells = {name: f"{shown_cost(cost, of):.3g}" for name, cost in self.costs[of].items()}
         return {cost_title(of, self.currency): cells}
 
-    def _columns(self) -> dict[str, Any]:
-        """Return one row per model: its mean, bounds, costs and verdict."""
-        rows = {str(row.name): row for row in self.decision.standings}
-        names = [str(name) for name in self.decision.by_mean]
-        return {
-            "learner": names,
-            "mean": [rows[name].mean for name in names],
-            "at_least": [rows[name].at_least for name in names],
-            "at_most": [rows[name].at_most for name in names],
-            **{
-                measure: [costs[name] if isfinite(costs[name]) else None for name in names]
-                for measure, costs in self.costs.items()
-                if any(isfinite(cost) for cost in costs.values())
-            },
-            "verdict": [rows[name].verdict for name in names],
-        }
+    def _measured(self) -> dict[str, Mapping[str, float]]:
+        """Return the known costs of a sample, by measure and model."""
+        return dict(self.costs)
 
-    def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
-        """Return the decision for strict JSON, with the numbers about the models.
+    def _scores(self) -> Scores:
+        return self.scores.losses()
 
-        `pairs` is that of `Decision.to_dict`.
-        """
-        columns = self._columns()
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        choice = {
-            "weights": self.weights,
-            "tasks": len(self.scores.tasks),
-            "items": len(self.scores.items),
-            "clusters": len(self.scores.clusters) or None,
-            "leaderboard": rows,
-            "left_out": self.left_out,
-            "judge": self.judge,
-            "currency": self.currency or None,
-            "require": dict(self.require),
-        }
-        return {
-            **self.decision.to_dict(pairs=pairs),
-            "headline": self.headline(),
-            "statements": [statement.to_dict() for statement in self.statements],
-            "choice": json_ready(choice),
-            "noise": json_ready(self.noise),
-            "by_metric": {
-                name: Slice(name=name, decision=one).to_dict()
-                for name, one in self.by_metric.items()
-            },
-        }
+    def _by_metric(self) -> Mapping[str, Decision]:
+        return self.by_metric
 
-    def __repr__(self) -> str:
-        return f"ModelChoice(recommended={self.recommended!r}, ranking={self.decision.ranking!r})"
+    def _json(self) -> dict[str, Any]:
+        """Return the number of items and the noise of runs, for strict JSON."""
+        return {"items": len(self.scores.items), "noise": json_ready(self.noise)}

@@ -100,6 +100,7 @@ class GateResult(Drawn):
         frame: pd.DataFrame = present("frame", columns)
         return frame
 
+    @property
     def headline(self) -> str:
         """Return the verdict in one sentence."""
         shown = [
@@ -155,7 +156,7 @@ class GateResult(Drawn):
     def explain(self) -> str:
         """Return the verdict, its evidence and what the gate promises."""
         runs = f" (mean of {self.baseline_runs} runs)" if self.baseline_runs > 1 else ""
-        lines = [self.headline(), *self.notes]
+        lines = [self.headline, *self.notes]
         lines.append(
             f"{counted(self.items, 'item')}, {counted(self.runs, 'run')} of the build. The "
             f"baseline is {self.baseline}{runs}."
@@ -189,7 +190,7 @@ class GateResult(Drawn):
         )
         content = {name: json_ready(getattr(self, name)) for name in names.split()}
         table = [{"metric": name, **json_ready(row)} for name, row in self.results.items()]
-        return {**content, "headline": self.headline(), "table": table}
+        return {**content, "headline": self.headline, "table": table}
 
 
 def verdict_of(result: Mapping[str, Any]) -> str:
@@ -271,7 +272,7 @@ def gate(
     >>> import numpy as np
     >>> right = np.array([1.0] * 140 + [0.0] * 60)
     >>> worse = np.array([1.0] * 110 + [0.0] * 90)
-    >>> print(gate(worse, right).headline())
+    >>> print(gate(worse, right).headline)
     Blocked: new is worse than the baseline (score 0.550 against 0.700, difference -0.150, 99 %
     interval -0.227 to -0.084, p < 0.0001).
     >>> gate(right, right).exit_code

@@ -14,7 +14,7 @@ MAX_HISTORY_ROWS = 10
 def markdown(result: GateResult) -> str:
     """Return a comment for a pull request or a step summary."""
     lines = [
-        f"### {SYMBOLS[result.answer]} {_cell(result.headline())}",
+        f"### {SYMBOLS[result.answer]} {_cell(result.headline)}",
         "",
         "| metric | new | baseline | difference | interval | p of worse |",
         "|---|---:|---:|---:|---:|---:|",
@@ -73,7 +73,7 @@ def junit(result: GateResult) -> str:
     )
     if failed:
         details = ElementTree.SubElement(
-            case, "failure", message=printable(result.headline()), type=result.answer
+            case, "failure", message=printable(result.headline), type=result.answer
         )
     else:
         details = ElementTree.SubElement(case, "system-out")

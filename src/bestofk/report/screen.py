@@ -347,7 +347,9 @@ def write_screen(
     show : callable
         Writes advice; by default as in Python.
     """
-    decision = result if isinstance(result, Decision) else result.decision
+    slices = getattr(result, "_slices", None)
+    result = getattr(result, "outcome", result)
+    decision = result.decision
     others = getattr(result, "others", ())
     costs = getattr(result, "costs", None) if hasattr(result, "others") else None
     for statement in result.select("data"):
@@ -366,6 +368,9 @@ def write_screen(
         write_prose(out, line)
     if explain and (account := _account_of(result)):
         write_prose(out, " ".join(account), style="dim")
+    if slices is not None:
+        for line in slices.explain().split("\n"):
+            write_prose(out, line)
     _write_second_view(out, decision, pairs=pairs, ranks=ranks)
 
 
@@ -416,11 +421,11 @@ def _write_second_view(
         if allowed is None:
             write_prose(out, "Ranks need every pair to be tested in both directions.", style="bold")
             return
-        write_prose(out, allowed.explain(), style="bold")
+        write_prose(out, _ranks_sentence(decision, allowed), style="bold")
         columns = [
-            _names(decision.noun, allowed.names),
-            _right("from", "from", [str(rank) for rank in allowed.low]),
-            _right("to", "to", [str(rank) for rank in allowed.high]),
+            _names(decision.noun, allowed["name"]),
+            _right("from", "from", [str(rank) for rank in allowed["from"]]),
+            _right("to", "to", [str(rank) for rank in allowed["to"]]),
         ]
         out.print(_table(_fitting(columns, out.width)))
 
@@ -431,3 +436,13 @@ def _account_of(value: Any) -> Sequence[str]:
         return getattr(value, "account", ())
     losses = None if value.problem is None else value.problem.losses
     return () if losses is None else losses.account
+
+
+def _ranks_sentence(decision: Decision, ranks: Mapping[str, Any]) -> str:
+    """Return how many ranks are certain."""
+    certain = int((ranks["from"] == ranks["to"]).sum())
+    which = "no rank is" if not certain else f"{certain} rank{'s are' if certain > 1 else ' is'}"
+    return (
+        f"Of {len(ranks['name'])} {decision.noun}s {which} certain ({level_words(decision.alpha)} "
+        "confidence for all ranks at once)."
+    )

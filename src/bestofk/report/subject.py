@@ -76,9 +76,7 @@ class Subject:
 
 def subject_of(value: Any) -> Subject:
     """Return the subject of a page about a result."""
-    record = getattr(value, "record", value)
-    if not hasattr(record, "select"):
-        record = value
+    record = getattr(value, "outcome", value)
     decision = getattr(record, "decision", record)
     if not isinstance(decision, Decision):
         return Subject(record=record, decision=None, scores=losses_of(record))

@@ -222,15 +222,6 @@ def _kind(key: str, cells: list[Any]) -> Kind:
 # The tables of a result.
 
 
-def table_of(value: Any) -> OutputTable:
-    """Return the main table of a result: one row per learner."""
-    if hasattr(value, "costs") or isinstance(getattr(value, "decision", value), Decision):
-        return learners_table(value)
-    frame = value.to_frame()
-    title = getattr(value, "title", type(value).__name__)
-    return rows_table("result", title, {name: frame[name] for name in frame.columns})
-
-
 def learners_table(value: Any) -> OutputTable:
     """Return one row per learner: mean, how much worse than the best it is, verdict, costs."""
     decision: Decision | None = getattr(value, "decision", value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
@@ -36,7 +36,6 @@ from bestofk.report.tables import (
     learners_table,
     pairs_table,
     rows_table,
-    table_of,
 )
 from bestofk.report.verdict_groups import forest_of
 from bestofk.version import __version__
@@ -117,8 +116,7 @@ def _comparison(subject: Subject, slices: Slices | None) -> dict[str, Any]:
     why = [one.text for one in reasons if one.text not in left_out]
     if slices is not None:
         # the verdicts by slice are in the table
-        headline: Callable[[], str] | str = slices.headline
-        why += [headline() if callable(headline) else headline, *slices.caution_sentences()]
+        why += [slices.headline, *slices.caution_sentences()]
     return {
         "data": [one.text for one in record.select("data")],
         "lead": record.select("verdict"),
@@ -219,14 +217,6 @@ def _gate(value: GateResult) -> dict[str, Any]:
         ],
         "methods": None,
     }
-
-
-def html_of(value: Any) -> str:
-    """Return what a notebook shows: the headline above the main table."""
-    names = subject_of(value).names
-    first = value.headline() if hasattr(value, "headline") else value.explain()
-    table = _template("table.html.jinja").module.rows_of(table_of(value))  # type: ignore[attr-defined]
-    return str(Markup("<p>{}</p>{}").format(html_sentence(first, names), table))
 
 
 # The file: style, script and template.

@@ -17,6 +17,7 @@ from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import counted
 from bestofk.data.dataset import DataSet
 from bestofk.decide.preference import MeasuredCosts, PreferenceLike
+from bestofk.decide.result import Result
 from bestofk.decide.settings import Settings
 from bestofk.learners.preparation import ready_learner
 from bestofk.run.cells import Cell, CellTable
@@ -78,7 +79,7 @@ def compare(
     progress: bool | str | Progress = True,
     settings: Settings | None = None,
     execution: Execution | None = None,
-) -> Study:
+) -> Result:
     """Compare learners on data: which one to use, how the others rank, and why.
 
     Parameters
@@ -115,8 +116,8 @@ def compare(
     sample_weight : name of a column, or array of shape (n,), optional
         Weight of each row, in the fits of learners that accept weights and in the metric.
     by : name of a column, or array of shape (n,), optional
-        Also decide in every slice, the test rows with the same value; see `Study.slices`. A named
-        column stays a feature.
+        Also decide in every slice, the test rows with the same value; see `Result.by_slice`. A
+        named column stays a feature.
     columns : mapping of column to {"category", "number", "ignore"}, optional
         What columns are, if their cells do not show it; see `bestofk.read_data`.
     prefer : sequence, mapping or str, optional
@@ -128,7 +129,7 @@ def compare(
         As for `compare_scores`.
     stop : {None, "settled"} or StopRule, optional
         Stop learners, and the comparison, as soon as the remaining runs would not change the
-        decision; `Study.race` says how far every learner ran. ``"settled"`` is short for
+        decision; `Result.table` says how many runs every learner has. ``"settled"`` is short for
         ``StopRule()``. The plan is the same as without `stop`. Several
         data sets are run one after the other, with ``test="wilcoxon"`` or ``test="sign"``.
     budget : float, optional
@@ -153,7 +154,7 @@ def compare(
 
     Returns
     -------
-    Study
+    Result
 
     Examples
     --------
@@ -215,7 +216,7 @@ def compare(
     if settings.prefer == "complexity":
         costs = MeasuredCosts(what="complexity", costs=complexities(named, datasets))
         settings = replace(settings, prefer=costs)
-    return run_comparison(live, settings, execution, deadline, race)
+    return Result(run_comparison(live, settings, execution, deadline, race))
 
 
 def _combined(value: ValueT, name: str, **keywords: Any) -> ValueT:

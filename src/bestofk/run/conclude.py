@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -174,6 +174,7 @@ class OtherMetric(Presented):
     """The learner that the deciding metric recommends."""
     lacking: tuple[str, ...] = ()
     """Compared learners without a value."""
+    decision: Decision | None = field(default=None, repr=False)
 
     def explain(self) -> str:
         """Return what it would decide, in a sentence."""
@@ -327,13 +328,14 @@ def _other_metric(
     if len(losses.learners) < 2:
         return other
     try:
-        best = decide(losses, settings.settled(losses.learners, costs)).recommended
+        decision = decide(losses, settings.settled(losses.learners, costs))
     except BestOfKError as refusal:
         return replace(other, undecided=str(refusal))
+    best = decision.recommended
     if best is None:
-        return replace(other, undecided="no learner comes out first.")
+        return replace(other, undecided="no learner comes out first.", decision=decision)
     agrees = str(best) == other.instead_of
-    return replace(other, undecided="", recommended=str(best), agrees=agrees)
+    return replace(other, undecided="", recommended=str(best), agrees=agrees, decision=decision)
 
 
 def failed_cells(table: CellTable) -> tuple[FailedCell, ...]:

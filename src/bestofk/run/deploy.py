@@ -27,19 +27,19 @@ def refit(
     data: Any = None,
     target: Any = None,
     *,
-    learner: Any = None,
+    estimator: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
     columns: Mapping[str, str] | None = None,
     task: str = "auto",
 ) -> Pipeline:
-    """Fit the learner `name` of a study on all rows; see `Study.refit`."""
+    """Fit the learner `name` of a study on all rows; see `Result.fit_recommended`."""
     names = study.record.names
     if name not in names:
         raise UnknownNameError("learner", name, list(names))
     if study.live is not None:
-        if learner is not None:
-            raise ArgumentError("learner is known from the comparison: omit it.")
+        if estimator is not None:
+            raise ArgumentError("estimator is known from the comparison: omit it.")
         live, index = study.live, names.index(name)
         dataset = _dataset_of(live, data, target)
         seed = live.record.seed(Cell(learner=index, dataset=dataset, run=0, fold=0))
@@ -47,7 +47,7 @@ def refit(
     options = {
         "groups": groups, "sample_weight": sample_weight, "columns": columns, "task": task
     }  # fmt: skip
-    return _refit_stored(study, name, data, target, learner, options)
+    return _refit_stored(study, name, data, target, estimator, options)
 
 
 def _dataset_of(live: Live, data: Any, target: Any) -> int:
@@ -88,7 +88,7 @@ def _refit_stored(
     if data is None:
         raise ArgumentError(
             "A store keeps no rows: pass the data of the comparison again, as in "
-            f"study.refit({name!r}, data, target)."
+            f"fit_recommended({name!r}, data, target)."
         )
     (rows, *_) = as_datasets(data, target, **options)
     fingerprints = [one.fingerprint for one in record.datasets]
@@ -104,7 +104,7 @@ def _refit_stored(
         learner = name
     if learner is None:
         raise ArgumentError(
-            "A store keeps no learners: pass the estimator again with ", use(learner=...), "."
+            "A store keeps no learners: pass the estimator again with ", use(estimator=...), "."
         )  # fmt: skip
     # a second learner, because a comparison needs two
     estimator = named_estimators({name: learner, f"{name} ": learner})[name]

@@ -27,7 +27,7 @@ from bestofk.run.engine import Execution
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
-    from bestofk.run.study import Study
+    from bestofk.decide.result import Result
 
 
 def _model_has(method: str) -> Any:
@@ -61,12 +61,12 @@ random_state, settings, execution
 
     Attributes
     ----------
-    study_ : Study
-        The comparison; ``study_.explain()`` says why the learner was chosen.
+    result_ : Result
+        The comparison; ``result_.explain()`` says why the learner was chosen.
     recommended_ : str
         The name of the learner.
     model_ : Pipeline
-        The recommended learner, fitted on all rows (`Study.fit_recommended`).
+        The recommended learner, fitted on all rows (`Result.fit_recommended`).
     classes_ : ndarray
         The labels, for a classification.
     n_features_in_ : int
@@ -90,7 +90,7 @@ random_state, settings, execution
     ('bayes', [0, 0])
     """
 
-    study_: Study
+    result_: Result
     model_: Pipeline
 
     def __init__(
@@ -154,7 +154,7 @@ random_state, settings, execution
         elif labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise ArgumentError("Input y contains NaN or infinity.")
         execution = replace(self.execution or Execution(), task=task)
-        self.study_ = compare(
+        self.result_ = compare(
             self.learners, rows, labels, columns=self.columns,
             cv=self.cv, scoring=self.scoring, groups=groups, sample_weight=sample_weight,
             prefer=self.prefer, margin=self.margin, alpha=self.alpha, test=self.test,
@@ -162,8 +162,8 @@ random_state, settings, execution
             random_state=self.random_state, progress=False, settings=self.settings,
             execution=execution,
         )  # fmt: skip
-        self.model_ = self.study_.fit_recommended()
-        self.recommended_ = self.study_.recommended
+        self.model_ = self.result_.fit_recommended()
+        self.recommended_ = self.result_.recommended
         if task == "classification":
             self.classes_ = np.asarray(np.unique(labels))
         return self

@@ -21,8 +21,9 @@ from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import PreferenceLike
 from bestofk.decide.problem import Subject
+from bestofk.decide.result import Result, decision_of
 from bestofk.decide.settings import Settings
-from bestofk.decide.slices import Slices, order_slices, slice_names
+from bestofk.decide.slices import order_slices, slice_names
 from bestofk.losses.columns import find
 from bestofk.losses.losses import Scores
 from bestofk.losses.predictions import model_columns
@@ -485,7 +486,7 @@ def compare_predictions(
     test: str | Callable[..., Any] = "auto",
     random_state: RandomState = 0,
     settings: Settings | None = None,
-) -> Decision:
+) -> Result:
     """Say which model to use, from the predictions of several models for one test set.
 
     The decision is about these fitted models on rows like those of the test set. It is not about
@@ -522,7 +523,7 @@ def compare_predictions(
 
     Returns
     -------
-    Decision
+    Result
 
     Notes
     -----
@@ -580,9 +581,7 @@ def compare_predictions(
     )  # fmt: skip
 
 
-def order_predictions_by(
-    y_true: str, predictions: Any, by: str, **arguments: Any
-) -> tuple[Decision, Slices]:
+def order_predictions_by(y_true: str, predictions: Any, by: str, **arguments: Any) -> Result:
     """Decide from predictions on all rows and in every slice; the slices hold together.
 
     - `y_true`: The column of true values.
@@ -600,10 +599,11 @@ def order_predictions_by(
         part = {column: values[rows] for column, values in columns.items()}
         settings = replace(arguments.get("settings") or Settings(), alpha=alpha)
         options = {**arguments, "alpha": Settings().alpha, "settings": settings}
-        return compare_predictions(y_true, part, **options)
+        return decision_of(compare_predictions(y_true, part, **options))
 
     whole = compare_predictions(y_true, columns, **arguments)
-    return whole, order_slices(whole, tuple(dict.fromkeys(labels)), decide, by=by)
+    names = tuple(dict.fromkeys(labels))
+    return Result(whole.outcome, order_slices(decision_of(whole), names, decide, by=by))
 
 
 def compare_fitted(
@@ -620,7 +620,7 @@ def compare_fitted(
     test: str | Callable[..., Any] = "auto",
     random_state: RandomState = 0,
     settings: Settings | None = None,
-) -> Decision:
+) -> Result:
     """Say which of several fitted models to use, from one test set.
 
     Parameters
@@ -635,7 +635,7 @@ def compare_fitted(
 
     Returns
     -------
-    Decision
+    Result
         About these fitted models, not about the learners; `compare` compares learners.
 
     Examples
@@ -685,7 +685,7 @@ def _decide(
     unused: Sequence[str] = (),
     fold_of: Labels | None = None,
     **options: Any,
-) -> Decision:
+) -> Result:
     from bestofk.run.compare import _combined
 
     names = list(predictions)
@@ -700,9 +700,10 @@ def _decide(
     if unused:
         sentences.append(f"Not used: {shortened(list(map(repr, unused)), 12)}.")
     if fold_of is not None:
-        return decide(_fold_losses(loss, rows, predictions, fold_of, sentences), chosen)
+        return Result(decide(_fold_losses(loss, rows, predictions, fold_of, sentences), chosen))
     losses = held_out_losses(loss, rows, predictions, account=sentences)
-    return decide(losses, chosen, subject=Subject(noun="model", design=_design_words(losses, rows)))
+    subject = Subject(noun="model", design=_design_words(losses, rows))
+    return Result(decide(losses, chosen, subject=subject))
 
 
 def _fold_losses(

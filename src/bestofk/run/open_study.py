@@ -18,6 +18,7 @@ from bestofk._base.errors import (
     use,
 )
 from bestofk.data.tables.limits import check_cells
+from bestofk.decide.result import Result
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.decide.stopping.rule import StopRule
 from bestofk.run.cells import NUMBERS, CellTable
@@ -41,7 +42,7 @@ def open_study(
     *,
     decision: int | Settings | None = None,
     **changes: Any,
-) -> Study:
+) -> Result:
     """Open a study from its store, decided as it was when it was run.
 
     Run nothing, and change nothing in the store.
@@ -61,7 +62,7 @@ def open_study(
 
     Returns
     -------
-    Study
+    Result
 
     Notes
     -----
@@ -84,7 +85,7 @@ def open_study(
     with opened as source:
         record = source.study(only_study(source) if number is None else number)
         cells = stored_cells(source, record)
-        return decided_study(cells, source.shown_url, decision=decision, **changes)
+        return Result(decided_study(cells, source.shown_url, decision=decision, **changes))
 
 
 def only_study(store: Store) -> int:

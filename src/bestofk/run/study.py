@@ -6,16 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import duration, joined
-from bestofk._base.results import Presented, Reported, present
+from bestofk._base.results import json_ready
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import Stated, Statement
 
 if TYPE_CHECKING:
-    from sklearn.pipeline import Pipeline
-
-    from bestofk.decide.evidence import Evidence
     from bestofk.decide.settings import Settings
     from bestofk.decide.slices import Slices
     from bestofk.decide.stopping.result import Race
@@ -27,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailedCell(Presented):
+class FailedCell:
     """A cell without a loss."""
 
     learner: str
@@ -38,16 +34,9 @@ class FailedCell(Presented):
     kind: str
     reason: str
 
-    def explain(self) -> str:
-        """Return what failed and why, in a sentence."""
-        return (
-            f"{self.learner} failed on {self.dataset} in run {self.run}, fold {self.fold}, "
-            f"repetition {self.repetition} ({self.kind}): {self.reason.rstrip('.')}."
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost(Presented):
+class Cost:
     """Mean costs of one fit of a learner."""
 
     fit_time: float | None
@@ -67,7 +56,7 @@ class Cost(Presented):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Study(Stated, Reported):
+class Study(Stated):
     """A comparison that was run.
 
     Attributes
@@ -96,6 +85,7 @@ class Study(Stated, Reported):
         The settings of the decision.
     """
 
+    command = "compare"
     decision: Decision | None
     losses: Scores
     costs: Mapping[str, Cost]
@@ -149,178 +139,33 @@ class Study(Stated, Reported):
         }
 
     @property
-    def ranking(self) -> tuple[str, ...]:
-        """Names, best first."""
-        return () if self.decision is None else tuple(str(name) for name in self.decision.ranking)
-
-    @property
-    def evidence(self) -> Evidence | None:
-        """The tested pairs of the decision."""
-        return None if self.decision is None else self.decision.evidence
-
-    @property
-    def recommended(self) -> str | None:
-        """The learner to use."""
-        name = None if self.decision is None else self.decision.recommended
-        return None if name is None else str(name)
-
-    def fit_recommended(self, data: Any = None, target: Any = None, **options: Any) -> Pipeline:
-        """Fit the recommended learner on all rows; parameters as for `refit`.
-
-        Returns
-        -------
-        Pipeline
-        """
-        if self.recommended is None:
-            raise ArgumentError(
-                f"The study recommends no learner ({self.undecided.rstrip('.')}): "
-                "study.refit(name) fits the one that you name."
-            )
-        return self.refit(self.recommended, data, target, **options)
-
-    def refit(
-        self,
-        name: str,
-        data: Any = None,
-        target: Any = None,
-        *,
-        learner: Any = None,
-        groups: Any = None,
-        sample_weight: Any = None,
-        columns: Mapping[str, str] | None = None,
-        task: str = "auto",
-    ) -> Pipeline:
-        """Fit one learner on all rows, with the preparation that was used inside the folds.
-
-        Parameters
-        ----------
-        name : str
-            The learner.
-        data, target
-            Of a comparison on several data sets the name of one. Of a study that was opened from
-            a store the data again, as for `compare`, unless it is an embedded data set.
-        learner : estimator, optional
-            Of a study that was opened from a store the learner again, unless it is built in.
-        groups, sample_weight, columns, task
-            As for `compare`; only of a study that was opened from a store.
-
-        Returns
-        -------
-        Pipeline
-            A fitted scikit-learn pipeline. It predicts from raw rows: text, dates and missing
-            cells, columns in any order, further columns ignored. Labels have your own type. It
-            can be pickled, cloned and cross-validated.
-
-        Notes
-        -----
-        The learner gets the seed of the first fold of the comparison, and the weights of the rows
-        if there are any. Values of nominal columns that the data did not hold count as missing.
-        Missing numbers take the mean of the training rows, also in columns that had no gaps.
-
-        Examples
-        --------
-        >>> import bestofk as bk
-        >>> study = bk.compare(["nmc", "nn"], "iris", cv="5x2", progress=False)
-        >>> model = study.refit("nmc")
-        >>> model.predict([[5.1, 3.5, 1.4, 0.2]]).tolist()
-        ['setosa']
-        """
-        from bestofk.run.deploy import refit
-
-        return refit(
-            self, name, data, target, learner=learner, groups=groups,
-            sample_weight=sample_weight, columns=columns, task=task,
-        )  # fmt: skip
-
-    @property
     def statements(self) -> tuple[Statement, ...]:
         """Everything there is to say, the verdict first."""
         from bestofk.run.study_statements import study_statements
 
         return study_statements(self)
 
-    def explain(self) -> str:
-        """Return all statements, one paragraph per line.
+    def _measured(self) -> dict[str, Mapping[Any, Any]]:
+        """Return the costs of one fit, and the runs of a race."""
+        costs: dict[str, Mapping[Any, Any]] = {
+            what: {name: getattr(cost, what) for name, cost in self.costs.items()}
+            for what in ("fit_time", "predict_time", "size")
+        }
+        return {**costs, **Stated._measured(self)}
 
-        They say what to do, what was left out, why, and how it was run.
-        """
-        text = Stated.explain(self)
-        return text if self.slices is None else f"{text}\n{self.slices.explain()}"
+    def _scores(self) -> Scores:
+        return self.losses
 
-    def to_frame(self) -> Any:
-        """Return a pandas data frame with one row per learner, in the user's metric."""
-        return present("table", self).to_frame()
+    def _by_metric(self) -> dict[str, Decision]:
+        return {one.name: one.decision for one in self.others if one.decision is not None}
 
-    def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
-        """Return the study for strict JSON: no NaN, no infinity; all in the user's metric.
-
-        `pairs` is that of `Decision.to_dict`.
-        """
-        from bestofk.version import __version__
-
-        body: dict[str, Any] = (
-            self.decision.to_dict(pairs=pairs)
-            if self.decision is not None
-            else {
-                "recommended": None,
-                "candidates": [],
-                "ranking": [],
-                "table": [],
-                "pairs": None,
-                "by_preference": list(self.losses.learners),
-                "edges": [],
-                "version": __version__,
-            }
-        )
+    def _json(self) -> dict[str, Any]:
+        """Return what was read and run, for strict JSON."""
         return {
-            **body,
-            "failures": [failure.to_dict() for failure in self.failures],
-            "left_out": dict(self.left_out),
-            "costs": {name: cost.to_dict() for name, cost in self.costs.items()},
-            "data": list(self.assumed),
-            "datasets": [
+            "data": [
                 {"name": one.name, "rows": one.rows, "fingerprint": one.fingerprint}
                 for one in self.record.datasets
             ],
-            "preparation": {
-                data: {learner: done.to_dict() for learner, done in by_learner.items()}
-                for data, by_learner in self.preparation.items()
-            },
             "plan": self.plan,
-            "loss": self.loss,
-            "metrics": self._metrics(),
-            "random_state": self.random_state,
-            "slices": None if self.slices is None else self.slices.to_dict(),
-            "race": None if self.race is None else self.race.to_dict(),
-            "notes": [one.text for one in self.select("left out", "note")],
-            "headline": self.headline(),
-            "statements": [one.to_dict() for one in self.statements],
+            "failures": [json_ready(failure) for failure in self.failures],
         }
-
-    def _metrics(self) -> list[dict[str, Any]]:
-        """Return all metrics, the one that decides first, in the user's direction."""
-        metric = self.losses.metric
-        means = {} if self.decision is None else self.decision.means
-        first = {
-            "loss": self.loss,
-            "name": metric.name,
-            "higher_is_better": metric.higher_is_better,
-            "means": {str(name): float(mean) for name, mean in means.items()},
-            "recommended": self.recommended,
-            "agrees": None if self.recommended is None else True,
-            "undecided": self.undecided,
-        }
-        names = tuple(first)
-        return [first, *({name: other.to_dict()[name] for name in names} for other in self.others)]
-
-    def to_json(self) -> str:
-        """Return the study as one strict JSON object."""
-        import json
-
-        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
-
-    def __str__(self) -> str:
-        return self.explain()
-
-    def __repr__(self) -> str:
-        return f"Study(recommended={self.recommended!r}, ranking={self.ranking!r})"

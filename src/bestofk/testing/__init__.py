@@ -33,5 +33,5 @@ def assert_not_worse(new: Any, baseline: Any = None, **options: Any) -> GateResu
     """
     result = gate(new, baseline, **options)
     if result.exit_code != 0:
-        raise AssertionError(result.headline())
+        raise AssertionError(result.headline)
     return result

@@ -196,23 +196,17 @@ MADE: dict[str, Callable[[], Any]] = {
     "compare_evals": lambda: bk.compare_evals(
         bk.evals.example_evals("inspect-sums"), prefer="tokens", margin=0.1
     ),
-    "against a model": lambda: bk.compare_evals(
-        bk.evals.example_evals("inspect-sums"), against="mockllm/small", margin=0.1
-    ).against[0],
-    "a judge": lambda: _judged().judge,
-    "more items": lambda: bk.compare_evals(_gaps(), missing="drop", more=100).more,
+    "a judge": lambda: _judged().outcome.judge,
     "order without a preference": lambda: bk.compare_scores(table(n=10)),
     "order along the preference": lambda: bk.compare_scores(
         scores(), prefer=list(NAMES), family="preference"
     ),
     "order_many": lambda: bk.decide.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
     "most wins": lambda: bk.compare_scores(table(n=10), procedure="most-wins"),
-    "ranks": lambda: decision().ranks,
-    "evidence": lambda: decision().evidence,
+    "evidence": lambda: decision().decision.evidence,
     "slices": sliced,
-    "pair": lambda: decision().evidence.pair(0),
-    "posterior": lambda: decision().evidence.pair(0).posterior,
-    "standing": lambda: decision().standings[0],
+    "pair": lambda: decision().decision.evidence.pair(0),
+    "posterior": lambda: decision().decision.evidence.pair(0).posterior,
     "one test": lambda: run_test(scores(), "kfold-t"),
     "one test of a pair": lambda: run_test(scores(), "kfold-t", pair=("tree", "bayes")),
     "one test of all": lambda: run_test(scores(), "friedman"),
@@ -220,20 +214,14 @@ MADE: dict[str, Callable[[], Any]] = {
     "multinomial_selection": _multinomial,
     "study": study,
     "study with a failure": _study_with_a_failure,
-    "failed fit": lambda: _study_with_a_failure().failures[0],
-    "cost": lambda: next(iter(study().costs.values())),
     "study that stopped": _stopped,
-    "order that stopped": lambda: _stopped().decision,
-    "evidence that stopped": lambda: _stopped().evidence,
-    "pair that stopped": lambda: _stopped().evidence.pair(0),
+    "evidence that stopped": lambda: _stopped().decision.evidence,
+    "pair that stopped": lambda: _stopped().decision.evidence.pair(0),
     "pair that is not settled": lambda: next(
-        pair for pair in _stopped().evidence if not pair.settled
+        pair for pair in _stopped().decision.evidence if not pair.settled
     ),
-    "standing that is not settled": lambda: next(
-        one for one in _stopped().decision.standings if one.verdict == "not settled"
-    ),
-    "race": lambda: _stopped().race,
-    "raced learner": lambda: _stopped().race.learners[0],
+    "race": lambda: _stopped().outcome.race,
+    "raced learner": lambda: _stopped().outcome.race.learners[0],
     "settled items": lambda: bk.settle_items(
         (np.random.default_rng(0).random((3, 200)) < [[0.9], [0.1], [0.8]]).astype(float),
         planned=400,
@@ -245,7 +233,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "needed": lambda: next(
         pair.needed[0] for pair in bk.sample_size(scores(), difference=0.001).pairs if pair.needed
     ),
-    "other metric": lambda: _two_metrics().others[0],
+    "other metric": lambda: _two_metrics().outcome.others[0],
     "interval": lambda: intervals.wilson(3, 40),
     "interval_test": lambda: interval_test(np.sort(table(2, 8), axis=0), [table(1, 8)[0]] * 2),
     "run_interval_test": lambda: run_interval_test(interval_table()),
@@ -287,7 +275,8 @@ MADE: dict[str, Callable[[], Any]] = {
 def held_in(value: Any) -> Iterator[Any]:
     """Yield a result and the results in its fields."""
     yield value
-    if is_dataclass(value) and isinstance(value, Presented):
+    value = getattr(value, "outcome", value)
+    if is_dataclass(value):
         for item in fields(value):
             inner = getattr(value, item.name)
             for each in inner if isinstance(inner, tuple) else (inner,):

@@ -36,12 +36,14 @@ def test_a_decision_is_possible_exactly_if_extreme_data_show_it(
     possible = []
     for n in (2, 4, 6, 8, 12):
         decision = bk.compare_scores(on_data_sets(extreme(learners, n)), test=test, **asked)
-        possible.append(decision.decidable)
-        assert decision.decidable == decision.evidence.rejected.any()
-        assert decision.evidence.adjusted_pvalue.min() == pytest.approx(decision.smallest_possible)
+        possible.append(decision.decision.decidable)
+        assert decision.decision.decidable == decision.decision.evidence.rejected.any()
+        assert decision.decision.evidence.adjusted_pvalue.min() == pytest.approx(
+            decision.decision.smallest_possible
+        )
         if not asked:
-            impossible = decision.headline().startswith("Nothing can be ruled out")
-            assert impossible == (not decision.decidable)
+            impossible = decision.headline.startswith("Nothing can be ruled out")
+            assert impossible == (not decision.decision.decidable)
     assert possible[-1]
     assert not possible[0]
 
@@ -55,26 +57,26 @@ def test_too_few_instances(learners):
 
     # exact: two in 2^n patterns of signs, times K - 1
     needed = next(n for n in range(2, 20) if (learners - 1) * 2 / 2**n <= 0.05)
-    assert not bk.compare_scores(table(needed - 1)).decidable
+    assert not bk.compare_scores(table(needed - 1)).decision.decidable
     enough = bk.compare_scores(table(needed))
-    assert enough.decidable
+    assert enough.decision.decidable
     assert 0 not in enough.candidates
-    assert enough.test_choice.smallest_pvalue(needed) == 2 / 2**needed
+    assert enough.decision.test_choice.smallest_pvalue(needed) == 2 / 2**needed
 
 
 def test_t_tests_can_always_decide(cross_validated, on_data_sets):
-    assert bk.compare_scores(cross_validated()).smallest_possible == 0.0
+    assert bk.compare_scores(cross_validated()).decision.smallest_possible == 0.0
     for n in (2, 6):
         decision = bk.compare_scores(on_data_sets(extreme(5, n)))
         assert decision.test == "skew-corrected-t"
-        assert decision.decidable
+        assert decision.decision.decidable
 
 
 # One sentence per case, with the numbers of a small table.
 
 
 def headline(table, **asked):
-    return bk.compare_scores(table, **asked).headline()
+    return bk.compare_scores(table, **asked).headline
 
 
 def test_one_candidate_is_left(cross_validated):
@@ -134,7 +136,7 @@ def test_the_preferred_one_is_within_the_margin(cross_validated, means, others):
 
 def test_a_bound_above_the_mean_is_called_wide(cross_validated):
     wide = cross_validated([0.02, 0.021], spread=0.05)
-    row = bk.compare_scores(wide).standings[0]
+    row = bk.compare_scores(wide).decision.standings[0]
     assert row.at_most > row.mean > 0
     assert headline(wide).endswith("worse (95 % confidence; wide: more data would help).")
     assert "wide" not in headline(cross_validated([0.2, 0.2002]))
@@ -143,10 +145,10 @@ def test_a_bound_above_the_mean_is_called_wide(cross_validated):
 def test_a_test_without_means_has_no_bound(on_data_sets):
     rng = np.random.default_rng(0)
     decision = bk.compare_scores(on_data_sets(rng.random((3, 12))), test="wilcoxon")
-    assert decision.headline().endswith(
+    assert decision.headline.endswith(
         "The wilcoxon test gives no bound: it does not compare means."
     )
-    assert {row.at_most for row in decision.standings} == {None}
+    assert {row.at_most for row in decision.decision.standings} == {None}
     assert "bounds" not in decision.explain()
     losses = np.array([[0.5], [0.2], [0.2]]) + 0.1 * rng.random((3, 12))
     assert headline(on_data_sets(losses), test="wilcoxon", prefer="listed").startswith(

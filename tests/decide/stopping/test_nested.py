@@ -91,25 +91,30 @@ def test_compare_stops_the_default_plan_as_a_replay_of_the_full_plan(tmp_path):
     learners = ["max", "nmc", "naive-bayes", "c4.5"]
     options = {"prefer": "listed", "progress": False}
     full = bk.compare(learners, "wine", **options, n_jobs=1)
-    assert full.plan == "10x5+nested"
+    assert full.outcome.plan == "10x5+nested"
     store = tmp_path / "study.db"
     stopped = bk.compare(learners, "wine", stop="settled", **options, n_jobs=2, store=store)
     assert stopped.decision.test == full.decision.test == "nested-cv-t"
-    outer, inner = full.losses.values[:, 0, ..., 0], full.losses.subset_values[:, 0, ..., 0]
+    outer, inner = full.scores.values[:, 0, ..., 0], full.scores.subset_values[:, 0, ..., 0]
     losses = np.concatenate([outer, inner.reshape(4, 10, 20)], axis=2)
     rows = 178
     test = PlannedNested(runs=10, folds=25, df=149.0, span=1.0)
-    family = full.evidence.family
+    family = full.decision.evidence.family
     alone = replay(losses, test, family, StopRule(), floor=(5 / rows) ** 2)
-    assert list(stopped.race.runs.values()) == alone.runs.tolist()
+    assert list(stopped.outcome.race.runs.values()) == alone.runs.tolist()
     assert stopped.recommended == full.recommended
-    assert set(stopped.decision.claims) <= set(full.evidence.claims())
+    assert set(stopped.decision.claims) <= set(full.decision.evidence.claims())
     # five losses of models on folds and twenty of models without a pair of them
-    assert stopped.race.fits == 25 * alone.runs.sum() < stopped.race.planned_fits == 1000
-    used = stopped.losses.values[:, 0, ..., 0]
+    assert (
+        stopped.outcome.race.fits
+        == 25 * alone.runs.sum()
+        < stopped.outcome.race.planned_fits
+        == 1000
+    )
+    used = stopped.scores.values[:, 0, ..., 0]
     assert np.array_equal(used[~np.isnan(used)], outer[~np.isnan(used)])
     for row, name in enumerate(learners):
-        runs = stopped.race.runs[name]
+        runs = stopped.outcome.race.runs[name]
         assert stopped.decision.means[name] == pytest.approx(outer[row, :runs].mean())
     assert bk.open_study(store).to_dict() == stopped.to_dict()
 

@@ -103,13 +103,13 @@ def test_the_full_plan_decides_the_same(
     if raced.settled:
         assert np.flatnonzero(verdict.candidates()).tolist() == [full.recommended]
         if target == "order":
-            assert verdict.order()[0].tolist() == list(full.ranking)
+            assert verdict.order()[0].tolist() == list(full.decision.ranking)
     else:
         assert (raced.runs == planned).any()
     claims = {(int(j), int(i)) for i, j in np.argwhere(verdict.sure)}
-    assert claims <= set(full.evidence.claims())
+    assert claims <= set(full.decision.evidence.claims())
     if family == "control" and raced.settled:
-        assert claims == set(full.claims)
+        assert claims == set(full.decision.claims)
 
 
 def test_a_difference_that_rounding_may_tie_with_another_stays_open():

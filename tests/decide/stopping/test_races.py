@@ -44,7 +44,7 @@ def by_plan(losses, correction=None, *, stated=True):
     result = bk.compare_scores(
         table, test="corrected-repeated-kfold-t", prefer="listed" if stated else None, **more
     )
-    return ["abcde".index(name) for name in result.ranking]
+    return ["abcde".index(name) for name in result.decision.ranking]
 
 
 @settings(max_examples=120, deadline=None)

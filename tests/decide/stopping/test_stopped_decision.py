@@ -29,9 +29,9 @@ def study():
 def test_claims_are_claims_of_the_full_plan_and_the_rest_is_open(study, full):
     decision = study.decision
     assert isinstance(decision, StoppedDecision)
-    assert set(decision.claims) <= set(full.evidence.claims())
+    assert set(decision.claims) <= set(full.decision.evidence.claims())
     assert decision.recommended == full.recommended
-    assert len(decision.claims) < len(full.evidence.claims())
+    assert len(decision.claims) < len(full.decision.evidence.claims())
     for pair in decision.evidence:
         assert pair.rejected == (pair.better is not None)
         assert (pair.verdict == "not settled") == (not pair.settled)
@@ -42,7 +42,7 @@ def test_claims_are_claims_of_the_full_plan_and_the_rest_is_open(study, full):
 
 def test_the_numbers_of_a_pair_are_those_of_the_test_on_common_runs(study):
     # the published formula, with the factor of the 100 folds of the plan
-    evidence, losses = study.evidence, study.losses
+    evidence, losses = study.decision.evidence, study.scores
     design = losses.design
     share = sum(design.n_test) / sum(design.n_train)
     for pair in evidence:
@@ -56,19 +56,19 @@ def test_the_numbers_of_a_pair_are_those_of_the_test_on_common_runs(study):
 
 def test_means_come_with_their_runs_the_best_first(study):
     decision = study.decision
-    runs = study.race.runs
+    runs = study.outcome.race.runs
     assert len(set(runs.values())) > 1
     for name in LEARNERS:
-        k = study.losses.learners.index(name)
-        used = study.losses.values[k]
+        k = study.scores.learners.index(name)
+        used = study.scores.values[k]
         assert decision.runs_of(name) == runs[name] == (~np.isnan(used)).sum() / 10
         assert decision.means[name] == pytest.approx(np.nanmean(used))
     means = [one.mean for one in decision.standings]
     assert means == sorted(means)
     assert runs[decision.smallest_mean] == runs[decision.recommended]
     assert "do not compare means over different numbers of runs" in study.explain()
-    table = study.to_frame()
-    assert table["runs"].tolist() == [runs[name] for name in table["learner"]]
+    table = study.table
+    assert table["runs"].tolist() == [runs[name] for name in table["name"]]
 
 
 def test_what_is_not_settled_is_said_and_there_are_no_bounds(study):
@@ -76,7 +76,7 @@ def test_what_is_not_settled_is_said_and_there_are_no_bounds(study):
     unsettled = [one for one in study.decision.standings if one.verdict == "not settled"]
     assert unsettled
     assert all(one.at_most is None for one in study.decision.standings)
-    assert "with a probability of at least 95 %" in study.headline()
+    assert "with a probability of at least 95 %" in study.headline
     assert "against the others, alpha = 0.05" in text
     assert "With 95 % confidence the best is among" in text
     if len(study.decision.ranking) == 1:
@@ -84,10 +84,8 @@ def test_what_is_not_settled_is_said_and_there_are_no_bounds(study):
 
 
 def test_json_and_frame(study):
-    contents = json.loads(study.to_json())
-    assert contents["race"]["settled"] is True
-    assert {one["learner"]: one["runs"] for one in contents["race"]["learners"]} == study.race.runs
-    assert study.race.to_frame()["stopped"].any()
+    contents = json.loads(json.dumps(study.to_dict(), allow_nan=False))
+    assert {row["name"]: row["runs"] for row in contents["table"]} == study.outcome.race.runs
 
 
 def test_no_figure_shows_more_than_is_settled(study, full):
@@ -103,12 +101,12 @@ def test_the_report_tells_the_race_and_offers_no_other_decision(study, tmp_path)
     assert 'id="figure-race"' in page
     # means over different numbers of runs are not ranked
     assert 'id="figure-frontier"' not in page
-    assert f"over {study.race.runs[study.recommended]} runs" in page
+    assert f"over {study.outcome.race.runs[study.recommended]} runs" in page
     rows = re.findall(
         r'<li.*?<span class="who"><bdi>(.*?)</bdi>.*?<span class="apart">(.*?)</span>', page
     )
     assert dict(rows) == {
-        one.learner: html.escape(one.why) for one in study.race.learners if one.why
+        one.learner: html.escape(one.why) for one in study.outcome.race.learners if one.why
     }
     assert "Stopped early" in page
     assert "stop=bk.StopRule(target=&#39;best&#39;, risk=0.05)" in page
@@ -116,7 +114,7 @@ def test_the_report_tells_the_race_and_offers_no_other_decision(study, tmp_path)
 
 
 def test_learners_that_share_a_reason_share_a_sentence(study):
-    race = study.race
+    race = study.outcome.race
     text = [line for line in study.explain().splitlines() if " stopped after run " in line]
     assert text == race.reasons()
     stopped = [one for one in race.learners if one.stopped]

@@ -66,7 +66,7 @@ def test_a_biased_judge_does_not_decide(evals_of, judged):
     assert not choice.decision.claims
     assert choice.decision.test == "prediction-powered"
     known = np.isfinite(labels(human)[0])
-    first, second = choice.judge.models
+    first, second = choice.outcome.judge.models
     assert first.bias == pytest.approx((judge - human)[0, known].mean())
     assert first.agreement == pytest.approx((judge == human)[0, known].mean())
     assert first.low > 0 > second.low
@@ -74,7 +74,7 @@ def test_a_biased_judge_does_not_decide(evals_of, judged):
     means = choice.decision.means
     estimate = abs(float(choice.decision.evidence.estimate[0]))
     assert abs(means["model-0"] - means["model-1"]) == pytest.approx(estimate)
-    assert choice.to_dict()["choice"]["judge"]["labelled"] == LABELLED
+    assert choice.outcome.judge.labelled == LABELLED
 
 
 def test_a_real_difference_is_shown(judged):
@@ -83,7 +83,7 @@ def test_a_real_difference_is_shown(judged):
     choice = bk.compare_evals(judged(human, judge), margin=0.3)
     assert set(choice.decision.candidates) == {"model-0", "model-2"}
     assert all(row.at_most is None for row in choice.decision.standings)
-    assert "it estimates the difference of each pair by itself" in choice.headline()
+    assert "it estimates the difference of each pair by itself" in choice.headline
 
 
 def test_labels_of_all_items_decide_alone(evals_of, judged):
@@ -128,7 +128,7 @@ def test_missing_scores_of_the_judge_still_count(evals_of, judged):
     judge[1, human[1] <= 2] = np.nan
     choice = bk.compare_evals(judged(human, judge))
     assert len(choice.decision.candidates) == 2
-    assert "model-1 has no score on" in choice.headline()
+    assert "model-1 has no score on" in choice.headline
 
 
 def test_judge_and_labels_on_different_scales(judged):
@@ -179,8 +179,8 @@ def test_percentiles_of_the_latency(tmp_path):
     path, _ = table(tmp_path, latency=seconds)
     logs = bk.read_evals(path, metric="judge_score", higher_is_better=True)
     choice = bk.compare_evals(logs, prefer="p95_latency")
-    assert choice.costs["p95_latency"]["a"] == pytest.approx(np.quantile(seconds[0], 0.95))
-    assert "seconds at p95" in choice.headline()
+    assert choice.outcome.costs["p95_latency"]["a"] == pytest.approx(np.quantile(seconds[0], 0.95))
+    assert "seconds at p95" in choice.headline
 
 
 def test_savings_in_the_currency_of_the_log(tmp_path):
@@ -190,8 +190,8 @@ def test_savings_in_the_currency_of_the_log(tmp_path):
     path = tmp_path / "costs.csv"
     pd.DataFrame(rows, columns=["model", "item", "correct", "cost_usd"]).to_csv(path, index=False)
     choice = bk.compare_evals(bk.read_evals(path), prefer="cost")
-    assert "a saves 41 USD per 1,000 samples." in choice.headline()
-    assert (choice.currency, choice.to_dict()["choice"]["currency"]) == ("USD", "USD")
+    assert "a saves 41 USD per 1,000 samples." in choice.headline
+    assert choice.outcome.currency == "USD"
 
 
 def test_the_report_shows_cost_judge_and_tasks(evals_of, judged, tmp_path):

@@ -11,13 +11,13 @@ def test_noise_of_two_runs_by_hand(evals_of):
     """Four items in two runs; the answers to two items of a and one of b differ."""
     scores = [[[1, 1], [1, 0], [0, 1], [0, 0]], [[1, 1], [1, 1], [1, 0], [0, 0]]]
     choice = bk.compare_evals(evals_of(scores, names=["a", "b"]))
-    a, b = choice.noise.models
+    a, b = choice.outcome.noise.models
     # variance 1/2 of each item that differs: 2/2/4 / 4 and 1/2/4 / 4
     assert (a.sd, b.sd) == pytest.approx((0.25, 0.125**0.5 / 2))
     assert (a.flips, b.flips, a.items) == (2, 1, 4)
     # half and a quarter of the items differ between the two runs
     assert (a.flip_rate, b.flip_rate) == pytest.approx((0.5, 0.25))
-    assert choice.noise.difference == pytest.approx(1.959964 * (1 / 16 + 1 / 32) ** 0.5)
+    assert choice.outcome.noise.difference == pytest.approx(1.959964 * (1 / 16 + 1 / 32) ** 0.5)
     assert "Noise: One run of a moves by 25.0 points" in choice.explain()
     assert choice.to_dict()["noise"]["models"][1]["flips"] == 1
 
@@ -59,8 +59,8 @@ def test_simulated_agents(shape):
 
 def test_one_run_has_no_noise(evals_of):
     evals = evals_of(np.eye(2, 9))
-    assert bk.compare_evals(evals).noise is None
+    assert bk.compare_evals(evals).outcome.noise is None
     with pytest.raises(bk.ArgumentError, match="two or more runs"):
         evals.noise()
     same = bk.compare_evals(evals_of(np.repeat(np.eye(2, 9)[..., None], 3, axis=2)))
-    assert same.noise.explain() == "Repeated runs gave the same scores."
+    assert same.outcome.noise.explain() == "Repeated runs gave the same scores."

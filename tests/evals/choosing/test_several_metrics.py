@@ -34,7 +34,7 @@ def test_the_headline_names_a_metric_that_disagrees():
     interval = mcnemar(wrong["safe"]["new"], wrong["safe"]["old"], exact=True).confidence_interval(
         0.975
     )
-    assert choice.headline().startswith(
+    assert choice.headline.startswith(
         f"Use new for quality; it is worse in safe (by {interval_words(*interval)}). It is the best"
     )
     assert choice.by_metric["safe"].recommended == "old"
@@ -45,7 +45,7 @@ def test_the_headline_names_a_metric_that_disagrees():
 def test_metrics_that_agree_are_one_line():
     models = {"a": (300, {"quality": 0.9, "safe": 0.9}), "b": (300, {"quality": 0.6, "safe": 0.6})}
     choice = bk.compare_evals(frame(models), metric=["quality", "safe"], **HIGHER)
-    assert choice.headline().startswith("Use a: it is the best of the two")
+    assert choice.headline.startswith("Use a: it is the best of the two")
     assert "By safe: use a" in choice.explain()
 
 
@@ -68,9 +68,9 @@ THREE = {
 def test_what_is_required(require, recommended, words):
     choice = bk.compare_evals(frame(THREE), metric="quality", require=require, **HIGHER)
     assert choice.recommended == recommended
-    assert choice.headline().startswith(words)
+    assert choice.headline.startswith(words)
     left_out = "bold has a better mean quality, but does not meet your requirement for safe."
-    assert (left_out in choice.headline()) == (recommended == "good")
+    assert (left_out in choice.headline) == (recommended == "good")
     if recommended == "good" and require != "safe":
         row = next(row for row in choice.by_metric["safe"].standings if row.name == "good")
         assert row.at_most <= 0.05
@@ -110,7 +110,7 @@ def test_a_model_that_was_run_on_a_part_of_the_items():
     effects = np.linalg.lstsq(design, part.quality.to_numpy(dtype=float), rcond=None)[0]
     assert decision.means["c"] == pytest.approx(effects[2] + effects[3:].mean())
     assert all(row.at_most is None for row in decision.standings)
-    headline = decision.headline()
+    headline = decision.headline
     assert "c has 120 of 300 items." in headline
     assert "each pair is compared on the items that both have" in headline
 
@@ -138,5 +138,5 @@ def test_the_faster_model_is_preferred(prefer):
     logs["latency"] = np.where(logs.model == "slow", 1.3, 1.0)
     choice = bk.compare_evals(logs, metric="quality", prefer=prefer, **HIGHER)
     assert choice.recommended == "fast"
-    assert "the fastest" in choice.headline()
+    assert "the fastest" in choice.headline
     assert "You prefer models that are faster: fast, slow." in choice.explain()

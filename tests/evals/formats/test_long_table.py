@@ -46,7 +46,7 @@ def test_what_is_no_number_is_unscored_and_never_0(word, odd):
     evals = odd(csv([(m, i, word if i == "q1" else s) for m, i, s in ROWS]))
     assert evals.count("unscored").tolist() == [1, 1]
     choice = bk.compare_evals(evals)
-    assert len(choice.scores.items) == 11
+    assert len(choice.outcome.scores.items) == 11
     assert "2 unscored (a 1 and b 1)" in choice.explain()
 
 

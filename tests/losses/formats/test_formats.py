@@ -225,7 +225,7 @@ def test_columns_like_those_of_cross_validate_are_no_result_of_it():
 
 
 def test_a_decision_from_a_report():
-    assert bk.compare_scores(report()).headline().startswith("Use bayes")
+    assert bk.compare_scores(report()).headline.startswith("Use bayes")
 
 
 def mlflow(**columns):

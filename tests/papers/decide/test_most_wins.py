@@ -29,8 +29,10 @@ def test_counts_are_those_of_the_claims(cross_validated):
     decision = bk.compare_scores(
         cross_validated([0.5, 0.1, 0.102, 0.3, 0.2]), procedure="most-wins"
     )
-    for name in decision.by_preference:
-        assert decision.counts[name] == sum(better == name for better, _ in decision.claims)
+    for name in decision.decision.by_preference:
+        assert decision.decision.counts[name] == sum(
+            better == name for better, _ in decision.decision.claims
+        )
 
 
 def test_one_direction_is_not_enough(five_by_two):

@@ -84,11 +84,11 @@ def test_a_learner_is_ruled_out_only_for_all_losses_in_the_intervals(frame, tmp_
     decision = order_intervals(frame)
     # net lies around tree inside its intervals; the stump is worse than both everywhere
     assert (decision.recommended, decision.candidates) == ("net", ("net", "tree"))
-    assert decision.undecided() == ("net", "tree")
-    assert decision.ranking == ("net", "tree", "stump")
+    assert decision.outcome.undecided() == ("net", "tree")
+    assert decision.decision.ranking == ("net", "tree", "stump")
     # a preference decides among those that may be the best
     preferred = order_intervals(frame, prefer=["stump", "tree", "net"])
-    assert preferred.ranking == ("tree", "net", "stump")
+    assert preferred.decision.ranking == ("tree", "net", "stump")
     path = tmp_path / "intervals.csv"
     frame.to_csv(path, index=False)
     done = CliRunner().invoke(bestofk, ["scores", str(path), "--json"], catch_exceptions=False)
@@ -106,17 +106,17 @@ def test_a_learner_is_ruled_out_only_for_all_losses_in_the_intervals(frame, tmp_
 def test_intervals_without_width_decide_like_numbers(frame):
     exact = frame.assign(low=frame["high"])
     decision = order_intervals(exact)
-    assert decision.undecided() == ()
+    assert decision.outcome.undecided() == ()
     means = exact.groupby("model")["low"].mean()
-    assert decision.means["net"] == pytest.approx((means["net"], means["net"]))
+    assert decision.decision.means["net"] == pytest.approx((means["net"], means["net"]))
 
 
 def test_scores_give_the_same_order_and_their_own_means(frame):
     scores = frame.assign(low=1 - frame["high"], high=1 - frame["low"])
     decision = order_intervals(scores, higher_is_better=True)
-    assert decision.ranking == order_intervals(frame).ranking
+    assert decision.decision.ranking == order_intervals(frame).decision.ranking
     means = scores[scores["model"] == "net"][["low", "high"]].mean()
-    assert decision.means["net"] == pytest.approx(tuple(means))
+    assert decision.decision.means["net"] == pytest.approx(tuple(means))
 
 
 @pytest.fixture
@@ -134,13 +134,13 @@ def repeated():
 
 def test_repetitions_become_intervals(repeated, tmp_path):
     by_mean = bk.compare_scores(repeated)
-    assert by_mean.smallest_mean == "steady"
+    assert by_mean.decision.smallest_mean == "steady"
     for interval in ("interquartile", "median", "mode", "censored-mean", "shortest:0.5"):
         decision = order_intervals(repeated, interval=interval)
         assert decision.recommended == "trapped", interval
     typical = order_intervals(repeated, interval="median")
     # Wilcoxon: 8 differences of one sign have p = 2 / 256
-    assert typical.tested.pvalues[0].tolist() == pytest.approx([2 / 256, 2 / 256])
+    assert typical.outcome.tested.pvalues[0].tolist() == pytest.approx([2 / 256, 2 / 256])
     path = tmp_path / "repeated.csv"
     repeated.to_frame().to_csv(path, index=False)
     arguments = ["scores", str(path), "--set", "interval=median", "--lower-is-better", "--json"]
@@ -194,7 +194,7 @@ def test_missing_cells_of_files_are_those_of_the_function(frame, repeated, tmp_p
     assert found["pvalues"] == expected.pvalues.tolist()
     # data sets 1 and 2 have an empty cell
     assert read_interval_table(gaps, missing="drop").ends.shape == (2, 3, 8)
-    assert order_intervals(gaps, missing="allow").means["stump"][0] == pytest.approx(
+    assert order_intervals(gaps, missing="allow").decision.means["stump"][0] == pytest.approx(
         by_learner[2]["low"].mean()
     )
 
@@ -215,4 +215,4 @@ def test_missing_cells_of_files_are_those_of_the_function(frame, repeated, tmp_p
         assert found["pvalues"] == complete.pvalues.tolist()
     means = np.delete(values, 2, axis=1).mean(axis=(1, 2))
     decision = order_intervals(table, interval="mean", missing="drop")
-    assert decision.means["trapped"] == pytest.approx([means[1]] * 2)
+    assert decision.decision.means["trapped"] == pytest.approx([means[1]] * 2)

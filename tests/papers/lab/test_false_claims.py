@@ -75,10 +75,10 @@ def test_what_is_counted_is_all_that_a_decision_claims(family: str, procedure: s
         decision = compare_scores(
             generated.table(one), prefer=list(generated.learners), procedure=procedure, **asked
         )
-        claims = set(decision.claims)
-        assert len(claims) == len(decision.claims)
-        assert {(better, worse) for worse, better in decision.edges} <= claims
-        for standing in decision.standings:
+        claims = set(decision.decision.claims)
+        assert len(claims) == len(decision.decision.claims)
+        assert {(better, worse) for worse, better in decision.decision.edges} <= claims
+        for standing in decision.decision.standings:
             pair = (decision.recommended, standing.name)
             assert (standing.verdict == "worse") == (pair in claims)
             assert (standing.verdict == "better") == (pair[::-1] in claims)

@@ -110,7 +110,7 @@ def test_losses_are_those_of_compare() -> None:
                 n_jobs=1,
                 cv=make_plan("2x4", random_state=splits.seed),
             )
-            assert np.array_equal(study.losses.values, generated.losses[one, repeat])
+            assert np.array_equal(study.scores.values, generated.losses[one, repeat])
 
 
 def test_learners_of_scikit_learn_and_other_losses() -> None:
@@ -204,12 +204,15 @@ def test_calibration_file_and_its_use(tmp_path: Path) -> None:
     losses = bk.Scores(np.random.default_rng(0).random((2, 3, 5)))
     decided = bk.compare_scores(losses, test="use-all-data", df=found)
     assert (
-        decided.evidence.pvalue[0]
-        == bk.compare_scores(losses, test="use-all-data", df=float(found.df)).evidence.pvalue[0]
+        decided.decision.evidence.pvalue[0]
+        == bk.compare_scores(
+            losses, test="use-all-data", df=float(found.df)
+        ).decision.evidence.pvalue[0]
     )
-    assert f"df {found.df}" in decided.test_reason
+    assert f"df {found.df}" in decided.decision.test_reason
     assert (
-        bk.compare_scores(losses, test="use-all-data", df=path).test_reason == decided.test_reason
+        bk.compare_scores(losses, test="use-all-data", df=path).decision.test_reason
+        == decided.decision.test_reason
     )
     with pytest.raises(ArgumentError, match="calibration is for the test 'use-all-data'"):
         bk.compare_scores(losses, test="sorted-runs", df=found)
@@ -225,8 +228,8 @@ def test_calibration_file_and_its_use(tmp_path: Path) -> None:
 def test_critical_value_in_use() -> None:
     found = lab.calibrate("5x2cv-t", problem="normal(cv='5x2')", sets=2000)
     losses = bk.Scores(np.random.default_rng(0).random((2, 5, 2)), design="5x2")
-    plain = bk.compare_scores(losses, test="5x2cv-t").evidence.pvalue[0]
-    scaled = bk.compare_scores(losses, test="5x2cv-t", df=found).evidence.pvalue[0]
+    plain = bk.compare_scores(losses, test="5x2cv-t").decision.evidence.pvalue[0]
+    scaled = bk.compare_scores(losses, test="5x2cv-t", df=found).decision.evidence.pvalue[0]
     assert scaled == pytest.approx(min(1.0, plain * 0.05 / found.critical_value))
 
 

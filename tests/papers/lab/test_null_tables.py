@@ -31,12 +31,12 @@ def test_learners_of_the_study_are_those_of_compare():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 5)), rng.normal(size=40)
     study = bk.compare(["ridge", "mean-baseline"], X, y, progress=False)
-    assert study.losses.design.describe() == (
+    assert study.scores.design.describe() == (
         bk.plan(default_plan(rows=40)).materialise(40).design.describe()
     )
     assert study.decision.test_choice.arguments["widened"] == 1 + 2.4 / 40**0.5
     # `compare_scores` decides on the losses as `compare` does
-    again = bk.compare_scores(study.losses)
+    again = bk.compare_scores(study.scores)
     for name in ("recommended", "claims", "test", "caution", "ranking"):
         assert getattr(again, name) == getattr(study.decision, name), name
     # a tenth of the rows belong to the second class

@@ -97,7 +97,7 @@ def gate_of_many(n):
 
 @cache
 def small_study():
-    return bk.compare(["max", "nmc"], "iris", cv="5x2", progress=False)
+    return bk.compare(["max", "nmc"], "iris", cv="5x2", progress=False).outcome
 
 
 def study_of_many(losses):
@@ -105,7 +105,7 @@ def study_of_many(losses):
     costs = np.logspace(-4, 0.5, len(losses.learners))
     return replace(
         small_study(),
-        decision=bk.compare_scores(losses),
+        decision=bk.compare_scores(losses).outcome,
         losses=losses,
         costs={
             name: Cost(fit_time=cost, predict_time=cost / 10, size=1e6 * cost)
@@ -118,13 +118,13 @@ def values_of(n):
     """Return a value by figure, for n learners."""
     losses, over_datasets = losses_of_many(n), losses_of_many(n, runs=1, folds=1, datasets=3 * n)
     decision, by_datasets = (
-        bk.compare_scores(losses, prefer="listed"),
-        bk.compare_scores(over_datasets),
+        bk.compare_scores(losses, prefer="listed").outcome,
+        bk.compare_scores(over_datasets).outcome,
     )
     study = study_of_many(losses)
     flat = losses.values.reshape(n, -1)
     return {
-        "forest": bk.compare_scores(losses, margin=0.02),
+        "forest": bk.compare_scores(losses, margin=0.02).outcome,
         "race": replace(study, race=race_of_many(n)),
         "losses": decision,
         "frontier": study,
@@ -137,7 +137,7 @@ def values_of(n):
         "graph": decision,
         "steps": bk.compare_scores(
             losses.select(learners=losses.learners[:8]), prefer="listed", procedure="multitest"
-        ),
+        ).outcome,
         "gate": gate_of_many(n),
         "difference": pairwise.correlated_t(flat[0], flat[1], rope=0.01, rho=0.25),
     }

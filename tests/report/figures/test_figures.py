@@ -76,7 +76,7 @@ def test_strange_numbers_do_not_overlap(overlaps, boxes, name):
     for losses in (
         bk.Scores(values, dims=("learner", "dataset")), bk.Scores(values.reshape(6, 5, 4)),
     ):  # fmt: skip
-        order = bk.compare_scores(losses, prefer="listed", margin=0.03 * scale)
+        order = bk.compare_scores(losses, prefer="listed", margin=0.03 * scale).outcome
         for kind in figure_kinds(order):
             # On a page, the cells of the matrix show the most.
             width = 7 if kind == "matrix" else 3.3
@@ -189,27 +189,36 @@ def test_paper_that_fits_no_figure_is_refused(width):
 
 def test_what_cannot_be_drawn_is_refused_with_what_can():
     losses = bk.Scores([[0.1, 0.2, 0.2, 0.3], [0.3, 0.2, 0.4, 0.3]])
-    decision = bk.compare_scores(losses)
+    decision = bk.compare_scores(losses).outcome
     for call, message in (
         (lambda: draw(3), "there is no figure of a int"),
         (lambda: draw(losses, "forest"), "'forest' needs a recommended .*; draw 'losses'"),
-        (lambda: decision.plot("graph"), "'graph' needs a preference; draw 'forest'"),
-        (lambda: decision.plot("heatmap"), "needs losses on several data sets; draw 'forest'"),
-        (lambda: decision.plot("race"), "needs a comparison that stops early; draw 'forest'"),
-        (lambda: decision.plot("a.png"), r"is a file, .*; write plot\(path='a.png'\)"),
-        (lambda: decision.plot(path="x.bmp"), r"must end in \.svg, \.png or \.pdf; got 'x.bmp'"),
+        (lambda: bk.Result(decision).plot("graph"), "'graph' needs a preference; draw 'forest'"),
+        (
+            lambda: bk.Result(decision).plot("heatmap"),
+            "needs losses on several data sets; draw 'forest'",
+        ),
+        (
+            lambda: bk.Result(decision).plot("race"),
+            "needs a comparison that stops early; draw 'forest'",
+        ),
+        (lambda: bk.Result(decision).plot("a.png"), r"is a file, .*; write plot\(path='a.png'\)"),
+        (
+            lambda: bk.Result(decision).plot(path="x.bmp"),
+            r"must end in \.svg, \.png or \.pdf; got 'x.bmp'",
+        ),
     ):
         with pytest.raises(ArgumentError, match=message):
             call()
     with pytest.raises(UnknownNameError, match="did you mean 'graph'"):
-        decision.plot("grap")
+        bk.Result(decision).plot("grap")
 
 
 def test_a_new_figure_has_the_size_of_the_picture(examples):
     from matplotlib import pyplot
 
     order = examples[5]["graph"]
-    ax = order.plot()
+    ax = bk.Result(order).plot()
     picture = draw(order, "forest")
     assert ax.figure.get_size_inches() * 72 == pytest.approx([picture.width, picture.height])
     out = io.BytesIO()

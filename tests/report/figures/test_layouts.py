@@ -102,21 +102,23 @@ SPREAD = bk.Scores(
 
 def test_figures_of_a_preference_need_one():
     for preference in ({}, {"prefer": "listed"}):
-        kinds = figure_kinds(bk.compare_scores(SPREAD, procedure="multitest", **preference))
+        kinds = figure_kinds(bk.compare_scores(SPREAD, procedure="multitest", **preference).outcome)
         assert kinds[0] == "forest"
         assert ({"graph", "steps"} <= set(kinds)) == bool(preference)
         assert ({"graph", "steps"} & set(kinds) == set()) != bool(preference)
 
 
 def test_figures_fit_what_an_order_has():
-    control = bk.compare_scores(SPREAD, procedure="multitest", family="control", control="A")
+    control = bk.compare_scores(
+        SPREAD, procedure="multitest", family="control", control="A"
+    ).outcome
     assert "matrix" not in figure_kinds(control)
     one_sided = bk.compare_scores(
         SPREAD, procedure="multitest", prefer="listed", family="preference"
-    )
+    ).outcome
     assert "matrix" in figure_kinds(one_sided)
     assert "critical-difference" not in figure_kinds(one_sided)
-    without_pairs = bk.compare_scores(SPREAD, procedure="anova-choice")
+    without_pairs = bk.compare_scores(SPREAD, procedure="anova-choice").outcome
     assert figure_kinds(without_pairs) == (
         "losses", "critical-difference-ranks", "heatmap", "ranks"
     )  # fmt: skip
@@ -127,7 +129,7 @@ def test_forest_is_the_standings(scores):
     rng = np.random.default_rng(2)
     values = 0.2 + 0.1 * rng.random((6, 1, 1)) + 0.03 * rng.standard_normal((6, 5, 10))
     losses = bk.Scores(1 - values if scores else values, higher_is_better=scores)
-    order = bk.compare_scores(losses, margin=0.03)
+    order = bk.compare_scores(losses, margin=0.03).outcome
     picture = layout_forest(order)
     data = picture.x_scale.data
     rows = order.standings
@@ -142,7 +144,7 @@ def test_forest_is_the_standings(scores):
 
 
 def test_forest_without_bounds_has_marks_alone():
-    order = bk.compare_scores(SPREAD, procedure="multitest", family="control", control="A")
+    order = bk.compare_scores(SPREAD, procedure="multitest", family="control", control="A").outcome
     picture = layout_forest(order)
     assert texts(picture, anchor="end", size=9.0) == [row.name for row in order.standings]
     assert {row.verdict for row in order.standings} <= set(texts(picture))
@@ -151,7 +153,7 @@ def test_forest_without_bounds_has_marks_alone():
 
 
 def test_a_very_long_bar_ends_in_an_arrow():
-    order = bk.compare_scores(SPREAD)
+    order = bk.compare_scores(SPREAD).outcome
     picture = layout_forest(order)
     heads = [shape for shape in lines(picture, closed=True) if len(shape.points) == 3]
     long = [row for row in order.standings if row.at_most > picture.x_scale.high]
@@ -161,7 +163,7 @@ def test_a_very_long_bar_ends_in_an_arrow():
 
 @pytest.mark.parametrize("correction", ["bonferroni", "none"])
 def test_p_values_that_are_not_adjusted_are_said_to_be_so(correction):
-    order = bk.compare_scores(SPREAD, correction=correction)
+    order = bk.compare_scores(SPREAD, correction=correction).outcome
     text = " ".join(texts(layout_matrix(order)))
     assert ("not adjusted" in text) == (correction == "none")
     assert ("the adjusted p-value" in text) == (correction == "bonferroni")
@@ -176,7 +178,7 @@ def test_ordinals():
 
 def test_densities_integrate_to_one_and_follow_the_preference():
     losses = bk.Scores(np.random.default_rng(2).random((3, 4, 25)), learners=["a", "b", "c"])
-    order = bk.compare_scores(losses, prefer=["c", "a", "b"])
+    order = bk.compare_scores(losses, prefer=["c", "a", "b"]).outcome
     grid, densities, means = densities_of(order, losses)
     assert densities.sum(axis=1) * (grid[1] - grid[0]) == pytest.approx(1.0, abs=0.12)
     assert means == pytest.approx([losses.means()[name] for name in "cab"])
@@ -211,7 +213,7 @@ def test_matrix_shows_the_better_learner_in_either_direction(scores):
     values = np.array([0.1, 0.3, 0.1])[:, None, None] + 0.01 * rng.random((3, 3, 4))
     values = 1 - values if scores else values
     losses = bk.Scores(values, learners=["good", "bad", "other"], higher_is_better=scores)
-    order = bk.compare_scores(losses, prefer="listed")
+    order = bk.compare_scores(losses, prefer="listed").outcome
     assert order.edges == (("bad", "other"),)
     picture = layout_matrix(order)
     assert texts(picture, size=9.0) == ["good", "other", "bad"]
@@ -228,7 +230,7 @@ def test_matrix_shows_the_better_learner_by_the_test_and_not_by_the_mean():
     b = a - 0.01 - 0.0001 * np.arange(20)
     b[0] += 0.9
     losses = bk.Scores([a, b], dims=("learner", "dataset"), learners=["a", "b"])
-    order = bk.compare_scores(losses, test="wilcoxon")
+    order = bk.compare_scores(losses, test="wilcoxon").outcome
     assert order.smallest_mean == "a"
     assert order.claims == (("b", "a"),)
     picture = layout_matrix(order)
@@ -248,7 +250,7 @@ def test_comparisons_are_the_evidence_in_the_users_metric(scores):
         higher_is_better=scores,
         loss_name="accuracy" if scores else "loss",
     )
-    order = bk.compare_scores(losses)
+    order = bk.compare_scores(losses).outcome
     pairs = comparisons_of(order)
     index = {name: k for k, name in enumerate(pairs.names)}
     for pair in order.pair_evidence:
@@ -271,7 +273,7 @@ def test_the_better_side_is_right_for_scores():
     values = np.array([0.9, 0.7, 0.8])[:, None] + 0.01 * rng.random((3, 12))
     losses = bk.Scores(values, dims=("learner", "fold"), learners=["x", "y", "z"],
                        design="kfold:12", higher_is_better=True, loss_name="AUC")  # fmt: skip
-    order = bk.compare_scores(losses)
+    order = bk.compare_scores(losses).outcome
     picture = layout_critical_difference(order)
     assert "mean AUC, the best at the right" in texts(picture)
     assert texts(picture, colour="blue") == ["x"]
@@ -289,7 +291,7 @@ def test_points_are_the_losses_behind_the_decision():
     values = rng.random((3, 4, 5))
     values[1, 2, 3] = np.nan
     losses = bk.Scores(values, missing="allow", learners=["a", "b", "c"])
-    order = bk.compare_scores(losses, missing="drop", prefer="listed")
+    order = bk.compare_scores(losses, missing="drop", prefer="listed").outcome
     assert len(dots(layout_losses(order), 2.1)) == 45
     measured = measured_losses(order)
     means = dict(zip(measured.names, measured.cells.mean(axis=(1, 2)), strict=True))
@@ -387,6 +389,6 @@ def test_a_long_name_is_whole_if_the_paper_has_no_width():
     losses = losses_of_datasets()
     named = bk.Scores(losses.by_dataset(), dims=("learner", "dataset"),
                       learners=["a", name, "c", "d"])  # fmt: skip
-    order = bk.compare_scores(named, prefer="listed")
+    order = bk.compare_scores(named, prefer="listed").outcome
     for kind in ("forest", "losses", "critical-difference", "rank-intervals", "ranks"):
         assert name in texts(draw(order, kind)), kind

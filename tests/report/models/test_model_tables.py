@@ -34,7 +34,7 @@ def hostile(tmp_path):
                 item, cluster = f"{i}{HOSTILE[i % 4]}", f"{i // 3}</td><script>"
                 out.writerow([name, task, item, cluster, score, k + 1])
     evals = bk.read_evals(path, cluster="cluster", higher_is_better=True)
-    return bk.compare_evals(evals, prefer="cost", margin=0.05)
+    return bk.compare_evals(evals, prefer="cost", margin=0.05).outcome
 
 
 class Tags(HTMLParser):
@@ -49,14 +49,14 @@ class Tags(HTMLParser):
 
 
 def test_names_are_data(hostile, tmp_path):
-    path = hostile.report(tmp_path / "r.html")
+    path = bk.Result(hostile).report(tmp_path / "r.html")
     page = path.read_text(encoding="utf-8")
     reader = Tags()
     reader.feed(page)
     scripts = [tag for tag, _ in reader.found if tag == "script"]
-    plain = bk.compare_evals(bk.evals.example_evals("inspect-sums"), prefer="tokens")
+    plain = bk.compare_evals(bk.evals.example_evals("inspect-sums"), prefer="tokens").outcome
     other = Tags()
-    other.feed(plain.report(tmp_path / "s.html").read_text(encoding="utf-8"))
+    other.feed(bk.Result(plain).report(tmp_path / "s.html").read_text(encoding="utf-8"))
     assert len(scripts) == len([tag for tag, _ in other.found if tag == "script"])
     assert not [tag for tag, _ in reader.found if tag in ("img", "iframe", "object")]
     assert not [name for _, held in reader.found for name in held if name.startswith("on")]
@@ -67,8 +67,8 @@ def test_names_are_data(hostile, tmp_path):
 def test_the_page_holds_every_part(tmp_path):
     choice = bk.compare_evals(
         bk.evals.example_evals("inspect-sums"), prefer="cost", margin=0.1
-    )  # fmt: skip
-    page = choice.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    ).outcome  # fmt: skip
+    page = bk.Result(choice).report(tmp_path / "r.html").read_text(encoding="utf-8")
     for words in (
         "Quality against cost", "The items that decide", "have the same score",
         "Samples of every model by status", "may be the best", "With 95 % confidence",
@@ -98,7 +98,7 @@ def test_the_tables_say_what_the_scores_say(hostile):
 
 
 def test_the_frontier_holds_those_that_nothing_beats():
-    choice = bk.compare_evals(bk.evals.example_evals("inspect-sums"), prefer="tokens")
+    choice = bk.compare_evals(bk.evals.example_evals("inspect-sums"), prefer="tokens").outcome
     costs, means = choice.costs["tokens"], choice.decision.mean_losses
     found = frontier_of(choice, "tokens")
     for name in costs:

@@ -12,7 +12,7 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 def test_one_data_set_has_nested_runs():
     study = bk.compare(["max", "nmc"], data="iris", progress=False)
     assert "plan 10x5+nested" in study.explain()
-    assert study.losses.design.nested_runs > 0
+    assert study.scores.design.nested_runs > 0
     assert "nested-cv-t" in study.explain()
 
 
@@ -38,10 +38,10 @@ def test_five_runs_can_stop_early_and_are_decided():
     y = np.arange(2_100) % 2
     X = rng.normal(size=(2_100, 2)) + y[:, np.newaxis]
     study = bk.compare(["max", "nmc", "naive-bayes"], X, y, stop="settled", progress=False)
-    assert study.record.plan == "5x5+nested"
+    assert study.outcome.record.plan == "5x5+nested"
     assert study.decision.test == "nested-cv-t"
     assert study.recommended != "max"
-    assert study.race.fits < study.race.planned_fits == 3 * 5 * 25
+    assert study.outcome.race.fits < study.outcome.race.planned_fits == 3 * 5 * 25
 
 
 @pytest.mark.parametrize("name", PAIRWISE_TESTS)
@@ -60,4 +60,4 @@ def test_a_procedure_without_pairwise_tests_pays_for_none(name):
 def test_the_plan_can_be_made_however_few_the_rows(rows):
     X, y = np.arange(2.0 * rows).reshape(rows, 2), np.arange(rows) % 2
     study = bk.compare(["max", "nmc"], X, y, progress=False)
-    assert study.record.plan == default_plan(rows=rows)
+    assert study.outcome.record.plan == default_plan(rows=rows)

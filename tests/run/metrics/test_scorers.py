@@ -47,16 +47,16 @@ def test_values_of_classification_are_those_of_scikit_learn(name):
     if name not in get_scorer_names():
         pytest.skip(f"this scikit-learn has no scorer {name}")
     study = bk.compare(CLASSIFIERS, X, Y, scoring=name, **QUICK)
-    ours = study.losses.metric.shown(study.losses.values[:, 0, 0, :, 0])
+    ours = study.scores.metric.shown(study.scores.values[:, 0, 0, :, 0])
     sign = -1.0 if name.startswith("neg_") else 1.0
     for row, learner in zip(ours, CLASSIFIERS.values(), strict=True):
         theirs = cross_val_score(learner, X, Y, cv=folds(X, Y), scoring=name)
         np.testing.assert_allclose(row, sign * theirs, rtol=1e-12)
-    assert study.losses.metric.higher_is_better is (sign > 0)
+    assert study.scores.metric.higher_is_better is (sign > 0)
 
 
 def test_the_brier_score_is_the_same_for_either_class():
-    ours = bk.compare(CLASSIFIERS, X, Y, scoring="neg_brier_score", **QUICK).losses.values[
+    ours = bk.compare(CLASSIFIERS, X, Y, scoring="neg_brier_score", **QUICK).scores.values[
         :, 0, :, :, 0
     ]
     for label in ("benign", "malignant"):
@@ -76,7 +76,7 @@ def test_values_of_regression_are_those_of_scikit_learn(name):
         progress=False,
         execution=bk.Execution(task="regression", engine="serial"),
     )
-    ours = study.losses.metric.shown(study.losses.values[:, 0, 0, :, 0])
+    ours = study.scores.metric.shown(study.scores.values[:, 0, 0, :, 0])
     sign = -1.0 if name.startswith("neg_") else 1.0
     made = bk.plan("kfold:3", random_state=0).materialise(len(Q), bk.DataSet(
         name="d", X=pd.DataFrame(P), y=pd.Series(Q), task="regression").y)  # fmt: skip
@@ -90,8 +90,8 @@ def test_the_class_that_counts_is_told_or_evident():
     study = bk.compare(CLASSIFIERS, X, Y, scoring="f1:malignant", **QUICK)
     mine = make_scorer(f1_score, pos_label="malignant")
     theirs = cross_val_score(GaussianNB(), X, Y, cv=folds(X, Y), scoring=mine)
-    np.testing.assert_allclose(1 - study.losses.values[:, 0, :, :, 0][0, 0], theirs)
-    assert study.losses.metric.name == "f1 of malignant"
+    np.testing.assert_allclose(1 - study.scores.values[:, 0, :, :, 0][0, 0], theirs)
+    assert study.scores.metric.name == "f1 of malignant"
     with pytest.raises(ArgumentError) as caught:
         bk.compare(CLASSIFIERS, X, Y, scoring="average_precision", **QUICK)
     assert str(caught.value) == (
@@ -128,24 +128,24 @@ def scorer(estimator, X, y):
 
 
 def test_callables_of_every_kind():
-    plain = bk.compare(CLASSIFIERS, X, Y, **QUICK).losses.values[:, 0, :, :, 0]
+    plain = bk.compare(CLASSIFIERS, X, Y, **QUICK).scores.values[:, 0, :, :, 0]
     by_mine = bk.compare(
         CLASSIFIERS, X, Y, scoring=bk.metric(mine, higher_is_better=False), **QUICK
     )
-    np.testing.assert_array_equal(by_mine.losses.values[:, 0, :, :, 0], plain)
-    assert (by_mine.losses.metric.name, by_mine.losses.metric.higher_is_better) == ("mine", False)
+    np.testing.assert_array_equal(by_mine.scores.values[:, 0, :, :, 0], plain)
+    assert (by_mine.scores.metric.name, by_mine.scores.metric.higher_is_better) == ("mine", False)
     by_scorer = bk.compare(CLASSIFIERS, X, Y, scoring=scorer, **QUICK)
-    np.testing.assert_allclose(by_scorer.losses.values[:, 0, :, :, 0], plain - 1.0)
-    assert by_scorer.losses.metric.higher_is_better
+    np.testing.assert_allclose(by_scorer.scores.values[:, 0, :, :, 0], plain - 1.0)
+    assert by_scorer.scores.metric.higher_is_better
     assert "metric scorer (higher is better)" in by_scorer.explain()
     assert by_scorer.recommended == by_mine.recommended
     made = make_scorer(mean_absolute_error, greater_is_better=False)
     study = bk.compare(REGRESSORS, P, Q, scoring=made, **QUICK)
     same = bk.compare(REGRESSORS, P, Q, scoring="absolute", **QUICK)
     np.testing.assert_allclose(
-        study.losses.values[:, 0, :, :, 0], same.losses.values[:, 0, :, :, 0]
+        study.scores.values[:, 0, :, :, 0], same.scores.values[:, 0, :, :, 0]
     )
-    assert study.losses.metric.name == "mean_absolute_error"
+    assert study.scores.metric.name == "mean_absolute_error"
 
 
 def test_a_function_with_a_direction():
@@ -153,9 +153,9 @@ def test_a_function_with_a_direction():
     study = bk.compare(REGRESSORS, P, Q, scoring=rises, **QUICK)
     same = bk.compare(REGRESSORS, P, Q, scoring="r2", **QUICK)
     assert study.recommended == same.recommended
-    assert study.losses.metric.higher_is_better
+    assert study.scores.metric.higher_is_better
     np.testing.assert_allclose(
-        study.losses.values[:, 0, :, :, 0] + 1.0, same.losses.values[:, 0, :, :, 0]
+        study.scores.values[:, 0, :, :, 0] + 1.0, same.scores.values[:, 0, :, :, 0]
     )
 
 

@@ -112,9 +112,9 @@ def test_fits_and_losses_are_those_of_scikit_learn_with_weights():
                 fitted = sklearn.base.clone(model).fit(X[train], y[train], **how)
                 guess = fitted.predict if loss == "zero-one" else fitted.predict_proba
                 wanted = metric(y[test], guess(X[test]), sample_weight=w[test])
-                got = study.losses.values[place, 0, 0, fold, 0]
+                got = study.scores.values[place, 0, 0, fold, 0]
                 assert got == pytest.approx(wanted, rel=1e-9)
-        said = " ".join(study.notes)
+        said = " ".join(study.outcome.notes)
         assert "lr and scaled are fitted with the weights of the rows; knn accepts none" in said
 
 
@@ -124,9 +124,9 @@ def test_weights_pass_the_preparation_of_columns():
     learners = {"lr": LogisticRegression(), "tree": DecisionTreeClassifier(max_depth=1)}
     study = bk.compare(learners, frame, y, sample_weight=w, **QUICK)
     plain = bk.compare(learners, frame, y, **QUICK)
-    assert "All learners are fitted with the weights of the rows." in " ".join(study.notes)
-    assert not study.failures
-    assert (study.losses.values != plain.losses.values).any()
+    assert "All learners are fitted with the weights of the rows." in " ".join(study.outcome.notes)
+    assert not study.outcome.failures
+    assert (study.scores.values != plain.scores.values).any()
     routed = sklearn.config_context(enable_metadata_routing=True)
     with routed, pytest.raises(BestOfKError, match="switch scikit-learn's metadata routing off"):
         bk.compare(learners, frame, y, sample_weight=w, **QUICK)
@@ -165,9 +165,9 @@ def test_callables_and_scorers_take_weights_where_they_can():
     by_function = bk.metric(mean_absolute_error, higher_is_better=False)
     for loss in (by_function, "neg_mean_absolute_error"):
         study = bk.compare(learners, X, target, sample_weight=w, scoring=loss, **QUICK)
-        np.testing.assert_allclose(study.losses.values, by_name.losses.values, rtol=1e-12)
+        np.testing.assert_allclose(study.scores.values, by_name.scores.values, rtol=1e-12)
     plain = bk.compare(learners, X, target, sample_weight=w, scoring="neg_max_error", **QUICK)
-    assert "accepts no weights: all test rows count equally" in " ".join(plain.notes)
+    assert "accepts no weights: all test rows count equally" in " ".join(plain.outcome.notes)
 
 
 def test_test_rows_without_weight_have_no_score():
@@ -184,6 +184,6 @@ def test_weights_have_cells_of_their_own(tmp_path):
     plain = bk.compare(learners, X, y, **options)
     heavy = bk.compare(learners, X, y, sample_weight=w, **options)
     again = bk.compare(learners, X, y, sample_weight=w, **options)
-    assert (plain.losses.values != heavy.losses.values).any()
-    np.testing.assert_array_equal(heavy.losses.values, again.losses.values)
+    assert (plain.scores.values != heavy.scores.values).any()
+    np.testing.assert_array_equal(heavy.scores.values, again.scores.values)
     assert bk.open_study(tmp_path / "s.db", 2).explain() == heavy.explain()

@@ -40,7 +40,11 @@ def raced(data, **options):
 
 
 def facts(study):
-    return {name: value for name, value in study.to_dict().items() if name != "costs"}
+    """All that is said, but for what was measured by a clock."""
+    clock = ("fit_time", "predict_time")
+    said = study.to_dict()
+    said["table"] = [{k: v for k, v in row.items() if k not in clock} for row in said["table"]]
+    return said
 
 
 @pytest.fixture(scope="module")
@@ -66,24 +70,24 @@ def serial(data):
 def test_all_data_sets_decide_the_same(data, options):
     stopped = raced(data, **options)
     full = raced(data, **{**options, "stop": None})
-    assert stopped.race.settled
-    assert stopped.race.exact
-    assert stopped.race.unit == "data set"
+    assert stopped.outcome.race.settled
+    assert stopped.outcome.race.exact
+    assert stopped.outcome.race.unit == "data set"
     assert stopped.recommended == full.recommended
-    assert stopped.ranking in (full.ranking, full.ranking[:1])
-    assert set(stopped.decision.claims) <= set(full.evidence.claims())
-    used = stopped.losses.values
-    assert np.array_equal(used[~np.isnan(used)], full.losses.values[~np.isnan(used)])
-    assert stopped.race.fits == (~np.isnan(used)).sum()
+    assert stopped.decision.ranking in (full.decision.ranking, full.decision.ranking[:1])
+    assert set(stopped.decision.claims) <= set(full.decision.evidence.claims())
+    used = stopped.scores.values
+    assert np.array_equal(used[~np.isnan(used)], full.scores.values[~np.isnan(used)])
+    assert stopped.outcome.race.fits == (~np.isnan(used)).sum()
 
 
 def test_fits_are_saved_and_every_word_is_about_data_sets(serial):
-    race = serial.race
+    race = serial.outcome.race
     assert race.fits < race.planned_fits == 3 * PLANNED * 6
     assert race.risk == 0
     out = next(one for one in race.learners if one.stopped)
     assert out.explain() == f"{out.learner} stopped after data set {out.runs}: {out.why}."
-    assert "the rest of the plan cannot change the decision" in serial.headline()
+    assert "the rest of the plan cannot change the decision" in serial.headline
     frame = race.to_frame()
     assert frame["datasets"].tolist() == [one.runs for one in race.learners]
     fields = json.loads(json.dumps(race.to_dict()))
@@ -118,7 +122,7 @@ def test_two_workers_and_a_store_say_the_same(serial, data, tmp_path):
 def test_the_figure_goes_by_data_sets(serial):
     from bestofk.report.figures.kinds.race_course import layout_race
 
-    picture = layout_race(serial)
+    picture = layout_race(serial.outcome)
     assert "mean over the data sets so far" in picture.note
     assert "data set" in [one.text for one in picture.words]
 
@@ -146,9 +150,11 @@ def test_a_fit_that_fails_leaves_the_decision_to_the_whole_plan(data):
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    assert len(study.failures) == 1
-    assert len(study.losses.datasets) == PLANNED
-    assert study.dropped == ("1 of 2 runs was dropped because not all learners finished it.",)
+    assert len(study.outcome.failures) == 1
+    assert len(study.scores.datasets) == PLANNED
+    assert study.outcome.dropped == (
+        "1 of 2 runs was dropped because not all learners finished it.",
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,4 +191,4 @@ def test_losses_without_a_bound_are_run_in_full_where_the_smallest_mean_decides(
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    assert study.race.fits == study.race.planned_fits
+    assert study.outcome.race.fits == study.outcome.race.planned_fits

@@ -28,7 +28,10 @@ def raced(**options):
 
 def told(study):
     """All that is said, but for what was measured by a clock."""
-    return {name: said for name, said in study.to_dict().items() if name != "costs"}
+    clock = ("fit_time", "predict_time")
+    said = study.to_dict()
+    said["table"] = [{k: v for k, v in row.items() if k not in clock} for row in said["table"]]
+    return said
 
 
 @pytest.fixture(scope="module")
@@ -43,20 +46,20 @@ def full():
 
 def test_the_runs_are_those_of_a_replay_on_the_full_plan(serial, full):
     # the statistics alone, on the losses of all runs; the sizes are those of ten folds of 178 rows
-    losses = full.losses.values[:, 0, :, :, 0]
-    sizes = full.losses.design.n_test
+    losses = full.scores.values[:, 0, :, :, 0]
+    sizes = full.scores.design.n_test
     test = PlannedT(
-        runs=10, folds=10, df=99, test_share=sum(sizes) / sum(full.losses.design.n_train),
+        runs=10, folds=10, df=99, test_share=sum(sizes) / sum(full.scores.design.n_train),
         span=1.0, step=1 / np.mean(sizes),
     )  # fmt: skip
     family = Family(name="best", learners=4, alpha=0.05, correction="bonferroni")
     alone = replay(losses, test, family, StopRule(), floor=(1 / np.mean(sizes)) ** 2)
-    assert list(serial.race.runs.values()) == alone.runs.tolist()
+    assert list(serial.outcome.race.runs.values()) == alone.runs.tolist()
     assert serial.recommended == full.recommended
-    assert set(serial.decision.claims) <= set(full.evidence.claims())
-    used = serial.losses.values
-    assert np.array_equal(used[~np.isnan(used)], full.losses.values[~np.isnan(used)])
-    assert serial.race.fits == (~np.isnan(used)).sum() < 400
+    assert set(serial.decision.claims) <= set(full.decision.evidence.claims())
+    used = serial.scores.values
+    assert np.array_equal(used[~np.isnan(used)], full.scores.values[~np.isnan(used)])
+    assert serial.outcome.race.fits == (~np.isnan(used)).sum() < 400
 
 
 def test_two_threads_use_the_same_runs_and_say_the_same(serial):
@@ -71,7 +74,7 @@ def test_other_processes_use_the_same_runs_and_say_the_same(engine):
     learners = ["max", "naive-bayes"]
     here = bk.compare(learners, **few, execution=bk.Execution(engine="serial"))
     # two rounds: every one starts processes of its own
-    assert here.race.runs == {"max": 2, "naive-bayes": 2}
+    assert here.outcome.race.runs == {"max": 2, "naive-bayes": 2}
     # a Dask cluster of two is in engines/test_cluster.py
     jobs = 1 if engine == "dask" else 2
     assert told(
@@ -139,10 +142,10 @@ def test_reopened_it_says_the_same(tmp_path, options):
 
 def test_without_any_risk_it_stops_later_and_says_so():
     exact = raced(stop=bk.StopRule(risk=0.0))
-    assert exact.race.exact
-    assert exact.race.fits < 400
-    assert "the rest of the plan cannot change the decision" in exact.headline()
-    assert "risk" not in exact.headline()
+    assert exact.outcome.race.exact
+    assert exact.outcome.race.fits < 400
+    assert "the rest of the plan cannot change the decision" in exact.headline
+    assert "risk" not in exact.headline
 
 
 def test_where_all_runs_are_needed_the_decision_is_the_ordinary_one():
@@ -151,11 +154,11 @@ def test_where_all_runs_are_needed_the_decision_is_the_ordinary_one():
     learners = ["ridge=sklearn.linear_model:Ridge()", "mean=sklearn.dummy:DummyRegressor()"]
     plain = bk.compare(learners, **options)
     same = bk.compare(learners, stop=bk.StopRule(risk=0.0), **options)
-    assert same.race.fits == same.race.planned_fits == 18
+    assert same.outcome.race.fits == same.outcome.race.planned_fits == 18
     assert type(same.decision) is type(plain.decision)
-    assert same.decision.to_dict() == plain.decision.to_dict()
+    assert bk.Result(same.decision).to_dict() == bk.Result(plain.decision).to_dict()
     assert "All 18 fits of the plan were needed." in same.explain()
-    assert not any(one.stopped for one in same.race.learners)
+    assert not any(one.stopped for one in same.outcome.race.learners)
 
 
 @pytest.mark.parametrize(
@@ -183,11 +186,11 @@ def test_without_risk_the_full_plan_decides_the_same(options):
     learners = ["max", "nmc", "c4.5"]
     full = bk.compare(learners, X, y, **given)
     stopped = bk.compare(learners, X, y, stop=bk.StopRule(risk=0.0), **given)
-    assert stopped.race.settled
-    assert stopped.race.exact
+    assert stopped.outcome.race.settled
+    assert stopped.outcome.race.exact
     assert stopped.recommended == full.recommended
-    assert set(stopped.decision.claims) <= set(full.evidence.claims())
-    assert stopped.ranking in (full.ranking, full.ranking[:1])
+    assert set(stopped.decision.claims) <= set(full.decision.evidence.claims())
+    assert stopped.decision.ranking in (full.decision.ranking, full.decision.ranking[:1])
 
 
 @pytest.mark.parametrize(("seed", "cost_of_c"), [(1, 1), (2, 2)])
@@ -212,7 +215,7 @@ def test_learners_of_one_price_come_by_their_means_of_the_whole_plan(seed, cost_
     for risk in (0.0, 0.05):
         stopped = bk.compare(learners, X, y, stop=bk.StopRule(risk=risk), **options)
         assert stopped.recommended == full.recommended
-        assert set(stopped.decision.claims) <= set(full.evidence.claims())
+        assert set(stopped.decision.claims) <= set(full.decision.evidence.claims())
 
 
 def test_a_learner_that_fails_is_left_out_and_the_others_race_on():
@@ -237,10 +240,10 @@ def test_a_learner_that_fails_is_left_out_and_the_others_race_on():
         execution=bk.Execution(engine="serial"),
     )
     assert study.recommended == "naive-bayes"
-    assert list(study.left_out) == ["broken"]
-    assert "broken" not in study.race.runs
+    assert list(study.outcome.left_out) == ["broken"]
+    assert "broken" not in study.outcome.race.runs
     # 25 losses a run, and the 25 failures of the first run
-    assert study.race.fits == 25 * sum(study.race.runs.values()) + 25
+    assert study.outcome.race.fits == 25 * sum(study.outcome.race.runs.values()) + 25
 
 
 def test_one_that_only_fails_has_no_cost_and_is_left_out_before_costs_are_compared():
@@ -252,9 +255,9 @@ def test_one_that_only_fails_has_no_cost_and_is_left_out_before_costs_are_compar
 
     learners = {"max": "max", "broken": Broken(), "naive-bayes": "naive-bayes", "c4.5": "c4.5"}
     study = raced(learners=learners, scoring="log-loss", prefer="fit_time", data="iris")
-    assert list(study.left_out) == ["broken"]
-    assert set(study.race.runs) == {"max", "naive-bayes", "c4.5"}
-    assert study.race.settled
+    assert list(study.outcome.left_out) == ["broken"]
+    assert set(study.outcome.race.runs) == {"max", "naive-bayes", "c4.5"}
+    assert study.outcome.race.settled
 
 
 def test_a_failure_on_the_way_leaves_the_decision_to_the_whole_plan():
@@ -276,9 +279,9 @@ def test_a_failure_on_the_way_leaves_the_decision_to_the_whole_plan():
     )
     Once.fits = 0
     full = bk.compare(learners, **options, execution=bk.Execution(engine="serial"))
-    assert stopped.race is None
-    assert stopped.decision.to_dict() == full.decision.to_dict()
-    assert len(stopped.failures) == 1
+    assert stopped.outcome.race is None
+    assert bk.Result(stopped.decision).to_dict() == bk.Result(full.decision).to_dict()
+    assert len(stopped.outcome.failures) == 1
 
 
 def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
@@ -288,7 +291,7 @@ def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
     learners = {"a": GaussianNB(), "b": GaussianNB(var_smoothing=1e-8), "c": "nmc"}
     options = {"data": "wine", "cv": "10x10", "stop": "settled", "progress": False, "n_jobs": 1}
     settled = bk.compare(learners, budget=60, **options)
-    assert settled.race.settled
+    assert settled.outcome.race.settled
     # run 1 alone is in the store, and there is no time for more
     with pytest.raises(Interrupted):
         bk.compare(
@@ -298,10 +301,10 @@ def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
             execution=bk.Execution(engine="serial"),
         )
     cut = bk.compare(learners, budget=1e-9, store=store, **options)
-    assert not cut.race.settled
-    assert "Open: " in cut.headline()
-    assert " against " in cut.headline()
-    assert "If you must choose now" in cut.headline()
+    assert not cut.outcome.race.settled
+    assert "Open: " in cut.headline
+    assert " against " in cut.headline
+    assert "If you must choose now" in cut.headline
     assert not cut.decision.claims
     assert told(bk.open_study(store)) == told(cut)
 
@@ -325,7 +328,7 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
     assert hears.heard[0].startswith("0 out, 4 left; open: ")
     assert hears.heard[-1] == "settled"
     assert hears.heard[1] == "2 out (naive-bayes, c4.5), 2 left; open: max against nmc"
-    assert study.race.settled
+    assert study.outcome.race.settled
 
 
 @pytest.mark.parametrize(
@@ -379,8 +382,8 @@ def test_one_that_was_killed_is_taken_up_again(serial, tmp_path, n_jobs, fork_se
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     # a budget that is long enough changes nothing
     again = raced(store=store, n_jobs=n_jobs, budget=120)
-    assert again.race == serial.race
-    assert again.decision.to_dict() == serial.decision.to_dict()
+    assert again.outcome.race == serial.outcome.race
+    assert bk.Result(again.decision).to_dict() == bk.Result(serial.decision).to_dict()
     assert told(bk.open_study(store)) == told(serial)
 
 
@@ -390,7 +393,7 @@ def test_what_a_race_did_not_need_is_not_to_do(serial, tmp_path):
     from bestofk.cli.show import show
 
     store = tmp_path / "study.db"
-    left = 400 - raced(store=store).race.fits
+    left = 400 - raced(store=store).outcome.race.fits
     shown = CliRunner().invoke(show, [str(store)]).output
     assert f"{400 - left} of 400 done, {left} not needed\n" in shown
     assert "to do" not in shown

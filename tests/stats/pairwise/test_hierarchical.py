@@ -129,7 +129,7 @@ def test_order_gives_the_test_all_folds():
                       learners=["a", "b"])  # fmt: skip
     for given in (table, losses[..., None]):
         decision = bk.compare_scores(given, test="hierarchical-bayes", rope=0.01)
-        assert decision.evidence.pvalue[0] == direct.pvalue
+        assert decision.decision.evidence.pvalue[0] == direct.pvalue
     with pytest.raises(BestOfKError, match="at least three folds each"):
         bk.compare_scores(bk.Scores(losses.mean(axis=(2, 3)), dims=("learner", "dataset")),
                  test="hierarchical-bayes")  # fmt: skip

@@ -146,6 +146,7 @@ def sample_size(
     from bestofk.decide.problem import as_problem, reading_arguments
 
     choice, known_control = None, None
+    losses = getattr(losses, "decision", losses)
     if not isinstance(losses, Decision):
         problem = as_problem(losses, missing=missing, reading=reading_arguments(arguments))
     elif losses.problem is None:

@@ -98,6 +98,11 @@ class Stated:
 
     __slots__ = ()
 
+    command = "scores"
+    """The command that returns such a result."""
+    decision: Any
+    """The decision, or None if there is none."""
+
     @property
     def statements(self) -> tuple[Statement, ...]:
         """Everything there is to say, the verdict first."""
@@ -107,16 +112,38 @@ class Stated:
         """Return the statements of these kinds; see `bestofk.decide.statements`."""
         return tuple(one for one in self.statements if one.kind in kinds)
 
+    @property
     def headline(self) -> str:
-        """Return what to do, and what was left out, in the first sentences."""
+        """What to do, and what was left out, in the first sentences."""
         return " ".join(one.text for one in self.select(*HEADLINE))
 
     def explain(self) -> str:
         """Return all statements, one paragraph per line; the data and the headline first."""
         first = [one.text for one in self.select("data")]
         rest = [one.text for one in self.statements if one.kind not in ("data", *HEADLINE)]
-        return "\n".join(filter(None, [*first, self.headline(), *rest]))
+        return "\n".join(filter(None, [*first, self.headline, *rest]))
 
     def _cells(self) -> Mapping[str, Mapping[str, str]]:
         """Return further columns of the printed table: cells by title and learner."""
+        return {}
+
+    def _measured(self) -> Mapping[str, Mapping[Any, Any]]:
+        """Return further columns of the table: values by title and learner."""
+        return {} if self.decision is None else dict(self.decision._measured())
+
+    def _pair_columns(self) -> dict[str, Any]:
+        """Return the columns of the pairs."""
+        columns: dict[str, Any] = self.decision._pair_columns()
+        return columns
+
+    def _scores(self) -> Any:
+        """Return the scores behind the decision, if there are any."""
+        return None if self.decision is None else self.decision._scores()
+
+    def _by_metric(self) -> Mapping[str, Any]:
+        """Return the decisions by other metrics."""
+        return {}
+
+    def _json(self) -> dict[str, Any]:
+        """Return further entries of the JSON object."""
         return {}

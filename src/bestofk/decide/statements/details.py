@@ -13,7 +13,6 @@ from bestofk._base.formatting import (
     number,
     probability_words,
     pvalue_words,
-    rounded,
 )
 from bestofk.decide.decision import RULED_OUT
 from bestofk.decide.registry import PROCEDURES, decides_by
@@ -31,7 +30,7 @@ from bestofk.decide.statements.wording import (
 from bestofk.stats.adjust import ANY_WRONG_CLAIM, CORRECTIONS
 
 if TYPE_CHECKING:
-    from bestofk.decide.decision import Decision, Standing
+    from bestofk.decide.decision import Decision
     from bestofk.decide.evidence import Evidence, Pair, Posterior
     from bestofk.decide.preference import Name
     from bestofk.decide.problem import Problem
@@ -322,17 +321,6 @@ def posterior_sentence(posterior: Posterior) -> str:
         f"two are equivalent {probability_words(posterior.equivalent)}, and that b is better "
         f"{probability_words(posterior.b_better)}."
     )
-
-
-def standing_sentence(standing: Standing) -> str:
-    """State the verdict on a learner, and how much worse than the best it is."""
-    high, low = standing.at_most, standing.at_least
-    (mean,) = rounded([standing.mean], high)
-    parts = [f"{standing.metric.mean} {mean}"]
-    if high is not None:
-        worse = f"at most {number(high)}" if not low else f"{number(low)} to {number(high)}"
-        parts.append(f"worse than the best by {worse}")
-    return f"{called(standing.name)}: {standing.verdict} ({', '.join(parts)})."
 
 
 def evidence_sentences(evidence: Evidence) -> str:

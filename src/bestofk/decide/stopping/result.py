@@ -372,7 +372,3 @@ class StoppedDecision(Decision):
     def statements(self) -> tuple[Statement, ...]:
         """Everything there is to say, the verdict first."""
         return stopped_statements(self)
-
-    def to_dict(self, *, pairs: bool = False) -> dict[str, Any]:
-        """Return the decision for strict JSON."""
-        return {**Decision.to_dict(self, pairs=pairs), "race": self.race.to_dict()}

@@ -16,12 +16,12 @@ from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, us
 from bestofk._base.formatting import counted, number
 from bestofk.data.tables.reading import read_table
 from bestofk.decide.interval_decision import (
-    IntervalDecision,
     TestedIntervals,
     interval_decision,
     judged_intervals,
 )
 from bestofk.decide.preference import PreferenceLike, arrange
+from bestofk.decide.result import Result
 from bestofk.losses.columns import find
 from bestofk.losses.losses import Metric, Scores
 from bestofk.papers.stats.interval_bootstrap import (
@@ -272,7 +272,7 @@ def order_intervals(
     alpha: float = 0.05,
     higher_is_better: bool | None = None,
     missing: str = "refuse",
-) -> IntervalDecision:
+) -> Result:
     """Say which learners may be the best if their losses are intervals.
 
     Parameters
@@ -315,7 +315,7 @@ def order_intervals(
     table = replace(table, learners=names, ends=ends)
     tested = run_interval_test(table, test, correction=correction, alpha=alpha)
     assert isinstance(tested, TestedIntervals)
-    return interval_decision(names, ends.mean(axis=2), tested, preference)
+    return Result(interval_decision(names, ends.mean(axis=2), tested, preference))
 
 
 def interval_table(

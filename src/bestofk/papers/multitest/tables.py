@@ -18,6 +18,7 @@ from bestofk.decide import order_many, stack_tables
 from bestofk.decide.best import sort_by_overrides
 from bestofk.decide.compare_scores import compare_scores
 from bestofk.decide.multitest_order import AS_PUBLISHED
+from bestofk.decide.result import decision_of
 from bestofk.learners.kernels.nearest_neighbour import STD
 from bestofk.learners.nearest_neighbour import predict_plan_nearest
 from bestofk.losses.losses import Scores
@@ -234,9 +235,8 @@ def drawn(
     from bestofk.report.figures.kinds.multitest import edges_of
 
     # as published
-    decision = compare_scores(
-        _table(dataset, losses[usual_run(edges)]), prefer="listed", **AS_PUBLISHED
-    )
+    usual = _table(dataset, losses[usual_run(edges)])
+    decision = decision_of(compare_scores(usual, prefer="listed", **AS_PUBLISHED))
     every = np.moveaxis(losses, 0, 1).reshape(len(LEARNERS), -1, 2)
     table = _table(dataset, every)
     grid, densities, _ = densities_of(decision, table)
@@ -549,7 +549,7 @@ def sample_execution() -> tuple[ComparedWords, tuple[str, ...]]:
     values = np.array([0.6, 0.4, 0.2, 0.3])[:, None, None] + noise * [[[1]], [[1]], [[1]], [[10]]]
     names = tuple(f"algorithm {k}" for k in range(1, 5))
     table = Scores(values, dims=("learner", "run", "fold"), learners=names)
-    decision = compare_scores(table, prefer="listed", **AS_PUBLISHED)
+    decision = decision_of(compare_scores(table, prefer="listed", **AS_PUBLISHED))
     edges = " ".join(f"{str(i)[-1]}>{str(j)[-1]}" for i, j in decision.edges)
     ranking = " < ".join(str(name)[-1] for name in decision.ranking)
     ours: Words = np.array([[edges, ranking]], dtype=object)

@@ -228,7 +228,17 @@ def figure_kinds(value: Any) -> tuple[str, ...]:
     >>> figure_kinds(bk.Scores([[0.1, 0.2], [0.3, 0.2]]))
     ('losses',)
     """
-    return tuple(entry.name for entry in FIGURES.values() if entry.fits(value))
+    drawn = _drawn(value, None)
+    return tuple(entry.name for entry in FIGURES.values() if entry.fits(drawn))
+
+
+def _drawn(value: Any, kind: str | None) -> Any:
+    """Return what a figure draws of a `Result`: what was run or read, or its decision."""
+    if not hasattr(value, "outcome"):
+        return value
+    outcome, decision = value.outcome, value.decision
+    alone = kind in FIGURES and not FIGURES[str(kind)].fits(outcome)
+    return decision if alone and decision is not None else outcome
 
 
 def draw(
@@ -247,6 +257,7 @@ def draw(
     >>> round(picture.width / 72, 3), picture.note[:29]
     (3.3, 'Bars: how much worse than the')
     """
+    value = _drawn(value, kind)
     paper = paper_of(width=width, note=note)
     kinds = figure_kinds(value)
     if kind is None and kinds:

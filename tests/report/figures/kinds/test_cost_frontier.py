@@ -14,7 +14,7 @@ from bestofk.run.study import Cost
 
 @pytest.fixture
 def choice():
-    return bk.compare_evals(bk.evals.example_evals("inspect-sums"), prefer="tokens")
+    return bk.compare_evals(bk.evals.example_evals("inspect-sums"), prefer="tokens").outcome
 
 
 def with_costs(choice, *costs):
@@ -38,7 +38,7 @@ def test_a_model_without_a_cost_has_no_point(choice):
     unknown = with_costs(choice, nan, nan, 1)
     assert known_cost(unknown) is None
     with pytest.raises(ArgumentError, match="needs the costs of at least two"):
-        unknown.plot("frontier")
+        bk.Result(unknown).plot("frontier")
 
 
 @pytest.mark.parametrize("scores", [False, True])
@@ -53,8 +53,8 @@ def test_learners_of_a_study_by_what_they_cost(scores):
         "b": Cost(fit_time=0.004, predict_time=0.001, size=2e6),
         "c": Cost(fit_time=0.5, predict_time=0.002, size=9e6),
     }
-    small = bk.compare(["max", "nmc"], "iris", cv="5x2", progress=False)
-    study = replace(small, decision=bk.compare_scores(losses), losses=losses, costs=costs)
+    small = bk.compare(["max", "nmc"], "iris", cv="5x2", progress=False).outcome
+    study = replace(small, decision=bk.compare_scores(losses).outcome, losses=losses, costs=costs)
     picture = layout_frontier(study)
     assert "on the frontier: a, c." in picture.alt
     points = [shape for shape in picture.shapes if getattr(shape, "radius", 0) == 3.4]
@@ -63,7 +63,9 @@ def test_learners_of_a_study_by_what_they_cost(scores):
     assert any(word.text == "time to fit, ms" for word in picture.words)
     means = [picture.y_scale.data(point.y) for point in points]
     assert means == pytest.approx(values.mean(axis=(1, 2)))
-    size = replace(study, decision=bk.compare_scores(losses, prefer={"a": 0.0, "b": 1.0, "c": 2.0}))
+    size = replace(
+        study, decision=bk.compare_scores(losses, prefer={"a": 0.0, "b": 1.0, "c": 2.0}).outcome
+    )
     preference = replace(size.decision.preference, kind="measured", words="size")
     size = layout_frontier(replace(size, decision=replace(size.decision, preference=preference)))
     assert size.alt.startswith("2 learners by size")

@@ -80,7 +80,7 @@ def test_one_data_set_is_refused(kind):
     assert kind not in figure_kinds(losses)
     with pytest.raises(ArgumentError, match="needs losses on several data sets; draw 'losses'"):
         draw(losses, kind)
-    assert kind in figure_kinds(bk.compare_scores(losses_of(TABLE)))
+    assert kind in figure_kinds(bk.compare_scores(losses_of(TABLE)).outcome)
 
 
 def test_identical_learners_are_all_the_best_everywhere():

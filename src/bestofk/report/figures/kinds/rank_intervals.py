@@ -28,12 +28,13 @@ def layout_rank_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     """
     decision = getattr(value, "decision", value)
     ranks = decision.ranks
-    K = len(ranks)
+    names, low, high = ranks.values()
+    K = len(names)
     size = name_size(K)
     pitch = 20.0 if K <= 20 else max(11.0, 600.0 / K)
     sheet = Sheet(paper)
-    labels = sheet.labels(list(ranks.names), paper.share(0.45, 280.0), size)
-    texts = [ranks.of(name) for name in ranks.names]
+    labels = sheet.labels(list(names), paper.share(0.45, 280.0), size)
+    texts = [str(a) if a == b else f"{a}-{b}" for a, b in zip(low, high, strict=True)]
     start = 10 + sheet.widest(labels, size) + 12
     text_width = sheet.widest(texts, SMALL) + 12
     width = paper.rest(start + text_width + 8, 330.0)
@@ -43,7 +44,7 @@ def layout_rank_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     end = x_axis(sheet, scale, top=top, bottom=bottom, title="rank", whole=True)
     for k, label in enumerate(labels):
         row = top + (k + 0.5) * pitch
-        left, right = scale(float(ranks.low[k]) - 0.3), scale(float(ranks.high[k]) + 0.3)
+        left, right = scale(float(low[k]) - 0.3), scale(float(high[k]) + 0.3)
         sheet.write(start - 12, row, label, size=size, anchor="end")
         sheet.box(left, row - _HALF_BAR, right, row + _HALF_BAR, fill="blue")
         sheet.dot(scale(k + 1.0), row, 2.4, fill="paper", colour="blue", width=1.1)
@@ -52,7 +53,7 @@ def layout_rank_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         scale.end + text_width + 8,
         end + 6,
         note="The best on top; each circle is the rank in the data. All bars hold together with "
-        f"{100 * (1 - ranks.alpha):g} % confidence if the assumptions of {decision.test} hold.",
-        alt=f"Ranks that the data allow for {counted(K, ranks.noun)}.",
+        f"{100 * (1 - decision.alpha):g} % confidence if the assumptions of {decision.test} hold.",
+        alt=f"Ranks that the data allow for {counted(K, decision.noun)}.",
         x_scale=scale,
     )
