@@ -159,7 +159,7 @@ def main() -> None:
         )
         assert outcome.late < LATE * factor, setting
         assert outcome.decided == (outcome.rounds > 0), setting
-        assert outcome.decided or "--budget" in outcome.message, setting
+        assert outcome.decided or "The budget of" in outcome.message, setting
 
 
 if __name__ == "__main__":
