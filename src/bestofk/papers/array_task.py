@@ -6,7 +6,7 @@ import hashlib
 import io
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
@@ -21,7 +21,7 @@ from bestofk.run.cells import Failure
 from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.runner import opened, run
-from bestofk.run.task import Block, Schedule, Task, describe_error, sendable_error
+from bestofk.run.task import Task, describe_error, sendable_error
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
@@ -148,15 +148,6 @@ class ArrayTask(KeptArrays[ArrayPiece[ArgumentT]]):
 
     def label(self, item: ArrayPiece[ArgumentT]) -> str:
         return item.name
-
-    def blocks(
-        self,
-        items: Iterable[ArrayPiece[ArgumentT]],
-        schedule: Schedule,  # noqa: ARG002  (a piece is a lot of work)
-        *,
-        hurried: bool = False,  # noqa: ARG002
-    ) -> Iterator[Block[ArrayPiece[ArgumentT]]]:
-        return (Block(items=(item,)) for item in items)
 
 
 def obtain(

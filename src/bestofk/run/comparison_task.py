@@ -161,11 +161,9 @@ class ComparisonTask(Task[Cell]):
             blocks = Pace(schedule, self.company).blocks(blocks)
         yield from blocks
 
-    def rounds(self, items: Sequence[Cell]) -> Iterator[Sequence[Cell]]:
-        """Yield one fold of every data set at a time."""
-        ordered = sorted(items, key=lambda p: (p.run, p.fold, p.dataset, p.repetition, p.learner))
-        for _, group in groupby(ordered, key=lambda p: (p.run, p.fold)):
-            yield list(group)
+    def in_rounds(self, items: Sequence[Cell]) -> Sequence[Cell]:
+        """Return one fold of every data set after the other."""
+        return sorted(items, key=lambda p: (p.run, p.fold, p.dataset, p.repetition, p.learner))
 
     def ship(self) -> bytes:
         live = self.live

@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic
 
 from bestofk._base.errors import Interrupted, StoreError
@@ -149,7 +149,7 @@ class _Run(Generic[ItemT]):
         """Evaluate items, in rounds if there is a deadline, and store their results."""
         task, store = self.task, self.store
         if self.deadline is not None:
-            items = list(chain.from_iterable(task.rounds(items)))
+            items = task.in_rounds(items)
         claim = None if self.claims is None else self.claim_blocks
         results = self.engine.run(task, items, deadline=self.deadline, claim=claim)
         try:

@@ -171,9 +171,9 @@ class Task(ABC, Generic[ItemT]):
         while group := tuple(islice(waiting, schedule.block_size(None))):
             yield Block(items=group)
 
-    def rounds(self, items: Sequence[ItemT]) -> Iterator[Sequence[ItemT]]:
-        """Yield the items in rounds; a run with a deadline finishes a round before the next."""
-        return ([item] for item in items)
+    def in_rounds(self, items: Sequence[ItemT]) -> Sequence[ItemT]:
+        """Return the items in the order of a run with a deadline."""
+        return items
 
     def ship(self) -> bytes:
         """Pickle the task for `load_task` in other processes.
