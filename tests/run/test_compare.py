@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError, BestOfKError, RunError, TableError, UnknownNameError
+from bestofk._base.errors import ArgumentError, BestOfKError, TableError, UnknownNameError
 from bestofk.cli import main
 
 IRIS = load_iris()
@@ -100,35 +100,6 @@ def test_the_number_of_parameters_as_a_prior():
     assert study.decision.by_preference == ("max", "nmc", "nn")
     with pytest.raises(ArgumentError, match="count their parameters; 'GaussianNB' does not"):
         bk.compare(["max", GaussianNB()], data="iris", prefer="complexity", **QUICK)
-
-
-@pytest.mark.parametrize(
-    "loss", ["zero-one", "log-loss", "brier", "auc", "f1_macro", "neg_log_loss", "roc_auc"]
-)
-def test_losses_of_classification(loss):
-    X, y = labels()
-    learners = ["naive-bayes", "nb=sklearn.naive_bayes:GaussianNB()", "c4.5"]
-    study = bk.compare(learners, X, y, scoring=loss, **QUICK)
-    assert study.outcome.left_out == {}
-    assert np.isfinite(study.scores.values).all()
-    assert study.outcome.loss == loss
-
-
-def test_losses_equal_scikit_learn_metrics():
-    from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
-
-    X, y = labels(90)
-    learners = {"nb": GaussianNB(), "dummy": DummyClassifier()}
-    plan = list(bk.plan("kfold:3").splits(X, y))
-    expected = {"log-loss": [], "auc": [], "brier": []}
-    for _, _, train, test in plan:
-        p = GaussianNB().fit(X[train], y[train]).predict_proba(X[test])[:, 1]
-        expected["log-loss"].append(log_loss(y[test], p))
-        expected["auc"].append(1 - roc_auc_score(y[test], p))
-        expected["brier"].append(2 * brier_score_loss(y[test], p, pos_label="yes"))
-    for loss, values in expected.items():
-        study = bk.compare(learners, X, y, scoring=loss, **QUICK)
-        np.testing.assert_allclose(study.scores.values[0, 0, 0, :, 0], values, rtol=1e-9)
 
 
 def test_cost_matrix_and_callable():
@@ -275,24 +246,6 @@ def test_a_class_with_one_member_is_handled_and_said():
     assert "maybe" in study.explain()
 
 
-def test_many_classes_run():
-    rng = np.random.default_rng(0)
-    y = np.arange(300) % 150
-    # every class on a place of its own: its mean is known from the other half
-    X = np.stack([y // 15, y % 15], axis=1) + 0.01 * rng.normal(size=(300, 2))
-    study = bk.compare(
-        ["max", "nmc"],
-        X,
-        y,
-        cv="kfold:2",
-        progress=False,
-        execution=bk.Execution(task="classification", engine="serial"),
-    )
-    assert study.recommended == "nmc"
-    assert study.scores.by_dataset()[1].item() == 0.0
-    assert study.scores.by_dataset()[0].item() == pytest.approx(149 / 150)
-
-
 def test_hostile_names_and_two_hundred_learners():
     X, y = labels()
     names = ['"; DROP TABLE cells; --', "<b>bold</b>", "line\nbreak", "ünï", *map(str, range(196))]
@@ -325,25 +278,6 @@ def test_a_learner_that_often_fails_is_left_out_and_said():
     assert study.outcome.failures[0].kind == "raised"
     held = json.loads(json.dumps(study.to_dict(), allow_nan=False))
     assert held["failures"][0]["learner"] == "unlucky"
-
-
-def test_failures_may_stop_the_run():
-    X, y = labels()
-    with pytest.raises(RunError, match="unlucky failed on 'data'"):
-        bk.compare(
-            {"unlucky": Unlucky(), "nb": GaussianNB()},
-            X,
-            y,
-            cv="kfold:3",
-            progress=False,
-            execution=bk.Execution(on_failure="stop", engine="serial"),
-        )
-
-
-def test_when_all_fail_it_is_said():
-    X, y = labels()
-    with pytest.raises(RunError, match="No learner could be evaluated"):
-        bk.compare({"a": Unlucky(), "b": Unlucky(var_smoothing=1)}, X, y, **QUICK)
 
 
 def test_command_line_on_a_file(tmp_path, capsys):
@@ -447,11 +381,6 @@ def test_stored_cells_without_predictions_are_evaluated_again_where_those_are_ne
     (held,) = connection.execute(f"SELECT COUNT(predictions) FROM {cells.name}")
     connection.close()
     assert held == (2,)
-
-
-def test_one_random_split_is_tested_by_its_instances_too():
-    study = bk.compare(["max", "nmc"], data="iris", **{**QUICK, "cv": "resample:1:0.33"})
-    assert study.decision.test == "mcnemar"
 
 
 def test_a_comparison_needs_at_most_three_times_the_memory_of_its_data():

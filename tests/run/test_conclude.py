@@ -208,21 +208,6 @@ def test_verdicts_are_in_the_users_metric(loss, name, higher):
     assert sorted(shown.values()) == pytest.approx(sorted(expected))
 
 
-def test_accuracy_is_that_of_scikit_learn():
-    from sklearn.metrics import accuracy_score, roc_auc_score
-
-    X, y = rows(90)
-    learners = {"nb": GaussianNB(), "dummy": DummyClassifier()}
-    accuracy, auc = [], []
-    for _, _, train, test in bk.plan("kfold:3").splits(X, y):
-        model = GaussianNB().fit(X[train], y[train])
-        accuracy.append(accuracy_score(y[test], model.predict(X[test])))
-        auc.append(roc_auc_score(y[test], model.predict_proba(X[test])[:, 1]))
-    for loss, expected in (("accuracy", accuracy), ("auc", auc)):
-        study = bk.compare(learners, X, y, scoring=loss, cv="kfold:3", **QUICK)
-        assert study.decision.means["nb"] == pytest.approx(np.mean(expected))
-
-
 def test_regression_and_callables_in_the_users_metric():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
