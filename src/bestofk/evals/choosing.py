@@ -16,7 +16,7 @@ from bestofk._base.formatting import counted, interval_words, joined, shortened
 from bestofk._base.registry import resolve
 from bestofk.decide.choose_test import Choice
 from bestofk.decide.compare_scores import decide
-from bestofk.decide.decision import Decision
+from bestofk.decide.decision import RULED_OUT, Decision
 from bestofk.decide.evidence import Evidence, MissingLosses
 from bestofk.decide.pairs import decision_from, family_of, tested
 from bestofk.decide.preference import MeasuredCosts, arrange
@@ -24,7 +24,7 @@ from bestofk.decide.problem import Subject, as_problem
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.result import Result, decision_of
 from bestofk.decide.settings import Settings
-from bestofk.decide.slices import order_slices
+from bestofk.decide.slices import Slice, order_slices
 from bestofk.decide.statements.wording import at_most_text
 from bestofk.evals.costs import cost_details
 from bestofk.evals.evals import MEASURES, Evals, is_measure
@@ -263,37 +263,36 @@ def _with_requirements(
 
     If none of the models that may be the best is good enough, the best mean of the others counts.
     """
-    order = decision.by_preference if decision.preference.stated else decision.by_mean
-    met = [name for name in order if not unmet(name, by_metric, required)]
-    good = set(decision.candidates)
-    if decision.best is not None:
-        within = zip(decision.by_preference, decision.best.within.tolist(), strict=True)
-        good |= {name for name, is_within in within if is_within}
-    by_mean = [name for name in decision.by_mean if name in met]
-    best = next((name for name in (*(name for name in met if name in good), *by_mean)), None)
+    best = decision.recommended
+    if required:
+        if decision.best is None:
+            raise ArgumentError("require works with the procedure 'best' alone; omit the other.")
+        by_preference, by_mean = decision.by_preference, decision.by_mean
+        order = by_preference if decision.preference.stated else by_mean
+        good = decision.best.candidates | decision.best.within
+        first = [name for name in order if good[by_preference.index(name)]]
+        met = (name for name in (*first, *by_mean) if not unmet(name, by_metric, required))
+        best = next(met, None)
     if decision.recommended is None or best is None:
         return replace(decision, recommended=None, ranking=())
     phrases = []
-    for name, other in by_metric.items():
-        row = next((one for one in other.standings if one.name == best), None)
+    for metric, other in by_metric.items():
+        row = Slice(name=metric, decision=other).standing(best)
         if row is None:
             continue
-        if best not in other.candidates and name not in required:
+        if metric not in required and row.verdict in (RULED_OUT, "worse"):
             by = interval_words(row.at_least, row.at_most or inf) if row.at_least else ""
-            phrases.append(
-                f"it is worse in {name} (by {by})" if by else f"it is ruled out in {name}"
-            )
-        elif name in required and other.candidates == (best,):
-            phrases.append(f"it is the best in {name}")
-        elif required.get(name) is not None:
+            phrases.append(f"worse in {metric}{f' (by {by})' * bool(by)}")
+        elif metric in required and other.candidates == (best,):
+            phrases.append(f"the best in {metric}")
+        elif required.get(metric) is not None:
             worse = at_most_text(other, row.at_most)
-            phrases.append(f"it is at most {worse} worse than the best in {name}")
-        elif name in required:
-            phrases.append(f"it may be the best in {name}")
+            phrases.append(f"at most {worse} worse than the best in {metric}")
+    if not phrases and required:
+        phrases.append(f"not ruled out in {joined(list(required))}")
+    but = f"it is {joined(phrases)}" if phrases else ""
     subject = Subject() if decision.problem is None else decision.problem.subject
-    problem = decision.problem and replace(
-        decision.problem, subject=replace(subject, but=joined(phrases))
-    )
+    problem = decision.problem and replace(decision.problem, subject=replace(subject, but=but))
     ranking = (best, *(name for name in decision.ranking if name != best))
     return replace(decision, recommended=best, ranking=ranking, problem=problem)
 

@@ -34,7 +34,7 @@ def unmet(
     """Return the first required metric in which a model is not good enough, or an empty text."""
     for metric, margin in required.items():
         decision = by_metric[metric]
-        row = next((one for one in decision.standings if one.name == name), None)
+        row = Slice(name=metric, decision=decision).standing(name)
         met = row is not None and name in decision.candidates
         if margin is not None and row is not None:
             met = row.at_most is not None and row.at_most <= margin

@@ -63,7 +63,9 @@ class Noise(Presented):
         """Return how much is noise, in sentences."""
         if not any(one.sd for one in self.models):
             return "Repeated runs gave the same scores."
-        moves = [f"of {one.name} moves by {self._amount(one.sd)}" for one in self.models]
+        first, *others = self.models
+        moves = [f"of {first.name} moves by {self._amount(first.sd)}"]
+        moves += [f"one of {one.name} by {self._amount(one.sd)}" for one in others]
         flips = [f"{one.flips} of {one.items:,} ({one.name})" for one in self.models]
         each = " each" if len(self.models) > 1 else ""
         epochs, items = (f"{count:,} answers{each}" for count in self.answers)

@@ -1,5 +1,7 @@
 """Several metrics, models that were run on a part of the items, and latencies."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,6 +44,21 @@ def test_the_headline_names_a_metric_that_disagrees():
     assert (choice.decision.alpha, choice.by_metric["safe"].alpha) == (0.025, 0.025)
 
 
+def test_another_procedure_keeps_its_recommendation():
+    """MultiTest recommends the preferred model unless another one is significantly better."""
+    prefer = {"prefer": ["old", "new"], "procedure": "multitest"}
+    choice = bk.compare_evals(frame(TWO), metric=["safe", "quality"], **prefer, **HIGHER)
+    assert choice.headline().startswith("Use old for safe, the first in your list that")
+    assert "; it is worse in quality." in choice.headline()
+
+
+def test_tasks_with_metrics_of_their_own_are_one_score():
+    """The golden logs have four items of sums_mc (acc) and four of sums_gen (exact_match)."""
+    logs = Path(__file__).parents[1] / "golden" / "lm-eval"
+    choice = bk.compare_evals(logs, metric=["acc", "exact_match,strict-match"])
+    assert (len(choice.scores.items), choice.by_metric) == (8, {})
+
+
 def test_metrics_that_agree_are_one_line():
     models = {"a": (300, {"quality": 0.9, "safe": 0.9}), "b": (300, {"quality": 0.6, "safe": 0.6})}
     choice = bk.compare_evals(frame(models), metric=["quality", "safe"], **HIGHER)
@@ -60,7 +77,7 @@ THREE = {
     ("require", "recommended", "words"),
     [
         ({"safe": 0.05}, "good", "Use good for quality; it is at most"),
-        ("safe", "good", "Use good for quality; it may be the best in safe."),
+        ("safe", "good", "Use good for quality; it is not ruled out in safe."),
         ({"safe": 0.5}, "bold", "Use bold for quality; it is at most"),
         ({"safe": 0.001}, None, "No model is shown to be at most 0.001 worse than the best"),
     ],
@@ -83,6 +100,10 @@ def test_a_preference_among_those_that_meet_the_requirement():
     )  # fmt: skip
     # weak is ruled out, bold is not safe
     assert choice.recommended == "good"
+    with pytest.raises(bk.ArgumentError, match="the procedure 'best' alone"):
+        bk.compare_evals(
+            frame(THREE), metric="quality", require="safe", procedure="multitest", **HIGHER
+        )
     with pytest.raises(bk.ArgumentError, match="no other metric decides"):
         bk.compare_evals(frame(THREE), require="safe", **HIGHER)
     with pytest.raises(bk.ArgumentError, match="read already"):
