@@ -167,7 +167,7 @@ def compare_evals(
     cost_of = prefer if is_measure(prefer) else "cost"
     costs = {measure: evals.costs(measure) for measure in dict.fromkeys((*MEASURES, cost_of))}
     options |= {"margin": margin, "prefer": _preference(prefer, costs)}
-    scores, missing = _scored(evals, passed, options, count_errors_as_wrong)
+    scores, missing, lacking = _scored(evals, passed, options, count_errors_as_wrong)
     judge = None
     if scores.truth is not None:
         judge = judge_check(scores, evals.truth_name)
@@ -176,7 +176,7 @@ def compare_evals(
             # the labels alone decide
             scores, missing = _labels_alone(evals, scores), None
     details = cost_details(costs, cost_of, evals.currency)
-    decision = _decide(scores, missing, details=details, **options)
+    decision = _decide(scores, missing, lacking, details=details, **options)
     if by_metric:
         decision = _with_requirements(decision, by_metric, required)
     choice = ModelChoice(
@@ -302,8 +302,8 @@ def _scored(
     passed: Callable[[ItemScores], ItemScores],
     options: Mapping[str, Any],
     count_errors_as_wrong: bool,
-) -> tuple[ItemScores, MissingLosses | None]:
-    """Return the scores to compare, and the evidence if missing scores count.
+) -> tuple[ItemScores, MissingLosses | None, str]:
+    """Return the scores to compare, the evidence if missing scores count, and who lacks items.
 
     Only items that every model has are compared if the other scores are missing because samples
     failed, or if no pair would have more items.
@@ -312,14 +312,23 @@ def _scored(
     scores = evals.by_item(missing="allow", **counting)
     has = np.isfinite(scores.mean)
     if has.all():
-        return passed(scores), None
+        return passed(scores), None, ""
     several: Bools = np.asarray((has.sum(axis=0) > 1) & ~has.all(axis=0))
     by_pairs = scores.truth is None and PROCEDURES[options["procedure"]].rule
-    if by_pairs and evals.never_run()[:, several].any():
+    never_run = evals.never_run()
+    if by_pairs and never_run[:, several].any():
         compared = scores.only_items(np.asarray(has.sum(axis=0) > 1))
     else:
         compared = evals.by_item(**counting)
-    return passed(compared), _missing_losses(evals, scores, options, passed, **counting)
+    missing = _missing_losses(evals, scores, options, passed, **counting)
+    stated = () if missing is None else missing.counts
+    few = [
+        f"{name} has {n:,}"
+        for name, n in zip(scores.learners, (~never_run).sum(axis=1).tolist(), strict=True)
+        if n < len(scores.items) and name not in stated
+    ]
+    lacking = f"{shortened(few, 4)} of {len(scores.items):,} items." if few else ""
+    return passed(compared), missing, lacking
 
 
 def _missing_losses(
@@ -366,28 +375,21 @@ def _missing_losses(
 
 def _decide(
     scores: ItemScores,
-    missing_losses: MissingLosses | None = None,
-    *,
-    test: Any,
-    macro: bool,
-    procedure: str,
-    details: Any = None,
+    missing: MissingLosses | None = None,
+    lacking: str = "",
     **options: Any,
 ) -> Decision:
     """Decide about scores; each pair is compared on the items that both models have."""
     has = np.isfinite(scores.mean)
     if scores.truth is None and not has.all():
-        how = {"test": test, "macro": macro, "procedure": procedure, **options}
-        return _decide_by_pairs(scores, has, missing_losses, details=details, **how)
-    table, settings, subject = _prepared(
-        scores, test=test, macro=macro, procedure=procedure, details=details, **options
-    )
-    return decide(table, settings, subject=subject, left_out=missing_losses)
+        return _decide_by_pairs(scores, has, missing, lacking, **options)
+    table, settings, subject = _prepared(scores, lacking=lacking, **options)
+    return decide(table, settings, subject=subject, left_out=missing)
 
 
 def _prepared(
     scores: ItemScores, *, test: Any, macro: bool, procedure: str, details: Any = None,
-    **options: Any,
+    lacking: str = "", **options: Any,
 ) -> tuple[Scores, Settings, Subject]:  # fmt: skip
     """Return the weighted losses, and how to decide about them."""
     weighted = macro and len(scores.tasks) > 1
@@ -428,26 +430,20 @@ def _prepared(
         test_reason=reason,
         n_clusters=len(np.unique(clusters)) if count_clusters else None,
         clustered=bool(scores.clusters),
+        lacking=lacking,
     )
     settings = Settings(procedure=procedure, test=chosen, test_arguments=arguments, **options)
     return table, settings, subject
 
 
 def _decide_by_pairs(
-    scores: ItemScores, has: Bools, missing: MissingLosses | None, *, details: Any, **options: Any
+    scores: ItemScores, has: Bools, missing: MissingLosses | None, lacking: str, **options: Any
 ) -> Decision:
     """Decide from tests of each pair on the items that both models have."""
     filled = replace(scores, mean=_filled(scores))
-    table, settings, subject = _prepared(filled, details=details, **options)
+    table, settings, subject = _prepared(filled, lacking=lacking, **options)
     problem = as_problem(table, prefer=settings.prefer)
-    stated = () if missing is None else missing.counts
-    few = [
-        f"{name} has {n:,}"
-        for name, n in zip(scores.learners, has.sum(axis=1).tolist(), strict=True)
-        if n < len(scores.items) and name not in stated
-    ]
-    lacking = f"{shortened(few, 4)} of {len(scores.items):,} items." if few else ""
-    problem = replace(problem, subject=replace(subject, lacking=lacking), missing=missing)
+    problem = replace(problem, subject=subject, missing=missing)
     family = family_of(problem, settings)
     first, second = family.pairs()
     columns: dict[str, Any] = {

@@ -141,6 +141,7 @@ def test_two_models_have_a_bound_on_their_common_items():
     choice = bk.compare_evals(full[(full.model != "b") | (full.item < 120)], metric="quality",
                               **HIGHER)  # fmt: skip
     assert choice.decision.standings[0].at_most is not None
+    assert "b has 120 of 300 items." in choice.headline()
     assert "120 of 300 items have a score of every model" in choice.explain()
 
 
