@@ -41,22 +41,22 @@ def test_the_headline_names_a_metric_that_disagrees():
     )
     assert choice.by_metric["safe"].recommended == "old"
     # each metric has half of alpha
-    assert (choice.decision.alpha, choice.by_metric["safe"].alpha) == (0.025, 0.025)
+    assert (choice.decision.alpha, choice.by_metric["safe"].decision.alpha) == (0.025, 0.025)
 
 
 def test_another_procedure_keeps_its_recommendation():
     """MultiTest recommends the preferred model unless another one is significantly better."""
     prefer = {"prefer": ["old", "new"], "procedure": "multitest"}
     choice = bk.compare_evals(frame(TWO), metric=["safe", "quality"], **prefer, **HIGHER)
-    assert choice.headline().startswith("Use old for safe, the first in your list that")
-    assert "; it is worse in quality." in choice.headline()
+    assert choice.headline.startswith("Use old for safe, the first in your list that")
+    assert "; it is worse in quality." in choice.headline
 
 
 def test_tasks_with_metrics_of_their_own_are_one_score():
     """The golden logs have four items of sums_mc (acc) and four of sums_gen (exact_match)."""
     logs = Path(__file__).parents[1] / "golden" / "lm-eval"
     choice = bk.compare_evals(logs, metric=["acc", "exact_match,strict-match"])
-    assert (len(choice.scores.items), choice.by_metric) == (8, {})
+    assert (len(choice.outcome.scores.items), choice.by_metric) == (8, {})
 
 
 def test_metrics_that_agree_are_one_line():
@@ -89,7 +89,7 @@ def test_what_is_required(require, recommended, words):
     left_out = "bold has a better mean quality, but does not meet your requirement for safe."
     assert (left_out in choice.headline) == (recommended == "good")
     if recommended == "good" and require != "safe":
-        row = next(row for row in choice.by_metric["safe"].standings if row.name == "good")
+        row = next(row for row in choice.by_metric["safe"].decision.standings if row.name == "good")
         assert row.at_most <= 0.05
 
 
@@ -141,7 +141,7 @@ def test_two_models_have_a_bound_on_their_common_items():
     choice = bk.compare_evals(full[(full.model != "b") | (full.item < 120)], metric="quality",
                               **HIGHER)  # fmt: skip
     assert choice.decision.standings[0].at_most is not None
-    assert "b has 120 of 300 items." in choice.headline()
+    assert "b has 120 of 300 items." in choice.headline
     assert "120 of 300 items have a score of every model" in choice.explain()
 
 
