@@ -44,7 +44,7 @@ def printed(words: list[str]) -> str:
 
     out = io.StringIO()
     with mock.patch.dict(os.environ, {"COLUMNS": WIDTH}), contextlib.redirect_stdout(out):
-        bestofk.main([*words, "--n-jobs", "1"], standalone_mode=False, obj=("bestofk", *words))
+        bestofk.main([*words, "--set", "n_jobs=1"], standalone_mode=False, obj=("bestofk", *words))
     return "\n".join(line.rstrip() for line in out.getvalue().rstrip().splitlines())
 
 

@@ -222,7 +222,7 @@ def deep_specification(_: Path) -> list[Any]:
 
 def deep_calibration(folder: Path) -> list[Any]:
     (folder / "deep.json").write_text("[" * 500_000)
-    return ["scores", "breast-cancer-10x10", "--df", folder / "deep.json"]
+    return ["scores", "breast-cancer-10x10", "--set", f"df={folder / 'deep.json'}"]
 
 
 def endless_plan(_: Path) -> list[Any]:
@@ -374,7 +374,7 @@ def workbook_dimension(folder: Path) -> list[Any]:
 
 def calibration_of_lists(folder: Path) -> list[Any]:
     (folder / "df.json").write_text("[" + "[]," * 8_000_000 + "[]]")
-    return ["scores", "breast-cancer-10x10", "--df", folder / "df.json"]
+    return ["scores", "breast-cancer-10x10", "--set", f"df={folder / 'df.json'}"]
 
 
 BOMBS: tuple[Callable[[Path], list[Any]], ...] = (

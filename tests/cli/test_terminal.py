@@ -40,7 +40,9 @@ def test_the_table_fits_and_keeps_the_bounds_and_verdicts(decision, width):
     assert max(map(len, lines)) <= width
     rows = lines[-6:]
     assert "recommended" in rows[0]
-    assert sum(line.rstrip().endswith("ruled out") for line in rows) == 5
+    assert sum("  ruled out" in line for line in rows) == 5
+    # from 100 columns on, the dot of each row is on one scale
+    assert all("●" in line for line in rows) == (width >= 100)
     titles = " ".join(" ".join(lines[:-6]).split())
     assert ("mean error rate" in titles) == (width >= 72)
     assert ("worse than the best by" in titles) == (width >= 80)

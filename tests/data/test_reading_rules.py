@@ -111,12 +111,12 @@ def test_stated_kinds_on_the_command_line(tmp_path, capsys):
     code, out, err = run(capsys, file)
     assert code == 0, err
     # ten of 40 rows are ill
-    assert out.startswith(
-        "Predicting 'ill', the last column (2 classes, 25 % yes), from 2 columns, 40 rows. "
-    )
+    assert (
+        "Note: Predicting 'ill', the last column (2 classes, 25 % yes), from 2 columns, 40 rows. "
+    ) in out
     assert "4 cells 'unknown' of 'x' are read as missing (--column x=category keeps them)." in out
     code, out, err = run(capsys, file, "--target", "ill", "--column", "x=category")
-    assert out.startswith("Predicting 'ill' (2 classes, 25 % yes) from 2 columns, 40 rows. ")
+    assert "Note: Predicting 'ill' (2 classes, 25 % yes) from 2 columns, 40 rows. " in out
     assert "missing" not in out
     assert "from 1 column," in run(capsys, file, "--column", "x=ignore")[1]
     assert "--column must be COL=KIND" in run(capsys, file, "--column", "x")[2]

@@ -69,7 +69,7 @@ def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsy
     assert main(arguments) == 0
     output = capsys.readouterr().out
     kind = kind.replace("task='classification'", "--set task=classification")
-    assert " ".join(output.split()).startswith(f"Predicting 'y', the last column {kind}, {rest} ")
+    assert f"Note: Predicting 'y', the last column {kind}, {rest} " in " ".join(output.split())
     # the advice works
     assert (
         main(

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 import bestofk as bk
 from bestofk.cli.app import bestofk
-from bestofk.cli.options import with_options
+from bestofk.cli.set_values import shown_by
 from bestofk.evals.reading import example_path
 
 HERE = Path(__file__).parent
@@ -152,7 +152,7 @@ def test_names_of_the_models(tmp_path):
     assert evals.costs() == {"new": 2.0, "org/old-2024": 1.0}
     with pytest.raises(bk.TableError, match=r"several models.*models={'x': 'org/new-2024'}") as e:
         bk.read_evals(models={"x": long})
-    assert "--model x=org/new-2024" in with_options(e.value, ["bestofk", "evals"])
+    assert "--model x=org/new-2024" in e.value.text(shown_by(["bestofk", "evals"]))
     with pytest.raises(bk.TableError, match=r"no file or folder.*did you mean.*new\.csv"):
         bk.read_evals(models={"x": str(tmp_path / "nwe.csv")})
     with pytest.raises(bk.UnknownNameError, match="no file or model 'org/nw'"):

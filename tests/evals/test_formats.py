@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import bestofk as bk
-from bestofk.cli.options import with_options
+from bestofk.cli.set_values import shown_by
 from bestofk.evals.formats import known_formats
 
 HERE = Path(__file__).parent
@@ -287,4 +287,4 @@ def test_an_unknown_file_names_the_option(tmp_path):
     path.write_text("hello")
     with pytest.raises(bk.TableError, match=r"formats='my\.toml'") as error:
         bk.read_evals(path)
-    assert "--formats my.toml" in with_options(error.value, ["bestofk", "evals"])
+    assert "--formats my.toml" in error.value.text(shown_by(["bestofk", "evals"]))

@@ -292,9 +292,8 @@ def test_command_line_on_a_file(tmp_path, capsys):
     assert held["recommended"] == "nmc"
     assert main(arguments) == 0
     out = capsys.readouterr().out
-    assert out.startswith(
-        "Predicting 'answer' (2 classes, 42 % no) from 2 columns, 90 rows.\nUse nmc"
-    )
+    assert out.startswith("Use nmc")
+    assert "\nNote: Predicting 'answer' (2 classes, 42 % no) from 2 columns, 90 rows." in out
     assert main([*arguments, "--quiet"]) == 0
     assert capsys.readouterr().out == "nmc\nmax\n"
     assert main(["show", str(tmp_path / "s.db")]) == 0

@@ -319,10 +319,7 @@ def _as_words(parameter: click.Parameter, value: Any, key: str, path: str) -> li
 # Advice of the library as options
 
 
-_OPTION_NAMES = {
-    "columns": "column", "number": "study", "models": "learner", "learners": "learner",
-    "scoring": "metric",
-}  # fmt: skip
+_OPTION_NAMES = {"number": "study", "scoring": "metric"}
 """Keywords whose option may have another name."""
 _ROLES = {"groups": "groups", "folds": "fold", "cluster": "cluster"}
 """Keywords that are a role of ``--column`` if there is no such option."""
@@ -362,8 +359,11 @@ def typed(advice: Advice, command: click.Command | None) -> str:
     """
     keyword, value = advice.keyword, advice.value
     options = {key_of(one): one for one in getattr(command, "params", ())}
-    option = options.get(keyword, options.get(_OPTION_NAMES.get(keyword, keyword)))
     settings = command.kinds() if isinstance(command, SettingsCommand) else {}
+    if keyword == "models" and "learners" in settings:
+        keyword = "learners"
+    names = (keyword, keyword.removesuffix("s"), _OPTION_NAMES.get(keyword, keyword))
+    option = next((options[name] for name in names if name in options), None)
     if option is None and keyword in _ROLES and "column" in options:
         return typed(Advice("columns", {_ROLES[keyword]: value}), command)
     if isinstance(option, click.Option) and option.is_flag == isinstance(value, bool):

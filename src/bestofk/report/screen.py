@@ -66,6 +66,9 @@ STYLES = {
 """Style by verdict."""
 OTHER_METRIC = "other metric"
 WORSE = "worse than the best by"
+MIN_TERMINAL = 100
+"""Width of a terminal from which the intervals are drawn, too."""
+MIN_PLOT_WIDTH, MAX_PLOT_WIDTH = 16, 30
 _OPTIONAL_COLUMNS = ("fit", "p", OTHER_METRIC, "mean", "more", "interval", "mark")
 """Columns to leave out on narrow terminals, in this order."""
 
@@ -123,9 +126,16 @@ def shown_columns(
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
     more: Cells = MappingProxyType({}),
+    plot: bool = True,
 ) -> list[TerminalColumn]:
     """Return the columns that fit into `width`; `more` holds cells by title and learner."""
-    return _fitting(_all_columns(decision, costs, others, more), width)
+    columns = _fitting(_all_columns(decision, costs, others, more), width)
+    left = min(width - _total_width(columns) - COLUMN_GAP, MAX_PLOT_WIDTH)
+    rows = _shown_rows(decision)
+    if plot and width >= MIN_TERMINAL and left >= MIN_PLOT_WIDTH and any(r.at_most for r in rows):
+        at = 1 + [column.key for column in columns].index("verdict")
+        columns.insert(at, _plot(rows, left))
+    return columns
 
 
 def other_metrics_table(decision: Decision, others: Sequence[OtherMetric], width: int) -> Table:
@@ -209,6 +219,28 @@ def _all_columns(
         cells = ["" if time is None else duration(time) for time in times]
         columns.append(_right("fit", "one fit", cells))
     return columns
+
+
+def _plot(rows: Sequence[Standing], width: int) -> TerminalColumn:
+    """Draw how much worse than the best each learner is, on one scale that starts at 0.
+
+    A line is the interval, and the dot is the observed difference.
+    """
+    highest = max(row.at_most or 0.0 for row in rows)
+
+    def place(value: float) -> int:
+        return round(min(value / highest, 1.0) * (width - 1))
+
+    cells = []
+    for row in rows:
+        low, high = place(row.at_least or 0.0), place(row.at_most or 0.0)
+        line = [" "] * low + ["─"] * (high - low + 1)
+        line += [" "] * (width - len(line))
+        line[min(max(place(abs(row.difference)), low), high)] = "●"
+        cells.append("".join(line))
+    styles = [STYLES.get(row.verdict, "") for row in rows]
+    title = f"0{f'{highest:.2g}':>{width - 1}}"
+    return TerminalColumn(key="plot", title=title, cells=cells, styles=styles)
 
 
 def _shown_rows(decision: Decision) -> list[Standing]:
@@ -352,12 +384,12 @@ def write_screen(
     decision = result.decision
     others = getattr(result, "others", ())
     costs = getattr(result, "costs", None) if hasattr(result, "others") else None
-    for statement in result.select("data"):
-        write_prose(out, statement.written(show))
     for statement in result.select(*HEADLINE):
         write_prose(out, statement.written(show), style="bold")
     if decision is not None:
-        fitting = shown_columns(decision, out.width, costs, others, result._cells())
+        fitting = shown_columns(
+            decision, out.width, costs, others, result._cells(), plot=not out.soft_wrap
+        )
         out.print()
         out.print(learner_table(decision, fitting))
         if explain and others and OTHER_METRIC not in {column.key for column in fitting}:
@@ -376,13 +408,13 @@ def write_screen(
 
 def _details(value: Stated, show: Shown) -> list[str]:
     """Return every statement but those that are printed first."""
-    rest = [one for one in value.statements if one.kind not in ("data", *HEADLINE)]
+    rest = [one for one in value.statements if one.kind not in HEADLINE]
     return [one.written(show) for one in rest]
 
 
 def _summary(value: Stated, show: Shown) -> list[str]:
     """Return what options requested, How sure, one Note and one Caution."""
-    notes = " ".join(one.written(show) for one in value.select("note"))
+    notes = " ".join(one.written(show) for one in (*value.select("data"), *value.select("note")))
     return [
         *(one.text for one in value.select("also")),
         *(one.lead for one in value.select("evidence")),
