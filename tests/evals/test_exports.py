@@ -17,7 +17,6 @@ from click.testing import CliRunner
 
 import bestofk as bk
 from bestofk.cli.app import bestofk
-from bestofk.cli.set_values import shown_by
 from bestofk.evals.reading import example_path
 
 HERE = Path(__file__).parent
@@ -47,14 +46,13 @@ def test_the_documented_command_reads_the_export(title, command, tmp_path, monke
     monkeypatch.chdir(tmp_path / "export")
     result = CliRunner().invoke(bestofk, [*shlex.split(command), "--json"])
     assert result.exit_code == 0, result.output
-    evals = json.loads(result.stdout)["evals"]
-    assert len(evals["learners"]) > 1
+    output = json.loads(result.stdout)
+    assert len(output["table"]) > 1
     if title in OTHERS and title != "OpenAI evals":
         return
-    assert evals["items"] == 12
-    means = {each["learner"].rpartition("/")[2]: each["mean"] for each in evals["learners"]}
+    assert output["items"] == 12
+    means = {row["name"].rpartition("/")[2]: row["mean"] for row in output["table"]}
     assert means == {"large": pytest.approx(10 / 12), "small": pytest.approx(6 / 12)}
-    assert [each["rows"] for each in evals["learners"]] == [12, 12]
 
 
 def exports(tool, suffix, **how):
@@ -140,7 +138,7 @@ def test_messy_files(change, tmp_path):
     assert evals.by_item().means() == pytest.approx([16 / 20, 13 / 20])
 
 
-def test_names_of_the_models(tmp_path):
+def test_names_of_the_models(run, tmp_path):
     new, old = (write(tmp_path / f"{model}.csv", rows) for model, rows in ROWS.items())
     evals = bk.read_evals(models={"a b": new, "c": str(old)})
     assert evals.learners == ("a b", "c")
@@ -150,9 +148,9 @@ def test_names_of_the_models(tmp_path):
                           prices={"org/new-2024": 2.0, "org/old-2024": 1.0})  # fmt: skip
     assert evals.learners == ("new", "org/old-2024")
     assert evals.costs() == {"new": 2.0, "org/old-2024": 1.0}
-    with pytest.raises(bk.TableError, match=r"several models.*models={'x': 'org/new-2024'}") as e:
+    with pytest.raises(bk.TableError, match=r"several models.*models={'x': 'org/new-2024'}"):
         bk.read_evals(models={"x": long})
-    assert "--model x=org/new-2024" in e.value.text(shown_by(["bestofk", "evals"]))
+    assert "--model x=org/new-2024" in run("evals", "--model", f"x={long}")[2]
     with pytest.raises(bk.TableError, match=r"no file or folder.*did you mean.*new\.csv"):
         bk.read_evals(models={"x": str(tmp_path / "nwe.csv")})
     with pytest.raises(bk.UnknownNameError, match="no file or model 'org/nw'"):

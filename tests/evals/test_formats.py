@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import bestofk as bk
-from bestofk.cli.set_values import shown_by
 from bestofk.evals.formats import known_formats
 
 HERE = Path(__file__).parent
@@ -209,6 +208,7 @@ def test_the_direction_of_scores(metric, top, higher, tmp_path):
         return
     evals = bk.read_evals(path, metric=metric)
     assert evals.higher_is_better is higher
+    assert any("between 0 and 1" in s for s in evals.notes) is (metric == "grounding")
     assert any(s.startswith(f"Metric '{metric}': {'higher' if higher else 'lower'}") for s in
                evals.account)  # fmt: skip
 
@@ -282,9 +282,9 @@ def test_a_wrong_file_of_formats(toml, message, tmp_path):
         bk.read_evals(write(tmp_path / "log.json", LOG), formats=tmp_path / "my.toml")
 
 
-def test_an_unknown_file_names_the_option(tmp_path):
+def test_an_unknown_file_names_the_option(run, tmp_path):
     path = tmp_path / "x.log"
     path.write_text("hello")
-    with pytest.raises(bk.TableError, match=r"formats='my\.toml'") as error:
+    with pytest.raises(bk.TableError, match=r"formats='my\.toml'"):
         bk.read_evals(path)
-    assert "--formats my.toml" in error.value.text(shown_by(["bestofk", "evals"]))
+    assert "--formats my.toml" in run("evals", str(path))[2]

@@ -152,7 +152,7 @@ def compare_evals(
         raise ArgumentError(
             f"The logs contain only one model ({evals.learners[0]!r:.80}): add the logs of another "
             f"one to compare it with{varied * bool(evals.epoch.max(initial=1) > 1)}. "
-            f"{' '.join(evals.unused)}".rstrip()
+            f"{' '.join(evals.notes)}".rstrip()
         )
     options |= {
         "test": test, "macro": macro, "procedure": procedure, "alpha": alpha / len(readings),

@@ -112,8 +112,8 @@ class Evals:
     metric: str
     higher_is_better: bool
     account: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()
-    """The part of the account about skipped files."""
+    notes: tuple[str, ...] = ()
+    """The part of the account that everybody should see: assumptions, and skipped files."""
     truth: Floats | None = None
     truth_name: str = ""
     currency: str = ""

@@ -116,8 +116,8 @@ class FormatReader:
             self.rows.note(f"{source.name} is a copy of another file and was skipped.")
             return
         for number, levels in enumerate(self._rows(document, path)):
-            if not number:
-                self._begin(block, levels)
+            if not number and not self._begin(block, levels):
+                return
             if self._where is None or self._where(levels):
                 self._add(levels, block)
         self.blocks.append(block)
@@ -141,14 +141,18 @@ class FormatReader:
                     role = "status" if isinstance(outcome, str) else entry.score[0]
                     yield [levels[0], (None, {"item": name, role: outcome})]
 
-    def _begin(self, block: _Block, levels: Levels) -> None:
-        """Set what is the same in all rows."""
+    def _begin(self, block: _Block, levels: Levels) -> bool:
+        """Set what is the same in all rows; return whether to read them."""
         entry = self.entry
         if not self._timed_rows:
             block.times = [self._when(levels, block.source)]
         block.task = block.roles.get("task")
         if block.task is None and is_constant(entry.task):
             block.task = self._task(levels) or entry.called
+        if block.task is not None:
+            self.rows.seen_tasks.setdefault(block.task)
+            if not self.query.wants_task(block.task):
+                return False
         if self._one_model and block.task is not None:
             block.fixed_key = self._key(levels, block, block.task)
         stated = getter(entry.higher)(levels) if entry.higher else None
@@ -156,6 +160,7 @@ class FormatReader:
             for metric, higher in value.items() if isinstance(value, dict) else [(name, value)]:
                 if isinstance(higher, bool):
                     self.higher[str(metric)] = higher
+        return True
 
     def _key(self, levels: Levels, block: _Block, task: str) -> int:
         """Return the code of a model with its settings."""
@@ -167,10 +172,12 @@ class FormatReader:
 
     def _add(self, levels: Levels, block: _Block) -> None:
         row = levels[-1][1]
-        task = block.task or self._task(levels) or self.entry.called
-        self.rows.seen_tasks.setdefault(task)
-        if not self.query.wants_task(task):
-            return
+        task = block.task
+        if task is None:
+            task = self._task(levels) or self.entry.called
+            self.rows.seen_tasks.setdefault(task)
+            if not self.query.wants_task(task):
+                return
         name = block.roles.get("item")
         for get in self._items:
             name = get(levels) if name is None else name
@@ -178,7 +185,7 @@ class FormatReader:
             raise TableError(f"{block.source.name}: a row has no {' or '.join(self.entry.item)}.")
         key = block.fixed_key
         block.key.append(self._key(levels, block, task) if key is None else key)
-        content = self._content(levels)
+        content = self._content(levels) if self.entry.content else None
         block.item.append(
             self.rows.item(
                 task, name, cluster=self._cluster_of(levels, name),
@@ -541,7 +548,7 @@ def _condition(
     tests = [_test(text) for text in paths]
     if len(tests) < 2:
         return tests[0] if tests else None
-    return lambda levels: of(test(levels) for test in tests)
+    return lambda levels: of([test(levels) for test in tests])
 
 
 def _test(text: str) -> Callable[[Levels], bool]:
@@ -549,7 +556,8 @@ def _test(text: str) -> Callable[[Levels], bool]:
     get, value = getter(path), value.removesuffix("=")
     if "=" not in text:
         return lambda levels: bool(get(levels))
-    return lambda levels: (_setting(get(levels)) == value) == (sign == "=")
+    equal = sign == "="
+    return lambda levels: (_setting(get(levels)) == value) is equal
 
 
 def _amount(paths: Sequence[str], model: Getter) -> Callable[[Levels], float]:
@@ -558,6 +566,10 @@ def _amount(paths: Sequence[str], model: Getter) -> Callable[[Levels], float]:
     for path in paths:
         path, _, divisor = path.partition(" / ")
         sums.append(([getter(part, model) for part in path.split(" + ")], float(divisor or 1)))
+
+    if len(sums) == 1 and len(sums[0][0]) == 1:
+        only, divided_by = sums[0][0][0], sums[0][1]
+        return lambda levels: amount(only(levels)) / divided_by
 
     def total(levels: Levels) -> float:
         for parts, divisor in sums:

@@ -132,7 +132,9 @@ class ModelChoice(Stated):
         if self.by_metric:
             metrics = len(self.by_metric) + 1
             shared = f"Alpha is shared by {metrics} metrics, so that all of this holds at once."
-        listed += statements("note", [self._weight_sentence(), shared, *self.left_out])
+        listed += statements(
+            "note", [self._weight_sentence(), shared, *self.evals.notes, *self.left_out]
+        )
         if self.evals.repeated is not None:
             key, groups = self.evals.repeated
             listed.append(

@@ -66,9 +66,15 @@ def getter(path: str | Sequence[str], model: Getter | None = None) -> Getter:
         return lambda levels: levels[level][0] if level < len(levels) else None
     keys = parts[marks[-1] + 1 :] if marks else parts
     if "{model}" in keys and model is not None:
-        return lambda levels: step(
-            levels[level][1], [str(model(levels)) if key == "{model}" else key for key in keys]
-        )
+        by_model: dict[Any, list[str]] = {}
+
+        def of_model(levels: Levels) -> Any:
+            name = model(levels)
+            if name not in by_model:
+                by_model[name] = [str(name) if key == "{model}" else key for key in keys]
+            return step(levels[level][1], by_model[name])
+
+        return of_model
     if len(keys) == 1:
         key = keys[0]
 

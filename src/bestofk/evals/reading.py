@@ -214,7 +214,7 @@ def _read_files(
             f"({shortened([source.name for source in unknown], 4)})."
         )
         rows.note(unused)
-        rows.unused.append(unused)
+        rows.notes.append(unused)
 
 
 def _recognised(
@@ -354,7 +354,7 @@ def _as_evals(
         metric=metric,
         higher_is_better=direction,
         account=tuple(rows.account),
-        unused=tuple(rows.unused),
+        notes=tuple(rows.notes),
         currency="" if price_list else rows.currency,
         repeated=None if clusters else rows.repeated,
     )
@@ -435,6 +435,10 @@ def _metric(rows: EvalRows, higher_is_better: bool | None) -> tuple[str, bool]:
             by_name = higher_by_name(metric)
             stated = by_name is not False
             reason = "assumed for scores between 0 and 1" if by_name is None else "by its name"
+            if metric in rows.assumed:
+                rows.notes.append(
+                    f"Higher {metric!r} counts as better, because its values are between 0 and 1."
+                )
         phrases.append(f"{metric!r}: {'higher' if stated else 'lower'} is better ({reason})")
         directions.setdefault(stated, metric)
     if len(directions) > 1:

@@ -180,7 +180,8 @@ class EvalRows:
         self.item_task = array("i")
         self.item_cluster = array("i")
         self.account: list[str] = []
-        self.unused: list[str] = []
+        self.notes: list[str] = []
+        """The part of the account that everybody should see."""
         self.repeated: tuple[str, int] | None = None
         """A key that items share, and the number of its values."""
         self.currency = ""
@@ -189,6 +190,8 @@ class EvalRows:
         self.metrics: dict[str, bool | None] = {}
         self.unclear_metrics: set[str] = set()
         """Metrics whose direction only the user can know."""
+        self.assumed: set[str] = set()
+        """Metrics between 0 and 1 whose name does not say the direction."""
         self.seen_tasks: dict[str, None] = {}
         """All tasks of the logs, read or not."""
         self._contents: dict[int, tuple[int, str]] = {}

@@ -98,7 +98,7 @@ def read_tables(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> N
         raise errors[0]
     for each in errors:
         rows.note(f"Skipped: {each}")
-        rows.unused.append(f"Skipped: {each}")
+        rows.notes.append(f"Skipped: {each}")
     if content is not None and len(items) > 1 and not any(items[0] & each for each in items[1:]):
         raise TableError(
             "The files have no item in common, because every run has its own names: pair the items "
@@ -511,6 +511,8 @@ class _Reader:
         known = scores[np.isfinite(scores)]
         if len(known) and (known.min() < 0.0 or known.max() > 1.0):
             self.rows.unclear_metrics.add(self.metric)
+        elif normal(self.metric) not in EVAL_ROLES["score"] or not np.isin(known, (0, 1)).all():
+            self.rows.assumed.add(self.metric)
 
     def _write_wide(self) -> Any:
         """Write a table with one row per item and one column per learner."""
