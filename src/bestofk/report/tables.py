@@ -293,8 +293,11 @@ def _key(words: str) -> str:
 def _measured(value: Any, names: Sequence[Any]) -> list[Column]:
     """Return what was measured besides the metric: times and sizes, costs, or battles."""
     columns = []
-    for key, by_name in measured_of(value).items():
+    for key, by_name in value._measured().items():
         percentile, _, what = key.rpartition("_") if key.endswith(_COSTS) else ("", "", key)
+        if what not in _MEASURES:
+            # runs and counts have their own columns
+            continue
         cells = cells_of([by_name.get(str(name)) for name in names])
         if what == "cost":
             cells = [None if cell is None else shown_cost(cell, key) for cell in cells]
@@ -311,23 +314,6 @@ _MEASURES = {
     "low": "Mean from", "high": "To",
 }  # fmt: skip
 """Headings."""
-
-
-def measured_of(value: Any) -> dict[str, Mapping[str, Any]]:
-    """Return what was measured besides the metric, by name and learner."""
-    if hasattr(value, "tested"):
-        # losses that are known up to intervals
-        ends = [{name: ends[k] for name, ends in value.means.items()} for k in (0, 1)]
-        return {} if ends[0] == ends[1] else {"low": ends[0], "high": ends[1]}
-    if hasattr(value, "battles"):
-        return {"battles": value.battles, "win_rate": value.win_rate}
-    costs = getattr(value, "costs", {})
-    if hasattr(value, "cost_of"):
-        return dict(costs)
-    return {
-        of: {name: getattr(cost, of) for name, cost in costs.items()}
-        for of in ("fit_time", "predict_time", "size")
-    }
 
 
 def pairs_table(evidence: Evidence) -> OutputTable:
