@@ -145,7 +145,7 @@ def test_the_command_line_reference_has_every_option():
             if isinstance(option, click.Option) and not option.hidden:
                 assert all(one in page for one in option.opts), (name, option.opts)
     assert "compare" in command_pages.commands()
-    assert "measure type1" in command_pages.commands()
+    assert "papers measure type1" in command_pages.commands()
 
 
 def test_every_figure_is_in_the_gallery_and_its_example_draws_it():

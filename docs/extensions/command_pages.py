@@ -93,7 +93,7 @@ def index_page(found: dict[str, Any]) -> str:
     lines = [
         "# Command line", "",
         "Every command with all its options, made from the program itself. On a terminal, "
-        "`bestofk COMMAND --help` says the same (`--help-all` if there are many options), and "
+        "`bestofk COMMAND --help` says the same, and "
         "`--json` gives the answer to a program. See also [Work on the command "
         "line](../use/command-line.md) and [Exit codes](../use/exit-codes.md).", "",
         "| command | what it does |", "| --- | --- |",
