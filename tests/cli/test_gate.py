@@ -93,7 +93,7 @@ def test_files(folder, gate):
     gate("start", "production.csv")
     done = gate(
         "bad.csv", "--markdown", "gate.md", "--junit", "gate.xml", "--figure", "history.svg",
-        "--report", "gate.html", "--json",
+        "--figure-width", "3.3", "--report", "gate.html", "--json",
     )  # fmt: skip
     assert done.returncode == 1
     content = json.loads(done.stdout)
@@ -102,7 +102,8 @@ def test_files(folder, gate):
     suite = ElementTree.parse(folder / "gate.xml").getroot()
     assert suite.get("failures") == "1"
     assert suite.find("testcase/failure").get("type") == "blocked"
-    assert "<svg" in (folder / "history.svg").read_text()
+    # 3.3 inches are 237.6 points
+    assert 'width="237.6"' in (folder / "history.svg").read_text()
     assert "Blocked" in (folder / "gate.html").read_text()
 
 

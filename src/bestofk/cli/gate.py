@@ -13,6 +13,7 @@ from bestofk._base.errors import Advice
 from bestofk.cli.evals import READ_EVALS, known_paths
 from bestofk.cli.options import (
     direction_option,
+    figure_width_option,
     json_option,
     option_group,
     pairs_option,
@@ -103,6 +104,7 @@ _false_blocks = click.option(
 @click.option("--markdown", metavar="FILE", help="Write a comment for a pull request.")
 @click.option("--junit", metavar="FILE", help="Write a JUnit file.")
 @click.option("--figure", metavar="FILE", help="Draw the history: F.svg, F.png or F.pdf.")
+@figure_width_option
 @report_option
 @json_option
 @click.option("--explain", is_flag=True, help="Print the whole explanation.")
@@ -120,6 +122,7 @@ def check(
     markdown: str | None,
     junit: str | None,
     figure: str | None,
+    figure_width: float | None,
     report_path: str | None,
     as_json: bool,
     explain: bool,
@@ -150,7 +153,7 @@ def check(
     if junit is not None:
         write_text(junit, junit_text(result))
     if figure is not None:
-        result.plot(path=figure)
+        result.plot(path=figure, width=figure_width)
     if report_path is not None:
         result.report(report_path, command=click.get_current_context().obj or ())
     try:

@@ -89,16 +89,19 @@ def decision_options(prefer: str) -> Decorator:
     )  # fmt: skip
 
 
+figure_width_option = click.option(
+    "--figure-width",
+    metavar="INCHES",
+    type=click.FloatRange(2.8, 55),
+    help="Width of the figures, such as 3.3 for a column of a paper.",
+)
 output_options = option_group(
     report_option,
     click.option(
         "--figure", "figures", metavar="[KIND=]FILE", multiple=True,
         help="Draw a figure: F.svg, F.pdf or F.png. Repeatable.",
     ),
-    click.option(
-        "--figure-width", metavar="INCHES", type=click.FloatRange(2.8, 55),
-        help="Width of the figures, such as 3.3 for a column of a paper.",
-    ),
+    figure_width_option,
     click.option("--csv", metavar="F.csv", help="Write the table of learners, all digits."),
     json_option,
 )  # fmt: skip

@@ -212,6 +212,8 @@ def test_what_cannot_be_drawn_is_refused_with_what_can():
             call()
     with pytest.raises(UnknownNameError, match="did you mean 'graph'"):
         bk.Result(decision).plot("grap")
+    with pytest.raises(AttributeError, match=r"write .* result.plot\(path='figure.pdf'\)"):
+        bk.save_figure(decision, "a.png")
 
 
 def test_a_new_figure_has_the_size_of_the_picture(examples):
