@@ -36,6 +36,7 @@ from typing import Any
 
 import numpy as np
 
+from bestofk.splits.plans import plan as make_plan
 from timing import Row, one_thread, row, turns
 
 ROUNDS = {"iris": 15, "cancer": 15, "digits": 11, "10000x20": 7, "100000x20": 3}
@@ -83,14 +84,13 @@ def data_sets(names: Sequence[str] = tuple(ROUNDS)) -> dict[str, tuple[Any, Any]
 
 
 def live_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
-    import bestofk as bk
     from bestofk.data import read_data
     from bestofk.run.inputs import named_estimators
     from bestofk.run.live import Live
     from bestofk.run.metrics import as_loss
 
     data = read_data(X, y, task="classification")
-    splits = bk.plan(plan, random_state=0).materialise(data.n, data.y)
+    splits = make_plan(plan, random_state=0).materialise(data.n, data.y)
     metric = as_loss("zero-one", classes=data.classes)
     return Live.of(named_estimators(chosen), [data], [splits], [metric], stored=False)
 
@@ -224,7 +224,7 @@ def whole_call(name: str, plan: str) -> Row:
 
     X, y = data_sets([name])[name]
     chosen = fast_learners()
-    splits = bk.plan(plan, random_state=0).materialise(len(y), y)
+    splits = make_plan(plan, random_state=0).materialise(len(y), y)
     folds = [(X[train], y[train], X[test], y[test]) for _, _, train, test in splits]
 
     def ours() -> None:

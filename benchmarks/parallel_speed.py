@@ -29,6 +29,7 @@ from bestofk.run.engine import Engine
 from bestofk.run.inputs import named_estimators
 from bestofk.run.live import Live
 from bestofk.run.metrics import as_loss
+from bestofk.splits.plans import plan as make_plan
 from overhead_speed import data_sets, learners
 from timing import Row, one_thread, row, turns
 
@@ -37,7 +38,7 @@ SHAPES = ((20, 5), (5, 10), (20, 2), (10, 100))
 
 
 def task_of(sets: list[Any], learners: Any, plan: str) -> ComparisonTask:
-    splits = [bk.plan(plan, random_state=0).materialise(data.n, data.y) for data in sets]
+    splits = [make_plan(plan, random_state=0).materialise(data.n, data.y) for data in sets]
     metrics = [as_loss("zero-one", classes=sets[0].classes)]
     return ComparisonTask(Live.of(named_estimators(learners), sets, splits, metrics))
 

@@ -47,6 +47,7 @@ from bestofk.run.cells import Cell
 from bestofk.run.record import DataRecord, LearnerRecord, StudyRecord
 from bestofk.run.store.store import open_store
 from bestofk.splits.design import Design
+from bestofk.splits.plans import plan as make_plan
 from timing import Row
 
 CELLS, ROUNDS = 1000, 100
@@ -157,7 +158,7 @@ def fill(path: Path, stored: int) -> float:
 
     options = arguments(stored)
     datasets = tuple(options["data"])
-    plan = bk.plan(options["cv"], random_state=0)
+    plan = make_plan(options["cv"], random_state=0)
     learners = named_estimators(options["learners"], task=datasets[0].task)
     execution = replace(options["execution"], store=path)
     record = _live(learners, datasets, plan, None, execution, 0).record

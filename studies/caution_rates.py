@@ -24,6 +24,7 @@ from bestofk.decide.cautions import USUAL_RATE, caution_of
 from bestofk.decide.choose_test import choose_test
 from bestofk.decide.problem import Subject, as_problem
 from bestofk.evals.choosing import clustered_choice
+from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.pairwise import corrected_resampled_t, mcnemar, welch_t
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 from case_table import write_csv
@@ -150,7 +151,7 @@ class Cell:
 def folds(rng, K, rows, *, normal):
     """Return a table of fold means of losses of single rows, and their design."""
     losses = rng.standard_normal((K, rows)) if normal else of_shape("lognormal", True)(rng, K, rows)
-    splits = bk.plan("3x5+nested", random_state=int(rng.integers(1 << 30))).materialise(rows)
+    splits = make_plan("3x5+nested", random_state=int(rng.integers(1 << 30))).materialise(rows)
     values = np.array([losses[:, test].mean(axis=1) for _, _, _, test in splits]).T
     return bk.Scores(
         values[:, :15].reshape(K, 3, 5), dims=("learner", "run", "fold"), design=splits.design,

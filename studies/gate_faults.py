@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bestofk import StoreError
+from bestofk._base.errors import StoreError
 from bestofk.release import gate as release
 from bestofk.release.gate import gate
 from bestofk.release.ledger import Ledger, read_ledger

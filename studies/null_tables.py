@@ -37,6 +37,7 @@ from bestofk.evals.item_scores import ItemScores
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.simulation import _task, simulate
 from bestofk.run.inputs import default_plan
+from bestofk.splits.design import Design
 from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.intervals import clopper_pearson
 from skewed_differences import draw as shaped
@@ -348,12 +349,12 @@ NULLS = (
 )  # fmt: skip
 
 DESIGNS = {
-    "time": lambda n: bk.Design(kind="time", folds=n),
-    "cv": lambda n: bk.Design(kind="cv", folds=n),
-    "10x10": lambda _: bk.Design(kind="cv", runs=10, folds=10),
-    "resample": lambda n: bk.Design(kind="resample", folds=n, n_train=(270,), n_test=(30,)),
-    "seeds": lambda n: bk.Design(kind="seeds", folds=n),
-    "test-set": lambda n: bk.Design(kind="test-set", folds=n),
+    "time": lambda n: Design(kind="time", folds=n),
+    "cv": lambda n: Design(kind="cv", folds=n),
+    "10x10": lambda _: Design(kind="cv", runs=10, folds=10),
+    "resample": lambda n: Design(kind="resample", folds=n, n_train=(270,), n_test=(30,)),
+    "seeds": lambda n: Design(kind="seeds", folds=n),
+    "test-set": lambda n: Design(kind="test-set", folds=n),
 }
 
 

@@ -28,7 +28,9 @@ import bestofk as bk
 from bestofk.decide import order_many
 from bestofk.decide.evidence import Family
 from bestofk.decide.stopping import PlannedT, StopRule, replay
+from bestofk.learners.registry import learner as make_learner
 from bestofk.papers.whole_plans import predict_plan
+from bestofk.splits.plans import plan as make_plan
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -88,7 +90,7 @@ def built_in(name: str) -> Callable[..., Bools]:
     def predictions(X: Floats, y: Floats, splits: Splits) -> Bools:
         data = bk.DataSet(name="views", X=pd.DataFrame(X), y=y.astype(str), task="classification")
         result = np.zeros(splits.fold.shape, dtype=bool)
-        predicted = predict_plan(bk.learner(name), data, splits.made)
+        predicted = predict_plan(make_learner(name), data, splits.made)
         for codes, (run, _, _, test) in zip(predicted, splits.made, strict=True):
             result[run, test] = codes == 1
         return result
@@ -100,7 +102,7 @@ class Splits:
     """Training and test rows of runs of 10 folds."""
 
     def __init__(self, y: Floats, seed: int, runs: int) -> None:
-        plan = bk.plan(f"{runs}x{FOLDS}", random_state=seed)
+        plan = make_plan(f"{runs}x{FOLDS}", random_state=seed)
         self.made = plan.materialise(len(y), y.astype(str))
         self.fold = np.zeros((runs, ROWS), dtype=np.int64)
         for run, fold, _, test in self.made:

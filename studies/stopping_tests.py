@@ -24,9 +24,11 @@ from bestofk.decide import order_many
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import PlannedT, StopRule, replay
 from bestofk.decide.stopping.rule import TARGETS
+from bestofk.learners.registry import learner as make_learner
 from bestofk.papers.whole_plans import predict_plan
 from bestofk.run.race import PlannedRace, planned_race
 from bestofk.splits.design import Design
+from bestofk.splits.plans import plan as make_plan
 from stopping_rates import SETTINGS, views  # type: ignore[import-not-found]
 
 Floats = npt.NDArray[np.float64]
@@ -44,11 +46,13 @@ PLANS = (*FOLDS, *SPLITS)
 def study(rng: np.random.Generator, learner: str, setting: str, plan: str) -> tuple[Floats, Design]:
     """Draw losses (K, runs, folds), learners in shuffled order."""
     columns, y = views(rng, tuple(rng.permutation(SETTINGS[setting]).tolist()))
-    splits = bk.plan(plan, random_state=int(rng.integers(2**31))).materialise(len(y), y.astype(str))
+    splits = make_plan(plan, random_state=int(rng.integers(2**31))).materialise(
+        len(y), y.astype(str)
+    )
     losses = np.zeros((len(columns), splits.runs, splits.folds))
     for one, X in zip(losses, columns, strict=True):
         data = bk.DataSet(name="views", X=pd.DataFrame(X), y=y.astype(str), task="classification")
-        predicted = predict_plan(bk.learner(learner), data, splits)
+        predicted = predict_plan(make_learner(learner), data, splits)
         for codes, (run, fold, _, test) in zip(predicted, splits, strict=True):
             one[run, fold] = np.mean(codes != y[test])
     return losses, splits.design

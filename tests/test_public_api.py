@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +12,15 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk import decide as ordering, intervals, papers
+from bestofk import decide as ordering, papers
 from bestofk.cli import main
 from bestofk.cli.app import bestofk as command_line
 from bestofk.cli.registry import COMMANDS as VERBS
+from bestofk.learners.registry import learner as make_learner
 from bestofk.papers import lab, stats as paper_tests
-from bestofk.stats import multiple, pairwise
+from bestofk.splits.design import Design
+from bestofk.splits.plans import plan as make_plan
+from bestofk.stats import intervals, multiple, pairwise
 
 FUNCTIONS = {
     pairwise: "kfold_t corrected_resampled_t five_by_two_t five_by_two_f "
@@ -30,8 +34,17 @@ FUNCTIONS = {
     ordering: "multitest",
     intervals: "normal wilson clopper_pearson test_set_bound",
     lab: "type1_error power replicability calibrate",
-    bk: "compare open_study compare_scores read_scores read_data learner plan Scores",
 }
+TOP_LEVEL = (
+    "compare compare_scores compare_predictions compare_fitted compare_evals compare_battles gate "
+    "sample_size open_study read_data read_scores read_evals metric Result GateResult Scores Evals "
+    "DataSet Settings Execution StopRule BestOfK BestOfKError InputError RunError BestOfKWarning "
+    "stats plugins testing papers"
+)
+RESULT = (
+    "recommended candidates order table pairs ranks headline notes cautions explain metric test "
+    "settings scores failures by_metric by_slice by_dataset plot report to_dict fit_recommended"
+)
 TESTS = (
     "kfold-t resampled-t corrected-resampled-t corrected-repeated-kfold-t 5x2cv-t 5x2cv-f "
     "use-all-data folds folds-averaged-var runs runs-averaged-var sorted-runs "
@@ -77,6 +90,21 @@ def losses():
         dims=("learner", "run", "fold"),
         learners=["small", "medium", "large"],
     )
+
+
+def test_the_top_level_and_a_result_have_these_names_and_no_others(losses):
+    assert {*dir(bk)} >= {*TOP_LEVEL.split()} == {*bk.__all__} - {"__version__"}
+    result = bk.compare_scores(losses)
+    assert sorted(name for name in dir(result) if name[0] != "_") == sorted(RESULT.split())
+
+
+@pytest.mark.parametrize(
+    ("word", "line"), [("ranking", ".order"), ("best_estimator_", ".fit_recommended()"),
+                       ("pvalues", ".pairs['p']"), ("leaderboard", ".table")],
+)  # fmt: skip
+def test_a_wrong_guess_gets_the_line_that_works(losses, word, line):
+    with pytest.raises(AttributeError, match=re.escape(f"has no attribute {word!r}: use {line}")):
+        getattr(bk.compare_scores(losses), word)
 
 
 @pytest.mark.parametrize(
@@ -154,11 +182,11 @@ def test_measured_and_stated_preferences(prefer):
 def test_plans_by_name(plan):
     data = bk.read_data("iris")
     X, y = data.X[::10], data.y[::10]
-    splits = list(bk.plan(plan, random_state=0).splits(X, y))
+    splits = list(make_plan(plan, random_state=0).splits(X, y))
     (run, fold, train, test), *_ = splits
     assert (run, fold) == (0, 0)
     assert min(len(train), len(test)) > 0
-    again = list(bk.plan(plan, stratified=None, random_state=0).splits(X, y))
+    again = list(make_plan(plan, stratified=None, random_state=0).splits(X, y))
     assert all(np.array_equal(a[2], b[2]) for a, b in zip(splits, again, strict=True))
 
 
@@ -248,7 +276,7 @@ def test_reading_a_data_set(tmp_path):
     assert list(data.X) == ["income", "job"]
     assert data.kinds == {"income": "numeric", "job": "nominal"}
     assert list(data.y) == ["yes", "no", "yes", "no"]
-    assert bk.learner("c4.5", pruning="holdout").get_params()["pruning"] == "holdout"
+    assert make_learner("c4.5", pruning="holdout").get_params()["pruning"] == "holdout"
 
 
 @pytest.mark.parametrize("name", TESTS.split())
@@ -277,7 +305,7 @@ def test_the_automatic_test_by_design():
     assert chosen(r.random((2, 10)), ("learner", "fold")) == "corrected-repeated-kfold-t"
     # not Dietterich's t, whose verdict depends on which fold is listed first
     assert chosen(r.random((2, 5, 2)), runs) == "5x2cv-f"
-    splits = bk.Design(kind="resample", folds=8, n_train=(90,) * 8, n_test=(10,) * 8)
+    splits = Design(kind="resample", folds=8, n_train=(90,) * 8, n_test=(10,) * 8)
     assert chosen(r.random((2, 8)), ("learner", "fold"), design=splits) == "corrected-resampled-t"
     wrong = (r.random((2, 50)) < 0.3).astype(float)
     assert chosen(wrong, ("learner", "instance")) == "mcnemar"
@@ -290,8 +318,8 @@ def test_the_automatic_test_by_design():
     [
         lambda: bk.compare_scores([[1.0, 2.0]]),
         lambda: bk.compare_scores([[1.0, 2.0], [2.0, 1.0]], procedure="magic"),
-        lambda: bk.plan("tenfold"),
-        lambda: bk.learner("c5.0"),
+        lambda: make_plan("tenfold"),
+        lambda: make_learner("c5.0"),
         lambda: pairwise.kfold_t([1.0, 2.0], [1.0]),
     ],
 )

@@ -15,7 +15,7 @@ import pytest
 from sklearn.dummy import DummyClassifier
 
 import bestofk as bk
-from bestofk._base.errors import BestOfKError
+from bestofk._base.errors import BestOfKError, StoreError, TableError
 from bestofk.learners.specification import parse_learner
 from bestofk.run.store.store import open_store
 
@@ -189,7 +189,7 @@ def test_a_store_with_a_pickle_in_place_of_predictions(stored, mark):
 ])  # fmt: skip
 def test_a_specification_of_the_wrong_types_is_damaged(change, stored):
     change_spec(stored, lambda spec: spec.update(change))
-    with pytest.raises(bk.StoreError, match="the specification of study 1 is damaged"):
+    with pytest.raises(StoreError, match="the specification of study 1 is damaged"):
         bk.open_study(stored)
 
 
@@ -200,7 +200,7 @@ def test_a_specification_of_the_wrong_types_is_damaged(change, stored):
 ])  # fmt: skip
 def test_a_nested_field_of_the_wrong_type_is_damaged(change, stored):
     change_spec(stored, lambda spec: spec.update(change))
-    with pytest.raises(bk.StoreError, match="the specification of study 1 is damaged"):
+    with pytest.raises(StoreError, match="the specification of study 1 is damaged"):
         bk.open_study(stored)
 
 
@@ -274,13 +274,11 @@ def test_logs_and_tables_run_no_formula_and_no_template(tmp_path):
 
 
 def test_errors_have_no_control_characters():
-    assert (
-        str(bk.TableError("the metrics \x1b[31m and error")) == "the metrics \ufffd[31m and error"
-    )
+    assert str(TableError("the metrics \x1b[31m and error")) == "the metrics \ufffd[31m and error"
 
 
 @pytest.mark.parametrize("name", ["taken", "notes", "command"])
 def test_a_list_of_other_things_than_texts_is_damaged(name, stored):
     change_spec(stored, lambda spec: spec.update({name: [["no text"]]}))
-    with pytest.raises(bk.StoreError, match="the specification of study 1 is damaged"):
+    with pytest.raises(StoreError, match="the specification of study 1 is damaged"):
         bk.open_study(stored)

@@ -42,7 +42,7 @@ study.plot('frontier')""",
         "rank-intervals": f"{_TABLE}bk.compare_scores(losses).plot('rank-intervals')",
         "difference": """
 import bestofk as bk
-from bestofk import pairwise
+from bestofk.stats import pairwise
 
 losses = bk.read_scores("breast-cancer-10x10")
 a, b = (losses.values[k].ravel() for k in (0, 3))

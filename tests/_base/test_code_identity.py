@@ -161,7 +161,7 @@ def test_fresh_interpreters_agree():
         "import bestofk as bk, json\n"
         "from sklearn.svm import SVC\n"
         "from bestofk.run.live import learner_fingerprint as f\n"
-        "print(json.dumps([f(x).digest for x in (bk.learner('c4.5'), SVC(C=2))]))"
+        "print(json.dumps([f(x).digest for x in (bk.plugins.learner('c4.5'), SVC(C=2))]))"
     )
     runs = [
         subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

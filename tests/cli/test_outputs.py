@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import MissingExtraError
 from bestofk.report.figures import draw
 
 TABLE = "breast-cancer-10x10"
@@ -97,6 +98,6 @@ def test_python_says_how_to_install_matplotlib(no_matplotlib):
         lambda: decision.plot("forest"),
         lambda: decision.plot(path="a.pdf"),
     ):
-        with pytest.raises(bk.MissingExtraError, match=r"pip install 'bestofk\[plot\]'"):
+        with pytest.raises(MissingExtraError, match=r"pip install 'bestofk\[plot\]'"):
             call()
     decision.plot(path="a.svg")

@@ -6,6 +6,7 @@ from scipy import stats
 
 import bestofk as bk
 from bestofk import decide as ordering
+from bestofk._base.errors import DesignError
 
 SEVEN = np.repeat([[0.90], [0.50], [0.40], [0.30], [0.10]], 7, axis=1)
 
@@ -62,7 +63,7 @@ def test_two_learners_are_called_different_in_five_percent_not_ten():
 def test_posteriors_are_refused_on_few_data_sets_and_promise_nothing(on_data_sets):
     rng = np.random.default_rng(4)
     few = on_data_sets(rng.random((3, 9)))
-    with pytest.raises(bk.DesignError, match="fewer than 10 data sets; got 9"):
+    with pytest.raises(DesignError, match="fewer than 10 data sets; got 9"):
         bk.compare_scores(few, test="signed-rank-bayes")
     enough = on_data_sets(rng.random((3, 10)))
     text = bk.compare_scores(enough, test="signed-rank-bayes", samples=500).explain()

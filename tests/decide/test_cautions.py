@@ -7,8 +7,11 @@ import pandas as pd
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import TableError
 from bestofk.decide.cautions import l_skewness, rate_at
 from bestofk.evals.choosing import clustered_choice
+from bestofk.splits.design import Design
+from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
 
 
@@ -25,7 +28,7 @@ def over_data_sets(n, *, learners=2, skewed=False, sigma=1.0):
 def nested_fits(sds, *, runs=10, rows=200):
     """Losses of rows that are wrong with probability .3, by models that add their own constant."""
     rng = np.random.default_rng(11)
-    splits = bk.plan(f"{runs}x5+nested").materialise(rows)
+    splits = make_plan(f"{runs}x5+nested").materialise(rows)
     wrong = rng.random((len(sds), rows)) < 0.3
     tested = [test for _, _, _, test in splits]
     values = np.array([wrong[:, test].mean(axis=1) for test in tested]).T
@@ -144,7 +147,7 @@ def test_training_runs_have_a_note_and_no_caution():
 def nested(rows, *, zero_one):
     rng = np.random.default_rng(rows)
     losses = (rng.random((2, rows)) < 0.3) if zero_one else rng.lognormal(size=(2, rows))
-    splits = bk.plan("10x5+nested").materialise(rows)
+    splits = make_plan("10x5+nested").materialise(rows)
     values = np.array([losses[:, test].mean(axis=1) for _, _, _, test in splits]).T
     return bk.Scores(
         values[:, :50].reshape(2, 10, 5), dims=("learner", "run", "fold"), design=splits.design,
@@ -206,7 +209,7 @@ def windows(rho, n=50, **sizes):
     values = rng.normal(size=(2, n))
     for t in range(1, n):
         values[:, t] += rho * values[:, t - 1]
-    return bk.Scores(values[:, None], design=bk.Design(kind="time", folds=n, **sizes))
+    return bk.Scores(values[:, None], design=Design(kind="time", folds=n, **sizes))
 
 
 def test_windows_that_depend_on_each_other():
@@ -223,7 +226,7 @@ def test_series_that_depend_on_each_other_have_wider_intervals_and_no_caution():
     assert decision.test == "ewc-t"
     assert decision.decision.caution == ""
     values = windows(0.9).values.reshape(2, -1)
-    plain = bk.pairwise.ewc_t(*values)
+    plain = bk.stats.pairwise.ewc_t(*values)
     # the series may have the information of one independent loss
     assert decision.decision.evidence.standard_error[0] > 2 * plain.standard_error
     assert bk.compare_scores(windows(0.0)).decision.caution == ""
@@ -232,9 +235,7 @@ def test_series_that_depend_on_each_other_have_wider_intervals_and_no_caution():
 def test_slow_changes_of_a_short_series_give_a_caution():
     rng = np.random.default_rng(3)
     d = np.repeat([1.0, -1.0, 1.0, 1.0], 25) + rng.normal(size=100)
-    losses = bk.Scores(
-        np.stack([d, np.zeros(100)])[:, None], design=bk.Design(kind="time", folds=100)
-    )
+    losses = bk.Scores(np.stack([d, np.zeros(100)])[:, None], design=Design(kind="time", folds=100))
     caution = bk.compare_scores(losses).decision.caution
     assert re.match("The differences change slowly: 100 losses are worth about [0-9]+ ", caution)
     assert "about 20 percent of such results are wrong" in caution
@@ -249,7 +250,7 @@ def test_tables_of_rows_in_order_of_time_are_series():
     for column, cells in times.items():
         table = pd.DataFrame({column: cells, "arima": values[0], "prophet": values[1]})
         if column == "step":
-            with pytest.raises(bk.TableError, match="50 splits may come from several designs"):
+            with pytest.raises(TableError, match="50 splits may come from several designs"):
                 bk.compare_scores(table, higher_is_better=False)
         design = {"step": "time"}.get(column)
         decision = bk.compare_scores(table, higher_is_better=False, design=design)

@@ -6,9 +6,11 @@ import pytest
 from scipy import stats
 
 import bestofk as bk
+import bestofk.decide
 from bestofk._base.errors import ArgumentError, DesignError
 from bestofk.decide.choose_test import choose_test, covering
 from bestofk.decide.problem import as_problem
+from bestofk.splits.design import Design
 from bestofk.stats.pairwise import mcnemar
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -24,7 +26,7 @@ def table(*, datasets=1, runs=1, folds=1, repetitions=1, design=None, values=Non
 
 
 def split_design(kind, n, **sizes):
-    return bk.Design(kind=kind, folds=n, **sizes)
+    return Design(kind=kind, folds=n, **sizes)
 
 
 TABLES = {
@@ -53,9 +55,9 @@ def test_auto_takes_the_test_of_the_contract(name):
 def test_what_two_axes_mean_is_said():
     taken = "an array of two axes is taken as one run of folds"
     rng = np.random.default_rng(1)
-    assert taken in bk.decide.multitest(rng.random((3, 6))).test_reason
+    assert taken in bestofk.decide.multitest(rng.random((3, 6))).test_reason
     for other in (rng.random((3, 5, 2)), table(folds=10), rng.random((3, 9, 1, 1, 1))):
-        assert taken not in bk.decide.multitest(other).test_reason
+        assert taken not in bestofk.decide.multitest(other).test_reason
 
 
 def test_auto_on_one_run_of_folds():
@@ -119,7 +121,9 @@ def test_sizes_come_from_the_design():
     x = losses.values[:, 0, 0, :, 0]
     # 100 rows, and losses that are not error rates
     widened = 1 + 2.4 / 100**0.5
-    by_hand = bk.pairwise.corrected_resampled_t(x[0], x[1], n_train=90, n_test=10, widened=widened)
+    by_hand = bk.stats.pairwise.corrected_resampled_t(
+        x[0], x[1], n_train=90, n_test=10, widened=widened
+    )
     assert decision.decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
 
 
@@ -206,7 +210,7 @@ def test_the_step_of_error_rates_is_one_instance_of_a_fold():
     """Folds of 20 and 30 rows: errors change by 1/25 on average; other losses by what they show."""
     sizes = np.array([20, 20, 30, 30])
     wrong = np.random.default_rng(5).integers(0, 9, (3, 1, 2, 4, 1))
-    design = bk.Design(kind="cv", runs=2, folds=4, n_train=75, n_test=tuple(sizes.tolist()) * 2)
+    design = Design(kind="cv", runs=2, folds=4, n_train=75, n_test=tuple(sizes.tolist()) * 2)
     counted = table(runs=2, folds=4, values=wrong / sizes[:, None], design=design)
     choice = choose_test(as_problem(counted), "corrected-repeated-kfold-t")
     assert choice.arguments["resolution"] == pytest.approx(1 / 25)

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.decide import Settings, StoredTest, decide
 from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.registry import PROCEDURES
 
-CALIBRATION = bk.pairwise.Calibration(
+CALIBRATION = bk.stats.pairwise.Calibration(
     test="use-all-data", alpha=0.05, alternative="two-sided", df=9, df_low=7, df_high=12,
     critical_value=None, critical_low=None, critical_high=None, type1=0.05, type1_low=0.04,
     type1_high=0.06, type1_default=0.2, default_df=99.0, sets=1000, seed=0, level=0.95,
@@ -124,9 +125,9 @@ def test_what_is_refused_when_the_learners_are_known(given, words):
 
 
 def test_what_cannot_be_written_down_says_so():
-    with pytest.raises(bk.ArgumentError, match="random_state must be a whole number"):
+    with pytest.raises(ArgumentError, match="random_state must be a whole number"):
         Settings(random_state=np.random.default_rng(0)).to_dict()
-    with pytest.raises(bk.ArgumentError, match="weights must be a number or a word"):
+    with pytest.raises(ArgumentError, match="weights must be a number or a word"):
         Settings(test_arguments={"weights": np.zeros(3)}).to_dict()
 
 
@@ -138,7 +139,7 @@ def test_a_test_of_the_callers_is_known_by_name_and_source():
     assert StoredTest.of(partial(a_test, alternative="less")).name == held.name
     assert StoredTest.of(partial(a_test, alternative="less")) != held
     assert StoredTest.of(len).fingerprint == StoredTest.of(len).fingerprint
-    with pytest.raises(bk.ArgumentError, match=r"a function of yours.*give the function again"):
+    with pytest.raises(ArgumentError, match=r"a function of yours.*give the function again"):
         decide(np.random.default_rng(0).random((2, 8)), read)
 
 
@@ -174,5 +175,5 @@ def test_changes():
     shaffer = Settings(correction="shaffer")
     assert shaffer.changed(family="preference", prefer="listed").correction is None
     assert Settings(margin=0.1).changed(family="all") == Settings(family="all")
-    with pytest.raises(bk.UnknownNameError, match="did you mean 'margin'"):
+    with pytest.raises(UnknownNameError, match="did you mean 'margin'"):
         asked.changed(margins=1)

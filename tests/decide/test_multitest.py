@@ -3,7 +3,7 @@ import pytest
 
 import bestofk as bk
 from bestofk import decide as ordering
-from bestofk._base.errors import ArgumentError, DesignError
+from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
 
 PUBLISHED = {"family": "preference", "correction": "bonferroni", "test": "5x2cv-t"}
 """As Yildiz and Alpaydin (2006) publish it."""
@@ -130,7 +130,7 @@ def test_bad_arguments_get_one_sentence(five_by_two, arguments, words):
 
 
 def test_unknown_test_offers_the_nearest(five_by_two):
-    with pytest.raises(bk.UnknownNameError, match=r"did you mean .*'5x2cv-t'"):
+    with pytest.raises(UnknownNameError, match=r"did you mean .*'5x2cv-t'"):
         ordering.multitest(five_by_two([0.1, 0.2]), test="5x2cv")
 
 

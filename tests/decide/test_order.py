@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError, DesignError
+import bestofk.decide
+from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
 
 DIMS = ("learner", "dataset", "run", "fold", "repetition")
 
@@ -85,7 +86,11 @@ def test_without_a_seed_the_seed_is_zero():
         np.testing.assert_array_equal(
             plain, bk.compare_scores(table, **asked, random_state=0).decision.evidence.pvalue
         )
-    for function in (bk.decide.multitest, bk.papers.decide.test_first, bk.papers.decide.most_wins):
+    for function in (
+        bestofk.decide.multitest,
+        bk.papers.decide.test_first,
+        bk.papers.decide.most_wins,
+    ):
         plain, seeded = (
             function(table, test="signed-rank-bayes", samples=200, **seed).evidence.pvalue
             for seed in ({}, {"random_state": 0})
@@ -131,7 +136,7 @@ def test_arguments_that_do_not_apply_are_refused(cross_validated, procedure, giv
 
 
 def test_unknown_procedure_offers_the_nearest(cross_validated):
-    with pytest.raises(bk.UnknownNameError, match="did you mean 'multitest'"):
+    with pytest.raises(UnknownNameError, match="did you mean 'multitest'"):
         bk.compare_scores(cross_validated(), procedure="multi-test")
 
 
@@ -181,7 +186,7 @@ def test_the_axes_of_a_bare_array_are_stated():
 @pytest.mark.parametrize("alpha", [0.95, 0.51])
 def test_a_confidence_level_instead_of_alpha_is_refused(alpha):
     with pytest.raises(
-        bk.ArgumentError, match=rf"alpha must be at most 0\.5, such as .*; got {alpha}\.$"
+        ArgumentError, match=rf"alpha must be at most 0\.5, such as .*; got {alpha}\.$"
     ):
         bk.compare_scores([[0.1, 0.2, 0.3], [0.2, 0.3, 0.5]], alpha=alpha)
-    assert bk.decide.Settings(alpha=0.5).alpha == 0.5
+    assert bestofk.decide.Settings(alpha=0.5).alpha == 0.5

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import bestofk as bk
+import bestofk.decide
 from bestofk._base.errors import BestOfKError
 from bestofk.cli import main
 
@@ -24,7 +25,7 @@ def frame():
 
 
 def test_each_slice_has_its_own_statement_at_its_share_of_alpha(frame):
-    result = bk.decide.order_by(frame, "subject")
+    result = bestofk.decide.order_by(frame, "subject")
     for name, one in result.by_slice.items():
         part = frame[frame.subject == name].drop(columns="subject")
         alone = bk.compare_scores(part, alpha=0.05 / 4)
@@ -34,7 +35,7 @@ def test_each_slice_has_its_own_statement_at_its_share_of_alpha(frame):
 
 
 def test_the_slice_in_which_the_recommended_model_is_ruled_out_comes_first(frame):
-    result = bk.decide.order_by(frame, "subject")
+    result = bestofk.decide.order_by(frame, "subject")
     assert result.recommended == "A"
     assert [one.recommended for one in result.by_slice.values()] == ["B", "A", "A", "A"]
     assert next(iter(result.by_slice)) == "law"
@@ -62,7 +63,7 @@ def test_bad_columns_are_refused(frame, tmp_path, capsys):
     assert main(["scores", path, "--by", "subjekt"]) == 2
     assert "did you mean 'subject'?" in capsys.readouterr().err
     with pytest.raises(BestOfKError, match="2 to 200 different values; 'item' has 800"):
-        bk.decide.order_by(frame, "item")
+        bestofk.decide.order_by(frame, "item")
 
 
 def test_slices_that_cannot_be_tested_are_named(frame):
@@ -70,7 +71,7 @@ def test_slices_that_cannot_be_tested_are_named(frame):
         [(model, 9000, "art", 1) for model in "ABC"],
         columns=["model", "item", "subject", "accuracy"],
     )
-    result = bk.decide.order_by(pd.concat([frame, one_item]), "subject")
+    result = bestofk.decide.order_by(pd.concat([frame, one_item]), "subject")
     assert {"maths", "law", "code", "history"} <= set(result.by_slice)
     assert "art" in result.by_slice or "art: left out." in result.explain()
 

@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, TableError, UnknownNameError
 from bestofk.cli.app import bestofk
 from bestofk.evals.reading import example_path
 
@@ -74,7 +75,7 @@ def test_without_a_metric_the_error_lists_them(tool, suffix, names):
 
 
 def test_an_unknown_metric_names_the_known_ones():
-    with pytest.raises(bk.UnknownNameError, match=r"'Exactmatch'.*did you mean 'ExactMatch'"):
+    with pytest.raises(UnknownNameError, match=r"'Exactmatch'.*did you mean 'ExactMatch'"):
         exports("braintrust", ".jsonl", metric="Exactmatch")
 
 
@@ -148,16 +149,16 @@ def test_names_of_the_models(run, tmp_path):
                           prices={"org/new-2024": 2.0, "org/old-2024": 1.0})  # fmt: skip
     assert evals.learners == ("new", "org/old-2024")
     assert evals.costs() == {"new": 2.0, "org/old-2024": 1.0}
-    with pytest.raises(bk.TableError, match=r"several models.*models={'x': 'org/new-2024'}"):
+    with pytest.raises(TableError, match=r"several models.*models={'x': 'org/new-2024'}"):
         bk.read_evals(models={"x": long})
     assert "--model x=org/new-2024" in run("evals", "--model", f"x={long}")[2]
-    with pytest.raises(bk.TableError, match=r"no file or folder.*did you mean.*new\.csv"):
+    with pytest.raises(TableError, match=r"no file or folder.*did you mean.*new\.csv"):
         bk.read_evals(models={"x": str(tmp_path / "nwe.csv")})
-    with pytest.raises(bk.UnknownNameError, match="no file or model 'org/nw'"):
+    with pytest.raises(UnknownNameError, match="no file or model 'org/nw'"):
         bk.read_evals(long, models={"x": "org/nw"})
-    with pytest.raises(bk.TableError, match="Two models would be named 'org/old-2024'"):
+    with pytest.raises(TableError, match="Two models would be named 'org/old-2024'"):
         bk.read_evals(long, models={"org/old-2024": "org/new-2024"})
-    with pytest.raises(bk.ArgumentError, match="the models 'a' and 'b'; a file belongs to one"):
+    with pytest.raises(ArgumentError, match="the models 'a' and 'b'; a file belongs to one"):
         bk.read_evals(models={"a": new, "b": new})
 
 
@@ -175,7 +176,7 @@ def test_files_of_one_name_are_named_after_their_folders(tmp_path):
 
 def test_a_stated_model_may_repeat_its_items(tmp_path):
     twice = write(tmp_path / "a.csv", ROWS["new"] + ROWS["new"])
-    with pytest.raises(bk.TableError, match="no column for model"):
+    with pytest.raises(TableError, match="no column for model"):
         bk.read_evals(twice)
     assert bk.read_evals(models={"a": twice}).epoch.max() == 2
 
@@ -227,9 +228,9 @@ def test_items_of_an_excluded_model_do_not_count(tmp_path):
 
 
 def test_an_unknown_name_is_refused(tasks):
-    with pytest.raises(bk.UnknownNameError, match=r"no model or task 'gpt-6'.*did you mean"):
+    with pytest.raises(UnknownNameError, match=r"no model or task 'gpt-6'.*did you mean"):
         bk.read_evals(tasks, exclude="gpt-6")
-    with pytest.raises(bk.TableError, match="everything is excluded"):
+    with pytest.raises(TableError, match="everything is excluded"):
         bk.read_evals(tasks, exclude="*")
 
 
@@ -247,7 +248,7 @@ def test_nested_values_have_dotted_names(tmp_path):
     evals = bk.read_evals(path, columns=columns, higher_is_better=True)
     assert evals.by_item().means() == pytest.approx([16 / 20, 13 / 20])
     assert (evals.metric, evals.costs()["new"]) == ("A", 2)
-    with pytest.raises(bk.UnknownNameError, match=r"'scores\.a'.*did you mean 'scores\.A'"):
+    with pytest.raises(UnknownNameError, match=r"'scores\.a'.*did you mean 'scores\.A'"):
         bk.read_evals(path, columns={"score": "scores.a"})
 
 
@@ -258,7 +259,7 @@ def test_row_numbers_of_other_questions_do_not_pair(tmp_path):
         rows = [{"id": n, "input": f"question {k}", "score": RIGHT[model][k]}
                 for n, k in enumerate(questions)]  # fmt: skip
         paths.append(write(tmp_path / f"{model}.csv", rows))
-    with pytest.raises(bk.TableError, match=r"cannot be paired: pass columns={'item': 'input'}"):
+    with pytest.raises(TableError, match=r"cannot be paired: pass columns={'item': 'input'}"):
         bk.read_evals(paths)
     evals = bk.read_evals(paths, columns={"item": "input"})
     assert set(evals.items) == {f"question {k}" for k in range(20)}
@@ -272,7 +273,7 @@ def test_ids_of_single_answers_do_not_pair(tmp_path):
     several = [write(tmp_path / f"{m}.jsonl", [{"id": r["id"], "input": r["input"], "score": 1}
                for r in rows if r["model"] == m]) for m in RIGHT]  # fmt: skip
     for paths in (one, several):
-        with pytest.raises(bk.TableError, match=r"pair the items.*columns={'item': 'input'}"):
+        with pytest.raises(TableError, match=r"pair the items.*columns={'item': 'input'}"):
             bk.read_evals(paths)
         assert len(bk.read_evals(paths, columns={"item": "input"}).items) == 20
 
@@ -320,5 +321,5 @@ def test_unclear_wide_tables_are_refused(table, how, message, tmp_path):
 def test_frames_by_model():
     frames = {model: pd.DataFrame(rows) for model, rows in ROWS.items()}
     assert bk.read_evals(models=frames).by_item().means() == pytest.approx([16 / 20, 13 / 20])
-    with pytest.raises(bk.TableError, match="no column for model"):
+    with pytest.raises(TableError, match="no column for model"):
         bk.read_evals(frames["new"])

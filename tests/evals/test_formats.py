@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, TableError
 from bestofk.evals.formats import known_formats
 
 HERE = Path(__file__).parent
@@ -135,7 +136,7 @@ def test_what_became_of_every_instance():
 
 def test_bfcl_needs_all_answers(tmp_path):
     shutil.copytree(HERE / "exports" / "bfcl" / "score", tmp_path / "score")
-    with pytest.raises(bk.TableError, match="keep BFCL's folder 'result' next to 'score'"):
+    with pytest.raises(TableError, match="keep BFCL's folder 'result' next to 'score'"):
         bk.read_evals(tmp_path)
 
 
@@ -148,7 +149,7 @@ def test_bfcl_needs_all_answers(tmp_path):
     ],
 )
 def test_a_file_without_its_companion(files, message):
-    with pytest.raises(bk.TableError, match=message):
+    with pytest.raises(TableError, match=message):
         bk.read_evals(sorted(HERE.glob(files)))
 
 
@@ -177,7 +178,7 @@ def test_a_mean_of_the_model_is_no_score(tmp_path):
     evals = bk.read_evals(tmp_path)
     assert evals.metric == "correct"
     assert evals.by_item().means() == pytest.approx([0.7, 0.6])
-    with pytest.raises(bk.TableError, match="'accuracy' is one number for each model"):
+    with pytest.raises(TableError, match="'accuracy' is one number for each model"):
         bk.read_evals(tmp_path, metric="accuracy")
 
 
@@ -203,7 +204,7 @@ def test_the_direction_of_scores(metric, top, higher, tmp_path):
     rows = [{"model": m, "item": k, metric: top * k / 8} for m in "ab" for k in range(8)]
     path = write(tmp_path / "x.json", rows)
     if higher is None:
-        with pytest.raises(bk.TableError, match="Cannot tell whether higher or lower 'grounding'"):
+        with pytest.raises(TableError, match="Cannot tell whether higher or lower 'grounding'"):
             bk.read_evals(path, metric=metric)
         return
     evals = bk.read_evals(path, metric=metric)
@@ -226,7 +227,7 @@ def test_a_folder_keeps_the_message_of_its_file(tmp_path):
 def test_the_likely_metric_is_suggested(tmp_path):
     rows = [{"id": k, "model": m, "scores": {"length": k, "n_words": k, "correct": k % 2}}
             for m in "ab" for k in range(4)]  # fmt: skip
-    with pytest.raises(bk.ArgumentError, match="such as metric='correct'"):
+    with pytest.raises(ArgumentError, match="such as metric='correct'"):
         bk.read_evals(write(tmp_path / "x.json", rows))
 
 
@@ -285,6 +286,6 @@ def test_a_wrong_file_of_formats(toml, message, tmp_path):
 def test_an_unknown_file_names_the_option(run, tmp_path):
     path = tmp_path / "x.log"
     path.write_text("hello")
-    with pytest.raises(bk.TableError, match=r"formats='my\.toml'"):
+    with pytest.raises(TableError, match=r"formats='my\.toml'"):
         bk.read_evals(path)
     assert "--formats my.toml" in run("evals", str(path))[2]

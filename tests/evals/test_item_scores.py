@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, TableError
 
 
 def table(tmp_path, text):
@@ -54,16 +55,16 @@ def test_a_limit_that_was_scored_counts(tmp_path):
 
 def test_wrong_needs_a_scale(tmp_path):
     evals = table(tmp_path, "model,item,score,status\na,1,7,scored\na,2,,error\nb,1,1,\nb,2,1,\n")
-    with pytest.raises(bk.ArgumentError, match="goes from 1 to 7"):
+    with pytest.raises(ArgumentError, match="goes from 1 to 7"):
         evals.by_item(count_errors_as_wrong=True)
 
 
 def test_no_common_item_is_said(tmp_path):
     evals = table(tmp_path, "model,item,score\na,1,1\nb,2,1\n")
-    with pytest.raises(bk.TableError, match="no item for which all 2 models have a score"):
+    with pytest.raises(TableError, match="no item for which all 2 models have a score"):
         evals.to_scores()
     evals = table(tmp_path, "model,item,score,status\na,1,1,\nb,1,,error\n")
-    with pytest.raises(bk.TableError, match="model 'b' has no score at all"):
+    with pytest.raises(TableError, match="model 'b' has no score at all"):
         evals.to_scores()
 
 
@@ -106,9 +107,11 @@ def test_the_known_example_of_rows_and_items(tmp_path):
     path.write_text("\n".join(rows) + "\n")
     evals = bk.read_evals(path)
     a, b = (evals.score[evals.learner == k] for k in range(2))
-    assert bk.pairwise.mcnemar(1 - a, 1 - b, exact=True).pvalue == pytest.approx(2 * 10 / 2**9)
+    assert bk.stats.pairwise.mcnemar(1 - a, 1 - b, exact=True).pvalue == pytest.approx(
+        2 * 10 / 2**9
+    )
     per_item = evals.to_scores().values[:, 0, 0, :, 0]
-    assert bk.pairwise.permutation(*per_item).pvalue == pytest.approx(0.0625)
+    assert bk.stats.pairwise.permutation(*per_item).pvalue == pytest.approx(0.0625)
 
 
 def test_tasks_are_strata(tmp_path):

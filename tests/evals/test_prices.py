@@ -2,7 +2,7 @@
 
 import pytest
 
-import bestofk as bk
+from bestofk._base.errors import ArgumentError, TableError
 from bestofk.evals.prices import read_prices
 
 
@@ -42,7 +42,7 @@ def test_a_price_of_a_sample(tmp_path):
     ],
 )
 def test_what_is_no_price(prices, said):
-    with pytest.raises(bk.ArgumentError, match=said):
+    with pytest.raises(ArgumentError, match=said):
         read_prices(prices)
 
 
@@ -58,5 +58,5 @@ def test_what_is_no_price(prices, said):
 def test_files_without_prices(text, said, tmp_path):
     path = tmp_path / "p.csv"
     path.write_text(text)
-    with pytest.raises(bk.TableError, match=said):
+    with pytest.raises(TableError, match=said):
         read_prices(path)

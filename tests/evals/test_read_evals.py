@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, TableError, UnknownNameError
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -93,7 +94,7 @@ def test_foreign_json_is_refused_with_a_sentence(value, tmp_path):
 def test_deep_long_and_cut_json(text, said, tmp_path):
     path = tmp_path / "log.json"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(bk.TableError, match=said):
+    with pytest.raises(TableError, match=said):
         bk.read_evals(path)
 
 
@@ -140,30 +141,30 @@ def test_a_folder_takes_what_it_knows_and_tells_the_rest(lm_eval):
 
 def test_what_is_no_log_is_refused(tmp_path):
     (tmp_path / "empty.json").write_text("")
-    with pytest.raises(bk.TableError, match="the file is empty"):
+    with pytest.raises(TableError, match="the file is empty"):
         bk.read_evals(tmp_path / "empty.json")
     (tmp_path / "a.txt").write_text("hello")
-    with pytest.raises(bk.TableError, match=r"a\.txt is neither a known log nor a table"):
+    with pytest.raises(TableError, match=r"a\.txt is neither a known log nor a table"):
         bk.read_evals(tmp_path / "a.txt")
-    with pytest.raises(bk.TableError, match="There is no file or folder"):
+    with pytest.raises(TableError, match="There is no file or folder"):
         bk.read_evals(tmp_path / "nothing")
-    with pytest.raises(bk.TableError, match=r"a\.txt is neither a known log nor a table"):
+    with pytest.raises(TableError, match=r"a\.txt is neither a known log nor a table"):
         bk.read_evals(tmp_path)
     for wrong in (3, [3], None):
-        with pytest.raises(bk.ArgumentError, match="paths must be"):
+        with pytest.raises(ArgumentError, match="paths must be"):
             bk.read_evals(wrong)
 
 
 @pytest.mark.parametrize("wrong", [3, [], [3], {}])
 def test_metrics_are_names(wrong, tmp_path):
-    with pytest.raises(bk.ArgumentError, match="metric must be a name"):
+    with pytest.raises(ArgumentError, match="metric must be a name"):
         bk.read_evals(tmp_path, metric=wrong)
 
 
 def test_lower_and_higher_do_not_mix(lm_eval):
     lm_eval("m", [{"doc_id": 0, "acc": 1.0}])
     path = lm_eval("m", [{"doc_id": 0, "word_perplexity": 9.0}], task="wiki", better=False)
-    with pytest.raises(bk.TableError, match="lower for 'word_perplexity'"):
+    with pytest.raises(TableError, match="lower for 'word_perplexity'"):
         bk.read_evals(path.parent, metric=["acc", "word_perplexity"])
     evals = bk.read_evals(path.parent, metric="word_perplexity")
     assert not evals.higher_is_better
@@ -172,11 +173,11 @@ def test_lower_and_higher_do_not_mix(lm_eval):
 
 def test_what_was_asked_for_and_is_not_there(lm_eval):
     path = lm_eval("m", [{"doc_id": 0, "acc": 1.0}])
-    with pytest.raises(bk.UnknownNameError, match="no metric 'f1'"):
+    with pytest.raises(UnknownNameError, match="no metric 'f1'"):
         bk.read_evals(path, metric="f1")
-    with pytest.raises(bk.UnknownNameError, match="no task 'gsm8k'"):
+    with pytest.raises(UnknownNameError, match="no task 'gsm8k'"):
         bk.read_evals(path, task="gsm8k")
-    with pytest.raises(bk.TableError, match="No sample has 'passage'"):
+    with pytest.raises(TableError, match="No sample has 'passage'"):
         bk.read_evals(path, cluster="passage")
 
 
@@ -200,7 +201,7 @@ def test_zip_bombs_are_refused(told, said, inspect_log):
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("samples/../../etc/passwd_epoch_1.json", b" " * (4 << 20))
         archive.infolist()[-1].file_size = told
-    with pytest.raises(bk.TableError, match=said):
+    with pytest.raises(TableError, match=said):
         bk.read_evals(path)
 
 

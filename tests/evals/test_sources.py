@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import TableError
 
 GOLDEN = Path(__file__).parent / "golden"
 HOW = {"helm": {"metric": "exact_match"}, "lm-eval": {"metric": "acc"},
@@ -37,15 +38,15 @@ def test_a_gzip_bomb_and_a_cut_one(tmp_path):
     path = tmp_path / "x.jsonl.gz"
     line = (GOLDEN / "livebench" / "ground_truth_judgment.jsonl").read_bytes()
     path.write_bytes(gzip.compress(line + b" " * (65 << 20)))
-    with pytest.raises(bk.TableError, match="unpacks to far more"):
+    with pytest.raises(TableError, match="unpacks to far more"):
         bk.read_evals(path)
     path.write_bytes(gzip.compress(line)[:-20])
-    with pytest.raises(bk.TableError, match="damaged or cut off"):
+    with pytest.raises(TableError, match="damaged or cut off"):
         bk.read_evals(path)
 
 
 def test_an_empty_folder_gets_one_sentence(tmp_path):
-    with pytest.raises(bk.TableError) as error:
+    with pytest.raises(TableError) as error:
         bk.read_evals(tmp_path)
     assert str(error.value) == f"The folder {str(tmp_path)!r} has no files."
 
@@ -71,5 +72,5 @@ def test_a_link_to_a_log_is_read_once(tmp_path):
 def test_a_table_of_folds_is_sent_elsewhere(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("classifier,fold,accuracy\na,1,0.5\n")
-    with pytest.raises(bk.TableError, match="use 'bestofk scores'"):
+    with pytest.raises(TableError, match="use 'bestofk scores'"):
         bk.read_evals(path)

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 
 import bestofk as bk
+import bestofk.decide
 from bestofk._base.errors import (
     ArgumentError,
     BestOfKWarning,
@@ -388,7 +389,7 @@ class TestArgumentsReachTheirStep:
         assert order.decision.smallest_mean == "b"
         assert order.decision.test_choice.name == "5x2cv-t"
         advice = r"compare_scores has no argument 'higher': write higher_is_better=\.\.\.\."
-        with pytest.raises(bk.ArgumentError, match=advice):
+        with pytest.raises(ArgumentError, match=advice):
             bk.compare_scores(self.FRAME, **how, higher=True)
         with pytest.raises(UnknownNameError, match="no role of a column 'lerner': did you mean"):
             bk.compare_scores(self.FRAME, columns={"lerner": "who"})
@@ -398,7 +399,7 @@ class TestArgumentsReachTheirStep:
         for function in (
             bk.compare_scores,
             bk.sample_size,
-            bk.decide.multitest,
+            bestofk.decide.multitest,
             bk.papers.decide.most_wins,
             bk.papers.decide.anova_choice,
             lambda frame, **how: run_test(frame, "kfold-t", **how),

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import TableError
 
 # the rule, the file, the options in Python and on the command line, and the means of the scores
 CASES = {
@@ -100,7 +101,7 @@ def test_unequal_numbers_of_splits(run, tmp_path):
         frame.query("not (method == 'm07' and dataset == 'd03')"),
         frame.query("not (method == 'm07' and dataset == 'd03' and split == 2)"),
     ):
-        with pytest.raises(bk.TableError, match=r"learner 'm07', data set 'd03' \(1 of 4284"):
+        with pytest.raises(TableError, match=r"learner 'm07', data set 'd03' \(1 of 4284"):
             bk.read_scores(lost)
         assert np.argwhere(bk.read_scores(lost, missing="allow").missing)[:, :2].tolist() == [
             [7, 3]
@@ -128,7 +129,7 @@ def test_predictions_of_cross_validation(run, tmp_path):
     })  # fmt: skip
     path = tmp_path / "oof.csv"
     frame.to_csv(path, index=False)
-    with pytest.raises(bk.TableError) as caught:
+    with pytest.raises(TableError) as caught:
         bk.read_scores(path, higher_is_better=False)
     assert str(caught.value).endswith(
         "'bestofk scores oof.csv --truth y_true' or bk.compare_predictions('y_true', 'oof.csv') "
@@ -169,5 +170,5 @@ def test_too_many_learners_are_refused(run, tmp_path):
     ],
 )  # fmt: skip
 def test_summaries_and_other_columns_are_no_learners(frame, message):
-    with pytest.raises(bk.TableError, match=message):
+    with pytest.raises(TableError, match=message):
         bk.read_scores(pd.DataFrame(frame), higher_is_better=False)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from bestofk.cli import main
+from bestofk.splits.plans import plan as make_plan
 
 
 @pytest.fixture
@@ -44,11 +45,10 @@ def run(capsys):
 @pytest.fixture
 def by_hand():
     """Fit by hand on the splits of a plan; return the losses that `compare` must reproduce."""
-    import bestofk as bk
 
     def losses(make, X, y, plan, seed=0):
         y = np.asarray(y)
-        splits = bk.plan(plan, random_state=seed).materialise(len(y), y)
+        splits = make_plan(plan, random_state=seed).materialise(len(y), y)
         take = X.iloc.__getitem__ if hasattr(X, "iloc") else lambda rows: X[rows]
         table = []
         for _, _, train, test in splits:

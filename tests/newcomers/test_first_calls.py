@@ -28,9 +28,13 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
+import bestofk.decide
+import bestofk.evals
+from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.learners.class_names import MODULE_OF, SPECIFICATIONS_OF
 from bestofk.learners.specification import parse_learner
 from bestofk.run.data_cautions import column_cautions
+from bestofk.splits.plans import plan as make_plan
 
 QUICK = {"cv": 3, "progress": False, "execution": bk.Execution(engine="serial")}
 N = 60
@@ -113,7 +117,7 @@ def test_polars():
     frame = polars.from_pandas(FRAME)
     assert compare(MODELS, frame, "churn").recommended == "bayes"
     assert compare(MODELS, frame[["age", "spend"]], frame["churn"]).recommended == "bayes"
-    with pytest.raises(bk.ArgumentError, match=r"pass data\.collect\(\)"):
+    with pytest.raises(ArgumentError, match=r"pass data\.collect\(\)"):
         compare(MODELS, frame.lazy(), "churn")
     table = polars.DataFrame({"a": [0.1, 0.2, 0.3], "b": [0.2, 0.4, 0.6]})
     assert bk.compare_scores(table, higher_is_better=False, design="cv").recommended == "a"
@@ -141,10 +145,10 @@ INTERVALS = pd.DataFrame(
             lambda frame: bk.read_evals(models={"x": frame}).learners,
             LONG[:40][["item", "accuracy"]],
         ),
-        (lambda frame: str(bk.decide.order_by(frame, "part")), LONG),
+        (lambda frame: str(bestofk.decide.order_by(frame, "part")), LONG),
         (lambda frame: bk.read_scores(frame).values.tolist(), LONG.drop(columns="part")),
-        (lambda frame: str(bk.decide.compare_battles(frame)), BATTLES),
-        (lambda frame: bk.decide.order_printed(frame, 1319).outcome.tested.verdicts, PRINTED),
+        (lambda frame: str(bestofk.decide.compare_battles(frame)), BATTLES),
+        (lambda frame: bestofk.decide.order_printed(frame, 1319).outcome.tested.verdicts, PRINTED),
         (lambda frame: str(bk.papers.decide.order_intervals(frame)), INTERVALS),
     ],
 )
@@ -165,22 +169,22 @@ def test_frames_of_other_packages(package, call, frame):
     ],
 )
 def test_several_targets_are_refused_by_name(target, words):
-    with pytest.raises(bk.ArgumentError, match=words) as caught:
+    with pytest.raises(ArgumentError, match=words) as caught:
         compare(MODELS, X, target)
     line = re.search(r"compare\(learners, X, (.*)\)\.$", str(caught.value))
     if line and words == "one-hot":
         y = eval(line[1], {"np": np, "y": target})
         assert compare(MODELS, X, y).recommended == "bayes"
-    with pytest.raises(bk.ArgumentError, match=r"names 2 columns.*target='age'"):
+    with pytest.raises(ArgumentError, match=r"names 2 columns.*target='age'"):
         compare(MODELS, FRAME, ["age", "spend"])
 
 
 def test_data_in_the_position_of_the_learners_and_no_target():
-    with pytest.raises(bk.ArgumentError, match=r"compare\(learners, X, y\)"):
+    with pytest.raises(ArgumentError, match=r"compare\(learners, X, y\)"):
         compare(X, Y)
-    with pytest.raises(bk.ArgumentError, match=r"compare\(learners, frame, 'target'\)"):
+    with pytest.raises(ArgumentError, match=r"compare\(learners, frame, 'target'\)"):
         compare(MODELS, FRAME.rename(columns={"churn": "target"}))
-    with pytest.raises(bk.UnknownNameError, match="did you mean 'churn'"):
+    with pytest.raises(UnknownNameError, match="did you mean 'churn'"):
         compare(MODELS, FRAME, "Churn?")
 
 
@@ -244,7 +248,7 @@ def test_texts_reach_a_vectorizer(texts):
 
 
 def test_a_vectorizer_of_a_table_gets_advice_that_works():
-    with pytest.raises(bk.ArgumentError, match="begins with CountVectorizer") as error:
+    with pytest.raises(ArgumentError, match="begins with CountVectorizer") as error:
         compare([make_pipeline(CountVectorizer(), MultinomialNB())], REVIEWS, "opinion")
     advice = str(error.value).partition("as in ")[2].rstrip(".")
     columns = eval(advice, {**globals(), "ColumnTransformer": ColumnTransformer})
@@ -420,10 +424,10 @@ def test_the_learners_decide_how_whole_numbers_are_read(values, learners, task):
     rows = counts[:, None] + np.random.default_rng(0).normal(size=(120, 2))
     assert compare(learners, rows, counts).explain().startswith(f"Predicting 'y' ({task}")
     other = Ridge() if values == 24 else GaussianNB()
-    with pytest.raises(bk.ArgumentError, match=r"take the target as .* with task="):
+    with pytest.raises(ArgumentError, match=r"take the target as .* with task="):
         compare([learners[0], other], rows, counts)
     # ten rows of ten values
-    with pytest.raises(bk.ArgumentError, match="is a classifier"):
+    with pytest.raises(ArgumentError, match="is a classifier"):
         compare([GaussianNB(), "max"], rows[:10], np.arange(10))
 
 
@@ -435,7 +439,7 @@ def test_a_seed_that_the_user_set_is_used():
     assert (first != second).any()
     assert any(note.startswith("You set the random_state of") for note in study.outcome.notes)
     # every fit is the one of scikit-learn with this seed
-    splits = bk.plan("kfold:3").materialise(N, Y)
+    splits = make_plan("kfold:3").materialise(N, Y)
     for fold in range(3):
         train, test = splits.train(0, fold), splits.test(0, fold)
         model = ExtraTreesClassifier(3, random_state=1).fit(X.iloc[train], Y.iloc[train])
@@ -469,19 +473,19 @@ WORDS = [
 
 @pytest.mark.parametrize(("word", "advice"), WORDS)
 def test_words_of_other_tools_get_the_word_that_works(word, advice):
-    with pytest.raises(bk.ArgumentError) as caught:
+    with pytest.raises(ArgumentError) as caught:
         bk.compare(MODELS, X, BINARY, **{word: 1})
     assert str(caught.value) == f"compare has no argument {word!r}: write {advice}."
 
 
 def test_several_words_get_one_sentence():
-    with pytest.raises(bk.ArgumentError) as caught:
+    with pytest.raises(ArgumentError) as caught:
         bk.compare(models=MODELS, X=X, y=Y)
     assert str(caught.value) == (
         "compare has no argument 'models' or 'X' or 'y': write learners=... and data=... and "
         "target=...."
     )
-    with pytest.raises(bk.ArgumentError, match="no argument 'zzz': its arguments are alpha, "):
+    with pytest.raises(ArgumentError, match="no argument 'zzz': its arguments are alpha, "):
         bk.compare(MODELS, X, Y, zzz=1)
 
 
@@ -491,12 +495,12 @@ def test_words_for_order_read_losses_and_choose_model():
         ("lower_is_better", "higher_is_better"), ("greater_is_better", "higher_is_better"),
         ("seed", "random_state"), ("p", "alpha"), ("corection", "correction"),
     ]:  # fmt: skip
-        with pytest.raises(bk.ArgumentError, match=re.escape(f"write {keyword}=....")):
+        with pytest.raises(ArgumentError, match=re.escape(f"write {keyword}=....")):
             bk.compare_scores(table, **{word: 0.1})
-    evals = bk.evals.example_evals("inspect-sums")
-    with pytest.raises(bk.ArgumentError, match="write random_state="):
+    evals = bestofk.evals.example_evals("inspect-sums")
+    with pytest.raises(ArgumentError, match="write random_state="):
         bk.compare_evals(evals, seed=1)
-    with pytest.raises(bk.ArgumentError, match="compare_evals has no argument 'zzz'"):
+    with pytest.raises(ArgumentError, match="compare_evals has no argument 'zzz'"):
         bk.compare_evals(evals, zzz=1)
 
 
@@ -505,7 +509,7 @@ def test_words_for_order_read_losses_and_choose_model():
     [
         (3, "cv"), ("2x3", "cv"), (StratifiedKFold(3), "cv"),
         (RepeatedStratifiedKFold(n_splits=2, n_repeats=2, random_state=0), "cv"),
-        (TimeSeriesSplit(3), "time"), (bk.plan("kfold:2"), "cv"),
+        (TimeSeriesSplit(3), "time"), (make_plan("kfold:2"), "cv"),
         (list(KFold(3).split(X)), "cv"), (KFold(3).split(X), "cv"),
     ],
 )  # fmt: skip
@@ -534,9 +538,9 @@ def test_metrics_in_every_form():
     ):  # fmt: skip
         assert compare(MODELS, X, BINARY, scoring=scoring).recommended == "bayes"
     for function, advice in ((roc_auc_score, "roc_auc"), (accuracy_score, "accuracy")):
-        with pytest.raises(bk.ArgumentError, match=f"use scoring='{advice}'"):
+        with pytest.raises(ArgumentError, match=f"use scoring='{advice}'"):
             compare(MODELS, X, BINARY, scoring=function)
-    with pytest.raises(bk.ArgumentError, match=r"scoring=bk\.metric\(my_accuracy, "):
+    with pytest.raises(ArgumentError, match=r"scoring=bk\.metric\(my_accuracy, "):
         compare(MODELS, X, BINARY, scoring=my_accuracy)
 
 
@@ -548,7 +552,7 @@ def test_a_metric_of_a_file(tmp_path, monkeypatch):
     )
     study = compare(MODELS, X, BINARY, scoring="./my_metrics.py:mine")
     assert study.scores.metric.higher_is_better
-    with pytest.raises(bk.ArgumentError, match=r"bk\.metric\(hits, higher_is_better=True\)"):
+    with pytest.raises(ArgumentError, match=r"bk\.metric\(hits, higher_is_better=True\)"):
         compare(MODELS, X, BINARY, scoring="./my_metrics.py:hits")
 
 
@@ -558,7 +562,7 @@ def test_impossible_metrics_are_refused_before_the_first_fit():
             raise AssertionError("fitted")
 
     never = {"a": Never(), "b": Never(max_depth=1)}
-    with pytest.raises(bk.ArgumentError, match=r"has no predict_proba.*CalibratedClassifierCV"):
+    with pytest.raises(ArgumentError, match=r"has no predict_proba.*CalibratedClassifierCV"):
         compare({**never, "c": "LinearSVC"}, X, BINARY, scoring="log-loss")
 
 

@@ -14,6 +14,7 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk.cli.app import bestofk
 from bestofk.papers.error_estimates import METHODS, broken_rules, estimate, study_estimators
+from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.intervals import normal
 
 X, Y = load_iris(return_X_y=True)
@@ -66,7 +67,7 @@ def test_repeated_cross_validation_is_the_mean_of_its_folds():
     x, y = X[50::3], Y[50::3]
     x, y = np.concatenate([x, X[:9]]), np.concatenate([y, Y[:9]])
     result = estimate(learner, x, y, methods=["repeated-cross-validation"], folds=5)
-    splits = list(bk.plan("10x5", random_state=0).materialise(len(y), y))
+    splits = list(make_plan("10x5", random_state=0).materialise(len(y), y))
     rates = [(learner.fit(x[a], y[a]).predict(x[b]) != y[b]).mean() for _, _, a, b in splits]
     assert (len(splits), len({len(b) for _, _, _, b in splits})) == (50, 2)
     assert result["repeated-cross-validation"].error == pytest.approx(np.mean(rates))
@@ -143,6 +144,6 @@ def test_the_full_bootstrap_tests_all_rows():
     result = estimate(learner, X[few], Y[few], methods=["full-bootstrap"], samples=4)
     y = Y[few]
     errors = []
-    for _, _, train, _ in bk.plan("bootstrap:4", random_state=0).materialise(len(y), y):
+    for _, _, train, _ in make_plan("bootstrap:4", random_state=0).materialise(len(y), y):
         errors.append((learner.fit(X[few][train], y[train]).predict(X[few]) != y).mean())
     assert result["full-bootstrap"].error == pytest.approx(np.mean(errors))

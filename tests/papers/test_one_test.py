@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+import bestofk.decide
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.papers import stats as paper_tests
 from bestofk.papers.one_test import run_test
+from bestofk.splits.design import Design
 from bestofk.stats import multiple
 
 DIMS = ("learner", "dataset", "run", "fold", "repetition")
@@ -40,10 +42,10 @@ def test_blocks_are_the_means_of_the_data_sets():
 
 def test_right_answers_of_one_test_set():
     wrong = np.random.default_rng(5).integers(0, 2, (3, 1, 1, 50, 1))
-    losses = bk.Scores(wrong, dims=DIMS, design=bk.Design(kind="test-set", folds=50))
+    losses = bk.Scores(wrong, dims=DIMS, design=Design(kind="test-set", folds=50))
     expected = multiple.cochran_q(1 - wrong[:, 0, 0, :, 0])
     assert run_test(losses, "cochran-q").result.statistic == expected.statistic
-    graded = bk.Scores(wrong / 3, dims=DIMS, design=bk.Design(kind="test-set", folds=50))
+    graded = bk.Scores(wrong / 3, dims=DIMS, design=Design(kind="test-set", folds=50))
     with pytest.raises(DesignError, match="0 or 1 per instance"):
         run_test(graded, "cochran-q")
 
@@ -73,23 +75,23 @@ def test_reports_are_strict_json():
 
 def test_arrays_of_five_axes_are_data_sets_with_repetitions():
     values = drawn(3, 10, 1, 5, 2)
-    decision = bk.decide.multitest(values)
+    decision = bestofk.decide.multitest(values)
     assert decision.test == "skew-corrected-t"
     assert "5-fold cross-validation, 2 repetitions of each" in decision.explain()
     np.testing.assert_allclose(list(decision.means.values()), values.mean(axis=(1, 2, 3, 4)))
-    single = bk.decide.multitest(values[:, :1])
+    single = bestofk.decide.multitest(values[:, :1])
     assert single.test == "corrected-repeated-kfold-t"
     with pytest.raises(ArgumentError, match="must have the axes"):
-        bk.decide.multitest(values[..., 0])
+        bestofk.decide.multitest(values[..., 0])
 
 
 def test_two_folds_are_a_cross_validation_and_one_is_none():
-    assert bk.decide.multitest(drawn(3, 1, 5, 2, 2)).test == "5x2cv-f"
-    assert bk.decide.multitest(drawn(3, 5, 2)).test == "5x2cv-f"
-    assert bk.decide.multitest(drawn(3, 2)).test == "corrected-repeated-kfold-t"
+    assert bestofk.decide.multitest(drawn(3, 1, 5, 2, 2)).test == "5x2cv-f"
+    assert bestofk.decide.multitest(drawn(3, 5, 2)).test == "5x2cv-f"
+    assert bestofk.decide.multitest(drawn(3, 2)).test == "corrected-repeated-kfold-t"
     for shape in ((3, 1), (3, 1, 1), (3, 1, 1, 1, 2)):
         with pytest.raises(DesignError, match="nothing to test"):
-            bk.decide.multitest(drawn(*shape))
+            bestofk.decide.multitest(drawn(*shape))
 
 
 def test_uncalibrated_degrees_of_freedom_are_cautioned_about():

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import bestofk as bk
-from bestofk import ArgumentError
+from bestofk._base.errors import ArgumentError
 from bestofk.release.gate import accept, gate, start
 from bestofk.release.rehearsal import rehearse
 from bestofk.testing import assert_not_worse

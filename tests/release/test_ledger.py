@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from bestofk import ArgumentError, StoreError
+from bestofk._base.errors import ArgumentError, StoreError
 from bestofk.release import ledger as ledgers
 from bestofk.release.gate import accept, gate, start
 from bestofk.release.ledger import _hash, packed, read_ledger, unpacked

@@ -130,7 +130,9 @@ def test_assumptions_about_data_sets():
 def test_a_test_without_an_entry_gets_no_assumption_of_another():
     def by_sign(a, b, alternative="two-sided"):
         one_axis = (*a.shape[:-2], -1)
-        return bk.pairwise.sign(a.reshape(one_axis), b.reshape(one_axis), alternative=alternative)
+        return bk.stats.pairwise.sign(
+            a.reshape(one_axis), b.reshape(one_axis), alternative=alternative
+        )
 
     order = two(test=by_sign)
     claims = [one.claim for one in assumptions_of(order)]

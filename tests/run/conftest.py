@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import bestofk as bk
 from bestofk.run.live import Live
 from bestofk.run.metrics import as_loss
 from bestofk.run.store.store import open_store
+from bestofk.splits.plans import plan as make_plan
 
 PASSWORD = "p@ss:w/ord%7"
 
@@ -168,7 +168,7 @@ def live(request):
         read_data(X, np.repeat([0, 1], 15), name="data, with 'comma'"),
         read_data(X[:20], np.tile(["u", "v"], 10), name='<script>"'),
     )
-    plan = bk.plan(request.param, random_state=5)
+    plan = make_plan(request.param, random_state=5)
     depths = (None, 1, 2, None)
     return Live.of(
         {

@@ -18,12 +18,12 @@ with contextlib.suppress(ModuleNotFoundError):
     # Windows has no such module
     import resource
 
-import bestofk as bk
 from bestofk.data import read_data
 from bestofk.run import pool
 from bestofk.run.inputs import named_estimators
 from bestofk.run.live import Live
 from bestofk.run.metrics import as_loss
+from bestofk.splits.plans import plan as make_plan
 
 POSIX_SIGNALS = hasattr(pool.signal, "alarm")
 """Whether bestofk sees the signals of POSIX; a simulated Windows hides them."""
@@ -34,7 +34,7 @@ def make_live(learners, datasets, plan="kfold:3", *, loss=None, random_state=7, 
     made = [read_data(X, y, name=name) for name, (X, y) in datasets.items()]
     classes = made[0].classes if made[0].task == "classification" else None
     default = "squared" if classes is None else "zero-one"
-    splits = [bk.plan(plan, random_state=random_state).materialise(one.n, one.y) for one in made]
+    splits = [make_plan(plan, random_state=random_state).materialise(one.n, one.y) for one in made]
     metrics = [as_loss(loss or default, classes=classes)]
     named = named_estimators(learners)
     return Live.of(named, made, splits, metrics, random_state=random_state, **options)

@@ -10,6 +10,7 @@ from threadpoolctl import threadpool_limits
 import bestofk as bk
 from bestofk.data.reading import read_data
 from bestofk.run.cells import FAILURE_KINDS
+from bestofk.splits.plans import plan as make_plan
 
 FEW = 12
 """So many need what no data set of plain numbers has: several targets, counts, thresholds."""
@@ -44,7 +45,7 @@ def test_every_estimator_of_scikit_learn_runs_or_fails_with_a_reason(task):
         assert failure.reason
         assert "\n" not in failure.reason
     # those that fail do so by themselves: what they need, this data set does not have
-    _, _, train, test = next(iter(bk.plan("kfold:2", random_state=0).splits(X, y)))
+    _, _, train, test = next(iter(make_plan("kfold:2", random_state=0).splits(X, y)))
     for name in failed:
         with pytest.raises(Exception), warnings.catch_warnings(), threadpool_limits(limits=1):  # noqa: B017, PT012
             warnings.simplefilter("ignore")

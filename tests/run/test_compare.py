@@ -12,6 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, BestOfKError, TableError, UnknownNameError
 from bestofk.cli import main
+from bestofk.splits.plans import plan as make_plan
 
 IRIS = load_iris()
 QUICK = {"cv": "kfold:3", "progress": False, "execution": bk.Execution(engine="serial")}
@@ -37,7 +38,7 @@ def test_losses_are_those_of_scikit_learn_on_the_same_splits():
         execution=bk.Execution(engine="serial"),
     )
     assert study.scores.values.shape == (2, 1, 2, 4, 1)
-    for run, fold, train, test in bk.plan("2x4", random_state=5).splits(X, y):
+    for run, fold, train, test in make_plan("2x4", random_state=5).splits(X, y):
         wrong = GaussianNB().fit(X[train], y[train]).predict(X[test]) != y[test]
         assert study.scores.values[0, 0, run, fold, 0] == wrong.sum() / len(test)
 
@@ -141,7 +142,7 @@ def test_one_split_is_tested_by_its_instances():
     )
     assert study.decision.test == "mcnemar"
     assert study.recommended == "nb"
-    (_, _, train, test) = next(bk.plan("holdout:0.5").splits(X, y))
+    (_, _, train, test) = next(make_plan("holdout:0.5").splits(X, y))
     wrong = GaussianNB().fit(X[train], y[train]).predict(X[test]) != y[test]
     np.testing.assert_array_equal(study.scores.values[1, 0, 0, :, 0], wrong)
     built_in = bk.compare(
@@ -312,7 +313,7 @@ def test_command_line_on_a_file(tmp_path, capsys):
 
 def test_splits_are_those_of_the_plan():
     X, y = IRIS.data, IRIS.target
-    given = bk.plan("kfold:3", random_state=9)
+    given = make_plan("kfold:3", random_state=9)
     by_plan = bk.compare(
         ["max", "nmc"], X, y, cv=given, progress=False, execution=bk.Execution(engine="serial")
     )

@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
+from bestofk.splits.plans import plan as make_plan
 
 QUICK = {"progress": False, "execution": bk.Execution(engine="serial")}
 
@@ -101,7 +102,7 @@ def test_losses_outlive_a_decision_that_is_no_longer_possible():
     )
     assert "the control, broken, is among those that failed" in control.headline
     # one of ten fits fails, which is tolerated, and with it a run of the five
-    wanted = {(run, fold): train for run, fold, train, _ in bk.plan("5x2").splits(X, y)}
+    wanted = {(run, fold): train for run, fold, train, _ in make_plan("5x2").splits(X, y)}
     spoiled = bk.compare(
         {"max": "max", "nb": FailsWithin(rows=[X[r, 0] for r in wanted[2, 0]])},
         X,
@@ -125,7 +126,7 @@ def test_random_state_reaches_the_decision():
             ["max", "nmc", "nn"],
             X,
             y,
-            cv=bk.plan("3x4", random_state=1),
+            cv=make_plan("3x4", random_state=1),
             test="correlated-t",
             random_state=seed,
             **QUICK,

@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, UnknownNameError
 
 SERIAL = bk.Execution(engine="serial")
 QUICK = {"cv": "kfold:3", "progress": False, "execution": SERIAL}
@@ -87,9 +88,9 @@ def test_raw_rows(study, name):
     strange["visits"] = np.nan
     strange["since"] = pd.NaT
     assert len(model.predict(strange)) == 12
-    with pytest.raises(bk.ArgumentError, match=r"lacks 2 columns .*: 'age' and 'city'"):
+    with pytest.raises(ArgumentError, match=r"lacks 2 columns .*: 'age' and 'city'"):
         model.predict(rows.drop(columns=["age", "city"]))
-    with pytest.raises(bk.ArgumentError, match=r"'age' must hold numbers.*'old'"):
+    with pytest.raises(ArgumentError, match=r"'age' must hold numbers.*'old'"):
         model.predict(rows.assign(age="old"))
 
 
@@ -146,25 +147,25 @@ def test_a_study_from_a_store(tmp_path):
     learners = {"bayes": GaussianNB(), "forest": RandomForestClassifier(n_estimators=3)}
     run = bk.compare(learners, rows, y, store=other, **QUICK)
     opened = bk.open_study(other)
-    with pytest.raises(bk.ArgumentError, match=r"fit_recommended\('forest', data, target\)"):
+    with pytest.raises(ArgumentError, match=r"fit_recommended\('forest', data, target\)"):
         opened.fit_recommended("forest")
-    with pytest.raises(bk.ArgumentError, match=r"estimator=\.\.\."):
+    with pytest.raises(ArgumentError, match=r"estimator=\.\.\."):
         opened.fit_recommended("forest", rows, y)
-    with pytest.raises(bk.ArgumentError, match="does not hold the rows"):
+    with pytest.raises(ArgumentError, match="does not hold the rows"):
         opened.fit_recommended("forest", rows[1:], y[1:], estimator=learners["forest"])
-    with pytest.raises(bk.ArgumentError, match="is not the 'forest'"):
+    with pytest.raises(ArgumentError, match="is not the 'forest'"):
         opened.fit_recommended("forest", rows, y, estimator=GaussianNB())
     again = opened.fit_recommended("forest", rows, y, estimator=learners["forest"])
     np.testing.assert_array_equal(
         again.predict_proba(rows), run.fit_recommended("forest").predict_proba(rows)
     )
-    with pytest.raises(bk.UnknownNameError, match="no learner 'wood'"):
+    with pytest.raises(UnknownNameError, match="no learner 'wood'"):
         run.fit_recommended("wood")
 
 
 def test_several_data_sets_need_a_name():
     study = bk.compare(["max", "nmc"], ["iris", "wine"], **{**QUICK, "cv": "kfold:2"})
-    with pytest.raises(bk.ArgumentError, match="data='iris'"):
+    with pytest.raises(ArgumentError, match="data='iris'"):
         study.fit_recommended("nmc")
     assert study.fit_recommended("nmc", "wine").n_features_in_ == 13
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-import bestofk as bk
+from bestofk._base.errors import ArgumentError
 from bestofk.run.engine import Execution
 
 
@@ -35,5 +35,5 @@ def test_the_runner_has_what_was_asked():
     ],
 )
 def test_what_is_refused(given, words):
-    with pytest.raises(bk.ArgumentError, match=re.escape(words)):
+    with pytest.raises(ArgumentError, match=re.escape(words)):
         Execution(**given)

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import bestofk as bk
+from bestofk.learners.registry import learner as make_learner
 from bestofk.run.fit import (
     Evaluator,
     may_write,
@@ -146,7 +147,7 @@ def test_whole_plans_equal_fits_one_by_one(learner, plan, monkeypatch):
         {learner: learner, "other": DummyClassifier()}, {"d": THREE}, plan, keep_predictions=True
     )
     labels = {at: cell.loss for at, cell in cells(live).items() if at[0] == learner}
-    model = bk.learner(learner)
+    model = make_learner(learner)
     X, y = (np.asarray(part) for part in THREE)
     for (_, _, run, fold, _), loss in labels.items():
         train = live.splits[0].train(run, fold)

@@ -12,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, TableError
 from bestofk.run.one_test_set import (
     MAX_UNITS,
     HeldOutRows,
@@ -150,7 +151,7 @@ def test_constant_scores_and_one_class():
     decision = bk.compare_predictions(y, scores, scoring="roc_auc")
     assert decision.decision.means["constant"] == 0.5
     assert decision.recommended == "good"
-    with pytest.raises(bk.ArgumentError, match="at least 2 rows of each class"):
+    with pytest.raises(ArgumentError, match="at least 2 rows of each class"):
         bk.compare_predictions([0] * 39 + [1], scores, scoring="roc_auc")
 
 
@@ -170,7 +171,7 @@ def test_fitted_models():
     assert decision.test == "delong"
     frame = X[test].assign(where=y[test])
     assert bk.compare_fitted(models, frame, "where").test == "mcnemar"
-    with pytest.raises(bk.ArgumentError, match="new is not fitted"):
+    with pytest.raises(ArgumentError, match="new is not fitted"):
         bk.compare_fitted({"new": GaussianNB(), **models}, X[test], y[test])
     z = X.a.to_numpy()
     numbers = [LinearRegression().fit(X[train], z[train]), DummyRegressor().fit(X[train], z[train])]
@@ -203,7 +204,7 @@ def test_any_metric_on_one_split(scoring):
 
 def test_true_values_never_compete(tmp_path):
     for name in ("y_true", "label", "Target", "ground truth", "actual"):
-        with pytest.raises(bk.TableError, match="--truth"):
+        with pytest.raises(TableError, match="--truth"):
             bk.compare_scores(pd.DataFrame({name: [0, 1] * 9, "a": [0, 1] * 9, "b": [1, 1] * 9}))
 
 
@@ -232,11 +233,11 @@ def test_folds_of_predictions_keep_groups_whole(answers):
     frame["fold"] = np.arange(150) // 30
     decision = bk.compare_predictions("y", frame, folds="fold", groups=np.arange(150) // 3)
     assert decision.decision.problem.design.groups == 50
-    with pytest.raises(bk.ArgumentError, match="No group may train and test in one split"):
+    with pytest.raises(ArgumentError, match="No group may train and test in one split"):
         bk.compare_predictions("y", frame, folds="fold", groups=np.arange(150) // 4)
-    with pytest.raises(bk.ArgumentError, match=r"a column 'fold', .* pass folds='fold'\.$"):
+    with pytest.raises(ArgumentError, match=r"a column 'fold', .* pass folds='fold'\.$"):
         bk.compare_predictions("y", frame)
-    with pytest.raises(bk.ArgumentError, match="folds must name at least 2 folds"):
+    with pytest.raises(ArgumentError, match="folds must name at least 2 folds"):
         bk.compare_predictions("y", frame.drop(columns="fold"), folds=np.ones(150))
-    with pytest.raises(bk.ArgumentError, match="one value for each of the 150 rows"):
+    with pytest.raises(ArgumentError, match="one value for each of the 150 rows"):
         bk.compare_predictions("y", frame.drop(columns="fold"), folds=[1, 2])

@@ -12,6 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, StoreError, UnknownNameError
 from bestofk.cli import main
 from bestofk.decide import Settings
 from bestofk.report.write_report import render_report
@@ -222,7 +223,7 @@ def test_the_last_of_two_decisions_is_kept_and_both_can_be_had(tmp_path):
     assert bk.open_study(store, decision=2).explain() == second.explain()
     assert bk.open_study(store, decision=-1).settings == second.settings
     for wrong in (0, 3, -3, True, "first"):
-        with pytest.raises(bk.ArgumentError, match="decision must be"):
+        with pytest.raises(ArgumentError, match="decision must be"):
             bk.open_study(store, decision=wrong)
     # the same decision again is the last one, and stands there once
     bk.compare(**on_iris(), store=store, **QUICK)
@@ -248,11 +249,11 @@ def test_options_are_changed_one_by_one_without_fits(tmp_path):
     assert bk.open_study(store, family="all").settings.control is None
     assert bk.open_study(store, prefer=None).decision.preference.kind == "none"
     assert bk.open_study(store, decision=Settings()).settings == Settings()
-    with pytest.raises(bk.UnknownNameError, match="did you mean 'alpha'"):
+    with pytest.raises(UnknownNameError, match="did you mean 'alpha'"):
         bk.open_study(store, alfa=0.1)
-    with pytest.raises(bk.ArgumentError, match="alpha must be"):
+    with pytest.raises(ArgumentError, match="alpha must be"):
         bk.open_study(store, alpha=2)
-    with pytest.raises(bk.ArgumentError, match="'who', which is not one of"):
+    with pytest.raises(ArgumentError, match="'who', which is not one of"):
         bk.open_study(store, prefer=["who"])
     assert store.read_bytes() == before
 
@@ -260,7 +261,7 @@ def test_options_are_changed_one_by_one_without_fits(tmp_path):
 def test_a_test_of_the_users_own_is_asked_for_again(tmp_path):
     store = tmp_path / "study.db"
     study = bk.compare(**on_iris(test=sign_of_means), store=store, **QUICK)
-    with pytest.raises(bk.ArgumentError, match=r"sign_of_means, a test of yours.*with test="):
+    with pytest.raises(ArgumentError, match=r"sign_of_means, a test of yours.*with test="):
         bk.open_study(store)
     again = bk.open_study(store, test=sign_of_means)
     assert again.explain() == study.explain()
@@ -284,7 +285,7 @@ def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):
         held = text.replace('"procedure":"best"', '"procedure":"tournament"')
         database.execute(f"update {name} set specification = ?", (held,))
     database.close()
-    with pytest.raises(bk.UnknownNameError, match="tournament"):
+    with pytest.raises(UnknownNameError, match="tournament"):
         bk.open_study(store)
     assert bk.open_study(store, decision=Settings()).recommended
     assert main(["show", str(store)]) == 0
@@ -293,14 +294,14 @@ def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):
 
 def test_which_study(tmp_path):
     store = tmp_path / "study.db"
-    with open_store(store) as opened, pytest.raises(bk.StoreError, match="has no studies"):
+    with open_store(store) as opened, pytest.raises(StoreError, match="has no studies"):
         bk.open_study(opened)
     bk.compare(**on_iris(), store=store, **QUICK)
     bk.compare(**on_iris(cv="5x2"), store=store, **QUICK)
-    with pytest.raises(bk.ArgumentError, match=r"holds 2 studies: give number=.*one of 1, 2"):
+    with pytest.raises(ArgumentError, match=r"holds 2 studies: give number=.*one of 1, 2"):
         bk.open_study(store)
     assert bk.open_study(store, 2).outcome.plan == "5x2"
-    with pytest.raises(bk.UnknownNameError, match="study '9'"):
+    with pytest.raises(UnknownNameError, match="study '9'"):
         bk.open_study(store, 9)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import bestofk as bk
 import time_limits
+from bestofk.learners.registry import learner as make_learner
 from bestofk.run import fit as whole_plans
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engine import Engine
@@ -121,7 +122,7 @@ class WholePlan:
 # seconds of one fit, of a whole plan, and what they must come to with a limit of 1 s
 @pytest.mark.parametrize(("each", "at_once", "kind"), [(3.0, 0.0, "timeout"), (0.0, 600.0, None)])
 def test_with_a_limit_each_fit_is_made_and_timed_on_its_own(monkeypatch, each, at_once, kind):
-    made = bk.learner("nmc")
+    made = make_learner("nmc")
     live = strange.make_live({"nmc": "nmc", "max": "max"}, {"d": (X, Y)}, "2x2")
     expected = {
         at: cell.loss

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk import intervals
 from bestofk._base.errors import ArgumentError, BestOfKWarning
+from bestofk.stats import intervals
 
 TWO_SIDED = (intervals.normal, intervals.wilson, intervals.clopper_pearson)
 

@@ -5,6 +5,7 @@ from exact_tables import DIMS, NAMES, exactly, folds, instances, sets
 
 import bestofk as bk
 from bestofk.decide.preference import MeasuredCosts
+from bestofk.splits.design import Design
 from bestofk.stats.adjust import CORRECTIONS
 
 FIRST_LOSES = (0.30, 0.20, 0.21)
@@ -352,7 +353,7 @@ def designs():
         bk.compare_scores(folds(FIRST_LOSES, runs=5, folds=2), test="5x2cv-t"),
     )
     for kind in ("resample", "bootstrap"):
-        design = bk.Design(kind=kind, folds=30, n_train=(90,), n_test=(10,))
+        design = Design(kind=kind, folds=30, n_train=(90,), n_test=(10,))
         yield (
             f"a design of kind {kind}",
             bk.compare_scores(folds(FIRST_LOSES, runs=1, folds=30, design=design)),

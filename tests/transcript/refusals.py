@@ -4,6 +4,7 @@ import numpy as np
 from exact_tables import NAMES, folds, instances, sets
 
 import bestofk as bk
+from bestofk.splits.design import Design
 
 TABLE = folds((0.3, 0.2, 0.21))
 MEANS = sets((0.3, 0.2, 0.21))
@@ -58,7 +59,7 @@ def refused():
     yield (
         "unknown sizes",
         lambda: bk.compare_scores(
-            folds((0.3, 0.2), runs=1, design=bk.Design(kind="resample", folds=10))
+            folds((0.3, 0.2), runs=1, design=Design(kind="resample", folds=10))
         ),
     )
     values = MEANS.values[:, :, 0, 0, 0].copy()

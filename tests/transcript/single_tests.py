@@ -5,6 +5,7 @@ from exact_tables import DIMS, NAMES, around, exactly, folds, instances, sets
 
 import bestofk as bk
 from bestofk.papers.one_test import run_test
+from bestofk.splits.design import Design
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -23,14 +24,14 @@ def tables(means, count):
         "repeated-kfold": folds(means),
         "kfold": folds(means, runs=1),
         "resample": folds(
-            means, runs=1, folds=30, design=bk.Design(kind="resample", folds=30, **splits)
+            means, runs=1, folds=30, design=Design(kind="resample", folds=30, **splits)
         ),
         "test-set": instances(wrong),
         **{
-            kind: folds(means, runs=1, folds=60, design=bk.Design(kind=kind, folds=60))
+            kind: folds(means, runs=1, folds=60, design=Design(kind=kind, folds=60))
             for kind in ("test-set-auc", "test-set-metric")
         },
-        "time": folds(means, runs=1, folds=40, design=bk.Design(kind="time", folds=40)),
+        "time": folds(means, runs=1, folds=40, design=Design(kind="time", folds=40)),
         "datasets": sets(means),
         "dataset-folds": bk.Scores(
             around(means, (12, 1, 3, 1), 0.01, 1),
@@ -39,8 +40,8 @@ def tables(means, count):
             loss_name="zero-one",
         ),
         "nested": parted(means, 100, runs=10, folds=5),
-        "seeds": folds(means, runs=1, folds=5, design=bk.Design(kind="seeds", folds=5)),
-        "loo": folds(means, runs=1, folds=40, design=bk.Design(kind="loo", folds=40)),
+        "seeds": folds(means, runs=1, folds=5, design=Design(kind="seeds", folds=5)),
+        "loo": folds(means, runs=1, folds=40, design=Design(kind="loo", folds=40)),
         "repetitions": bk.Scores(repeated, learners=NAMES[:count], loss_name="zero-one"),
     }
 
@@ -52,7 +53,7 @@ def parted(means, nested_runs, *, runs, folds):
         dims=DIMS,
         learners=NAMES[: len(means)],
         loss_name="zero-one",
-        design=bk.Design(kind="cv", runs=runs, folds=folds, nested_runs=nested_runs),
+        design=Design(kind="cv", runs=runs, folds=folds, nested_runs=nested_runs),
         subset_values=around(means, (1, nested_runs, 2, 1), 0.02, 2),
     )
 

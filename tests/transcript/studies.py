@@ -13,6 +13,7 @@ from bestofk.run.compare import budget_words
 from bestofk.run.runner import interruption_message
 from bestofk.run.store.database import cells
 from bestofk.run.store.store import open_store
+from bestofk.splits.plans import plan as make_plan
 
 QUICK = {"progress": False, "execution": bk.Execution(engine="serial")}
 
@@ -48,7 +49,7 @@ class Unlucky(GaussianNB):
 def failing_in(folds, plan="4x5"):
     """A learner that fails in these (run, fold) alone."""
     X, y = rows()
-    wanted = {(run, fold): test for run, fold, _, test in bk.plan(plan).splits(X, y)}
+    wanted = {(run, fold): test for run, fold, _, test in make_plan(plan).splits(X, y)}
     return FailsIn(marks=[X[wanted[place], 0].tolist() for place in folds])
 
 

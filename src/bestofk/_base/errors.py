@@ -93,15 +93,19 @@ class BestOfKError(_Message, Exception):
     """
 
 
-class ArgumentError(BestOfKError, ValueError):
+class InputError(BestOfKError):
+    """The call or its input must change; the command line exits with code 2."""
+
+
+class ArgumentError(InputError, ValueError):
     """An argument has a value that the function does not accept."""
 
 
-class DesignError(BestOfKError, ValueError):
+class DesignError(InputError, ValueError):
     """A test does not cover the design of the losses."""
 
 
-class UnknownNameError(BestOfKError, LookupError):
+class UnknownNameError(InputError, LookupError):
     """A name is not in a registry; the message suggests similar names."""
 
     def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
@@ -135,23 +139,23 @@ class UnknownNameError(BestOfKError, LookupError):
         return type(self), (self.kind, self.name, self.known, self.where)
 
 
-class TableError(BestOfKError, ValueError):
+class TableError(InputError, ValueError):
     """A file cannot be parsed; the message names the row and the column."""
 
 
 class RunError(BestOfKError):
-    """A run failed."""
+    """A run failed and may work later; the command line exits with code 4."""
 
 
 class Interrupted(KeyboardInterrupt):
     """The user interrupted a run; the message says what is stored and how to resume."""
 
 
-class StoreError(BestOfKError):
+class StoreError(RunError):
     """A store is damaged, foreign, or cannot be read or written."""
 
 
-class MissingExtraError(BestOfKError, ImportError):
+class MissingExtraError(InputError, ImportError):
     """An optional dependency is not installed."""
 
     def __init__(self, what: str, extra: str) -> None:

@@ -19,7 +19,6 @@ from bestofk._base.errors import (
     BestOfKError,
     Interrupted,
     RunError,
-    StoreError,
     UnknownNameError,
 )
 from bestofk._base.synonyms import meant
@@ -255,7 +254,7 @@ def _run(arguments: list[str] | None) -> int:
         return EXIT_WRONG_CALL
     except BestOfKError as error:
         complain(_advised(error, command))
-        return EXIT_FAILED if isinstance(error, RunError | StoreError) else EXIT_WRONG_CALL
+        return EXIT_FAILED if isinstance(error, RunError) else EXIT_WRONG_CALL
     except (KeyboardInterrupt, click.Abort) as error:
         # click wraps the exception that interrupted it, before 8.1.4 only as its context.
         wrapped = error.__context__ if isinstance(error, click.Abort) else None

@@ -13,7 +13,6 @@ from math import comb, factorial
 import numpy as np
 import numpy.typing as npt
 
-from bestofk import intervals
 from bestofk._base.checks import Floats, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.papers.comparison import (
@@ -26,6 +25,7 @@ from bestofk.papers.comparison import (
 )
 from bestofk.papers.printed_figures import printed_figures, printed_table
 from bestofk.papers.stats.estimates import WEIGHT_APPARENT, WEIGHT_LEFT_OUT
+from bestofk.stats import intervals
 
 Bits = npt.NDArray[np.bool_]
 

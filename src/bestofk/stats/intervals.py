@@ -177,7 +177,7 @@ def normal(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
 
     Examples
     --------
-    >>> from bestofk import intervals
+    >>> from bestofk.stats import intervals
     >>> r = intervals.normal(12, 40)
     >>> round(r.low, 4), round(r.high, 4)
     (0.158, 0.442)
@@ -226,7 +226,7 @@ def wilson(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
 
     Examples
     --------
-    >>> from bestofk import intervals
+    >>> from bestofk.stats import intervals
     >>> r = intervals.wilson(0, 10)
     >>> r.low, round(r.high, 4)
     (0.0, 0.2775)
@@ -278,7 +278,7 @@ def clopper_pearson(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
 
     Examples
     --------
-    >>> from bestofk import intervals
+    >>> from bestofk.stats import intervals
     >>> r = intervals.clopper_pearson(3, 20)
     >>> round(r.low, 4), round(r.high, 4)
     (0.0321, 0.3789)
@@ -331,7 +331,7 @@ def test_set_bound(
 
     Examples
     --------
-    >>> from bestofk import intervals
+    >>> from bestofk.stats import intervals
     >>> round(intervals.test_set_bound(0, 100, 0.05).high, 6)
     0.029513
     """

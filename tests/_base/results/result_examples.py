@@ -13,8 +13,11 @@ import numpy as np
 import pandas as pd
 
 import bestofk as bk
-from bestofk import decide as ordering, intervals, papers
+import bestofk.decide
+import bestofk.evals
+from bestofk import decide as ordering, papers
 from bestofk._base.results import Presented
+from bestofk.decide.stopping.items import settle_items
 from bestofk.papers import lab, stats as paper_tests
 from bestofk.papers.decide.interval_table import IntervalTable, run_interval_test
 from bestofk.papers.error_estimates import estimate, study_estimators
@@ -22,7 +25,7 @@ from bestofk.papers.one_test import run_test
 from bestofk.papers.stats import estimates
 from bestofk.papers.stats.interval_tests import interval_test
 from bestofk.release.rehearsal import rehearse
-from bestofk.stats import multiple, pairwise
+from bestofk.stats import intervals, multiple, pairwise
 
 NAMES = ("tree", "forest", "bayes", "net")
 
@@ -116,7 +119,7 @@ def sliced():
     rows = [(name, item, item % 3, int(rng.random() < share))
             for item in range(90) for name, share in (("a", 0.9), ("b", 0.4))]  # fmt: skip
     frame = pd.DataFrame(rows, columns=["model", "item", "part", "accuracy"])
-    return bk.decide.order_by(frame, "part")
+    return bestofk.decide.order_by(frame, "part")
 
 
 def _stopped() -> Any:
@@ -194,14 +197,14 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "order": decision,
     "compare_evals": lambda: bk.compare_evals(
-        bk.evals.example_evals("inspect-sums"), prefer="tokens", margin=0.1
+        bestofk.evals.example_evals("inspect-sums"), prefer="tokens", margin=0.1
     ),
     "a judge": lambda: _judged().outcome.judge,
     "order without a preference": lambda: bk.compare_scores(table(n=10)),
     "order along the preference": lambda: bk.compare_scores(
         scores(), prefer=list(NAMES), family="preference"
     ),
-    "order_many": lambda: bk.decide.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
+    "order_many": lambda: bestofk.decide.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
     "most wins": lambda: bk.compare_scores(table(n=10), procedure="most-wins"),
     "evidence": lambda: decision().decision.evidence,
     "slices": sliced,
@@ -222,7 +225,7 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "race": lambda: _stopped().outcome.race,
     "raced learner": lambda: _stopped().outcome.race.learners[0],
-    "settled items": lambda: bk.settle_items(
+    "settled items": lambda: settle_items(
         (np.random.default_rng(0).random((3, 200)) < [[0.9], [0.1], [0.8]]).astype(float),
         planned=400,
         names=NAMES[:3],

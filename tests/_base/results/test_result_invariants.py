@@ -15,6 +15,7 @@ import pytest
 from result_examples import MADE, held_in
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError
 from bestofk._base.results import Presented
 
 NO_RESULTS = {
@@ -129,9 +130,7 @@ def test_a_decided_level_may_be_named_and_no_other(examples):
         value = examples[name]
         decided = value.alpha
         assert value.explain(alpha=decided) == value.explain()
-        with pytest.raises(
-            bk.ArgumentError, match=r"the level at which this was decided; got 0\.2"
-        ):
+        with pytest.raises(ArgumentError, match=r"the level at which this was decided; got 0\.2"):
             value.explain(alpha=0.2)
 
 

@@ -8,7 +8,9 @@ from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 import bestofk as bk
+from bestofk._base.errors import DesignError, UnknownNameError
 from bestofk.decide.statements.power import about, short
+from bestofk.splits.design import Design
 
 
 def one(plan):
@@ -20,7 +22,7 @@ def folds(K=3, runs=10, k=10, gap=0.02, seed=0, rows=300):
     rng = np.random.default_rng(seed)
     values = rng.normal(0.2, 0.05, (1, runs, k)) + rng.normal(0.0, 0.04, (K, runs, k))
     values += gap * np.arange(K)[:, None, None]
-    design = bk.Design(kind="cv", runs=runs, folds=k, n_train=rows - rows // k, n_test=rows // k)
+    design = Design(kind="cv", runs=runs, folds=k, n_train=rows - rows // k, n_test=rows // k)
     return bk.Scores(values, learners=["nn", "c4.5", "nmc", "svm", "nb"][:K], design=design)
 
 
@@ -164,13 +166,13 @@ def test_observed_losses_give_what_their_spread_gives():
 def test_the_standard_error_is_that_of_the_test():
     losses = folds(K=2)
     a, b = losses.values[:, 0, :, :, 0]
-    result = bk.pairwise.corrected_repeated_kfold_t(a, b, widened=WIDENED)
+    result = bk.stats.pairwise.corrected_repeated_kfold_t(a, b, widened=WIDENED)
     assert one(bk.sample_size(losses)).standard_error == pytest.approx(result.standard_error)
 
 
 def test_random_splits():
     rng = np.random.default_rng(3)
-    design = bk.Design(kind="resample", folds=30, n_train=270, n_test=30)
+    design = Design(kind="resample", folds=30, n_train=270, n_test=30)
     losses = bk.Scores(rng.normal(0.2, 0.05, (2, 30)), design=design)
     plan = bk.sample_size(losses)
     assert plan.unit == "splits"
@@ -230,7 +232,7 @@ def test_a_test_that_thinks_runs_independent_gets_no_advice_on_runs():
 
 
 def test_tests_without_a_known_power_are_refused_by_name():
-    with pytest.raises(bk.DesignError, match="does not know the power of test 'sign'"):
+    with pytest.raises(DesignError, match="does not know the power of test 'sign'"):
         bk.sample_size(data_sets(), test="sign")
 
 
@@ -292,13 +294,13 @@ def test_families():
     assert prefer.level == pytest.approx(0.01)
     assert "one-sided, at level 0.005" in prefer.explain()
     assert bk.sample_size(losses, correction="none").level == pytest.approx(0.05)
-    with pytest.raises(bk.UnknownNameError, match="no learner 'x'"):
+    with pytest.raises(UnknownNameError, match="no learner 'x'"):
         bk.sample_size(losses, family="control", control="x")
 
 
 def test_unknown_learners_are_named():
     plan = bk.sample_size(folds())
-    with pytest.raises(bk.UnknownNameError, match="in this plan 'svm'"):
+    with pytest.raises(UnknownNameError, match="in this plan 'svm'"):
         plan.pair("nn", "svm")
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import bestofk as bk
 from bestofk._base.errors import ArgumentError
+from bestofk.decide.stopping.items import settle_items
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -34,7 +34,7 @@ def test_without_risk_all_items_recommend_the_same_whatever_comes(errors):
     rng = np.random.default_rng(5)
     for seed in range(6):
         losses = items(seed, errors)
-        found = bk.settle_items(losses, planned=400, names=NAMES, prefer="listed", risk=0.0)
+        found = settle_items(losses, planned=400, names=NAMES, prefer="listed", risk=0.0)
         assert found.settled
         assert found.recommended == NAMES[by_all(losses)]
         # what was not needed turns about
@@ -49,7 +49,7 @@ def test_with_a_risk_much_is_saved_and_the_same_is_recommended():
     saved = []
     for seed in range(30):
         losses = items(seed, (0.45, 0.15, 0.4, 0.42), n=600)
-        found = bk.settle_items(losses, planned=600, names=NAMES, prefer="listed")
+        found = settle_items(losses, planned=600, names=NAMES, prefer="listed")
         saved.append(found.saved)
         assert found.recommended == NAMES[by_all(losses)]
     assert np.mean(saved) > 0.4
@@ -57,13 +57,13 @@ def test_with_a_risk_much_is_saved_and_the_same_is_recommended():
 
 def test_fed_block_by_block_it_stops_where_a_replay_does_and_asks_for_no_more_than_it_needs():
     losses = items(3, (0.4, 0.2, 0.3, 0.35))
-    at_once = bk.settle_items(losses, planned=400, names=NAMES, prefer="listed")
+    at_once = settle_items(losses, planned=400, names=NAMES, prefer="listed")
     fed = np.full_like(losses, np.nan)
     wanted = dict.fromkeys(NAMES, 10)
     for _ in range(200):
         for row, name in enumerate(NAMES):
             fed[row, : wanted[name]] = losses[row, : wanted[name]]
-        found = bk.settle_items(fed, planned=400, every=10, names=NAMES, prefer="listed")
+        found = settle_items(fed, planned=400, every=10, names=NAMES, prefer="listed")
         if found.settled:
             break
         assert found.open_pairs
@@ -77,7 +77,7 @@ def test_fed_block_by_block_it_stops_where_a_replay_does_and_asks_for_no_more_th
 
 
 def test_what_is_open_is_told():
-    found = bk.settle_items(items(1, (0.3, 0.31))[:, :100], planned=400, names=["x", "y"])
+    found = settle_items(items(1, (0.3, 0.31))[:, :100], planned=400, names=["x", "y"])
     assert not found.settled
     assert found.explain() == (
         "Not settled after 100 of 400 items; open: "
@@ -86,7 +86,7 @@ def test_what_is_open_is_told():
     )
     # learners that never differ: no item can tell them apart, and the first is as good
     same = items(2, (0.3,))[[0, 0]]
-    assert bk.settle_items(same, planned=400, names=["x", "y"], prefer="listed").recommended == "x"
+    assert settle_items(same, planned=400, names=["x", "y"], prefer="listed").recommended == "x"
 
 
 @pytest.mark.parametrize(
@@ -106,4 +106,4 @@ def test_what_is_open_is_told():
 )
 def test_what_cannot_be_is_refused(losses, options, words):
     with pytest.raises(ArgumentError, match=words):
-        bk.settle_items(losses, **{"planned": 40, **options})
+        settle_items(losses, **{"planned": 40, **options})

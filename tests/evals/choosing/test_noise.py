@@ -5,6 +5,7 @@ import pytest
 
 import bestofk as bk
 import eval_noise
+from bestofk._base.errors import ArgumentError
 
 
 def test_noise_of_two_runs_by_hand(evals_of):
@@ -60,7 +61,7 @@ def test_simulated_agents(shape):
 def test_one_run_has_no_noise(evals_of):
     evals = evals_of(np.eye(2, 9))
     assert bk.compare_evals(evals).outcome.noise is None
-    with pytest.raises(bk.ArgumentError, match="two or more runs"):
+    with pytest.raises(ArgumentError, match="two or more runs"):
         evals.noise()
     same = bk.compare_evals(evals_of(np.repeat(np.eye(2, 9)[..., None], 3, axis=2)))
     assert same.outcome.noise.explain() == "Repeated runs gave the same scores."

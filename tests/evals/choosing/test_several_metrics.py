@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, TableError
 from bestofk._base.formatting import interval_words
 from bestofk.stats.pairwise import mcnemar
 
@@ -100,13 +101,13 @@ def test_a_preference_among_those_that_meet_the_requirement():
     )  # fmt: skip
     # weak is ruled out, bold is not safe
     assert choice.recommended == "good"
-    with pytest.raises(bk.ArgumentError, match="the procedure 'best' alone"):
+    with pytest.raises(ArgumentError, match="the procedure 'best' alone"):
         bk.compare_evals(
             frame(THREE), metric="quality", require="safe", procedure="multitest", **HIGHER
         )
-    with pytest.raises(bk.ArgumentError, match="no other metric decides"):
+    with pytest.raises(ArgumentError, match="no other metric decides"):
         bk.compare_evals(frame(THREE), require="safe", **HIGHER)
-    with pytest.raises(bk.ArgumentError, match="read already"):
+    with pytest.raises(ArgumentError, match="read already"):
         bk.compare_evals(bk.read_evals(frame(THREE), metric="safe", **HIGHER), metric="quality")
 
 
@@ -148,7 +149,7 @@ def test_two_models_have_a_bound_on_their_common_items():
 def test_models_without_common_items_are_refused():
     full = frame({name: (90, {"quality": 0.8}) for name in "abc"})
     rows = full.model.map({"a": 0, "b": 0, "c": 1}).to_numpy() == (full.item.to_numpy() >= 45)
-    with pytest.raises(bk.TableError, match="different items \\('c' shares none\\)"):
+    with pytest.raises(TableError, match="different items \\('c' shares none\\)"):
         bk.compare_evals(full[rows], metric="quality", **HIGHER)
 
 

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, TableError
 
 
 @pytest.fixture
@@ -34,7 +35,7 @@ def test_an_instance_comes_once_per_metric_of_the_run(golden):
 
 
 def test_tokens_and_seconds_are_not_metrics(golden):
-    with pytest.raises(bk.ArgumentError, match=r"exact_match") as error:
+    with pytest.raises(ArgumentError, match=r"exact_match") as error:
         bk.read_evals(golden("helm"))
     for name in (
         "num_prompt",
@@ -64,12 +65,12 @@ def test_two_values_of_one_statistic_are_refused(run):
         return [*content, json.loads(other)]
 
     folder = run(again)
-    with pytest.raises(bk.TableError, match="in the same trial"):
+    with pytest.raises(TableError, match="in the same trial"):
         bk.read_evals(folder, metric="exact_match")
 
 
 def test_without_its_specification(run):
     folder = run(lambda content: content)
     (folder / "run_spec.json").unlink()
-    with pytest.raises(bk.TableError, match=r"run_spec\.json, which names the model"):
+    with pytest.raises(TableError, match=r"run_spec\.json, which names the model"):
         bk.read_evals(folder)

@@ -6,6 +6,7 @@ import zipfile
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, TableError
 from bestofk.evals.sources import ZipMembers
 
 
@@ -56,7 +57,7 @@ def test_not_a_number_stands_bare(tmp_path):
 
 
 def test_two_scorers_must_be_chosen(golden):
-    with pytest.raises(bk.ArgumentError, match=r"match and includes.*metric='match'"):
+    with pytest.raises(ArgumentError, match=r"match and includes.*metric='match'"):
         bk.read_evals(golden("inspect/whole_0-3-285.eval"))
 
 
@@ -139,7 +140,7 @@ def test_values_that_are_unscored_and_never_zero(value, inspect_log):
 )
 def test_dictionaries_and_lists_need_a_choice(value, names, score, inspect_log):
     path = inspect_log("a.eval", [{"scores": {"s": {"value": value}}}])
-    with pytest.raises(bk.ArgumentError, match=f"metric={names[0]!r}"):
+    with pytest.raises(ArgumentError, match=f"metric={names[0]!r}"):
         bk.read_evals(path)
     for name, expected in zip(names, score, strict=True):
         evals = bk.read_evals(path, metric=name)
@@ -203,7 +204,7 @@ def test_settings_that_differ_make_learners(inspect_log):
 def test_inputs_that_differ_under_one_id_stop(inspect_log):
     inspect_log("a.eval", [{"input": "one", "scores": {"s": {"value": 1}}}])
     path = inspect_log("b.eval", [{"input": "two", "scores": {"s": {"value": 1}}}], model="n")
-    with pytest.raises(bk.TableError, match=r"b\.eval: the content of item 'q0'.*cannot be paired"):
+    with pytest.raises(TableError, match=r"b\.eval: the content of item 'q0'.*cannot be paired"):
         bk.read_evals(path.parent)
 
 
@@ -221,7 +222,7 @@ def test_names_of_members_are_keys_and_never_paths(inspect_log, tmp_path):
 def test_a_truncated_archive_is_refused(keep, golden, tmp_path):
     path = tmp_path / "t.eval"
     path.write_bytes(golden("inspect/whole_0-3-285.eval").read_bytes()[:keep])
-    with pytest.raises(bk.TableError, match="damaged or truncated"):
+    with pytest.raises(TableError, match="damaged or truncated"):
         bk.read_evals(path)
 
 
@@ -231,7 +232,7 @@ def test_a_lie_about_the_size_is_found(golden, tmp_path):
     at = data.rindex(b"PK\x01\x02")  # the last entry of the table of contents: its real size
     data[at + 24 : at + 28] = (10).to_bytes(4, "little")
     path.write_bytes(data)
-    with pytest.raises(bk.TableError, match="damaged"):
+    with pytest.raises(TableError, match="damaged"):
         bk.read_evals(path)
 
 
@@ -250,5 +251,5 @@ def test_an_item_belongs_to_one_cluster(inspect_log):
     inspect_log("a.eval", [{"scores": {"s": {"value": 1}}, "metadata": {"p": "x"}}])
     path = inspect_log("b.eval", [{"scores": {"s": {"value": 1}}, "metadata": {"p": "y"}}],
                        model="n")  # fmt: skip
-    with pytest.raises(bk.TableError, match="an item must belong to one cluster"):
+    with pytest.raises(TableError, match="an item must belong to one cluster"):
         bk.read_evals(path.parent, cluster="p")

@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, TableError, UnknownNameError
 
 
 def samples_of(path):
@@ -57,14 +58,12 @@ def test_older_versions_print_the_same_means(version, golden):
 
 
 def test_two_filters_must_be_chosen(golden):
-    with pytest.raises(
-        bk.ArgumentError, match=r"exact_match,strict-match and exact_match,flexible"
-    ):
+    with pytest.raises(ArgumentError, match=r"exact_match,strict-match and exact_match,flexible"):
         bk.read_evals(golden("lm-eval"), task="sums_gen", metric="exact_match")
     evals = bk.read_evals(golden("lm-eval"), metric="exact_match,strict-match")
     assert len(evals) == 8
     assert "Task 'sums_mc' has none of exact_match,strict-match and was skipped." in evals.account
-    with pytest.raises(bk.UnknownNameError, match="did you mean 'exact_match,strict-match'"):
+    with pytest.raises(UnknownNameError, match="did you mean 'exact_match,strict-match'"):
         bk.read_evals(golden("lm-eval"), task="sums_gen", metric="exact_match,strict")
 
 
@@ -84,7 +83,7 @@ def test_samples_before_0_4_7_are_refused(golden, tmp_path):
         del row["filter"], row["metrics"]
     old = tmp_path / path.name
     old.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    with pytest.raises(bk.TableError, match=r"since 0\.4\.7"):
+    with pytest.raises(TableError, match=r"since 0\.4\.7"):
         bk.read_evals(old)
 
 
@@ -100,7 +99,7 @@ def test_an_output_path_ending_in_json_links_by_the_time_alone(golden, tmp_path)
 def test_a_doc_hash_that_differs_stops(lm_eval):
     lm_eval("a", [{"doc_id": 0, "acc": 1.0, "doc_hash": "x"}])
     path = lm_eval("b", [{"doc_id": 0, "acc": 1.0, "doc_hash": "y"}])
-    with pytest.raises(bk.TableError, match="the two runs cannot be paired") as error:
+    with pytest.raises(TableError, match="the two runs cannot be paired") as error:
         bk.read_evals(path.parents[1])
     assert "a/samples_arc" in str(error.value)
     assert "b/samples_arc" in str(error.value)
@@ -109,7 +108,7 @@ def test_a_doc_hash_that_differs_stops(lm_eval):
 @pytest.mark.parametrize("value", [[1, 2], {"a": 1}])
 def test_pairs_and_lists_are_refused(value, lm_eval):
     path = lm_eval("a", [{"doc_id": 0, "f1": value}])
-    with pytest.raises(bk.TableError, match="no metric that is one number for each sample: f1"):
+    with pytest.raises(TableError, match="no metric that is one number for each sample: f1"):
         bk.read_evals(path)
     path = lm_eval("a", [{"doc_id": 0, "f1": value, "acc": 1}], task="two")
     assert bk.read_evals(path).metric == "acc"

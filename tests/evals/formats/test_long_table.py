@@ -3,6 +3,7 @@
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError
 
 ROWS = [(model, f"q{i}", int(i % 3 > 0 or model == "a")) for model in "ab" for i in range(12)]
 
@@ -102,7 +103,7 @@ def test_a_copy_is_said_and_left_out(tmp_path):
 def test_one_model_and_a_file_that_was_not_used(tmp_path):
     (tmp_path / "a.csv").write_text(csv([row for row in ROWS if row[0] == "a"]), encoding="utf-8")
     (tmp_path / "b.csv").write_text("model,item,loss\nb,q1,1\n", encoding="utf-8")
-    with pytest.raises(bk.ArgumentError, match=r"only one model.*'a'.*Skipped.*b\.csv"):
+    with pytest.raises(ArgumentError, match=r"only one model.*'a'.*Skipped.*b\.csv"):
         bk.compare_evals(bk.read_evals(tmp_path))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import UnknownNameError
 
 
 def result(**more):
@@ -125,7 +126,7 @@ def test_named_scores_and_score(document):
     assert bk.read_evals(path, metric="score").score.tolist() == [0.5, 0.25]
     named = bk.read_evals(path, metric="tone")
     assert named.score.tolist() == [0.75]
-    with pytest.raises(bk.UnknownNameError, match=r"no metric 'tune'.*'tone'"):
+    with pytest.raises(UnknownNameError, match=r"no metric 'tune'.*'tone'"):
         bk.read_evals(path, metric="tune")
 
 

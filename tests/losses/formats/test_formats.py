@@ -13,6 +13,7 @@ import pytest
 from scipy.stats import rankdata
 
 import bestofk as bk
+from bestofk._base.errors import TableError
 from bestofk.data.tables.reading import FORMATS
 from bestofk.losses import LOSS_FORMATS
 
@@ -189,7 +190,7 @@ def test_tasks_of_the_automl_benchmark_have_their_own_metrics(metric, sign, mean
     losses = bk.read_scores(pd.concat([AMLB, other]))
     assert losses.by_dataset().tolist() == means
     again = pd.concat([AMLB, AMLB.assign(constraint="4h8c")])
-    with pytest.raises(bk.TableError, match=r"with where=\{'constraint': '1h8c'\}"):
+    with pytest.raises(TableError, match=r"with where=\{'constraint': '1h8c'\}"):
         bk.read_scores(again)
     assert bk.read_scores(again, where={"constraint": "4h8c"}).values.shape == (2, 1, 1, 2, 1)
 
@@ -214,7 +215,7 @@ def test_splits_of_known_rows_give_the_design():
         design = bk.read_scores(source).design
         assert (design.kind, design.runs, design.folds, design.n_test) == ("cv", 2, 2, (10,) * 4)
     other = {**result, "indices": {**indices, "test": indices["test"][::-1]}}
-    with pytest.raises(bk.TableError, match="'a' and 'b' were tested on different splits"):
+    with pytest.raises(TableError, match="'a' and 'b' were tested on different splits"):
         bk.read_scores({"a": result, "b": other})
 
 
@@ -242,7 +243,7 @@ def mlflow(**columns):
 
 def test_flat_runs_of_mlflow_need_a_learner():
     flat = mlflow()
-    with pytest.raises(bk.TableError, match="no parameter names the learners: name the column"):
+    with pytest.raises(TableError, match="no parameter names the learners: name the column"):
         bk.read_scores(flat)
     for losses in (
         bk.read_scores(flat, columns={"learner": "params.lr"}),
@@ -256,10 +257,10 @@ def test_flat_runs_of_mlflow_need_a_learner():
 
 
 def test_runs_and_trials_that_nothing_numbers_are_no_folds():
-    with pytest.raises(bk.TableError, match=r"nothing numbers the 2 runs of learner 'b'.*'fold': "):
+    with pytest.raises(TableError, match=r"nothing numbers the 2 runs of learner 'b'.*'fold': "):
         bk.read_scores(mlflow().drop(columns="params.fold"), columns={"learner": "params.lr"})
     trials = GOLDEN / "optuna/trials.csv"
-    with pytest.raises(bk.TableError, match=r"nothing numbers the 4 trials of learner 'gini'"):
+    with pytest.raises(TableError, match=r"nothing numbers the 4 trials of learner 'gini'"):
         bk.read_scores(trials, columns={"learner": "params_criterion"}, higher_is_better=True)
     numbered = pd.DataFrame({
         "number": range(4), "value": [0.1, 0.2, 0.3, 0.4], "state": "COMPLETE",
@@ -272,7 +273,7 @@ def test_runs_and_trials_that_nothing_numbers_are_no_folds():
 def test_unfinished_runs_are_named_and_missing():
     read = mlflow(**{"params.model": mlflow()["params.lr"]})
     read.loc[0, "status"] = "FAILED"
-    with pytest.raises(bk.TableError, match="there is no loss for learner 'b'"):
+    with pytest.raises(TableError, match="there is no loss for learner 'b'"):
         bk.read_scores(read)
     losses = bk.read_scores(read, missing="allow")
     assert losses.missing.sum() == 1
@@ -307,7 +308,7 @@ def test_what_a_table_does_not_say_is_refused(source, options, message):
 
 
 def test_a_folder_is_refused():
-    with pytest.raises(bk.TableError, match=r"folder of CSV files.*bestofk evals"):
+    with pytest.raises(TableError, match=r"folder of CSV files.*bestofk evals"):
         bk.read_scores(GOLDEN)
 
 

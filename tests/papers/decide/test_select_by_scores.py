@@ -7,7 +7,7 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.svm import LinearSVC
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, DesignError
 from bestofk.papers.decide import multinomial_selection, roc_hull
 from bestofk.papers.decide.by_scores import select_by_scores
 from bestofk.splits.plans import plan
@@ -56,7 +56,7 @@ def test_wrong_calls_are_refused():
 
 
 def test_the_advice_of_compare_works():
-    with pytest.raises(bk.DesignError, match="decides from scores"):
+    with pytest.raises(DesignError, match="decides from scores"):
         bk.Settings(procedure="roc-hull")
     data = bk.read_data("breast-cancer")
     hull = bk.papers.decide.select_by_scores(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import pytest
 from scipy import stats
 
+from bestofk._base.errors import DesignError
 from bestofk.papers import lab
 from bestofk.papers.lab import Simulation
 from bestofk.papers.lab.calibration import counts_by_df, unscaled_statistics
@@ -133,10 +134,9 @@ def test_the_networks_have_the_accuracies_of_the_paper() -> None:
 def test_a_calibrated_critical_value_makes_the_sign_test_cover_folds(null, tmp_path):
     import numpy as np
 
-    import bestofk as bk
     from bestofk.stats import pairwise
 
-    with pytest.raises(bk.DesignError, match="covers several data sets"):
+    with pytest.raises(DesignError, match="covers several data sets"):
         lab.outcomes(null, "sign")
     calibration = lab.calibrate("sign", simulation=null)
     # by definition: the sign test over all 100 folds, and the largest p that 5 % of them reach

@@ -7,6 +7,7 @@ import bestofk as bk
 import interval_coverage
 import null_tables
 from bestofk.run.inputs import default_plan
+from bestofk.splits.plans import plan as make_plan
 
 
 @pytest.mark.parametrize(
@@ -32,7 +33,7 @@ def test_learners_of_the_study_are_those_of_compare():
     X, y = rng.normal(size=(40, 5)), rng.normal(size=40)
     study = bk.compare(["ridge", "mean-baseline"], X, y, progress=False)
     assert study.scores.design.describe() == (
-        bk.plan(default_plan(rows=40)).materialise(40).design.describe()
+        make_plan(default_plan(rows=40)).materialise(40).design.describe()
     )
     assert study.decision.test_choice.arguments["widened"] == 1 + 2.4 / 40**0.5
     # `compare_scores` decides on the losses as `compare` does

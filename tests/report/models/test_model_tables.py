@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 import bestofk as bk
+import bestofk.evals
 from bestofk.report.figures.kinds.cost_frontier import frontier_of, layout_frontier
 from bestofk.report.model_tables import model_tables
 from bestofk.report.tables import learners_table
@@ -54,7 +55,7 @@ def test_names_are_data(hostile, tmp_path):
     reader = Tags()
     reader.feed(page)
     scripts = [tag for tag, _ in reader.found if tag == "script"]
-    plain = bk.compare_evals(bk.evals.example_evals("inspect-sums"), prefer="tokens").outcome
+    plain = bk.compare_evals(bestofk.evals.example_evals("inspect-sums"), prefer="tokens").outcome
     other = Tags()
     other.feed(bk.Result(plain).report(tmp_path / "s.html").read_text(encoding="utf-8"))
     assert len(scripts) == len([tag for tag, _ in other.found if tag == "script"])
@@ -66,7 +67,7 @@ def test_names_are_data(hostile, tmp_path):
 
 def test_the_page_holds_every_part(tmp_path):
     choice = bk.compare_evals(
-        bk.evals.example_evals("inspect-sums"), prefer="cost", margin=0.1
+        bestofk.evals.example_evals("inspect-sums"), prefer="cost", margin=0.1
     ).outcome  # fmt: skip
     page = bk.Result(choice).report(tmp_path / "r.html").read_text(encoding="utf-8")
     for words in (
@@ -98,7 +99,7 @@ def test_the_tables_say_what_the_scores_say(hostile):
 
 
 def test_the_frontier_holds_those_that_nothing_beats():
-    choice = bk.compare_evals(bk.evals.example_evals("inspect-sums"), prefer="tokens").outcome
+    choice = bk.compare_evals(bestofk.evals.example_evals("inspect-sums"), prefer="tokens").outcome
     costs, means = choice.costs["tokens"], choice.decision.mean_losses
     found = frontier_of(choice, "tokens")
     for name in costs:

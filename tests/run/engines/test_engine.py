@@ -16,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk.learners.preparation import is_trusted
+from bestofk.learners.registry import learner as make_learner
 from bestofk.run import engine as engines
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engine import Engine
@@ -185,7 +186,7 @@ def test_jobs_are_counted_from_the_cores_down():
 
 def test_only_trusted_learners_run_in_this_process():
     assert is_trusted(RandomForestClassifier())
-    assert is_trusted(bk.learner("nn"))
+    assert is_trusted(make_learner("nn"))
     assert is_trusted(make_pipeline(StandardScaler(), GaussianNB()))
     assert not is_trusted(strange.Majority())
     assert not is_trusted(make_pipeline(StandardScaler(), strange.Majority()))

@@ -9,6 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
+from bestofk.splits.plans import plan as make_plan
 
 
 class Counted(GaussianNB):
@@ -128,7 +129,7 @@ def test_many_learners_are_checked_quickly():
 
     X, y = rows(200)
     datasets = as_datasets(X, y)
-    splits = (bk.plan("10x10").materialise(200, datasets[0].y),)
+    splits = (make_plan("10x10").materialise(200, datasets[0].y),)
     learners = {f"l{k}": GaussianNB(var_smoothing=10.0 ** (-k)) for k in range(100)}
     metrics = [as_loss("zero-one", classes=datasets[0].classes)]
     live = Live.of(named_estimators(learners), datasets, splits, metrics)

@@ -15,6 +15,7 @@ from bestofk.cli import main
 from bestofk.data import read_data
 from bestofk.run.inputs import default_plan
 from bestofk.run.store.store import open_store
+from bestofk.splits.plans import plan as make_plan
 
 LEARNERS = {"nb": GaussianNB(), "smooth": GaussianNB(var_smoothing=1.0)}
 QUICK = {"progress": False}
@@ -66,7 +67,7 @@ def test_one_split_of_groups_is_tested_by_groups():
         1, test_size=0.34, random_state=0), scoring="zero-one", **QUICK)  # fmt: skip
     assert plain.scores.design.folds == plain.scores.design.groups
     # the mean over groups, weighted by their rows, is the mean over rows
-    splits = bk.plan("holdout:0.34").materialise(N, y, X["patient"].to_numpy())
+    splits = make_plan("holdout:0.34").materialise(N, y, X["patient"].to_numpy())
     train, test = splits.train(0, 0), splits.test(0, 0)
     features = X.drop(columns="patient").to_numpy()
     wrong = GaussianNB().fit(features[train], y[train]).predict(features[test]) != y[test]
@@ -168,7 +169,7 @@ def test_numbers_to_predict_are_not_stratified_by():
         study = bk.compare(learners, "diabetes", cv=plan, **QUICK)
         assert study.scores.design.stratified is False
         assert not any("class" in note for note in study.outcome.notes)
-    asked = bk.plan("kfold:5", stratified="quantiles")
+    asked = make_plan("kfold:5", stratified="quantiles")
     study = bk.compare(learners, "diabetes", cv=asked, **QUICK)
     assert study.scores.design.stratified is True
     y = bk.read_data("diabetes").y.to_numpy()
@@ -176,7 +177,7 @@ def test_numbers_to_predict_are_not_stratified_by():
     medians = [np.median(test) for test in tests]
     assert max(medians) - min(medians) < 15  # of a spread of 77
     with pytest.raises(ArgumentError, match="stratified='quantiles'"):
-        bk.compare(learners, "diabetes", cv=bk.plan("kfold:5", stratified=True), **QUICK)
+        bk.compare(learners, "diabetes", cv=make_plan("kfold:5", stratified=True), **QUICK)
 
 
 def test_the_command_line_has_the_same(tmp_path, capsys):

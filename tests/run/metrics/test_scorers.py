@@ -21,6 +21,7 @@ from sklearn.naive_bayes import GaussianNB
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.run.metrics import as_loss, as_losses, listed_metric, loss_shown
+from bestofk.splits.plans import plan as make_plan
 
 QUICK = {"cv": "kfold:3", "progress": False, "execution": bk.Execution(engine="serial")}
 CANCER = load_breast_cancer()
@@ -32,7 +33,7 @@ REGRESSORS = {"weak": Ridge(alpha=10.0), "ridge": Ridge()}
 
 
 def folds(X, y):
-    made = bk.plan("kfold:3", random_state=0).materialise(len(y), y)
+    made = make_plan("kfold:3", random_state=0).materialise(len(y), y)
     return [(made.train(0, fold), made.test(0, fold)) for fold in range(3)]
 
 
@@ -78,7 +79,7 @@ def test_values_of_regression_are_those_of_scikit_learn(name):
     )
     ours = study.scores.metric.shown(study.scores.values[:, 0, 0, :, 0])
     sign = -1.0 if name.startswith("neg_") else 1.0
-    made = bk.plan("kfold:3", random_state=0).materialise(len(Q), bk.DataSet(
+    made = make_plan("kfold:3", random_state=0).materialise(len(Q), bk.DataSet(
         name="d", X=pd.DataFrame(P), y=pd.Series(Q), task="regression").y)  # fmt: skip
     cv = [(made.train(0, fold), made.test(0, fold)) for fold in range(3)]
     for row, learner in zip(ours, REGRESSORS.values(), strict=True):

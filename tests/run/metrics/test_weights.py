@@ -30,6 +30,7 @@ from bestofk._base.errors import BestOfKError, RunError
 from bestofk.learners import learner
 from bestofk.run.fit import WEIGHT, weight_argument
 from bestofk.run.metrics import LOSSES, as_loss
+from bestofk.splits.plans import plan as make_plan
 
 QUICK = {"cv": "kfold:3", "progress": False, "execution": bk.Execution(engine="serial")}
 LR, KNN = LogisticRegression(), KNeighborsClassifier()
@@ -106,7 +107,7 @@ def test_fits_and_losses_are_those_of_scikit_learn_with_weights():
     learners = {"lr": LogisticRegression(), "scaled": SCALED, "knn": KNN}
     for loss, metric in (("zero-one", metrics.zero_one_loss), ("log-loss", metrics.log_loss)):
         study = bk.compare(learners, X, y, sample_weight=w, scoring=loss, **QUICK)
-        for _, fold, train, test in bk.plan("kfold:3").splits(X, y):
+        for _, fold, train, test in make_plan("kfold:3").splits(X, y):
             for place, (name, model) in enumerate(learners.items()):
                 how = {} if name == "knn" else {weight_argument(model): w[train]}
                 fitted = sklearn.base.clone(model).fit(X[train], y[train], **how)
@@ -172,7 +173,7 @@ def test_callables_and_scorers_take_weights_where_they_can():
 
 def test_test_rows_without_weight_have_no_score():
     X, y, w = rows(30)
-    w[bk.plan("kfold:3").materialise(30, y).test(0, 1)] = 0.0
+    w[make_plan("kfold:3").materialise(30, y).test(0, 1)] = 0.0
     with pytest.raises(RunError, match=r"1 of 3 fits failed .*all test rows have the weight 0"):
         bk.compare({"a": LR, "b": GaussianNB()}, X, y, sample_weight=w, **QUICK)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import StopRule
@@ -129,5 +130,5 @@ def test_of_runs_a_risk_is_taken_unless_there_shall_be_none():
     ],
 )
 def test_a_rule_is_checked_when_it_is_made(given, words):
-    with pytest.raises(bk.ArgumentError, match=re.escape(words)):
+    with pytest.raises(ArgumentError, match=re.escape(words)):
         StopRule(**given)

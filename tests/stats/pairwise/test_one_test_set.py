@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bestofk import ArgumentError
+from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise import (
     auc_components,
     delong,

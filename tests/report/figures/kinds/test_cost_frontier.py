@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+import bestofk.evals
 from bestofk._base.errors import ArgumentError
 from bestofk.report.figures import draw, figure_kinds
 from bestofk.report.figures.kinds.cost_frontier import known_cost, layout_frontier
@@ -14,7 +15,7 @@ from bestofk.run.study import Cost
 
 @pytest.fixture
 def choice():
-    return bk.compare_evals(bk.evals.example_evals("inspect-sums"), prefer="tokens").outcome
+    return bk.compare_evals(bestofk.evals.example_evals("inspect-sums"), prefer="tokens").outcome
 
 
 def with_costs(choice, *costs):

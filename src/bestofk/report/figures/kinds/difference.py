@@ -38,7 +38,7 @@ def layout_difference(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
 
     Examples
     --------
-    >>> from bestofk import pairwise
+    >>> from bestofk.stats import pairwise
     >>> result = pairwise.wilcoxon([0.2, 0.3, 0.4, 0.3], [0.1, 0.3, 0.2, 0.1])
     >>> layout_difference(result).alt[:40]
     '4 differences. wilcoxon: typical differe'
