@@ -39,7 +39,11 @@ def main() -> None:
             time.sleep(GRACE_SECONDS)
         for group in groups:
             with contextlib.suppress(OSError):
-                os.killpg(group, number)
+                try:
+                    os.killpg(group, number)
+                except ProcessLookupError:
+                    # a process that is still starting leads no group
+                    os.kill(group, number)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestofk.run import pool
+from bestofk.run import pool, reaper
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.fit import Evaluator
 from bestofk.run.pool import new_pool
@@ -125,6 +125,18 @@ def test_the_process_that_workers_come_from_may_be_killed_too(waits, tmp_path):
             assert parent != os.getpid()
             os.kill(parent, signal.SIGKILL)
     assert strange.outcomes(live, results) == expected
+
+
+@pytest.mark.needs("posix", "process groups")
+def test_a_process_that_is_still_starting_is_killed_too():
+    # it does not lead a group, as a worker before its first line
+    starting = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+    script = Path(reaper.__file__)
+    reaping = subprocess.Popen(
+        [sys.executable, str(script), str(os.getpid())], stdin=subprocess.PIPE
+    )
+    reaping.communicate(f"+{starting.pid}\n".encode(), timeout=30)
+    assert starting.wait(timeout=30) == -signal.SIGTERM
 
 
 @LINUX
