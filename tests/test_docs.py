@@ -101,7 +101,7 @@ def test_the_reference_lists_every_public_name(module):
 
 
 def test_names_of_the_top_level_package_are_described_there():
-    assert public_names.home_of("bestofk.decide", "Decision") == "bestofk"
+    assert public_names.home_of("bestofk.decide", "Settings") == "bestofk"
     assert public_names.home_of("bestofk.decide", "multitest") == "bestofk.decide"
 
 

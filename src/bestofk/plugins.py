@@ -41,7 +41,8 @@ def register(entry: Any) -> None:
 
     Examples
     --------
-    >>> entry = Learner(name="mine", estimator="bestofk.learners.majority:Majority", summary="mine")
+    >>> entry = Learner(name="mine", estimator="bestofk.learners.majority:Majority",
+    ...                 summary="my learner", paper="")
     >>> register(entry)
     >>> learner("mine")
     Majority()
