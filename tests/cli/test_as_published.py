@@ -8,6 +8,7 @@ def test_compare_uses_the_papers_learners_plan_test_and_preference(run):
     assert set(found["order"]) == {"max", "nmc", "logistic", "c4.5", "nn"}
     assert (found["settings"]["procedure"], found["test"]) == ("multitest", "5x2cv-t")
     assert found["settings"]["correction"] == "bonferroni"
+    assert any("not stratified" in note for note in found["notes"])
 
 
 def test_contradictions_are_refused(run):

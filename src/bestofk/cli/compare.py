@@ -28,6 +28,8 @@ from bestofk.cli.set_values import EXECUTION, SETTINGS, SettingsCommand, names_i
 
 PUBLISHED_LEARNERS = ("max", "nmc", "logistic", "c4.5", "nn")
 """The learners of the MultiTest paper."""
+PUBLISHED_SPLITS = {"cv": "5x2", "stratify": False, "duplicates": "split"}
+"""Its splits: plain random halves."""
 
 
 @click.command(
@@ -106,7 +108,8 @@ def compare(
     settings = taken(options, SETTINGS)
     if as_published:
         settings = _published(settings)
-        options["cv"] = options["cv"] or "5x2"
+        given = {name: value for name, value in options.items() if value is not None}
+        options = {**options, **PUBLISHED_SPLITS, **given}
         named = named if learners else list(PUBLISHED_LEARNERS)
     stop = _stop_rule(options.pop("stop", None), options.pop("risk", None))
     from bestofk.decide.settings import Settings

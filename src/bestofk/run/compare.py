@@ -35,6 +35,7 @@ from bestofk.run.inputs import (
     refuse_unscorable,
     seed_notes,
     splits_for,
+    unstratified,
     weight_notes,
     with_baseline,
     with_task_of_learners,
@@ -184,7 +185,9 @@ def compare(
     )  # fmt: skip
     named = named_estimators(learners, task=datasets[0].task)
     datasets = with_task_of_learners(datasets, named)
-    datasets = tuple(checked_rows(one, plan) for one in datasets)
+    datasets = tuple(
+        checked_rows(one, plan, split=execution.duplicates == "split") for one in datasets
+    )
     rule = None
     if stop is not None:
         from bestofk.decide.stopping.rule import as_stop_rule
@@ -195,6 +198,9 @@ def compare(
     settings.check_learners(tuple(named))
     if plan is None:
         plan = _default_plan(datasets, settings, execution, rule)
+    if not execution.stratify:
+        plan = unstratified(plan)
+        notes += ("The splits are plain random ones, not stratified by class.",)
     live = _live(named, datasets, plan, scoring, execution, seed)
     live = live.recorded(notes=(*notes, *seed_notes(named), *data_cautions(live)))
     check_settings(live, settings)

@@ -254,6 +254,7 @@ def cores() -> int:
 
 
 ON_FAILURE = ("record", "stop")
+DUPLICATES = ("together", "split")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -291,6 +292,10 @@ class Execution:
         Whether the target is a label or a number. ``"auto"``: text, booleans and categories are
         labels, numbers with fractions are numbers. Whole numbers are labels if there are two of
         them, or at most 20 with five rows or more each; the verdict says so.
+    stratify : bool
+        Give every fold its share of each class; False: plain random folds.
+    duplicates : {"together", "split"}
+        Keep copies of a row in one fold, or split them like other rows.
     command : sequence of str
         Words of the command line, for the store and the report; passwords in it are hidden.
 
@@ -312,6 +317,8 @@ class Execution:
     retry_failed: bool = False
     repetitions: int = 1
     task: str = "auto"
+    stratify: bool = True
+    duplicates: str = "together"
     command: Sequence[str] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -319,6 +326,7 @@ class Execution:
             object.__setattr__(self, name, whole(getattr(self, name), name, at_least=at_least))
         one_of(self.on_failure, "on_failure", ON_FAILURE)
         one_of(self.task, "task", TASK_OPTIONS)
+        one_of(self.duplicates, "duplicates", DUPLICATES)
         object.__setattr__(self, "command", tuple(self.command))
         if self.budget is not None:
             object.__setattr__(self, "budget", positive(self.budget, "budget"))

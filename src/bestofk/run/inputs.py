@@ -312,13 +312,13 @@ MAX_FOLDS_PER_GROUP = 2.0
 """Keep copies together only if no group is larger than this many folds of average size."""
 
 
-def checked_rows(data: DataSet, plan: Plan | None) -> DataSet:
+def checked_rows(data: DataSet, plan: Plan | None, *, split: bool = False) -> DataSet:
     """Return the data set with copies of a row in one group, and with notes on what looks wrong.
 
     Copies are not independent: a test that counts them finds differences between equal learners,
     and a learner that is tested on a copy of a training row looks better than it is. Rows that are
     equal by coincidence (`bestofk.run.data_cautions`) stay apart. So do copies if the plan or their
-    number does not allow to keep them together; a note then says so.
+    number does not allow to keep them together, or if they are to be `split`; a note then says so.
     """
     import pandas as pd
 
@@ -334,7 +334,7 @@ def checked_rows(data: DataSet, plan: Plan | None) -> DataSet:
     copies = f"{counted(extra, 'row')} of {data.n:,} {repeat} another row exactly"
     if data.groups is not None:
         codes = joined_groups(data.groups.to_numpy(), codes)
-    obstacle = _why_apart(codes, plan)
+    obstacle = "they are split like other rows" if split else _why_apart(codes, plan)
     if obstacle:
         note = (
             f"{copies}, and {obstacle}. The test counts copies as independent rows, "
@@ -372,6 +372,13 @@ def splits_for(plan: Plan, datasets: Sequence[DataSet]) -> tuple[Splits, ...]:
                 f"on {data.name!r}: '10x10' does."
             )
     return splits_of_data
+
+
+def unstratified(plan: Plan) -> Plan:
+    """Return the plan with plain random splits."""
+    if plan.source is not None:
+        raise ArgumentError("stratify does not apply to your own splits: leave it out.")
+    return replace(plan, stratified=False)
 
 
 def _splits(plan: Plan, data: DataSet) -> Splits:
