@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,18 +20,10 @@ from bestofk._base.formatting import without_controls
 if TYPE_CHECKING:
     from bestofk.run.record import StudyRecord
 
-FailureKind = Literal[
-    "raised",
-    "timeout",
-    "killed",
-    "memory",
-    "missing",
-    "nan",
-    "shape",
-    "unknown-class",
+FAILURE_KINDS = (
+    "raised", "timeout", "killed", "memory", "missing", "nan", "shape", "unknown-class",
     "cannot-score",
-]
-FAILURE_KINDS: tuple[str, ...] = get_args(FailureKind)
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,11 +249,10 @@ class CellTable:
         self.add_rows(columns, positions[planned].tolist(), rows[planned].tolist())
 
     def _set_score(self, metric: int, at: int, score: Score) -> None:
-        failed = isinstance(score, Failure)
         self._failures[metric].pop(at, None)
-        self._scores[metric, at] = np.nan if failed else score
         if isinstance(score, Failure):
-            self._failures[metric][at] = score
+            self._failures[metric][at], score = score, np.nan
+        self._scores[metric, at] = score
 
     def _keep(self, at: int, warnings: tuple[str, ...], predictions: bytes | None) -> None:
         """Store the fields that few cells have."""

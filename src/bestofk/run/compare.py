@@ -334,7 +334,7 @@ def run_comparison(
     live = live.recorded(
         command=tuple(execution.command),
         taken=_assumed(live),
-        notes=(*live.record.notes, *live.plan_notes, *_weight_notes(live)),
+        notes=(*live.record.notes, *live.plan_notes, *weight_notes(live)),
         preparation=_preparation(live),
         decisions=(decision,),
     )
@@ -431,12 +431,6 @@ def budget_words(budget: float, done: int, total: int) -> str:
         f"The budget of {budget:g} s ended the run after {done} of {total} fits; the decision "
         "rests on what all learners finished."
     )
-
-
-def _weight_notes(live: Live) -> tuple[str, ...]:
-    if all(data.sample_weight is None for data in live.datasets):
-        return ()
-    return weight_notes(live.learners, live.loss)
 
 
 MAX_LISTED_DATA = 3

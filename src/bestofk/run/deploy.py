@@ -106,8 +106,7 @@ def _refit_stored(
         raise ArgumentError(
             "A store keeps no learners: pass the estimator again with ", use(estimator=...), "."
         )  # fmt: skip
-    # a second learner, because a comparison needs two
-    estimator = named_estimators({name: learner, f"{name} ": learner})[name]
+    estimator = named_estimators({name: learner})[name]
     if settings_digest(estimator) != entry.fingerprint.partition("-")[0]:
         raise ArgumentError(
             f"learner is not the {name!r} of this study, which was {entry.settings}."

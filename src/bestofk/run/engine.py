@@ -9,6 +9,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
@@ -16,7 +17,7 @@ from typing import Any, Self
 from bestofk._base.checks import one_of, positive, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk.data.schema import TASK_OPTIONS
-from bestofk.run.process_state import limited
+from bestofk.run.process_state import limited_threads
 from bestofk.run.progress import Progress
 from bestofk.run.task import Block, ItemT, Schedule, Task, UnpicklableError
 
@@ -118,8 +119,7 @@ class Engine:
             blocks = claim(blocks)
         if deadline is not None:
             blocks = _until(deadline, blocks)
-        results = self._results(task, items, blocks, schedule, deadline)
-        return _timed(task, limited(results, task.threads), schedule)
+        return _timed(task, self._results(task, items, blocks, schedule, deadline), schedule)
 
     def _results(
         self,
@@ -224,14 +224,12 @@ class Engine:
 def _timed(
     task: Task[ItemT], results: Generator[ItemT, None, None], schedule: Schedule
 ) -> Generator[ItemT, None, None]:
-    """Yield the results, and tell the schedule how long they took."""
-    try:
+    """Yield the results, computed with the task's threads, and tell the schedule their times."""
+    with limited_threads(task.threads), closing(results):
         for result in results:
             if result.seconds is not None and result.failure is None:
                 schedule.observe(task.timed_as(result), result.seconds)
             yield result
-    finally:
-        results.close()
 
 
 def _until(deadline: float, blocks: Iterator[Block[ItemT]]) -> Iterator[Block[ItemT]]:

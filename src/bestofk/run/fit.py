@@ -25,7 +25,7 @@ from bestofk.data.schema import Codes, Encoded, take_rows
 from bestofk.learners.base import predict_subsets, seed_names
 from bestofk.learners.preparation import copy_of, is_trusted, ready_learner, steps_of
 from bestofk.run.cells import Cell, Failure, pack
-from bestofk.run.live import ALL_FOLDS, Live, UnavailableEstimator
+from bestofk.run.live import ALL_FOLDS, PLAIN, Live, UnavailableEstimator
 from bestofk.run.metrics import Answers, Labels, Loss, codes_in, loss_shown
 from bestofk.run.process_state import caught_warnings, restored_process_state
 from bestofk.run.task import describe_error, one_line
@@ -416,7 +416,7 @@ class Evaluator:
         self.live = live
         self._rows = cache(lambda dataset: Rows(live.datasets[dataset]))
         self._runner = cache(self._make_runner)
-        self._trusted = cache(lambda learner: _is_trusted(live.estimators[learner]))
+        self._trusted = cache(lambda learner: is_trusted(live.estimators[learner]))
         self._takes_whole_plans = cache(partial(takes_whole_plans, live))
         self._n_train = cache(
             lambda dataset, run, fold: distinct_rows(live.splits[dataset].train(run, fold))
@@ -542,7 +542,7 @@ class Evaluator:
                     raise
                 cell = replace(cell, scores=(_failure(raised),) * len(self.live.metrics))
         n_train, n_test = fold.sizes
-        return replace(cell, n_train=n_train, n_test=n_test, warnings=_said(caught))
+        return replace(cell, n_train=n_train, n_test=n_test, warnings=_warning_texts(caught))
 
     def _fit(self, runner: _Runner, cell: Cell, fold: Fold, shared: _Shared | None) -> Cell:
         live, rows = self.live, fold.rows
@@ -602,13 +602,6 @@ def _is_weighed(cell: Cell) -> bool:
     return cell.run == cell.fold == cell.repetition == 0
 
 
-def _is_trusted(estimator: Any) -> bool:
-    try:
-        return is_trusted(estimator)
-    except Exception:  # a user's class may raise anything
-        return False
-
-
 def _failure(raised: BaseException) -> Failure:
     """Return the failure of a cell that raised an error."""
     if isinstance(raised, UnscoredError):
@@ -621,9 +614,7 @@ def _failure(raised: BaseException) -> Failure:
     return Failure(kind=kind or "raised", reason=describe_error(raised), detail=detail)
 
 
-def _said(caught: Sequence[WarningMessage]) -> tuple[str, ...]:
-    if not caught:
-        return ()
+def _warning_texts(caught: Sequence[WarningMessage]) -> tuple[str, ...]:
     lines = (f"{w.category.__name__}: {one_line(str(w.message))}" for w in caught)
     return tuple(dict.fromkeys(lines))[:WARNINGS_KEPT]
 
@@ -631,9 +622,6 @@ def _said(caught: Sequence[WarningMessage]) -> tuple[str, ...]:
 def _hears_the_user() -> bool:
     """Return whether an interruption may come from the keyboard instead of the learner."""
     return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-
-
-_PLAIN = (bool, int, float, str, bytes, type(None))
 
 
 def model_factory(estimator: Any) -> Callable[[int], Any]:
@@ -650,7 +638,7 @@ def model_factory(estimator: Any) -> Callable[[int], Any]:
 
         return lambda _: deepcopy(estimator)
     settings = estimator.get_params(deep=False)
-    flat = all(isinstance(value, _PLAIN) for value in settings.values())
+    flat = all(isinstance(value, PLAIN) for value in settings.values())
     if flat and type(copy_of(estimator)) is kind and not _cloned_by_itself(estimator):
         if seeds == ["random_state"] and "random_state" in settings:
             return lambda seed: kind(**{**settings, "random_state": seed})

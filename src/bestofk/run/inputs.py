@@ -1,4 +1,4 @@
-"""Turn the caller's learners, data and plan into those of an experiment, or refuse them."""
+"""Turn the caller's learners, data and plan into those of a study, or refuse them."""
 
 from __future__ import annotations
 
@@ -196,9 +196,11 @@ def _is_numeral(label: Any) -> bool:
     return True
 
 
-def weight_notes(learners: Mapping[str, Any], loss: Loss) -> tuple[str, ...]:
-    """Name the learners and losses that use the weights of the rows."""
-    taking = {name: weight_argument(estimator) is not None for name, estimator in learners.items()}
+def weight_notes(live: Live) -> tuple[str, ...]:
+    """Say which learners, and whether the loss, use the weights of the rows, if there are any."""
+    if all(data.sample_weight is None for data in live.datasets):
+        return ()
+    taking = {name: weight_argument(one) is not None for name, one in live.learners.items()}
     without = [name for name, takes in taking.items() if not takes]
     words = []
     if not without:
@@ -212,10 +214,12 @@ def weight_notes(learners: Mapping[str, Any], loss: Loss) -> tuple[str, ...]:
             f"{joined(some)} {'is' if len(some) == 1 else 'are'} fitted with the weights of the "
             f"rows; {joined(without)} {accepts} none and {are} fitted without weights."
         )
-    if loss.takes_weights:
+    if live.loss.takes_weights:
         words.append("The loss of a fold is the weighted mean over its test rows.")
     else:
-        words.append(f"The metric {loss.name!r} accepts no weights: all test rows count equally.")
+        words.append(
+            f"The metric {live.loss.name!r} accepts no weights: all test rows count equally."
+        )
     return (" ".join(words),)
 
 

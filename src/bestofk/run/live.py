@@ -73,19 +73,17 @@ class Live:
         Only a store has to recognise code, so it is identified only if the cells are `stored`.
         `options` are further fields.
         """
-        nothing = Identity(digest="")
-        codes = [identify(one) if stored else nothing for one in learners.values()]
-        judged = [_scoring_identity(loss) if stored else nothing for loss in metrics]
+        codes = [
+            learner_fingerprint(one) if stored else Identity(digest=settings_digest(one))
+            for one in learners.values()
+        ]
+        judged = [_scoring_identity(loss) if stored else Identity(digest="") for loss in metrics]
         reasons = [(name, code.unknown) for name, code in zip(learners, codes, strict=True)]
         reasons += [("the loss", code.unknown) for code in judged]
         record = StudyRecord(
             title=_title(len(learners), [data.name for data in datasets]),
             learners=tuple(
-                LearnerRecord(
-                    name=name,
-                    fingerprint="-".join(filter(None, (settings_digest(one), code.digest))),
-                    settings=_settings_text(one),
-                )
+                LearnerRecord(name=name, fingerprint=code.digest, settings=_settings_text(one))
                 for (name, one), code in zip(learners.items(), codes, strict=True)
             ),
             datasets=tuple(
@@ -257,7 +255,8 @@ def settings_digest(estimator: Any) -> str:
     return text_digest(repr(_settings(estimator)))
 
 
-_PLAIN = (type(None), bool, int, float, str, bytes)
+PLAIN = (type(None), bool, int, float, str, bytes)
+"""Types of settings whose copies are the values themselves."""
 
 
 def _settings(value: Any) -> Any:
@@ -290,7 +289,7 @@ def _settings(value: Any) -> Any:
         return ("random state", _settings(value.get_state(legacy=False)))
     if isinstance(value, np.random.Generator):
         return ("generator", _settings(value.bit_generator.state))
-    if isinstance(value, _PLAIN):
+    if isinstance(value, PLAIN):
         return repr(value)
     has_name = isinstance(value, type) or hasattr(value, "__qualname__")
     return _qualified_name(value if has_name else type(value))
@@ -307,7 +306,7 @@ def _is_packaged(module: str) -> bool:
 
 
 def _key(value: Any) -> str:
-    return repr(value) if isinstance(value, _PLAIN) else repr(_settings(value))
+    return repr(value) if isinstance(value, PLAIN) else repr(_settings(value))
 
 
 def _version(kind: type) -> str:

@@ -735,9 +735,7 @@ class Answers:
         self._model, self._X, self._predictions = model, X, predictions
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") and not name.startswith("__"):
-            # also while it is being copied
-            return getattr(self.__dict__["_model"], name)
+        # not self._model, which may be missing while this is being copied
         attribute = getattr(self.__dict__["_model"], name)
         return self._cached(name, attribute) if name in _PREDICTING else attribute
 

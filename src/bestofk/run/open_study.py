@@ -52,7 +52,7 @@ def open_study(
     store : path, URL or Store
         The store that ``bk.compare(..., store=...)`` wrote.
     number : int, optional
-        Which study; by default the only one (repetitions over other splits do not count).
+        Which study; by default the only one.
     decision : int or Settings, optional
         The number of a recorded decision, 1 the first, -1 the last (the default); or settings for
         another one.

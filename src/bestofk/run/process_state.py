@@ -10,16 +10,14 @@ import contextlib
 import os
 import sys
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
-
-ResultT = TypeVar("ResultT")
 
 VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
@@ -38,17 +36,6 @@ def thread_environment(threads: int) -> dict[str, str]:
     '2'
     """
     return dict.fromkeys(VARIABLES, str(threads))
-
-
-def limited(
-    results: Generator[ResultT, None, None], threads: int
-) -> Generator[ResultT, None, None]:
-    """Yield results that are computed with `threads` threads in this process."""
-    with limited_threads(threads):
-        try:
-            yield from results
-        finally:
-            results.close()
 
 
 @contextmanager

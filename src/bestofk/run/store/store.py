@@ -17,13 +17,12 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import compress
 from math import isnan
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import sqlalchemy as sa
 
-from bestofk._base.checks import positive, refuse
+from bestofk._base.checks import refuse
 from bestofk._base.errors import StoreError, UnknownNameError
 from bestofk.run.cells import Cell, Columns, Failure, with_results
 from bestofk.run.record import StudyRecord, now
@@ -90,15 +89,7 @@ def open_store(
     {'a1': b'some result'}
     """
     address = parse_address(store)
-    positive(busy_timeout, "busy_timeout")
-    if not isinstance(patience, int | float) or not patience >= 0:
-        raise refuse("patience", "a number of seconds, at least 0", patience)
-    database = Database(
-        address,
-        read_only=read_only,
-        busy_timeout=float(busy_timeout),
-        patience=float(patience),
-    )
+    database = Database(address, read_only=read_only, busy_timeout=busy_timeout, patience=patience)
     try:
         database.prepare(create=create and not read_only)
     except BaseException:
@@ -292,12 +283,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         try:
             self.close()
         except StoreError:
@@ -317,7 +303,10 @@ def _finalize(buffer: Buffer, database: Database) -> None:
 
 
 class _Writer:
-    """Commit the rows of a store and release their claims."""
+    """Commit the rows of a store and release their claims.
+
+    A buffer that refers to its store would keep it alive, so this is not a part of the store.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
