@@ -93,23 +93,23 @@ def studies(tmp_path_factory):
 def test_each_is_one_sentence_or_a_loss(studies, way, name):
     study = studies(way)
     _, kind, reason = WAYS[way][0][name]
-    failed = [cell for cell in study.failures if cell.learner == name]
+    failed = [cell for cell in study.outcome.failures if cell.learner == name]
     if kind is None:
         assert failed == []
-        assert name in study.losses.learners
+        assert name in study.scores.learners
         return
     assert {cell.kind for cell in failed} == {kind}
     assert len(failed) == 2
     for cell in failed:
         assert reason in cell.reason
         assert "\n" not in cell.reason
-        assert "Traceback" not in cell.explain()
+        assert "Traceback" not in cell.reason
 
 
 @pytest.mark.parametrize("way", list(WAYS))
 def test_the_good_ones_have_the_losses_that_they_have_alone(studies, way):
     alone = compared({}, execution=bk.Execution(engine="serial")).scores
-    found = studies(way).losses
+    found = studies(way).scores
     for name in ("max", "nmc"):
         np.testing.assert_array_equal(
             found.values[found.learners.index(name)], alone.values[alone.learners.index(name)]
@@ -200,7 +200,7 @@ if __name__ == "__main__":
     execution = bk.Execution(engine="processes", n_jobs=2, progress=False, timeout=60)
     learners = {"max": "max", "nmc": "nmc", **bad}
     study = bk.compare(learners, X, Y, cv="kfold:2", execution=execution)
-    print(json.dumps([[cell.learner, cell.kind] for cell in study.failures]))
+    print(json.dumps([[cell.learner, cell.kind] for cell in study.outcome.failures]))
 """
 
 
