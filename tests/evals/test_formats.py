@@ -28,7 +28,7 @@ CASES = {
                         4, 8, [0.5, 0.5]),
     "swe-bench": ("golden/swe-bench", "tool", {}, ["org__agent-a", "org__agent-b"], 6, 12,
                   [2 / 3, 1 / 3]),
-    "swe-bench-report": (None, "form", {}, ["agent"], 2, 2, [0.5]),
+    "swe-bench-report": (None, "form", {}, ["agent", "submission"], 2, 4, [0.5, 0.5]),
     "swe-bench-details": ("exports/swe-bench-details", "form", {},
                           ["20261118_large", "20261118_small"], 12, 24, SUMS),
     "swe-bench-experiments": ("exports/swe-bench-experiments", "form", {},
@@ -45,8 +45,7 @@ CASES = {
     "openai-evals": ("golden/openai-evals", "tool", {}, ["mock/large", "mock/small"], 12, 24, SUMS),
     "azure": ("exports/azure", "tool", {"metric": "exact/exact"}, ["large", "small"], 12, 24, SUMS),
     "bedrock": ("exports/bedrock", "form", {},
-                [f"arn:aws:bedrock:us-east-1::foundation-model/{m}" for m in ("large", "small")],
-                12, 24, SUMS),
+                ["arn:aws:bedrock:us-east-1::foundation-model/large", "small"], 12, 24, SUMS),
     "opencompass": ("exports/opencompass", "form", {}, ["large", "small"], 12, 24, SUMS),
     "evalscope": ("exports/evalscope", "form", {}, ["large", "small"], 12, 24, SUMS),
     "alpaca-eval": ("exports/alpaca-eval", "form", {}, ["large", "small"], 12, 24, SUMS),
@@ -64,8 +63,6 @@ CASES = {
                    ["large", "small"], 12, 24, SUMS),
     "langfuse": ("exports/langfuse", "form", {"metric": "correct"}, ["large", "small"], 12, 24,
                  SUMS),
-    "langfuse-scores": ("exports/langfuse-scores", "form", {"metric": "correct"},
-                        ["run-large", "run-small"], 12, 24, SUMS),
     "lighteval": ("exports/lighteval", "tool", {"metric": "em"}, ["mock/large", "mock/small"], 12,
                   24, SUMS),
 }  # fmt: skip
@@ -79,12 +76,13 @@ def paths_of(name):
 
 @pytest.fixture
 def report_folder(tmp_path):
-    """The report.json of two instances, as swebench writes them."""
+    """The report.json of two instances, as swebench writes them and as submissions keep them."""
     for name, resolved in (("django__django-1", True), ("django__django-2", False)):
-        folder = tmp_path / "run1" / "agent" / name
-        folder.mkdir(parents=True)
-        report = {name: {"patch_is_None": False, "patch_exists": True, "resolved": resolved}}
-        (folder / "report.json").write_text(json.dumps(report))
+        for place in ("agent", "submission/logs"):
+            folder = tmp_path / "run1" / place / name
+            folder.mkdir(parents=True)
+            report = {name: {"patch_is_None": False, "patch_exists": True, "resolved": resolved}}
+            (folder / "report.json").write_text(json.dumps(report))
     return [tmp_path / "run1"]
 
 
@@ -113,6 +111,26 @@ def test_costs_tokens_and_seconds():
     assert evals.costs("latency") == {"large": 4.0, "small": 4.0}
     evals = bk.read_evals(HERE / "exports" / "aider")
     assert evals.costs("tokens") == {"large": 1100.0, "small": 1100.0}
+
+
+def test_simulations_in_files_of_their_own(tmp_path):
+    """tau2-bench lists their rewards in results.json (`Results.save` with the format dir)."""
+    log = json.loads((HERE / "exports" / "tau2-bench" / "small_airline.json").read_text())
+    (tmp_path / "simulations").mkdir()
+    each = log.pop("simulations")
+    kept = ("id", "task_id", "trial", "termination_reason", "agent_cost", "duration")
+    log["simulation_index"] = [
+        {key: one[key] for key in kept} | {"reward": one["reward_info"]["reward"]} for one in each
+    ]
+    for one in each:
+        write(tmp_path / "simulations" / f"{one['id']}.json", one)
+    with pytest.raises(TableError, match=r"name the results\.json of the run"):
+        bk.read_evals(tmp_path)
+    write(tmp_path / "results.json", log)
+    evals = bk.read_evals(tmp_path)
+    assert evals.by_item().means().tolist() == [0.5]
+    assert evals.costs() == pytest.approx({"small": 0.01})
+    assert evals.costs("latency") == {"small": 4.0}
 
 
 def test_both_turns_of_a_question_are_one_cluster():
@@ -159,6 +177,12 @@ def test_a_file_without_its_companion(files, message):
 def write(path, value):
     path.write_text(json.dumps(value))
     return path
+
+
+def test_scores_of_langfuse_do_not_name_an_item(tmp_path):
+    row = {"id": "s", "traceId": "t", "name": "correct", "value": 1, "dataType": "NUMERIC"}
+    with pytest.raises(TableError, match="get the experiment items with fields=scores"):
+        bk.read_evals(write(tmp_path / "scores.json", {"data": [row], "meta": {"page": 1}}))
 
 
 def test_a_format_matches_with_all_required_keys_only(tmp_path):

@@ -95,6 +95,9 @@ class FormatReader:
             role: _amount(paths, self._model) for role in AMOUNTS if (paths := getattr(entry, role))
         }
         self._scores = [_scores(path, entry.metric) for path in entry.score]
+        self._values: dict[str | float, float] = {k: float(v) for k, v in entry.values.items()}
+        numbers = [word for word in entry.values if re.fullmatch(r"-?\d+", word)]
+        self._values |= {float(word): self._values[word] for word in numbers}
         self._clusters = [getter(path) for path in entry.cluster]
         self._group = getter(entry.group)
         self._shared: dict[str, dict[int, int]] = {}
@@ -223,13 +226,13 @@ class FormatReader:
                 known[1].append(self._number(value, levels[-1][0]))
 
     def _number(self, value: Any, row: Any) -> float:
+        words = self._values
         if type(value) is float:
-            return value
-        words = self.entry.values
+            return words.get(value, value)
         if words and isinstance(value, str):
             word = value if value in words else f"{row}:{value}"
             if word in words:
-                return float(words[word])
+                return words[word]
         number = number_of(value)
         return NAN if number is None else number
 

@@ -73,7 +73,7 @@ class Format:
     """The metrics that the tool itself puts first."""
     values: Mapping[str, float] = field(default_factory=dict)
     """Words that are scores, besides pass, fail, correct, incorrect, yes, no, true and false.
-    ``0:word`` is for the first row of a list only."""
+    ``0:word`` is for the first row of a list only; ``-1`` is also a number."""
     higher: str = ""
     """An object that says by metric, or by task and metric, whether higher is better."""
     cost: Names = ()
