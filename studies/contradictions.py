@@ -92,8 +92,9 @@ def random_results(count: int, seed: int) -> Iterator[tuple[str, Decision]]:
             yield f"{design}, {options}", bk.compare_scores(losses, **options)
 
 
-def contradictions(decision: Decision) -> list[str]:
-    """Return what contradicts each other in the values and sentences of a decision."""
+def contradictions(result: bk.Result) -> list[str]:
+    """Return what contradicts each other in the values and sentences of a result."""
+    decision = result.decision
     rows = {row.name: row for row in decision.standings}
     verdicts = Counter(row.verdict for row in decision.standings)
     wrong: list[str] = []
@@ -133,12 +134,12 @@ def contradictions(decision: Decision) -> list[str]:
         check(decision.ranking[0] == best, "the order does not start with it")
     wrong += _pair_contradictions(decision)
     wrong += _headline_contradictions(decision)
-    written = json.loads(json.dumps(decision.to_dict(pairs=True), allow_nan=False))
+    written = json.loads(json.dumps(result.to_dict(pairs=True), allow_nan=False))
     check(written["recommended"] == best, "JSON: recommended")
     check(written["candidates"] == list(decision.candidates), "JSON: candidates")
     check([row["verdict"] for row in written["table"]] == [r.verdict for r in rows.values()],
           "JSON: verdicts")  # fmt: skip
-    table = decision.table()
+    table = result.table
     check(table["verdict"].tolist() == [row.verdict for row in rows.values()], "frame: verdicts")
     alt = layout_forest(decision).alt
     shown = {verdict: f"{count} {verdict}" in alt for verdict, count in verdicts.items()}
@@ -170,7 +171,7 @@ def _pair_contradictions(decision: Decision) -> list[str]:
     if ranks is not None and decision.correction == "bonferroni":
         wrong += [
             f"{name} may be the best and cannot rank first"
-            for name, low in zip(ranks.names, ranks.low.tolist(), strict=True)
+            for name, low in zip(ranks["name"], ranks["from"].tolist(), strict=True)
             if name in candidates and low > 1
         ]
     return wrong

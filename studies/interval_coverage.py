@@ -114,7 +114,7 @@ def results(null: Null, K: int, count: int) -> list[tuple[Any, Any]]:
 
 
 def decided(null: Null, table: Any, **options: Any) -> Any:
-    return compare_scores(losses_of(null, table), missing="allow", **options)
+    return compare_scores(losses_of(null, table), missing="allow", **options).decision
 
 
 def statement(null: Null, K: int, count: int) -> Held:

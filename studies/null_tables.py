@@ -252,7 +252,9 @@ class Null:
             ).claims  # fmt: skip
             claims[0] = True  # the first says which test it is
             tables = [tables[at] for at in np.flatnonzero(claims.any(axis=(1, 2)))]
-        yield from (bk.compare_scores(table, test=self.test, missing="allow") for table in tables)
+        yield from (
+            bk.compare_scores(table, test=self.test, missing="allow").decision for table in tables
+        )
 
 
 NULLS = (
@@ -474,7 +476,7 @@ def compare_paths() -> None:
                     )
                     one, other = (
                         study.decision,
-                        bk.compare_scores(simulated.table(number), test=test),
+                        bk.compare_scores(simulated.table(number), test=test).decision,
                     )
                     verdicts = [[len(d.claims), d.test, bool(d.caution)] for d in (one, other)]
                     count, claimed = count + 1, claimed + bool(one.claims)

@@ -37,7 +37,7 @@ def test_learners_of_the_study_are_those_of_compare():
     )
     assert study.decision.test_choice.arguments["widened"] == 1 + 2.4 / 40**0.5
     # `compare_scores` decides on the losses as `compare` does
-    again = bk.compare_scores(study.scores)
+    again = bk.compare_scores(study.scores).decision
     for name in ("recommended", "claims", "test", "caution", "ranking"):
         assert getattr(again, name) == getattr(study.decision, name), name
     # a tenth of the rows belong to the second class
