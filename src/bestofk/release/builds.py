@@ -20,7 +20,7 @@ from bestofk.evals.rows import STATUSES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scores:
+class BuildScores:
     """The scores of one metric, averaged over the runs of a build."""
 
     mean: Floats = field(repr=False)
@@ -39,7 +39,7 @@ class Build:
     items: tuple[str, ...] = field(repr=False)
     clusters: Ints = field(repr=False)
     """Cluster code of each item."""
-    scores: Mapping[str, Scores]
+    scores: Mapping[str, BuildScores]
     runs: int
     """How often the item with the fewest runs was run."""
     failures: int = 0
@@ -100,7 +100,7 @@ def read_build(
     """
     sources = source if _is_several(source) else [source]
     metrics = [metric] if metric is None or isinstance(metric, str) else [*metric]
-    scores: dict[str, Scores] = {}
+    scores: dict[str, BuildScores] = {}
     known: list[str] = []
     for one in metrics or [None]:
         parts = [_part(each, where, model, one, reading) for each in sources]
@@ -132,7 +132,7 @@ def _is_several(source: Any) -> bool:
     )
 
 
-def _joined(parts: Sequence[_Part], items: Sequence[str]) -> tuple[Scores, int]:
+def _joined(parts: Sequence[_Part], items: Sequence[str]) -> tuple[BuildScores, int]:
     """Return the scores of all parts, and the fewest runs of an item."""
     position = {item: i for i, item in enumerate(items)}
     total, squares = np.zeros(len(items)), np.zeros(len(items))
@@ -144,7 +144,7 @@ def _joined(parts: Sequence[_Part], items: Sequence[str]) -> tuple[Scores, int]:
         count[at] += part.count
     again = count > 1
     within = (squares - total**2 / count)[again].sum() / max((count[again] - 1).sum(), 1)
-    scores = Scores(
+    scores = BuildScores(
         mean=total / count,
         higher_is_better=parts[0].higher_is_better,
         noise=max(float(within), 0.0) if again.any() else None,

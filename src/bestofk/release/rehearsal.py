@@ -11,7 +11,7 @@ import numpy as np
 from bestofk._base.checks import Floats, Ints
 from bestofk._base.formatting import counted
 from bestofk._base.results import Presented
-from bestofk.release.builds import Build, Scores, read_build
+from bestofk.release.builds import Build, BuildScores, read_build
 from bestofk.release.method import (
     ENOUGH_RUNS,
     FALSE_BLOCKS,
@@ -146,7 +146,7 @@ class _Simulated:
     width: float
 
     @classmethod
-    def of(cls, scores: Scores, build: Build) -> _Simulated:
+    def of(cls, scores: BuildScores, build: Build) -> _Simulated:
         low, high = float(scores.mean.min()), float(scores.mean.max())
         if low >= 0 and high <= 1:
             low, high = 0.0, 1.0

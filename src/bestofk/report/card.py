@@ -17,7 +17,7 @@ from bestofk.evals.costs import cost_phrase, main_cost
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.report.names import html_name, html_sentence
 from bestofk.report.provenance import left_out_of
-from bestofk.report.subject import Subject
+from bestofk.report.subject import ReportSubject
 
 
 class Row(NamedTuple):
@@ -30,7 +30,7 @@ class Row(NamedTuple):
     """Classes of the style sheet: ``whole`` for a row of its own, ``alert`` for a failure."""
 
 
-def card_of(subject: Subject) -> list[Row]:
+def card_of(subject: ReportSubject) -> list[Row]:
     """Return the rows of the card: use, bound and basis, then cost and what was left out."""
     decision, study = subject.decision, subject.study
 
@@ -88,7 +88,7 @@ def _cost(choice: ModelChoice) -> str:
     return cost_phrase(cost, measure, choice.currency)
 
 
-def _basis(subject: Subject) -> str:
+def _basis(subject: ReportSubject) -> str:
     """Return what the decision is based on: items, battles, or the design of the table."""
     decision, scores, choice = subject.decision, subject.scores, subject.choice
     if hasattr(subject.record, "basis"):

@@ -14,7 +14,7 @@ from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.statements.wording import level_words
 from bestofk.decide.stopping.result import Race
 from bestofk.report.names import one_line
-from bestofk.report.subject import Subject
+from bestofk.report.subject import ReportSubject
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
@@ -111,7 +111,7 @@ class Methods(NamedTuple):
 Sentence = tuple[str | Cited, ...]
 
 
-def methods_of(subject: Subject) -> Methods:
+def methods_of(subject: ReportSubject) -> Methods:
     """Return the paragraph for a result."""
     sentences: list[Sentence] = [(_comparison(subject),)]
     if subject.decision is not None:
@@ -135,7 +135,7 @@ def methods_of(subject: Subject) -> Methods:
     return Methods("".join(words), "\n\n".join(cited.values()))
 
 
-def _comparison(subject: Subject) -> str:
+def _comparison(subject: ReportSubject) -> str:
     """Return what was compared, on which data and by which design."""
     decision, scores, names = subject.decision, subject.scores, subject.learners
     compared = f"We compared {counted(len(names), subject.noun)} ({_shortened(names)})"

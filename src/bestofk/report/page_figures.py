@@ -14,7 +14,7 @@ from bestofk.report.figures.output import svg
 from bestofk.report.figures.picture import Picture
 from bestofk.report.figures.registry import FIGURES
 from bestofk.report.figures.style import ANY_PAPER, MIN_WIDTH, SMALL, Paper
-from bestofk.report.subject import Subject
+from bestofk.report.subject import ReportSubject
 
 MAX_LEARNERS_IN_STEPS = 8
 """If there are more learners, the page leaves out the figure of the steps."""
@@ -72,15 +72,15 @@ class PageFigure(NamedTuple):
     kind: str
     title: str
     caption: str
-    condition: Callable[[Subject], bool] = lambda _: True
+    condition: Callable[[ReportSubject], bool] = lambda _: True
     """Condition besides those of the registry."""
 
 
-def _same_runs(subject: Subject) -> bool:
+def _same_runs(subject: ReportSubject) -> bool:
     return subject.race is None or len(set(subject.race.runs.values())) == 1
 
 
-def _several_losses(subject: Subject) -> bool:
+def _several_losses(subject: ReportSubject) -> bool:
     scores = subject.scores
     if scores is None or subject.decision is None or scores.design.on_test_set:
         return False
@@ -88,18 +88,18 @@ def _several_losses(subject: Subject) -> bool:
     return few and scores.values[0].size > 1 and subject.race is None
 
 
-def _few_means(subject: Subject) -> bool:
+def _few_means(subject: ReportSubject) -> bool:
     scores, decision = subject.scores, subject.decision
     if scores is None or decision is None or not len(decision.evidence):
         return False
     return len(scores.datasets) * len(scores.learners) <= MAX_MEANS and subject.race is None
 
 
-def _few_steps(subject: Subject) -> bool:
+def _few_steps(subject: ReportSubject) -> bool:
     return len(subject.learners) <= MAX_LEARNERS_IN_STEPS and subject.race is None
 
 
-def _by_preference(subject: Subject) -> bool:
+def _by_preference(subject: ReportSubject) -> bool:
     decision = subject.decision
     return decision is not None and decides_by(decision.procedure) in ("best", "steps")
 
@@ -170,7 +170,7 @@ PAGE_FIGURES = (
 )
 
 
-def figures_of(subject: Subject) -> list[DrawnFigure]:
+def figures_of(subject: ReportSubject) -> list[DrawnFigure]:
     """Return the figures of a result as SVG for a page."""
     figures = []
     for kind, title, caption, condition in PAGE_FIGURES:

@@ -13,7 +13,7 @@ from bestofk._base.formatting import counted, number
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.settings import Settings
-from bestofk.report.subject import Subject
+from bestofk.report.subject import ReportSubject
 from bestofk.report.tables import OutputTable, rows_table
 from bestofk.run.store.url import hide_passwords
 from bestofk.run.study import Study
@@ -25,13 +25,13 @@ MAX_FINGERPRINTS = 200
 """Rows of a table of fingerprints; the store has all."""
 
 
-def left_out_of(subject: Subject) -> list[str]:
+def left_out_of(subject: ReportSubject) -> list[str]:
     """Return sentences about what failed or was dropped; none if everything counts."""
     sentences = [one.text for one in subject.record.select("left out")]
     return list(dict.fromkeys([*sentences, *(subject.choice.left_out if subject.choice else ())]))
 
 
-def facts_of(subject: Subject) -> list[tuple[str, str]]:
+def facts_of(subject: ReportSubject) -> list[tuple[str, str]]:
     """Return labels and values that say how the result was obtained."""
     decision, scores, study = subject.decision, subject.scores, subject.study
     facts: list[tuple[str, str]] = []
@@ -107,7 +107,7 @@ class Repeat(NamedTuple):
     text: str
 
 
-def repeat_of(subject: Subject, command: Sequence[str] = ()) -> Repeat | None:
+def repeat_of(subject: ReportSubject, command: Sequence[str] = ()) -> Repeat | None:
     """Return the command line if there was one, otherwise the call, if it is known."""
     study, decision = subject.study, subject.decision
     if study is not None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class ReportSubject:
     """A result with its decision and its scores, each None if there is none."""
 
     record: Any
@@ -74,12 +74,12 @@ class Subject:
         return question if datasets in ((), ("data",)) else f"{question} on {datasets[0]}"
 
 
-def subject_of(value: Any) -> Subject:
+def subject_of(value: Any) -> ReportSubject:
     """Return the subject of a page about a result."""
     record = getattr(value, "outcome", value)
     decision = getattr(record, "decision", record)
     if not isinstance(decision, Decision):
-        return Subject(record=record, decision=None, scores=losses_of(record))
+        return ReportSubject(record=record, decision=None, scores=losses_of(record))
     decision = decision.with_text_names()
     record = decision if isinstance(record, Decision) else record
-    return Subject(record=record, decision=decision, scores=losses_of(record))
+    return ReportSubject(record=record, decision=decision, scores=losses_of(record))

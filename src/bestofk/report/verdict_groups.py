@@ -42,7 +42,7 @@ PAPER_PIXELS = 230.0
 PIXELS_PER_CHARACTER = 6.5
 
 
-class Bar(NamedTuple):
+class DifferenceBar(NamedTuple):
     """Positions of a difference and its bounds, in percent of the width."""
 
     at: float
@@ -59,7 +59,7 @@ class Member(NamedTuple):
     mean: str
     worse: str
     """How much worse than the best it is, or why it stopped; empty if neither is known."""
-    bar: Bar | None = None
+    bar: DifferenceBar | None = None
 
 
 class Group(NamedTuple):
@@ -142,9 +142,9 @@ def _percent(scale: Scale, value: float) -> float:
     return round(100 * (scale(value) - scale.start) / (scale.end - scale.start), 2)
 
 
-def _bar(row: Standing, scale: Scale) -> Bar:
+def _bar(row: Standing, scale: Scale) -> DifferenceBar:
     at = _percent(scale, row.difference)
     if row.at_most is None:
-        return Bar(at, at, at)
+        return DifferenceBar(at, at, at)
     left, right = _percent(scale, row.at_least or 0.0), _percent(scale, row.at_most)
-    return Bar(at, left, right, row.at_most > scale.high)
+    return DifferenceBar(at, left, right, row.at_most > scale.high)

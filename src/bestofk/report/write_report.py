@@ -28,7 +28,7 @@ from bestofk.report.model_tables import model_tables
 from bestofk.report.names import elided, html_name, html_sentence
 from bestofk.report.page_figures import figures_of
 from bestofk.report.provenance import facts_of, left_out_of, origin_tables, repeat_of
-from bestofk.report.subject import Subject, subject_of
+from bestofk.report.subject import ReportSubject, subject_of
 from bestofk.report.tables import (
     OutputTable,
     datasets_table,
@@ -109,7 +109,7 @@ def render_report(
     return without_controls(page)
 
 
-def _comparison(subject: Subject, slices: Slices | None) -> dict[str, Any]:
+def _comparison(subject: ReportSubject, slices: Slices | None) -> dict[str, Any]:
     """Return the parts of a page about a comparison."""
     record, study, left_out = subject.record, subject.study, left_out_of(subject)
     reasons = record.select("reason", "evidence", "also", "caution", "note")
@@ -131,7 +131,7 @@ def _comparison(subject: Subject, slices: Slices | None) -> dict[str, Any]:
     }
 
 
-def _tables(subject: Subject, slices: Slices | None) -> list[OutputTable]:
+def _tables(subject: ReportSubject, slices: Slices | None) -> list[OutputTable]:
     """Return all tables, the slices and the learners first."""
     decision, scores = subject.decision, subject.scores
     tables = []
