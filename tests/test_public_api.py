@@ -57,8 +57,8 @@ PROCEDURES = (
     "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"
 )
 COMPARE = (
-    "learners data target cv scoring groups sample_weight by columns prefer margin alpha test stop "
-    "budget timeout store n_jobs random_state progress settings execution"
+    "learners data target cv scoring groups sample_weight by per_dataset columns prefer margin "
+    "alpha test stop budget timeout store n_jobs random_state progress settings execution"
 )
 COMMANDS = "compare scores evals gate size show list papers"
 JSON_KEYS = (
@@ -67,8 +67,8 @@ JSON_KEYS = (
 )
 OPTIONS = {
     "compare": "--target --learner --cv --scoring --groups --by --column --prefer --margin --alpha "
-    "--random-state --budget --store --as-published --report --figure --figure-width --csv --json "
-    "--explain --pairs --quiet --verbose --set --config",
+    "--random-state --budget --store --per-dataset --as-published --report --figure "
+    "--figure-width --csv --json --explain --pairs --quiet --verbose --set --config",
     "scores": "--higher-is-better --column --metric --design --truth --items --by --prefer "
     "--margin --alpha --random-state --report --figure --figure-width --csv --json --explain "
     "--pairs --quiet --verbose --set --config",

@@ -64,6 +64,7 @@ PUBLISHED_SPLITS = {"cv": "5x2", "stratify": False, "duplicates": "split"}
 )
 @budget_option
 @store_option
+@click.option("--per-dataset", is_flag=True, help="Decide on each data set by itself.")
 @click.option("--as-published", is_flag=True, help="Decide by MultiTest as its paper has it.")
 @output_options
 @print_options
@@ -89,7 +90,7 @@ def compare(
       bestofk compare iris --learner logistic --learner 'sklearn.svm:SVC(C=10)'
       bestofk compare wine --groups ash --cv group-kfold:5 --prefer fit_time
       bestofk compare breast-cancer --set stop=settled
-      bestofk compare iris --as-published
+      bestofk compare iris wine breast-cancer --per-dataset --as-published
     """
     outputs = planned_outputs(options)
     say_start(quiet=outputs.quiet)
@@ -108,6 +109,8 @@ def compare(
     settings = taken(options, SETTINGS)
     if as_published:
         settings = _published(settings)
+        if len(data) > 1 and not options["per_dataset"]:
+            raise click.UsageError("--as-published decides on one data set: add --per-dataset.")
         given = {name: value for name, value in options.items() if value is not None}
         options = {**options, **PUBLISHED_SPLITS, **given}
         named = named if learners else list(PUBLISHED_LEARNERS)

@@ -95,7 +95,8 @@ class Result:
         One row per fit without a score, with the reason.
     by_metric, by_slice, by_dataset : dict of Result
         The same learners by other metrics, by slice (`by`), and by data set if there are several.
-        The statements of all slices, or of all data sets, hold together.
+        The statements of all slices, or of all data sets, hold together; with ``per_dataset`` each
+        data set is decided by itself.
 
     Examples
     --------
@@ -243,9 +244,11 @@ class Result:
 
     @cached_property
     def by_dataset(self) -> dict[str, Result]:
-        """Results by data set, which hold together; those that can be decided."""
+        """Results by data set; those that can be decided."""
         from bestofk.decide.compare_scores import decide
 
+        if hasattr(self.outcome, "parts"):
+            return {name: Result(part) for name, part in self.outcome.parts.items()}
         scores, decision = self.scores, self.decision
         if scores is None or decision is None or len(scores.datasets) < 2:
             return {}

@@ -38,6 +38,8 @@ def card_of(subject: ReportSubject) -> list[Row]:
         return tuple(html_sentence(text, subject.names) for text in texts if text)
 
     rows, cost = [Row("Use", f"no {subject.noun}")], ""
+    if hasattr(subject.record, "parts"):
+        rows = [Row("Use", "by data set", sentences(subject.record.headline))]
     if decision is not None and decision.recommended is not None:
         rows = _use(decision, decision.recommended)
         if subject.choice is not None:

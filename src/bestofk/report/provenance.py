@@ -180,6 +180,8 @@ def _compare_call(study: Study) -> str:
             arguments.append(f"settings=bk.Settings({', '.join(_assignments(code))})")
     if record.repetitions > 1:
         arguments.append(f"execution=bk.Execution(repetitions={record.repetitions})")
+    if hasattr(study, "parts"):
+        arguments.append("per_dataset=True")
     if study.race is not None:
         stop = f"target={study.race.target!r}, risk={study.race.risk!r}"
         arguments.append(f"stop=bk.StopRule({stop})")

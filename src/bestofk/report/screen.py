@@ -255,6 +255,24 @@ def _names(title: str, names: Sequence[Name]) -> TerminalColumn:
     return TerminalColumn(key="learner", title=title, cells=cells)
 
 
+def _plain_columns(columns: Mapping[str, Any]) -> list[TerminalColumn]:
+    """Return the columns of a further table, whose first column names its rows."""
+    (first, names), *rest = columns.items()
+    made = [_names(first, names)]
+    numbers = [x for _, cells in rest for x in cells if isinstance(x, float) and x == x]
+    texts_of = dict(zip(numbers, rounded(numbers), strict=True))
+    for title, cells in rest:
+        if all(isinstance(cell, float) for cell in cells):
+            made.append(_right("mean", title, [texts_of.get(cell, "-") for cell in cells]))
+        elif all(isinstance(cell, int) for cell in cells):
+            made.append(_right(title, title, list(map(str, cells))))
+        else:
+            key = "more" if title == "order" else title
+            texts = ["-" if cell is None else str(cell) for cell in cells]
+            made.append(TerminalColumn(key=key, title=title, cells=texts))
+    return made
+
+
 def _right(key: str, title: str, cells: Sequence[str]) -> TerminalColumn:
     return TerminalColumn(key=key, title=title, cells=cells, justify="right")
 
@@ -395,6 +413,12 @@ def write_screen(
         if explain and others and OTHER_METRIC not in {column.key for column in fitting}:
             out.print()
             out.print(other_metrics_table(decision, others, out.width))
+        out.print()
+    for title, more in result._tables().items():
+        out.print()
+        write_prose(out, title, style="bold")
+        out.print(_table(_fitting(_plain_columns(more), out.width)))
+    if result._tables():
         out.print()
     for line in _details(result, show) if explain else _summary(result, show):
         write_prose(out, line)

@@ -311,7 +311,7 @@ _COSTS = ("cost", "tokens", "latency")
 _MEASURES = {
     "fit_time": "Fit", "predict_time": "Predict", "size": "Size", "cost": "Cost of 1,000",
     "tokens": "Tokens", "latency": "Latency", "battles": "Battles", "win_rate": "Won",
-    "low": "Mean from", "high": "To",
+    "low": "Mean from", "high": "To", "recommended_on": "Recommended on",
 }  # fmt: skip
 """Headings."""
 

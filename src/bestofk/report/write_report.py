@@ -140,6 +140,11 @@ def _tables(subject: ReportSubject, slices: Slices | None) -> list[OutputTable]:
         bounds = sorted(bound for bound in columns["at_most"] if bound)
         uncertainty = bounds[len(bounds) // 2] / 2 if bounds else None
         tables.append(rows_table("slices", f"Slices by {slices.by}", columns, uncertainty))
+    further = {} if not hasattr(subject.record, "_tables") else subject.record._tables()
+    tables += [
+        rows_table(f"further-{k}", title, columns)
+        for k, (title, columns) in enumerate(further.items())
+    ]
     tables.append(learners_table(subject.record))
     if subject.choice is not None:
         tables += model_tables(subject.choice)
@@ -151,6 +156,7 @@ def _tables(subject: ReportSubject, slices: Slices | None) -> list[OutputTable]:
     if (
         scores is not None
         and scores.complete
+        and not further
         and 1 < len(scores.datasets) <= MAX_LISTED_MEANS / len(scores.learners)
     ):
         tables.append(datasets_table(scores))

@@ -202,6 +202,16 @@ class CellTable:
         other.record = record
         return other
 
+    def on(self, dataset: int) -> CellTable:
+        """Return the cells of one data set as those of a study of its own."""
+        part = CellTable(self.record.on(dataset))
+        start = dataset * part.record.n_cells
+        there = np.flatnonzero(self._there[start : start + part.record.n_cells])
+        for at in there.tolist():
+            cell = replace(self._cell(start + at), dataset=0)
+            part[cell] = cell
+        return part
+
     @property
     def failures(self) -> list[tuple[Cell, Failure]]:
         """The cells without a loss by the metric, in order, with the reason."""

@@ -16,7 +16,7 @@ from bestofk._base.checks import names_arguments, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import counted
 from bestofk.data.dataset import DataSet
-from bestofk.decide.preference import MeasuredCosts, PreferenceLike
+from bestofk.decide.preference import MeasuredCosts, PreferenceLike, preference_to_json
 from bestofk.decide.result import Result
 from bestofk.decide.settings import Settings
 from bestofk.learners.preparation import ready_learner
@@ -66,6 +66,7 @@ def compare(
     groups: Any = None,
     sample_weight: Any = None,
     by: Any = None,
+    per_dataset: bool = False,
     columns: Mapping[str, str] | None = None,
     prefer: PreferenceLike = None,
     margin: float | None = None,
@@ -119,6 +120,9 @@ def compare(
     by : name of a column, or array of shape (n,), optional
         Also decide in every slice, the test rows with the same value; see `Result.by_slice`. A
         named column stays a feature.
+    per_dataset : bool
+        Decide on each of several data sets by itself, each at the level `alpha`, and say how often
+        each learner is recommended; see `Result.by_dataset`.
     columns : mapping of column to {"category", "number", "ignore"}, optional
         What columns are, if their cells do not show it; see `bestofk.read_data`.
     prefer : sequence, mapping or str, optional
@@ -190,6 +194,8 @@ def compare(
     )
     rule = None
     if stop is not None:
+        if per_dataset:
+            raise ArgumentError("stop does not apply to per_dataset: leave one of the two out.")
         from bestofk.decide.stopping.rule import as_stop_rule
 
         rule = as_stop_rule(stop, datasets=len(datasets))
@@ -197,13 +203,14 @@ def compare(
     check_task(named, datasets)
     settings.check_learners(tuple(named))
     if plan is None:
-        plan = _default_plan(datasets, settings, execution, rule)
+        plan = _default_plan(datasets, settings, execution, rule, together=not per_dataset)
     if not execution.stratify:
         plan = unstratified(plan)
         notes += ("The splits are plain random ones, not stratified by class.",)
     live = _live(named, datasets, plan, scoring, execution, seed)
     live = live.recorded(notes=(*notes, *seed_notes(named), *data_cautions(live)))
-    check_settings(live, settings)
+    for part in [live.on(at) for at in range(len(datasets))] if per_dataset else [live]:
+        check_settings(part, settings)
     if datasets[0].by is not None:
         from bestofk.run.slices import refuse_slices
 
@@ -219,10 +226,22 @@ def compare(
             live.record.names, live.record.design, settings, rule, datasets=len(datasets),
             span=live.loss.span,
         )  # fmt: skip
-    if settings.prefer == "complexity":
-        costs = MeasuredCosts(what="complexity", costs=complexities(named, datasets))
-        settings = replace(settings, prefer=costs)
-    return Result(run_comparison(live, settings, execution, deadline, race))
+    by_dataset = {}
+    if per_dataset:
+        by_dataset = {one.name: _with_complexity(settings, named, [one]) for one in datasets}
+    else:
+        settings = _with_complexity(settings, named, datasets)
+    return Result(run_comparison(live, settings, execution, deadline, race, by_dataset))
+
+
+def _with_complexity(
+    settings: Settings, learners: Mapping[str, Any], datasets: Sequence[DataSet]
+) -> Settings:
+    """Return the settings with the parameters counted, if they are preferred to be few."""
+    if settings.prefer != "complexity":
+        return settings
+    costs = MeasuredCosts(what="complexity", costs=complexities(learners, datasets))
+    return replace(settings, prefer=costs)
 
 
 def _combined(value: ValueT, name: str, **keywords: Any) -> ValueT:
@@ -247,13 +266,18 @@ def _same(first: Any, second: Any) -> bool:
 
 
 def _default_plan(
-    datasets: tuple[DataSet, ...], settings: Settings, execution: Execution, rule: StopRule | None
+    datasets: tuple[DataSet, ...],
+    settings: Settings,
+    execution: Execution,
+    rule: StopRule | None,
+    *,
+    together: bool,
 ) -> Plan:
     """Return the plan for a comparison that names none."""
     counts = [data.groups.nunique() for data in datasets if data.groups is not None]
     spec = default_plan(
         rows=min(data.n for data in datasets),
-        datasets=len(datasets),
+        datasets=len(datasets) if together else 1,
         procedure=settings.procedure,
         test=settings.test,
         budget=execution.budget,
@@ -320,6 +344,7 @@ def run_comparison(
     execution: Execution,
     deadline: float | None,
     race: PlannedRace | None,
+    by_dataset: Mapping[str, Settings],
 ) -> Study:
     """Run a fully specified comparison, decide, and record the result in the store.
 
@@ -330,6 +355,7 @@ def run_comparison(
         created=now(),
         command=tuple(execution.command),
         race=None if race is None else asdict(race.rule),
+        by_dataset={name: preference_to_json(one.prefer) for name, one in by_dataset.items()},
     )
     live = live.recorded(
         command=tuple(execution.command),
@@ -374,8 +400,8 @@ def run_comparison(
         fits = done if done < planned else None
         table = table.of(_add_facts(live.record, execution, notes=notes, fits=fits))
     return conclude(
-        table, settings, outcome=outcome, live=live, notes=notes, too_little=too_little,
-        store=where,
+        table, settings, outcome=outcome, by_dataset=by_dataset, live=live, notes=notes,
+        too_little=too_little, store=where,
     )  # fmt: skip
 
 

@@ -199,6 +199,7 @@ def conclude(
     settings: Settings,
     *,
     outcome: RaceOutcome | None = None,
+    by_dataset: Mapping[str, Settings] | None = None,
     live: Live | None = None,
     notes: tuple[str, ...] = (),
     too_little: str = "",
@@ -207,6 +208,7 @@ def conclude(
     """Return the study of the evaluated cells, decided by `settings`.
 
     - `outcome`: That of a race, if the comparison stopped early.
+    - `by_dataset`: The settings by data set, if each is to be decided by itself.
     - `live`: The study in this process; None if it was opened from a store.
     - `notes`: Notes about the run.
     - `too_little`: Advice on a budget that ended too early.
@@ -220,11 +222,15 @@ def conclude(
         from bestofk.run.race import conclude_race
 
         study = conclude_race(outcome, settings, whole_plan, notes=notes, store=store)
+    elif by_dataset:
+        from bestofk.run.by_dataset import conclude_by_dataset
+
+        study = conclude_by_dataset(table, settings, by_dataset, live, notes, too_little, store)
     else:
         study = whole_plan()
     if live is None:
         return study
-    if live.datasets[0].by is not None:
+    if live.datasets[0].by is not None and not by_dataset:
         from bestofk.run.slices import study_slices
 
         study = replace(study, slices=study_slices(study, live, table, settings))

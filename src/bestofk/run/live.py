@@ -100,6 +100,7 @@ class Live:
             ),
             plan=splits[0].spec,
             design=splits[0].design,
+            designs=tuple(one.design for one in splits) if len(splits) > 1 else (),
             losses=tuple(loss.name for loss in metrics),
             metrics=tuple(
                 f"{loss.name} {code.digest}" for loss, code in zip(metrics, judged, strict=True)
@@ -122,6 +123,15 @@ class Live:
     def recorded(self, **facts: Any) -> Live:
         """Return the study with other facts in its record."""
         return replace(self, record=replace(self.record, **facts))
+
+    def on(self, dataset: int) -> Live:
+        """Return the part of one data set as a study of its own."""
+        return replace(
+            self,
+            record=self.record.on(dataset),
+            datasets=(self.datasets[dataset],),
+            splits=(self.splits[dataset],),
+        )
 
     @property
     def learners(self) -> dict[str, Any]:

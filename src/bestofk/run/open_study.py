@@ -18,6 +18,7 @@ from bestofk._base.errors import (
     use,
 )
 from bestofk.data.tables.limits import check_cells
+from bestofk.decide.preference import preference_from_json
 from bestofk.decide.result import Result
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.decide.stopping.rule import StopRule
@@ -179,12 +180,18 @@ def decided_study(
     settings.check_learners(record.names)
     # the stop rule of a recorded decision applies to others, too; its notes and command do not
     race = None if stored is None else stored.race
+    by_dataset = {
+        name: settings
+        if "prefer" in changes
+        else replace(settings, prefer=preference_from_json(prefer))
+        for name, prefer in (stored.by_dataset if stored else {}).items()
+    }
     if settings != first:
         stored = None
     record = replace(record, command=() if stored is None else stored.command)
     if not len(table):
         raise StoreError(f"{where}: nothing of {record.title!r} was evaluated yet.")
-    if record.design.kind == "holdout" and len(record.datasets) == 1:
+    if record.design.kind == "holdout" and (by_dataset or len(record.datasets) == 1):
         raise StoreError(
             f"{where}: {record.title!r} was tested on one test set, and a store keeps no true "
             "answers to test with: run the same comparison again with --report."
@@ -193,7 +200,9 @@ def decided_study(
     outcome = None if race is None else _raced(table, settings, race)
     stopped = outcome is not None and not outcome.whole
     notes = () if stopped else _notes(record, stored, len(table))
-    return conclude(table, settings, outcome=outcome, notes=notes, store=where)
+    return conclude(
+        table, settings, outcome=outcome, by_dataset=by_dataset, notes=notes, store=where
+    )
 
 
 def stored_cells(store: Store, record: StudyRecord) -> CellTable:

@@ -68,6 +68,7 @@ class StoredDecision:
     - `fits`: Number of fits that the decision used, if some were missing.
     - `notes`: The reason, in sentences.
     - `race`: The rule for stopping before the end of the plan, if there was one.
+    - `by_dataset`: If each data set was decided by itself, its preference by data set.
     """
 
     options: dict[str, Any]
@@ -76,11 +77,12 @@ class StoredDecision:
     fits: int | None = None
     notes: tuple[str, ...] = ()
     race: dict[str, Any] | None = None
+    by_dataset: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def settings(self) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    def settings(self) -> tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any]]:
         """Settings that distinguish it from other decisions about the same study."""
-        return self.options, self.race
+        return self.options, self.race, self.by_dataset
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "command", _hidden(self.command))
@@ -118,6 +120,8 @@ class StudyRecord:
     """The decisions about the study, newest last."""
     preparation: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     """Preparation of the rows inside the folds, by data set and learner."""
+    designs: tuple[Design, ...] = ()
+    """The designs of the splits of all data sets, if there are several."""
     number: int = 0
     """Its number in a store."""
     created: str = ""
@@ -135,6 +139,15 @@ class StudyRecord:
     def names(self) -> tuple[str, ...]:
         """The names of the learners."""
         return tuple(learner.name for learner in self.learners)
+
+    def on(self, dataset: int) -> StudyRecord:
+        """Return the record of one data set as that of a study of its own, without notes."""
+        data = self.datasets[dataset]
+        return replace(
+            self, title=data.name, datasets=(data,), designs=(), notes=(), taken=(), decisions=(),
+            design=self.designs[dataset] if self.designs else self.design,
+            preparation={name: one for name, one in self.preparation.items() if name == data.name},
+        )  # fmt: skip
 
     # cells and their positions
 
@@ -231,7 +244,7 @@ class StudyRecord:
     @property
     def digest(self) -> str:
         """Digest of the work, without title, versions, command line and decisions."""
-        work = asdict(replace(self, decisions=(), preparation={}))
+        work = asdict(replace(self, decisions=(), preparation={}, designs=()))
         work = {name: value for name, value in work.items() if name in _WORK}
         work["design"] = self.design.kind, self.design.runs, self.design.folds
         for learner in work["learners"]:
@@ -254,6 +267,7 @@ class StudyRecord:
         values["datasets"] = tuple(DataRecord(**_read(one)) for one in values["datasets"])
         values["decisions"] = tuple(StoredDecision(**_read(one)) for one in values["decisions"])
         values["design"] = Design(**_read(values["design"]))
+        values["designs"] = tuple(Design(**_read(one)) for one in values["designs"])
         record = cls(**values)
         _check(record)
         return record

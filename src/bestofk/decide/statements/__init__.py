@@ -127,6 +127,10 @@ class Stated:
         """Return further columns of the printed table: cells by title and learner."""
         return {}
 
+    def _tables(self) -> Mapping[str, Mapping[str, Any]]:
+        """Return tables that are shown besides that of the learners: columns by title."""
+        return {}
+
     def _measured(self) -> Mapping[str, Mapping[Any, Any]]:
         """Return further columns of the table: values by title and learner."""
         return {} if self.decision is None else dict(self.decision._measured())

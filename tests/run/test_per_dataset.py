@@ -1,0 +1,73 @@
+"""One run on several data sets, decided on each: the same decisions as runs of their own."""
+
+import pytest
+
+import bestofk as bk
+from bestofk.decide.multitest_order import AS_PUBLISHED
+
+DATA = ["iris", "wine", "breast-cancer"]
+LEARNERS = ["max", "nmc", "logistic", "nn"]
+PUBLISHED = bk.Settings(prefer="complexity", **AS_PUBLISHED)
+
+
+def run(data, store=None, **options):
+    execution = bk.Execution(engine="serial", progress=False, store=store)
+    return bk.compare(LEARNERS, data, execution=execution, **options)
+
+
+def decided(result):
+    """Return everything that a decision says of its learners, without the seconds."""
+    table = result.table.drop(columns=["fit_time", "predict_time"])
+    return result.recommended, result.order, result.test, table.to_dict(), result.pairs.to_dict()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"cv": "5x2", "settings": PUBLISHED},
+        {"cv": "5x2", "settings": bk.Settings(procedure="test-first", prefer="listed")},
+        {"cv": "2x5+nested", "margin": 0.02},
+        {"cv": "holdout:0.5"},
+    ],
+    ids=["as published", "test-first", "default rule", "one test set"],
+)
+def test_decisions_are_those_of_single_runs(options):
+    result = run(DATA, per_dataset=True, **options)
+    assert list(result.by_dataset) == DATA
+    for name, part in result.by_dataset.items():
+        assert repr(decided(part)) == repr(decided(run(name, **options))), name
+
+
+def test_the_summary_counts_the_decisions_and_the_store_repeats_it(tmp_path):
+    store = tmp_path / "study.db"
+    result = run(DATA, store, cv="5x2", settings=PUBLISHED, per_dataset=True)
+    best = [part.recommended for part in result.by_dataset.values()]
+    counts = result.table.set_index("name")["recommended_on"].to_dict()
+    assert counts == {name: best.count(name) for name in LEARNERS}
+    assert result.order[0] == max(LEARNERS, key=best.count)
+    found = result.to_dict()
+    assert found["procedures"]["multitest"] == dict(zip(DATA, best, strict=True))
+    assert set(found["procedures"]) == {
+        "multitest", "test-first", "anova-choice", "newman-keuls-choice",
+    }  # fmt: skip
+    test_first = bk.Settings(**{**AS_PUBLISHED, "procedure": "test-first", "family": None},
+                             prefer="complexity")  # fmt: skip
+    first = run("wine", cv="5x2", settings=test_first)
+    assert found["procedures"]["test-first"]["wine"] == first.recommended
+    means = result.scores.by_dataset()
+    single = run("wine", cv="5x2", settings=PUBLISHED).scores.means()
+    assert dict(zip(result.order, means[:, 1], strict=True)) == pytest.approx(single)
+    again = bk.open_study(store)
+    assert again.to_dict()["by_dataset"] == found["by_dataset"]
+    assert again.explain() == result.explain()
+    strict = bk.open_study(store, alpha=1e-6)
+    assert [part.settings.alpha for part in strict.by_dataset.values()] == [1e-6] * 3
+    page = result.report(tmp_path / "page.html").read_text()
+    for title in ("The recommended learner on each data set", "Mean error by data set"):
+        assert title in page
+    assert result.by_dataset["wine"].fit_recommended().predict([[13.0] * 13]).shape == (1,)
+
+
+def test_stop_is_refused():
+    with pytest.raises(bk.BestOfKError, match="stop does not apply to per_dataset"):
+        run(DATA, per_dataset=True, stop="settled")
