@@ -1,6 +1,7 @@
 """``bestofk evals``."""
 
 import json
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -188,7 +189,10 @@ def test_several_metrics_decide_together(run, tmp_path):
 def test_the_noise_of_the_runs(run):
     code, out, _ = run("evals", "inspect-sums", "--metric", "match", "--noise")
     assert code == 0
-    assert out.startswith("One run of mockllm/large moves by")
+    assert out.startswith("One run moves by 5.9 points (mockllm/large), 6.6 (mockllm/medium)")
+    _, out, _ = run("evals", "inspect-sums", "--metric", "match")
+    noise = out[out.index("Noise: ") : out.index("How sure: ")]
+    assert len(textwrap.wrap(noise, 100, subsequent_indent="  ")) == 3
     _, text, _ = run("evals", "inspect-sums", "--metric", "match", "--noise", "--json")
     # 4 of 24 sums have one right answer of two: variance 1/2 each, and 4/2/24 / 24 in all
     assert json.loads(text)["models"][0]["sd"] == pytest.approx((4 / 2 / 24 / 24) ** 0.5)

@@ -9,14 +9,14 @@ from math import sqrt
 import numpy as np
 
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import counted, joined, number, shortened
+from bestofk._base.formatting import counted, joined, number
 from bestofk._base.results import Presented
 from bestofk.evals.item_scores import ItemScores, is_binary
 from bestofk.stats.pairwise.clustered import clusters_of
 from bestofk.stats.tails import normal_quantile
 
-MAX_MODELS = 6
-"""Models whose noise is listed."""
+MAX_MODELS = 3
+"""Models whose noise is listed; of more, that of the recommended one and a range."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,22 +63,36 @@ class Noise(Presented):
         """Return how much is noise, in sentences."""
         if not any(one.sd for one in self.models):
             return "Repeated runs gave the same scores."
-        first, *others = self.models
-        moves = [f"of {first.name} moves by {self._amount(first.sd)}"]
-        moves += [f"one of {one.name} by {self._amount(one.sd)}" for one in others]
-        flips = [f"{one.flips} of {one.items:,} ({one.name})" for one in self.models]
-        each = " each" if len(self.models) > 1 else ""
-        epochs, items = (f"{count:,} answers{each}" for count in self.answers)
+        groups = [(one.name, [one]) for one in self.models]
+        if len(groups) > MAX_MODELS:
+            chosen = [one for one in self.models if one.name == self.pair[0]]
+            others = [one for one in self.models if one.name != self.pair[0]]
+            groups = [(self.pair[0], chosen), ("the others", others)]
+        moves = [f"{self._range([one.sd for one in group])} ({name})" for name, group in groups]
+        moves[0] = moves[0].replace(" (", f"{self._unit} (", 1)
+        flips = [_span([str(n) for n in sorted(one.flips for one in group)]) for _, group in groups]
+        items = _span([f"{n:,}" for n in sorted(one.items for one in self.models)])
+        plural = "s" if len(self.models) > 1 else ""
+        helps = "helps" if self.more_epochs == 1 else "help"
         return (
-            f"One run {shortened(moves, MAX_MODELS)} (standard deviation). Two single runs of "
-            f"{joined(self.pair)} must differ by {self._amount(self.difference)} before you can "
-            f"believe it. Items whose score changed between runs: {shortened(flips, MAX_MODELS)}. "
-            f"Another {counted(self.more_epochs, 'epoch')} ({epochs}) would narrow the "
-            f"interval as much as {counted(self.more_items, 'more item')} ({items})."
+            f"One run moves by {joined(moves)[:-1]}; standard deviation{plural}). Two runs of "
+            f"{joined(self.pair)} must differ by {self._range([self.difference])}{self._unit} to "
+            f"exceed the noise. {joined(flips)} of {items} items changed. "
+            f"{counted(self.more_epochs, 'more epoch')} {helps} as much as "
+            f"{counted(self.more_items, 'more item')}."
         )
 
-    def _amount(self, value: float) -> str:
-        return f"{100 * value:.1f} points" if self.in_points else number(value)
+    @property
+    def _unit(self) -> str:
+        return " points" if self.in_points else ""
+
+    def _range(self, values: Sequence[float]) -> str:
+        return _span([f"{100 * v:.1f}" if self.in_points else number(v) for v in sorted(values)])
+
+
+def _span(sorted_numbers: Sequence[str]) -> str:
+    """Return the first and the last number, or one number if they are the same."""
+    return " to ".join(dict.fromkeys((sorted_numbers[0], sorted_numbers[-1])))
 
 
 def noise_of(scores: ItemScores, pair: Sequence[str] = ()) -> Noise:

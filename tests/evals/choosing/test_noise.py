@@ -19,7 +19,10 @@ def test_noise_of_two_runs_by_hand(evals_of):
     # half and a quarter of the items differ between the two runs
     assert (a.flip_rate, b.flip_rate) == pytest.approx((0.5, 0.25))
     assert choice.outcome.noise.difference == pytest.approx(1.959964 * (1 / 16 + 1 / 32) ** 0.5)
-    assert "Noise: One run of a moves by 25.0 points" in choice.explain()
+    assert "Noise: One run moves by 25.0 points (a) and 17.7 (b; standard deviations)." in (
+        choice.explain()
+    )
+    assert "2 and 1 of 4 items changed." in choice.explain()
     assert choice.to_dict()["noise"]["models"][1]["flips"] == 1
 
 
@@ -56,6 +59,19 @@ def test_simulated_agents(shape):
     ).T
     assert np.mean(sd / realised) == pytest.approx(1.0, abs=0.1)
     assert np.mean(flips) == pytest.approx(np.mean(true), abs=0.02)
+
+
+def test_many_models_are_a_range(evals_of):
+    """Of 8 items 2, 1, 2 and 4 differ between two runs: sd = (differing / 2 / 8 / 8) ** .5."""
+    scores = np.ones((4, 8, 2))
+    for k, differing in enumerate((2, 1, 2, 4)):
+        scores[k, :differing, 0] = 0.0
+    scores[1] = np.sort(scores[1], axis=0)
+    noise = bk.compare_evals(evals_of(scores, names=["a", "b", "c", "d"])).outcome.noise
+    assert noise.explain().startswith(
+        "One run moves by 8.8 points (b) and 12.5 to 17.7 (the others; standard deviations). "
+    )
+    assert "1 and 2 to 4 of 8 items changed." in noise.explain()
 
 
 def test_one_run_has_no_noise(evals_of):
