@@ -91,8 +91,10 @@ class FormatReader:
         self._where = _condition(entry.where, all)
         self._error, self._limit = _condition(entry.error, any), _condition(entry.limit, any)
         self._cached = _condition(entry.cached, any)
+        self._file_model: str | None = None
+        model = (lambda _: self._file_model) if is_constant(entry.model) else self._model
         self._amounts = {
-            role: _amount(paths, self._model) for role in AMOUNTS if (paths := getattr(entry, role))
+            role: _amount(paths, model) for role in AMOUNTS if (paths := getattr(entry, role))
         }
         self._scores = [_scores(path, entry.metric) for path in entry.score]
         self._values: dict[str | float, float] = {k: float(v) for k, v in entry.values.items()}
@@ -147,6 +149,7 @@ class FormatReader:
     def _begin(self, block: _Block, levels: Levels) -> bool:
         """Set what is the same in all rows; return whether to read them."""
         entry = self.entry
+        self._file_model = self._model(levels)
         if not self._timed_rows:
             block.times = [self._when(levels, block.source)]
         block.task = block.roles.get("task")
@@ -537,11 +540,13 @@ _ENCODE = json.JSONEncoder(sort_keys=True, default=str).encode
 def _text(value: Any) -> str:
     if type(value) is str:
         return value
+    if type(value) is int:
+        return str(value)
     return _ENCODE(value) if isinstance(value, dict | list) else clean_name(value)
 
 
 def _setting(value: Any) -> str:
-    return "" if value in (None, "", {}, []) else _text(value)
+    return value if type(value) is str else "" if value in (None, "", {}, []) else _text(value)
 
 
 def _condition(

@@ -43,6 +43,8 @@ def step(value: Any, keys: Sequence[str]) -> Any:
     for key in keys:
         if isinstance(value, dict):
             value = value.get(key)
+        elif value is None:
+            return None
         elif isinstance(value, list) and key.removeprefix("-").isdecimal():
             value = value[int(key)] if -len(value) <= int(key) < len(value) else None
         else:
@@ -56,9 +58,15 @@ def getter(path: str | Sequence[str], model: Getter | None = None) -> Getter:
         return getter(path[0], model) if path else lambda _: None
     if not isinstance(path, str):
         each = [getter(one, model) for one in path]
-        return lambda levels: next(
-            (value for get in each if (value := get(levels)) not in (None, "")), None
-        )
+
+        def first_value(levels: Levels) -> Any:
+            for get in each:
+                value = get(levels)
+                if value is not None and value != "":
+                    return value
+            return None
+
+        return first_value
     parts = parse(path)
     marks = [at for at, part in enumerate(parts) if part in ("[]", "[#]")]
     level = len(marks) if path.startswith("/") else -1
@@ -75,15 +83,18 @@ def getter(path: str | Sequence[str], model: Getter | None = None) -> Getter:
             return step(levels[level][1], by_model[name])
 
         return of_model
-    if len(keys) == 1:
-        key = keys[0]
+    if len(keys) not in (1, 2):
+        return lambda levels: step(levels[level][1], keys)
+    first, *second = keys
 
-        def get(levels: Levels) -> Any:
-            value = levels[level][1]
-            return value.get(key) if type(value) is dict else step(value, keys)
+    def get(levels: Levels) -> Any:
+        value = levels[level][1]
+        value = value.get(first) if type(value) is dict else step(value, keys[:1])
+        if not second or value is None:
+            return value
+        return value.get(keys[1]) if type(value) is dict else step(value, second)
 
-        return get
-    return lambda levels: step(levels[level][1], keys)
+    return get
 
 
 def is_constant(path: str | Sequence[str]) -> bool:
