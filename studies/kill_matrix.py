@@ -110,7 +110,7 @@ def _run(order: dict[str, Any]) -> int:
 
     def compared() -> int:
         study = comparison(order["store"], **order["options"])
-        failed = [cell.explain() for cell in study.outcome.failures]
+        failed = [cell.reason for cell in study.outcome.failures]
         # written at once, because the reader does not wait
         part = Path(f"{order['answer']}.part")
         part.write_text(json.dumps({"losses": study.scores.values.tolist(), "failed": failed}))
