@@ -54,6 +54,6 @@ def test_memory_that_is_not_there_is_one_line(capfd, monkeypatch) -> None:
     def fails(*_arguments, **_options):
         raise MemoryError
 
-    monkeypatch.setattr("bestofk.cli.scores.read_table", fails)
+    monkeypatch.setattr("bestofk.losses.read_scores", fails)
     assert main(["scores", "breast-cancer-10x10"]) == 4
     assert "not enough memory" in capfd.readouterr().err

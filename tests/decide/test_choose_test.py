@@ -239,7 +239,7 @@ class TestDesignsThatTheNumberOfFoldsSuggests:
         table = bk.Scores(self.VALUES, learners=["a", "b"])
         for copy in (table.select(learners=["b", "a"]), pickle.loads(pickle.dumps(table))):
             assert copy == bk.Scores(copy.values, dims=copy.dims, learners=copy.learners)
-            with pytest.raises(DesignError, match="to Losses"):
+            with pytest.raises(DesignError, match="to Scores"):
                 bk.compare_scores(copy)
 
     def test_a_stated_or_clear_design_is_tested(self):

@@ -24,7 +24,7 @@ from bestofk.papers.multitest.tables import sample_execution
     ],
 )
 def test_commands_write_figures(tmp_path, paper, table, names):
-    arguments = ["reproduce", paper, "--table", table, "--figures", str(tmp_path)]
+    arguments = ["papers", "reproduce", paper, "--table", table, "--figures", str(tmp_path)]
     done = CliRunner().invoke(bestofk, arguments)
     assert done.exit_code == 0, done.output
     narrow = {f"{name}-narrow" for name in names}

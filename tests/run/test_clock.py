@@ -40,12 +40,12 @@ def run(engine, folder):
         progress=False, execution=bk.Execution(engine=engine),
     )
     return {
-        "losses": [value.hex() for value in study.losses.values.ravel().tolist()],
-        "ranking": study.ranking,
+        "losses": [value.hex() for value in study.scores.values.ravel().tolist()],
+        "ranking": study.order,
         "failures": len(study.failures),
         "notes": study.notes,
-        "shortest": min(min(c.fit_time, c.predict_time) for c in study.costs.values()),
-        "longest": max(max(c.fit_time, c.predict_time) for c in study.costs.values()),
+        "shortest": study.table[["fit_time", "predict_time"]].min().min(),
+        "longest": study.table[["fit_time", "predict_time"]].max().max(),
         "took": time.monotonic() - begin,
     }
 
@@ -102,7 +102,7 @@ def test_a_clock_that_jumps_changes_nothing(tmp_path, usual):
         assert min(steps) < -250 * 86400
         assert max(steps) > 250 * 86400
         assert jumped["losses"] == usual["losses"]
-        assert jumped["order"] == usual["order"]
+        assert jumped["ranking"] == usual["ranking"]
         # neither the budget nor the timeout uses that clock
         assert (jumped["failures"], jumped["notes"]) == (0, [])
         assert 0 <= jumped["shortest"] <= jumped["longest"] <= jumped["took"] < 60

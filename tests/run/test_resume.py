@@ -61,7 +61,7 @@ for line in sys.stdin:
     if pid == 0:
         os.environ.update(order["environment"])
         study = here.run(order["store"], order["log"], engine=order["engine"])
-        np.save(order["losses"] + ".part.npy", study.losses.values)
+        np.save(order["losses"] + ".part.npy", study.scores.values)
         os.rename(order["losses"] + ".part.npy", order["losses"])
         os._exit(0)
     print(pid, flush=True)
@@ -220,31 +220,31 @@ def test_only_what_is_missing_is_computed(counted):
     assert done == {"a": 6, "b": 6}
     again, done = counted("ab")
     assert done == {}
-    np.testing.assert_array_equal(again.losses.values, first.losses.values)
+    np.testing.assert_array_equal(again.scores.values, first.scores.values)
 
     more, done = counted("cab")
     assert done == {"c": 6}
-    np.testing.assert_array_equal(more.losses.values[1:], first.losses.values)
+    np.testing.assert_array_equal(more.scores.values[1:], first.scores.values)
 
     longer, done = counted("ab", cv="5x3")
     assert done == {"a": 9, "b": 9}
-    np.testing.assert_array_equal(longer.losses.values[:, :, :2], first.losses.values)
+    np.testing.assert_array_equal(longer.scores.values[:, :, :2], first.scores.values)
 
     other = {"d": (X, Y), "e": (X + 1.0, Y)}
     both, done = counted("ab", other)
     assert done == {"a": 6, "b": 6}
-    np.testing.assert_array_equal(both.losses.values[:, :1], first.losses.values)
+    np.testing.assert_array_equal(both.scores.values[:, :1], first.scores.values)
 
     repeated, done = counted("ab", repetitions=3)
     assert done == {"a": 12, "b": 12}
-    np.testing.assert_array_equal(repeated.losses.values[..., :1], first.losses.values)
+    np.testing.assert_array_equal(repeated.scores.values[..., :1], first.scores.values)
 
 
 def test_a_data_set_is_identified_by_its_content_not_its_name(counted):
     first, _ = counted("ab", {"one name": (X, Y)})
     renamed, done = counted("ab", {"another": (X.copy(), Y.copy())})
     assert done == {}
-    np.testing.assert_array_equal(renamed.losses.values, first.losses.values)
+    np.testing.assert_array_equal(renamed.scores.values, first.scores.values)
 
 
 def one_cell_changed():

@@ -353,4 +353,4 @@ def test_the_page_lists_every_format():
     page = (Path(__file__).parents[3] / "docs" / "use" / "table-of-scores.md").read_text("utf-8")
     for entry in LOSS_FORMATS.values():
         assert f"| {entry.called} | {entry.summary} | " in page
-        assert f" | `--format {entry.name}` |" in page
+        assert f" | `--set format={entry.name}` |" in page

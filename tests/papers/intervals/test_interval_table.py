@@ -108,7 +108,7 @@ def test_intervals_without_width_decide_like_numbers(frame):
     decision = order_intervals(exact)
     assert decision.outcome.undecided() == ()
     means = exact.groupby("model")["low"].mean()
-    assert decision.decision.means["net"] == pytest.approx((means["net"], means["net"]))
+    assert decision.outcome.means["net"] == pytest.approx((means["net"], means["net"]))
 
 
 def test_scores_give_the_same_order_and_their_own_means(frame):
@@ -116,7 +116,7 @@ def test_scores_give_the_same_order_and_their_own_means(frame):
     decision = order_intervals(scores, higher_is_better=True)
     assert decision.decision.ranking == order_intervals(frame).decision.ranking
     means = scores[scores["model"] == "net"][["low", "high"]].mean()
-    assert decision.decision.means["net"] == pytest.approx(tuple(means))
+    assert decision.outcome.means["net"] == pytest.approx(tuple(means))
 
 
 @pytest.fixture
@@ -194,7 +194,7 @@ def test_missing_cells_of_files_are_those_of_the_function(frame, repeated, tmp_p
     assert found["pvalues"] == expected.pvalues.tolist()
     # data sets 1 and 2 have an empty cell
     assert read_interval_table(gaps, missing="drop").ends.shape == (2, 3, 8)
-    assert order_intervals(gaps, missing="allow").decision.means["stump"][0] == pytest.approx(
+    assert order_intervals(gaps, missing="allow").outcome.means["stump"][0] == pytest.approx(
         by_learner[2]["low"].mean()
     )
 
@@ -215,4 +215,4 @@ def test_missing_cells_of_files_are_those_of_the_function(frame, repeated, tmp_p
         assert found["pvalues"] == complete.pvalues.tolist()
     means = np.delete(values, 2, axis=1).mean(axis=(1, 2))
     decision = order_intervals(table, interval="mean", missing="drop")
-    assert decision.decision.means["trapped"] == pytest.approx([means[1]] * 2)
+    assert decision.outcome.means["trapped"] == pytest.approx([means[1]] * 2)

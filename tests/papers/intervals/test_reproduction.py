@@ -126,7 +126,7 @@ def test_a_piece_depends_on_its_names_only():
     piece = SimulationPiece(kind="copied", seed=3, draw=1, step=4, simulations=3)
     assert np.array_equal(run_piece(piece), run_piece(piece))
     other = SimulationPiece(kind="copied", seed=3, draw=2, step=4, simulations=3)
-    assert piece.named.key("") != other.named.key("")
+    assert piece.named != other.named
 
 
 def test_the_command_prints_table_1_and_names_its_variants(tmp_path):

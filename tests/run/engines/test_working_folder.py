@@ -26,7 +26,7 @@ if __name__ == "__main__":
     learners = {"ours": "nmc", "theirs": LogisticRegression()}
     execution = bk.Execution(progress=False, n_jobs=1, **json.loads(sys.argv[1]))
     study = bk.compare(learners, X, y, cv="kfold:2", random_state=1, execution=execution)
-    print(json.dumps([cell.explain() for cell in study.failures]), os.environ.get("PYTHONSAFEPATH"))
+    print(json.dumps(study.failures["reason"].tolist()), os.environ.get("PYTHONSAFEPATH"))
 """
 
 

@@ -303,7 +303,7 @@ def order_intervals(
     ...                                    ("max", 0.40, 0.0))]
     >>> frame = pd.DataFrame(rows, columns=["learner", "dataset", "low", "high"])
     >>> decision = order_intervals(frame)
-    >>> decision.recommended, decision.candidates, decision.undecided()
+    >>> decision.recommended, decision.candidates, decision.outcome.undecided()
     ('net', ('net', 'tree'), ('net', 'tree'))
     """
     one_of(test, "test on intervals", INTERVAL_TESTS)

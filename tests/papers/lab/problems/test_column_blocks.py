@@ -73,7 +73,7 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
     assert result.learners == (f"{learner} 1", f"{learner} 2", f"{learner} 3")
     work = SimulationTask(
         problem=generated,
-        learners=named_estimators([learner, "max"])[:1],
+        learners=dict(list(named_estimators([learner, "max"]).items())[:1]),
         plan=make_plan("2x4"),
         loss=as_loss("zero-one", classes=np.array(["0", "1"])),
         seed=0,
