@@ -1,6 +1,8 @@
 """One run on several data sets, decided on each: the same decisions as runs of their own."""
 
+import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 import bestofk as bk
 from bestofk.decide.multitest_order import AS_PUBLISHED
@@ -66,6 +68,29 @@ def test_the_summary_counts_the_decisions_and_the_store_repeats_it(tmp_path):
     for title in ("The recommended learner on each data set", "Mean error by data set"):
         assert title in page
     assert result.by_dataset["wine"].fit_recommended().predict([[13.0] * 13]).shape == (1,)
+
+
+class Picky(ClassifierMixin, BaseEstimator):
+    """Predicts the first class, but cannot be fitted to the 13 columns of wine."""
+
+    def fit(self, X, y):
+        if X.shape[1] == 13:
+            raise ValueError("thirteen columns")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.repeat(self.classes_[0], len(X))
+
+
+def test_a_data_set_without_a_fit_is_named_and_the_others_are_decided():
+    execution = bk.Execution(engine="serial", progress=False)
+    learners = {"one": Picky(), "two": Picky()}
+    result = bk.compare(learners, ["iris", "wine"], cv="5x2", per_dataset=True, execution=execution)
+    assert list(result.by_dataset) == ["iris"]
+    assert result.headline.startswith("Use one on 1 of 2 data sets. wine: No learner could be")
+    # 50 of the 150 rows of iris are of the first class
+    assert result.scores.by_dataset(missing="allow")[0].tolist()[0] == pytest.approx(2 / 3)
 
 
 def test_stop_is_refused():

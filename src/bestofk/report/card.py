@@ -39,7 +39,13 @@ def card_of(subject: ReportSubject) -> list[Row]:
 
     rows, cost = [Row("Use", f"no {subject.noun}")], ""
     if hasattr(subject.record, "parts"):
-        rows = [Row("Use", "by data set", sentences(subject.record.headline))]
+        rows = [
+            Row(
+                "Use",
+                "by data set",
+                sentences(*(one.text for one in subject.record.select("verdict"))),
+            )
+        ]
     if decision is not None and decision.recommended is not None:
         rows = _use(decision, decision.recommended)
         if subject.choice is not None:

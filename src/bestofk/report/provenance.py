@@ -178,8 +178,11 @@ def _compare_call(study: Study) -> str:
         arguments += _assignments(keywords)
         if code:
             arguments.append(f"settings=bk.Settings({', '.join(_assignments(code))})")
+    run = {name: repr(value) for name, value in record.plain.items()}
     if record.repetitions > 1:
-        arguments.append(f"execution=bk.Execution(repetitions={record.repetitions})")
+        run["repetitions"] = str(record.repetitions)
+    if run:
+        arguments.append(f"execution=bk.Execution({', '.join(_assignments(run))})")
     if hasattr(study, "parts"):
         arguments.append("per_dataset=True")
     if study.race is not None:

@@ -52,7 +52,7 @@ class StudyByDataset(Study):
         own = [one for one in study_statements(self) if one.kind not in ("verdict", "left out")]
         return in_order(
             (
-                *statements("verdict", [_verdict(next(iter(self.chosen.values())))]),
+                *statements("verdict", [_verdict(self)]),
                 *statements("left out", [f"{name}: {why}" for name, why in self.problems.items()]),
                 *statements("left out", _shared(self.parts, "left out")),
                 _level(self),
@@ -184,13 +184,13 @@ def _name(learner: Any) -> str | None:
     return None if learner is None else str(learner)
 
 
-def _verdict(chosen: Mapping[str, str | None]) -> str:
+def _verdict(study: StudyByDataset) -> str:
     """Return how often each learner is recommended."""
-    counts = Counter(chosen.values()).most_common()
+    counts = Counter(next(iter(study.chosen.values())).values()).most_common()
     named = [f"{'no learner' if name is None else name} on {count}" for name, count in counts]
     if not named:
         return "No data set can be decided."
-    return f"Use {joined(named)} of {counted(len(chosen), 'data set')}."
+    return f"Use {joined(named)} of {counted(len(study.record.datasets), 'data set')}."
 
 
 def _level(study: StudyByDataset) -> Statement:

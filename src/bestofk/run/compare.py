@@ -362,6 +362,14 @@ def run_comparison(
         taken=_assumed(live),
         notes=(*live.record.notes, *live.plan_notes, *weight_notes(live)),
         preparation=_preparation(live),
+        plain={
+            name: value
+            for name, value in (
+                ("stratify", execution.stratify),
+                ("duplicates", execution.duplicates),
+            )
+            if value in (False, "split")
+        },
         decisions=(decision,),
     )
     task, where = ComparisonTask(live), "memory"

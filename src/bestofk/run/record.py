@@ -122,6 +122,8 @@ class StudyRecord:
     """Preparation of the rows inside the folds, by data set and learner."""
     designs: tuple[Design, ...] = ()
     """The designs of the splits of all data sets, if there are several."""
+    plain: dict[str, Any] = field(default_factory=dict)
+    """Options of `Execution` that made the splits plain random ones, for the reader only."""
     number: int = 0
     """Its number in a store."""
     created: str = ""
