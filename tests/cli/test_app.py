@@ -128,7 +128,7 @@ HEAVY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib", "pyarrow", "rich")
         ("from bestofk.cli import main; main(['show', 'nowhere.db'])", ("numpy",)),
         ("from bestofk.cli import main; main(['compare', 'iris', '--cv', '5x22x'])", ("numpy",)),
         ("from bestofk.cli import main; main(['compare', 'iris', '--test', 'x'])", ("numpy",)),
-        ("import bestofk; bestofk.pairwise, bestofk.multiple, bestofk.decide, bestofk.Scores",
+        ("import bestofk; bestofk.stats, bestofk.plugins, bestofk.Scores",
          ("numpy",)),
     ],
 )  # fmt: skip

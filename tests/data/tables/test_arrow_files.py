@@ -154,7 +154,7 @@ arrow_files.MIN_FILE_BYTES = 0
 print(bk.read_evals({str(path)!r}).learners)
 try:
     bk.read_scores({str(tmp_path / "t.parquet")!r})
-except MissingExtraError as error:
+except bk.InputError as error:
     print(error)
 """
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
