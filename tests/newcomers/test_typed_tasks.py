@@ -116,6 +116,7 @@ OPTIONS = [
     ("evals x --scoring f1", "--metric"), ("evals x --groups g", "--cluster"),
     ("evals x --pass-at 2", "--set pass_at=2"), ("gate new.csv --reference old.csv", "--baseline"),
     ("papers measure type1 --seed 3", "--random-state"),
+    ("compare iris --replicate 5", "'bestofk papers measure replicability --data iris'."),
 ]  # fmt: skip
 
 

@@ -178,6 +178,8 @@ HABITS = {
     "version": "--version",
 }  # fmt: skip
 """Words that people type for a command."""
+OPTION_HABITS = {"--replicate": "papers measure replicability --data"}
+"""Options of `compare` that are commands; the data follow."""
 
 
 def _no_such_command(words: list[str], known: Mapping[str, Any]) -> str:
@@ -208,6 +210,10 @@ def _no_such_option(error: click.NoSuchOption) -> str:
     if error.ctx is None:
         return f"There is no option {error.option_name}. See 'bestofk --help'."
     command, words = error.ctx.command, list(error.ctx.find_root().obj or ())
+    if error.option_name in OPTION_HABITS:
+        data = next((word for word in words[2:3] if not word.startswith("-")), "FILE")
+        line = f"{OPTION_HABITS[error.option_name]} {shlex.quote(data)}"
+        return f"There is no option {error.option_name}: use 'bestofk {line}'."
     options = [
         text
         for parameter in command.get_params(error.ctx)

@@ -40,8 +40,7 @@ if TYPE_CHECKING:
     from bestofk.decide import Standing
     from bestofk.decide.evidence import Evidence
     from bestofk.decide.preference import Name
-    from bestofk.run.conclude import OtherMetric
-    from bestofk.run.study import Cost
+    from bestofk.run.study import Cost, OtherMetric
 
 Cells = Mapping[str, Mapping[str, str]]
 """Cells by title and learner."""

@@ -19,9 +19,8 @@ from bestofk.decide.statements import Kind, Statement, in_order, statements
 from bestofk.decide.statements.wording import level_words
 from bestofk.losses.losses import DIMS, Scores
 from bestofk.run.cells import CellTable
-from bestofk.run.conclude import conclude, cost_table, failed_cells, losses_of
 from bestofk.run.metrics import loss_shown
-from bestofk.run.study import Study
+from bestofk.run.study import Study, conclude, cost_table, failed_cells, losses_of
 from bestofk.run.study_statements import study_statements
 
 if TYPE_CHECKING:

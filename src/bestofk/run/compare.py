@@ -22,7 +22,6 @@ from bestofk.decide.settings import Settings
 from bestofk.learners.preparation import ready_learner
 from bestofk.run.cells import Cell, CellTable
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.conclude import conclude
 from bestofk.run.data_cautions import data_cautions
 from bestofk.run.engine import Execution
 from bestofk.run.inputs import (
@@ -45,7 +44,7 @@ from bestofk.run.metrics import as_losses, check_loss
 from bestofk.run.progress import Progress, observer
 from bestofk.run.record import StoredDecision, StudyRecord, now
 from bestofk.run.runner import opened, run
-from bestofk.run.study import Study
+from bestofk.run.study import Study, conclude
 from bestofk.splits.plans import Plan, plan as make_plan
 
 if TYPE_CHECKING:

@@ -24,12 +24,11 @@ from bestofk.decide.settings import Settings, StoredTest
 from bestofk.decide.stopping.rule import StopRule
 from bestofk.run.cells import NUMBERS, CellTable
 from bestofk.run.comparison_task import read_cells
-from bestofk.run.conclude import conclude
 from bestofk.run.metrics import span_of
 from bestofk.run.race import RaceOutcome, planned_race, race_cells
 from bestofk.run.record import StoredDecision, StudyRecord
 from bestofk.run.store.store import Store, open_store
-from bestofk.run.study import Study
+from bestofk.run.study import Study, conclude
 
 MAX_LISTED_STUDIES = 12
 """Most study numbers that an error lists."""

@@ -38,13 +38,12 @@ from bestofk.decide.stopping.rule import StopRule
 from bestofk.losses.losses import DIMS, Metric, Scores
 from bestofk.run.cells import Cell, CellTable
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.conclude import cost_table, failed_cells, left_out_learners, losses_of
 from bestofk.run.engine import Engine, Rounds
 from bestofk.run.metrics import loss_shown
 from bestofk.run.process_state import held_threads
 from bestofk.run.progress import Progress
 from bestofk.run.record import StudyRecord
-from bestofk.run.study import Study
+from bestofk.run.study import Study, cost_table, failed_cells, left_out_learners, losses_of
 from bestofk.splits.design import Design
 from bestofk.splits.plans import plan_words
 from bestofk.stats.pairwise.calibration import Calibration

@@ -20,7 +20,6 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slices, check_slices, order_slices, slice_names
 from bestofk.run.cells import CellTable
-from bestofk.run.conclude import complete_part, is_one_split
 from bestofk.run.live import Live
 from bestofk.run.metrics import loss_shown
 from bestofk.run.one_test_set import (
@@ -30,7 +29,7 @@ from bestofk.run.one_test_set import (
     metric_of_rows,
     predictions_in,
 )
-from bestofk.run.study import Study
+from bestofk.run.study import Study, complete_part, is_one_split
 from bestofk.splits.design import Design
 from bestofk.splits.splits import equal_groups
 

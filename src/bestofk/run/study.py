@@ -1,24 +1,34 @@
-"""A study: the measured losses, the decision, costs and failures."""
+"""A study: its cells turned into losses, costs and a decision."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from bestofk._base.formatting import duration, joined
-from bestofk._base.results import json_ready
+import numpy as np
+
+from bestofk._base.checks import Floats
+from bestofk._base.errors import BestOfKError, RunError
+from bestofk._base.formatting import duration, joined, number, shortened
+from bestofk._base.results import Presented, json_ready
+from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
+from bestofk.decide.settings import Settings
 from bestofk.decide.statements import Stated, Statement
+from bestofk.losses.losses import DIMS, Scores, metric_of
+from bestofk.run.cells import CellTable
+from bestofk.run.metrics import loss_shown
+from bestofk.splits.design import Design
+from bestofk.splits.plans import plan_words
 
 if TYPE_CHECKING:
-    from bestofk.decide.settings import Settings
     from bestofk.decide.slices import Slices
     from bestofk.decide.stopping.result import Race
     from bestofk.learners.preparation import Preparation
-    from bestofk.losses.losses import Scores
-    from bestofk.run.conclude import OtherMetric
     from bestofk.run.live import Live
+    from bestofk.run.race import RaceOutcome
     from bestofk.run.record import StudyRecord
 
 
@@ -169,3 +179,371 @@ class Study(Stated):
             "plan": self.plan,
             "failures": [json_ready(failure) for failure in self.failures],
         }
+
+
+# From cells to a study
+
+
+def complete_part(
+    table: CellTable, learners: Sequence[int], design: Design
+) -> tuple[Scores | None, tuple[str, ...]]:
+    """Return the losses of these learners in the runs (or folds) that all of them completed.
+
+    Drop a run of cross-validation for all learners if one of them lacks it. If no run is complete,
+    use the complete folds as random splits. Return None if nothing is complete. Nested
+    runs count if all learners have all of them.
+    """
+    record, runs, folds = table.record, design.runs, design.folds
+    subset_values, subset_notes = _complete_subsets(table, learners, design)
+    values = losses_of(table, learners, (0, runs), folds)
+    there = np.zeros((runs, folds), dtype=bool)
+    if learners:
+        there |= ~np.isnan(values).any(axis=(0, 1, 4))
+    if not there.any():
+        return None, ()
+    values, design, notes = _whole_runs(values, there, design.with_(nested_runs=0))
+    if design.kind != "cv":
+        subset_values = None
+    nested_runs = 0 if subset_values is None else subset_values.shape[2]
+    losses = Scores(
+        values,
+        dims=DIMS,
+        learners=[record.names[learner] for learner in learners],
+        datasets=[one.name for one in record.datasets],
+        design=design.with_(repetitions=record.repetitions, nested_runs=nested_runs),
+        loss_name=loss_shown(record.losses[table.metric]),
+        account=(f"Measured by bestofk with {plan_words(record.plan)}.",),
+        subset_values=subset_values,
+    )
+    return losses, (*notes, *subset_notes)
+
+
+def losses_of(
+    table: CellTable, learners: Sequence[int], runs: tuple[int, int], folds: int
+) -> Floats:
+    """Return losses of some learners and runs: (learner, data set, run, fold, repetition)."""
+    first, end = runs
+    start, stop = table.record.splits_before(first), table.record.splits_before(end)
+    part = table.column("loss")[:, start:stop][..., list(learners)]
+    datasets, _, repetitions, _ = table.record.shape
+    by_run = part.reshape(datasets, end - first, folds, repetitions, len(learners))
+    return np.ascontiguousarray(np.moveaxis(by_run, -1, 0))
+
+
+def _complete_subsets(
+    table: CellTable, learners: Sequence[int], design: Design
+) -> tuple[Floats | None, tuple[str, ...]]:
+    """Return the losses on parts of the rows, if all of these runs are complete, and notes."""
+    if not design.nested_runs:
+        return None, ()
+    values = losses_of(table, learners, (design.runs, design.runs + design.nested_runs), 2)
+    if not np.isnan(values).any():
+        return values, ()
+    return None, ("Not every nested run was finished by all learners: none counts.",)
+
+
+def _whole_runs(
+    values: np.ndarray, there: np.ndarray, design: Design
+) -> tuple[np.ndarray, Design, tuple[str, ...]]:
+    if there.all():
+        return values, design, ()
+    runs, folds = there.shape
+    whole = there.all(axis=1)
+    if whole.any() and design.kind == "cv":
+        complete = np.flatnonzero(whole)
+        sizes = _sizes(design, np.repeat(complete, folds), np.tile(np.arange(folds), len(complete)))
+        note = f"{_dropped(runs - len(complete), runs, 'run')}."
+        return values[:, :, complete], design.with_(runs=len(complete), **sizes), (note,)
+    if runs == 1 and design.kind in ("cv", "time", "splits") and there.sum() > 1:
+        note = f"{_dropped(int((~there).sum()), folds, 'fold')}."
+        return values[:, :, :, there[0]], design.select(there), (note,)
+    run, fold = np.nonzero(there)
+    part = values[:, :, run, fold][:, :, np.newaxis]
+    left = "the one left is a single split"
+    if len(run) > 1:
+        left = f"the {len(run)} left count as random splits"
+    note = f"{_dropped(there.size - len(run), there.size, 'fold')}; {left}."
+    kind = "resample" if len(run) > 1 else "holdout"
+    rest = Design(kind=kind, folds=len(run), stratified=design.stratified, groups=design.groups)
+    return part, rest.with_(**_sizes(design, run, fold)), (note,)
+
+
+def _dropped(dropped: int, total: int, what: str) -> str:
+    were, them = ("was", "it") if dropped == 1 else ("were", "them")
+    return f"{dropped} of {total} {what}s {were} dropped because not all learners finished {them}"
+
+
+def _sizes(design: Design, run: Any, fold: Any) -> dict[str, tuple[int, ...] | None]:
+    """Return rows that train and test in some of the folds."""
+    return {
+        name: None
+        if getattr(design, name) is None
+        else tuple(np.reshape(getattr(design, name), (design.runs, design.folds))[run, fold])
+        for name in ("n_train", "n_test")
+    }
+
+
+def cost_table(table: CellTable) -> dict[str, Cost]:
+    """Return the mean fit and predict time of every learner, and the size of its model.
+
+    The size is that of the first fold of every data set, which alone is weighed.
+    """
+    record = table.record
+    main = record.splits_before(record.design.runs)
+    costs = {}
+    for learner, name in enumerate(record.names):
+        means: dict[str, float | None] = {}
+        for what in ("fit_time", "predict_time", "size"):
+            known = table.column(what)[:, :main, :, learner].ravel()
+            known = known[~np.isnan(known)]
+            means[what] = float(np.mean(known)) if len(known) else None
+        costs[name] = Cost(**means)
+    return costs
+
+
+MAX_NAMED_LEARNERS = 5
+"""Most learners without a value that a sentence names."""
+MAX_FAILED_SHARE = 0.1
+"""A learner that fails in a larger share of its cells is left out of the decision."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherMetric(Presented):
+    """A metric that did not decide.
+
+    - `loss`: The name of the loss, as the caller gave it.
+    - `name`: The name of the user's metric.
+    - `means`: The mean of every learner that has one, in the user's metric.
+    - `recommended`: The learner that this metric would recommend; None if it cannot decide.
+    - `agrees`: Whether that is the recommended learner; None if it cannot decide.
+    - `undecided`: Why it cannot decide.
+    """
+
+    loss: str
+    name: str
+    higher_is_better: bool
+    means: Mapping[str, float]
+    recommended: str | None = None
+    agrees: bool | None = None
+    undecided: str = ""
+    instead_of: str = ""
+    """The learner that the deciding metric recommends."""
+    lacking: tuple[str, ...] = ()
+    """Compared learners without a value."""
+    decision: Decision | None = field(default=None, repr=False)
+
+    def explain(self) -> str:
+        """Return what it would decide, in a sentence."""
+        by = f"By {self.name} ({'higher' if self.higher_is_better else 'lower'} is better)"
+        without = ""
+        if self.lacking:
+            have = "has" if len(self.lacking) == 1 else "have"
+            without = f"; {shortened(list(self.lacking), MAX_NAMED_LEARNERS)} {have} no value"
+        if self.recommended is None:
+            return f"{by} nothing can be decided: {self.undecided.rstrip('.')}{without}."
+        if self.agrees:
+            return f"{by} {self.recommended} would be recommended as well{without}."
+        means = ""
+        if self.instead_of in self.means:
+            ours, other = (number(self.means[one]) for one in (self.recommended, self.instead_of))
+            means = f" (mean {ours} against {other} of {self.instead_of})"
+        return f"{by} {self.recommended} would be recommended instead{means}{without}."
+
+
+def conclude(
+    table: CellTable,
+    settings: Settings,
+    *,
+    outcome: RaceOutcome | None = None,
+    by_dataset: Mapping[str, Settings] | None = None,
+    live: Live | None = None,
+    notes: tuple[str, ...] = (),
+    too_little: str = "",
+    store: str = "memory",
+) -> Study:
+    """Return the study of the evaluated cells, decided by `settings`.
+
+    - `outcome`: That of a race, if the comparison stopped early.
+    - `by_dataset`: The settings by data set, if each is to be decided by itself.
+    - `live`: The study in this process; None if it was opened from a store.
+    - `notes`: Notes about the run.
+    - `too_little`: Advice on a budget that ended too early.
+    - `store`: Where the cells are.
+    """
+
+    def whole_plan() -> Study:
+        return _of_whole_plan(table, settings, live, notes, too_little, store)
+
+    if outcome is not None:
+        from bestofk.run.race import conclude_race
+
+        study = conclude_race(outcome, settings, whole_plan, notes=notes, store=store)
+    elif by_dataset:
+        from bestofk.run.by_dataset import conclude_by_dataset
+
+        study = conclude_by_dataset(table, settings, by_dataset, live, notes, too_little, store)
+    else:
+        study = whole_plan()
+    if live is None:
+        return study
+    if live.datasets[0].by is not None and not by_dataset:
+        from bestofk.run.slices import study_slices
+
+        study = replace(study, slices=study_slices(study, live, table, settings))
+    return replace(study, live=live)
+
+
+def _of_whole_plan(
+    table: CellTable,
+    settings: Settings,
+    live: Live | None,
+    notes: tuple[str, ...],
+    too_little: str,
+    store: str,
+) -> Study:
+    record = table.record
+    failures = failed_cells(table)
+    left_out = left_out_learners(table)
+    compared = [index for index, name in enumerate(record.names) if name not in left_out]
+    costs = cost_table(table)
+    losses, dropped = _losses(table, compared, live)
+    if losses is None:
+        raise RunError(_nothing(left_out, failures, too_little if compared else ""))
+    decision: Decision | None = None
+    why_not = "fewer than two learners have losses."
+    if len(compared) > 1:
+        try:
+            decision = decide(losses, settings.settled(losses.learners, costs))
+        except BestOfKError as refusal:
+            # keep the losses: the complete plan could have decided
+            if not (left_out or dropped):
+                raise
+            why_not = too_little or str(refusal)
+            if settings.control in left_out:
+                why_not = f"the control, {settings.control}, is among those that failed."
+    recommended = None if decision is None else decision.recommended
+    # margins are in units of the first metric
+    others = settings.changed(margin=None, rope=None)
+    return Study(
+        decision=decision,
+        losses=losses,
+        costs=costs,
+        failures=failures,
+        left_out=left_out,
+        notes=(*notes, *record.notes),
+        dropped=dropped,
+        undecided="" if decision is not None else why_not,
+        record=record,
+        store=store,
+        settings=settings,
+        others=tuple(
+            _other_metric(table.by_metric(metric), compared, live, others, costs, recommended)
+            for metric in range(1, len(record.losses))
+        ),
+    )
+
+
+def _losses(
+    table: CellTable, learners: Sequence[int], live: Live | None
+) -> tuple[Scores | None, tuple[str, ...]]:
+    """Return the complete losses; of a single split by test instance, if the rows are known."""
+    losses, dropped = complete_part(table, learners, table.record.design)
+    if losses is not None and live is not None and is_one_split(losses):
+        from bestofk.run.one_test_set import instance_losses
+
+        losses = instance_losses(live, table, learners, metric=table.metric) or losses
+    return losses, dropped
+
+
+def is_one_split(losses: Scores) -> bool:
+    """Return whether each learner has a single number per data set."""
+    return losses.design.runs * losses.design.folds == 1
+
+
+def _other_metric(
+    table: CellTable,
+    compared: Sequence[int],
+    live: Live | None,
+    settings: Settings,
+    costs: Mapping[str, Cost],
+    recommended: object,
+) -> OtherMetric:
+    """Decide by the metric of the table about the compared learners that have values."""
+    record, loss = table.record, table.record.losses[table.metric]
+    left_out = left_out_learners(table)
+    learners = [index for index in compared if record.names[index] not in left_out]
+    losses, _ = _losses(table, learners, live)
+    metric = metric_of(loss_shown(loss))
+    other = OtherMetric(
+        loss=loss,
+        name=metric.name,
+        higher_is_better=metric.higher_is_better,
+        means={},
+        undecided="no learner has a value in every fold.",
+        instead_of="" if recommended is None else str(recommended),
+        lacking=tuple(record.names[index] for index in compared if index not in learners),
+    )
+    if losses is None:
+        return other
+    means = {name: float(metric.shown(mean)) for name, mean in losses.means().items()}
+    other = replace(other, means=means, undecided="fewer than two learners have values.")
+    if len(losses.learners) < 2:
+        return other
+    try:
+        decision = decide(losses, settings.settled(losses.learners, costs))
+    except BestOfKError as refusal:
+        return replace(other, undecided=str(refusal))
+    best = decision.recommended
+    if best is None:
+        return replace(other, undecided="no learner comes out first.", decision=decision)
+    agrees = str(best) == other.instead_of
+    return replace(other, undecided="", recommended=str(best), agrees=agrees, decision=decision)
+
+
+def failed_cells(table: CellTable) -> tuple[FailedCell, ...]:
+    """Return the cells without a loss."""
+    record = table.record
+    return tuple(
+        FailedCell(
+            learner=record.names[cell.learner],
+            dataset=record.datasets[cell.dataset].name,
+            run=cell.run,
+            fold=cell.fold,
+            repetition=cell.repetition,
+            kind=failure.kind,
+            reason=failure.reason,
+        )
+        for cell, failure in table.failures
+    )
+
+
+def left_out_learners(table: CellTable) -> dict[str, str]:
+    """Return the learners that failed too often, with the most frequent reason."""
+    record, runs = table.record, table.record.design.runs
+    reasons: list[Counter[str]] = [Counter() for _ in record.learners]
+    failed = np.zeros(len(record.learners), dtype=np.int64)
+    for cell, failure in table.failures:
+        reasons[cell.learner][failure.explain()] += 1
+        failed[cell.learner] += cell.run < runs
+    fits = table.there.sum(axis=(0, 1, 2)).tolist()
+    # runs on parts of the rows, where a class may be absent, leave no learner out
+    main = table.there[:, : record.splits_before(runs)].sum(axis=(0, 1, 2))
+    left_out = {}
+    for learner in np.flatnonzero(failed > MAX_FAILED_SHARE * main).tolist():
+        counts = reasons[learner]
+        (most, _), *_ = counts.most_common(1)
+        left_out[record.names[learner]] = (
+            f"{counts.total()} of {fits[learner]} fits failed ({most})"
+        )
+    return left_out
+
+
+def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell], too_little: str) -> str:
+    if too_little:
+        return too_little
+    if left_out:
+        name, reason = next(iter(left_out.items()))
+        return f"No learner could be evaluated; {name}: {reason}"
+    if failures:
+        return f"No fold was finished by all learners; {failures[0].learner}: {failures[0].reason}"
+    return "No fold was finished by all learners."
