@@ -9,12 +9,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from scipy.special import bdtrc
 
-from bestofk.papers.lab.claims import false_claims
+from bestofk.papers.lab.measures import false_claims
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.drawn_losses import ManyDataSets, RightOrWrong
 from bestofk.papers.lab.simulation import Simulation
@@ -119,21 +120,19 @@ def _learners(data_sets: int, part: str) -> Iterator[Case]:
 
 def claims_row(case: Case, simulation: Simulation) -> Row:
     """Return the row of a case."""
-    # if all learners are equal, an interval misses exactly when a claim is false
-    intervals = case.decision == "default" and "half are worse" in case.name
-    result = false_claims(simulation=simulation, intervals=intervals, **DECISIONS[case.decision])
-    rate = result.rate
+    result = false_claims(simulation=simulation, **DECISIONS[case.decision])
+    row = SimpleNamespace(**result.rows[0])
     return {
         "learners": str(len(simulation.learners)),
         "decision": case.decision,
-        "test": ", ".join(result.tests),
-        "false": str(rate.count),
-        "any false claim": f"{100 * rate.value:.2f}",
-        "low": f"{100 * rate.low:.2f}",
-        "high": f"{100 * rate.high:.2f}",
-        "the wrong way round": f"{100 * result.reversed_rate.value:.2f}",
-        "an interval misses": "" if result.missed is None else f"{100 * result.missed.value:.2f}",
-        "differences found": "" if result.found is None else f"{100 * result.found:.1f}",
+        "test": result.test,
+        "false": str(row.count),
+        "any false claim": f"{100 * row.rate:.2f}",
+        "low": f"{100 * row.low:.2f}",
+        "high": f"{100 * row.high:.2f}",
+        "the wrong way round": f"{100 * row.reversed_rate:.2f}",
+        "an interval misses": "",
+        "differences found": "" if row.found is None else f"{100 * row.found:.1f}",
     }
 
 

@@ -17,11 +17,10 @@ import numpy as np
 
 from bestofk.papers.lab.calibration import calibrate
 from bestofk.papers.lab.collect_outcomes import ALPHAS, outcomes
-from bestofk.papers.lab.measures import agreement_of, replicability, type1_error
+from bestofk.papers.lab.measures import agreement_of, rate_of, replicability, type1_error
 from bestofk.papers.lab.problems.classes import GaussianClasses
 from bestofk.papers.lab.problems.given_rows import Degraded
 from bestofk.papers.lab.problems.registry import problem
-from bestofk.papers.lab.rates import Rate
 from bestofk.papers.lab.simulation import Simulation, simulate
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
@@ -79,14 +78,14 @@ def _row(test: str, plan: str, df: float | None, used: list[Simulation]) -> Row:
     row: Row = {"test": test, "plan": plan, "df": "default" if df is None else f"{df:g}"}
     row |= {"sets": null.sets}
     for alpha in ALPHAS:
-        rate = errors.rate(alpha)
-        row[f"type1 {100 * alpha:g} %"] = f"{100 * rate.value:.1f}"
+        rate = errors.at(alpha)
+        row[f"type1 {100 * alpha:g} %"] = f"{100 * rate.rate:.1f}"
         if alpha == ALPHA:
             row["interval at 5 %"] = f"{100 * rate.low:.1f}-{100 * rate.high:.1f}"
     for paper, made in zip(NETWORKS, networks, strict=True):
         row[f"power Set {paper}"] = _power(test, made, df)
-    agreement = replicability(test, simulation=again, df=df, alpha=ALPHA).agreement(ALPHA)
-    row["all ten agree"] = f"{100 * agreement.all_agree.value:.1f}"
+    agreement = replicability(test, simulation=again, df=df, alpha=ALPHA).at(ALPHA)
+    row["all ten agree"] = f"{100 * agreement.rate:.1f}"
     row["two agree"] = f"{100 * agreement.pairs:.1f}"
     return row
 
@@ -114,8 +113,8 @@ def rows_on_many_sets(sets: int, seed: int) -> Iterator[Row]:
         )
         errors = type1_error(entry.name, simulation=made)
         for alpha in ALPHAS:
-            row[f"type1 {100 * alpha:g} %"] = f"{100 * errors.rate(alpha).value:.1f}"
-        rate = errors.rate(ALPHA)
+            row[f"type1 {100 * alpha:g} %"] = f"{100 * errors.at(alpha).rate:.1f}"
+        rate = errors.at(ALPHA)
         row["interval at 5 %"] = f"{100 * rate.low:.1f}-{100 * rate.high:.1f}"
         for shift in SHIFTS:
             shifted = problem("normal", means=(0.0, *(shift,) * 4), **shape)
@@ -178,17 +177,17 @@ def _decided(simulation: Simulation, options: dict[str, Any]) -> tuple[Any, Any]
 
 
 def _shown(found: Any) -> str:
-    rate = Rate.of(int(found.sum()), len(found))
-    return f"{100 * rate.value:.1f} ({100 * rate.low:.1f}-{100 * rate.high:.1f})"
+    rate, low, high, *_ = (100 * value for value in rate_of(int(found.sum()), len(found)).values())
+    return f"{rate:.1f} ({low:.1f}-{high:.1f})"
 
 
 def _same(simulation: Simulation, options: dict[str, Any]) -> Row:
     best, order = map(agreement_of, _decided(simulation, options))
     return {
-        "all ten same best": f"{100 * best.all_agree.value:.1f}",
-        "two same best": f"{100 * best.pairs:.1f}",
-        "all ten same order": f"{100 * order.all_agree.value:.1f}",
-        "two same order": f"{100 * order.pairs:.1f}",
+        "all ten same best": f"{100 * best['rate']:.1f}",
+        "two same best": f"{100 * best['pairs']:.1f}",
+        "all ten same order": f"{100 * order['rate']:.1f}",
+        "two same order": f"{100 * order['pairs']:.1f}",
     }
 
 

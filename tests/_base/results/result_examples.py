@@ -260,14 +260,9 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "type1_error": lambda: lab.type1_error("kfold-t", simulation=simulation()),
     "power": lambda: lab.power("kfold-t", simulation=simulation()),
-    "power point": lambda: lab.power("kfold-t", simulation=simulation()).points[0],
     "replicability": lambda: lab.replicability("kfold-t", simulation=simulation()),
     "false_claims": lambda: lab.false_claims(sets=10, n_jobs=1),
     "calibrate": lambda: lab.calibrate("kfold-t", simulation=simulation()),
-    "estimate_truth": lambda: lab.estimate_truth(
-        ["max", "naive-bayes"], lab.problem("binary"), n_train=40, training_sets=3, test_rows=50
-    ),
-    "simulate": simulation,
     "losses": scores,
     "rehearsal": lambda: rehearse([1.0] * 60 + [0.0] * 40),
     "gate": lambda: bk.gate([1.0] * 60 + [0.0] * 40, [1.0] * 75 + [0.0] * 25),

@@ -23,7 +23,7 @@ NO_RESULTS = {
     # inputs and registry entries
     "DataSet", "Design", "Encoded", "Loss", "Plan", "Schema", "Splits", "Table",
     "BayesianNetwork", "Decision", "PairwiseTest", "MultipleTest", "CalibratedDf", "Outcomes",
-    "Step",
+    "Step", "Simulation", "Truth",
 }  # fmt: skip
 PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "losses", "papers.lab", "splits",
             "stats.multiple", "stats.pairwise")  # fmt: skip
@@ -51,7 +51,7 @@ def result_classes():
             ):
                 results[name] = value
     # internal, and base classes
-    for name in ("MeasuredTest", "StatedDecision"):
+    for name in ("StatedDecision",):
         results.pop(name, None)
     return results
 

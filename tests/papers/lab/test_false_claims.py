@@ -22,8 +22,8 @@ def believed(*means: float) -> lab.Simulation:
 
 
 def test_true_claims_are_no_error() -> None:
-    result = lab.false_claims(simulation=CLEAR, prefer=list(CLEAR.learners))
-    assert (result.rate.count, result.rate.n, result.reversed_rate.count) == (0, 5, 0)
+    result = lab.false_claims(simulation=CLEAR, prefer=list(CLEAR.learners)).at()
+    assert (result.count, result.n, result.reversed_count) == (0, 5, 0)
     assert (result.equal_pairs, result.different_pairs) == (0, 3)
     assert result.found is not None
     assert result.found >= 2 / 3
@@ -31,24 +31,29 @@ def test_true_claims_are_no_error() -> None:
 
 def test_claims_about_equal_learners_are_false_but_not_reversed() -> None:
     result = lab.false_claims(simulation=believed(0.2, 0.2, 0.2))
-    assert (result.rate.count, result.reversed_rate.count, result.found) == (5, 0, None)
-    assert (result.equal_pairs, result.different_pairs) == (3, 0)
+    row = result.at()
+    assert (row.count, row.reversed_count, row.found) == (5, 0, None)
+    assert (row.equal_pairs, row.different_pairs) == (3, 0)
     assert "makes false claims too often" in result.explain()
 
 
 def test_claims_the_wrong_way_round() -> None:
     # learner 2 is called better than 1 and 3, of which 1 is in truth the best
-    result = lab.false_claims(simulation=believed(0.1, 0.2, 0.3))
-    assert (result.rate.count, result.reversed_rate.count) == (5, 5)
+    result = lab.false_claims(simulation=believed(0.1, 0.2, 0.3)).at()
+    assert (result.count, result.reversed_count) == (5, 5)
     assert result.found is not None
     assert 0 < result.found < 1
 
 
 def test_options_reach_the_decision() -> None:
     result = lab.false_claims(simulation=CLEAR, test="sign", alpha=0.2, correction="bonferroni")
-    assert result.tests == ("sign",)
-    assert result.alpha == 0.2
-    assert result.to_dict()["options"] == {"test": "sign", "alpha": 0.2, "correction": "bonferroni"}
+    assert result.test == "sign"
+    assert result.at(0.2).n == 5
+    assert result.to_dict()["settings"] == {
+        "test": "sign",
+        "alpha": 0.2,
+        "correction": "bonferroni",
+    }
     assert "test sign" in result.explain()
 
 
@@ -91,4 +96,4 @@ def test_false_claims_keep_to_alpha(K: int, shape: str) -> None:
                        datasets=12, shape=shape)  # fmt: skip
     result = lab.false_claims(problem=generated, sets=400, random_state=K)
     # nine such tests: one in 10,000 of a decision that errs at 5 % fails here
-    assert result.rate.count <= stats.binom.isf(1e-4, 400, 0.05)
+    assert result.at().count <= stats.binom.isf(1e-4, 400, 0.05)

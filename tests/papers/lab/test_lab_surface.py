@@ -248,8 +248,8 @@ def test_agreement_by_hand() -> None:
 
     # of 10 verdicts 3 differ: pairs that agree (7*6 + 3*2) / 90
     one = agreement_of(np.array([[1] * 7 + [0] * 3, [0] * 10]))
-    assert one.all_agree.count == 1
-    assert one.pairs == pytest.approx((48 / 90 + 1) / 2)
+    assert one["count"] == 1
+    assert one["pairs"] == pytest.approx((48 / 90 + 1) / 2)
 
 
 def test_search_of_networks() -> None:

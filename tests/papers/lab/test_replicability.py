@@ -56,10 +56,10 @@ def test_own_rows(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*words, *itertools.chain(*(["--learner", one] for one in LEARNERS))]) == 0
     found = json.loads(capsys.readouterr().out)
     names = {0: "none", 1: found["learners"][0], 2: found["learners"][1]}
-    assert found["verdicts"][0]["better"] == {names[k]: n for k, n in Counter(verdicts).items()}
+    assert found["table"][0]["better"] == {names[k]: n for k, n in Counter(verdicts).items()}
     assert len(set(verdicts)) > 1
-    (agreement,) = found["agreements"]
-    assert agreement["all_agree"]["value"] == 0
+    (agreement,) = found["table"]
+    assert agreement["rate"] == 0
     assert agreement["pairs"] == pytest.approx(np.mean([a == b for a, b in pairs]))
     assert (found["sets"], found["repeats"]) == (1, 10)
 

@@ -167,7 +167,7 @@ def test_every_registered_test_is_here() -> None:
 def test_pairwise(name: str) -> None:
     problem, expected = PAIRWISE[name]
     sets = FEW.get(name, SETS)
-    result = lab.type1_error(name, problem=problem, sets=sets, random_state=5).rate(ALPHA)
+    result = lab.type1_error(name, problem=problem, sets=sets, random_state=5).at(ALPHA)
     if expected is None:
         # discrete, conservative or Bayesian: the size is not alpha, but it must not be above
         assert result.count <= stats.binom.ppf(1 - 1e-4, sets, ALPHA)
@@ -187,7 +187,7 @@ def on_blocks(plan: str) -> lab.Simulation:
 def test_on_equal_learners(name: str) -> None:
     result = lab.type1_error(name, simulation=on_blocks(ON_LEARNERS[name]))
     # some answer for the fitted models, which equal learners need not have in common
-    assert result.rate(ALPHA).count <= stats.binom.ppf(1 - 1e-4, EQUAL, 0.15)
+    assert result.at(ALPHA).count <= stats.binom.ppf(1 - 1e-4, EQUAL, 0.15)
     pvalue = result.outcomes.pvalue
     assert pvalue is not None
     assert len(np.unique(pvalue)) > 20
@@ -197,7 +197,7 @@ def test_on_equal_learners(name: str) -> None:
 def test_of_k_learners(name: str) -> None:
     problem, slack = MULTIPLE[name]
     sets = SETS if MULTIPLE_TESTS[name].batch else 60 if "bootstrap" in name else 200
-    result = lab.type1_error(name, problem=problem, sets=sets, random_state=6).rate(ALPHA)
+    result = lab.type1_error(name, problem=problem, sets=sets, random_state=6).at(ALPHA)
     if slack is None:
         assert result.count <= stats.binom.ppf(1 - 1e-4, sets, ALPHA)
     else:
@@ -211,8 +211,8 @@ def test_one_side(alternative: str) -> None:
     result = lab.type1_error(
         "kfold-t", problem="normal(cv='kfold:7')", sets=SETS, alternative=alternative
     )
-    for alpha in result.alphas:
-        assert agrees(result.rate(alpha).count, SETS, alpha)
+    for row in result.rows:
+        assert agrees(row["count"], SETS, row["alpha"])
 
 
 def test_power_of_the_paired_t_test() -> None:
@@ -221,10 +221,9 @@ def test_power_of_the_paired_t_test() -> None:
     shift = np.sqrt(7) / np.sqrt(2)
     q = stats.t.isf(ALPHA / 2, 6)
     expected = stats.nct.sf(q, 6, shift) + stats.nct.cdf(-q, 6, shift)
-    assert agrees(result.rate(ALPHA).count, SETS, float(expected))
-    assert result.points[0].truth.difference == 1.0
-    wrong = result.points[0].wrong[result.points[0].alphas.index(ALPHA)]
-    assert agrees(wrong.count, SETS, float(stats.nct.cdf(-q, 6, shift)))
+    assert agrees(result.at(ALPHA).count, SETS, float(expected))
+    assert result.at(ALPHA).true_difference == 1.0
+    assert agrees(result.at(ALPHA).wrong_count, SETS, float(stats.nct.cdf(-q, 6, shift)))
 
 
 def test_calibration_finds_the_textbook_df() -> None:
@@ -251,6 +250,6 @@ def test_a_test_of_the_callers_own() -> None:
     theirs = lab.type1_error(naive, problem="normal(cv='kfold:7')", sets=200)
     assert np.allclose(ours.outcomes.pvalue, theirs.outcomes.pvalue)
     assert theirs.test == "naive"
-    assert [rate.count for rate in ours.rates] == [rate.count for rate in theirs.rates]
+    assert ours.rows == theirs.rows
     with pytest.raises(ArgumentError, match="must return one p-value from 0 to 1"):
         lab.type1_error(lambda a, b: 2.0, problem="normal(cv='kfold:7')", sets=2)

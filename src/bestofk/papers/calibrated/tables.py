@@ -211,8 +211,7 @@ def _all_agree(drawn: DrawnPanel, test: PanelTest, df: float | None) -> list[flo
     rejected = drawn.rejected(test, df=df, alphas=ALPHAS)
     # the paper counts rejections in favour of either learner
     return [
-        100 * agreement_of(rejected[:, :, at].astype(np.int64)).all_agree.value
-        for at in range(len(ALPHAS))
+        100 * agreement_of(rejected[:, :, at].astype(np.int64))["rate"] for at in range(len(ALPHAS))
     ]
 
 
@@ -269,7 +268,7 @@ def spread_table(request: Request, df: float | None) -> ComparedNumbers:
             )  # fmt: skip
             rejected = drawn.rejected(USE_ALL, df=df, alphas=(ALPHA,))[:, :, 0]
             agree = agreement_of(rejected.astype(np.int64))
-            figures.append((100 * rejected.mean(), 100 * agree.all_agree.value))
+            figures.append((100 * rejected.mean(), 100 * agree["rate"]))
         power, all_ten = np.array(figures).T
         rows.append(f"{set_name} ({100 * difference:.2f} points)")
         ours.append([power.min(), np.median(power), power.max(),

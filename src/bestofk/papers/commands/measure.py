@@ -191,7 +191,7 @@ def claims(**options: Any) -> None:
       bestofk papers measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
       bestofk papers measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
     """
-    from bestofk.papers.lab.claims import false_claims
+    from bestofk.papers.lab.measures import false_claims
 
     options["prefer"] = preference(options["prefer"], measured=False)
     seed = options.pop("random_state")

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, probability
 from bestofk.papers.lab.collect_outcomes import Outcomes, run_test
-from bestofk.papers.lab.rates import LEVEL, Rate
+from bestofk.papers.lab.measures import LEVEL, rate_of
 from bestofk.papers.lab.simulation import Simulation
 from bestofk.stats.intervals import clopper_pearson
 from bestofk.stats.pairwise.calibration import Calibration
@@ -157,8 +157,8 @@ def _critical_value(result: Outcomes, alpha: float) -> dict[str, Any]:
     p = np.sort(result.pvalue[:, 0])
     n = len(p)
     # the numbers of rejections whose rate has a bound of at most alpha
-    least = bisect_right(range(n), alpha, key=lambda count: Rate.of(count, n).high) - 1
-    most = bisect_right(range(n), alpha, key=lambda count: Rate.of(count, n).low) - 1
+    least = bisect_right(range(n), alpha, key=lambda count: rate_of(count, n)["high"]) - 1
+    most = bisect_right(range(n), alpha, key=lambda count: rate_of(count, n)["low"]) - 1
     critical = _largest_cutoff(p, int(np.floor(alpha * n + 1e-9)))
     if critical <= 0:
         return {"critical_high": _largest_cutoff(p, most)}
@@ -171,8 +171,8 @@ def _critical_value(result: Outcomes, alpha: float) -> dict[str, Any]:
 
 
 def _rate_fields(count: int, n: int) -> dict[str, Any]:
-    rate = Rate.of(count, n)
-    return {"type1": rate.value, "type1_low": rate.low, "type1_high": rate.high}
+    rate = rate_of(count, n)
+    return {"type1": rate["rate"], "type1_low": rate["low"], "type1_high": rate["high"]}
 
 
 def _largest_cutoff(p: Floats, count: int) -> float:

@@ -1,9 +1,11 @@
-"""Type I error, power and replicability of a test, measured on simulated data sets."""
+"""Type I error, power and replicability of tests, and false claims of decisions, by simulation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,108 +13,108 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, whole
 from bestofk._base.errors import ArgumentError
-from bestofk._base.results import Presented
+from bestofk._base.formatting import counted
+from bestofk._base.results import Presented, json_ready
+from bestofk.decide.order_tables import ManyDecisions
 from bestofk.papers.lab.collect_outcomes import Outcomes, Test, run_test
 from bestofk.papers.lab.problems.given_rows import GivenRows
-from bestofk.papers.lab.rates import LEVEL, Rate, rate_columns
-from bestofk.papers.lab.simulation import Simulation
-from bestofk.papers.lab.truth import Truth, truth_of
+from bestofk.papers.lab.simulation import Simulation, rehearse, simulate
+from bestofk.papers.lab.truth import known_truth, truth_of
+from bestofk.stats.intervals import clopper_pearson
 from bestofk.stats.tails import normal_quantile
+
+LEVEL = 0.95
+"""Coverage of the intervals."""
+Row = dict[str, Any]
+
+
+def rate_of(count: int, n: int) -> Row:
+    """Return `count` of `n` data sets as a rate with its exact binomial interval.
+
+    Examples
+    --------
+    >>> rate = rate_of(50, 1000)
+    >>> rate["rate"], round(rate["low"], 4), round(rate["high"], 4)
+    (0.05, 0.0373, 0.0654)
+    """
+    interval = clopper_pearson(int(count), int(n), LEVEL)
+    ends = {"low": float(interval.low), "high": float(interval.high)}
+    return {"rate": count / n, **ends, "count": int(count), "n": int(n)}
+
+
+def _percent(row: Row, prefix: str = "") -> str:
+    """Return a rate as ``4.9 % (3.7 to 6.4)``."""
+    rate, low, high = (100 * row[prefix + name] for name in ("rate", "low", "high"))
+    return f"{rate:.1f} % ({low:.1f} to {high:.1f})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MeasuredTest(Presented):
-    """Outcomes of a test on simulated losses.
+class Measured(Presented):
+    """Rates of a test or a decision on simulated losses.
 
     Attributes
     ----------
-    outcomes : Outcomes
-        The p-values and verdicts.
+    measure : {"type1", "power", "replicability", "claims"}
+        What was measured.
+    test : str
+        The test.
+    rows : tuple of dict
+        One row per level (and problem), with the rates and their exact intervals.
+    settings : mapping
+        The arguments of the decision.
+    outcomes : Outcomes or None
+        The p-values and verdicts of the test; None for a decision.
     simulation : Simulation
         The losses.
     """
 
-    outcomes: Outcomes
+    measure: str
+    test: str
+    rows: tuple[Row, ...]
+    sentences: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    outcomes: Outcomes | None = None
     simulation: Simulation
 
-    @property
-    def test(self) -> str:
-        """The name of the test."""
-        return self.outcomes.name
-
-    @property
-    def alphas(self) -> tuple[float, ...]:
-        """The measured levels."""
-        return self.outcomes.alphas
-
-    def _index(self, alpha: float) -> int:
-        """Return the index of a measured level."""
-        if alpha not in self.alphas:
-            measured = ", ".join(f"{level:g}" for level in self.alphas)
+    def at(self, alpha: float = 0.05, *, problem: int = 0) -> Any:
+        """Return the row of a measured level, with its columns as attributes."""
+        rows = [row for row in self.rows if row["alpha"] == alpha]
+        if not rows:
+            measured = ", ".join(f"{level:g}" for level in dict.fromkeys(self._columns()["alpha"]))
             raise ArgumentError(
                 f"alpha must be one of the measured levels, {measured}; got {alpha!r}."
             )
-        return self.alphas.index(alpha)
-
-    def _rates(self, counts: Any) -> tuple[Rate, ...]:
-        """Return counts of data sets by level as rates."""
-        return tuple(Rate.of(int(count), self.simulation.sets) for count in counts)
-
-    def _by_level(self, values: Sequence[Any]) -> list[dict[str, Any]]:
-        """Return one JSON object per level."""
-        rows = zip(self.alphas, values, strict=True)
-        return [{"alpha": alpha, **asdict(value)} for alpha, value in rows]
-
-    def _listed(self, rates: Sequence[Rate]) -> str:
-        rows = zip(self.alphas, rates, strict=True)
-        return "; ".join(f"{rate.percent()} at level {100 * alpha:g} %" for alpha, rate in rows)
-
-
-class TypeOneError(MeasuredTest):
-    """The rate at which a test rejects equality of equal learners."""
-
-    __slots__ = ()
-
-    @property
-    def rates(self) -> tuple[Rate, ...]:
-        """By level, the share of data sets on which the test rejects, with exact intervals."""
-        return self._rates(self.outcomes.rejected[:, 0].sum(axis=0))
-
-    def rate(self, alpha: float = 0.05) -> Rate:
-        """Return the Type I error at a measured level."""
-        return self.rates[self._index(alpha)]
+        return SimpleNamespace(**rows[problem])
 
     def _columns(self) -> dict[str, Any]:
-        """One row per level."""
-        return {"alpha": self.alphas, **rate_columns(self.rates)}
+        """Return the rows as columns."""
+        return {name: [row[name] for row in self.rows] for name in self.rows[0]}
 
     def explain(self) -> str:
         """State the rates in sentences."""
-        rates = self.rates
-        pairs = list(zip(self.alphas, rates, strict=True))
-        above = [f"{100 * alpha:g} %" for alpha, rate in pairs if rate.low > alpha]
-        below = [f"{100 * alpha:g} %" for alpha, rate in pairs if rate.high < alpha]
-        if above:
-            level = f"It rejects too often at {', '.join(above)}."
-        elif below:
-            level = f"It keeps its level, and is conservative at {', '.join(below)}."
-        else:
-            level = "Its rejection rates agree with its levels."
-        return (
-            f"Type I error of {self.test}: it rejects on {self._listed(rates)} "
-            f"({100 * LEVEL:g} % intervals).\n{level}\n"
-            f"Measured on {self.simulation.explain()}"
-        )
+        return self.sentences
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rates for strict JSON."""
         return {
-            "measure": "type1",
+            "measure": self.measure,
             "test": self.test,
+            "settings": json_ready(self.settings),
             **self.simulation.facts(),
-            "rates": self._by_level(self.rates),
+            "table": json_ready(self.rows),
             "explanation": self.explain(),
         }
+
+
+def _listed(rows: Sequence[Row]) -> str:
+    return "; ".join(f"{_percent(row)} at level {100 * row['alpha']:g} %" for row in rows)
+
+
+def _by_level(result: Outcomes, hits: npt.NDArray[np.bool_]) -> list[Row]:
+    """Return one row per level from hits (sets, repeats, levels) in the first repeat."""
+    counts = hits[:, 0].sum(axis=0).tolist()
+    rows = zip(result.alphas, counts, strict=True)
+    return [{"alpha": alpha, **rate_of(count, len(hits))} for alpha, count in rows]
 
 
 def type1_error(
@@ -123,7 +125,7 @@ def type1_error(
     *,
     simulation: Simulation | None = None,
     **arguments: Any,
-) -> TypeOneError:
+) -> Measured:
     """Measure how often a test claims a difference between equal learners.
 
     Parameters
@@ -138,10 +140,6 @@ def type1_error(
         For the test: `alpha` (a level or several), `alternative`, `df`. For `simulate`: `sets`,
         `random_state`, `n_jobs`, `engine`, `scheduler`, `store`, `progress`, `scoring`.
 
-    Returns
-    -------
-    TypeOneError
-
     References
     ----------
     T. G. Dietterich (1998). Approximate statistical tests for comparing supervised
@@ -153,101 +151,30 @@ def type1_error(
     The k-fold t test assumes independent normal losses:
 
     >>> error = type1_error("kfold-t", problem="normal(cv='kfold:10')", sets=4000)
-    >>> error.rate(0.05).low < 0.05 < error.rate(0.05).high
+    >>> error.at(0.05).low < 0.05 < error.at(0.05).high
     True
     """
     simulation, result = run_test(test, learners, problem, cv, simulation, arguments)
-    return TypeOneError(outcomes=result, simulation=simulation)
-
-
-# Power
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PowerPoint(MeasuredTest):
-    """The power of a test on one problem."""
-
-    truth: Truth
-
-    @property
-    def rates(self) -> tuple[Rate, ...]:
-        """By level, the share of data sets on which the test rejects."""
-        return self._rates(self.outcomes.rejected[:, 0].sum(axis=0))
-
-    @property
-    def wrong(self) -> tuple[Rate, ...]:
-        """By level, the share of data sets on which the wrong learner is called better.
-
-        A test of K learners names no learner.
-        """
-        wrong = self.outcomes.rejected & (self.outcomes.verdict != self.truth.best + 1)
-        return self._rates(wrong[:, 0].sum(axis=0) * (self.outcomes.better is not None))
-
-    def _columns(self) -> dict[str, Any]:
-        """One row per level."""
-        wrong = rate_columns(self.wrong)
-        return {
-            "alpha": self.alphas,
-            **rate_columns(self.rates),
-            **{f"wrong_{name}": cells for name, cells in wrong.items()},
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rates for strict JSON."""
-        return {
-            **self.simulation.facts(),
-            "true_difference": self.truth.difference,
-            "true_difference_error": self.truth.error,
-            "rates": self._by_level(self.rates),
-            "wrong": self._by_level(self.wrong),
-        }
-
-    def explain(self) -> str:
-        """State the rates in sentences."""
-        wrong = max(rate.value for rate in self.wrong)
-        return (
-            f"{self.truth.explain()} It is detected on {self._listed(self.rates)}; the wrong "
-            f"learner is called better on up to {100 * wrong:.1f} %. Measured on "
-            f"{self.simulation.explain()}"
+    rows = _by_level(result, result.rejected)
+    above, below = (
+        ", ".join(
+            f"{100 * row['alpha']:g} %" for row in rows if sign * row[end] > sign * row["alpha"]
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Power(Presented):
-    """The rate at which a test detects a difference: one point for every problem."""
-
-    points: tuple[PowerPoint, ...]
-
-    def rate(self, alpha: float = 0.05, point: int = 0) -> Rate:
-        """Return the power at a measured level on one of the problems."""
-        return self.points[point].rates[self.points[point]._index(alpha)]
-
-    def _columns(self) -> dict[str, Any]:
-        """One row per problem and level."""
-        columns: dict[str, list[Any]] = {}
-        for index, point in enumerate(self.points):
-            rows = {
-                "point": [index] * len(point.alphas),
-                "true_difference": [point.truth.difference] * len(point.alphas),
-                **point._columns(),
-            }
-            for name, cells in rows.items():
-                columns.setdefault(name, []).extend(cells)
-        return columns
-
-    def explain(self) -> str:
-        """State the rates in sentences."""
-        points = (f"- {point.explain()}" for point in self.points)
-        return "\n".join((f"Power of {self.points[0].test}:", *points))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rates for strict JSON."""
-        return {
-            "measure": "power",
-            "test": self.points[0].test,
-            "points": [point.to_dict() for point in self.points],
-            "explanation": self.explain(),
-        }
+        for end, sign in (("low", 1), ("high", -1))
+    )
+    verdict = "Its rejection rates agree with its levels."
+    if above:
+        verdict = f"It rejects too often at {above}."
+    elif below:
+        verdict = f"It keeps its level, and is conservative at {below}."
+    sentences = (
+        f"Type I error of {result.name}: it rejects on {_listed(rows)} ({100 * LEVEL:g} % "
+        f"intervals).\n{verdict}\nMeasured on {simulation.explain()}"
+    )
+    return Measured(
+        measure="type1", test=result.name, rows=tuple(rows), sentences=sentences, outcomes=result,
+        simulation=simulation,
+    )  # fmt: skip
 
 
 def power(
@@ -258,7 +185,7 @@ def power(
     *,
     simulation: Simulation | None = None,
     **arguments: Any,
-) -> Power:
+) -> Measured:
     """Measure how often a test detects a true difference.
 
     Parameters
@@ -269,151 +196,69 @@ def power(
         Problems on which the learners differ. The true difference is known, or estimated and
         reported with its standard error.
 
-    Returns
-    -------
-    Power
-
     Examples
     --------
     >>> result = power("kfold-t", problem="normal(means=(0, 1), cv='kfold:10')", sets=500)
-    >>> bool(0.4 < result.rate(0.05).value < 0.6)
+    >>> bool(0.4 < result.at(0.05).rate < 0.6)
     True
     """
     several = isinstance(problem, Sequence) and not isinstance(problem, str)
-    points = []
+    rows: list[Row] = []
+    lines: list[str] = []
     for generator in problem if several and simulation is None else [problem]:
         simulated, result = run_test(test, learners, generator, cv, simulation, {**arguments})
         truth = truth_of(simulated, learners)
-        points.append(PowerPoint(truth=truth, outcomes=result, simulation=simulated))
-    return Power(points=tuple(points))
-
-
-# Replicability
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
-    """The rate at which verdicts agree, by both published definitions.
-
-    Attributes
-    ----------
-    all_agree : Rate
-        Share of data sets on which all repeats give the same verdict (Bouckaert 2003).
-    pairs, pairs_low, pairs_high : float
-        Probability that two repeats on the same data set agree (Bouckaert 2004), with its
-        interval over data sets: 0 to 1 for one data set.
-    """
-
-    all_agree: Rate
-    pairs: float
-    pairs_low: float
-    pairs_high: float
-
-
-class Replicability(MeasuredTest):
-    """The agreement of a test's verdicts on different splits of the same data."""
-
-    __slots__ = ()
-
-    @property
-    def agreements(self) -> tuple[Agreement, ...]:
-        """The agreement at every level."""
-        verdict = self.outcomes.verdict
-        return tuple(agreement_of(verdict[:, :, level]) for level in range(verdict.shape[2]))
-
-    def agreement(self, alpha: float = 0.05) -> Agreement:
-        """Return the agreement at a measured level."""
-        return self.agreements[self._index(alpha)]
-
-    @property
-    def verdicts(self) -> tuple[dict[str, int], ...]:
-        """By level, how often each learner was significantly better, and how often none was."""
-        first, second = self.simulation.learners[:2]
-        names = {0: "none", 1: "any" if self.outcomes.better is None else first, 2: second}
-        tables = np.moveaxis(self.outcomes.verdict, 2, 0)
-        return tuple(
-            {
-                names[one]: int(n)
-                for one, n in zip(*np.unique(table, return_counts=True), strict=True)
-            }
-            for table in tables
+        # a test of K learners calls no learner better
+        wrong = result.rejected & (result.verdict != truth.best + 1) & (result.better is not None)
+        facts = {
+            "problem": simulated.problem.describe(),
+            "true_difference": truth.difference,
+            "true_difference_error": truth.error,
+        }
+        found, missed = _by_level(result, result.rejected), _by_level(result, wrong)
+        rows += [
+            {**facts, **row, "wrong": other["rate"], "wrong_count": other["count"]}
+            for row, other in zip(found, missed, strict=True)
+        ]
+        lines.append(
+            f"- {truth.explain()} It is detected on {_listed(found)}; the wrong learner is called "
+            f"better on up to {100 * max(row['rate'] for row in missed):.1f} %. Measured on "
+            f"{simulated.explain()}"
         )
-
-    def _columns(self) -> dict[str, Any]:
-        """One row per level."""
-        agreements = self.agreements
-        return {
-            "alpha": self.alphas,
-            "all_agree": [agreement.all_agree.value for agreement in agreements],
-            "all_agree_low": [agreement.all_agree.low for agreement in agreements],
-            "all_agree_high": [agreement.all_agree.high for agreement in agreements],
-            "pairs": [agreement.pairs for agreement in agreements],
-            "pairs_low": [agreement.pairs_low for agreement in agreements],
-            "pairs_high": [agreement.pairs_high for agreement in agreements],
-        }
-
-    def explain(self) -> str:
-        """State the shares in sentences."""
-        repeats = self.simulation.repeats
-        lines = [f"Replicability of {self.test}, {repeats} choices of splits per data set:"]
-        levels = zip(self.alphas, self.agreements, self.verdicts, strict=True)
-        for alpha, agreement, verdicts in levels:
-            if self.simulation.sets == 1:
-                same = "the same verdict" if len(verdicts) == 1 else "different verdicts"
-                counts = ", ".join(f"{name} {count}" for name, count in verdicts.items())
-                lines.append(
-                    f"- level {100 * alpha:g} %: the {repeats} give {same} (better: {counts}); two "
-                    f"of them agree with probability {100 * agreement.pairs:.1f} %."
-                )
-                continue
-            ends = f"{100 * agreement.pairs_low:.1f} to {100 * agreement.pairs_high:.1f}"
-            lines.append(
-                f"- level {100 * alpha:g} %: all {repeats} give the same verdict on "
-                f"{agreement.all_agree.percent()} of the data sets; two of them agree with "
-                f"probability {100 * agreement.pairs:.1f} % ({ends})."
-            )
-        lines.append(f"Measured on {self.simulation.explain()}")
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rates for strict JSON."""
-        return {
-            "measure": "replicability",
-            "test": self.test,
-            **self.simulation.facts(),
-            "agreements": self._by_level(self.agreements),
-            "verdicts": [
-                {"alpha": alpha, "better": verdicts}
-                for alpha, verdicts in zip(self.alphas, self.verdicts, strict=True)
-            ],
-            "explanation": self.explain(),
-        }
+    sentences = "\n".join([f"Power of {result.name}:", *lines])
+    return Measured(
+        measure="power", test=result.name, rows=tuple(rows), sentences=sentences, outcomes=result,
+        simulation=simulated,
+    )  # fmt: skip
 
 
-def agreement_of(verdict: npt.NDArray[np.int64]) -> Agreement:
-    """Return the agreement of verdicts of shape (sets, repeats).
+def agreement_of(verdict: npt.NDArray[np.int64]) -> Row:
+    """Return how often verdicts of shape (sets, repeats) agree, by both published definitions.
+
+    The rate is the share of data sets on which all repeats agree (Bouckaert 2003). `pairs` is the
+    probability that two repeats on the same data set agree (Bouckaert 2004), with its interval
+    over data sets: 0 to 1 for one data set.
 
     Examples
     --------
     >>> agreement = agreement_of(np.array([[0, 0, 0], [1, 1, 0]]))
-    >>> agreement.all_agree.value, round(agreement.pairs, 4)
+    >>> agreement["rate"], round(agreement["pairs"], 4)
     (0.5, 0.6667)
     """
     sets, repeats = verdict.shape
     whole(repeats, "repeats", at_least=2)
     same = verdict[:, :, np.newaxis] == verdict[:, np.newaxis, :]
     pairs: Floats = (same.sum(axis=(1, 2)) - repeats) / (repeats * (repeats - 1))
-    mean = float(pairs.mean())
-    half = np.inf
+    mean, half = float(pairs.mean()), np.inf
     if sets > 1:
         z = float(normal_quantile(0.5 + LEVEL / 2))
         half = z * float(pairs.std(ddof=1)) / float(np.sqrt(sets))
-    return Agreement(
-        all_agree=Rate.of(int((verdict == verdict[:, :1]).all(axis=1).sum()), sets),
-        pairs=mean,
-        pairs_low=max(0.0, mean - half),
-        pairs_high=min(1.0, mean + half),
-    )
+    return {
+        **rate_of(int((verdict == verdict[:, :1]).all(axis=1).sum()), sets),
+        "pairs": mean,
+        "pairs_low": max(0.0, mean - half),
+        "pairs_high": min(1.0, mean + half),
+    }
 
 
 def replicability(
@@ -425,7 +270,7 @@ def replicability(
     repeats: int = 10,
     simulation: Simulation | None = None,
     **arguments: Any,
-) -> Replicability:
+) -> Measured:
     """Measure whether other random splits of the same data give the same verdict.
 
     Parameters
@@ -440,7 +285,9 @@ def replicability(
 
     Returns
     -------
-    Replicability
+    Measured
+        The rows hold the rates of `agreement_of`, and how often each learner was significantly
+        better (`better`).
 
     References
     ----------
@@ -454,7 +301,7 @@ def replicability(
     --------
     >>> result = replicability("kfold-t", ["max", "naive-bayes"], "binary(rows=60)", "kfold:5",
     ...                        sets=20, repeats=4)
-    >>> result.agreement(0.05).pairs >= result.agreement(0.05).all_agree.value
+    >>> result.at(0.05).pairs >= result.at(0.05).rate
     True
     """
     if simulation is None:
@@ -462,5 +309,135 @@ def replicability(
         if isinstance(problem, GivenRows):
             arguments.setdefault("sets", 1)
     simulation, result = run_test(test, learners, problem, cv, simulation, arguments)
-    whole(simulation.repeats, "repeats", at_least=2)
-    return Replicability(outcomes=result, simulation=simulation)
+    repeats = simulation.repeats
+    first, second = simulation.learners[:2]
+    names = ["none", "any" if result.better is None else first, second]
+    rows = []
+    lines = [f"Replicability of {result.name}, {repeats} choices of splits per data set:"]
+    for level, alpha in enumerate(result.alphas):
+        verdicts = result.verdict[:, :, level]
+        better = {
+            names[one]: int(n)
+            for one, n in zip(*np.unique(verdicts, return_counts=True), strict=True)
+        }
+        row = {"alpha": alpha, **agreement_of(verdicts), "better": better}
+        rows.append(row)
+        two = f"two of them agree with probability {100 * row['pairs']:.1f} %"
+        if simulation.sets == 1:
+            same = "the same verdict" if len(better) == 1 else "different verdicts"
+            counts = ", ".join(f"{name} {count}" for name, count in better.items())
+            agree = f"the {repeats} give {same} (better: {counts}); {two}."
+        else:
+            ends = f"{100 * row['pairs_low']:.1f} to {100 * row['pairs_high']:.1f}"
+            agree = (
+                f"all {repeats} give the same verdict on {_percent(row)} of the data sets; {two} "
+                f"({ends})."
+            )
+        lines.append(f"- level {100 * alpha:g} %: {agree}")
+    return Measured(
+        measure="replicability", test=result.name, rows=tuple(rows), outcomes=result,
+        sentences="\n".join([*lines, f"Measured on {simulation.explain()}"]), simulation=simulation,
+    )  # fmt: skip
+
+
+def false_claims(
+    learners: Any = ("naive-bayes", "c4.5"),
+    problem: Any = "many-data-sets",
+    cv: Any = "10x10",
+    *,
+    sets: int = 1000,
+    simulation: Simulation | None = None,
+    **options: Any,
+) -> Measured:
+    """Measure how often `compare_scores` makes a false claim, anywhere in its result.
+
+    Parameters
+    ----------
+    learners, problem, cv, sets
+        The simulation; see `simulate`. The problem must have a known best learner: *blocks*,
+        *degraded*, *binary*, or a problem that draws losses.
+    simulation : Simulation, optional
+        Use these losses instead of simulating.
+    **options
+        For `compare_scores`: `prefer`, `procedure`, `test`, `family`, `correction`, `alpha`, ...,
+        with the defaults of `compare_scores`. For `simulate`: `scoring`, `random_state`, `n_jobs`,
+        `engine`, `scheduler`, `store`, `progress`.
+
+    Returns
+    -------
+    Measured
+        One row: the rate of decisions with a false claim, the rate of those that call a learner
+        better which is truly worse (`reversed_rate`), and the mean share of the truly different
+        pairs that are claimed in the right direction (`found`; None if no two learners differ).
+
+    Notes
+    -----
+    A claim says that one learner of a pair is significantly better than the other. It is false
+    unless the expected loss of that learner is truly smaller. So claims about equal learners are
+    false, and so are claims in the wrong direction. The rate counts decisions with at least one
+    false claim (the family-wise error), whether all learners are equal or only some.
+
+    Examples
+    --------
+    >>> result = false_claims(problem="many-data-sets(means=(0.3, 0.2, 0.2))", sets=20)
+    >>> result.at().n, result.at().equal_pairs, result.at().different_pairs
+    (20, 1, 2)
+    """
+    names = ("scoring", "random_state", "n_jobs", "engine", "scheduler", "store", "progress")
+    running = {name: options.pop(name) for name in names if name in options}
+    if simulation is None:
+        # refuse problems without a known truth and impossible options before simulating
+        rehearsal = rehearse(learners, problem, cv, running.get("scoring"))
+        known_truth(rehearsal)
+        _decided(rehearsal, options)
+        simulation = simulate(learners, problem, cv, sets=sets, **running)
+    many = _decided(simulation, options)
+    means = np.array(known_truth(simulation).means)
+    # claims[i, j] says that i is better, which is true if this is negative
+    gap = means[:, np.newaxis] - means
+    different, n = int((gap < 0).sum()), simulation.sets
+    wrong, opposite = (
+        rate_of(int((many.claims & false).any(axis=(1, 2)).sum()), n)
+        for false in (gap >= 0, gap > 0)
+    )
+    right = int((many.claims & (gap < 0)).sum())
+    row = {
+        "alpha": many.alpha,
+        **wrong,
+        **{f"reversed_{name}": opposite[name] for name in ("rate", "low", "high", "count")},
+        "found": right / (n * different) if different else None,
+        "equal_pairs": len(means) * (len(means) - 1) // 2 - different,
+        "different_pairs": different,
+    }
+    plain = (bool, int, float, str, type(None))
+    settings = {k: v if isinstance(v, plain) else str(v) for k, v in options.items()}
+    test, drawn = ", ".join(many.tests), f"{simulation.drawn}s"
+    described = ", ".join([test, *(f"{name} {value}" for name, value in settings.items())])
+    verdict = "Its error rate agrees with the allowed one."
+    if row["low"] > many.alpha:
+        verdict = "It makes false claims too often."
+    elif row["high"] < many.alpha:
+        verdict = "It keeps its error rate, and is conservative."
+    if different:
+        verdict += (
+            f" {counted(different, 'pair')} of learners truly "
+            f"{'differs' if different == 1 else 'differ'}: {100 * row['found']:.1f} % of these "
+            "differences are detected, and the wrong learner is called better on "
+            f"{_percent(row, 'reversed_')} of the {drawn}."
+        )
+    sentences = (
+        f"The decision ({described}) makes a false claim about {len(means)} learners on "
+        f"{_percent(row)} of the {drawn}; {100 * many.alpha:g} % are allowed ({100 * LEVEL:g} % "
+        f"intervals).\n{verdict}\nMeasured on {simulation.explain()}"
+    )
+    return Measured(
+        measure="claims", test=test, rows=(row,), sentences=sentences, settings=settings,
+        simulation=simulation,
+    )  # fmt: skip
+
+
+def _decided(simulation: Simulation, options: Mapping[str, Any]) -> ManyDecisions:
+    """Return the decisions on every table, without warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return simulation.decided(repeats=1, **options)

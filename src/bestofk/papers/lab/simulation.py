@@ -11,7 +11,7 @@ import numpy as np
 from bestofk._base.checks import Floats, whole
 from bestofk._base.errors import ArgumentError, StoreError, use
 from bestofk._base.formatting import counted, number
-from bestofk._base.results import Presented, json_ready
+from bestofk._base.results import json_ready
 from bestofk.decide.order_tables import ManyDecisions, order_many
 from bestofk.decide.problem import BOTH_PARTS
 from bestofk.learners.specification import named_learners
@@ -30,7 +30,7 @@ from bestofk.splits.plans import Plan, plan as make_plan
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Simulation(Presented):
+class Simulation:
     """Losses of learners on data sets that a problem drew.
 
     Attributes
@@ -159,11 +159,6 @@ class Simulation(Presented):
         spread = float(difference.std(ddof=1)) if len(difference) > 1 else float("nan")
         return float(difference.mean()), spread / float(np.sqrt(len(difference)))
 
-    def _columns(self) -> dict[str, Any]:
-        """One row per learner: its mean loss over the whole simulation."""
-        means = self.losses.mean(axis=(0, 1, 3, 4, 5, 6))
-        return {"learner": self.learners, "mean_loss": means}
-
     def facts(self) -> dict[str, Any]:
         """Return what was simulated, for strict JSON."""
         mean, error = self.mean_differences()
@@ -179,11 +174,6 @@ class Simulation(Presented):
             "mean_difference_error": json_ready(error),
             "seconds": self.seconds,
         }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what was simulated for strict JSON, with the mean loss of every learner."""
-        means = self._columns()["mean_loss"].tolist()
-        return {**self.facts(), "mean_losses": dict(zip(self.learners, means, strict=True))}
 
     def explain(self) -> str:
         """Describe what was simulated in sentences."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from bestofk._base.checks import Floats, probability, whole
 from bestofk._base.errors import ArgumentError, RunError
-from bestofk._base.results import Presented
 from bestofk.learners.base import seed_names
 from bestofk.learners.kernels.splits import SplitMarks
 from bestofk.learners.specification import named_learners
@@ -28,7 +27,7 @@ MAX_TABLE_STEP = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truth(Presented):
+class Truth:
     """Expected losses of all learners, and the difference between the first two.
 
     Attributes
@@ -52,10 +51,6 @@ class Truth(Presented):
     def best(self) -> int:
         """The learner with the smallest expected loss."""
         return int(np.argmin(self.means))
-
-    def _columns(self) -> dict[str, Any]:
-        """One row per learner."""
-        return {"learner": range(len(self.means)), "expected_loss": self.means}
 
     def explain(self) -> str:
         """State the difference in a sentence."""
