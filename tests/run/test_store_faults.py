@@ -167,25 +167,6 @@ def test_simultaneous_writers_share_a_store(lasting_url, run):
     assert run(TOGETHER, lasting_url) == "equal"
 
 
-def test_a_new_store_waits_for_another_writer(tmp_path, monkeypatch):
-    path = tmp_path / "store.db"
-    use_log = database._use_write_ahead_log
-
-    def use_log_while_another_writes(*arguments):
-        with closing(sqlite3.connect(path, check_same_thread=False)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            release = threading.Timer(0.2, other.commit)
-            release.start()
-            use_log(*arguments)
-            release.join()
-
-    monkeypatch.setattr(database, "_use_write_ahead_log", use_log_while_another_writes)
-    with open_store(str(path)):
-        pass
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-
-
 def mounted(folder, *options):
     """Mount a small tmpfs on `folder`, or skip."""
     folder.mkdir()
@@ -268,29 +249,6 @@ def test_an_error_in_the_background_is_raised_at_the_next_call(tmp_path):
 
 def newer(old, new):
     return new
-
-
-def test_an_interrupted_notification_does_not_keep_a_store_open():
-    """A signal can interrupt ``Condition.notify`` between the release and the removal."""
-    written = []
-    buffer = Buffer(written.extend, newer, max_seconds=0.0)
-    buffer.add([{"digest": "1"}])
-
-    def wait_for(waits):
-        deadline = time.monotonic() + 60
-        while len(buffer._changed._waiters) != waits or len(buffer):
-            assert time.monotonic() < deadline
-            time.sleep(0.001)
-
-    wait_for(1)
-    with buffer._changed:
-        buffer._changed._waiters[0].release()
-    wait_for(2)
-    closed = threading.Thread(target=buffer.close, daemon=True)
-    closed.start()
-    closed.join(10)
-    assert not closed.is_alive()
-    assert len(written) == 1
 
 
 def test_a_full_disk_does_not_hide_the_error_of_the_run(tmp_path):

@@ -36,10 +36,8 @@ from bestofk.run.store.database import (
 
 HEARTBEAT_SECONDS = 3.0
 """Time between two heartbeats."""
-LEASE_SECONDS = 12.0
-"""A process without a heartbeat for this long is presumed dead."""
-RUNNING_LEASE_SECONDS = 60.0
-"""The same for a running process of this machine, whose heartbeat a fit may block."""
+LEASE_SECONDS = 30.0
+"""A process without a heartbeat for this long is presumed dead; a fit may block heartbeats."""
 _START = 19
 """Field of a process that holds its start, in clock ticks since the boot."""
 MAX_CLAIMS = 5000
@@ -50,6 +48,7 @@ class Claims:
     """The claims of one run; a context that keeps the heartbeat going."""
 
     def __init__(self, database: Database) -> None:
+        database.claiming = True
         self._database = database
         self._name = token_hex(8)
         self._seen: dict[str, tuple[int, float]] = {}
@@ -134,15 +133,14 @@ class Claims:
         return {row.name for row in connection.execute(query)}
 
     def _is_dead(self, name: str, process: str, beat: int) -> bool:
-        alive = is_running(process)
-        if alive is False:
+        if has_ended(process):
             return True
         now = time.monotonic()
         known = self._seen.get(name)
         if known is None or known[0] != beat:
             self._seen[name] = (beat, now)
             return False
-        return now - known[1] > (LEASE_SECONDS if alive is None else RUNNING_LEASE_SECONDS)
+        return now - known[1] > LEASE_SECONDS
 
     def _send_heartbeats(self) -> None:
         while not self._ended.wait(HEARTBEAT_SECONDS):
@@ -176,30 +174,27 @@ def this_process() -> str:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         # process ids belong to a namespace; containers have their own
         space = Path("/proc/self/ns/pid").readlink()
-        return f"{boot} {space} {os.getpid()} {stat_fields(os.getpid())[_START]}"
+        return f"{boot} {space} {os.getpid()} {_stat_fields(os.getpid())[_START]}"
     except (OSError, ValueError, IndexError):
         return ""
 
 
-def stat_fields(pid: int) -> list[str]:
+def _stat_fields(pid: int) -> list[str]:
     """Return the state of a process and the fields that follow it in its stat file (Linux)."""
     line = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     return line.rpartition(")")[2].split()
 
 
-def is_running(process: str) -> bool | None:
-    """Return whether a process runs and is not stopped; None if that is unknown."""
+def has_ended(process: str) -> bool:
+    """Return whether a process of this machine has ended; False if that is unknown."""
     here, there = this_process().split(), process.split()
     if len(there) != 4 or here[:2] != there[:2]:
-        return None
+        return False
     try:
         os.kill(int(there[2]), 0)
-        fields = stat_fields(int(there[2]))
-        state, start = fields[0], fields[_START]
+        fields = _stat_fields(int(there[2]))
     except ProcessLookupError:
-        return False
-    except (OSError, ValueError, IndexError):
-        return None  # a process of another user
-    if start != there[3] or state in "ZX":
-        return False
-    return None if state in "Tt" else True
+        return True
+    except (OSError, ValueError):
+        return False  # a process of another user
+    return fields[_START] != there[3] or fields[0] in "ZX"

@@ -101,11 +101,11 @@ class Database:
         self, address: Address, *, read_only: bool, busy_timeout: float, patience: float
     ) -> None:
         self.address, self.read_only, self.patience = address, read_only, patience
-        self._busy_timeout = busy_timeout
         self._process = os.getpid()
         self._connected = False
         self._gone_since: float | None = None
         self._file: tuple[int, int] | None = None
+        self.claiming = False
         # the threads of this process share the one connection to memory
         self._turn: AbstractContextManager[Any] = nullcontext()
         if address.kind == "memory":
@@ -126,16 +126,17 @@ class Database:
             if not create:
                 raise StoreError(f"{self.address.shown}: there is no bestofk store here.")
             version = self.commit(_create_tables)
-            if path is not None:
-                with self.sentences():
-                    _use_write_ahead_log(self._engine, self._busy_timeout)
         if version != str(SCHEMA_VERSION):
             raise StoreError(
                 f"{self.address.shown}: the store has schema version {version}, but this bestofk "
                 f"needs version {SCHEMA_VERSION}: use another store, or the bestofk that wrote it; "
                 f"{UNCHANGED}."
             )
-        self._file = None if path is None else _file_identity(path)
+        if path is not None and not self.read_only:
+            self._file = _file_identity(path)
+            # readers and writers work at the same time; not possible while another process writes
+            with closing(self._engine.raw_connection()) as raw, suppress(sqlite3.OperationalError):
+                raw.cursor().execute("PRAGMA journal_mode = WAL").close()
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
@@ -343,18 +344,12 @@ _HEADER_BYTES = 100
 def _check_file(path: Path, shown: str, *, create: bool) -> None:
     """Refuse a file that is not a store, without opening it as a database."""
     try:
-        if path.is_dir():
-            raise StoreError(f"{shown}: a store is a file; this is a directory.")
         if not path.exists():
-            if not create:
-                raise StoreError(f"{shown}: there is no such store.")
-            if not path.parent.is_dir():
-                raise StoreError(
-                    f"{shown}: the store cannot be created: its directory does not exist."
-                )
-            return
+            if create:
+                return
+            raise StoreError(f"{shown}: there is no such store.")
         if not path.is_file():
-            raise StoreError(f"{shown}: a store is a file; this is a pipe, a socket or a device.")
+            raise StoreError(f"{shown}: a store is a file; this is a pipe, device or directory.")
         with path.open("rb") as file:
             header = file.read(_HEADER_BYTES)
     except OSError as error:
@@ -400,22 +395,6 @@ def _begin(connection: sa.Connection) -> None:
     connection.exec_driver_sql(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
     # take the lock first, because SQLite may refuse to upgrade a read lock
     connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-def _use_write_ahead_log(engine: sa.Engine, busy_timeout: float) -> None:
-    """Let readers and writers work at the same time, if the file system can."""
-    give_up = time.monotonic() + busy_timeout
-    while True:
-        with closing(engine.raw_connection()) as connection:
-            try:
-                connection.cursor().execute("PRAGMA journal_mode = WAL").close()
-            except sqlite3.OperationalError as error:
-                # while another process writes, this fails at once, whatever the timeout
-                if not _is_locked(error) or time.monotonic() > give_up:
-                    raise
-            else:
-                return
-        time.sleep(FIRST_PAUSE_SECONDS)
 
 
 def _connect(path: Path, mode: str, timeout: float) -> sqlite3.Connection:
@@ -493,11 +472,6 @@ _SENTENCES: dict[int | str, str] = {
     "42703": _FOREIGN,
     "42P01": _FOREIGN,
 }
-
-
-def _is_locked(error: BaseException) -> bool:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def _sentence(cause: BaseException, address: Address) -> str:

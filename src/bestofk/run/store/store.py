@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import compress
 from math import isnan
 from typing import TYPE_CHECKING, Any
@@ -103,8 +104,8 @@ class Store:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._writer = _Writer(database)
-        self._buffer = Buffer(self._writer.write, _merged)
+        # a buffer that refers to its store would keep it alive
+        self._buffer = Buffer(partial(_write, database), _merged)
         self._finalizer = weakref.finalize(self, _finalize, self._buffer, database)
 
     @property
@@ -254,7 +255,6 @@ class Store:
         """Return the claims of this process; None if no other process can use the store."""
         if self._database.read_only or self._database.address.kind == "memory":
             return None
-        self._writer.claiming = True
         return Claims(self._database)
 
     def close(self) -> None:
@@ -302,45 +302,37 @@ def _finalize(buffer: Buffer, database: Database) -> None:
     database.dispose()
 
 
-class _Writer:
-    """Commit the rows of a store and release their claims.
+def _write(database: Database, rows: list[Row]) -> None:
+    """Commit a batch of rows and release their claims."""
 
-    A buffer that refers to its store would keep it alive, so this is not a part of the store.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self.claiming = False
-
-    def write(self, rows: list[Row]) -> None:
-        """Commit a batch of rows."""
-        self._database.commit(lambda connection: self._write(connection, rows))
-
-    def _write(self, connection: sa.Connection, rows: list[Row]) -> None:
+    def write(connection: sa.Connection) -> None:
         # sorted, so that two writers never wait for each other
         ordered = sorted(rows, key=lambda row: str(row["digest"]))
         for table, own in ((cells, "payload"), (payloads, "data")):
             new = [row for row in ordered if own in row]
             if new and insert_rows(connection, table, new) != len(new) and table is cells:
-                self._merge(connection, {row["digest"]: row for row in new})
-        if self.claiming:
+                try:
+                    _merge_stored(connection, {row["digest"]: row for row in new})
+                except _DAMAGED:
+                    raise _damaged(database.address.shown) from None
+        if database.claiming:
             delete_rows(connection, claims, [row["digest"] for row in rows])
 
-    def _merge(self, connection: sa.Connection, new: dict[str, Row]) -> None:
-        """Add new scores to the cells that are stored already."""
-        names = [column.name for column in cells.c]
-        changed = []
-        for values in rows_with(connection, cells, names, list(new), lock=True):
-            old = dict(zip(names, values, strict=True))
-            try:
-                row = _merged(old, new[old["digest"]])
-            except _DAMAGED:
-                raise _damaged(self._database.address.shown) from None
-            if row != old:
-                changed.append(row)
-        if changed:
-            delete_rows(connection, cells, [row["digest"] for row in changed])
-            insert_rows(connection, cells, changed)
+    database.commit(write)
+
+
+def _merge_stored(connection: sa.Connection, new: dict[str, Row]) -> None:
+    """Add new scores to the cells that are stored already."""
+    names = [column.name for column in cells.c]
+    changed = []
+    for values in rows_with(connection, cells, names, list(new), lock=True):
+        old = dict(zip(names, values, strict=True))
+        row = _merged(old, new[old["digest"]])
+        if row != old:
+            changed.append(row)
+    if changed:
+        delete_rows(connection, cells, [row["digest"] for row in changed])
+        insert_rows(connection, cells, changed)
 
 
 # Cells as rows and back

@@ -41,7 +41,12 @@ class Address:
 
     def without_secrets(self, text: str) -> str:
         """Return `text`, or a replacement if it contains the password."""
-        if any(secret in text for secret in _secrets(self.url)):
+        from urllib.parse import quote
+
+        query = {} if self.url is None else dict(self.url.query)
+        found = [self.url and self.url.password, query.get("password"), query.get("sslpassword")]
+        secrets = [str(one) for one in found if one]
+        if any(one in text or quote(one, "") in text for one in secrets):
             return "the details contain the password and are omitted"
         return text
 
@@ -114,21 +119,3 @@ def _server(text: str) -> URL:
     except (UnreadableURL, ValueError):
         raise _refused(ACCEPTED, hide_passwords(text)) from None
     return url
-
-
-def _secrets(url: Any) -> list[str]:
-    """Return every spelling of the passwords of a URL."""
-    if url is None:
-        return []
-    from urllib.parse import quote, quote_plus
-
-    passwords = [] if url.password is None else [str(url.password)]
-    for name, value in url.query.items():
-        if name.lower() in ("password", "sslpassword"):
-            passwords += [value] if isinstance(value, str) else value
-    return [
-        spelling
-        for password in passwords
-        if password
-        for spelling in {password, quote(password, ""), quote_plus(password)}
-    ]
