@@ -82,14 +82,14 @@ def scores(case: Case, K: int, rng: np.random.Generator) -> tuple[np.ndarray, ..
 def as_evals(judge: np.ndarray, clusters: int) -> Evals:
     """Return the scores (K, items, epochs) as logs."""
     K, n = judge.shape[:2]
-    learner, item, epoch = (x.ravel().astype(np.int32) for x in np.indices(judge.shape))
+    model, item, epoch = (x.ravel().astype(np.int32) for x in np.indices(judge.shape))
     unknown = np.full(judge.size, np.nan)
     cluster = np.arange(n, dtype=np.int32) // (n // clusters if clusters else 1)
     return Evals(
-        learners=tuple(f"m{k}" for k in range(K)), tasks=("task",),
+        models=tuple(f"m{k}" for k in range(K)), tasks=("task",),
         items=tuple(map(str, range(n))), clusters=tuple(map(str, range(clusters))),
         item_task=np.zeros(n, dtype=np.int32), item_cluster=cluster.astype(np.int32),
-        learner=learner, item=item, epoch=epoch + 1, score=judge.ravel(), cost=unknown,
+        model=model, item=item, epoch=epoch + 1, score=judge.ravel(), cost=unknown,
         latency=unknown.copy(), tokens_in=unknown.copy(), tokens_out=unknown.copy(),
         status=np.zeros(judge.size, dtype=np.int8), metric="score", higher_is_better=True,
     )  # fmt: skip

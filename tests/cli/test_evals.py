@@ -66,7 +66,7 @@ def test_a_table_with_columns_of_other_names(run, tmp_path):
     path.write_text("who,what,points\n" + "".join(
         f"{who},{i},{5 * (i % 7 != 0 or who == 'b')}\n" for who in "ab" for i in range(100)
     ))  # fmt: skip
-    words = ["evals", str(path), "--column", "learner=who", "--column",
+    words = ["evals", str(path), "--column", "model=who", "--column",
              "item=what", "--column", "score=points", "--quiet"]  # fmt: skip
     code, _, err = run(*words)
     assert code == 2

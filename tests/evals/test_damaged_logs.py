@@ -44,9 +44,9 @@ def files_of(name):
 
 def cells(evals):
     """The score of every learner, item and epoch that has one."""
-    columns = (evals.learner, evals.task, evals.item, evals.epoch, evals.score)
+    columns = (evals.model, evals.task, evals.item, evals.epoch, evals.score)
     return {
-        (evals.learners[who], evals.tasks[task], evals.items[item], epoch): score
+        (evals.models[who], evals.tasks[task], evals.items[item], epoch): score
         for who, task, item, epoch, score in zip(*(c.tolist() for c in columns), strict=True)
         if score == score
     }
@@ -230,7 +230,7 @@ def test_names_in_logs_are_data(name, tmp_path):
         path.write_text(text, encoding="utf-8")
     assert seen
     evals = bk.read_evals(folder, **HOW.get(name, {}))
-    assert any("script" in one for one in evals.learners)
+    assert any("script" in one for one in evals.models)
     choice = bk.compare_evals(evals)
     said = choice.explain()
     assert "\x1b" not in said

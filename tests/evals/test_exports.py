@@ -115,9 +115,9 @@ def test_files_of_any_kind(suffixes, tmp_path):
     paths = [write(tmp_path / f"{model}{end}", rows)
              for (model, rows), end in zip(ROWS.items(), suffixes, strict=True)]  # fmt: skip
     evals = bk.read_evals(paths)
-    assert evals.learners == ("new", "old")
+    assert evals.models == ("new", "old")
     assert evals.by_item().means() == pytest.approx([16 / 20, 13 / 20])
-    assert bk.read_evals(tmp_path).learners == ("new", "old")
+    assert bk.read_evals(tmp_path).models == ("new", "old")
 
 
 @pytest.mark.parametrize("change", [
@@ -135,19 +135,19 @@ def test_messy_files(change, tmp_path):
         text = pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
         paths[-1].write_bytes(change(text).encode())
     evals = bk.read_evals(paths)
-    assert evals.learners == ("my new model", "my old model")
+    assert evals.models == ("my new model", "my old model")
     assert evals.by_item().means() == pytest.approx([16 / 20, 13 / 20])
 
 
 def test_names_of_the_models(run, tmp_path):
     new, old = (write(tmp_path / f"{model}.csv", rows) for model, rows in ROWS.items())
     evals = bk.read_evals(models={"a b": new, "c": str(old)})
-    assert evals.learners == ("a b", "c")
+    assert evals.models == ("a b", "c")
     long = write(tmp_path / "long.csv",
                  [{"model": f"org/{m}-2024", **row} for m in ROWS for row in ROWS[m]])  # fmt: skip
     evals = bk.read_evals(long, models={"new": "org/new-2024"},
                           prices={"org/new-2024": 2.0, "org/old-2024": 1.0})  # fmt: skip
-    assert evals.learners == ("new", "org/old-2024")
+    assert evals.models == ("new", "org/old-2024")
     assert evals.costs() == {"new": 2.0, "org/old-2024": 1.0}
     with pytest.raises(TableError, match=r"several models.*models={'x': 'org/new-2024'}"):
         bk.read_evals(models={"x": long})
@@ -164,14 +164,14 @@ def test_names_of_the_models(run, tmp_path):
 
 def test_equal_files_without_a_column_of_models_are_two_models(tmp_path):
     paths = [write(tmp_path / f"{name}.csv", ROWS["new"]) for name in "ab"]
-    assert bk.read_evals(paths).learners == ("a", "b")
+    assert bk.read_evals(paths).models == ("a", "b")
 
 
 def test_files_of_one_name_are_named_after_their_folders(tmp_path):
     for model, rows in ROWS.items():
         (tmp_path / model).mkdir()
         write(tmp_path / model / "results.csv", rows)
-    assert bk.read_evals(tmp_path).learners == ("new", "old")
+    assert bk.read_evals(tmp_path).models == ("new", "old")
 
 
 def test_a_stated_model_may_repeat_its_items(tmp_path):
@@ -185,7 +185,7 @@ def test_a_stated_model_may_repeat_its_items(tmp_path):
 def test_a_name_for_the_logs_of_a_harness(golden):
     how = {"metric": ["exact_match,strict-match", "acc", "match"]}
     evals = bk.read_evals(models={"mine": HERE / "golden" / golden}, **how)
-    assert evals.learners == ("mine",)
+    assert evals.models == ("mine",)
 
 
 # Selecting models and tasks
@@ -201,7 +201,7 @@ def tasks(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("how", "learners", "names"),
+    ("how", "models", "names"),
     [
         ({"only": "gpt-*"}, ("gpt-4", "gpt-5"), ("sums", "logic")),
         ({"exclude": "gpt-5"}, ("gpt-4", "other"), ("sums", "logic")),
@@ -210,14 +210,18 @@ def tasks(tmp_path):
         ({"only": "gpt-*", "exclude": "*-5"}, ("gpt-4",), ("sums", "logic")),
     ],
 )
-def test_models_and_tasks_are_selected(how, learners, names, tasks):
+def test_models_and_tasks_are_selected(how, models, names, tasks):
     evals = bk.read_evals(tasks, cluster="passage", **how)
-    assert (evals.learners, evals.tasks) == (learners, names)
+    assert (evals.models, evals.tasks) == (models, names)
     assert len(evals.items) == 20 * len(names)
     assert len(evals.clusters) == 5
-    whole = bk.read_evals(tasks, cluster="passage").to_frame()
-    part = whole[whole.learner.isin(learners) & whole.task.isin(names)].reset_index(drop=True)
+    whole = bk.read_evals(tasks, cluster="passage")
+    frame = whole.to_frame()
+    part = frame[frame.model.isin(models) & frame.task.isin(names)].reset_index(drop=True)
     pd.testing.assert_frame_equal(evals.to_frame(), part)
+    selected = whole.select(models=models, tasks=names)
+    assert (selected.models, selected.items) == (evals.models, evals.items)
+    pd.testing.assert_frame_equal(selected.to_frame(), part)
 
 
 def test_items_of_an_excluded_model_do_not_count(tmp_path):
@@ -292,15 +296,15 @@ WIDE = pd.DataFrame({"question": [f"q{k}" for k in range(20)], **RIGHT})
 def test_models_in_columns(table, tmp_path):
     table.to_csv(tmp_path / "wide.csv", index=False)
     evals = bk.read_evals(tmp_path / "wide.csv")
-    assert evals.learners == ("new", "old")
+    assert evals.models == ("new", "old")
     assert evals.by_item().means() == pytest.approx([16 / 20, 13 / 20])
-    assert bk.read_evals(table).learners == ("new", "old")
+    assert bk.read_evals(table).models == ("new", "old")
 
 
 def test_a_workbook(tmp_path):
     pytest.importorskip("openpyxl", reason="openpyxl is not installed")
     WIDE.to_excel(tmp_path / "wide.xlsx", index=False)
-    assert bk.read_evals(tmp_path / "wide.xlsx").learners == ("new", "old")
+    assert bk.read_evals(tmp_path / "wide.xlsx").models == ("new", "old")
 
 
 @pytest.mark.parametrize(

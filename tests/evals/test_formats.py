@@ -91,10 +91,10 @@ def test_a_file_of_every_format(name, report_folder, tmp_path):
     _, _, how, learners, items, rows, means = CASES[name]
     paths = report_folder if CASES[name][0] is None else paths_of(name)
     evals = bk.read_evals(paths, **how)
-    assert list(evals.learners) == learners
+    assert list(evals.models) == learners
     assert (len(evals.items), len(evals)) == (items, rows)
     assert evals.by_item().means() == pytest.approx(means)
-    assert any(s.startswith(known_formats()[name].called) for s in evals.account)
+    assert any(s.startswith(known_formats()[name].called) for s in evals.notes)
     # the losses keep the means, and a table of the rows says the same
     if evals.higher_is_better and max(means) <= 1:
         assert list(evals.to_scores().means().values()) == pytest.approx(
@@ -143,7 +143,7 @@ def test_repositories_are_clusters():
 
 
 def test_what_became_of_every_instance():
-    frame = bk.read_evals(HERE / "golden" / "swe-bench").to_frame().set_index(["learner", "item"])
+    frame = bk.read_evals(HERE / "golden" / "swe-bench").to_frame().set_index(["model", "item"])
     a, b = frame.loc["org__agent-a"], frame.loc["org__agent-b"]
     assert a["status"].value_counts().to_dict() == {"scored": 5, "error": 1}
     assert a.loc["sympy__sympy-12", "status"] == "error"  # the network broke
@@ -191,7 +191,7 @@ def test_a_format_matches_with_all_required_keys_only(tmp_path):
     rows = [{**row, "question_id": k, "model": m} for k in range(3) for m in "ab"]
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(r) + "\n" for r in rows))
     evals = bk.read_evals(tmp_path / "x.jsonl", higher_is_better=True)
-    assert not any("LiveBench" in s for s in evals.account)
+    assert not any("LiveBench" in s for s in evals.notes)
 
 
 def test_a_mean_of_the_model_is_no_score(tmp_path):
@@ -235,7 +235,7 @@ def test_the_direction_of_scores(metric, top, higher, tmp_path):
     assert evals.higher_is_better is higher
     assert any("between 0 and 1" in s for s in evals.notes) is (metric == "grounding")
     assert any(s.startswith(f"Metric '{metric}': {'higher' if higher else 'lower'}") for s in
-               evals.account)  # fmt: skip
+               evals.notes)  # fmt: skip
 
 
 def test_a_folder_keeps_the_message_of_its_file(tmp_path):
@@ -282,7 +282,7 @@ def test_a_format_of_a_user(run, tmp_path):
     (tmp_path / "my.toml").write_text(MINE.replace('"/quiz", "answers"', '"/quiz", "question"'))
     path = write(tmp_path / "log.json", LOG)
     evals = bk.read_evals(path, formats=tmp_path / "my.toml")
-    assert (evals.learners, evals.metric) == (("a", "b"), "right")
+    assert (evals.models, evals.metric) == (("a", "b"), "right")
     assert evals.by_item().means() == pytest.approx([4 / 6, 3 / 6])
     assert evals.costs() == pytest.approx({"a": 0.05, "b": 0.05})
     code, out, _ = run("evals", str(path), "--formats", str(tmp_path / "my.toml"), "--quiet")

@@ -37,8 +37,8 @@ def test_four_things_that_are_not_one(tmp_path):
     assert scores.mean.tolist() == [[0.5, 1.0], [1.0, 0.0]]
     assert scores.count.tolist() == [[2, 1], [1, 1]]
     assert scores.variance[0, 0] == 0.5
-    assert any("2 of 4 items" in s and "a 2 and b 4" in s for s in scores.account)
-    assert any("1 error (a 1), 1 limit (a 1) and 1 unscored (a 1)" in s for s in scores.account)
+    assert any("2 of 4 items" in s and "a 2 and b 4" in s for s in scores.notes)
+    assert any("1 error (a 1), 1 limit (a 1) and 1 unscored (a 1)" in s for s in scores.notes)
     counted = evals.by_item(count_errors_as_wrong=True)
     # the failed epoch of item 2 and the limit of item 3 are wrong; item 4 still has no score
     assert counted.items == ("1", "2", "3")
@@ -50,7 +50,7 @@ def test_four_things_that_are_not_one(tmp_path):
 def test_a_limit_that_was_scored_counts(tmp_path):
     evals = table(tmp_path, "model,item,score,status\na,1,1,limit\na,2,0,scored\nb,1,1,\nb,2,1,\n")
     assert evals.by_item().means().tolist() == [0.5, 1.0]
-    assert any("hit a limit but" in s for s in evals.by_item().account)
+    assert any("hit a limit but" in s for s in evals.by_item().notes)
 
 
 def test_wrong_needs_a_scale(tmp_path):
@@ -106,7 +106,7 @@ def test_the_known_example_of_rows_and_items(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("\n".join(rows) + "\n")
     evals = bk.read_evals(path)
-    a, b = (evals.score[evals.learner == k] for k in range(2))
+    a, b = (evals.score[evals.model == k] for k in range(2))
     assert bk.stats.pairwise.mcnemar(1 - a, 1 - b, exact=True).pvalue == pytest.approx(
         2 * 10 / 2**9
     )

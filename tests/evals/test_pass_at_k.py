@@ -28,7 +28,7 @@ def test_one_score_per_item():
     assert best.mean.tolist() == (scores.mean > 0).astype(float).tolist()
     assert every.mean.tolist() == (scores.mean == 1).astype(float).tolist()
     assert scores.pass_at(1).mean == pytest.approx(scores.mean)
-    assert "pass@2 of every item, from match in 2 epochs." in best.account
+    assert "pass@2 of every item, from match in 2 epochs." in best.notes
 
 
 @pytest.mark.parametrize(("k", "said"), [(3, "k that these logs allow is 2"), (0, "k must")])

@@ -101,7 +101,7 @@ def test_deep_long_and_cut_json(text, said, tmp_path):
 def test_names_that_look_alike_stay_apart(lm_eval):
     for name in ("a\x1b", "a\x07"):
         path = lm_eval(f"f{ord(name[1])}", [{"doc_id": 0, "acc": 1.0}], model_name=name)
-    assert set(bk.read_evals(path.parent.parent).learners) == {"a\ufffd", "a\ufffd'"}
+    assert set(bk.read_evals(path.parent.parent).models) == {"a\ufffd", "a\ufffd'"}
 
 
 def test_names_are_data(lm_eval):
@@ -111,12 +111,12 @@ def test_names_are_data(lm_eval):
                 time=f"2025-01-01T00-00-{1 + names.index(name):02d}.0")  # fmt: skip
     evals = bk.read_evals(lm_eval("placeholder", [{"doc_id": 0, "acc": 1.0}]).parent)
     shown = ["a\ufffd[2J", "<script>alert(1)</script>", "=1+1", "a\ufffdb", "é" * 300]
-    assert set(shown) < set(evals.learners)
+    assert set(shown) < set(evals.models)
 
 
 def test_blanks_nul_and_halves_of_pairs_in_names(lm_eval):
     lm_eval("x", [{"doc_id": 0, "acc": 1.0}], model_name=" a\0b\ud800 ")
-    (name,) = bk.read_evals(lm_eval("y", [{"doc_id": 0, "acc": 0}]).parents[1]).learners[:1]
+    (name,) = bk.read_evals(lm_eval("y", [{"doc_id": 0, "acc": 0}]).parents[1]).models[:1]
     assert name == "a�b�"
 
 
@@ -125,7 +125,7 @@ def test_several_runs_the_latest_counts_and_is_told(lm_eval):
     path = lm_eval("m", [{"doc_id": 0, "acc": 1.0}], time="2025-02-01T00-00-00.0")
     evals = bk.read_evals(path.parent)
     assert evals.score.tolist() == [1.0]
-    assert any("of each item the latest score counts" in s for s in evals.account)
+    assert any("of each item the latest score counts" in s for s in evals.notes)
 
 
 def test_a_folder_takes_what_it_knows_and_tells_the_rest(lm_eval):
@@ -133,8 +133,8 @@ def test_a_folder_takes_what_it_knows_and_tells_the_rest(lm_eval):
     (path.parent / "notes.txt").write_text("hello")
     (path.parent / "other.csv").write_text("model,item,score\nx,1,0.5\n")
     evals = bk.read_evals(path.parent)
-    assert evals.learners == ("m",)
-    (said,) = [s for s in evals.account if s.startswith("Skipped")]
+    assert evals.models == ("m",)
+    (said,) = [s for s in evals.notes if s.startswith("Skipped")]
     assert "notes.txt" in said
     assert "other.csv" in said
 
@@ -168,7 +168,7 @@ def test_lower_and_higher_do_not_mix(lm_eval):
         bk.read_evals(path.parent, metric=["acc", "word_perplexity"])
     evals = bk.read_evals(path.parent, metric="word_perplexity")
     assert not evals.higher_is_better
-    assert "Task 'arc' has none of word_perplexity and was skipped." in evals.account
+    assert "Task 'arc' has none of word_perplexity and was skipped." in evals.notes
 
 
 def test_what_was_asked_for_and_is_not_there(lm_eval):
@@ -227,7 +227,7 @@ def test_prices_count_where_the_log_states_no_cost(tmp_path):
     assert np.isnan(costs["d"])
     for said in ("Costs from your prices: b and c.", "which take precedence over your prices: a.",
                  "No cost is known for d.", "not in the logs: nobody."):  # fmt: skip
-        assert any(said in sentence for sentence in evals.account)
+        assert any(said in sentence for sentence in evals.notes)
 
 
 def test_counts_by_status():
@@ -268,7 +268,7 @@ def test_many_instances_do_not_hide_a_report(tmp_path):
 def test_results_of_many_tasks_do_not_hide_the_model(lm_eval):
     tasks = {f"task_{i}": {"acc,none": 0.5, "acc_stderr,none": 0.1} for i in range(8000)}
     path = lm_eval("m", [{"doc_id": 0, "acc": 1.0}], model_name="real name", results=tasks)
-    assert bk.read_evals(path.parent).learners == ("real name",)
+    assert bk.read_evals(path.parent).models == ("real name",)
 
 
 @pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])

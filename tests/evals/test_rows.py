@@ -10,7 +10,7 @@ import evals_memory
 def test_every_sample_is_read(name, tmp_path):
     evals_memory.MAKERS[name](tmp_path, 2100)
     evals = bk.read_evals(tmp_path)
-    assert (evals.learners, len(evals), len(evals.items)) == (("a", "b"), 4200, 2100)
+    assert (evals.models, len(evals), len(evals.items)) == (("a", "b"), 4200, 2100)
     # of every three items `a` misses one, of every seven `b`
     assert evals.by_item().means() == pytest.approx([2 / 3, 6 / 7])
 

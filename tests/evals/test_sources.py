@@ -58,7 +58,7 @@ def test_two_formats_in_one_folder_are_told_at_once(tmp_path):
     with pytest.warns(bk.BestOfKWarning, match="logs of EvalPlus and LiveBench"):
         evals = bk.read_evals(tmp_path)
     assert len(evals) == 20
-    assert any("README.md" in s for s in evals.account)
+    assert any("README.md" in s for s in evals.notes)
 
 
 def test_a_link_to_a_log_is_read_once(tmp_path):

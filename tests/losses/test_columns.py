@@ -91,8 +91,8 @@ def test_the_first_role_claims_a_column():
     ("roles", "columns", "expected"),
     [
         (LOSS_ROLES, "Model name, task_id, Fold, score", "learner dataset fold -"),
-        (EVAL_ROLES, "model, task_id, sample_id, is_correct, run_id", "learner item epoch score -"),
-        (EVAL_ROLES, "pipeline, question, answer, score, evaluator", "learner item - score metric"),
+        (EVAL_ROLES, "model, task_id, sample_id, is_correct, run_id", "model item epoch score -"),
+        (EVAL_ROLES, "pipeline, question, answer, score, evaluator", "model item - score metric"),
         (EVAL_ROLES, "score_id, result_id, item", "- - item"),
         (BATTLE_ROLES, "id, model_1, model_2, g1_winner, g2_winner", "- model_a model_b winner -"),
         (BATTLE_ROLES, "generator_2, generator_1, preference", "model_b model_a winner"),

@@ -142,7 +142,7 @@ INTERVALS = pd.DataFrame(
     [
         (lambda frame: bk.compare_evals(bk.read_evals(frame)).recommended, LONG),
         (
-            lambda frame: bk.read_evals(models={"x": frame}).learners,
+            lambda frame: bk.read_evals(models={"x": frame}).models,
             LONG[:40][["item", "accuracy"]],
         ),
         (lambda frame: str(bestofk.decide.order_by(frame, "part")), LONG),

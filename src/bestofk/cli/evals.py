@@ -127,7 +127,7 @@ def evals(
             logs, require=_requirements(require), truth=truth, **reading, **arguments
         )
         if verbose:
-            say(" ".join(choice.outcome.evals.account), err=True)
+            say(" ".join(choice.outcome.evals.notes), err=True)
         if by is not None:
             by_key = reading if by == "task" else reading | {"cluster": by}
             choice = choose_by_slice(choice, read_evals(logs, **by_key), by, arguments)

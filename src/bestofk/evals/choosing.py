@@ -147,12 +147,12 @@ def compare_evals(
         return scores if pass_all is None else scores.pass_all(pass_all)
 
     (_, evals), *others = readings.items()
-    if len(evals.learners) < 2:
+    if len(evals.models) < 2:
         varied = "; bestofk evals --noise states how much its runs vary"
         raise ArgumentError(
-            f"The logs contain only one model ({evals.learners[0]!r:.80}): add the logs of another "
+            f"The logs contain only one model ({evals.models[0]!r:.80}): add the logs of another "
             f"one to compare it with{varied * bool(evals.epoch.max(initial=1) > 1)}. "
-            f"{' '.join(evals.notes)}".rstrip()
+            f"{' '.join(evals.assumptions)}".rstrip()
         )
     options |= {
         "test": test, "macro": macro, "procedure": procedure, "alpha": alpha / len(readings),
@@ -324,7 +324,7 @@ def _scored(
     stated = () if missing is None else missing.counts
     few = [
         f"{name} has {n:,}"
-        for name, n in zip(scores.learners, (~never_run).sum(axis=1).tolist(), strict=True)
+        for name, n in zip(scores.models, (~never_run).sum(axis=1).tolist(), strict=True)
         if n < len(scores.items) and name not in stated
     ]
     lacking = f"{shortened(few, 4)} of {len(scores.items):,} items." if few else ""
@@ -365,7 +365,7 @@ def _missing_losses(
         return None
     counts = lacking.sum(axis=1).tolist()
     return MissingLosses(
-        counts={name: n for name, n in zip(evals.learners, counts, strict=True) if n},
+        counts={name: n for name, n in zip(evals.models, counts, strict=True) if n},
         units=int(keep.sum()),
         unit="item",
         as_worst=as_worst,
@@ -400,7 +400,7 @@ def _prepared(
         if not weighted:
             # the order of the decision, which then needs no copy
             means = scores.mean.mean(axis=1) * (-1.0 if scores.higher_is_better else 1.0)
-            order, _, _ = arrange(scores.learners, options.get("prefer"), means)
+            order, _, _ = arrange(scores.models, options.get("prefer"), means)
         table = _weighted(scores, weights if weighted else None, order=order)
         known = scores.mean[scores.count > 0] if scores.count.min() < 1 else scores.mean
         low, high = float(known.min()), float(known.max())
@@ -450,7 +450,7 @@ def _decide_by_pairs(
         name: np.zeros(len(first)) for name in ("estimate", "statistic", "direction")
     }
     columns["pvalue"] = np.ones(len(first))
-    place = {name: k for k, name in enumerate(scores.learners)}
+    place = {name: k for k, name in enumerate(scores.models)}
     patterns: dict[bytes, list[str]] = {}
     for name in problem.names:
         patterns.setdefault(has[place[str(name)]].tobytes(), []).append(str(name))
@@ -495,9 +495,9 @@ def _decide_by_pairs(
 
 
 def _only_models(scores: ItemScores, names: Sequence[str]) -> ItemScores:
-    rows = [scores.learners.index(name) for name in names]
+    rows = [scores.models.index(name) for name in names]
     arrays = {name: getattr(scores, name)[rows] for name in ("mean", "count", "variance")}
-    return replace(scores, learners=tuple(names), **arrays)
+    return replace(scores, models=tuple(names), **arrays)
 
 
 def _filled(scores: ItemScores) -> Floats:
@@ -513,7 +513,7 @@ def _filled(scores: ItemScores) -> Floats:
     laplacian = np.diag(has.sum(axis=1)) - share @ has.T
     if np.linalg.matrix_rank(laplacian) < len(has) - 1:
         alone = np.flatnonzero((has.astype(float) @ has.T > 0).sum(axis=1) < 2)
-        who = f" ({scores.learners[alone[0]]!r} shares none)" if len(alone) else ""
+        who = f" ({scores.models[alone[0]]!r} shares none)" if len(alone) else ""
         raise TableError(
             f"The models were run on different items{who}; choose models that share items, or name "
             "the column of the items in your tables with ",
@@ -636,17 +636,19 @@ def choose_by_slice(whole: Result, groups: Evals, by: str, arguments: Mapping[st
     - `arguments`: The arguments of `compare_evals`.
     """
     evals = whole.outcome.evals
-    codes, names = evals.item_task, evals.tasks
+    parts: dict[str, dict[str, Any]] = {name: {"tasks": name} for name in evals.tasks}
     if by != "task":
         # the key may also name the tasks, and then the items come in another order
-        group = dict(zip(groups.items, groups.item_cluster.tolist(), strict=True))
-        if len(group) < len(groups.items) or group.keys() != set(evals.items):
+        if len({*groups.items}) < len(groups.items) or {*groups.items} != {*evals.items}:
             raise ArgumentError(f"by: the items need names that differ, to group them by {by!r}.")
-        codes, names = np.array([group[item] for item in evals.items]), groups.clusters
+        items: dict[str, list[str]] = {name: [] for name in groups.clusters}
+        for item, code in zip(groups.items, groups.item_cluster.tolist(), strict=True):
+            items[groups.clusters[code]].append(item)
+        parts = {name: {"items": each} for name, each in items.items()}
 
     def decide(name: str, alpha: float) -> Decision:
-        part = evals.only_items(codes == names.index(name))
+        part = evals.select(**parts[name])
         return decision_of(compare_evals(part, **{**arguments, "alpha": alpha}))
 
-    slices = order_slices(decision_of(whole), names, decide, by=by)
+    slices = order_slices(decision_of(whole), tuple(parts), decide, by=by)
     return Result(whole.outcome, slices)

@@ -1,8 +1,9 @@
-"""LLM evaluation logs as one value: learners, items, epochs, scores, costs and statuses."""
+"""LLM evaluation logs as one value: models, items, epochs, scores, costs and statuses."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Bools, Floats, Ints, one_of
+from bestofk._base.errors import UnknownNameError
 from bestofk._base.formatting import counted
 from bestofk._base.results import json_ready, ready_to_print
-from bestofk.evals.item_scores import ItemScores, item_scores
+from bestofk.evals.item_scores import ItemScores, dense_names, item_scores
 from bestofk.evals.rows import ROWS_AT_ONCE, STATUSES
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from bestofk.losses.losses import Scores
 
 Codes = npt.NDArray[np.int32]
+Names = str | Iterable[str] | None
 MEASURES = ("cost", "tokens", "latency")
 _PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)_latency")
 
@@ -43,16 +46,30 @@ def _percentile(of: str) -> float | None:
     return float(match[1]) / 100.0 if match and float(match[1]) > 0.0 else None
 
 
+_ROW_COLUMNS = ("epoch", "score", "cost", "latency", "tokens_in", "tokens_out", "status")
+
+
+def _marked(wanted: Names, known: Sequence[str], kind: str) -> Bools:
+    """Return which of the known names are wanted."""
+    if wanted is None:
+        return np.ones(len(known), dtype=bool)
+    names = {wanted} if isinstance(wanted, str) else set(wanted)
+    unknown = next((name for name in names if name not in known), None)
+    if unknown is not None:
+        raise UnknownNameError(kind, unknown, known, "the logs")
+    return np.array([name in names for name in known], dtype=bool)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Evals:
     """The results of K models (prompts, agents) on the items of some tasks, row by row.
 
-    A row is one learner on one item in one epoch. Rows hold codes into the tuples of names.
+    A row is one model on one item in one epoch. Rows hold codes into the tuples of names.
     `read_evals` returns it; every array is read-only.
 
     Parameters
     ----------
-    learners, tasks : tuple of str
+    models, tasks : tuple of str
         The names.
     items : tuple of str
         The names of the items. Items of different tasks are different even if their names agree.
@@ -62,25 +79,25 @@ class Evals:
         The code of the task of each item.
     item_cluster : ndarray of int
         The code of the cluster of each item. Without clusters it is the code of the item.
-    learner, item, epoch : ndarray of int
-        The codes of each row, and its epoch from 1. Epochs of two learners are unrelated: they
+    model, item, epoch : ndarray of int
+        The codes of each row, and its epoch from 1. Epochs of two models are unrelated: they
         are averaged per item (`by_item`), never paired.
     score : ndarray of float
         NaN if there is none. Rows of status ``"limit"`` may have one.
     cost, latency : ndarray of float
         In the currency of the log or of the prices, and in seconds; NaN if unknown.
     tokens_in, tokens_out : ndarray of float
-        Tokens of the learner itself, never of a grader; NaN if unknown.
+        Tokens of the model itself, never of a grader; NaN if unknown.
     status : ndarray of int
         Codes into `STATUSES`: scored, error, limit, unscored, missing.
     metric : str
         The name of the score.
     higher_is_better : bool
         Whether higher scores are better.
-    account : tuple of str
+    notes : tuple of str
         What was read, used and skipped, and why, in sentences.
     truth : ndarray of float, optional
-        Human labels of learners x items, averaged over epochs; NaN if there are none.
+        Human labels of models x items, averaged over epochs; NaN if there are none.
     truth_name : str
         The name of the labels.
 
@@ -94,13 +111,13 @@ class Evals:
     [0.917, 0.854, 0.458]
     """
 
-    learners: tuple[str, ...]
+    models: tuple[str, ...]
     tasks: tuple[str, ...]
     items: tuple[str, ...]
     clusters: tuple[str, ...]
     item_task: Codes
     item_cluster: Codes
-    learner: Codes
+    model: Codes
     item: Codes
     epoch: Codes
     score: Floats
@@ -111,9 +128,9 @@ class Evals:
     status: npt.NDArray[np.int8]
     metric: str
     higher_is_better: bool
-    account: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    """The part of the account that everybody should see: assumptions, and skipped files."""
+    assumptions: tuple[str, ...] = ()
+    """The notes that everybody should see, which are about assumptions and skipped files."""
     truth: Floats | None = None
     truth_name: str = ""
     currency: str = ""
@@ -122,10 +139,7 @@ class Evals:
     """A key that items share, such as the text of a question, and the number of its values."""
 
     def __post_init__(self) -> None:
-        for name in (
-            "item_task", "item_cluster", "learner", "item", "epoch", "score", "cost", "latency",
-            "tokens_in", "tokens_out", "status",
-        ):  # fmt: skip
+        for name in ("item_task", "item_cluster", "model", "item", *_ROW_COLUMNS):
             getattr(self, name).setflags(write=False)
 
     def __len__(self) -> int:
@@ -134,14 +148,14 @@ class Evals:
     def __repr__(self) -> str:
         epochs = int(self.epoch.max(initial=1))
         return (
-            f"Evals({counted(len(self.learners), 'model')} x {counted(len(self.items), 'item')} "
+            f"Evals({counted(len(self.models), 'model')} x {counted(len(self.items), 'item')} "
             f"of {counted(len(self.tasks), 'task')}, {counted(epochs, 'epoch')}, {self.metric})"
         )
 
     @property
     def cell(self) -> Ints:
-        """Return learner * items + item of each row."""
-        cells = self.learner.astype(np.int64)
+        """Return model * items + item of each row."""
+        cells = self.model.astype(np.int64)
         cells *= len(self.items)
         cells += self.item
         return cells
@@ -165,42 +179,41 @@ class Evals:
         return statuses
 
     def count(self, status: str | None = None) -> Ints:
-        """Return the number of rows of each learner, of one status or of all."""
+        """Return the number of rows of each model, of one status or of all."""
         if status is not None:
             one_of(status, "status", STATUSES)
-        counts: Ints = np.zeros(len(self.learners), dtype=np.int64)
+        counts: Ints = np.zeros(len(self.models), dtype=np.int64)
         for start in range(0, len(self), ROWS_AT_ONCE):
-            learner = self.learner[start : start + ROWS_AT_ONCE]
+            model = self.model[start : start + ROWS_AT_ONCE]
             if status is not None:
                 rows = self.status[start : start + ROWS_AT_ONCE] == STATUSES.index(status)
-                learner = learner[rows]
-            counts += np.bincount(learner, minlength=len(self.learners))
+                model = model[rows]
+            counts += np.bincount(model, minlength=len(self.models))
         return counts
 
-    def only_items(self, keep: Bools) -> Evals:
-        """Return the rows of the marked items."""
-        from bestofk.evals.item_scores import dense_names
-
-        index = np.flatnonzero(keep)
-        position = np.full(len(self.items), -1, dtype=np.int32)
-        position[index] = np.arange(len(index), dtype=np.int32)
-        rows = keep[self.item]
+    def select(self, *, models: Names = None, tasks: Names = None, items: Names = None) -> Evals:
+        """Return the rows of some models, tasks and items, by their names."""
+        keep_model = _marked(models, self.models, "model")
+        keep = _marked(tasks, self.tasks, "task")[self.item_task]
+        keep &= _marked(items, self.items, "item")
+        rows = keep_model[self.model] & keep[self.item]
+        index, of_model = np.flatnonzero(keep), np.flatnonzero(keep_model)
         tasks, item_task = dense_names(self.item_task[index], self.tasks)
         clusters, item_cluster = self.clusters, np.arange(len(index), dtype=np.int32)
         if clusters:
             clusters, item_cluster = dense_names(self.item_cluster[index], self.clusters)
-        columns = ("learner", "epoch", "score", "cost", "latency", "tokens_in", "tokens_out",
-                   "status")  # fmt: skip
         return replace(
             self,
+            models=tuple(self.models[k] for k in of_model),
             tasks=tasks,
             items=tuple(self.items[i] for i in index),
             clusters=clusters,
             item_task=item_task,
             item_cluster=item_cluster,
-            item=position[self.item[rows]],
-            truth=None if self.truth is None else self.truth[:, index],
-            **{name: getattr(self, name)[rows] for name in columns},
+            model=(np.cumsum(keep_model, dtype=np.int32) - 1)[self.model[rows]],
+            item=(np.cumsum(keep, dtype=np.int32) - 1)[self.item[rows]],
+            truth=None if self.truth is None else self.truth[np.ix_(of_model, index)],
+            **{name: getattr(self, name)[rows] for name in _ROW_COLUMNS},
         )
 
     def by_item(
@@ -209,13 +222,13 @@ class Evals:
         missing: str = "drop",
         count_errors_as_wrong: bool = False,
     ) -> ItemScores:
-        """Return scores by learner and item, each the mean over the epochs that have a score.
+        """Return scores by model and item, each the mean over the epochs that have a score.
 
         Parameters
         ----------
         missing : {"drop", "allow"}
-            ``"drop"``: the items for which every learner has a score. ``"allow"``: all items, NaN
-            if a learner has no score.
+            ``"drop"``: the items for which every model has a score. ``"allow"``: all items, NaN
+            if a model has no score.
         count_errors_as_wrong : bool
             Give the worst score to samples that failed, or hit a limit and were not scored: 0 (1
             if lower is better). This needs scores between 0 and 1. Samples that ran and have no
@@ -230,7 +243,7 @@ class Evals:
         missing: str = "drop",
         count_errors_as_wrong: bool = False,
     ) -> Scores:
-        """Return the table of losses for `bestofk.compare_scores`: learners x items, epochs
+        """Return the table of losses for `bestofk.compare_scores`: models x items, epochs
         averaged.
 
         Parameters
@@ -247,7 +260,7 @@ class Evals:
         return scores.losses(by=by)
 
     def costs(self, of: str = "cost") -> dict[str, float]:
-        """Return the mean cost of a sample by learner, over the items that all learners ran.
+        """Return the mean cost of a sample by model, over the items that all models ran.
 
         Parameters
         ----------
@@ -258,7 +271,7 @@ class Evals:
         Returns
         -------
         dict of str to float
-            NaN for a learner without known costs. Failed samples cost too.
+            NaN for a model without known costs. Failed samples cost too.
         """
         share = _percentile(of)
         if share is None:
@@ -268,8 +281,8 @@ class Evals:
         values = self.tokens_in + self.tokens_out if tokens else getattr(self, measure)
         rows = np.isfinite(values) & (self.status != STATUSES.index("missing"))
         if not rows.any():
-            return dict.fromkeys(self.learners, float("nan"))
-        k, n = len(self.learners), len(self.items)
+            return dict.fromkeys(self.models, float("nan"))
+        k, n = len(self.models), len(self.items)
         cell = self.cell
         if not rows.all():
             cell, values = cell[rows], values[rows]
@@ -278,8 +291,8 @@ class Evals:
         if not common.any():
             common = np.ones(n, dtype=bool)
         if share is not None:
-            learner, item = np.divmod(cell, n)
-            samples = [values[(learner == row) & common[item]] for row in range(k)]
+            model, item = np.divmod(cell, n)
+            samples = [values[(model == row) & common[item]] for row in range(k)]
         else:
             # each item counts once, whatever the number of its epochs
             total = np.bincount(cell, weights=values, minlength=k * n).reshape(k, n)
@@ -288,12 +301,12 @@ class Evals:
         return {
             name: float("nan") if not len(each)
             else float(np.mean(each) if share is None else np.quantile(each, share))
-            for name, each in zip(self.learners, samples, strict=True)
+            for name, each in zip(self.models, samples, strict=True)
         }  # fmt: skip
 
     def never_run(self) -> Bools:
-        """Return (learners, items): the learner was not run on the item."""
-        k, n = len(self.learners), len(self.items)
+        """Return (models, items): the model was not run on the item."""
+        k, n = len(self.models), len(self.items)
         ran = self.status != STATUSES.index("missing")
         count = np.bincount(self.cell[ran], minlength=k * n)
         return np.asarray(count == 0).reshape(k, n)
@@ -307,10 +320,10 @@ class Evals:
     @ready_to_print
     def explain(self) -> str:
         """Return what was read, used and skipped, in sentences."""
-        return " ".join(self.account)
+        return " ".join(self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a summary for strict JSON: counts by status, means and costs by learner."""
+        """Return a summary for strict JSON: counts by status, means and costs by model."""
         scores = self.by_item(missing="allow")
         means = scores.means()
         costs = {of: self.costs(of) for of in MEASURES}
@@ -322,24 +335,24 @@ class Evals:
             "tasks": list(self.tasks),
             "items": len(self.items),
             "clusters": len(self.clusters) or None,
-            "learners": [
+            "models": [
                 {
-                    "learner": name,
+                    "model": name,
                     "rows": counts["rows"][k],
                     "items": n_items[k],
                     "mean": means[k],
                     **{status: counts[status][k] for status in STATUSES},
                     **{of: costs[of][name] for of in MEASURES},
                 }
-                for k, name in enumerate(self.learners)
+                for k, name in enumerate(self.models)
             ],
-            "account": list(self.account),
+            "notes": list(self.notes),
         }
         result: dict[str, Any] = json_ready(summary)
         return result
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per learner, item and epoch; `read_evals` reads it back from a file."""
+        """Return one row per model, item and epoch; `read_evals` reads it back from a file."""
         import pandas as pd
 
         def named(codes: Any, names: tuple[str, ...]) -> Any:
@@ -347,7 +360,7 @@ class Evals:
             return pd.Series(values[codes] if len(codes) else [], dtype=object)
 
         columns = {
-            "learner": named(self.learner, self.learners),
+            "model": named(self.model, self.models),
             "task": named(self.task, self.tasks),
             "item": named(self.item, self.items),
             "epoch": self.epoch,

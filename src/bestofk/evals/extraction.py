@@ -275,7 +275,7 @@ class FormatReader:
         blocks, rows = [block for block in self.blocks if len(block.key)], self.rows
         if not blocks:
             return
-        learner_of = self._learners(blocks)
+        model_of = self._model_codes(blocks)
         if self.query.cluster is None:
             self._note_repeats()
         task_of = np.array(rows.item_task, dtype=np.int32)
@@ -294,7 +294,7 @@ class FormatReader:
             epoch = np.where(epoch < 0, 0, epoch + (first == 0)).astype(np.int32)
             lost = np.isin(status, (_ERROR, _MISSING))
             columns = {
-                "learner": learner_of[key], "item": item, "epoch": epoch,
+                "model": model_of[key], "item": item, "epoch": epoch,
                 "when": np.broadcast_to([ranks[time] for time in block.times], len(item)),
                 "score": np.where(lost, NAN, score), "status": status,
                 **{role: np.array(values) for role, values in block.amounts.items()},
@@ -314,20 +314,20 @@ class FormatReader:
             whole = {name: column[latest] for name, column in whole.items()}
         del whole["when"]
         rows.extend(
-            whole.pop("learner"), whole.pop("item"), epoch=whole.pop("epoch"),
+            whole.pop("model"), whole.pop("item"), epoch=whole.pop("epoch"),
             score=whole.pop("score"), status=whole.pop("status"), **whole,
         )  # fmt: skip
 
     def _with_absent(self, columns: dict[str, Any], score: float) -> dict[str, Any]:
         """Add the items that only other models list."""
-        items, learners = np.unique(columns["item"]), np.unique(columns["learner"])
-        every = (learners[:, None].astype(np.int64) << 32 | items).ravel()
-        absent = np.setdiff1d(every, columns["learner"].astype(np.int64) << 32 | columns["item"])
+        items, models = np.unique(columns["item"]), np.unique(columns["model"])
+        every = (models[:, None].astype(np.int64) << 32 | items).ravel()
+        absent = np.setdiff1d(every, columns["model"].astype(np.int64) << 32 | columns["item"])
         more: dict[str, Any] = {
             name: np.full(len(absent), NAN if column.dtype.kind == "f" else 0, column.dtype)
             for name, column in columns.items()
         }
-        more["learner"], more["item"] = (absent >> 32), (absent & 0xFFFFFFFF)
+        more["model"], more["item"] = (absent >> 32), (absent & 0xFFFFFFFF)
         more["score"] = np.full(len(absent), score)
         self.rows.note(
             f"{self.entry.called}: items that only other models list count as {score:g}; those "
@@ -338,8 +338,8 @@ class FormatReader:
             for name, column in columns.items()
         }
 
-    def _learners(self, blocks: Sequence[_Block]) -> Any:
-        """Return the code of the learner of each key, and name those with different settings."""
+    def _model_codes(self, blocks: Sequence[_Block]) -> Any:
+        """Return the code of the model of each key, and name those with different settings."""
         names = self._model_names(blocks)
         settings = list(self._variant)
         differing: dict[str, dict[int, None]] = {name: {} for name in names}
@@ -367,9 +367,9 @@ class FormatReader:
                 else:
                     ends.append(f"{setting}={value}")
             label = f"{name} ({', '.join(ends)})" if ends else name
-            self.rows.model = model_of_key.get(key)
-            codes.append(self.rows.learner(label, model=name))
-        self.rows.model = None
+            self.rows.stated_model = model_of_key.get(key)
+            codes.append(self.rows.model(label, bare=name))
+        self.rows.stated_model = None
         for name, places in differing.items():
             if places:
                 called = ", ".join(sorted(settings[at - 1] for at in places))
@@ -454,8 +454,8 @@ class FormatReader:
         return number, _setting(time), source.name
 
     def _latest(self, columns: Mapping[str, Any]) -> Any:
-        """Return the rows of the latest score of an item of a learner."""
-        cell = columns["learner"].astype(np.int64) * len(self.rows.items) + columns["item"]
+        """Return the rows of the latest score of an item of a model."""
+        cell = columns["model"].astype(np.int64) * len(self.rows.items) + columns["item"]
         when, span = columns["when"], int(columns["when"].max(initial=0)) + 1
         rank = when + np.isfinite(columns["score"]) * span
         _, code = np.unique(cell, return_inverse=True)
@@ -463,8 +463,8 @@ class FormatReader:
         np.maximum.at(best, code, rank)
         keep = best[code] % span == when
         if not keep.all():
-            names = list(self.rows.learners)
-            models = [repr(names[at]) for at in np.unique(columns["learner"][~keep])]
+            names = list(self.rows.models)
+            models = [repr(names[at]) for at in np.unique(columns["model"][~keep])]
             self.rows.note(
                 f"Several runs of {shortened(models, 4)}: of each item the latest score counts."
             )

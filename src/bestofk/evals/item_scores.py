@@ -1,4 +1,4 @@
-"""Scores by learner and item: epochs averaged, with an account of what does not count."""
+"""Scores by model and item: epochs averaged, with notes on what does not count."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _BYTES_PER_CELL = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class ItemScores:
-    """One score for each learner and item, with everything that a test needs.
+    """One score for each model and item, with everything that a test needs.
 
     Parameters
     ----------
-    learners, tasks, items, clusters : tuple of str
+    models, tasks, items, clusters : tuple of str
         The names; `clusters` is empty if there are none.
     task, cluster : ndarray of int
         (n,): the codes of the task and of the cluster of each item. Without clusters every item
@@ -50,11 +50,11 @@ class ItemScores:
         The name of the score.
     higher_is_better : bool
         Whether higher scores are better.
-    account : tuple of str
-        What was skipped and why, and how many items each learner has.
+    notes : tuple of str
+        What was skipped and why, and how many items each model has.
     """
 
-    learners: tuple[str, ...]
+    models: tuple[str, ...]
     tasks: tuple[str, ...]
     items: tuple[str, ...]
     clusters: tuple[str, ...]
@@ -65,9 +65,9 @@ class ItemScores:
     variance: Floats
     metric: str
     higher_is_better: bool
-    account: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    """The part of the account about samples that do not count."""
+    """The notes about samples that do not count."""
     truth: Floats | None = None
     """(K, n): the human labels of an item; NaN if there are none."""
 
@@ -77,22 +77,22 @@ class ItemScores:
 
     def __repr__(self) -> str:
         return (
-            f"ItemScores({counted(len(self.learners), 'learner')} x "
+            f"ItemScores({counted(len(self.models), 'model')} x "
             f"{counted(len(self.items), 'item')} of {counted(len(self.tasks), 'task')}, "
             f"{self.metric})"
         )
 
     def means(self) -> Floats:
-        """Return the mean over the items that a learner has (K,)."""
+        """Return the mean over the items that a model has (K,)."""
         return _known_means(self.mean)
 
     def by_task(self) -> Floats:
-        """Return the mean over the items of each task that a learner has (K, tasks)."""
+        """Return the mean over the items of each task that a model has (K, tasks)."""
         parts = [_known_means(self.mean[:, self.task == code]) for code in range(len(self.tasks))]
         return np.stack(parts, axis=1)
 
     def share_by_task(self) -> Floats:
-        """Return the share of the items of each task that a learner has (K, tasks)."""
+        """Return the share of the items of each task that a model has (K, tasks)."""
         has = np.isfinite(self.mean)
         shares = [has[:, self.task == code].mean(axis=1) for code in range(len(self.tasks))]
         return np.stack(shares, axis=1)
@@ -126,11 +126,11 @@ class ItemScores:
         return _passed(self, k, every=True)
 
     def losses(self, *, by: str = "item", order: Sequence[int] | None = None) -> Scores:
-        """Return the table of losses, of the learners in this order; see `Evals.to_scores`."""
+        """Return the table of losses, of the models in this order; see `Evals.to_scores`."""
         from bestofk.losses.losses import Fresh, Scores
 
         one_of(by, "by", ("item", "task"))
-        order = range(len(self.learners)) if order is None else order
+        order = range(len(self.models)) if order is None else order
         # a new array, which the table keeps
         values = (self.mean if by == "item" else self.by_task())[list(order)]
         missing = "allow" if np.isnan(values).any() else "refuse"
@@ -142,17 +142,17 @@ class ItemScores:
         return Scores(
             Fresh(values),
             dims=dims,
-            learners=[self.learners[k] for k in order],
+            learners=[self.models[k] for k in order],
             datasets=datasets,
             missing=missing,
             higher_is_better=self.higher_is_better,
             loss_name=self.metric,
-            account=self.account,
+            account=self.notes,
         )
 
 
 def _known_means(scores: Floats) -> Floats:
-    """Return the mean of the known scores of each learner; NaN without any."""
+    """Return the mean of the known scores of each model; NaN without any."""
     has = np.isfinite(scores)
     total = np.where(has, scores, 0.0).sum(axis=1)
     means: Floats = np.divide(
@@ -165,18 +165,16 @@ def item_scores(evals: Evals, *, missing: str, count_errors_as_wrong: bool) -> I
     """Return the scores of `Evals.by_item`."""
     one_of(missing, "missing", ("drop", "allow"))
     k, n = _grid(evals)
-    account: list[str] = []
-    score, counts = _counted_scores(
-        evals, count_errors_as_wrong=count_errors_as_wrong, account=account
-    )
-    _note_dropped(evals, counts, account)
+    notes: list[str] = []
+    score, counts = _counted_scores(evals, count_errors_as_wrong=count_errors_as_wrong, notes=notes)
+    _note_dropped(evals, counts, notes)
     variance: Floats = np.broadcast_to(np.nan, k * n)
     if evals.epoch.max(initial=1) <= 1:
         # each model has each item once
         mean = score if len(score) == k * n and counts.all() else np.full(k * n, np.nan)
         for start in range(0, len(evals), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
-            cell = evals.learner[part].astype(np.int64) * n + evals.item[part]
+            cell = evals.model[part].astype(np.int64) * n + evals.item[part]
             if mean is score:
                 if (cell == np.arange(start, start + len(cell))).all():
                     # no copy as long as the rows are in the order of the cells
@@ -200,7 +198,7 @@ def item_scores(evals: Evals, *, missing: str, count_errors_as_wrong: bool) -> I
         variance = np.divide(squares, count - 1, out=np.full(k * n, np.nan), where=count > 1)
     shape = (k, n)
     scores = ItemScores(
-        learners=evals.learners,
+        models=evals.models,
         tasks=evals.tasks,
         items=evals.items,
         clusters=evals.clusters,
@@ -215,21 +213,21 @@ def item_scores(evals: Evals, *, missing: str, count_errors_as_wrong: bool) -> I
     )
     keep = np.ones(n, dtype=bool)
     if missing == "drop":
-        keep = _common_items(evals, scores.count, account)
+        keep = _common_items(evals, scores.count, notes)
     if not (keep.all() and np.bincount(scores.task, minlength=len(scores.tasks)).all()):
         scores = scores.only_items(keep)
-    epochs, left_out = scores.count, tuple(account)
+    epochs, left_out = scores.count, tuple(notes)
     if epochs.max(initial=1) > 1:
-        account.append(
+        notes.append(
             f"Epochs are averaged per item ({_range_phrase(epochs[epochs > 0])} each), never "
             "paired between models."
         )
-    return replace(scores, account=(*evals.account, *account), left_out=left_out)
+    return replace(scores, notes=(*evals.notes, *notes), left_out=left_out)
 
 
 def _grid(evals: Evals) -> tuple[int, int]:
     """Return the numbers of models and items; raise if their table would be far too large."""
-    k, n = len(evals.learners), len(evals.items)
+    k, n = len(evals.models), len(evals.items)
     check_cells(
         "the logs", file_size=_BYTES_PER_SCORE * len(evals.score), rows=k, columns=n,
         bytes_per_cell=_BYTES_PER_CELL,
@@ -238,7 +236,7 @@ def _grid(evals: Evals) -> tuple[int, int]:
 
 
 def _counted_scores(
-    evals: Evals, *, count_errors_as_wrong: bool, account: list[str]
+    evals: Evals, *, count_errors_as_wrong: bool, notes: list[str]
 ) -> tuple[Floats, Bools]:
     """Return the scores of all rows, and which of them count.
 
@@ -249,7 +247,7 @@ def _counted_scores(
     counts = np.isfinite(score) & ((evals.status == _CODE["scored"]) | limit)
     if count_errors_as_wrong:
         failed = (evals.status == _CODE["error"]) | (limit & ~counts)
-        score = _with_worst_scores(evals, failed, counts, account)
+        score = _with_worst_scores(evals, failed, counts, notes)
         counts = counts | failed
     return score, counts
 
@@ -265,7 +263,7 @@ def missing_scores(
     - `worst`, `best` (K, n): The means.
     - `missing` (K, n): The number of missing scores.
     """
-    score, counts = _counted_scores(evals, count_errors_as_wrong=count_errors_as_wrong, account=[])
+    score, counts = _counted_scores(evals, count_errors_as_wrong=count_errors_as_wrong, notes=[])
     known = score[counts]
     ends = float(known.min(initial=0.0)), float(known.max(initial=1.0))
     lowest, highest = ends if evals.higher_is_better else ends[::-1]
@@ -278,7 +276,7 @@ def missing_scores(
 def _with_missing(evals: Evals, score: Floats, counts: Bools, value: float) -> tuple[Floats, Ints]:
     """Return the means with `value` for missing scores, and the number of these (K, n).
 
-    An item that a learner never ran has one missing score.
+    An item that a model never ran has one missing score.
     """
     k, n = _grid(evals)
     cell = evals.cell
@@ -296,7 +294,7 @@ def dense_names(codes: Any, names: Sequence[str]) -> tuple[tuple[str, ...], Code
     return tuple(names[code] for code in used), dense.astype(np.int32)
 
 
-def _with_worst_scores(evals: Evals, failed: Bools, counts: Bools, account: list[str]) -> Floats:
+def _with_worst_scores(evals: Evals, failed: Bools, counts: Bools, notes: list[str]) -> Floats:
     known = evals.score[counts]
     if known.size and (known.min() < 0.0 or known.max() > 1.0):
         raise ArgumentError(
@@ -306,40 +304,40 @@ def _with_worst_scores(evals: Evals, failed: Bools, counts: Bools, account: list
         )
     worst = 0.0 if evals.higher_is_better else 1.0
     if failed.any():
-        account.append(
+        notes.append(
             f"{counted(int(failed.sum()), 'sample')} that failed or hit a limit without a score "
             f"{'counts' if failed.sum() == 1 else 'count'} as wrong ({worst:g}), as you requested."
         )
     return np.where(failed, worst, evals.score)
 
 
-def _note_dropped(evals: Evals, counts: Any, account: list[str]) -> None:
-    """Note the rows without a usable score, by status and learner."""
+def _note_dropped(evals: Evals, counts: Any, notes: list[str]) -> None:
+    """Note the rows without a usable score, by status and model."""
     parts = []
     for status, code in _CODE.items():
         rows = (evals.status == code) & ~counts
         if not rows.any():
             continue
-        by_learner = np.bincount(evals.learner[rows], minlength=len(evals.learners))
-        learners = [f"{evals.learners[k]} {by_learner[k]}" for k in np.flatnonzero(by_learner)]
-        parts.append(f"{int(rows.sum())} {status} ({shortened(learners, 6)})")
+        by_model = np.bincount(evals.model[rows], minlength=len(evals.models))
+        models = [f"{evals.models[k]} {by_model[k]}" for k in np.flatnonzero(by_model)]
+        parts.append(f"{int(rows.sum())} {status} ({shortened(models, 6)})")
     if parts:
-        account.append(f"Skipped, because they have no score: {joined(parts)}.")
+        notes.append(f"Skipped, because they have no score: {joined(parts)}.")
     limit = (evals.status == _CODE["limit"]) & counts & np.isfinite(evals.score)
     if limit.any():
-        account.append(
+        notes.append(
             f"{counted(int(limit.sum()), 'sample')} hit a limit but "
             f"{'has' if limit.sum() == 1 else 'have'} a score, which counts."
         )
 
 
-def _common_items(evals: Evals, count: Ints, account: list[str]) -> npt.NDArray[np.bool_]:
-    """Return the items that every learner has, and note the others."""
+def _common_items(evals: Evals, count: Ints, notes: list[str]) -> npt.NDArray[np.bool_]:
+    """Return the items that every model has, and note the others."""
     has = count > 0
     keep: npt.NDArray[np.bool_] = np.all(has, axis=0)
     if keep.all():
         return keep
-    totals = dict(zip(evals.learners, has.sum(axis=1).tolist(), strict=True))
+    totals = dict(zip(evals.models, has.sum(axis=1).tolist(), strict=True))
     counts = [f"{name} {total}" for name, total in totals.items()]
     if not keep.any():
         empty = next((name for name, total in totals.items() if not total), None)
@@ -349,13 +347,13 @@ def _common_items(evals: Evals, count: Ints, account: list[str]) -> npt.NDArray[
             else f"model {empty!r} has no score at all"
         )
         raise TableError(
-            f"There is no item for which all {len(evals.learners)} models have a score "
+            f"There is no item for which all {len(evals.models)} models have a score "
             f"({shortened(counts, 6)}, of {len(evals.items)}): {reason}; choose models or tasks, "
             "or name the column of the items in your tables with ",
             use(columns={"item": "NAME"}),
             ".",
         )
-    account.append(
+    notes.append(
         f"{int(keep.sum())} of {len(evals.items)} items have a score of every model and are "
         f"compared (by model: {shortened(counts, 12)})."
     )
@@ -418,11 +416,11 @@ def _passed(scores: ItemScores, k: int, *, every: bool) -> ItemScores:
         )
     part = scores.only_items(enough)
     epochs = _range_phrase(part.count)
-    account = [
+    notes = [
         f"{name} of every item, from {scores.metric} in {epochs} epoch{'s' * (epochs != '1')}."
     ]
     if lost := int((~enough).sum()):
-        account.append(
+        notes.append(
             f"{counted(lost, 'item')} with fewer than {k} epochs of some model "
             f"{'was' if lost == 1 else 'were'} skipped."
         )
@@ -435,8 +433,8 @@ def _passed(scores: ItemScores, k: int, *, every: bool) -> ItemScores:
         count=np.ones_like(part.count),
         variance=np.full(mean.shape, np.nan),
         metric=name,
-        account=(*scores.account, *account),
-        left_out=(*scores.left_out, *account),
+        notes=(*scores.notes, *notes),
+        left_out=(*scores.left_out, *notes),
     )
 
 

@@ -33,10 +33,10 @@ SMALLEST_WEIGHT = 1e-13
 
 def with_truth(evals: Evals, labels: Evals) -> Evals:
     """Return the logs with the human labels of another reading, matched by model, task and item."""
-    row_of = {name: row for row, name in enumerate(labels.learners)}
+    row_of = {name: row for row, name in enumerate(labels.models)}
     codes = zip(labels.item_task.tolist(), labels.items, strict=True)
     column_of = {(labels.tasks[task], name): at for at, (task, name) in enumerate(codes)}
-    rows = [row_of.get(name, -1) for name in evals.learners]
+    rows = [row_of.get(name, -1) for name in evals.models]
     names = zip(evals.item_task.tolist(), evals.items, strict=True)
     columns = [column_of.get((evals.tasks[task], name), -1) for task, name in names]
     # the last row and column stand for models and items without labels
@@ -131,7 +131,7 @@ def labelled_items(scores: ItemScores) -> Bools:
     clusters = len(np.unique(scores.cluster[labelled]))
     if clusters >= MIN_LABELLED:
         return labelled
-    without = [name for row, name in enumerate(scores.learners) if not has[row].any()]
+    without = [name for row, name in enumerate(scores.models) if not has[row].any()]
     if without:
         raise ArgumentError(
             f"No answer of {shortened(without, 4)} has a human label, so the judge cannot be "
@@ -150,7 +150,7 @@ def judge_check(scores: ItemScores, truth_name: str) -> JudgeCheck:
     judge, human = scores.mean, scores.truth[:, known]  # type: ignore[index]
     grouping = clusters_of(scores.cluster[known], int(known.sum()))
     models = []
-    for name, f, y in zip(scores.learners, judge[:, known], human, strict=True):
+    for name, f, y in zip(scores.models, judge[:, known], human, strict=True):
         d = f - y
         error, df = grouping.standard_error(grouping.totals(d))
         half = float(-t_quantile(0.025, float(df)) * error)
@@ -258,11 +258,11 @@ def labelled_losses(scores: ItemScores, weights: Any) -> tuple[Scores, LabelledT
     table = Scores(
         tables[int(gaps[1] < gaps[0])][:, np.newaxis],
         dims=("learner", "dataset", "instance"),
-        learners=scores.learners,
+        learners=scores.models,
         datasets=scores.tasks if len(scores.tasks) == 1 else [f"{len(scores.tasks)} tasks"],
         higher_is_better=scores.higher_is_better,
         loss_name=scores.metric,
-        account=scores.account,
+        account=scores.notes,
     )
     return table, test
 

@@ -97,7 +97,7 @@ class ModelChoice(Stated):
     @property
     def account(self) -> tuple[str, ...]:
         """What was read."""
-        return tuple(one for one in self.scores.account if one not in self.scores.left_out)
+        return tuple(one for one in self.scores.notes if one not in self.scores.left_out)
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ class ModelChoice(Stated):
         by_status = {status: self.evals.count(status).tolist() for status in STATUSES}
         return {
             name: {status: count[k] for status, count in by_status.items()}
-            for k, name in enumerate(self.evals.learners)
+            for k, name in enumerate(self.evals.models)
         }
 
     @property
@@ -133,7 +133,7 @@ class ModelChoice(Stated):
             metrics = len(self.by_metric) + 1
             shared = f"Alpha is shared by {metrics} metrics, so that all of this holds at once."
         listed += statements(
-            "note", [self._weight_sentence(), shared, *self.evals.notes, *self.left_out]
+            "note", [self._weight_sentence(), shared, *self.evals.assumptions, *self.left_out]
         )
         if self.evals.repeated is not None:
             key, groups = self.evals.repeated

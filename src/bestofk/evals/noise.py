@@ -109,7 +109,7 @@ def noise_of(scores: ItemScores, pair: Sequence[str] = ()) -> Noise:
     difference, more items divide all of it.
     """
     rows, binary = [], is_binary(scores)
-    for k, name in enumerate(scores.learners):
+    for k, name in enumerate(scores.models):
         several = scores.count[k] > 1
         if not several.any():
             raise ArgumentError(
@@ -125,8 +125,8 @@ def noise_of(scores: ItemScores, pair: Sequence[str] = ()) -> Noise:
                 flip_rate=float(2.0 * variance.mean()) if binary else None,
             )
         )
-    pair = tuple(pair) or (scores.learners[0],)
-    at = [scores.learners.index(name) for name in pair]
+    pair = tuple(pair) or (scores.models[0],)
+    at = [scores.models.index(name) for name in pair]
     z = -float(normal_quantile(0.025))
     both = [rows[k].sd for k in (at * 2)[:2]]
     common = np.asarray((scores.count[at] > 0).all(axis=0))

@@ -26,7 +26,7 @@ from bestofk.evals.sources import Source, find_sources
 from bestofk.evals.tables import read_frames, read_tables
 
 COLUMNS = (
-    "learner", "item", "score", "status", "cost", "latency", "tokens_in", "tokens_out"
+    "model", "item", "score", "status", "cost", "latency", "tokens_in", "tokens_out"
 )  # fmt: skip
 Paths = Any
 """A path, paths, or a data frame."""
@@ -85,12 +85,12 @@ def read_evals(
         status, tokens_in, tokens_out). bestofk finds the other columns by their names.
     higher_is_better : bool, optional
         Whether higher scores are better. None: as the log says, else by the name of the metric,
-        else True if the scores are between 0 and 1; the account says which.
+        else True if the scores are between 0 and 1; `notes` says which.
 
     Returns
     -------
     Evals
-        Rows of learners, items and epochs, and an account of what was read, used and skipped.
+        Rows of models, items and epochs, and notes on what was read, used and skipped.
 
     Raises
     ------
@@ -99,8 +99,8 @@ def read_evals(
 
     Notes
     -----
-    If a learner has several runs of an item, the latest counts. bestofk pairs items by task and
-    name. If the logs have the content of the items and it differs between two learners, reading
+    If a model has several runs of an item, the latest counts. bestofk pairs items by task and
+    name. If the logs have the content of the items and it differs between two models, reading
     stops. Errors, samples that hit a limit, samples without a score and wrong answers are four
     different cases; see `Evals.by_item`.
 
@@ -132,10 +132,7 @@ def read_evals(
         metric=as_names(metric, "metric"),
         task=as_names(task, "task"),
         cluster=cluster,
-        columns={
-            "learner" if role == "model" else role: column
-            for role, column in (columns or {}).items()
-        },
+        columns=dict(columns or {}),
     )
     price_list = read_prices(prices)
     known = known_formats(formats)
@@ -209,12 +206,11 @@ def _read_files(
         raise _unknown_format(unknown[0])
     read_tables(tables, query, rows)
     if unknown:
-        unused = (
+        rows.note(
             f"Skipped, because the format is unknown: {counted(len(unknown), 'file')} "
-            f"({shortened([source.name for source in unknown], 4)})."
+            f"({shortened([source.name for source in unknown], 4)}).",
+            shown=True,
         )
-        rows.note(unused)
-        rows.notes.append(unused)
 
 
 def _recognised(
@@ -280,7 +276,7 @@ def _with_labels(
 
 
 def _no_samples(query: LogQuery, rows: EvalRows) -> BestOfKError:
-    if query.exclude and (query.excluded or rows.learners):
+    if query.exclude and (query.excluded or rows.models):
         return TableError("No samples are left: everything is excluded.")
     if query.task and not rows.seen_tasks:
         return TableError(
@@ -321,7 +317,7 @@ def _as_evals(
     if not keep.all():
         columns = {name: column[keep] for name, column in columns.items()}
         epoch = epoch[keep]
-    means = only_means(columns["score"], columns["learner"])
+    means = only_means(columns["score"], columns["model"])
     if means and np.nanmax(columns["score"]) > np.nanmin(columns["score"]):
         raise TableError(
             f"{metric!r} is one number for each model, not a score of single items: choose a score "
@@ -331,7 +327,7 @@ def _as_evals(
         )
     if direction:
         # seconds or other losses differ by any factor
-        _refuse_mixed_scales(columns["score"], columns["learner"], list(rows.learners))
+        _refuse_mixed_scales(columns["score"], columns["model"], list(rows.models))
     if price_list:
         columns["cost"] = columns["cost"].copy()
         _set_prices(rows, price_list, columns)
@@ -341,9 +337,9 @@ def _as_evals(
         clusters = _complete_clusters(rows, query.cluster or "group", item_cluster)
     else:
         item_cluster, clusters = np.arange(len(rows.items), dtype=np.int32), ()
-    rows.note_learners()
+    rows.note_models()
     return Evals(
-        learners=tuple(rows.learners),
+        models=tuple(rows.models),
         tasks=tuple(rows.tasks),
         items=tuple(name for _, name in rows.items),
         clusters=clusters,
@@ -353,27 +349,27 @@ def _as_evals(
         **columns,
         metric=metric,
         higher_is_better=direction,
-        account=tuple(rows.account),
         notes=tuple(rows.notes),
+        assumptions=tuple(rows.assumptions),
         currency="" if price_list else rows.currency,
         repeated=None if clusters else rows.repeated,
     )
 
 
-def _refuse_mixed_scales(scores: Floats, learner: Codes, names: Sequence[str]) -> None:
+def _refuse_mixed_scales(scores: Floats, model: Codes, names: Sequence[str]) -> None:
     """Raise if one model has percentages and another has fractions, or 0 and 1."""
     if not (scores > 1.0).any():
         return
     low, high = np.full(len(names), np.inf), np.full(len(names), -np.inf)
-    np.fmin.at(low, learner, scores)
-    np.fmax.at(high, learner, scores)
+    np.fmin.at(low, model, scores)
+    np.fmax.at(high, model, scores)
     # a model that fails on every item fits both scales
     small = np.flatnonzero((high > 0.0) & (high <= 1.0)).tolist()
     if (low < 0.0).any() or not small:
         return
 
     def own(code: int) -> Floats:
-        values: Floats = scores[learner == code]
+        values: Floats = scores[model == code]
         return values[np.isfinite(values)]
 
     fractions = next((k for k in small if ((own(k) > 0.0) & (own(k) < 1.0)).any()), None)
@@ -436,8 +432,9 @@ def _metric(rows: EvalRows, higher_is_better: bool | None) -> tuple[str, bool]:
             stated = by_name is not False
             reason = "assumed for scores between 0 and 1" if by_name is None else "by its name"
             if metric in rows.assumed:
-                rows.notes.append(
-                    f"Higher {metric!r} counts as better, because its values are between 0 and 1."
+                rows.note(
+                    f"Higher {metric!r} counts as better, because its values are between 0 and 1.",
+                    shown=True,
                 )
         phrases.append(f"{metric!r}: {'higher' if stated else 'lower'} is better ({reason})")
         directions.setdefault(stated, metric)
@@ -455,19 +452,19 @@ def _metric(rows: EvalRows, higher_is_better: bool | None) -> tuple[str, bool]:
 
 def _set_prices(rows: EvalRows, price_list: dict[str, Any], columns: dict[str, Any]) -> None:
     """Fill in the costs that the log does not state."""
-    learner, cost = columns["learner"], columns["cost"]
+    model, cost = columns["model"], columns["cost"]
     tokens_in, tokens_out = columns["tokens_in"], columns["tokens_out"]
     # a cost of 0 for tokens that were used is not a statement
     tokens = np.nan_to_num(tokens_in) + np.nan_to_num(tokens_out)
     unstated = ~np.isfinite(cost) | ((cost == 0.0) & (tokens > 0))
     used, priced, logged = set(), [], []
-    for name, code in rows.learners.items():
-        model = rows.models.get(name, name)
-        key = next((key for key in (name, model) if key in price_list), None)
+    for name, code in rows.models.items():
+        names = (name, rows.bare_names.get(name, name))
+        key = next((key for key in names if key in price_list), None)
         if key is None:
             continue
         used.add(key)
-        samples = (learner == code) & unstated
+        samples = (model == code) & unstated
         if samples.any():
             cost[samples] = price_list[key].of(tokens_in[samples], tokens_out[samples])
             priced.append(name)
@@ -480,7 +477,7 @@ def _set_prices(rows: EvalRows, price_list: dict[str, Any], columns: dict[str, A
             f"Costs from the log, which take precedence over your prices: {shortened(logged, 12)}."
         )
     without = [
-        name for name, code in rows.learners.items() if not np.isfinite(cost[learner == code]).any()
+        name for name, code in rows.models.items() if not np.isfinite(cost[model == code]).any()
     ]
     if without:
         rows.note(f"No cost is known for {shortened(without, 12)}.")
@@ -521,7 +518,7 @@ def example_evals(name: str) -> Evals:
 
     Examples
     --------
-    >>> example_evals("inspect-sums").learners
+    >>> example_evals("inspect-sums").models
     ('mockllm/large', 'mockllm/medium', 'mockllm/small')
     """
     return read_evals(example_path(name), metric="match", prices=example_prices(name))

@@ -159,7 +159,7 @@ MAX_SCORE = 1e150
 _CODES = {status: code for code, status in enumerate(STATUSES)}
 SCORED = _CODES["scored"]
 _KINDS = {
-    "learner": "i", "item": "i", "epoch": "i", "score": "d", "status": "b", "cost": "d",
+    "model": "i", "item": "i", "epoch": "i", "score": "d", "status": "b", "cost": "d",
     "latency": "d", "tokens_in": "d", "tokens_out": "d",
 }  # fmt: skip
 AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
@@ -167,21 +167,21 @@ Codes = npt.NDArray[np.integer[Any]]
 
 
 class EvalRows:
-    """One row for each learner, item and epoch, in reading order, and notes about reading."""
+    """One row for each model, item and epoch, in reading order, and notes about reading."""
 
     def __init__(self) -> None:
-        self.learners: dict[str, int] = {}
-        self.models: dict[str, str] = {}
-        """The model of a learner whose name has more parts."""
+        self.models: dict[str, int] = {}
+        self.bare_names: dict[str, str] = {}
+        """The name of a model without its settings."""
         self._raw_names: dict[str, str] = {}
         self.tasks: dict[str, int] = {}
         self.items: dict[tuple[int, str], int] = {}
         self.clusters: dict[str, int] = {}
         self.item_task = array("i")
         self.item_cluster = array("i")
-        self.account: list[str] = []
         self.notes: list[str] = []
-        """The part of the account that everybody should see."""
+        self.assumptions: list[str] = []
+        """The notes that everybody should see."""
         self.repeated: tuple[str, int] | None = None
         """A key that items share, and the number of its values."""
         self.currency = ""
@@ -196,7 +196,7 @@ class EvalRows:
         """All tasks of the logs, read or not."""
         self._contents: dict[int, tuple[int, str]] = {}
         self._blocks: list[dict[str, Any]] = []
-        self.model: str | None = None
+        self.stated_model: str | None = None
         """The name of the only model of the files that are being read, if the user states it."""
         self._stated: dict[str, str] = {}
 
@@ -204,33 +204,33 @@ class EvalRows:
         return sum(len(block["score"]) for block in self._blocks)
 
     def column(self, name: str) -> npt.NDArray[Any]:
-        """Return a column of the rows: learner, item, epoch, score, status or an amount."""
+        """Return a column of the rows: model, item, epoch, score, status or an amount."""
         parts = [block[name] for block in self._blocks]
         if not parts:
             return np.empty(0, dtype=np.dtype(_KINDS[name]))
         return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
-    def learner(self, name: Any, *, model: str | None = None) -> int:
-        """Return the code of a learner, a new one for a new name."""
-        if self.model is not None:
+    def model(self, name: Any, *, bare: str | None = None) -> int:
+        """Return the code of a model, a new one for a new name."""
+        if self.stated_model is not None:
             original = clean_name(name)
-            first = self._stated.setdefault(self.model, original)
+            first = self._stated.setdefault(self.stated_model, original)
             if first != original:
                 raise TableError(
-                    f"The files of model {self.model!r} have several models ({first!r} and "
+                    f"The files of model {self.stated_model!r} have several models ({first!r} and "
                     f"{original!r}): name a file of one model, or one of them, such as ",
-                    use(models={self.model: first}),
+                    use(models={self.stated_model: first}),
                     ".",
                 )
-            model, name = original if model is None else model, self.model
+            bare, name = original if bare is None else bare, self.stated_model
         raw = clean_name(name)
         label = model_name(raw)
         while self._raw_names.setdefault(label, raw) != raw:
             # two names that differ only in characters that are not shown
             label += "'"
-        if model is not None:
-            self.models.setdefault(label, clean_name(model))
-        return self.learners.setdefault(label, len(self.learners))
+        if bare is not None:
+            self.bare_names.setdefault(label, clean_name(bare))
+        return self.models.setdefault(label, len(self.models))
 
     def item(
         self, task: str, name: str, *, cluster: Any = None, content: str | None = None,
@@ -239,8 +239,8 @@ class EvalRows:
         """Return the code of an item of a task.
 
         - `task`, `name`: The names that identify it.
-        - `cluster`: The group of items that it belongs to, the same for every learner.
-        - `content`: A part of its content. Reading stops if two learners have different content
+        - `cluster`: The group of items that it belongs to, the same for every model.
+        - `content`: A part of its content. Reading stops if two models have different content
           under one name.
         - `where`, `advice`: The file, and what to do, for the error message.
         """
@@ -314,7 +314,7 @@ class EvalRows:
 
     def extend(
         self,
-        learner: Codes,
+        model: Codes,
         item: Codes,
         *,
         epoch: Codes | None,
@@ -330,7 +330,7 @@ class EvalRows:
             score = np.where(finite, score, NAN)
         unknown = np.broadcast_to(NAN, count)
         columns = {
-            "learner": learner,
+            "model": model,
             "item": item,
             "epoch": np.broadcast_to(np.int32(0), count) if epoch is None else epoch,
             "score": score,
@@ -342,23 +342,23 @@ class EvalRows:
         )
 
     def rename(self, names: Mapping[str, str]) -> None:
-        """Give learners the names that the user states: new names to names in the logs."""
+        """Give models the names that the user states: new names to names in the logs."""
         for old in names.values():
-            if old not in self.learners:
-                raise UnknownNameError("file or model", old, self.learners, "the logs")
+            if old not in self.models:
+                raise UnknownNameError("file or model", old, self.models, "the logs")
         new_names = {old: new for new, old in names.items()}
-        after = [new_names.get(name, name) for name in self.learners]
+        after = [new_names.get(name, name) for name in self.models]
         twice = next((name for name in after if after.count(name) > 1), None)
         if twice is not None:
             raise TableError(f"Two models would be named {twice!r}: state another name.")
-        self.models = {new_names.get(name, name): self.models.get(name, name)
-                       for name in self.learners}  # fmt: skip
-        self.learners = {name: code for code, name in enumerate(after)}
+        self.bare_names = {new_names.get(name, name): self.bare_names.get(name, name)
+                       for name in self.models}  # fmt: skip
+        self.models = {name: code for code, name in enumerate(after)}
 
     def select(self, only: Sequence[str], exclude: Sequence[str], excluded: set[str]) -> None:
         """Keep the models and tasks that match `only`, without those that match `exclude`."""
         for pattern in (*only, *exclude):
-            known = (*self.learners, *self.tasks, *excluded)
+            known = (*self.models, *self.tasks, *excluded)
             if not any(matches(name, (pattern,)) for name in known):
                 raise UnknownNameError("model or task", pattern, known, "the logs")
 
@@ -366,23 +366,23 @@ class EvalRows:
             wanted = [name for name in names if matches(name, only)] or list(names)
             return np.array([name in wanted and not matches(name, exclude) for name in names])
 
-        learners, tasks = chosen(self.learners), chosen(self.tasks)
+        models, tasks = chosen(self.models), chosen(self.tasks)
         task_of = np.array(self.item_task)
-        keep = learners[self.column("learner")] & tasks[task_of[self.column("item")]]
+        keep = models[self.column("model")] & tasks[task_of[self.column("item")]]
         if not keep.all():
             self._blocks = [{name: self.column(name)[keep] for name in _KINDS}]
 
     def drop_unused(self) -> None:
-        """Drop learners, items, tasks and clusters without rows."""
+        """Drop models, items, tasks and clusters without rows."""
         used = np.zeros(len(self.items), dtype=bool)
-        used_learners = np.zeros(len(self.learners), dtype=bool)
+        used_models = np.zeros(len(self.models), dtype=bool)
         for block in self._blocks:
             used[block["item"]] = True
-            used_learners[block["learner"]] = True
-        if not used_learners.all():
-            names = [name for name, use in zip(self.learners, used_learners, strict=True) if use]
-            self._recode("learner", used_learners)
-            self.learners = {name: code for code, name in enumerate(names)}
+            used_models[block["model"]] = True
+        if not used_models.all():
+            names = [name for name, use in zip(self.models, used_models, strict=True) if use]
+            self._recode("model", used_models)
+            self.models = {name: code for code, name in enumerate(names)}
         if used.all():
             return
         self._recode("item", used)
@@ -404,13 +404,14 @@ class EvalRows:
         for block in self._blocks:
             block[name] = position[block[name]]
 
-    def note(self, sentence: str) -> None:
-        """Add a sentence to the account."""
-        if sentence not in self.account:
-            self.account.append(sentence)
+    def note(self, sentence: str, *, shown: bool = False) -> None:
+        """Add a sentence to the notes, and to those that everybody should see."""
+        for notes in (self.notes, self.assumptions) if shown else (self.notes,):
+            if sentence not in notes:
+                notes.append(sentence)
 
     def warn(self, sentence: str) -> None:
-        """Add a sentence to the account, and warn the user with it."""
+        """Add a sentence to the notes, and warn the user with it."""
         if sentence not in self.warnings:
             self.warnings.append(sentence)
             self.note(sentence)
@@ -430,11 +431,11 @@ class EvalRows:
     def settle_epochs(self) -> tuple[Any, Any]:
         """Number the epochs that the reader left open; return all epochs and the rows to keep.
 
-        A row that occurs twice (the same learner, item and epoch) is kept once if both have the
+        A row that occurs twice (the same model, item and epoch) is kept once if both have the
         same score, and is an error otherwise.
         """
         epoch = self.column("epoch")
-        cells = [(self.column("learner"), len(self.learners)), (self.column("item"),
+        cells = [(self.column("model"), len(self.models)), (self.column("item"),
                  len(self.items))]  # fmt: skip
         if not epoch.any() and all_different(cells):
             # constant columns that take no memory
@@ -478,7 +479,7 @@ class EvalRows:
     def _conflicting_scores(self, row: int, other: int, count: int) -> TableError:
         score, status = self.column("score"), self.column("status")
         (task, name) = list(self.items)[self.column("item")[row]]
-        learner = list(self.learners)[self.column("learner")[row]]
+        model = list(self.models)[self.column("model")[row]]
         values = joined(
             [
                 f"{score[index]:g}" if status[index] == SCORED else STATUSES[status[index]]
@@ -488,20 +489,20 @@ class EvalRows:
         more = f" ({count} such)" if count > 1 else ""
         return TableError(
             f"Item {name!r:.80} of task {list(self.tasks)[task]!r} occurs twice for model "
-            f"{learner!r:.80} in one epoch, with different scores ({values}){more}: number the "
+            f"{model!r:.80} in one epoch, with different scores ({values}){more}: number the "
             "epochs, or remove the rows that do not count."
         )
 
-    def note_learners(self) -> None:
-        """Note the number and the names of the learners."""
-        names = [repr(name) for name in self.learners]
+    def note_models(self) -> None:
+        """Note the number and the names of the models."""
+        names = [repr(name) for name in self.models]
         self.note(f"{counted(len(names), 'model')}: {shortened(names, 12)}.")
 
 
-def only_means(scores: Floats, learner: Codes) -> bool:
-    """Return whether the scores are constant within every learner, and not just right or wrong.
+def only_means(scores: Floats, model: Codes) -> bool:
+    """Return whether the scores are constant within every model, and not just right or wrong.
 
-    Such numbers are means of whole models, not scores of items. A learner with one row shows
+    Such numbers are means of whole models, not scores of items. A model with one row shows
     nothing.
 
     Examples
@@ -512,16 +513,16 @@ def only_means(scores: Floats, learner: Codes) -> bool:
     False
     """
     known = np.isfinite(scores[:ROWS_AT_ONCE])
-    first = np.full(int(learner.max(initial=0)) + 1, NAN)
-    head, codes = scores[:ROWS_AT_ONCE][known], learner[:ROWS_AT_ONCE][known]
+    first = np.full(int(model.max(initial=0)) + 1, NAN)
+    head, codes = scores[:ROWS_AT_ONCE][known], model[:ROWS_AT_ONCE][known]
     first[codes[::-1]] = head[::-1]
     # the beginning of a long table usually shows it
     if np.isin(head, (0.0, 1.0)).all() or not (head == first[codes]).all():
         return False
     known = np.isfinite(scores)
-    first[learner[known][::-1]] = scores[known][::-1]
-    counts = np.bincount(learner[known])
-    return bool((scores[known] == first[learner[known]]).all() and counts[counts > 0].min() > 1)
+    first[model[known][::-1]] = scores[known][::-1]
+    counts = np.bincount(model[known])
+    return bool((scores[known] == first[model[known]]).all() and counts[counts > 0].min() > 1)
 
 
 def all_different(columns: Sequence[tuple[Codes, int]]) -> bool:

@@ -64,11 +64,6 @@ _STATUS_SYNONYMS = {
 }  # fmt: skip
 
 
-def public_role(role: str) -> str:
-    """Return the public name of a role: the learners of a log are models."""
-    return "model" if role == "learner" else role
-
-
 def read_tables(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> None:
     """Write the rows of tables; without a column of models each file is one model."""
     names = dict(zip(sources, file_names(sources), strict=True))
@@ -77,7 +72,7 @@ def read_tables(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> N
     errors: list[BestOfKError] = []
     content = None
     for source in sources:
-        rows.model = source.model
+        rows.stated_model = source.model
         try:
             reader = _reader(source, query, rows, names[source])
         except BestOfKError as error:
@@ -86,19 +81,18 @@ def read_tables(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> N
             # a folder may hold other tables, too
             errors.append(error)
             continue
-        if "learner" in reader.roles and is_copy(source, by_size):
+        if "model" in reader.roles and is_copy(source, by_size):
             rows.note(f"{source.name} is a copy of another file and was skipped.")
             continue
         codes = reader.write()
-        if "learner" not in reader.roles and "score" in reader.roles:
+        if "model" not in reader.roles and "score" in reader.roles:
             items.append(set(codes.tolist()))
             content = reader.content or content
-    rows.model = None
+    rows.stated_model = None
     if errors and len(errors) == len(sources):
         raise errors[0]
     for each in errors:
-        rows.note(f"Skipped: {each}")
-        rows.notes.append(f"Skipped: {each}")
+        rows.note(f"Skipped: {each}", shown=True)
     if content is not None and len(items) > 1 and not any(items[0] & each for each in items[1:]):
         raise TableError(
             "The files have no item in common, because every run has its own names: pair the items "
@@ -124,9 +118,9 @@ def read_frames(frames: Mapping[str, Any], query: LogQuery, rows: EvalRows) -> N
     """Write the rows of data frames by model; the model ``""`` is in a column of the frame."""
     for model, frame in frames.items():
         source = f"the data frame of {model!r}" if model else "the data frame"
-        rows.model = model or None
+        rows.stated_model = model or None
         _Reader(Table.from_frame(frame, source=source), query, rows, "", whole=True).write()
-    rows.model = None
+    rows.stated_model = None
 
 
 def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSelection:
@@ -142,7 +136,7 @@ def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSele
 
 def _content(columns: Sequence[str], roles: Mapping[str, str]) -> str | None:
     """Return the content of the items if each file is one model, which may number them itself."""
-    if "learner" in roles:
+    if "model" in roles:
         return None
     free = [column for column in columns if column not in roles.values()]
     return next((column for column in free if normal(column) in _CONTENTS), None)
@@ -193,7 +187,7 @@ def _roles(
         sure = {column: column for column in columns if normal(column) in _SURE_SCORES}
         by_name = {roles["score"]: roles["score"]} if "score" in roles else {}
         candidates = sure or by_name or metrics
-        if not candidates and table is not None and "learner" not in roles:
+        if not candidates and table is not None and "model" not in roles:
             numbers = _number_columns(table, roles, query)
             if len(numbers) > 1 and not _is_one_model(table, numbers):
                 roles.pop("score", None)
@@ -214,8 +208,7 @@ def _named(columns: Sequence[str], source: str, query: LogQuery) -> dict[str, st
     named = dict(query.columns)
     for role in named:
         if role not in EVAL_ROLES:
-            known = [public_role(name) for name in EVAL_ROLES]
-            raise UnknownNameError("role of a column", role, known)
+            raise UnknownNameError("role of a column", role, EVAL_ROLES)
     if query.cluster is not None:
         named["cluster"] = query.cluster
     for column in named.values():
@@ -284,7 +277,7 @@ def _varying(
     table: Table, candidates: Mapping[str, str], roles: Mapping[str, str]
 ) -> dict[str, str]:
     """Return the candidates without means of whole models."""
-    codes = table.levels(roles["learner"]).codes if "learner" in roles else (
+    codes = table.levels(roles["model"]).codes if "model" in roles else (
         np.zeros(table.n_rows, dtype=np.int32))  # fmt: skip
     kept = {}
     for name, column in candidates.items():
@@ -343,26 +336,26 @@ class _Reader:
     def _check(self) -> None:
         """Raise if the roles do not fit the cells."""
         table, roles = self.table, self.roles
-        for role in ("learner", "item"):
+        for role in ("model", "item"):
             if role in roles and (missing := table.levels(roles[role]).codes < 0).any():
                 raise TableError(
                     f"{table.location(int(missing.argmax()), roles[role])} must name the "
-                    f"{public_role(role)}; it is empty."
+                    f"{role}; it is empty."
                 )
         if "epoch" in roles:
             return
-        named = [table.levels(roles[role]) for role in ("learner", "task", "item") if role in roles]
+        named = [table.levels(roles[role]) for role in ("model", "task", "item") if role in roles]
         columns = [(levels.codes, len(levels.names)) for levels in named]
         if not all_different(columns):
             if not self.whole:
                 raise TableError("the other columns are needed")
-            if "learner" in roles or self.rows.model is not None:
+            if "model" in roles or self.rows.stated_model is not None:
                 self._refuse_unclear_repeats(columns)
             else:
                 self._refuse_no_model()
-        elif "learner" not in roles and self.rows.model is None and not table.from_file:
+        elif "model" not in roles and self.rows.stated_model is None and not table.from_file:
             self._refuse_no_model()
-        if "learner" in roles and "item" not in self.query.columns:
+        if "model" in roles and "item" not in self.query.columns:
             self._refuse_own_items()
 
     def _refuse_no_model(self) -> None:
@@ -394,16 +387,16 @@ class _Reader:
                 )
 
     def _refuse_own_items(self) -> None:
-        """Raise if each item belongs to one learner and another column names shared items."""
-        table, learners = self.table, self.table.levels(self.roles["learner"])
+        """Raise if each item belongs to one model and another column names shared items."""
+        table, models = self.table, self.table.levels(self.roles["model"])
 
         def shared(column: str) -> bool:
             items = table.levels(column)
             one = np.empty(len(items.names) + 1, dtype=np.int32)
-            one[items.codes] = learners.codes
-            return bool((one[items.codes] != learners.codes).any())
+            one[items.codes] = models.codes
+            return bool((one[items.codes] != models.codes).any())
 
-        if len(learners.names) < 2 or shared(self.roles["item"]):
+        if len(models.names) < 2 or shared(self.roles["item"]):
             return
         if not self.whole:
             raise TableError("the other columns are needed")
@@ -421,12 +414,13 @@ class _Reader:
     def write(self) -> Any:
         """Write the rows, and return the codes of their items."""
         table, roles, rows = self.table, self.roles, self.rows
-        rows.account += [sentence for sentence in table.account if sentence not in rows.account]
+        for sentence in table.account:
+            rows.note(sentence)
         if "score" not in roles:
             return self._write_wide()
         rows.note(
             f"{table.source}: "
-            + joined([f"{public_role(role)} from {column!r}" for role, column in roles.items()])
+            + joined([f"{role} from {column!r}" for role, column in roles.items()])
             + "."
         )
         scores = _scores(table, roles["score"])
@@ -434,18 +428,18 @@ class _Reader:
         self._note_direction(scores)
         if "usd" in normal(roles.get("cost", "")):
             rows.currency = "USD"
-        learners = table.levels(roles["learner"]) if "learner" in roles else Levels(
+        models = table.levels(roles["model"]) if "model" in roles else Levels(
             np.zeros(table.n_rows, dtype=np.int32), (self.name or "model",))  # fmt: skip
         status = _statuses(table, roles.get("status"), "status" in self.query.columns, rows)
         amounts = {role: table.numbers(roles[role]) for role in AMOUNTS if role in roles}
         items, keep = self._items(table.levels(roles["item"]))
         if not len(items):
             return items
-        codes = np.array([rows.learner(name) for name in learners.names], dtype=np.int32)
+        codes = np.array([rows.model(name) for name in models.names], dtype=np.int32)
         epochs = _epochs(table, roles.get("epoch"))
         masked = _masked(np.isin(status, _UNSCORABLE), scores) if status.any() else scores
         rows.extend(
-            codes[learners.codes[keep]],
+            codes[models.codes[keep]],
             items,
             epoch=None if epochs is None else epochs[keep],
             score=masked[keep],
@@ -515,7 +509,7 @@ class _Reader:
             self.rows.assumed.add(self.metric)
 
     def _write_wide(self) -> Any:
-        """Write a table with one row per item and one column per learner."""
+        """Write a table with one row per item and one column per model."""
         table, roles, rows = self.table, self.roles, self.rows
         models = _number_columns(table, roles, self.query)
         scores = {column: _scores(table, column) for column in models}
@@ -559,8 +553,8 @@ class _Reader:
         codes, keep = self._items(levels)
         status = np.zeros(len(codes), dtype=np.int8)
         for column in models:
-            learner = np.full(len(codes), rows.learner(column), dtype=np.int32)
-            rows.extend(learner, codes, epoch=None, score=scores[column][keep], status=status)
+            model = np.full(len(codes), rows.model(column), dtype=np.int32)
+            rows.extend(model, codes, epoch=None, score=scores[column][keep], status=status)
         return codes
 
 

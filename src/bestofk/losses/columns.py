@@ -148,7 +148,7 @@ STATED_ROLES = (
 """The roles that a user can give to the columns of a table of losses."""
 
 EVAL_ROLES: dict[str, tuple[str, ...]] = {
-    "learner": (
+    "model": (
         *ROLES["learner"], "model_name", "model_id", "agent", "provider", "variant", "llm",
         "engine", "hyperparameters_model", "metadata_model", "experiment_name",
     ),

@@ -192,18 +192,18 @@ def _from_numbers(
 
 def _from_evals(evals: Evals, where: str, model: str | None) -> _Part:
     """Return the scores of a model; samples that failed or have no score count as wrong."""
-    if model is None and len(evals.learners) > 1:
-        first = evals.learners[0]
+    if model is None and len(evals.models) > 1:
+        first = evals.models[0]
         raise ArgumentError(
-            f"{where} has {len(evals.learners)} models ({shortened(list(evals.learners), 6)}): "
+            f"{where} has {len(evals.models)} models ({shortened(list(evals.models), 6)}): "
             "name one with ",
             use(model=first) if where == "new" else use(baseline_model=first),
             ".",
         )
-    if model is not None and model not in evals.learners:
-        raise UnknownNameError("model", model, evals.learners)
-    position = 0 if model is None else list(evals.learners).index(model)
-    ran = (evals.learner == position) & (evals.status != STATUSES.index("missing"))
+    if model is not None and model not in evals.models:
+        raise UnknownNameError("model", model, evals.models)
+    position = 0 if model is None else list(evals.models).index(model)
+    ran = (evals.model == position) & (evals.status != STATUSES.index("missing"))
     scored = ran & np.isfinite(evals.score)
     failures = int(ran.sum() - scored.sum())
     values = evals.score
@@ -211,7 +211,7 @@ def _from_evals(evals: Evals, where: str, model: str | None) -> _Part:
         known = evals.score[scored]
         if known.size and not (known.min() >= 0 and known.max() <= 1):
             raise ArgumentError(
-                f"{counted(failures, 'sample')} of {evals.learners[position]!r} failed or have no "
+                f"{counted(failures, 'sample')} of {evals.models[position]!r} failed or have no "
                 f"score, and the worst possible {evals.metric!r} is unknown: score them first."
             )
         values = np.where(scored, values, 0.0 if evals.higher_is_better else 1.0)
@@ -220,11 +220,11 @@ def _from_evals(evals: Evals, where: str, model: str | None) -> _Part:
     squares = np.bincount(evals.item[ran], weights=np.square(values[ran]), minlength=len(count))
     index = np.flatnonzero(count)
     if not len(index):
-        raise ArgumentError(f"{where} has no scores of {evals.learners[position]!r}.")
+        raise ArgumentError(f"{where} has no scores of {evals.models[position]!r}.")
     tasks = [evals.tasks[evals.item_task[i]] for i in index]
     several = len(Counter(tasks)) > 1
     return _Part(
-        name=evals.learners[position],
+        name=evals.models[position],
         items=[
             f"{task} / {evals.items[i]}" if several else str(evals.items[i])
             for task, i in zip(tasks, index, strict=True)

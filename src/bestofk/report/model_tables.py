@@ -45,7 +45,7 @@ def deciding_items(choice: ModelChoice) -> OutputTable:
     best = str(decision.recommended)
     rival = next(str(name) for name in decision.by_mean if name != best)
     names = [elided(name, MAX_NAME) for name in (best, rival)]
-    first, second = scores.mean[[scores.learners.index(name) for name in (best, rival)]]
+    first, second = scores.mean[[scores.models.index(name) for name in (best, rival)]]
     gap = first - second if scores.higher_is_better else second - first
     apart = np.flatnonzero(np.abs(gap) > 1e-12)
     items = apart[np.argsort(-np.abs(gap[apart]), kind="stable")][:MAX_ITEMS]
@@ -79,8 +79,8 @@ def deciding_items(choice: ModelChoice) -> OutputTable:
 
 def agreement(choice: ModelChoice) -> OutputTable:
     """Return the share of items on which two models have the same score."""
-    learners = choice.scores.learners
-    names = learners[:MAX_MODEL_COLUMNS]
+    models = choice.scores.models
+    names = models[:MAX_MODEL_COLUMNS]
     mean = choice.scores.mean[: len(names)]
     same = [[_same(a, b) for b in mean] for a in mean]
     columns = [
@@ -92,12 +92,12 @@ def agreement(choice: ModelChoice) -> OutputTable:
         )
         for k, name in enumerate(names)
     ]
-    cut = f"These are the first {len(names)} of {len(learners)} models."
+    cut = f"These are the first {len(names)} of {len(models)} models."
     return OutputTable(
         name="agreement",
         title="The share of items on which two models have the same score",
         columns=(Column("learner", "Model", "name", names), *columns),
-        note=cut if len(names) < len(learners) else "",
+        note=cut if len(names) < len(models) else "",
     )
 
 
@@ -125,9 +125,9 @@ def by_task(choice: ModelChoice) -> OutputTable:
                 Column(
                     f"mean_{k + 1}", elided(name, MAX_COLUMN_TITLE), "number", cells_of(means[k])
                 )
-                for k, name in enumerate(scores.learners[:MAX_MODEL_COLUMNS])
+                for k, name in enumerate(scores.models[:MAX_MODEL_COLUMNS])
             ),
-            Column("best", "Best mean", "name", [scores.learners[int(k)] for k in best]),
+            Column("best", "Best mean", "name", [scores.models[int(k)] for k in best]),
         ),
         note="The decision makes no claim about a single task.",
     )

@@ -243,7 +243,7 @@ def test_equal_models_are_told_apart_by_pooled_rows_only():
 def test_the_fastest_is_not_called_the_cheapest(evals_of):
     scores = np.random.default_rng(7).random((2, 60)) / 10 + [[0.5], [0.502]]
     evals = evals_of(scores)
-    evals = replace(evals, latency=np.where(evals.learner == 0, 1.0, 4.0))
+    evals = replace(evals, latency=np.where(evals.model == 0, 1.0, 4.0))
     said = bk.compare_evals(evals, prefer="latency").explain()
     assert "the fastest" in said
     assert "You prefer models that are faster" in said

@@ -31,7 +31,7 @@ def test_an_instance_comes_once_per_metric_of_the_run(golden):
         evals = bk.read_evals(golden("helm/good"), metric=metric)
         assert (len(evals.items), len(evals), evals.epoch.max()) == (3, 6, 2)
         assert evals.by_item().means() == pytest.approx([1 / 3])
-    assert any("12 statistics of perturbed instances are not used" in s for s in evals.account)
+    assert any("12 statistics of perturbed instances are not used" in s for s in evals.notes)
 
 
 def test_tokens_and_seconds_are_not_metrics(golden):

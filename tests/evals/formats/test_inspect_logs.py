@@ -22,7 +22,7 @@ def test_the_means_are_those_that_inspect_printed(version, suffix, learner, gold
             header = json.loads(archive.text("header.json"))
     for score in header["results"]["scores"]:
         evals = bk.read_evals(path, metric=score["name"], cluster="passage")
-        assert evals.learners == (learner,)
+        assert evals.models == (learner,)
         assert evals.by_item().means() == pytest.approx([score["metrics"]["accuracy"]["value"]])
         assert evals.epoch.max() == 2
         # tokens as the mock model stated them
@@ -131,7 +131,7 @@ def test_values_that_are_unscored_and_never_zero(value, inspect_log):
     evals = bk.read_evals(path)
     assert evals.statuses.tolist() == ["unscored", "scored"]
     assert evals.by_item().items == ("q1",)
-    assert any("not as 0" in s for s in evals.account)
+    assert any("not as 0" in s for s in evals.notes)
 
 
 @pytest.mark.parametrize(
@@ -187,7 +187,7 @@ def test_the_latest_score_of_an_item_counts(inspect_log):
     path = inspect_log("last.eval", [two, failed], created="2025-03-01", status="error")
     evals = bk.read_evals(path.parent)
     assert dict(zip(evals.item.tolist(), evals.score.tolist(), strict=True)) == {0: 0.0, 1: 1.0}
-    assert any("of each item the latest score counts" in s for s in evals.account)
+    assert any("of each item the latest score counts" in s for s in evals.notes)
 
 
 def test_settings_that_differ_make_learners(inspect_log):
@@ -195,7 +195,7 @@ def test_settings_that_differ_make_learners(inspect_log):
         path = inspect_log(f"{at}.eval", [{"scores": {"s": {"value": at}}}],
                            model_generate_config={"temperature": temperature})  # fmt: skip
     evals = bk.read_evals(path.parent)
-    assert evals.learners == ("m (temperature=0.0)", "m (temperature=1.0)")
+    assert evals.models == ("m (temperature=0.0)", "m (temperature=1.0)")
     # prices go by the model
     costs = bk.read_evals(path.parent, prices={"m": 3.0}).costs()
     assert set(costs.values()) == {3.0}
@@ -244,7 +244,7 @@ def test_samples_without_a_cluster_are_clusters_of_their_own(inspect_log):
     evals = bk.read_evals(path, cluster="p")
     assert len(evals.clusters) == 5
     assert evals.item_cluster.tolist() == [0, 0, 1, 2, 3, 4]
-    assert any("4 items without 'p'" in s for s in evals.account)
+    assert any("4 items without 'p'" in s for s in evals.notes)
 
 
 def test_an_item_belongs_to_one_cluster(inspect_log):

@@ -48,10 +48,8 @@ def test_older_versions_print_the_same_means(version, golden):
                 if not filter_ or metric.endswith("_stderr"):
                     continue
                 evals = bk.read_evals(golden(version), task=task, metric=key)
-                assert evals.learners == ("org/a", "org/b")
-                means = dict(
-                    zip(evals.learners, evals.by_item(missing="allow").means(), strict=True)
-                )
+                assert evals.models == ("org/a", "org/b")
+                means = dict(zip(evals.models, evals.by_item(missing="allow").means(), strict=True))
                 assert means[who] == pytest.approx(mean)
                 seen += 1
     assert seen == 8
@@ -62,7 +60,7 @@ def test_two_filters_must_be_chosen(golden):
         bk.read_evals(golden("lm-eval"), task="sums_gen", metric="exact_match")
     evals = bk.read_evals(golden("lm-eval"), metric="exact_match,strict-match")
     assert len(evals) == 8
-    assert "Task 'sums_mc' has none of exact_match,strict-match and was skipped." in evals.account
+    assert "Task 'sums_mc' has none of exact_match,strict-match and was skipped." in evals.notes
     with pytest.raises(UnknownNameError, match="did you mean 'exact_match,strict-match'"):
         bk.read_evals(golden("lm-eval"), task="sums_gen", metric="exact_match,strict")
 
@@ -71,8 +69,8 @@ def test_without_a_results_file_the_folder_names_the_model(golden, lines):
     (path,) = golden("lm-eval/org__a").glob("samples_sums_gen*")
     alone = lines("m/samples_sums_gen_2025-01-01T00-00-00.0.jsonl", samples_of(path))
     evals = bk.read_evals(alone, metric="exact_match,flexible-extract")
-    assert evals.learners == ("m",)
-    assert any("there is no results file" in s for s in evals.account)
+    assert evals.models == ("m",)
+    assert any("there is no results file" in s for s in evals.notes)
 
 
 def test_samples_before_0_4_7_are_refused(golden, tmp_path):
@@ -93,7 +91,7 @@ def test_an_output_path_ending_in_json_links_by_the_time_alone(golden, tmp_path)
         for path in folder.iterdir():
             shutil.copy(path, tmp_path / path.name.replace("results_", "mine_"))
     evals = bk.read_evals(tmp_path, metric="acc")
-    assert evals.learners == ("org/a", "org/b")
+    assert evals.models == ("org/a", "org/b")
 
 
 def test_a_doc_hash_that_differs_stops(lm_eval):
@@ -143,8 +141,8 @@ def test_names_that_collide_are_told_apart_by_their_arguments(lm_eval):
             config={"model": "hf", "model_args": f"pretrained=m,dtype={dtype}"},
         )  # fmt: skip
     evals = bk.read_evals(path.parent)
-    assert len(evals.learners) == 2
-    assert all("dtype=" in name for name in evals.learners)
+    assert len(evals.models) == 2
+    assert all("dtype=" in name for name in evals.models)
 
 
 def test_repeats_are_epochs(lm_eval):
@@ -160,7 +158,7 @@ def test_a_last_line_that_is_cut_off_is_told(lm_eval):
     path.write_bytes(path.read_bytes()[:-20])
     evals = bk.read_evals(path)
     assert len(evals) == 1
-    assert any("the last line is truncated" in s for s in evals.account)
+    assert any("the last line is truncated" in s for s in evals.notes)
 
 
 def test_clusters_by_a_key_of_the_document(golden):

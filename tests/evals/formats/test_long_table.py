@@ -81,7 +81,7 @@ def test_one_sentence_that_says_what_to_do(content, how, said, odd):
 
 def test_the_role_is_called_model(odd):
     evals = odd(csv(head="who,item,score"), columns={"model": "who"})
-    assert evals.learners == ("a", "b")
+    assert evals.models == ("a", "b")
 
 
 def test_numbers_and_text_name_the_same_item(lines):
@@ -97,7 +97,7 @@ def test_a_copy_is_said_and_left_out(tmp_path):
         (tmp_path / folder / "t.csv").write_text(csv(), encoding="utf-8")
     evals = bk.read_evals(tmp_path)
     assert evals.epoch.max() == 1
-    assert "two/t.csv is a copy of another file and was skipped." in evals.account
+    assert "two/t.csv is a copy of another file and was skipped." in evals.notes
 
 
 def test_one_model_and_a_file_that_was_not_used(tmp_path):
@@ -112,5 +112,5 @@ def test_a_file_without_a_column_of_models_is_one_model(tmp_path):
         rows = [f"q{k},{right if k % 2 else 1}" for k in range(12)]
         (tmp_path / f"{name}.csv").write_text("\n".join(["item,correct", *rows]) + "\n")
     evals = bk.read_evals([tmp_path / "old.csv", tmp_path / "new.csv"])
-    assert evals.learners == ("old", "new")
+    assert evals.models == ("old", "new")
     assert len(evals.items) == 12

@@ -26,7 +26,7 @@ def output(*results, **more):
 def test_json_and_jsonl_of_one_run_say_the_same(golden):
     one = bk.read_evals(golden("promptfoo/out.json"))
     other = bk.read_evals(golden("promptfoo/out.jsonl"))
-    order = ["learner", "item", "epoch"]
+    order = ["model", "item", "epoch"]
     assert (
         one.to_frame()
         .sort_values(order, ignore_index=True)
@@ -51,7 +51,7 @@ def test_the_counts_are_those_that_promptfoo_states(name, golden):
     assert failed == told["errors"]
     assert np.nansum(evals.tokens_in) == told["tokenUsage"]["prompt"]
     assert np.nansum(evals.tokens_out) == told["tokenUsage"]["completion"]
-    assert (len(evals.learners), len(evals.items), evals.epoch.max()) == (2, 3, 2)
+    assert (len(evals.models), len(evals.items), evals.epoch.max()) == (2, 3, 2)
 
 
 def test_version_4_stands_around_the_summary(golden, document):
@@ -83,7 +83,7 @@ def test_every_place_of_the_results(wrap, document, lines):
     else:
         path = document("o.json", output(*rows))
     evals = bk.read_evals(path)
-    assert (evals.learners, evals.score.tolist()) == (("p",), [1.0, 0.0])
+    assert (evals.models, evals.score.tolist()) == (("p",), [1.0, 0.0])
 
 
 def test_items_go_by_their_content_and_not_by_their_number(document):
@@ -137,13 +137,13 @@ def test_the_latest_file_counts(document):
     paths = [document("b.json", old), document("a.json", new)]
     evals = bk.read_evals(paths)
     assert evals.score.tolist() == [0.0]
-    assert any("of each item the latest score counts" in s for s in evals.account)
+    assert any("of each item the latest score counts" in s for s in evals.notes)
 
 
 def test_prompts_make_learners_where_there_are_several(document):
     long = "x" * 500
     path = document("a.json", output(result(), result(prompt={"raw": long, "label": long})))
     evals = bk.read_evals(path)
-    assert len(evals.learners) == 2
-    assert max(map(len, evals.learners)) < 60
+    assert len(evals.models) == 2
+    assert max(map(len, evals.models)) < 60
     assert json.dumps(evals.to_dict())

@@ -83,12 +83,12 @@ def test_the_tables_say_what_the_scores_say(hostile):
     assert set(tables) == {"learners", "items", "agreement", "tasks", "samples"}
     scores = hostile.scores
     board = tables["learners"].to_frame().set_index("learner")
-    for k, name in enumerate(scores.learners):
+    for k, name in enumerate(scores.models):
         assert board.loc[name, "mean_score"] == pytest.approx(scores.mean[k].mean())
         assert board.loc[name, "cost"] == 1000 * (k + 1)
     best = hostile.recommended
     other = next(name for name in hostile.decision.by_mean if name != best)
-    who, rival = (scores.learners.index(name) for name in (best, other))
+    who, rival = (scores.models.index(name) for name in (best, other))
     items = tables["items"].to_frame()
     apart = (scores.mean[who] != scores.mean[rival]).sum()
     assert len(items) == apart

@@ -19,7 +19,7 @@ def choice():
 
 
 def with_costs(choice, *costs):
-    tokens = dict(zip(choice.scores.learners, costs, strict=True))
+    tokens = dict(zip(choice.scores.models, costs, strict=True))
     unknown = dict.fromkeys(tokens, float("nan"))
     return replace(choice, costs={"cost": unknown, "tokens": tokens, "latency": unknown})
 
