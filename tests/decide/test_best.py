@@ -10,8 +10,7 @@ from scipy.stats import binom, ttest_rel
 import best_statement
 import bestofk as bk
 import contradictions
-from bestofk.decide import order_many
-from bestofk.decide.best import best_of, sort_by_overrides
+from bestofk.decide.best import best_of
 from bestofk.decide.decision import MAY_BE_BEST, RECOMMENDED, RULED_OUT, WITHIN_MARGIN
 
 
@@ -55,22 +54,6 @@ def test_candidates_and_bounds_by_definition(means, alpha):
         assert rows[f"m{k}"].at_most == pytest.approx(at_most[k], abs=1e-12)
 
 
-def test_two_learners_get_the_two_sided_test_with_its_interval_cut_at_zero():
-    for seed in range(20):
-        losses = table((0.2, 0.215), seed=seed)
-        x = losses.values[:, :, 0, 0, 0]
-        result = ttest_rel(x[1], x[0])
-        low, high = result.confidence_interval(0.95)
-        decision = bk.compare_scores(losses, test="paired-t")
-        rows = {row.name: row for row in decision.decision.standings}
-        assert (len(decision.candidates) == 1) == (result.pvalue <= 0.05)
-        if result.pvalue <= 0.05 and low > 0:
-            assert (rows["m1"].at_least, rows["m1"].at_most) == pytest.approx((low, high))
-            assert rows["m0"].at_most == 0.0
-        elif high > 0:
-            assert rows["m1"].at_most == pytest.approx(high)
-
-
 def test_verdicts_and_order_follow_the_preference():
     losses = table((0.20, 0.21, 0.30, 0.205), sd=0.01)
     decision = bk.compare_scores(losses, prefer=["m2", "m3", "m1", "m0"])
@@ -84,7 +67,7 @@ def test_verdicts_and_order_follow_the_preference():
     assert {row.name: row.verdict for row in decision.decision.standings}["m3"] == WITHIN_MARGIN
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     K=st.integers(2, 7),
@@ -135,16 +118,6 @@ def test_empty_and_unknown_intervals_give_no_bound():
     assert best.recommended == -1
 
 
-def test_sort_takes_the_most_preferred_learner_that_no_other_beats():
-    # Fig. 2 of Yildiz and Alpaydin (2006)
-    edges = np.zeros((4, 4), dtype=bool)
-    edges[[0, 0, 0, 1], [1, 2, 3, 2]] = True
-    assert sort_by_overrides(edges).tolist() == [2, 1, 3, 0]
-    circle = np.roll(np.eye(3, dtype=bool), 1, axis=1)
-    assert sort_by_overrides(circle).tolist() == [0, 2, 1]
-    assert sort_by_overrides(edges, np.int64(3)).tolist() == [3, 2, 1, 0]
-
-
 @pytest.mark.parametrize("design", ["order: 30 data sets", "evals: 200 right-or-wrong items"])
 @pytest.mark.parametrize("K", [2, 6])
 def test_statement_holds_as_often_as_promised(design, K):
@@ -155,18 +128,5 @@ def test_statement_holds_as_often_as_promised(design, K):
 
 
 def test_random_results_do_not_contradict_themselves():
-    for case, decision in contradictions.random_results(80, seed=2):
+    for case, decision in contradictions.random_results(40, seed=2):
         assert contradictions.contradictions(decision) == [], case
-
-
-def test_many_tables_have_the_candidates_and_bounds_of_each():
-    rng = np.random.default_rng(3)
-    losses = np.array([0.2, 0.21, 0.3])[:, None] + 0.02 * rng.standard_normal((6, 3, 30))
-    losses = losses[..., None, None, None]
-    many = order_many(losses, prefer="listed", margin=0.02)
-    for number in range(6):
-        one = bk.compare_scores(losses[number], prefer="listed", margin=0.02)
-        rows = {row.name: row for row in one.decision.standings}
-        assert set(np.flatnonzero(many.candidates[number])) == set(one.candidates)
-        assert many.recommended[number] == one.recommended
-        assert many.at_most[number].tolist() == pytest.approx([rows[k].at_most for k in range(3)])

@@ -60,10 +60,6 @@ def test_what_two_axes_mean_is_said():
         assert taken not in bestofk.decide.multitest(other).test_reason
 
 
-def test_auto_on_one_run_of_folds():
-    assert bk.compare_scores(table(folds=10)).test == "corrected-repeated-kfold-t"
-
-
 def test_auto_on_graded_losses_of_one_test_set():
     graded = table(folds=30, design=split_design("test-set", 30))
     assert bk.compare_scores(graded).test == "skew-corrected-t"
@@ -101,15 +97,6 @@ def test_every_test_is_taken_or_refused_by_its_registry_entry(name, test):
             assert choose_test(problem, offered, one_sided=False).name == offered
 
 
-def test_refusal_names_design_and_tests():
-    with pytest.raises(DesignError) as refusal:
-        bk.compare_scores(table(runs=1, folds=10), test="5x2cv-t")
-    message = str(refusal.value)
-    assert "covers five runs of two folds" in message
-    assert "one run of 10-fold cross-validation" in message
-    assert "corrected-repeated-kfold-t, kfold-t" in message
-
-
 def test_one_number_a_learner_cannot_be_tested():
     with pytest.raises(DesignError, match="nothing to test"):
         bk.compare_scores(table())
@@ -132,16 +119,6 @@ def test_unknown_sizes_are_said():
     with pytest.raises(DesignError, match="n_train and n_test"):
         bk.compare_scores(unknown)
     assert bk.compare_scores(unknown, test="resampled-t").test == "resampled-t"
-
-
-def test_df_reaches_the_test():
-    losses = TABLES["corrected-repeated-kfold-t"]
-    decision = bk.compare_scores(losses, test="use-all-data", df=4, prefer="listed")
-    x = losses.values[:, 0, :, :, 0]
-    by_hand = bk.papers.stats.repeated_kfold_t(x[0], x[1], df=4)
-    assert decision.decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
-    with pytest.raises(ArgumentError, match="df does not apply"):
-        bk.compare_scores(TABLES["skew-corrected-t"], df=4)
 
 
 def test_calibrated_df_is_named_in_the_verdict():

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import fields
 from functools import partial
 
 import numpy as np
@@ -59,24 +59,6 @@ def test_written_down_and_read_back(given):
     assert set(asked.given()) == set(given)
     assert Settings(**asked.given()) == asked
     assert "  " not in asked.describe()
-
-
-def test_it_is_frozen_and_keeps_copies():
-    prices = {"a": 1.0, "b": 2.0}
-    asked = Settings(prefer=prices)
-    prices["a"] = 9.0
-    assert asked.prefer == {"a": 1.0, "b": 2.0}
-    with pytest.raises(FrozenInstanceError):
-        asked.alpha = 0.5
-
-
-def test_in_a_line():
-    assert Settings().describe() == "procedure best, test auto, alpha 0.05, no preference"
-    asked = Settings(prefer={"a": 1, "b": 2.5}, family="control", control="a")
-    assert asked.describe() == (
-        "procedure multitest, test auto, alpha 0.05, preference by price (a 1, b 2.5), all "
-        "learners against a"
-    )
 
 
 @pytest.mark.parametrize(
@@ -141,13 +123,6 @@ def test_a_test_of_the_callers_is_known_by_name_and_source():
     assert StoredTest.of(len).fingerprint == StoredTest.of(len).fingerprint
     with pytest.raises(ArgumentError, match=r"a function of yours.*give the function again"):
         decide(np.random.default_rng(0).random((2, 8)), read)
-
-
-def test_an_order_knows_what_was_asked():
-    losses = np.random.default_rng(0).random((3, 8))
-    found = bk.compare_scores(losses, prefer="listed", alpha=0.2)
-    assert found.settings == Settings(prefer="listed", alpha=0.2)
-    assert decide(losses, found.settings).explain() == found.explain()
 
 
 @pytest.mark.parametrize("old", [name for name, one in PROCEDURES.items() if one.takes == "losses"])

@@ -44,16 +44,6 @@ def test_the_control_family_adjusts_over_the_others_alone(cross_validated):
     assert [pair.adjusted_pvalue for pair, _ in mine] == pytest.approx(expected.tolist())
 
 
-def test_pairs_without_the_control_are_not_tested(cross_validated):
-    decision = bk.compare_scores(cross_validated([0.4, 0.2, 0.21]), family="control", control="a")
-    assert decision.recommended == "b"
-    assert {one.name: one.verdict for one in decision.decision.standings} == {
-        "a": "worse",
-        "b": "recommended",
-        "c": "not tested",
-    }
-
-
 def test_in_the_papers_family_only_edges_are_claims(cross_validated):
     table = cross_validated([0.3, 0.2, 0.4])
     decision = bk.compare_scores(table, family="preference", prefer=["a", "b", "c"])

@@ -60,13 +60,6 @@ def test_two_complete_parts_are_enough_and_one_is_not():
             bk.compare_scores(bk.Scores(values, dims=DIMS, missing="allow"), missing="drop")
 
 
-def test_one_of_two_data_sets_is_not_enough():
-    values = np.random.default_rng(2).random((2, 2, 1, 6, 1))
-    values[0, 1, 0, 3] = np.nan
-    with pytest.raises(DesignError, match="losses hold 1 data set that"):
-        bk.compare_scores(bk.Scores(values, dims=DIMS, missing="allow"), missing="drop")
-
-
 def test_data_sets_with_unequal_numbers_of_folds_are_compared_by_their_means():
     values = np.random.default_rng(3).random((3, 4, 1, 5, 1))
     values[:, 2, :, 3:] = np.nan
@@ -98,43 +91,6 @@ def test_without_a_seed_the_seed_is_zero():
         np.testing.assert_array_equal(plain, seeded)
 
 
-def test_missing_folds_drop_folds_or_runs():
-    values = np.random.default_rng(6).random((2, 1, 3, 4, 1))
-    values[0, 0, 1, 2, 0] = np.nan
-    table = bk.Scores(values, dims=DIMS, missing="allow")
-    decision = bk.compare_scores(table, missing="drop")
-    assert "1 of 3 runs was left out" in decision.explain()
-    assert "2 runs of 4-fold" in decision.decision.design
-    one_run = bk.Scores(values[:, :, 1:2], dims=DIMS, missing="allow")
-    decision = bk.compare_scores(one_run, missing="drop")
-    assert "1 of 4 folds was left out" in decision.explain()
-
-
-def test_procedures_that_want_scores_say_so(cross_validated):
-    with pytest.raises(DesignError, match=r"decides from scores.*roc_hull\.roc_hull"):
-        bk.compare_scores(cross_validated(), procedure="roc-hull")
-
-
-@pytest.mark.parametrize(
-    ("procedure", "given"),
-    [
-        ("anova-choice", {"test": "kfold-t"}),
-        ("newman-keuls-choice", {"correction": "holm"}),
-        ("test-first", {"family": "all"}),
-        ("test-first", {"margin": 0.1}),
-        ("multitest", {"margin": 0.1}),
-        ("anova-choice", {"rope": 0.1}),
-        ("anova-choice", {"df": 3}),
-    ],
-)
-def test_arguments_that_do_not_apply_are_refused(cross_validated, procedure, given):
-    name = next(iter(given))
-    with pytest.raises(
-        ArgumentError, match=f"^{name} does not apply to procedure '{procedure}': leave it out"
-    ):
-        bk.compare_scores(cross_validated(), procedure=procedure, **given)
-
-
 def test_unknown_procedure_offers_the_nearest(cross_validated):
     with pytest.raises(UnknownNameError, match="did you mean 'multitest'"):
         bk.compare_scores(cross_validated(), procedure="multi-test")
@@ -152,27 +108,6 @@ def test_a_file_or_a_frame_will_do(tmp_path, cross_validated, prefer):
             expected.decision.by_preference,
         )
         assert str(found.decision.preference) == str(expected.decision.preference)
-
-
-def test_hostile_names_pass_through(cross_validated):
-    names = ('"; DROP TABLE', "<script>alert(1)</script>", "line\nbreak")
-    decision = bk.compare_scores(cross_validated(names=names))
-    assert set(decision.decision.ranking) == set(names)
-    assert decision.to_dict()["recommended"] in names
-
-
-def test_every_procedure_of_losses_runs_by_name(cross_validated):
-    from bestofk.decide.registry import PROCEDURES
-
-    for name, entry in PROCEDURES.items():
-        package = bk.papers.decide if "papers" in entry.function else bk.decide
-        if entry.takes != "intervals" and name != "best":
-            assert entry.load() is getattr(package, name.replace("-", "_"))
-        if entry.takes == "losses":
-            decision = bk.compare_scores(cross_validated(), procedure=name, prefer="listed")
-            assert decision.decision.procedure == name
-            assert decision.explain()
-            json.dumps(decision.to_dict(), allow_nan=False)
 
 
 def test_the_axes_of_a_bare_array_are_stated():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from itertools import product
 
 import numpy as np
 import pytest
@@ -184,20 +183,6 @@ def test_the_law(data):
     if options.get("family") == "control":
         options["control"] = pick(st.sampled_from(names))
     check_same(*made, design, procedure=procedure, **options)
-
-
-@pytest.mark.parametrize("shape", [(6,), (4, 5), (5, 2), (1, 3, 4, 2), (9, 2, 2, 1)])
-def test_bare_arrays(shape):
-    rng = np.random.default_rng(5)
-    losses = rng.normal(0.3, 0.03, (6, 3, *shape)) + np.linspace(0.1, 0, 3).reshape(
-        3, *(1,) * len(shape)
-    )
-    for procedure, prefer in product(("best", "multitest", "test-first", "newman-keuls-choice"),
-                                    (None, "listed")):  # fmt: skip
-        asked = {"procedure": procedure, "prefer": prefer}
-        assert_same(
-            order_many(losses, **asked), [bk.compare_scores(one, **asked) for one in losses]
-        )
 
 
 def test_tables_of_very_different_sizes_do_not_mix():

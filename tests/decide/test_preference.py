@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import given, settings, strategies as st
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
@@ -64,14 +64,6 @@ def test_bad_priors(cross_validated, prefer, words):
         bk.compare_scores(cross_validated(), prefer=prefer)
 
 
-def test_what_the_preference_is_reaches_the_result(cross_validated):
-    table = cross_validated()
-    for prefer, words in ((None, "none"), ("listed", "stated"), (["c"], "stated")):
-        decision = bk.compare_scores(table, prefer=prefer)
-        assert str(decision.decision.preference) == words
-    assert "names 1 of 3; the others follow" in bk.compare_scores(table, prefer=["c"]).explain()
-
-
 def test_without_a_preference_the_smallest_mean_is_recommended(cross_validated):
     for seed in range(20):
         means = np.random.default_rng(seed).normal(0.3, 0.02, 5)
@@ -93,7 +85,7 @@ def test_without_a_preference_the_smallest_mean_is_recommended(cross_validated):
 costs = st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=7)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(costs, st.integers(0, 10**6))
 def test_measured_costs_are_compared_by_factors_of_two(values, seed):
     names = [f"l{k}" for k in range(len(values))]
@@ -114,7 +106,7 @@ def test_measured_costs_are_compared_by_factors_of_two(values, seed):
             assert values[k] < FACTOR * values[other]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(costs, st.integers(0, 10**6))
 def test_the_order_of_listing_does_not_matter_for_measured_costs(values, seed):
     rng = np.random.default_rng(seed)
@@ -126,31 +118,6 @@ def test_the_order_of_listing_does_not_matter_for_measured_costs(values, seed):
     there = [names[k] for k in shuffled]
     found, _, _ = arrange(there, prefer, means[shuffled])
     assert [there[k] for k in found] == here
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.integers(0, 4), min_size=2, max_size=7), st.integers(0, 10**6))
-def test_noise_of_the_clock_decides_nothing(levels, seed):
-    """Costs that are far apart or near together stay so under noise, and so does the order."""
-    rng = np.random.default_rng(seed)
-    names = [f"l{k}" for k in range(len(levels))]
-    means = rng.permutation(len(levels)).astype(float)
-    orders = set()
-    for _ in range(5):
-        noisy = [4.0**level * rng.uniform(1.0, 1.9) for level in levels]
-        prefer = MeasuredCosts(what="fit_time", costs=dict(zip(names, noisy, strict=True)))
-        orders.add(tuple(arrange(names, prefer, means)[0]))
-    assert len(orders) == 1
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.floats(0, 1e6), min_size=2, max_size=6, unique=True), st.integers(0, 10**6))
-def test_prices_are_taken_as_they_are(prices, seed):
-    assume(len(set(prices)) == len(prices))
-    names = [f"l{k}" for k in range(len(prices))]
-    means = np.random.default_rng(seed).random(len(prices))
-    order, _, _ = arrange(names, dict(zip(names, prices, strict=True)), means)
-    assert order == sorted(range(len(prices)), key=prices.__getitem__)
 
 
 def test_costs_of_nothing_are_one_group():

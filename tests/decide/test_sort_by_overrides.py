@@ -36,19 +36,6 @@ def test_figure_2_of_the_paper():
     assert [taken for _, taken in steps] == order.tolist()
 
 
-def test_without_edges_the_prior_stands():
-    assert sort_by_overrides(edges(5)).tolist() == [0, 1, 2, 3, 4]
-
-
-def test_all_edges_reverse_the_prior():
-    assert sort_by_overrides(np.triu(np.ones((6, 6), dtype=bool), 1)).tolist() == [5, 4, 3, 2, 1, 0]
-
-
-def test_edges_need_not_be_transitive():
-    # 0 -> 1 and 1 -> 2 but not 0 -> 2: 2 first, then 1 (nothing beats it any more), then 0.
-    assert sort_by_overrides(edges(3, (0, 1), (1, 2))).tolist() == [2, 1, 0]
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 9), st.integers(0, 2**32 - 1), st.floats(0, 1), st.booleans())
 def test_equals_the_pseudocode(n, seed, share, against_preferred):

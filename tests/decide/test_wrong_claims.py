@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import bestofk as bk
 from bestofk import decide as ordering
 from bestofk.papers.decide import test_first
 
@@ -61,27 +60,11 @@ def test_independent_folds_by_their_t_test(case, K, family):
     assert at_most(wrong, 0.05)
 
 
-@pytest.mark.parametrize("prefer", [None, "listed"])
-def test_what_the_text_rules_out_is_shown_to_be_worse(prefer):
-    rng = np.random.default_rng(11)
-    names = ["ada", "bob", "cat", "dan", "eve"]
-    for _ in range(60):
-        means = rng.normal(0.3, 0.03, (5, 1))
-        table = bk.Scores(means + rng.normal(0, 0.03, (5, 10)), learners=names)
-        order = bk.compare_scores(table, prefer=prefer, test="kfold-t")
-        out = {row.name for row in order.decision.standings if row.verdict == "ruled out"}
-        named = [line for line in order.explain().splitlines() if line.startswith("Ruled out")]
-        assert {name for name in names for line in named if f"{name} by " in line} == out
-        assert out == set(names) - set(order.candidates)
-        # a claim over all pairs is a claim of the K - 1 comparisons of the loser
-        assert {worse for _, worse in order.decision.claims} <= out
-
-
 def test_test_first_seldom_chooses_wrongly():
     """Five equal learners: the chance that another than the first is chosen is at most alpha,
     although single comparisons are rejected more often."""
     rng = np.random.default_rng(3)
-    studies, wrong, single = 600, 0, 0
+    studies, wrong, single = 300, 0, 0
     for _ in range(studies):
         order = test_first(rng.normal(size=(5, 10)), test="kfold-t")
         wrong += order.recommended not in (None, 0)

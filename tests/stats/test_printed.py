@@ -33,7 +33,7 @@ def test_mcnemar_bounds_are_those_of_all_joint_outcomes(wrong_a, wrong_b, n):
 
 def test_the_true_pvalue_is_always_inside():
     rng = np.random.default_rng(2)
-    for _ in range(300):
+    for _ in range(100):
         n = int(rng.integers(5, 400))
         items = (rng.random((2, n)) < rng.random((2, 1))).astype(float)
         digits = int(rng.integers(2, 4))
@@ -46,7 +46,7 @@ def test_the_true_pvalue_is_always_inside():
 
 def test_paired_t_bounds_hold_and_are_attained():
     rng = np.random.default_rng(3)
-    for _ in range(200):
+    for _ in range(60):
         n = int(rng.integers(3, 60))
         a, b = rng.normal(size=(2, n)) * rng.uniform(0.1, 2, (2, 1)) + rng.normal(size=(2, 1))
         difference = a.mean() - b.mean()
@@ -63,7 +63,7 @@ def test_paired_t_bounds_hold_and_are_attained():
 def test_many_counts_keep_the_smallest_and_the_largest_difference():
     # ranges of more counts than are tried one by one; brute force over all of them
     for wrong_a, wrong_b, n in (
-        (range(100, 190), range(150, 260), 1000), (range(10, 90), range(95, 180), 300)
+        (range(10, 90), range(95, 180), 300),
     ):  # fmt: skip
         tried = [mcnemar_bounds([a], [b], n) for a in wrong_a for b in wrong_b]
         expected = min(low for low, _ in tried), max(high for _, high in tried)

@@ -8,7 +8,6 @@ from math import comb
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from bestofk.stats import tails
 
@@ -45,13 +44,6 @@ def test_t_tail_of_five_df_in_bulk_keeps_its_digits():
         assert_close(got, t_upper(value, 5), 1e-12)
 
 
-def test_t_tail_of_five_df_down_to_the_last_digits():
-    # t = 1e59 leaves about 9.5e-295
-    got = tails.t_sf(np.full(100, 1e59), 5)
-    assert_close(got[7], t_upper(1e59, 5), 1e-12)
-    assert 0 < got[7] < 1e-293
-
-
 @pytest.mark.parametrize("df", [1, 2, 5, 9.5, 99])
 @pytest.mark.parametrize("size", [1, 100])
 def test_infinite_t(df, size):
@@ -62,16 +54,6 @@ def test_infinite_t(df, size):
     assert (tails.pvalue_of_t(minus, df, "greater") == 1).all()
     assert (tails.pvalue_of_t(minus, df, "less") == 0).all()
     assert (tails.t_sf(np.full(size, -1e200), df) == 1).all()
-
-
-@given(st.floats(-1e6, 1e6), st.sampled_from([1, 5, 7.25, 40]))
-@settings(max_examples=50, deadline=None)
-def test_sides_of_t(t, df):
-    greater, less, both = (
-        float(tails.pvalue_of_t(t, df, word)) for word in ("greater", "less", "two-sided")
-    )
-    assert greater + less == pytest.approx(1.0, abs=1e-14)
-    assert both == pytest.approx(min(1.0, 2 * min(greater, less)), rel=1e-12)
 
 
 @pytest.mark.parametrize("df", [1, 5, 9, 99, 3.3])
@@ -134,11 +116,3 @@ def test_binomial_tails_outside_and_without_trials():
     for alternative in ("two-sided", "greater", "less"):
         assert tails.pvalue_of_count(0, 0, alternative) == 1.0
     assert tails.binomial_at_most(0, 990) == 0.5**990  # about 1e-298
-
-
-def test_count_pvalues_by_hand():
-    # 8 of 10: (45 + 10 + 1) / 1024 on the upper side
-    assert tails.pvalue_of_count(8, 10, "greater") == pytest.approx(56 / 1024, rel=1e-15)
-    assert tails.pvalue_of_count(8, 10, "two-sided") == pytest.approx(112 / 1024, rel=1e-15)
-    assert tails.pvalue_of_count(8, 10, "less") == pytest.approx(1013 / 1024, rel=1e-15)
-    assert tails.pvalue_of_count(5, 10, "two-sided") == 1.0

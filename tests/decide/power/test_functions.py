@@ -23,12 +23,6 @@ def test_t_power_of_a_known_spread_is_that_of_the_normal_distribution():
     assert t_power(1.5, np.inf, 0.05) == pytest.approx(expected, abs=1e-12)
 
 
-def test_t_power_takes_infinite_noncentrality_and_broadcasts():
-    result = t_power([[1.0], [np.inf]], [4.0, 50.0], 0.05)
-    assert result.shape == (2, 2)
-    assert (result[1] == 1.0).all()
-
-
 def test_sample_size_of_a_textbook():
     # Cohen (1988), Table 2.4.1: two-sided .05, power .80, one-sample d = .5 needs n = 34
     # (exact noncentral t: G*Power 3.1 prints n = 34, power .808)
@@ -116,7 +110,7 @@ def test_mcnemar_power_of_many_instances_is_near_the_normal_one():
     effect=st.floats(0.0, 3.0), more=st.floats(0.0, 2.0), n=st.integers(6, 40),
     level=st.sampled_from([0.05, 0.005]),
 )  # fmt: skip
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_power_rises_with_the_effect_and_lies_between_0_and_1(effect, more, n, level):
     for power in (
         lambda e: unit_power("wilcoxon", e, n, level),

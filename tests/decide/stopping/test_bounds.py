@@ -42,7 +42,7 @@ def worst_tails(d, done, rng, span):
         yield rng.uniform(-span, span, left)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     done=st.integers(2, RUNS * FOLDS - 1),
@@ -66,7 +66,7 @@ def test_no_tail_leaves_the_exact_bounds(seed, done, shift, coarse):
         assert bounds.mean_low[0] - 1e-12 <= full.mean() <= bounds.mean_high[0] + 1e-12
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), done=st.integers(2, RUNS * FOLDS - 1))
 def test_no_tail_of_any_size_leaves_the_bounds_of_unbounded_losses(seed, done):
     rng = np.random.default_rng(seed)
@@ -94,16 +94,6 @@ def test_the_bound_is_reached_so_that_no_tighter_one_is_right(span):
     full[12:] = best if span is None else min(best, span)
     high = planned(span=span).exact(part.reshape(1, RUNS, FOLDS)).t_high[0]
     assert statistic(full.reshape(RUNS, FOLDS)) == pytest.approx(high, rel=1e-7)
-
-
-def test_a_complete_plan_leaves_only_its_own_statistic():
-    d = np.random.default_rng(4).normal(0.05, 0.1, (3, RUNS, FOLDS))
-    exact, predicted = planned().exact(d), planned().predicted(d, risk=0.01)
-    for pair in range(3):
-        t = statistic(d[pair])
-        for bounds in (exact, predicted):
-            assert bounds.t_low[pair] == pytest.approx(t, rel=1e-6)
-            assert bounds.t_high[pair] == pytest.approx(t, rel=1e-6)
 
 
 def test_the_condition_of_the_design_page_is_the_same_one():
@@ -165,11 +155,3 @@ def test_means_that_may_end_equal_stay_open_whatever_the_rounding():
         for sign in (1, -1):
             bounds = PlannedT(runs=4, folds=1, df=3, span=size).exact(sign * part)
             assert bounds.mean_low[0] <= 0 <= bounds.mean_high[0]
-
-
-def test_a_pair_with_a_gap_stays_open():
-    d = np.full((1, 3, 5), 0.1)
-    d[0, 1, 2] = np.nan
-    bounds = PlannedT(runs=10, folds=5, df=49, test_share=0.25).predicted(d, risk=0.05)
-    assert bounds.t_low[0] == -np.inf
-    assert bounds.t_high[0] == np.inf

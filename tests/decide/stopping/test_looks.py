@@ -68,16 +68,6 @@ def test_losses_of_any_size_are_never_sure_to_be_told_apart_without_risk():
         assert not seen.verdict.sure.any()
 
 
-def test_losses_in_a_known_span_are_sure_to_be_told_apart_before_the_end():
-    losses = np.broadcast_to(np.array([0.97, 0.01])[:, None, None], (2, 20, 4)).copy()
-    losses[:, ::2] += 0.01
-    losses[:, 19:] = np.nan
-    family = Family(learners=2, alpha=0.05, correction="holm")
-    for span, sure in ((1.0, True), (None, False)):
-        test, _ = planned(2, runs=20, span=span)
-        assert look(losses, test, family, StopRule(risk=0.0)).verdict.sure.any() == sure
-
-
 def test_constant_learners_at_different_losses_are_settled_and_no_claim_comes_from_one_run():
     losses = np.broadcast_to(np.array([0.3, 0.2, 0.2])[:, None, None], (3, 6, 4)).copy()
     test, _ = planned(3, step=0.05)

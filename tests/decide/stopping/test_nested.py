@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-import stopping_nested
 from bestofk.decide.stopping import PlannedNested, StopRule, replay
 from bestofk.stats.pairwise.nested_cv import nested_cv_t
 
@@ -117,9 +116,3 @@ def test_compare_stops_the_default_plan_as_a_replay_of_the_full_plan(tmp_path):
         runs = stopped.outcome.race.runs[name]
         assert stopped.decision.means[name] == pytest.approx(outer[row, :runs].mean())
     assert bk.open_study(store).to_dict() == stopped.to_dict()
-
-
-def test_the_study_of_stopped_nested_plans_runs():
-    rates = stopping_nested.measure("naive-bayes", "equal pair", studies=3, seed=1, risk=0.05)
-    assert rates["best"]["differ"] == rates["best"]["wrong"] == 0
-    assert rates["best"]["saved"] > 0

@@ -47,7 +47,7 @@ def by_plan(losses, correction=None, *, stated=True):
     return ["abcde".index(name) for name in result.decision.ranking]
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     K=st.integers(2, 5),
@@ -81,14 +81,14 @@ def test_with_a_risk_the_verdict_hardly_ever_differs_and_much_is_saved(correctio
     rng = np.random.default_rng(8)
     test, family = planned(5, correction)
     saved, differ = [], 0
-    for _ in range(150):
+    for _ in range(60):
         losses = tables(rng, 5, spread=0.3)
         raced = replay(losses, test, family, StopRule(risk=0.05), floor=(FOLDS / ROWS) ** 2)
         saved.append(1 - raced.runs.mean() / RUNS)
         chosen = np.flatnonzero(raced.looks[-1].verdict.candidates())
         differ += bool(raced.settled) and chosen.tolist() != by_plan(losses, correction)[:1]
-    # risk 0.05 allows 7.5 of 150, and so many are never seen
-    assert differ <= 2
+    # risk 0.05 allows 3 of 60, and so many are never seen
+    assert differ <= 1
     assert np.mean(saved) > 0.4
 
 
@@ -101,20 +101,6 @@ def test_who_runs_depends_on_losses_alone():
     # what was not run is not looked at
     other = np.where(np.isnan(one.losses), rng.random(losses.shape), losses)
     assert replay(other, test, family, StopRule()).runs.tolist() == one.runs.tolist()
-
-
-@pytest.mark.parametrize("target", ["best", "order"])
-def test_without_a_preference_the_smallest_mean_is_settled(target):
-    rng = np.random.default_rng(10)
-    test, family = planned(4)
-    for _ in range(30):
-        losses = tables(rng, 4, spread=0.4)
-        raced = replay(
-            losses, test, family, StopRule(target=target), stated=False,
-            floor=(FOLDS / ROWS) ** 2,
-        )  # fmt: skip
-        if raced.settled:
-            assert raced.looks[-1].verdict.order()[0][0] == by_plan(losses, stated=False)[0]
 
 
 @pytest.mark.parametrize("risk", [0.0, 0.05])
@@ -131,11 +117,3 @@ def test_of_equal_prices_the_smaller_mean_of_the_whole_plan_decides(risk):
     assert np.flatnonzero(raced.looks[-1].verdict.candidates()).tolist() == [1]
     full = bk.compare_scores(losses, prefer={0: 1.0, 1: 1.0}, test="corrected-repeated-kfold-t")
     assert full.recommended == 1
-
-
-def test_two_that_are_alike_in_the_first_splits_may_differ_in_the_end():
-    # no difference on two splits of 20 rows: the band was a point
-    test = PlannedT(runs=50, folds=1, df=49, test_share=1 / 9, span=1.0, step=1 / 20)
-    band = test.predicted(np.zeros((1, 2, 1)), risk=0.001, floor=0.05**2 / 2)
-    assert band.t_low[0] < -3
-    assert band.t_high[0] > 3

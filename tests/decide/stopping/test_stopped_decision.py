@@ -1,7 +1,6 @@
 """The decision after early stopping claims what is certain, and nothing else."""
 
 import html
-import json
 import re
 
 import numpy as np
@@ -83,11 +82,6 @@ def test_what_is_not_settled_is_said_and_there_are_no_bounds(study):
         assert "The order below the recommended learner is not settled" in text
 
 
-def test_json_and_frame(study):
-    contents = json.loads(json.dumps(study.to_dict(), allow_nan=False))
-    assert {row["name"]: row["runs"] for row in contents["table"]} == study.outcome.race.runs
-
-
 def test_no_figure_shows_more_than_is_settled(study, full):
     kinds = figure_kinds(study)
     assert "race" in kinds
@@ -111,14 +105,3 @@ def test_the_report_tells_the_race_and_offers_no_other_decision(study, tmp_path)
     assert "Stopped early" in page
     assert "stop=bk.StopRule(target=&#39;best&#39;, risk=0.05)" in page
     assert "Learners were stopped as soon as the recommended learner was settled" in page
-
-
-def test_learners_that_share_a_reason_share_a_sentence(study):
-    race = study.outcome.race
-    text = [line for line in study.explain().splitlines() if " stopped after run " in line]
-    assert text == race.reasons()
-    stopped = [one for one in race.learners if one.stopped]
-    assert len(text) == len({one.why for one in stopped}) < len(stopped)
-    for one in stopped:
-        (own,) = (line for line in text if f"{one.learner} " in line.split(": ")[0] + " ")
-        assert f"after run {one.runs}" in own

@@ -44,7 +44,7 @@ def drawn(rng, K, width):
     return means, t, bounds
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     K=st.integers(2, 6),
@@ -75,7 +75,7 @@ def test_the_full_plan_is_never_outside(seed, K, correction, family, stated, wid
     assert not (claims & ~verdict.possible).any()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     K=st.integers(2, 6),
@@ -118,15 +118,3 @@ def test_a_correction_rejects_no_less_for_smaller_pvalues():
             p = rng.random(6) ** rng.integers(1, 6)
             lower = p * rng.random(6) ** rng.integers(0, 3)
             assert (family.adjust(lower) <= family.adjust(p) + 1e-15).all(), name
-
-
-def test_an_interval_without_width_settles_everything():
-    family = Family(learners=3, alpha=0.05, correction="holm")
-    # 0 is overridden by 2; 1 by nobody; by hand: 1, 2, 0
-    t = np.array([0.5, 9.0, 1.0])
-    pairs = np.array([0.01, 0.2, 0.02])
-    verdict = interval_verdict(
-        Bounds(t_low=t, t_high=t, mean_low=pairs, mean_high=pairs), TEST, family
-    )
-    assert verdict.order()[0].tolist() == [1, 2, 0]
-    assert not verdict.open_pairs().any()

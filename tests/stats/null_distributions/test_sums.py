@@ -10,7 +10,6 @@ from math import comb
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy import stats
 
 from bestofk.stats.null_distributions.sums import (
     StepGrid,
@@ -92,17 +91,6 @@ def test_values_with_a_common_unit_are_convolved_without_rounding():
         assert tails.upper[a] == pytest.approx(float(upper), rel=1e-12)
 
 
-def test_many_values_without_a_unit_have_tails_near_normal():
-    """64 blocks: the central limit theorem gives two digits, Monte Carlo below gives three."""
-    values = np.random.default_rng(0).random((5, 64))
-    grid, tails = exact_tails(values)
-    assert not grid.exact
-    sd = np.sqrt(values.var(axis=0).sum())
-    z = (values.sum(axis=1) - values.mean(axis=0).sum()) / sd
-    np.testing.assert_allclose(tails.lower, stats.norm.cdf(z), atol=0.01)
-    assert (tails.lower + tails.upper >= 1 - 1e-12).all()
-
-
 @pytest.mark.parametrize(("n", "k"), [(990, 0), (990, 3), (300, 12)])
 def test_far_tails_keep_their_relative_accuracy(n, k):
     """Two values, 0 and 1, in n blocks: a binomial tail, down to 2^-990 = 1e-298."""
@@ -128,18 +116,10 @@ def test_a_tail_that_is_not_empty_is_never_zero():
     assert 0 < tails.upper[1] < 1e-307
 
 
-def test_sums_outside_the_reach_of_the_draws_have_empty_tails():
-    values = np.array([[1.0, 2.0], [3.0, 5.0], [0.0, 0.0], [9.0, 9.0]])
-    grid = step_grid(values, choices=2, queries=2)
-    tails = sum_tails(grid, np.arange(2), np.array([2, 3]))
-    assert tails.lower.tolist() == [0.0, 1.0]
-    assert tails.upper.tolist() == [1.0, 0.0]
-
-
 def test_ties_are_ties_where_no_common_unit_helps():
     """Decimals beside square roots: the decimals tie among themselves, in exact numbers."""
     broken = 0
-    for seed in range(12):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         tenths = rng.integers(0, 10, size=(3, 6))
         roots = [Fraction(int(Decimal(k).sqrt() * 10**25), 10**25) for k in (2, 3, 5)]
@@ -209,11 +189,6 @@ def test_a_common_unit_is_found_in_any_unit(factor):
     heights = np.array([3, 7, 12, 30]) / 600 * factor
     unit = common_unit(heights, smallest=1e-6 * factor, noise=1e-14 * factor)
     assert unit == pytest.approx(factor / 600, rel=1e-12)
-
-
-def test_no_common_unit_in_arbitrary_numbers():
-    heights = np.random.default_rng(1).random(50)
-    assert common_unit(heights, smallest=1e-6, noise=1e-15) is None
 
 
 def test_a_unit_that_fits_only_nearly_is_none():

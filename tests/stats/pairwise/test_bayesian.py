@@ -71,16 +71,6 @@ def test_mass_without_spread():
         assert (edge.left, edge.rope, edge.right, edge.pvalue) == (0.0, 1.0, 0.0, 1.0)
 
 
-def test_explanation():
-    a, b = losses(3)
-    text = correlated_t(a, b, rope=0.005, rho=0.2).explain(names=("cart", "nb"))
-    assert "the two differ by at most 0.005" in text
-    sure = correlated_t(a + 1, b, rope=0.005, rho=0.2).explain(names=("cart", "nb"))
-    assert "With probability at least 0.95, nb has the smaller loss by more than 0.005." in sure
-    unsure = correlated_t(b + 0.001, b[::-1], rho=0.2).explain(names=("cart", "nb"))
-    assert "undecided" in unsure
-
-
 def test_refusals():
     a, b = losses()
     with pytest.raises(ArgumentError, match="requires rho"):
@@ -141,38 +131,6 @@ def test_equals_the_double_sum(rope):
     assert r.left + r.rope + r.right == pytest.approx(1.0)
 
 
-def test_identical_learners_lie_in_the_rope():
-    a, _ = dataset_losses()
-    for rope in (0.0, 0.01):
-        r = signed_rank_bayes(a, a, rope=rope, samples=200, random_state=0)
-        assert (r.left, r.rope, r.right, r.pvalue) == (0.0, 1.0, 0.0, 1.0)
-
-
-def test_mirrored_differences_favour_neither():
-    d = np.array([0.1, -0.1, 0.3, -0.3])
-    r = signed_rank_bayes(d, d * 0, random_state=1)
-    assert r.statistic == pytest.approx(0.0, abs=0.01)
-    assert r.left == pytest.approx(r.right, abs=0.015)
-
-
-def test_deterministic_and_swappable():
-    a, b = dataset_losses(2)
-    single, two = (signed_rank_bayes(a, b, rope=0.01, random_state=4) for _ in range(2))
-    assert single == two
-    back = signed_rank_bayes(b, a, rope=0.01, random_state=4)
-    assert (back.left, back.rope, back.right) == (single.right, single.rope, single.left)
-    from_generator = signed_rank_bayes(a, b, rope=0.01, random_state=np.random.default_rng(4))
-    assert from_generator.left == single.left
-
-
-def test_more_draws_than_a_chunk():
-    rng = np.random.default_rng(0)
-    a, b = rng.normal(0.31, 0.05, 300), rng.normal(0.3, 0.05, 300)
-    r = signed_rank_bayes(a, b, samples=2001, random_state=0)
-    assert r.left + r.rope + r.right == pytest.approx(1.0)
-    assert r.left * 2001 == pytest.approx(round(r.left * 2001))
-
-
 def test_signed_rank_refusals():
     a, b = dataset_losses()
     for name, value in (
@@ -182,25 +140,6 @@ def test_signed_rank_refusals():
             signed_rank_bayes(a, b, **{name: value})
     with pytest.raises(ArgumentError, match="signed-rank-bayes"):
         signed_rank_bayes(a, b, samples=10).confidence_interval()
-
-
-def test_probabilities_of_many_pairs():
-    rng = np.random.default_rng(2)
-    learners = rng.normal(0.3, 0.03, (4, N)) + 0.02 * np.arange(4)[:, None]
-    i, j = np.triu_indices(4, 1)
-    for result in (
-        signed_rank_bayes(learners[i], learners[j], rope=0.01, samples=2_000, random_state=1),
-        correlated_t(learners[i], learners[j], rope=0.01, rho=0.1),
-    ):
-        better, equivalent, worse = result.probabilities
-        assert better.shape == equivalent.shape == worse.shape == (6,)
-        np.testing.assert_allclose(better + equivalent + worse, 1.0, atol=1e-12)
-        assert result.probabilities.a_better[2] > 0.9  # learner 0 against learner 3
-        np.testing.assert_array_equal(better, result.left)
-        np.testing.assert_array_equal(worse, result.right)
-    single = correlated_t(learners[0], learners[3], rope=0.01, rho=0.1).probabilities
-    assert all(type(p) is float for p in single)
-    assert single == pytest.approx(tuple(p[2] for p in result.probabilities), rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "rate"), [(2, 0.5), (5, 0.125), (12, 0.066)])

@@ -93,18 +93,6 @@ def test_a_tiny_pvalue_keeps_its_digits():
     assert abs(r.pvalue / want - 1) < 1e-9
 
 
-def test_constant_differences_and_equal_learners():
-    b = np.random.default_rng(1).random((5, 2))
-    r = five_by_two_t(b + 0.1, b)
-    assert (r.statistic, r.pvalue) == (np.inf, 0.0)
-    assert five_by_two_t(b + 0.1, b, alternative="less").pvalue == 1.0
-    assert r.confidence_interval() == pytest.approx((0.1, 0.1))
-    assert five_by_two_f(b + 0.1, b).pvalue == 0.0
-    assert five_by_two_f(b, b).pvalue == 1.0
-    assert five_by_two_f(b + 0.1, b, alternative="greater").pvalue == 0.0
-    assert five_by_two_f(b + 0.1, b, alternative="less").pvalue == 1.0
-
-
 @given(counts, counts)
 @settings(max_examples=50, deadline=None)
 def test_f_takes_its_side_from_the_mean(a, b):
@@ -161,17 +149,6 @@ def test_the_order_decides_the_t_test_and_it_says_so():
     assert five_by_two_f(a, b).note == ""
 
 
-def test_all_pairs_of_300_learners_in_one_call():
-    losses = np.random.default_rng(5).normal(0.2, 0.03, (300, 5, 2))
-    r = five_by_two_t(losses[:, None], losses[None], alternative="greater")
-    assert np.shape(r.pvalue) == (300, 300)
-    assert (np.diag(r.pvalue) == 1.0).all()
-    for i, j in ((0, 1), (17, 288), (299, 3)):
-        d = losses[i] - losses[j]
-        t = d[0, 0] / np.sqrt(d.var(axis=1, ddof=1).sum() / 5)
-        assert r.pvalue[i, j] == pytest.approx(stats.t.sf(t, 5), rel=1e-11)
-
-
 def test_interval_is_centred_on_the_first_difference():
     rng = np.random.default_rng(2)
     a, b = rng.random((5, 2)), rng.random((5, 2))
@@ -181,16 +158,6 @@ def test_interval_is_centred_on_the_first_difference():
         assert five_by_two_t(a - edge, b).pvalue == pytest.approx(0.05, rel=1e-9)
     low = five_by_two_t(a, b, alternative="greater").confidence_interval(0.9).low
     assert five_by_two_t(a - low, b, alternative="greater").pvalue == pytest.approx(0.1, rel=1e-9)
-
-
-def test_f_interval_inverts_the_test():
-    rng = np.random.default_rng(2)
-    a, b = rng.random((5, 2)), rng.random((5, 2))
-    for edge in five_by_two_f(a, b).confidence_interval(0.95):
-        assert five_by_two_f(a - edge, b).pvalue == pytest.approx(0.05, rel=1e-9)
-    # runs far apart and calm within: every delta is rejected
-    calm = np.arange(5.0)[:, np.newaxis] + np.array([0.0, 1e-3])
-    assert five_by_two_f(calm, calm * 0).confidence_interval() == pytest.approx((2.0005, 2.0005))
 
 
 @given(counts, counts, st.sampled_from([0.2, 0.5, 0.8, 0.9, 0.95, 0.99]))

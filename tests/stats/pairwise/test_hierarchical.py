@@ -76,29 +76,6 @@ def test_nuts_on_the_full_model():
     assert np.array(r.next_dataset) == pytest.approx([0.1226, 0.6213, 0.2561], abs=0.005)
 
 
-def test_data_set_means_shrink_towards_the_overall_mean():
-    d = differences(15, 2, 5, 0.02, 0.02, 1)
-    means = d.mean(axis=(1, 2))
-    r = hierarchical_bayes(d, 0 * d)
-    middle = r.dataset_means.mean()  # about the location
-    far = np.abs(means - middle) > 0.005
-    shrunk = (r.dataset_means - middle)[far] / (means - middle)[far]
-    assert len(shrunk) >= 8
-    assert ((shrunk > 0) & (shrunk < 1)).all()
-    # noisier folds shrink more
-    noisy = d + np.where(np.arange(5) % 2, 0.2, -0.2) * np.array([[1], [-1]])
-    assert np.std(hierarchical_bayes(noisy, 0 * d).dataset_means) < np.std(r.dataset_means)
-
-
-def test_exchange_and_order_do_not_matter():
-    d = differences(6, 1, 5, 0.01, 0.02, 2)
-    there, back = hierarchical_bayes(d, 0 * d, rope=0.01), hierarchical_bayes(0 * d, d, rope=0.01)
-    assert there.probabilities == back.probabilities[::-1]
-    assert there.dataset_means == pytest.approx(-back.dataset_means)
-    turned = hierarchical_bayes(d[::-1], 0 * d, rope=0.01)
-    assert turned.right == pytest.approx(there.right, abs=1e-3)
-
-
 def test_equal_and_constant_differences():
     a = differences(5, 1, 5, 0.3, 0.05, 5)
     for rope in (0.0, 0.01):

@@ -38,22 +38,6 @@ def test_agrees_with_statsmodels(both, only_a, only_b):
         assert plain.pvalue == pytest.approx(want.pvalue, rel=1e-11)
 
 
-def test_identical_classifiers_where_statsmodels_gives_p_zero():
-    a, _ = wrongs(6, 0, 0, 14)
-    for exact in (False, True, "auto"):
-        for alternative in ("two-sided", "greater", "less"):
-            r = mcnemar(a, a, exact=exact, alternative=alternative)
-            assert (r.statistic, r.pvalue) == (0.0, 1.0)
-
-
-def test_as_many_on_both_sides():
-    a, b = wrongs(1, 7, 7, 3)
-    assert mcnemar(a, b).pvalue == 1.0
-    assert mcnemar(a, b).statistic == 0.0
-    assert mcnemar(a, b, exact=True).pvalue == 1.0
-    assert mcnemar(a, b, alternative="greater").pvalue == 0.5
-
-
 def test_one_sided_is_the_signed_root():
     a, b = wrongs(3, 21, 9, 40)
     r = mcnemar(a, b, alternative="greater")
@@ -68,12 +52,6 @@ def test_one_sided_is_the_signed_root():
     assert r.estimate == pytest.approx(12 / 73)
 
 
-def test_larger_statistics_reject():
-    weak, strong = mcnemar(*wrongs(0, 12, 8, 0)), mcnemar(*wrongs(0, 18, 2, 0))
-    assert strong.statistic > weak.statistic
-    assert strong.pvalue < 0.05 < weak.pvalue
-
-
 def test_auto_is_exact_below_25_disagreements():
     for only_a, only_b, exact in ((16, 8, True), (17, 8, False)):
         a, b = wrongs(2, only_a, only_b, 2)
@@ -83,12 +61,6 @@ def test_auto_is_exact_below_25_disagreements():
     both = mcnemar(a, b, exact="auto").pvalue
     assert both[0] == mcnemar(a[0], b[0], exact=True).pvalue
     assert both[1] == mcnemar(a[1], b[1], exact=False).pvalue
-
-
-def test_a_tiny_pvalue():
-    a, b = wrongs(0, 1000, 0, 0)
-    assert mcnemar(a, b, exact=True).pvalue == 2 * 0.5**1000
-    assert mcnemar(a, b).pvalue == pytest.approx(stats.chi2.sf(999**2 / 1000, 1), rel=1e-10)
 
 
 def uncorrected_score(only_a, only_b, n, delta):

@@ -43,22 +43,6 @@ def test_two_learners_and_arguments():
     assert sized.pvalue.shape == (1,)
 
 
-def test_variants_come_by_name():
-    losses = np.random.default_rng(2).random((4, 3, 5))
-    result = all_pairs("sorted-runs", losses, df=4.0)
-    assert result.test == "sorted-runs"
-    assert result.pvalue.shape == (6,)
-
-
-def test_other_axes_are_kept():
-    losses = np.random.default_rng(2).random((4, 6, 5, 2))  # 4 learners, 6 data sets
-    result = all_pairs("5x2cv-t", losses)
-    assert result.pvalue.shape == (6, 6)
-    assert result.pvalue[1, 3] == pytest.approx(
-        five_by_two_t(losses[0, 3], losses[2, 3]).pvalue, rel=1e-12
-    )
-
-
 def test_refusals():
     with pytest.raises(ArgumentError, match="at least 2 learners"):
         all_pairs("kfold-t", [[0.1, 0.2]])

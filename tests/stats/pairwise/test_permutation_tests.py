@@ -8,7 +8,6 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from bestofk.stats.null_distributions.sign_flips import two_sided
@@ -33,29 +32,12 @@ def test_scipy_permutation_test_agrees(n, alternative):
     assert result.df is None
 
 
-def test_pairs_of_the_worked_example():
-    """Learners [1,2,3,4], [2,2,5,4], [3,4,5,6]: 1/2, 1/8 and 1/4 by hand."""
-    x, y, z = [1, 2, 3, 4], [2, 2, 5, 4], [3, 4, 5, 6]
-    assert permutation(x, y).pvalue == 1 / 2
-    assert permutation(x, z).pvalue == 1 / 8
-    assert permutation(y, z).pvalue == 1 / 4
-
-
 def test_differences_that_tie_only_in_decimals():
     """d = 0.1, 0.2, -0.3: T = 0 is a tie with four of eight flips (+-0.6, +-0.4, +-0.2, 0, 0)."""
     result = permutation([0.1, 0.2, 0.0], [0.0, 0.0, 0.3], alternative="greater")
     assert result.pvalue == 5 / 8
     assert result.estimate == 0.0
     assert "the same mean loss" in result.explain()
-
-
-def test_constant_differences_and_identical_learners():
-    a = np.array([0.31, 0.25, 0.4, 0.55, 0.1, 0.7, 0.2])
-    assert permutation(a + 0.1, a).pvalue == 2 / 2**7
-    assert permutation(a + 0.1, a, alternative="greater").pvalue == 1 / 2**7
-    assert permutation(a + 0.1, a, alternative="less").pvalue == 1.0
-    for alternative in ("two-sided", "greater", "less"):
-        assert permutation(a, a, alternative=alternative).pvalue == 1.0
 
 
 def test_equal_losses_drop_out():
@@ -151,15 +133,6 @@ def test_intervals_open_with_the_alternative_and_where_n_is_too_small():
     assert exactly == pytest.approx((1.0, np.inf), rel=1e-9)
 
 
-def test_the_interval_holds_the_shifts_that_are_not_rejected():
-    a, b = np.random.default_rng(21).normal(size=(2, 45))
-    low, high = permutation(a, b).confidence_interval(0.9)
-    assert permutation(a - (low - 0.01), b).pvalue <= 0.1
-    assert permutation(a - (low + 0.01), b).pvalue > 0.1
-    assert permutation(a - (high + 0.01), b).pvalue <= 0.1
-    assert permutation(a - (high - 0.01), b).pvalue > 0.1
-
-
 @pytest.mark.parametrize(
     ("n", "levels"), [(60, (0.8, 0.95)), (1_000, (0.8, 0.95)), (20_000, (0.95,))]
 )
@@ -182,35 +155,6 @@ def test_intervals_of_many_differences_agree_with_the_pvalue(n, levels, kind):
             # the ends come from a saddlepoint, whose tail is right to a few percent
             assert permutation(a - inside, 0 * a).pvalue > (1 - level) * 0.9
             assert permutation(a - outside, 0 * a).pvalue <= (1 - level) * 1.1
-
-
-def test_leading_axes_broadcast():
-    a, b = np.random.default_rng(4).random((2, 5, 13))
-    all_pairs = permutation(a[:, None], b[None, :]).pvalue
-    assert all_pairs.shape == (5, 5)
-    assert all_pairs[3, 1] == permutation(a[3], b[1]).pvalue
-    nothing = permutation(np.empty((0, 4)), np.empty((0, 4)))
-    assert nothing.pvalue.shape == nothing.statistic.shape == (0,)
-    assert nothing.confidence_interval().low.shape == (0,)
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    st.lists(
-        st.tuples(st.floats(0, 1, width=32), st.floats(0, 1, width=32)), min_size=1, max_size=14
-    )
-)
-def test_swapping_swaps_and_the_unit_does_not_matter(pairs):
-    a, b = np.array(pairs).T
-    two, greater, less = (
-        permutation(a, b, alternative=side).pvalue for side in ("two-sided", "greater", "less")
-    )
-    assert permutation(b, a).pvalue == two
-    assert permutation(b, a, alternative="less").pvalue == greater
-    assert two == min(1.0, 2 * min(greater, less))
-    assert two >= 2.0 ** (1 - len(a))
-    assert greater + less >= 1.0
-    assert permutation(1024 * a, 1024 * b).pvalue == two
 
 
 def test_few_differences_say_what_cannot_come_out():

@@ -21,6 +21,11 @@ def discrete(entry):
 
 
 every_test = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+every_test_of_any_loss = pytest.mark.parametrize(
+    "entry",
+    [entry for entry in ENTRIES if not entry.zero_one],
+    ids=lambda entry: entry.name,
+)
 every_test_with_interval = pytest.mark.parametrize(
     "entry",
     [entry for entry in ENTRIES if entry.interval],
@@ -83,10 +88,8 @@ def test_a_learner_never_beats_itself(entry):
         assert same in result.explain(names=("cart", "nb"))
 
 
-@every_test
+@every_test_of_any_loss
 def test_rounding_error_is_no_difference(entry):
-    if entry.zero_one:
-        pytest.skip("zero-one losses carry no rounding error")
     b = np.full(trailing(entry), 0.3)
     for alternative in entry.sides:
         result = call(entry, b * 0 + 0.1 + 0.2, b, alternative)  # 0.30000000000000004
@@ -94,7 +97,7 @@ def test_rounding_error_is_no_difference(entry):
 
 
 @every_test
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_swapping_swaps(entry, seed):
     a, b = losses(entry, seed, shift=0.03), losses(entry, seed + 50)
     mirror = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
@@ -114,11 +117,10 @@ def test_swapping_swaps(entry, seed):
 
 
 @every_test
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_sides_fit_together(entry, seed):
     a, b = losses(entry, seed, shift=0.02), losses(entry, seed + 50)
-    if not one_sided(entry):
-        pytest.skip("two-sided only")
+    assert one_sided(entry)
     both = call(entry, a, b).pvalue
     greater, less = (call(entry, a, b, word).pvalue for word in ("greater", "less"))
     if discrete(entry):
@@ -140,11 +142,9 @@ def test_the_greater_loss_is_found(entry):
     assert call(entry, a, b).estimate > 0
 
 
-@every_test
-@pytest.mark.parametrize("seed", range(3))
+@every_test_of_any_loss
+@pytest.mark.parametrize("seed", range(2))
 def test_the_unit_of_the_loss_does_not_matter(entry, seed):
-    if entry.zero_one:
-        pytest.skip("zero-one losses have no unit")
     # losses in hundredths have ties among their differences
     a, b = (np.round(losses(entry, s, shift=0.01), 2) for s in (seed, seed + 50))
     for alternative in entry.sides:
@@ -212,13 +212,6 @@ def test_intervals_follow_the_alternative_and_the_level(entry):
 
 
 @every_test
-def test_scalars_are_python_floats(entry):
-    result = call(entry, losses(entry, 0), losses(entry, 1))
-    for field in ("statistic", "pvalue", "estimate"):
-        assert type(getattr(result, field)) is float
-
-
-@every_test
 def test_refuses_what_is_no_loss(entry):
     a, b = losses(entry, 0), losses(entry, 1)
     broken = a.copy()
@@ -238,13 +231,7 @@ def test_refuses_what_is_no_loss(entry):
 
 
 @every_test
-def test_refuses_leading_axes_that_do_not_fit(entry):
-    with pytest.raises(ArgumentError, match="broadcast"):
-        call(entry, losses(entry, 0, lead=(3,)), losses(entry, 1, lead=(2,)))
-
-
-@every_test
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_explanations_name_the_better_learner(entry, seed):
     a, b = losses(entry, seed, shift=0.1), losses(entry, seed + 50)
     for first, second in ((a, b), (b, a)):
@@ -265,14 +252,12 @@ def test_refuses_a_side_it_does_not_have(entry):
 
 
 @every_test
-def test_the_estimand_of_the_result_is_the_one_in_the_registry(entry):
+def test_the_result_has_name_and_estimand_of_its_entry_and_python_floats(entry):
     result = call(entry, losses(entry, 0), losses(entry, 1))
+    assert result.test == entry.name
     assert getattr(result, "estimand", "mean") == entry.estimand
-
-
-@every_test
-def test_the_name_of_the_result_is_the_name_in_the_registry(entry):
-    assert call(entry, losses(entry, 0), losses(entry, 1)).test == entry.name
+    for field in ("statistic", "pvalue", "estimate"):
+        assert type(getattr(result, field)) is float
 
 
 def every_test_that_takes(argument):
@@ -389,10 +374,12 @@ def test_interval_excludes_zero_exactly_if_the_pvalue_rejects(entry, more):
     clustered = entry.name in CLUSTERED_TESTS
     fixed = entry.axes > 1 or entry.nested or clustered
     least = max(entry.at_least_units, 2)
+    # each interval of the permutation test is a search
+    pairs = 6 if entry.name == "permutation" else 60
     for n in (None,) if fixed else (least, 5, 8, 20):
         shape = CLUSTERS.shape if clustered else trailing(entry) if fixed else (n,)
         options = {} if clustered else arguments(entry)
-        for a, b in paired_samples((60, *shape), zero_one=entry.zero_one):
+        for a, b in paired_samples((pairs, *shape), zero_one=entry.zero_one):
             for alternative in entry.sides:
                 result = entry.load()(a, b, alternative=alternative, **(options | more))
                 p = np.asarray(result.pvalue)
@@ -416,10 +403,8 @@ def test_no_spread_is_no_certainty_where_the_resolution_is_known(entry):
     assert low < 0.8 < high
 
 
-@every_test
+@every_test_of_any_loss
 def test_a_constant_difference_is_settled(entry):
-    if entry.zero_one:
-        pytest.skip("zero-one losses cannot differ by a constant other than 1")
     b = losses(entry, 4)
     result = call(entry, b + 0.1, b)
     assert not np.isnan(result.statistic)
@@ -500,21 +485,6 @@ def test_whole_steps(name, d, alternative, level):
 
 
 @every_ranked_test
-@settings(max_examples=40, deadline=None)
-@given(
-    d=st.lists(
-        st.one_of(st.just(0.0), st.floats(-1, 1), st.sampled_from([0.1, -0.1, 0.3])),
-        min_size=2,
-        max_size=30,
-    ),
-    alternative=st.sampled_from(ALTERNATIVES),
-    level=st.sampled_from(LEVELS),
-)
-def test_any_differences(name, d, alternative, level):
-    assert agrees(name, d, alternative, level)
-
-
-@every_ranked_test
 @pytest.mark.parametrize(("position", "n"), list(enumerate([6, 20, 100, 101, 140])))
 def test_many_tables(name, position, n):
     rng = np.random.default_rng(n)
@@ -524,30 +494,6 @@ def test_many_tables(name, position, n):
     levels = np.roll([0.8, 0.95, 0.99], position)
     for alternative, level in zip(ALTERNATIVES, levels, strict=True):
         assert agrees(name, d, alternative, level)
-
-
-@every_ranked_test
-def test_levels_are_nested(name):
-    rng = np.random.default_rng(3)
-    d = rng.integers(-2, 4, (60, 15))
-    function, options = TESTS[name]
-    result = function(*pairs(name, d), **options)
-    narrow, wide = (result.confidence_interval(level) for level in (0.8, 0.95))
-    assert (wide.low <= narrow.low).all()
-    assert (narrow.high <= wide.high).all()
-
-
-def test_nothing_moves_where_nothing_is_tied():
-    # without ties and zeros the order statistics and the test agree by themselves
-    rng = np.random.default_rng(4)
-    d = rng.normal(0.3, 1, (300, 12))
-    result = wilcoxon(d, d * 0)
-    low, high = result.confidence_interval(0.9)
-    # n = 12: P(W <= 17) = 0.0461, P(W <= 18) = 0.0549 (tables of the signed rank test)
-    for row in range(0, 300, 30):
-        ordered = np.sort(d[row])
-        assert low[row] == pytest.approx(nth_walsh_average(ordered, 17), rel=1e-12)
-        assert high[row] == pytest.approx(nth_walsh_average(ordered, 78 - 1 - 17), rel=1e-12)
 
 
 def test_walsh_averages_of_many_columns():

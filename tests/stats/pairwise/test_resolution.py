@@ -13,7 +13,6 @@ from bestofk.stats.pairwise import (
     PAIRWISE_TESTS,
     all_pairs,
     corrected_repeated_kfold_t,
-    correlated_t,
     five_by_two_f,
     five_by_two_t,
     kfold_t,
@@ -85,12 +84,6 @@ def test_folds_of_unequal_size_count_one_by_one(learners, seed):
     assert 0.99 / 11 < resolution_of(table) < 1.01 / 10
 
 
-def test_refuses_what_is_no_number():
-    for bad in ("many", [[1.0, np.inf]], [[1.0], [1.0, 2.0]]):
-        with pytest.raises(ArgumentError, match="values"):
-            resolution_of(bad)
-
-
 def test_the_smallest_variance_is_that_of_one_instance_of_each_learner():
     """Three folds that differ by 0.1 each: S^2 = 2 * 0.1^2 / 3, so t = 0.1 / sqrt(S^2 / 3)."""
     a, b = [0.3, 0.2, 0.4], [0.2, 0.1, 0.3]
@@ -136,17 +129,6 @@ def test_halvings_without_spread():
     assert f.pvalue == pytest.approx(stats.f.sf(5, 10, 5))
 
 
-def test_a_posterior_with_resolution():
-    b = np.array([0.2, 0.3, 0.4])
-    sure = correlated_t(b + 0.1, b, rope=0.05, rho=0.1)
-    assert sure.right == 1.0
-    r = correlated_t(b + 0.1, b, rope=0.05, rho=0.1, resolution=0.1)
-    assert 0.5 < r.right < 1.0
-    assert r.left + r.rope + r.right == pytest.approx(1.0)
-    same = correlated_t(b, b, rope=0.05, rho=0.1, resolution=0.1)
-    assert (same.rope, same.pvalue) == (1.0, 1.0)
-
-
 @pytest.mark.parametrize("name", ["kfold-t", "corrected-repeated-kfold-t"])
 def test_ten_equal_learners_on_three_folds_of_ten_rows(name):
     """Rejections by chance of no spread: 38 of 100 studies and more without the resolution.
@@ -168,11 +150,6 @@ every_discrete = pytest.mark.parametrize("entry", DISCRETE, ids=lambda entry: en
 
 def call(entry, a, b, alternative="two-sided"):
     return entry.load()(a, b, alternative=alternative, **entry.arguments)
-
-
-def test_which_tests_are_discrete():
-    names = {entry.name for entry in DISCRETE}
-    assert names == {"sign", "wilcoxon", "permutation", "mcnemar"}
 
 
 @every_discrete

@@ -8,11 +8,10 @@ from bestofk.stats.pairwise import (
     all_pairs,
     cluster_sign_flip,
     cluster_t,
-    paired_t,
     skew_corrected_t,
 )
 from bestofk.stats.pairwise.clustered import clusters_of
-from bestofk.stats.pairwise.skew_corrected import sample_skewness, skew_corrected
+from bestofk.stats.pairwise.skew_corrected import sample_skewness
 
 
 def draws(*shape, seed=7):
@@ -35,18 +34,6 @@ def test_the_statistic_is_the_smaller_of_student_and_hall(sign):
     student = stats.ttest_1samp(d, 0).statistic
     expected = min(hall, student, key=abs) if hall * student > 0 else 0.0
     assert skew_corrected_t(d, 0 * d).statistic == pytest.approx(expected)
-
-
-def test_never_more_significant_than_student():
-    d = draws(200, 10) - 0.5
-    assert (skew_corrected_t(d, 0 * d).pvalue >= paired_t(d, 0 * d).pvalue - 1e-15).all()
-
-
-def test_the_statistic_grows_with_the_difference():
-    d = draws(15)
-    shifts = np.linspace(-3, 3, 101)
-    statistic = skew_corrected_t(d + shifts[:, None], 0 * d).statistic
-    assert (np.diff(statistic) >= -1e-12).all()
 
 
 @pytest.mark.parametrize("clusters", [None, np.arange(90) // 3])
@@ -72,13 +59,6 @@ def test_single_items_are_clusters_of_one():
     assert one.pvalue == pytest.approx(other.pvalue)
     assert one.df == other.df == 29.0
     np.testing.assert_allclose(one.confidence_interval(0.9), other.confidence_interval(0.9))
-
-
-def test_more_data_of_the_same_kind_are_more_significant():
-    # five data sets and twice or three times the same: the test does not switch
-    d = np.array([0.03, 0.05, 0.02, 0.06, 0.04])
-    p = [skew_corrected_t(np.tile(d, k), np.zeros(5 * k)).pvalue for k in (1, 2, 3, 6)]
-    assert p == sorted(p, reverse=True)
 
 
 def test_level_with_skewed_differences():
@@ -110,10 +90,6 @@ def test_standard_error_is_that_of_the_clustered_interval():
     assert (result.standard_error, result.df) == pytest.approx((float(error), float(df)))
     flips = cluster_sign_flip(a, b, clusters=clusters)
     assert result.estimate == pytest.approx(flips.estimate)
-
-
-def test_signs_that_differ_leave_no_evidence():
-    assert skew_corrected(-0.01, 3.0, 9) == 0.0
 
 
 def test_matrix_products_agree_with_each_pair(monkeypatch):
