@@ -72,8 +72,8 @@ RECORD = StudyRecord(
     ),
     plan="1000x10",
     design=Design(kind="cv", runs=1000, folds=10),
-    losses=("zero-one",),
     metrics=("zero-one",),
+    metric_keys=("zero-one",),
     repetitions=CELLS * ROUNDS,
     random_state=0,
 )  # fmt: skip

@@ -103,8 +103,8 @@ def record() -> Any:
     return StudyRecord(
         title="", learners=(LearnerRecord(name="a", fingerprint="abc", settings=""),),
         datasets=(DataRecord(name="d", fingerprint="d" * 64, rows=10, columns=1, splits=()),),
-        plan="", design=Design(kind="cv", runs=CELLS, folds=10), losses=("zero-one",),
-        metrics=("zero-one",), repetitions=1, random_state=0,
+        plan="", design=Design(kind="cv", runs=CELLS, folds=10), metrics=("zero-one",),
+        metric_keys=("zero-one",), repetitions=1, random_state=0,
     )  # fmt: skip
 
 

@@ -15,8 +15,8 @@ def made_record(*metrics, learner="a1b2", dataset="d" * 64):
         datasets=(DataRecord(name="d", fingerprint=dataset, rows=90, columns=2, splits=()),),
         plan="",
         design=Design(kind="cv", runs=10_000, folds=10),
-        losses=metrics,
         metrics=metrics,
+        metric_keys=metrics,
         repetitions=1,
         random_state=5,
     )

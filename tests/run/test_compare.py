@@ -122,7 +122,7 @@ def test_regression_by_fractions_of_the_target():
     y = X @ [1.0, 2.0, 0.0] + rng.normal(0, 0.1, 80)
     learners = ["mean=sklearn.dummy:DummyRegressor()", "ridge=sklearn.linear_model:Ridge()"]
     study = bk.compare(learners, X, y, **QUICK)
-    assert study.outcome.loss == "squared"
+    assert study.outcome.record.metric == "squared"
     assert study.recommended == "ridge"
     for loss in ("absolute", "r2", "neg_mean_squared_error"):
         means = bk.compare(learners, X, y, scoring=loss, **QUICK).decision.mean_losses

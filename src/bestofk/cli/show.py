@@ -244,7 +244,7 @@ def _print(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) -> N
         out.print()
         out.print(plain(f"{study.number}. {title}", style="bold"))
         sets = [f"{one_line(data.name)} ({data.rows} rows)" for data in study.datasets]
-        metrics = one_line(", ".join(study.losses))
+        metrics = one_line(", ".join(study.metrics))
         plan = (
             f"{study.plan}, loss {metrics}, random state {study.random_state}, "
             f"{counted(study.repetitions, 'repetition')}"
@@ -296,11 +296,11 @@ def _lines(decided: Study | str | None) -> list[str]:
 
 def _settings(record: StoredDecision) -> str:
     from bestofk._base.errors import BestOfKError
-    from bestofk.run.open_study import stored_settings
+    from bestofk.decide.settings import Settings
 
     try:
         stop = "" if record.race is None else ", stopped when settled"
-        return f"{stored_settings(record).describe()}{stop}"
+        return f"{Settings.from_dict(record.options).describe()}{stop}"
     except BestOfKError as refusal:
         return f"unknown to this version of bestofk: {refusal}"
 

@@ -40,7 +40,7 @@ def facts_of(subject: ReportSubject) -> list[tuple[str, str]]:
         from bestofk.learners.preparation import sentences as preparation_sentences
 
         others = [other.loss for other in study.others]
-        decides = f"{study.loss} (decides)" if others else study.loss
+        decides = f"{study.record.metric} (decides)" if others else study.record.metric
         prepared = " ".join(preparation_sentences(study.preparation))
         facts += [
             ("Plan", f"{study.plan} ({study.losses.design.describe()})"),
@@ -167,7 +167,7 @@ def _compare_call(study: Study) -> str:
         f"{{{learners}}}",
         f"data={[data.name for data in record.datasets]!r}",
         "cv=..." if record.plan == YOUR_SPLITS else f"cv={record.plan!r}",
-        f"scoring={list(record.losses) if len(record.losses) > 1 else record.loss!r}",
+        f"scoring={list(record.metrics) if len(record.metrics) > 1 else record.metric!r}",
         f"random_state={record.random_state}",
     ]
     if settings is not None:

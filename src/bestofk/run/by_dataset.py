@@ -153,7 +153,7 @@ def _scores(table: CellTable, counts: Counter[str | None]) -> Scores:
         datasets=[one.name for one in record.datasets],
         design=design.with_(repetitions=record.repetitions, nested_runs=0),
         missing="allow",
-        loss_name=loss_shown(record.loss),
+        loss_name=loss_shown(record.metric),
     )
 
 

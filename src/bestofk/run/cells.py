@@ -182,8 +182,8 @@ class CellTable:
     def __init__(self, record: StudyRecord, cells: Iterable[Cell] = ()) -> None:
         self.record, self.metric, n = record, 0, record.n_cells
         self._numbers = {name: np.full(n, np.nan) for name in NUMBERS}
-        self._scores = np.full((len(record.metrics), n), np.nan)
-        self._failures: list[dict[int, Failure]] = [{} for _ in record.metrics]
+        self._scores = np.full((len(record.metric_keys), n), np.nan)
+        self._failures: list[dict[int, Failure]] = [{} for _ in record.metric_keys]
         self._there = np.zeros(n, dtype=bool)
         self._warnings: dict[int, tuple[str, ...]] = {}
         self._predictions: dict[int, bytes] = {}

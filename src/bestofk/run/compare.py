@@ -215,7 +215,7 @@ def compare(
 
         refuse_slices(live, stops=rule is not None)
     if learners is not None:
-        refuse_unscorable(named, live.loss)
+        refuse_unscorable(named, live.metric)
     race = None
     if rule is not None:
         from bestofk.run.race import planned_race
@@ -223,7 +223,7 @@ def compare(
         # refuse what cannot be stopped before the first fit
         race = planned_race(
             live.record.names, live.record.design, settings, rule, datasets=len(datasets),
-            span=live.loss.span,
+            span=live.metric.span,
         )  # fmt: skip
     by_dataset = {}
     if per_dataset:

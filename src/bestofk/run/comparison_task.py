@@ -176,7 +176,7 @@ class ComparisonTask(Task[Cell]):
             return pack(ComparisonTask(replace(live, estimators=tuple(packed))))
         except (Exception, SystemExit):
             # another part of the study, such as a loss that holds an open file
-            raise UnpicklableError(f"the loss {live.loss.name!r}") from None
+            raise UnpicklableError(f"the loss {live.metric.name!r}") from None
 
 
 def read_cells(store: Store, table: CellTable) -> None:

@@ -44,7 +44,7 @@ def data_cautions(live: Live) -> tuple[str, ...]:
     for data, splits in zip(live.datasets, live.splits, strict=True):
         if data.task == "classification":
             cautions += _untrained_classes(data, splits)
-            if live.loss.name in ("zero-one", "accuracy") and len(live.metrics) == 1:
+            if live.metric.name in ("zero-one", "accuracy") and len(live.metrics) == 1:
                 cautions += _rare_classes(data)
         cautions += _scales(live.learners, data)
     return (*cautions, *_fitted(live.learners))

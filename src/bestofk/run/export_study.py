@@ -69,7 +69,7 @@ def _frame(store: Store, record: StudyRecord) -> pd.DataFrame:
         "n_test": [cell.n_test for cell in cells],
         "stratified": None if design.stratified is None else str(design.stratified).lower(),
         "n_groups": design.groups,
-        "loss_name": loss_shown(record.loss),
+        "loss_name": loss_shown(record.metric),
         "failure": [None if failure is None else failure.kind for failure in failures],
         "reason": [None if failure is None else failure.reason for failure in failures],
         "fit_time": [cell.fit_time for cell in cells],

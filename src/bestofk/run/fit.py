@@ -583,7 +583,7 @@ class Evaluator:
         packed = None
         if live.keeps_predictions(cell) and not isinstance(scores[0], Failure):
             has_probabilities = hasattr(model, "predict_proba")
-            probabilities = judge.probabilities(live.loss) if has_probabilities else None
+            probabilities = judge.probabilities(live.metric) if has_probabilities else None
             if rows.classification:
                 predicted = codes_in(predicted, rows.classes).astype(np.int32)
             packed = pack(predicted, probabilities, judge.decision_values())

@@ -214,11 +214,11 @@ def weight_notes(live: Live) -> tuple[str, ...]:
             f"{joined(some)} {'is' if len(some) == 1 else 'are'} fitted with the weights of the "
             f"rows; {joined(without)} {accepts} none and {are} fitted without weights."
         )
-    if live.loss.takes_weights:
+    if live.metric.takes_weights:
         words.append("The loss of a fold is the weighted mean over its test rows.")
     else:
         words.append(
-            f"The metric {live.loss.name!r} accepts no weights: all test rows count equally."
+            f"The metric {live.metric.name!r} accepts no weights: all test rows count equally."
         )
     return (" ".join(words),)
 

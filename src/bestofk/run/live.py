@@ -101,8 +101,8 @@ class Live:
             plan=splits[0].spec,
             design=splits[0].design,
             designs=tuple(one.design for one in splits) if len(splits) > 1 else (),
-            losses=tuple(loss.name for loss in metrics),
-            metrics=tuple(
+            metrics=tuple(loss.name for loss in metrics),
+            metric_keys=tuple(
                 f"{loss.name} {code.digest}" for loss, code in zip(metrics, judged, strict=True)
             ),
             repetitions=repetitions,
@@ -139,7 +139,7 @@ class Live:
         return dict(zip(self.record.names, self.estimators, strict=True))
 
     @property
-    def loss(self) -> Loss:
+    def metric(self) -> Loss:
         """The metric that decides."""
         return self.metrics[0]
 

@@ -386,12 +386,12 @@ def _named_values(
 
 def one_split_design(live: Live) -> tuple[Design, bool]:
     """Return the design of the units of the only test set, and whether they are right or wrong."""
-    refuse_untestable(live.loss)
+    refuse_untestable(live.metric)
     rows = held_out_rows(live)
-    kind = design_kind(live.loss, rows.classes)
+    kind = design_kind(live.metric, rows.classes)
     assert kind is not None
-    design = Design(kind=kind, folds=n_units(live.loss, rows))
-    return design, live.loss.name == "zero-one" and rows.plain
+    design = Design(kind=kind, folds=n_units(live.metric, rows))
+    return design, live.metric.name == "zero-one" and rows.plain
 
 
 def instance_losses(

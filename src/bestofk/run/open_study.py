@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 from warnings import warn
@@ -12,7 +12,6 @@ from warnings import warn
 from bestofk._base.checks import refuse
 from bestofk._base.errors import (
     ArgumentError,
-    BestOfKError,
     BestOfKWarning,
     StoreError,
     use,
@@ -30,8 +29,6 @@ from bestofk.run.record import StoredDecision, StudyRecord
 from bestofk.run.store.store import Store, open_store
 from bestofk.run.study import Study, conclude
 
-MAX_LISTED_STUDIES = 12
-"""Most study numbers that an error lists."""
 _BYTES_PER_STORED_CELL = 200
 """Approximate size of a result in a store."""
 
@@ -83,44 +80,9 @@ def open_study(
     """
     opened = nullcontext(store) if isinstance(store, Store) else open_store(store, read_only=True)
     with opened as source:
-        record = source.study(only_study(source) if number is None else number)
+        record = source.study(number)
         cells = stored_cells(source, record)
         return Result(decided_study(cells, source.shown_url, decision=decision, **changes))
-
-
-def only_study(store: Store) -> int:
-    """Return the number of the only study."""
-    studies = [study.number for study in store.studies()]
-    if len(studies) == 1:
-        return studies[0]
-    if not studies:
-        raise StoreError(f"{store.shown_url}: the store has no studies.")
-    numbers = ", ".join(map(str, studies[:MAX_LISTED_STUDIES]))
-    raise ArgumentError(
-        f"{store.shown_url} holds {len(studies)} studies: give ",
-        use(number=...),
-        f", one of {numbers}; 'bestofk show' describes them.",
-    )
-
-
-def stored_settings(decision: StoredDecision) -> Settings:
-    """Return the settings of a recorded decision."""
-    with _damage_refused():
-        return Settings.from_dict(decision.options)
-
-
-@contextmanager
-def _damage_refused() -> Iterator[None]:
-    """Raise StoreError if fields of a recorded decision have wrong types or values."""
-    try:
-        yield
-    except BestOfKError:
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        raise StoreError(
-            "The recorded decision is damaged; its fits are safe, and the command that computed "
-            "them finds them."
-        ) from None
 
 
 def _recorded(decisions: Sequence[StoredDecision], number: int) -> StoredDecision:
@@ -172,7 +134,7 @@ def decided_study(
         )
     else:
         stored = _recorded(record.decisions, -1 if decision is None else decision)
-        first = stored_settings(stored)
+        first = Settings.from_dict(stored.options)
     if isinstance(first.test, StoredTest):
         first = _with_callers_test(first, first.test, changes)
     settings = first.changed(**changes)
@@ -210,7 +172,7 @@ def stored_cells(store: Store, record: StudyRecord) -> CellTable:
         store.shown_url,
         file_size=_BYTES_PER_STORED_CELL * store.n_cells(),
         rows=record.n_cells,
-        columns=len(NUMBERS) + len(record.metrics),
+        columns=len(NUMBERS) + len(record.metric_keys),
         bytes_per_cell=8,
     )
     table = CellTable(record)
@@ -221,12 +183,10 @@ def stored_cells(store: Store, record: StudyRecord) -> CellTable:
 def _raced(table: CellTable, settings: Settings, race: Mapping[str, Any]) -> RaceOutcome | None:
     """Return the outcome of a race over the stored cells; None if they cannot be one."""
     record = table.record
-    with _damage_refused():
-        rule = StopRule(**race)
     try:
         planned = planned_race(
-            record.names, record.design, settings, rule, datasets=len(record.datasets),
-            span=span_of(record.loss),
+            record.names, record.design, settings, StopRule(**race), datasets=len(record.datasets),
+            span=span_of(record.metric),
         )  # fmt: skip
     except ArgumentError:
         # other settings may not allow early stopping

@@ -606,7 +606,7 @@ def _losses(outcome: RaceOutcome) -> Scores:
         learners=[record.learners[learner].name for learner in learners],
         datasets=[one.name for one in record.datasets],
         design=design.with_(repetitions=record.repetitions),
-        loss_name=loss_shown(record.loss),
+        loss_name=loss_shown(record.metric),
         account=(f"Measured by bestofk with {plan_words(record.plan)}, as far as it was needed.",),
         missing="allow",
     )

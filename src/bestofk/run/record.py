@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.checks import check_fields
 from bestofk.run.cells import Cell
 from bestofk.splits.design import Design
 
@@ -103,10 +102,10 @@ class StudyRecord:
     plan: str
     design: Design
     """The design of the splits of the first data set; all have the same runs and folds."""
-    losses: tuple[str, ...]
-    """The names of the metrics; the first one decides."""
     metrics: tuple[str, ...]
-    """The names of the scores by these metrics in a store, which cover their code."""
+    """The names of the metrics; the first one decides."""
+    metric_keys: tuple[str, ...]
+    """The names of their scores in a store, which cover their code."""
     repetitions: int
     random_state: int
     versions: dict[str, str] = field(default_factory=dict)
@@ -133,9 +132,9 @@ class StudyRecord:
         object.__setattr__(self, "command", _hidden(self.command))
 
     @property
-    def loss(self) -> str:
-        """The name of the metric of the decision."""
-        return self.losses[0]
+    def metric(self) -> str:
+        """The name of the metric that decides."""
+        return self.metrics[0]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -172,22 +171,26 @@ class StudyRecord:
 
     def position(self, cell: Cell) -> int:
         """Return the position of a cell."""
+        split = self.splits_before(cell.run) + cell.fold
+        at: int = self._position(cell.dataset, split, cell.repetition, cell.learner)
+        return at
+
+    def _position(self, dataset: Any, split: Any, repetition: Any, learner: Any) -> Any:
+        """Return the position of a cell, or those of several that are given as arrays."""
         _, splits, repetitions, learners = self.shape
-        split = cell.dataset * splits + self.splits_before(cell.run) + cell.fold
-        return (split * repetitions + cell.repetition) * learners + cell.learner
+        return ((dataset * splits + split) * repetitions + repetition) * learners + learner
 
     def positions(
         self, datasets: Any, runs: Any, folds: Any, repetitions: Any, learners: Any
     ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.bool_]]:
         """Return the positions of cells that are given as arrays, and which of them exist."""
-        design, (_, n_splits, n_repetitions, n_learners) = self.design, self.shape
+        design = self.design
         nested = np.maximum(runs - design.runs, 0)
         splits = design.folds * np.minimum(runs, design.runs) + 2 * nested + folds
         planned = (runs >= 0) & (runs < design.runs + design.nested_runs) & (folds >= 0)
         planned &= folds < np.where(runs < design.runs, design.folds, 2)
-        planned &= (repetitions >= 0) & (repetitions < n_repetitions)
-        at = ((datasets * n_splits + splits) * n_repetitions + repetitions) * n_learners + learners
-        return at, planned
+        planned &= (repetitions >= 0) & (repetitions < self.repetitions)
+        return self._position(datasets, splits, repetitions, learners), planned
 
     def cell_at(self, position: int) -> Cell:
         """Return the cell at a position."""
@@ -270,9 +273,7 @@ class StudyRecord:
         values["decisions"] = tuple(StoredDecision(**_read(one)) for one in values["decisions"])
         values["design"] = Design(**_read(values["design"]))
         values["designs"] = tuple(Design(**_read(one)) for one in values["designs"])
-        record = cls(**values)
-        _check(record)
-        return record
+        return cls(**values)
 
     def merged_into(self, stored: StudyRecord) -> StudyRecord:
         """Return what a store keeps if the same work is registered again.
@@ -286,33 +287,9 @@ class StudyRecord:
 
 
 _WORK = (
-    "learners", "datasets", "plan", "losses", "metrics", "repetitions", "random_state",
+    "learners", "datasets", "plan", "metrics", "metric_keys", "repetitions", "random_state",
 )  # fmt: skip
 """Fields that determine the cells."""
-
-
-def _check(record: StudyRecord) -> None:
-    """Raise an error if the record is not one that `as_json` writes."""
-    from bestofk.learners.preparation import Preparation
-
-    check_fields(record)
-    check_fields(record.design)
-    for by_learner in record.preparation.values():
-        for done in by_learner.values():
-            Preparation.from_dict(done)
-    counts = [n for data in record.datasets for n in (data.rows, data.columns)]
-    if not all(0 <= count < 1 << 53 for count in (*counts, record.n_cells)):
-        raise ValueError("a count is out of range")
-    if not record.n_cells:
-        raise ValueError("a study has cells")
-    if "bestofk" not in record.versions:
-        raise ValueError("the version is unknown")
-    if not record.losses or len(record.metrics) != len(record.losses):
-        raise ValueError("every metric has a name in the store")
-    for data in record.datasets:
-        # every run, or every fold of every run, has a name
-        if record.design.runs > len(data.splits) or record.design.folds > max(data.rows, 1):
-            raise ValueError("the splits do not match the plan")
 
 
 def _read(values: Any) -> dict[str, Any]:

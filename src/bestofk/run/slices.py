@@ -42,7 +42,7 @@ def refuse_slices(live: Live, *, stops: bool) -> None:
     """Raise an error before the first fit if no slice can be decided about."""
     if stops:
         raise ArgumentError("by does not apply to a comparison that stops early.")
-    loss = live.loss
+    loss = live.metric
     if loss.needs == "costs" or loss.reads_model:
         raise ArgumentError(
             f"by does not apply to the metric {loss_shown(loss.name)!r}, which depends on more "
@@ -157,7 +157,7 @@ def _results_by_slice(
             of_rows = labels[cell.dataset][live.splits[cell.dataset].test(*at[1:])]
             chosen = {name: np.flatnonzero(of_rows == name) for name in names}
         predictions = predictions_in(cell.predictions, rows.classes)
-        metric, _ = metric_of_rows(live.loss, rows, predictions)
+        metric, _ = metric_of_rows(live.metric, rows, predictions)
         for name in names:
             if name in problems:
                 continue
@@ -165,7 +165,7 @@ def _results_by_slice(
                 loss = metric(chosen[name])
                 if not np.isfinite(loss):
                     raise ArgumentError(
-                        f"metric {loss_shown(live.loss.name)!r} is not a finite number in "
+                        f"metric {loss_shown(live.metric.name)!r} is not a finite number in "
                         "every test set."
                     )
             except BestOfKError as problem:

@@ -124,11 +124,6 @@ class Study(Stated):
         return self.record.plan
 
     @property
-    def loss(self) -> str:
-        """The loss that decides."""
-        return self.record.loss
-
-    @property
     def random_state(self) -> int:
         """The seed of splits and learners."""
         return self.record.random_state
@@ -211,7 +206,7 @@ def complete_part(
         learners=[record.names[learner] for learner in learners],
         datasets=[one.name for one in record.datasets],
         design=design.with_(repetitions=record.repetitions, nested_runs=nested_runs),
-        loss_name=loss_shown(record.losses[table.metric]),
+        loss_name=loss_shown(record.metrics[table.metric]),
         account=(f"Measured by bestofk with {plan_words(record.plan)}.",),
         subset_values=subset_values,
     )
@@ -438,7 +433,7 @@ def _of_whole_plan(
         settings=settings,
         others=tuple(
             _other_metric(table.by_metric(metric), compared, live, others, costs, recommended)
-            for metric in range(1, len(record.losses))
+            for metric in range(1, len(record.metrics))
         ),
     )
 
@@ -469,7 +464,7 @@ def _other_metric(
     recommended: object,
 ) -> OtherMetric:
     """Decide by the metric of the table about the compared learners that have values."""
-    record, loss = table.record, table.record.losses[table.metric]
+    record, loss = table.record, table.record.metrics[table.metric]
     left_out = left_out_learners(table)
     learners = [index for index in compared if record.names[index] not in left_out]
     losses, _ = _losses(table, learners, live)

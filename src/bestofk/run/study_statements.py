@@ -163,9 +163,9 @@ def _setting(record: StudyRecord) -> str:
 
 def _judged_by(record: StudyRecord) -> str:
     """Return ``loss zero-one``, ``metric accuracy (higher is better)``, ..."""
-    metric = metric_of(loss_shown(record.loss))
+    metric = metric_of(loss_shown(record.metric))
     words = f"metric {metric.name} ({metric.direction})"
     if not metric.higher_is_better:
-        words = f"loss {loss_shown(record.loss) if ':' in record.loss else record.loss}"
-    more = [metric_of(loss_shown(name)).name for name in record.losses[1:]]
+        words = f"loss {loss_shown(record.metric) if ':' in record.metric else record.metric}"
+    more = [metric_of(loss_shown(name)).name for name in record.metrics[1:]]
     return f"{words}, also {joined(more)}" if more else words

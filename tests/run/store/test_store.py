@@ -111,7 +111,7 @@ def test_only_requested_cells_and_predictions_are_returned(store):
 
 def test_a_key_depends_on_everything_but_the_metric(live):
     record, cell = live.record, next(live.record.cells())
-    assert record.key(cell) == replace(record, metrics=("brier",)).key(cell)
+    assert record.key(cell) == replace(record, metric_keys=("brier",)).key(cell)
     changes = [{name: 1} for name in ("run", "fold", "repetition", "dataset", "learner")]
     keys = {record.key(replace(cell, **change)) for change in changes}
     assert len(keys | {record.key(cell)}) == 6
@@ -362,7 +362,7 @@ def test_the_cells_of_a_study_are_found(store, live, evaluated):
     )
     fewer = replace(record, repetitions=1, learners=record.learners[1:3])
     assert len(stored_cells(store, fewer)) == fewer.n_cells
-    other = replace(record, metrics=("brier",))
+    other = replace(record, metric_keys=("brier",))
     assert len(stored_cells(store, other)) == 0
 
 

@@ -24,7 +24,8 @@ from zlib import crc32
 import sqlalchemy as sa
 
 from bestofk._base.checks import refuse
-from bestofk._base.errors import StoreError, UnknownNameError
+from bestofk._base.errors import ArgumentError, StoreError, UnknownNameError, use
+from bestofk._base.formatting import shortened
 from bestofk.run.cells import Cell, Columns, Failure, with_results
 from bestofk.run.record import StudyRecord, now
 from bestofk.run.store.buffer import Buffer, Row
@@ -137,7 +138,7 @@ class Store:
         self.flush()
         names = (*_CONTENT, *_PREDICTIONS) if predictions else _CONTENT
         for rows in self._rows_with(cells, names, keys):
-            yield _columns(names, rows, record.metrics, self.shown_url)
+            yield _columns(names, rows, record.metric_keys, self.shown_url)
 
     def scan(self, record: StudyRecord) -> Iterator[Columns]:
         """Yield the cells of a study's learners and data sets in columns, for all splits."""
@@ -160,7 +161,7 @@ class Store:
                 {name: as_parameter(dialect, texts) for name, texts in wanted.items()},
             )
             for rows in result.partitions(MAX_QUERIED_ROWS):
-                yield _columns(names, rows, record.metrics, self.shown_url)
+                yield _columns(names, rows, record.metric_keys, self.shown_url)
 
     def n_cells(self) -> int:
         """Return the number of cells of all studies."""
@@ -225,11 +226,20 @@ class Store:
         rows = self._database.read(lambda connection: connection.execute(statement).all())
         return tuple(map(self._record, rows))
 
-    def study(self, number: int) -> StudyRecord:
-        """Return a study by its number."""
+    def study(self, number: int | None = None) -> StudyRecord:
+        """Return a study by its number, or the only one."""
         known = {study.number: study for study in self.studies()}
         if not known:
             raise StoreError(f"{self.shown_url}: the store has no studies.")
+        if number is None:
+            number, *others = known
+            if others:
+                numbers = shortened(list(map(str, known)))
+                raise ArgumentError(
+                    f"{self.shown_url} holds {len(known)} studies: give ",
+                    use(number=...),
+                    f", one of {numbers}; 'bestofk show' describes them.",
+                )
         if number not in known:
             raise UnknownNameError("study", str(number), list(map(str, known)))
         return known[number]
@@ -238,6 +248,8 @@ class Store:
         """Return the record of a row of the table of studies."""
         try:
             record = StudyRecord.from_json(row.specification)
+            if record.digest != row.digest:
+                raise ValueError("digest")
             return replace(record, number=row.id, created=_text(row.created))
         except _DAMAGED:
             raise StoreError(
@@ -364,7 +376,7 @@ def _damaged(shown: str) -> StoreError:
 def _row(record: StudyRecord, cell: Cell) -> Row:
     """Return an evaluated cell as a row of the table."""
     scores: dict[str, Any] = {}
-    for metric, score in zip(record.metrics, cell.scores, strict=True):
+    for metric, score in zip(record.metric_keys, cell.scores, strict=True):
         if isinstance(score, Failure):
             scores[metric] = [score.kind, score.reason, score.detail]
         elif isnan(score):
