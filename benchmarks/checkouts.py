@@ -19,7 +19,7 @@ CASES = {
     "order-1000": f"{TABLE}t = table(1000, 10, 10); bk.compare_scores(t)\n"
     "start = time.process_time(); bk.compare_scores(t).headline",
     "multitest-3000": f"{TABLE}t = table(3000, 5, 2); start = time.process_time()\n"
-    "bk.compare_scores(t, prefer='listed', procedure='multitest')",
+    "bk.compare_scores(t, prefer='listed', rule='multitest')",
     "small-orders": f"{TABLE}tables = [table(5, 10, 10) for _ in range(200)]\n"
     "bk.compare_scores(tables[0])\n"
     "start = time.process_time()\nfor t in tables: bk.compare_scores(t).headline",

@@ -2,7 +2,7 @@
 
 - ``order_many``: `order_many` on 300 tables of five learners in 10x10 folds against
   `compare_scores` on each
-  table, for every procedure.
+  table, for every rule.
 - ``paper``: the decisions of the MultiTest paper, 30 data sets of 1,000 runs of 5x2 folds, against
   `compare_scores` on each table (100 tables, scaled).
 - ``claims``: `lab.false_claims` on 300 tables against `compare_scores` on each table.
@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from bestofk import decide as ordering
-from bestofk.decide import PROCEDURES, order_many
+from bestofk.decide import RULES, order_many
 from bestofk.decide.compare_scores import compare_scores
 from bestofk.losses import Scores
 from bestofk.papers import lab
@@ -45,10 +45,10 @@ INSTANCE_SHAPES, INSTANCE_LIMIT_SECONDS = ((40, 3_000), (10, 100_000)), 2.0
 def many_tables() -> Iterator[Row]:
     rng = np.random.default_rng(0)
     losses = MEANS[:, None, None] + rng.normal(0, 0.02, (TABLES, 5, 10, 10))
-    for name, entry in PROCEDURES.items():
+    for name, entry in RULES.items():
         if entry.takes != "losses":
             continue
-        options: dict[str, Any] = {"procedure": name, "prefer": "listed"}
+        options: dict[str, Any] = {"rule": name, "prefer": "listed"}
         ours = best(lambda options=options: order_many(losses, **options), times=3)
         peer = best(
             lambda options=options: [compare_scores(table, **options) for table in losses],
@@ -76,9 +76,9 @@ def paper_decisions() -> Iterator[Row]:
 
 def _as_published(tables: Any) -> None:
     for table in tables:
-        for procedure in ("anova-choice", "newman-keuls-choice"):
-            compare_scores(table, procedure=procedure, prefer="listed")
-        compare_scores(table, procedure="test-first", test="5x2cv-t", prefer="listed")
+        for rule in ("anova-choice", "newman-keuls-choice"):
+            compare_scores(table, rule=rule, prefer="listed")
+        compare_scores(table, rule="test-first", test="5x2cv-t", prefer="listed")
         compare_scores(table, test="5x2cv-t", family="preference", prefer="listed")
 
 

@@ -61,7 +61,7 @@ def items(K: int, shift: np.ndarray, tables: int, rng: np.random.Generator) -> D
     uniform = np.where(shared, uniform[:, :1], uniform)
     losses = (uniform < means[:, None]).astype(float)[:, :, None, :]
     design = Design(kind="test-set", runs=1, folds=200)
-    return losses, means, {"design": design, "test": "mcnemar", "exact": True}
+    return losses, means, {"design": design, "test": "mcnemar", "test_options": {"exact": True}}
 
 
 def learners(K: int, shift: np.ndarray, tables: int, rng: np.random.Generator) -> Drawn:

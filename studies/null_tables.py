@@ -385,7 +385,7 @@ def chosen(null: Null, table):
         count=np.ones((K, n), dtype=int), variance=np.full((K, n), np.nan), metric="score",
         higher_is_better=True,
     )  # fmt: skip
-    return _decide(scores, test="auto", macro=False, procedure="best")
+    return _decide(scores, test="auto", macro=False, rule="best")
 
 
 Rows = list[dict[str, str]]

@@ -5,7 +5,7 @@
 Section 4.4 of Yildiz and Alpaydin (2006) expects more overlapping underlines with more learners.
 The expected errors of K learners are drawn from 20 to 40 percent, the errors on 10 folds vary
 around them with a standard deviation of 3 points, and the preference is random. The table shows
-the share of tables with overlapping underlines, and of tables in which each procedure finds no
+the share of tables with overlapping underlines, and of tables in which each rule finds no
 best learner. It takes a few seconds.
 """
 

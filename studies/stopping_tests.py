@@ -61,7 +61,7 @@ def study(rng: np.random.Generator, learner: str, setting: str, plan: str) -> tu
 def race_of(design: Design, test: str, df: int | None, target: Any) -> PlannedRace:
     """Return the race of `compare`."""
     names = [f"view {number}" for number in range(6)]
-    decision = Settings(prefer="listed", test=test, df=df)
+    decision = Settings(prefer="listed", test=test, test_options={"df": df})
     return planned_race(names, design, decision, StopRule(target=target), span=1.0)
 
 
@@ -101,7 +101,8 @@ def measure(learner: str, setting: str, plan: str, *, studies: int, seed: int) -
             wrong, saved = dict.fromkeys(TARGETS, 0), dict.fromkeys(TARGETS, 0.0)
             for design, tables in by_design.items():
                 full = order_many(np.array(tables)[:, :, np.newaxis, :, :, np.newaxis],
-                                  design=design, prefer="listed", test=test, df=df)  # fmt: skip
+                                  design=design, prefer="listed", test=test,
+                                  test_options={"df": df})  # fmt: skip
                 for target in TARGETS:
                     race = race_of(design, test, df, target)
                     for losses, order in zip(tables, full.ranking, strict=True):

@@ -139,7 +139,7 @@ def rows_of_multitest(sets: int, running: dict[str, Any]) -> Iterator[Row]:
             )  # fmt: skip
         for correction in ("bonferroni", "holm"):
             options: dict[str, Any] = {
-                "procedure": "multitest", "test": test, "correction": correction, "alpha": ALPHA,
+                "rule": "multitest", "test": test, "correction": correction, "alpha": ALPHA,
                 "family": "preference",
             }  # fmt: skip
             best = _decided(equal, options)[0][:, 0]

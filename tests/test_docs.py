@@ -60,15 +60,15 @@ def test_cells_run(page):
 
 
 def _names_of_methods():
-    from bestofk.decide.registry import PROCEDURES
+    from bestofk.decide.registry import RULES
     from bestofk.stats.multiple.registry import MULTIPLE_TESTS
     from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
-    return [*PAIRWISE_TESTS, *MULTIPLE_TESTS, *PROCEDURES]
+    return [*PAIRWISE_TESTS, *MULTIPLE_TESTS, *RULES]
 
 
 @pytest.mark.parametrize("name", _names_of_methods())
-def test_every_test_and_procedure_has_a_page(name):
+def test_every_test_and_rule_has_a_page(name):
     pages = [page for page in (DOCS / "methods").glob("*.md") if page.stem != "index"]
     assert any(page.stem == name or f"`{name}`" in page.read_text() for page in pages)
 
@@ -127,7 +127,7 @@ def test_every_method_and_its_function_link_to_each_other():
     assert source[0].index("Do not use it on fewer than six") < source[0].index("The formula.")
 
 
-def test_every_test_and_procedure_is_explained_on_one_page():
+def test_every_test_and_rule_is_explained_on_one_page():
     pages = "\n".join(map(method_links.explanations, method_links.method_pages()))
     for module, registry in method_links.REGISTRIES:
         for name, entry in getattr(import_module(module), registry).items():

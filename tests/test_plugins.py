@@ -66,7 +66,7 @@ def python(toys):
 def test_invariants_of_entries_cover_plugins(python):
     files = [
         "stats/pairwise/test_properties.py",
-        "decide/test_procedure_invariants.py",
+        "decide/test_rule_invariants.py",
         "learners/test_learner_invariants.py",
         "splits/test_every_plan.py",
     ]
@@ -84,7 +84,7 @@ def test_invariants_of_entries_cover_plugins(python):
 
 LISTS = """
 from bestofk.cli import main
-for kind in ("tests", "procedures", "learners", "plans"):
+for kind in ("tests", "rules", "learners", "plans"):
     print(f"--- {kind}")
     main(["list", kind])
     print(f"--- {kind} as JSON")
@@ -100,15 +100,15 @@ def test_listings_comparisons_and_reports_have_plugins(python, tmp_path):
     printed = python(
         "-c", LISTS, "compare", "iris", "--learner", "rarest", "--learner", "max",
         "--learner", "nmc", "--cv", "striped:5", "--set", "test=toy-z",
-        "--set", "procedure=lowest-mean", "--report", page, "--json", "--set", "n_jobs=1",
+        "--set", "rule=lowest-mean", "--report", page, "--json", "--set", "n_jobs=1",
     )  # fmt: skip
     out = dict(part.split("\n", 1) for part in re.split("^--- ", printed, flags=re.M)[1:])
-    verbs = ("tests", "procedures", "learners", "plans")
+    verbs = ("tests", "rules", "learners", "plans")
     for verb, toy in zip(verbs, TOYS, strict=True):
         assert toy in out[verb]
         assert toy in [row["name"] for row in json.loads(out[f"{verb} as JSON"])[verb]]
     result = json.loads(out["compare"])
-    assert (result["settings"]["procedure"], result["test"]) == ("lowest-mean", "toy-z")
+    assert (result["settings"]["rule"], result["test"]) == ("lowest-mean", "toy-z")
     assert result["recommended"] == "nmc"
     text = re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))
     assert "The 5 folds are toys." in text
@@ -165,12 +165,12 @@ def test_the_plugin_of_the_papers_costs_nothing_until_its_entries_are_needed(pyt
 
 def test_the_entries_of_the_papers_are_found_by_name():
     from bestofk.cli.registry import COMMANDS
-    from bestofk.decide.registry import PROCEDURES
+    from bestofk.decide.registry import RULES
     from bestofk.learners.registry import LEARNERS
     from bestofk.stats.multiple import MULTIPLE_TESTS
 
     found = {
-        "use-all-data": PAIRWISE_TESTS, "looney": MULTIPLE_TESTS, "test-first": PROCEDURES,
+        "use-all-data": PAIRWISE_TESTS, "looney": MULTIPLE_TESTS, "test-first": RULES,
         "nmc": LEARNERS, "papers": COMMANDS,
     }  # fmt: skip
     for name, registry in found.items():

@@ -53,7 +53,7 @@ TESTS = (
     "repeated-measures-anova newman-keuls tukey kruskal-wallis friedman cochran-q looney "
     "bootstrap-a bootstrap-b"
 )
-PROCEDURES = (
+RULES = (
     "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"
 )
 COMPARE = (
@@ -124,7 +124,7 @@ def test_defaults_of_compare():
     # nested cross-validation on one data set, 10x10 on several
     assert defaults["cv"] is None
     assert (defaults["test"], defaults["alpha"], defaults["random_state"]) == ("auto", 0.05, 0)
-    assert (bk.Execution().repetitions, bk.Settings().procedure) == (1, "best")
+    assert (bk.Execution().repetitions, bk.Settings().rule) == (1, "best")
     assert bk.Settings().correction is None
 
 
@@ -145,7 +145,7 @@ def test_from_data_to_a_decision(tmp_path, capsys):
         n_jobs=1,
         random_state=0,
         progress=False,
-        settings=bk.Settings(procedure="multitest", correction="holm"),
+        settings=bk.Settings(rule="multitest", correction="holm"),
         execution=bk.Execution(repetitions=1),
     )
     assert set(study.decision.ranking) == {"max", "nmc", "GaussianNB"}
@@ -197,7 +197,7 @@ def test_from_a_table(tmp_path, losses):
     assert table.learners == ("small", "medium", "large")
     assert table.values[0].mean() > table.values[1].mean()
     decision = bk.compare_scores(
-        losses, prefer=["small", "medium", "large"], procedure="multitest", test="5x2cv-t",
+        losses, prefer=["small", "medium", "large"], rule="multitest", test="5x2cv-t",
         alpha=0.05,
     )  # fmt: skip
     assert (decision.recommended, decision.decision.ranking) == (
@@ -207,7 +207,10 @@ def test_from_a_table(tmp_path, losses):
     assert decision.decision.edges == (("small", "medium"), ("small", "large"))
     assert decision.decision.steps[0].candidates == ("medium", "large")
     assert decision.decision.steps[0].chosen == "medium"
-    assert bk.compare_scores(losses, test="use-all-data", df=10).test == "use-all-data"
+    assert (
+        bk.compare_scores(losses, test="use-all-data", test_options={"df": 10}).test
+        == "use-all-data"
+    )
 
 
 def test_test_first_may_recommend_nothing():
@@ -287,11 +290,11 @@ def test_registered_tests(name):
     assert name in {*PAIRWISE_TESTS, *MULTIPLE_TESTS}
 
 
-@pytest.mark.parametrize("name", PROCEDURES.split())
-def test_registered_procedures(name):
+@pytest.mark.parametrize("name", RULES.split())
+def test_registered_rules(name):
     from bestofk.decide import registry
 
-    assert callable(registry.PROCEDURES[name].load())
+    assert callable(registry.RULES[name].load())
 
 
 def test_the_automatic_test_by_design():
@@ -317,7 +320,7 @@ def test_the_automatic_test_by_design():
     "wrong",
     [
         lambda: bk.compare_scores([[1.0, 2.0]]),
-        lambda: bk.compare_scores([[1.0, 2.0], [2.0, 1.0]], procedure="magic"),
+        lambda: bk.compare_scores([[1.0, 2.0], [2.0, 1.0]], rule="magic"),
         lambda: make_plan("tenfold"),
         lambda: make_learner("c5.0"),
         lambda: pairwise.kfold_t([1.0, 2.0], [1.0]),

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 import bestofk
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 from bestofk.learners.registry import LEARNERS
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 SOURCE = Path(bestofk.__file__).parent
-COMPARED = ("test", "correction", "procedure", "name", "learner")
+COMPARED = ("test", "correction", "rule", "name", "learner")
 """Variables and attributes that hold a registered name."""
-NAMES = {*PAIRWISE_TESTS, *MULTIPLE_TESTS, *PROCEDURES, *CORRECTIONS, *LEARNERS}
+NAMES = {*PAIRWISE_TESTS, *MULTIPLE_TESTS, *RULES, *CORRECTIONS, *LEARNERS}
 
 
 def is_name(node):
@@ -55,7 +55,7 @@ def test_nothing_registered_is_matched_by_its_name():
 @pytest.mark.parametrize(
     "line",
     [
-        'if order.procedure == "multitest": pass',
+        'if order.rule == "multitest": pass',
         'if entry.name in ("mcnemar", "sign"): pass',
         'if order.correction != "none": pass',
         'if entry.name.startswith("kfold-t"): pass',

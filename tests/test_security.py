@@ -206,9 +206,10 @@ def test_a_nested_field_of_the_wrong_type_is_damaged(change, stored):
 
 @pytest.mark.parametrize("decision", [
     {"options": {"test": {"name": 1}}},
-    {"options": {"df": {}}}, {"options": {"df": "/dev/stdin"}}, {"options": {"prefer": 5}},
+    {"options": {"test_options": {"df": {}}}},
+    {"options": {"test_options": {"df": "/dev/stdin"}}}, {"options": {"prefer": 5}},
     {"options": {"prefer": [["max"]]}}, {"options": {"alpha": [1]}},
-    {"options": {"prefer": {"prices": 1}}}, {"options": {"test_arguments": 5}},
+    {"options": {"prefer": {"prices": 1}}}, {"options": {"test_options": 5}},
 ])  # fmt: skip
 def test_a_damaged_decision_is_refused(decision, stored):
     change_spec(stored, lambda spec: spec["decisions"][-1].update(decision))

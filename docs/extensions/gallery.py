@@ -55,7 +55,7 @@ pairwise.corrected_resampled_t(a, b, n_train=512, n_test=57).plot('difference')"
     "Do the data override my preference?": {
         "graph": f"{_TABLE}bk.compare_scores(losses, prefer='listed').plot('graph')",
         "steps": f"{_TABLE}result = bk.compare_scores("
-        "losses, prefer='listed', procedure='multitest')\nresult.plot('steps')",
+        "losses, prefer='listed', rule='multitest')\nresult.plot('steps')",
     },
     "What happened over time?": {
         "race": """

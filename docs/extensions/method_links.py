@@ -2,7 +2,7 @@
 
 A page of a method belongs to the functions that it names in its code (``pairwise.sign``, ``adjust``
 after ``from bestofk.stats.adjust import adjust``) and to the function of the registered test
-or procedure
+or rule
 whose name it has, or that is named on no other page.
 """
 
@@ -25,7 +25,7 @@ MODULES = (
 REGISTRIES = (
     ("bestofk.stats.pairwise", "PAIRWISE_TESTS"),
     ("bestofk.stats.multiple", "MULTIPLE_TESTS"),
-    ("bestofk.decide", "PROCEDURES"),
+    ("bestofk.decide", "RULES"),
 )
 GENERAL = {"bestofk.decide.decide"}
 _FENCE = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -38,7 +38,7 @@ def method_pages() -> dict[str, str]:
 
 
 def registered() -> dict[str, str]:
-    """Name of a test or procedure: its public function, ``bestofk.stats.pairwise.sign``."""
+    """Name of a test or rule: its public function, ``bestofk.stats.pairwise.sign``."""
     found = {}
     for module, registry in REGISTRIES:
         for name, entry in getattr(import_module(module), registry).items():

@@ -10,7 +10,7 @@ from typing import Any
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.registry import Assumption, Registry, offer
-from bestofk.decide.registry import PROCEDURES, Procedure
+from bestofk.decide.registry import RULES, Rule
 from bestofk.learners.registry import LEARNERS, Learner, learner
 from bestofk.run.metrics import LOSSES, Loss
 from bestofk.splits.design import Design
@@ -21,15 +21,15 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 from bestofk.stats.pairwise.result import PairwiseResult
 
 __all__ = [
-    "LEARNERS", "LOSSES", "MULTIPLE_TESTS", "PAIRWISE_TESTS", "PLANS", "PROCEDURES", "Assumption",
+    "LEARNERS", "LOSSES", "MULTIPLE_TESTS", "PAIRWISE_TESTS", "PLANS", "RULES", "Assumption",
     "Design", "Learner", "Loss", "MultipleTest", "PairwiseResult", "PairwiseTest", "Plan",
-    "PlanEntry", "Procedure", "learner", "offer", "plan", "register",
+    "PlanEntry", "Rule", "learner", "offer", "plan", "register",
 ]  # fmt: skip
 
 _REGISTRIES: dict[type[Any], Registry[Any]] = {
     PairwiseTest: PAIRWISE_TESTS,
     MultipleTest: MULTIPLE_TESTS,
-    Procedure: PROCEDURES,
+    Rule: RULES,
     Learner: LEARNERS,
     PlanEntry: PLANS,
     Loss: LOSSES,

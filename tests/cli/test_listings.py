@@ -13,7 +13,7 @@ from bestofk.cli.listings import LISTINGS, PAPERS
     ("kind", "count"),
     [
         ("tests", 30),
-        ("procedures", 7),
+        ("rules", 7),
         ("plans", 6),
         ("learners", 8),
         ("datasets", 4),
@@ -43,7 +43,7 @@ def test_listings_have_one_line_per_entry(run, kind, monkeypatch):
     assert set(names) == set(LISTINGS[kind].entries())
 
 
-@pytest.mark.parametrize("kind", ["tests", "procedures", "plans"])
+@pytest.mark.parametrize("kind", ["tests", "rules", "plans"])
 def test_every_method_is_explained_in_three_sentences(run, kind):
     for name, entry in LISTINGS[kind].entries().items():
         assert len(entry.explanation) == 3, name
@@ -72,7 +72,7 @@ def test_an_explanation_comes_before_the_source(run):
 @pytest.mark.parametrize(
     ("kind", "old"),
     [
-        ("procedures", "test-first anova-choice newman-keuls-choice most-wins roc-hull "
+        ("rules", "test-first anova-choice newman-keuls-choice most-wins roc-hull "
          "multinomial-selection"),
         ("learners", "tan voted-perceptron"),
         ("tests", "use-all-data folds runs sorted-runs folds-averaged-t"),

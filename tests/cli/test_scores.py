@@ -69,7 +69,7 @@ def test_a_direction_that_nothing_tells_is_refused_with_both_options(run, scores
 
 
 OPTIONS = {
-    "--set procedure=most-wins": ("procedure", "most-wins"),
+    "--set rule=most-wins": ("rule", "most-wins"),
     "--set test=use-all-data": ("test", "use-all-data"),
     "--set correction=shaffer": ("correction", "shaffer"),
     "--alpha 0.2": ("alpha", 0.2),

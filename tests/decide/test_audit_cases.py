@@ -19,6 +19,8 @@ def test_posteriors_are_refused_on_few_data_sets_and_promise_nothing(on_data_set
     with pytest.raises(DesignError, match="fewer than 10 data sets; got 9"):
         bk.compare_scores(few, test="signed-rank-bayes")
     enough = on_data_sets(rng.random((3, 10)))
-    text = bk.compare_scores(enough, test="signed-rank-bayes", samples=500).explain()
+    text = bk.compare_scores(
+        enough, test="signed-rank-bayes", test_options={"samples": 500}
+    ).explain()
     assert "no error rate is promised" in text
     assert "wrong claim" not in text

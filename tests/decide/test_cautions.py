@@ -103,11 +103,16 @@ def test_uncalibrated_degrees_of_freedom():
     decision = bk.compare_scores(FOLDS, test="use-all-data")
     assert "about 55 percent of such results are wrong" in decision.decision.caution
     assert "Its t distribution has 99 degrees of freedom" in decision.explain()
-    given = bk.compare_scores(FOLDS, test="use-all-data", df=10)
+    given = bk.compare_scores(FOLDS, test="use-all-data", test_options={"df": 10})
     assert given.decision.caution == ""
     assert "10 degrees of freedom" in given.explain()
     with pytest.warns(bk.BestOfKWarning, match="nearest measurement"):
-        assert bk.compare_scores(FOLDS, test="use-all-data", df="calibrated").decision.caution == ""
+        assert (
+            bk.compare_scores(
+                FOLDS, test="use-all-data", test_options={"df": "calibrated"}
+            ).decision.caution
+            == ""
+        )
     assert bk.compare_scores(FOLDS, test="sorted-runs").decision.caution == ""
 
 

@@ -125,18 +125,23 @@ def test_calibrated_df_is_named_in_the_verdict():
     values = np.random.default_rng(2).random((2, 10, 10))
     measured = bk.Scores(values, learners=["naive-bayes", "c4.5"])
     assert (
-        "calibrated" in bk.compare_scores(measured, test="use-all-data", df="calibrated").explain()
+        "calibrated"
+        in bk.compare_scores(
+            measured, test="use-all-data", test_options={"df": "calibrated"}
+        ).explain()
     )
     losses = table(runs=10, folds=10)
     with pytest.warns(bk.BestOfKWarning, match="with a, c and b; using the nearest"):
-        decision = bk.compare_scores(losses, test="use-all-data", df="calibrated")
+        decision = bk.compare_scores(losses, test="use-all-data", test_options={"df": "calibrated"})
     assert "The df of 10 is calibrated: use-all-data on 10 x 10 folds" in decision.explain()
-    ten = bk.compare_scores(losses, test="use-all-data", df=10)
+    ten = bk.compare_scores(losses, test="use-all-data", test_options={"df": 10})
     np.testing.assert_array_equal(decision.decision.evidence.pvalue, ten.decision.evidence.pvalue)
     with pytest.warns(bk.BestOfKWarning, match="using the nearest measurement"):
-        bk.compare_scores(table(runs=3, folds=4), test="use-all-data", df="calibrated")
-    with pytest.raises(ArgumentError, match="df='calibrated' applies to use-all-data"):
-        bk.compare_scores(losses, df="calibrated")
+        bk.compare_scores(
+            table(runs=3, folds=4), test="use-all-data", test_options={"df": "calibrated"}
+        )
+    with pytest.raises(ArgumentError, match="applies to use-all-data, folds"):
+        bk.compare_scores(losses, test_options={"df": "calibrated"})
 
 
 def test_rope_reaches_a_bayesian_test():
@@ -157,8 +162,8 @@ def test_rope_reaches_a_bayesian_test():
 )
 def test_a_function_serves_as_a_test(function):
     losses = table(folds=9)
-    decision = bk.compare_scores(losses, test=function, procedure="multitest")
-    kfold = bk.compare_scores(losses, test="kfold-t", procedure="multitest")
+    decision = bk.compare_scores(losses, test=function, rule="multitest")
+    kfold = bk.compare_scores(losses, test="kfold-t", rule="multitest")
     np.testing.assert_allclose(
         decision.decision.evidence.pvalue, kfold.decision.evidence.pvalue, rtol=1e-9
     )
@@ -167,9 +172,9 @@ def test_a_function_serves_as_a_test(function):
 
 def test_a_function_that_returns_no_pvalue_is_refused():
     with pytest.raises(ArgumentError, match=r"must return one p-value .* got 'high'"):
-        bk.compare_scores(table(folds=9), test=lambda a, b: "high", procedure="multitest")
+        bk.compare_scores(table(folds=9), test=lambda a, b: "high", rule="multitest")
     with pytest.raises(ArgumentError, match="between 0 and 1"):
-        bk.compare_scores(table(folds=9), test=lambda a, b: 7.0, procedure="multitest")
+        bk.compare_scores(table(folds=9), test=lambda a, b: 7.0, rule="multitest")
 
 
 @pytest.mark.parametrize("exact", ["auto", True, False])

@@ -12,7 +12,7 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.decide import Settings, StoredTest, decide
 from bestofk.decide.preference import MeasuredCosts
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 
 CALIBRATION = bk.stats.pairwise.Calibration(
     test="use-all-data", alpha=0.05, alternative="two-sided", df=9, df_low=7, df_high=12,
@@ -29,22 +29,22 @@ def a_test(a, b, *, alternative="two-sided"):
 
 GIVEN = [
     {},
-    {"prefer": "listed", "family": "preference", "alpha": 0.01, "procedure": "multitest"},
+    {"prefer": "listed", "family": "preference", "alpha": 0.01, "rule": "multitest"},
     {"prefer": ["b", "a"], "correction": "bonferroni", "margin": 0.5},
-    {"family": "control", "control": 2, "procedure": "multitest"},
+    {"family": "control", "control": 2, "rule": "multitest"},
     {"prefer": np.array([1, 0]), "family": "control", "control": np.int64(2),
-     "procedure": "multitest"},
+     "rule": "multitest"},
     {"prefer": {"a": 1, "b": 2.5}, "rope": 0.1, "missing": "drop"},
     {"prefer": {0: 3, 1: 2}, "random_state": None},
     {"prefer": "fit_time", "margin": 1},
     {"prefer": MeasuredCosts(what="complexity", costs={"a": 3.0, "b": 70.5})},
-    {"test": "use-all-data", "df": 10, "random_state": 7},
-    {"test": "use-all-data", "df": 7.5},
-    {"test": "use-all-data", "df": "calibrated"},
-    {"test": "use-all-data", "df": CALIBRATION},
-    {"test": "permutation", "test_arguments": {"resamples": 99}},
-    {"procedure": "most-wins", "correction": "shaffer"},
-    {"procedure": "anova-choice", "alpha": 0.2},
+    {"test": "use-all-data", "test_options": {"df": 10}, "random_state": 7},
+    {"test": "use-all-data", "test_options": {"df": 7.5}},
+    {"test": "use-all-data", "test_options": {"df": "calibrated"}},
+    {"test": "use-all-data", "test_options": {"df": CALIBRATION}},
+    {"test": "permutation", "test_options": {"resamples": 99}},
+    {"rule": "most-wins", "correction": "shaffer"},
+    {"rule": "anova-choice", "alpha": 0.2},
 ]  # fmt: skip
 
 
@@ -64,8 +64,8 @@ def test_written_down_and_read_back(given):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"procedure": "magic"}, "There is no procedure 'magic'"),
-        ({"procedure": "roc-hull"}, "decides from scores, not from losses"),
+        ({"rule": "magic"}, "There is no rule 'magic'"),
+        ({"rule": "roc-hull"}, "decides from scores, not from losses"),
         ({"test": "kfold"}, "There is no pairwise test 'kfold'"),
         ({"test": 3}, "test must be the name of a test or a function; got 3"),
         ({"alpha": 0}, "alpha must be strictly between 0 and 1"),
@@ -75,16 +75,16 @@ def test_written_down_and_read_back(given):
         ({"control": "a"}, "control applies to family='control'"),
         ({"margin": 0}, "margin must be a number above 0"),
         ({"rope": -1}, "rope must be a number of at least 0"),
-        ({"df": -3}, "df must be a number above 0"),
-        ({"df": "nowhere.json"}, "nowhere.json: the calibration cannot be read"),
+        ({"test_options": {"df": -3}}, "df must be a number above 0"),
+        ({"test_options": {"df": "nowhere.json"}}, "nowhere.json: the calibration cannot be read"),
         ({"missing": "ignore"}, "missing must be one of 'refuse', 'drop'"),
         ({"random_state": -1}, "random_state must be at least 0"),
         ({"prefer": "price"}, "prefer must be one of 'listed', 'fit_time'"),
         ({"prefer": 3}, "prefer must be a list of learners"),
         ({"prefer": {"a": "cheap"}}, "prefer must give a number for 'a'; got 'cheap'"),
-        ({"procedure": "anova-choice", "margin": 0.1}, "margin does not apply to procedure"),
-        ({"procedure": "anova-choice", "test": "sign"}, "test does not apply to procedure"),
-        ({"procedure": "test-first", "family": "all"}, "family does not apply to procedure"),
+        ({"rule": "anova-choice", "margin": 0.1}, "margin does not apply to rule"),
+        ({"rule": "anova-choice", "test": "sign"}, "test does not apply to rule"),
+        ({"rule": "test-first", "family": "all"}, "family does not apply to rule"),
     ],
 )
 def test_what_is_refused_when_it_is_made(given, words):
@@ -110,7 +110,7 @@ def test_what_cannot_be_written_down_says_so():
     with pytest.raises(ArgumentError, match="random_state must be a whole number"):
         Settings(random_state=np.random.default_rng(0)).to_dict()
     with pytest.raises(ArgumentError, match="weights must be a number or a word"):
-        Settings(test_arguments={"weights": np.zeros(3)}).to_dict()
+        Settings(test_options={"weights": np.zeros(3)}).to_dict()
 
 
 def test_a_test_of_the_callers_is_known_by_name_and_source():
@@ -125,28 +125,30 @@ def test_a_test_of_the_callers_is_known_by_name_and_source():
         decide(np.random.default_rng(0).random((2, 8)), read)
 
 
-@pytest.mark.parametrize("old", [name for name, one in PROCEDURES.items() if one.takes == "losses"])
-@pytest.mark.parametrize("new", [name for name, one in PROCEDURES.items() if one.takes == "losses"])
-def test_the_procedure_can_always_be_changed(old, new):
+@pytest.mark.parametrize("old", [name for name, one in RULES.items() if one.takes == "losses"])
+@pytest.mark.parametrize("new", [name for name, one in RULES.items() if one.takes == "losses"])
+def test_the_rule_can_always_be_changed(old, new):
     values = {"correction": "shaffer", "margin": 0.1, "rope": 0.1, "family": "all"}
-    entry = PROCEDURES[old]
+    entry = RULES[old]
     given = {name: value for name, value in values.items() if name in entry.options}
-    given |= {"test": "use-all-data", "df": 9} if entry.takes_test else {}
-    changed = Settings(prefer="listed", procedure=old, alpha=0.1, **given).changed(procedure=new)
-    assert (changed.procedure, changed.alpha, changed.prefer) == (new, 0.1, "listed")
+    given |= {"test": "use-all-data", "test_options": {"df": 9}} if entry.takes_test else {}
+    changed = Settings(prefer="listed", rule=old, alpha=0.1, **given).changed(rule=new)
+    assert (changed.rule, changed.alpha, changed.prefer) == (new, 0.1, "listed")
     if old == new:
-        assert changed == Settings(prefer="listed", procedure=old, alpha=0.1, **given)
+        assert changed == Settings(prefer="listed", rule=old, alpha=0.1, **given)
 
 
 def test_changes():
-    asked = Settings(family="control", control="a", test="use-all-data", df=9, alpha=0.1)
+    asked = Settings(
+        family="control", control="a", test="use-all-data", test_options={"df": 9}, alpha=0.1
+    )
     assert asked.changed() == asked
     assert asked.changed(control="b").control == "b"
     assert asked.changed(family=None) == Settings(
-        procedure="multitest", test="use-all-data", df=9, alpha=0.1
+        rule="multitest", test="use-all-data", test_options={"df": 9}, alpha=0.1
     )
-    assert asked.changed(test="wilcoxon").df is None
-    assert asked.changed(test="runs", df=4).df == 4
+    assert asked.changed(test="wilcoxon").test_options == {}
+    assert asked.changed(test="runs", test_options={"df": 4}).test_options == {"df": 4}
     shaffer = Settings(correction="shaffer")
     assert shaffer.changed(family="preference", prefer="listed").correction is None
     assert Settings(margin=0.1).changed(family="all") == Settings(family="all")

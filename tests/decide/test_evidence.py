@@ -67,7 +67,7 @@ def test_a_pair_has_one_pvalue_one_interval_and_one_verdict(place, test, asked, 
             assert row == {name: getattr(standing, name) for name in row}
             pair = rows.get(frozenset((standing.name, order.recommended)))
             if order.decision.best is None and standing.name != order.recommended:
-                # other procedures compare with the recommended learner
+                # other rules compare with the recommended learner
                 shown = {None: ("no difference shown", "not tested"), standing.name: ("better",),
                          order.recommended: ("worse",)}  # fmt: skip
                 assert row["verdict"] in shown[None if pair is None else pair["better"]]

@@ -43,8 +43,8 @@ def table():
         ({"prefer": NAMES}, 6),
         ({"prefer": NAMES, "family": "preference"}, 6),
         ({"family": "control", "control": "c"}, 3),
-        ({"procedure": "most-wins"}, 6),
-        ({"procedure": "test-first", "prefer": NAMES}, 2),
+        ({"rule": "most-wins"}, 6),
+        ({"rule": "test-first", "prefer": NAMES}, 2),
     ],
 )
 def test_a_pair_is_tested_once_for_all_that_is_said_of_it(options, pairs):

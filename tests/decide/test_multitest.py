@@ -80,14 +80,14 @@ def test_one_learner_is_refused(five_by_two):
         ordering.multitest(five_by_two([0.1]))
 
 
-@pytest.mark.parametrize("procedure", ["multitest", "test-first", "most-wins"])
-def test_a_pvalue_at_the_level_rejects(five_by_two, procedure):
+@pytest.mark.parametrize("rule", ["multitest", "test-first", "most-wins"])
+def test_a_pvalue_at_the_level_rejects(five_by_two, rule):
     def one_in_twenty(a, b, alternative):
         assert alternative in ("greater", "two-sided")
         return 0.05 if a.mean() > b.mean() or alternative == "two-sided" else 0.95
 
     losses = five_by_two([0.3, 0.1])
-    asked = {"procedure": procedure, "prefer": "listed", "test": one_in_twenty}
+    asked = {"rule": rule, "prefer": "listed", "test": one_in_twenty}
     at = bk.compare_scores(losses, correction="none", **asked)
     assert at.recommended == 1
     assert {one.name: one.verdict for one in at.decision.standings} == {

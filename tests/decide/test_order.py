@@ -73,8 +73,8 @@ def test_data_sets_with_unequal_numbers_of_folds_are_compared_by_their_means():
 def test_without_a_seed_the_seed_is_zero():
     values = np.random.default_rng(5).normal(0.3, 0.1, (3, 12))
     table = bk.Scores(values, dims=("learner", "dataset"), learners=["a", "b", "c"])
-    for procedure in ("multitest", "test-first", "most-wins"):
-        asked = {"procedure": procedure, "test": "signed-rank-bayes", "samples": 200}
+    for rule in ("multitest", "test-first", "most-wins"):
+        asked = {"rule": rule, "test": "signed-rank-bayes", "test_options": {"samples": 200}}
         plain = bk.compare_scores(table, **asked).decision.evidence.pvalue
         np.testing.assert_array_equal(
             plain, bk.compare_scores(table, **asked, random_state=0).decision.evidence.pvalue
@@ -85,15 +85,17 @@ def test_without_a_seed_the_seed_is_zero():
         bk.papers.decide.most_wins,
     ):
         plain, seeded = (
-            function(table, test="signed-rank-bayes", samples=200, **seed).evidence.pvalue
+            function(
+                table, test="signed-rank-bayes", test_options={"samples": 200}, **seed
+            ).evidence.pvalue
             for seed in ({}, {"random_state": 0})
         )
         np.testing.assert_array_equal(plain, seeded)
 
 
-def test_unknown_procedure_offers_the_nearest(cross_validated):
+def test_unknown_rule_offers_the_nearest(cross_validated):
     with pytest.raises(UnknownNameError, match="did you mean 'multitest'"):
-        bk.compare_scores(cross_validated(), procedure="multi-test")
+        bk.compare_scores(cross_validated(), rule="multi-test")
 
 
 @pytest.mark.parametrize("prefer", [None, "listed", ["c"]])

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, BestOfKError
-from bestofk.decide import PROCEDURES, order_many
+from bestofk.decide import RULES, order_many
 from bestofk.decide.evidence import FAMILIES
 from bestofk.decide.multitest_order import multitest
 from bestofk.splits.design import Design
@@ -38,7 +38,7 @@ DESIGNS = {
         Design(kind="cv", runs=2, folds=3, nested_runs=6), 1,
     ),
 }  # fmt: skip
-ONE_TABLE = [name for name, entry in PROCEDURES.items() if entry.takes == "losses"]
+ONE_TABLE = [name for name, entry in RULES.items() if entry.takes == "losses"]
 
 
 def drawn(design, datasets, *, tables=5, learners=4, seed=0, decimals=None, zero_one=False):
@@ -102,8 +102,8 @@ def assert_same(many, decisions):
             np.testing.assert_allclose(found, expected, rtol=0 if len(first) > 1 else 1e-9)
         tested = {frozenset(pair) for pair in np.argwhere(~np.isnan(many.pvalue[at])).tolist()}
         assert tested == set(map(frozenset, zip(first, second, strict=True)))
-        assert (one.procedure, one.correction, one.alpha) == (
-            many.procedure,
+        assert (one.rule, one.correction, one.alpha) == (
+            many.rule,
             many.correction,
             many.alpha,
         )
@@ -127,12 +127,12 @@ def check_same(values, parts, design, **options):
     return many
 
 
-@pytest.mark.parametrize("procedure", ONE_TABLE)
+@pytest.mark.parametrize("rule", ONE_TABLE)
 @pytest.mark.parametrize("design", DESIGNS)
-def test_every_procedure_on_every_design(procedure, design):
+def test_every_rule_on_every_design(rule, design):
     made = DESIGNS[design]
-    margin = {"margin": 0.05} if "margin" in PROCEDURES[procedure].options else {}
-    found = check_same(*drawn(*made), made[0], procedure=procedure, prefer=["c", "b"], **margin)
+    margin = {"margin": 0.05} if "margin" in RULES[rule].options else {}
+    found = check_same(*drawn(*made), made[0], rule=rule, prefer=["c", "b"], **margin)
     assert found is not None
 
 
@@ -143,12 +143,10 @@ def test_every_test(test):
     design, datasets = DESIGNS["datasets" if entry.axes == 3 else entry.covers[0]]
     slow = {"tables": 2, "learners": 2} if entry.axes == 3 else {}
     made = drawn(design, datasets, zero_one=entry.zero_one, seed=3, **slow)
-    few = {"signed-rank-bayes": {"samples": 500}, "hierarchical-bayes": {"samples": 64}}.get(
-        test, {}
-    )
+    few = {"signed-rank-bayes": {"samples": 500}, "hierarchical-bayes": {"samples": 64}}.get(test)
     family = {"family": "preference"} if "greater" in entry.sides else {}
     for more in ({}, family, {"margin": 0.1}):
-        found = check_same(*made, design, test=test, prefer="listed", **few, **more)
+        found = check_same(*made, design, test=test, prefer="listed", test_options=few, **more)
         if found is not None:
             assert found.tests == (test,)
 
@@ -158,7 +156,7 @@ def test_every_test(test):
 def test_the_law(data):
     """Any option with any other; losses with and without a step."""
     pick = data.draw
-    procedure = pick(st.sampled_from(ONE_TABLE))
+    rule = pick(st.sampled_from(ONE_TABLE))
     design, datasets = DESIGNS[pick(st.sampled_from(sorted(DESIGNS)))]
     learners = pick(st.integers(2, 4))
     names = list(NAMES[:learners])
@@ -178,11 +176,11 @@ def test_the_law(data):
         "margin": (None, 0.02, 0.2),
     }
     for name, values in offered.items():
-        if name in PROCEDURES[procedure].options:
+        if name in RULES[rule].options:
             options[name] = pick(st.sampled_from(values))
     if options.get("family") == "control":
         options["control"] = pick(st.sampled_from(names))
-    check_same(*made, design, procedure=procedure, **options)
+    check_same(*made, design, rule=rule, **options)
 
 
 def test_tables_of_very_different_sizes_do_not_mix():
@@ -190,8 +188,8 @@ def test_tables_of_very_different_sizes_do_not_mix():
     rng = np.random.default_rng(7)
     losses = rng.random((4, 3, 10)) * np.array([1.0, 1e-170, 1e160, 0.0])[:, None, None]
     losses[0, 1] *= 1e-140
-    for procedure in ("best", "multitest", "test-first"):
-        asked = {"procedure": procedure, "prefer": "listed", "test": "kfold-t"}
+    for rule in ("best", "multitest", "test-first"):
+        asked = {"rule": rule, "prefer": "listed", "test": "kfold-t"}
         assert_same(
             order_many(losses, **asked), [bk.compare_scores(one, **asked) for one in losses]
         )
@@ -199,7 +197,7 @@ def test_tables_of_very_different_sizes_do_not_mix():
 
 def test_a_generator_is_drawn_from_table_by_table():
     losses = np.random.default_rng(2).exponential(1.0, (3, 3, 25, 1, 1, 1))
-    asked = {"test": "signed-rank-bayes", "prefer": "listed", "samples": 500}
+    asked = {"test": "signed-rank-bayes", "prefer": "listed", "test_options": {"samples": 500}}
     one_by_one, at_once = np.random.default_rng(9), np.random.default_rng(9)
     decisions = [bk.compare_scores(one, random_state=one_by_one, **asked) for one in losses]
     assert_same(order_many(losses, random_state=at_once, **asked), decisions)
@@ -217,14 +215,14 @@ def test_a_function_as_test_is_called_once():
     assert [np.prod(shape[:-2]) for shape in calls] == [50 * 6]
 
 
-def test_a_procedure_without_a_rule_for_many_is_asked_table_by_table(monkeypatch):
+def test_a_rule_without_a_rule_for_many_is_asked_table_by_table(monkeypatch):
     from dataclasses import replace
 
     losses = np.random.default_rng(4).random((5, 3, 8)) + np.array([0.5, 0.0, 0.3])[:, None]
-    expected = order_many(losses, prefer="listed", procedure="most-wins")
-    entries = {**PROCEDURES._entries, "most-wins": replace(PROCEDURES["most-wins"], many="")}
-    monkeypatch.setattr(PROCEDURES, "_entries", entries)
-    found = order_many(losses, prefer="listed", procedure="most-wins")
+    expected = order_many(losses, prefer="listed", rule="most-wins")
+    entries = {**RULES._entries, "most-wins": replace(RULES["most-wins"], many="")}
+    monkeypatch.setattr(RULES, "_entries", entries)
+    found = order_many(losses, prefer="listed", rule="most-wins")
     assert (found.ranking == expected.ranking).all()
     assert (found.claims == expected.claims).all()
 
@@ -237,7 +235,7 @@ def test_a_procedure_without_a_rule_for_many_is_asked_table_by_table(monkeypatch
         (np.zeros((2, 3, 4, 5, 6)), {}, "got shape \\(2, 3, 4, 5, 6\\)"),
         (np.full((2, 3, 4), np.nan), {}, "losses must be finite; got nan"),
         (np.zeros((2, 3, 4)), {"learners": "ab"}, "learners must name 3 learners; got 2"),
-        (np.zeros((2, 3, 4)), {"procedure": "test-first", "margin": 1.0}, "margin does not apply"),
+        (np.zeros((2, 3, 4)), {"rule": "test-first", "margin": 1.0}, "margin does not apply"),
     ],
 )
 def test_refusals(losses, options, words):
@@ -250,7 +248,7 @@ def test_by_hand():
     noise = np.random.default_rng(0).normal(0, 1e-3, (4, 5, 2))
     clear = np.array([0.4, 0.3, 0.2, 0.3])[:, None, None] + noise
     stack = np.stack([clear, np.full((4, 5, 2), 0.25)])
-    found = order_many(stack, prefer="listed", test="5x2cv-f", procedure="multitest")
+    found = order_many(stack, prefer="listed", test="5x2cv-f", rule="multitest")
     assert found.ranking.tolist() == [[2, 1, 3, 0], [0, 1, 2, 3]]
     assert multitest(clear, test="5x2cv-f").ranking == (2, 1, 3, 0)
     edges = [[0, 1], [0, 2], [0, 3], [1, 2]]

@@ -115,7 +115,7 @@ def undecidable():
 
 
 def most_wins():
-    return bk.compare_scores(table(6, 10, 10), procedure="most-wins").outcome
+    return bk.compare_scores(table(6, 10, 10), rule="most-wins").outcome
 
 
 def battles():

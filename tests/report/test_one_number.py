@@ -127,7 +127,7 @@ def random_order(rng):
         options["prefer"] = {name: float(rng.integers(1, 4)) for name in names}
     corrections = list(CORRECTIONS)
     if rng.random() < 0.3:
-        options["procedure"] = "multitest"
+        options["rule"] = "multitest"
         family = rng.choice(["all", "preference" if prefer != "none" else "all", "control"])
         options["family"] = str(family)
         if family == "control":
@@ -319,5 +319,5 @@ def test_every_output_says_the_same(batch, tmp_path):
         except AssertionError as failed:
             raise AssertionError(f"seed {seed}: {failed}\n{order.explain()}") from failed
         bounded = any(row.at_most is not None for row in order.standings)
-        kinds.add((order.procedure, order.evidence.family.name, bounded, bool(order.claims)))
+        kinds.add((order.rule, order.evidence.family.name, bounded, bool(order.claims)))
     assert len(kinds) > 6

@@ -101,12 +101,12 @@ def test_cells_of_every_kind():
     assert len(OutputTable(name="none", title="", columns=())) == 0
 
 
-@pytest.mark.parametrize("procedure", ["most-wins", "test-first", "anova-choice"])
-def test_every_procedure_has_a_table(procedure):
+@pytest.mark.parametrize("rule", ["most-wins", "test-first", "anova-choice"])
+def test_every_rule_has_a_table(rule):
     values = np.random.default_rng(1).random((4, 10))
-    table = bk.compare_scores(values, procedure=procedure).table
+    table = bk.compare_scores(values, rule=rule).table
     assert len(table) == 4
-    assert ("wins" in table.columns) == (procedure == "most-wins")
+    assert ("wins" in table.columns) == (rule == "most-wins")
 
 
 def test_results_of_single_tests_are_tables_too():

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, RunError, StoreError
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 from bestofk.report import methods as citations
 from bestofk.report.assumptions import assumptions_of
 from bestofk.report.methods import methods_of
@@ -42,7 +42,7 @@ def two(values=None, **options):
     ).outcome
 
 
-def test_every_test_procedure_and_correction_is_cited():
+def test_every_test_rule_and_correction_is_cited():
     entries = [
         entry
         for registry in (
@@ -50,7 +50,7 @@ def test_every_test_procedure_and_correction_is_cited():
             MULTIPLE_TESTS,
             CLUSTERED_TESTS,
             LABELLED_TESTS,
-            PROCEDURES,
+            RULES,
             CORRECTIONS,
         )
         for entry in registry.values()
@@ -70,7 +70,7 @@ def test_bibtex_is_well_formed():
 
 
 def test_methods_paragraph_cites_what_was_done():
-    order = two(test="use-all-data", correction="hochberg", procedure="multitest", prefer="listed")
+    order = two(test="use-all-data", correction="hochberg", rule="multitest", prefer="listed")
     methods = methods_of(subject_of(order))
     assert "Bouckaert, 2003" in methods.text
     assert "Hochberg, 1988" in methods.text
@@ -96,15 +96,15 @@ def test_the_paragraph_describes_the_rule():
     [
         ({}, "share training rows", "by design"),
         ({"test": "use-all-data"}, "independent", "doubtful"),
-        ({"test": "use-all-data", "df": 10}, "share training rows", "by design"),
-        ({"procedure": "multitest", "correction": "none"}, "error of all statements", "doubtful"),
+        ({"test": "use-all-data", "test_options": {"df": 10}}, "share training rows", "by design"),
+        ({"rule": "multitest", "correction": "none"}, "error of all statements", "doubtful"),
         ({}, "error of all statements together", "by design"),
         (
-            {"procedure": "multitest", "correction": "hochberg"},
+            {"rule": "multitest", "correction": "hochberg"},
             "positively dependent",
             "cannot be checked",
         ),
-        ({"procedure": "anova-choice"}, "with equal variances", "doubtful"),
+        ({"rule": "anova-choice"}, "with equal variances", "doubtful"),
     ],
 )
 def test_assumptions_have_a_state(options, claim, state):
@@ -169,9 +169,9 @@ OPTIONS = (
     {"prefer": "listed", "family": "preference"},
     {"family": "control", "control": "b"},
     {"correction": "none"},
-    {"procedure": "most-wins"},
-    {"procedure": "test-first", "prefer": "listed"},
-    {"procedure": "anova-choice"},
+    {"rule": "most-wins"},
+    {"rule": "test-first", "prefer": "listed"},
+    {"rule": "anova-choice"},
 )
 
 
@@ -201,10 +201,10 @@ def test_nothing_is_said_if_nothing_was_left_out():
     assert "Left out" not in text_of(render_report(two()))
 
 
-@pytest.mark.parametrize("procedure", ["test-first", "most-wins", "anova-choice"])
-def test_other_procedures_and_bare_arrays_have_reports(procedure):
+@pytest.mark.parametrize("rule", ["test-first", "most-wins", "anova-choice"])
+def test_other_rules_and_bare_arrays_have_reports(rule):
     values = np.random.default_rng(1).random((3, 5, 2))
-    page = render_report(bk.compare_scores(values, procedure=procedure, alpha=0.2).outcome)
+    page = render_report(bk.compare_scores(values, rule=rule, alpha=0.2).outcome)
     assert '<section id="verdict"' in page
     assert "<bdi>2</bdi>" in render_report(bk.compare_scores(values, prefer="listed").outcome)
 

@@ -51,7 +51,7 @@ def test_a_decision_without_bounds_has_rows_without_bars_and_says_why():
     values = table(5, 12, dims=("learner", "dataset"))
     for options, why in (
         ({"test": "sign"}, "it does not compare means"),
-        ({"procedure": "multitest"}, "The verdicts compare with"),
+        ({"rule": "multitest"}, "The verdicts compare with"),
     ):
         forest = forest_of(bk.compare_scores(values, **options).outcome)
         members = [member for group in forest.groups for member in group.members]
@@ -63,7 +63,7 @@ def test_a_decision_without_bounds_has_rows_without_bars_and_says_why():
 def test_without_a_recommendation_by_pairs_there_is_no_forest():
     assert forest_of(None) is None
     values = np.random.default_rng(1).random((3, 5, 2))
-    assert forest_of(bk.compare_scores(values, procedure="anova-choice").outcome) is None
+    assert forest_of(bk.compare_scores(values, rule="anova-choice").outcome) is None
     cycle = bk.Scores(
         np.tile([[1.0, 2.0, 3.0], [2.0, 3.0, 1.0], [3.0, 1.0, 2.0]], 20),
         dims=("learner", "dataset"),

@@ -94,18 +94,18 @@ CASES = {
         settings=bk.Settings(family="control", control="nmc", correction="hochberg")
     ),
     "shaffer": on_iris(alpha=0.1, settings=bk.Settings(correction="shaffer")),
-    "MultiTest": on_iris(prefer="listed", settings=bk.Settings(procedure="multitest")),
+    "MultiTest": on_iris(prefer="listed", settings=bk.Settings(rule="multitest")),
     "a margin": on_iris(prefer="listed", margin=0.05),
     "a rope": on_iris(settings=bk.Settings(rope=0.02)),
-    "a test with df": on_iris(test="use-all-data", cv="3x4", settings=bk.Settings(df=7)),
-    "test first": on_iris(prefer="listed", settings=bk.Settings(procedure="test-first")),
-    "anova choice": on_iris(prefer="fit_time", settings=bk.Settings(procedure="anova-choice")),
+    "a test with df": on_iris(
+        test="use-all-data", cv="3x4", settings=bk.Settings(test_options={"df": 7})
+    ),
+    "test first": on_iris(prefer="listed", settings=bk.Settings(rule="test-first")),
+    "anova choice": on_iris(prefer="fit_time", settings=bk.Settings(rule="anova-choice")),
     "newman-keuls choice": on_iris(
-        prefer="listed", settings=bk.Settings(procedure="newman-keuls-choice")
+        prefer="listed", settings=bk.Settings(rule="newman-keuls-choice")
     ),
-    "most wins": on_iris(
-        settings=bk.Settings(procedure="most-wins", family="control", control="max")
-    ),
+    "most wins": on_iris(settings=bk.Settings(rule="most-wins", family="control", control="max")),
     "five by two": on_iris(cv="5x2", test="5x2cv-t"),
     "a seed": on_iris(random_state=11, cv="resample:6:0.2"),
     "bootstrap samples": on_iris(cv="bootstrap:6"),
@@ -171,7 +171,9 @@ def test_calibrations_are_kept(file, tmp_path):
         made.save(df)
     store = tmp_path / "study.db"
     study = bk.compare(
-        **on_iris(test="use-all-data", settings=bk.Settings(df=df)), store=store, **QUICK
+        **on_iris(test="use-all-data", settings=bk.Settings(test_options={"df": df})),
+        store=store,
+        **QUICK,
     )
     if file:
         df.unlink()
@@ -244,8 +246,8 @@ def test_options_are_changed_one_by_one_without_fits(tmp_path):
     fresh = bk.compare(**{**asked, "alpha": 0.001}, **QUICK)
     assert strict.explain() == fresh.explain()
     # what does not fit the change is left out
-    wins = bk.open_study(store, procedure="test-first")
-    assert wins.settings == Settings(prefer="listed", procedure="test-first")
+    wins = bk.open_study(store, rule="test-first")
+    assert wins.settings == Settings(prefer="listed", rule="test-first")
     assert bk.open_study(store, family="all").settings.control is None
     assert bk.open_study(store, prefer=None).decision.preference.kind == "none"
     assert bk.open_study(store, decision=Settings()).settings == Settings()
@@ -282,14 +284,14 @@ def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):
     with sqlite3.connect(store) as database:
         name = studies_table.name
         (text,) = database.execute(f"select specification from {name}").fetchone()
-        held = text.replace('"procedure":"best"', '"procedure":"tournament"')
+        held = text.replace('"rule":"best"', '"rule":"tournament"')
         database.execute(f"update {name} set specification = ?", (held,))
     database.close()
     with pytest.raises(UnknownNameError, match="tournament"):
         bk.open_study(store)
     assert bk.open_study(store, decision=Settings()).recommended
     assert main(["show", str(store)]) == 0
-    assert "There is no procedure 'tournament'" in capsys.readouterr().out
+    assert "There is no rule 'tournament'" in capsys.readouterr().out
 
 
 def test_which_study(tmp_path):
@@ -330,7 +332,7 @@ def test_the_verbs_tell_the_same_story(run):
     assert shown["recommended"] == held["recommended"]
     assert shown["decisions"][0]["options"]["prefer"] == "fit_time"
     lines = run("show", "s.db").out
-    assert "decision   procedure best, test auto, alpha 0.02, preference by fit_time" in lines
+    assert "decision   rule best, test auto, alpha 0.02, preference by fit_time" in lines
     assert " ".join(held["headline"].split()) in " ".join(lines.split())
     # one option is changed, the others stay
     other = json.loads(run("show", "s.db", "--set", "alpha=0.2", "--json").out)

@@ -27,7 +27,7 @@ def decided(result):
     "options",
     [
         {"cv": "5x2", "settings": PUBLISHED},
-        {"cv": "5x2", "settings": bk.Settings(procedure="test-first", prefer="listed")},
+        {"cv": "5x2", "settings": bk.Settings(rule="test-first", prefer="listed")},
         {"cv": "2x5+nested", "margin": 0.02},
         {"cv": "holdout:0.5"},
     ],
@@ -48,14 +48,14 @@ def test_the_summary_counts_the_decisions_and_the_store_repeats_it(tmp_path):
     assert counts == {name: best.count(name) for name in LEARNERS}
     assert result.order[0] == max(LEARNERS, key=best.count)
     found = result.to_dict()
-    assert found["procedures"]["multitest"] == dict(zip(DATA, best, strict=True))
-    assert set(found["procedures"]) == {
+    assert found["rules"]["multitest"] == dict(zip(DATA, best, strict=True))
+    assert set(found["rules"]) == {
         "multitest", "test-first", "anova-choice", "newman-keuls-choice",
     }  # fmt: skip
-    test_first = bk.Settings(**{**AS_PUBLISHED, "procedure": "test-first", "family": None},
+    test_first = bk.Settings(**{**AS_PUBLISHED, "rule": "test-first", "family": None},
                              prefer="complexity")  # fmt: skip
     first = run("wine", cv="5x2", settings=test_first)
-    assert found["procedures"]["test-first"]["wine"] == first.recommended
+    assert found["rules"]["test-first"]["wine"] == first.recommended
     means = result.scores.by_dataset()
     single = run("wine", cv="5x2", settings=PUBLISHED).scores.means()
     assert dict(zip(result.order, means[:, 1], strict=True)) == pytest.approx(single)

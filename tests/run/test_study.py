@@ -147,9 +147,9 @@ def test_random_state_reaches_the_decision():
 
 
 ASKED = {
-    "procedure": "most-wins",
+    "rule": "most-wins",
     "test": "use-all-data",
-    "df": 7.0,
+    "test_options": {"df": 7.0},
     "alpha": 0.2,
     "correction": "bonferroni",
     "margin": 0.3,
@@ -159,7 +159,7 @@ ASKED = {
 
 def test_every_option_reaches_the_decision():
     X, y = rows()
-    asked = {name: value for name, value in ASKED.items() if name != "procedure"}
+    asked = {name: value for name, value in ASKED.items() if name != "rule"}
     asked |= {"prefer": ["nn", "nmc", "max"]}
     study = bk.compare(["max", "nmc", "nn"], X, y, cv="3x4", settings=bk.Settings(**asked), **QUICK)
     direct = bk.compare_scores(study.scores, **asked)
@@ -169,9 +169,9 @@ def test_every_option_reaches_the_decision():
     assert (direct.test, options.margin, options.rope) == ("use-all-data", 0.3, 0.02)
     assert study.decision.test_choice.arguments["df"] == 7.0
     wins = bk.compare(
-        ["max", "nmc", "nn"], X, y, cv="3x4", **QUICK, settings=bk.Settings(procedure="most-wins")
+        ["max", "nmc", "nn"], X, y, cv="3x4", **QUICK, settings=bk.Settings(rule="most-wins")
     )
-    assert wins.decision.procedure == "most-wins"
+    assert wins.decision.rule == "most-wins"
 
 
 def test_only_a_stated_preference_counts():

@@ -240,16 +240,16 @@ def margins():
     )
 
 
-def procedures():
+def rules():
     prefer = list(NAMES[:3])
-    asked = {"procedure": "test-first", "prefer": prefer}
+    asked = {"rule": "test-first", "prefer": prefer}
     yield "TestFirst chooses", bk.compare_scores(folds((0.3, 0.31, 0.2)), **asked)
     yield "TestFirst chooses over one", bk.compare_scores(folds(FIRST_LOSES), **asked)
     yield "TestFirst finds none", bk.compare_scores(folds(NOTHING), **asked)
     yield "TestFirst, nothing is preferred", bk.compare_scores(folds((0.2, 0.21, 0.3)), **asked)
     yield (
         "TestFirst without a preference",
-        bk.compare_scores(folds(FIRST_LOSES), procedure="test-first"),
+        bk.compare_scores(folds(FIRST_LOSES), rule="test-first"),
     )
     yield (
         "TestFirst on too few data sets",
@@ -259,21 +259,21 @@ def procedures():
         "TestFirst with another correction",
         bk.compare_scores(folds((0.3, 0.31, 0.2)), correction="holm", **asked),
     )
-    asked = {"procedure": "anova-choice", "prefer": prefer}
+    asked = {"rule": "anova-choice", "prefer": prefer}
     yield "ANOVA sees a difference", bk.compare_scores(folds(FIRST_LOSES), **asked)
     yield "ANOVA sees none", bk.compare_scores(folds(NOTHING, spread=0.1), **asked)
     yield (
         "ANOVA sees none, no preference",
-        bk.compare_scores(folds(NOTHING, spread=0.1), procedure="anova-choice"),
+        bk.compare_scores(folds(NOTHING, spread=0.1), rule="anova-choice"),
     )
-    asked = {"procedure": "newman-keuls-choice", "prefer": prefer}
+    asked = {"rule": "newman-keuls-choice", "prefer": prefer}
     yield (
         "Newman-Keuls: one differs from all others",
         bk.compare_scores(folds((0.3, 0.2, 0.25)), **asked),
     )
     yield (
         "Newman-Keuls: no preference",
-        bk.compare_scores(folds(FIRST_LOSES), procedure="newman-keuls-choice"),
+        bk.compare_scores(folds(FIRST_LOSES), rule="newman-keuls-choice"),
     )
     wide = {"spread": 0.01, "seed": 2}
     yield (
@@ -291,13 +291,13 @@ def procedures():
     yield (
         "Newman-Keuls: groups that overlap, four learners",
         bk.compare_scores(folds((0.2050, 0.2025, 0.2026, 0.2), **wide),
-                 procedure="newman-keuls-choice", prefer=list(NAMES[:4])),
+                 rule="newman-keuls-choice", prefer=list(NAMES[:4])),
     )  # fmt: skip
     yield (
         "Newman-Keuls: two learners",
-        bk.compare_scores(folds((0.3, 0.2)), procedure="newman-keuls-choice", prefer=prefer[:2]),
+        bk.compare_scores(folds((0.3, 0.2)), rule="newman-keuls-choice", prefer=prefer[:2]),
     )
-    asked = {"procedure": "most-wins"}
+    asked = {"rule": "most-wins"}
     yield "most wins: one winner", bk.compare_scores(folds((0.3, 0.2, 0.25)), **asked)
     yield "most wins: one winner of two", bk.compare_scores(folds((0.3, 0.2)), **asked)
     noisy = folds((0.2, 0.3, 0.195), spread=(0.01, 0.01, 0.3))
@@ -381,7 +381,7 @@ def designs():
     yield (
         "calibrated degrees of freedom",
         bk.compare_scores(folds((0.3, 0.2), names=("naive-bayes", "c4.5")), test="use-all-data",
-                 df="calibrated"),
+                 test_options={"df": "calibrated"}),
     )  # fmt: skip
 
 
@@ -409,7 +409,7 @@ PARTS = {
     "A preference": stated_preference,
     "Families and corrections": families,
     "Margins and posterior probabilities": margins,
-    "Other procedures": procedures,
+    "Other rules": rules,
     "Metrics of both directions": metrics,
     "Designs and tests": designs,
     "What was left out of a table": notes,

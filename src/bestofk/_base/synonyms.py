@@ -25,6 +25,9 @@ SYNONYMS = {
     "columns": ("categorical", "categorical-features", "drop", "ignore", "ignore-features"),
     "prefer": ("prior", "preference"),
     "control": ("baseline", "reference"),
+    "rule": ("procedure", "method"),
+    "rules": ("procedures",),
+    "test-options": ("test-arguments", "test-args"),
     "baseline": ("control", "reference"),
     "alpha": ("significance", "level", "p", "confidence"),
     "margin": ("delta", "tolerance", "threshold"),
@@ -38,7 +41,7 @@ SYNONYMS = {
     "pairs": ("ranks", "p-values", "pvalues"),
     "help": ("help-all",),
     "set": ("option", "options", "setting", "settings"),
-    # learners, plans, tests and procedures
+    # learners, plans, tests and rules
     "c4.5": ("j48", "cart", "decision-tree"),
     "nn": ("ibk", "ib1", "knn", "1-nn", "nearest-neighbour", "nearest-neighbor"),
     "max": ("zeror", "majority"),

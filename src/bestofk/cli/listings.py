@@ -117,13 +117,13 @@ def _formats() -> dict[str, Iterable[Any]]:
     }
 
 
-def _procedures() -> dict[str, Iterable[Any]]:
-    from bestofk.decide.registry import PROCEDURES
+def _rules() -> dict[str, Iterable[Any]]:
+    from bestofk.decide.registry import RULES
 
-    return _two_levels(PROCEDURES)
+    return _two_levels(RULES)
 
 
-def _procedure_facts(entry: Any) -> list[str]:
+def _rule_facts(entry: Any) -> list[str]:
     if entry.takes != "losses":
         return [f"decides from {entry.takes}, in Python"]
     return ["decides from losses by a pairwise test" if entry.takes_test else "decides from losses"]
@@ -268,10 +268,10 @@ LISTINGS = Registry(
         notes=("By default the design decides; the output says which test and why.",),
     ),
     Listing(
-        name="procedures",
-        summary="the rules that decide, for --set procedure=NAME",
-        groups=_procedures,
-        facts=_procedure_facts,
+        name="rules",
+        summary="the rules that decide, for --set rule=NAME",
+        groups=_rules,
+        facts=_rule_facts,
         row=entry_row,
     ),
     Listing(
@@ -340,7 +340,7 @@ def _complete_name(context: click.Context, _: click.Parameter, start: str) -> li
 def listing(kind: str | None, name: str | None, as_json: bool) -> None:
     """List names that options accept, or explain one of them.
 
-    WHAT is learners, metrics, plans, tests, procedures, settings, formats, datasets or
+    WHAT is learners, metrics, plans, tests, rules, settings, formats, datasets or
     problems. With NAME, explain one entry: what it does, when it is right and when it is not.
 
     \b
@@ -378,7 +378,7 @@ def _say_listings(as_json: bool) -> None:
         echo_json({"lists": {name: listing.summary for name, listing in LISTINGS.items()}})
         return
     for name, listing in LISTINGS.items():
-        say_entry(f"bestofk list {name}", listing.summary, len("bestofk list procedures"))
+        say_entry(f"bestofk list {name}", listing.summary, len("bestofk list rules"))
 
 
 def _explain(listing: Listing, name: str, as_json: bool) -> None:

@@ -113,7 +113,7 @@ def scores(
                 losses = read_scores(source, missing="allow", **reading)
                 if verbose:
                     say(" ".join(losses.account), err=True)
-                arguments = {"missing": missing, **_arguments(settings)}
+                arguments = {"missing": missing, **settings}
                 if by is None:
                     decision = compare_scores(losses, **arguments)
                 else:
@@ -121,12 +121,6 @@ def scores(
 
                     decision = order_by(table, by, **reading, **arguments)
     outputs.show(decision)
-
-
-def _arguments(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings as arguments of `compare_scores`, which takes those of tests alike."""
-    plain = {name: value for name, value in settings.items() if name != "test_arguments"}
-    return {**plain, **settings.get("test_arguments", {})}
 
 
 def _predictions(
@@ -166,7 +160,7 @@ def _intervals(
     reading: dict[str, Any],
 ) -> Any:  # fmt: skip
     """Return the order of learners whose losses are intervals."""
-    from bestofk.decide.registry import PROCEDURES
+    from bestofk.decide.registry import RULES
     from bestofk.losses import read_scores
 
     direction = reading.pop("higher_is_better", None)
@@ -176,8 +170,8 @@ def _intervals(
         reading = {}
     chosen = {name: settings.pop(name) for name in (*OF_PAIRS, "test") if name in settings}
     refuse("intervals of losses", {**settings, **reading})
-    procedure = next(entry for entry in PROCEDURES.values() if entry.takes == "intervals")
-    return procedure.load()(
+    rule = next(entry for entry in RULES.values() if entry.takes == "intervals")
+    return rule.load()(
         source, interval=interval, missing=missing, higher_is_better=direction, **chosen
     )
 

@@ -26,8 +26,7 @@ EXECUTION = "bestofk:Execution"
 READ_SCORES = "bestofk:read_scores"
 
 _NOT_TYPED = {
-    "settings", "execution", "simulation", "progress", "command", "test_arguments", "test_options",
-    "keep_predictions",
+    "settings", "execution", "simulation", "progress", "command", "keep_predictions",
 }  # fmt: skip
 """Fields and keywords whose values cannot be typed, or that commands fill in."""
 _TIMES = ("budget", "timeout")
@@ -88,8 +87,6 @@ def taken(options: dict[str, Any], *places: str) -> dict[str, Any]:
     """Remove the fields or keywords of `places` from `options`, and return those that are set."""
     names = [name for place in places for name in settable(place) if name in options]
     values = {name: options.pop(name) for name in dict.fromkeys(names)}
-    if SETTINGS in places and "test_arguments" in options:
-        values["test_arguments"] = options.pop("test_arguments")
     return {name: value for name, value in values.items() if value not in (None, (), {})}
 
 
@@ -208,11 +205,13 @@ class SettingsCommand(click.Command):
             if not equals or not name:
                 raise click.UsageError(f"--set must be NAME=VALUE; got {text!r}.")
             kinds = self.kinds()
+            if name == "test_options" and name in kinds:
+                name, _, value = value.partition("=")
             if name in kinds:
                 values[name] = _value(name, value, kinds[name], values.get(name))
                 continue
-            if SETTINGS in self.places and name in _test_options():
-                of_test = values.setdefault("test_arguments", {})
+            if "test_options" in kinds and name in _test_options():
+                of_test = values.setdefault("test_options", {})
                 of_test[name] = _value(name, value, _test_options()[name])
                 continue
             options = {str(key_of(one)).replace("-", "_") for one in self.params}
@@ -360,6 +359,8 @@ def typed(advice: Advice, command: click.Command | None) -> str:
     keyword, value = advice.keyword, advice.value
     options = {key_of(one): one for one in getattr(command, "params", ())}
     settings = command.kinds() if isinstance(command, SettingsCommand) else {}
+    if keyword == "test_options" and isinstance(value, dict) and keyword in settings:
+        return " ".join(typed(Advice(name, one), command) for name, one in value.items())
     if keyword == "models" and "learners" in settings:
         keyword = "learners"
     names = (keyword, keyword.removesuffix("s"), _OPTION_NAMES.get(keyword, keyword))
@@ -370,7 +371,7 @@ def typed(advice: Advice, command: click.Command | None) -> str:
         if option.is_flag:
             return (option.opts if value else option.secondary_opts or [str(advice)])[0]
         form = f"{option.opts[0]} "
-    elif keyword in settings:
+    elif keyword in settings or ("test_options" in settings and keyword in _test_options()):
         form = f"--set {keyword}="
     else:
         return str(advice)

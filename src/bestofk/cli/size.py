@@ -71,7 +71,7 @@ def size(table: str | None, as_json: bool, **options: Any) -> None:
     with warnings_as_lines():
         losses = None
         if table is None:
-            of_table = {name: planned.get(name) for name in ("df", "control")}
+            of_table = {name: planned.get(name) for name in ("test_options", "control")}
             refuse("a planned study: name a table", {**of_table, **reading})
         else:
             losses = read_scores(table, missing="allow", **reading)

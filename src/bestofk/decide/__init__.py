@@ -1,4 +1,4 @@
-"""Procedures: from evidence and a preference to an order or a choice."""
+"""Rules: from evidence and a preference to an order or a choice."""
 
 import lazy_loader
 

@@ -16,6 +16,6 @@ from .order_tables import (
 )
 from .preference import Preference as Preference
 from .printed_table import order_printed as order_printed
-from .registry import PROCEDURES as PROCEDURES, Procedure as Procedure
+from .registry import RULES as RULES, Rule as Rule
 from .settings import Settings as Settings, StoredTest as StoredTest
 from .slices import Slice as Slice, Slices as Slices, order_by as order_by

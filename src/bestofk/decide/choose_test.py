@@ -183,7 +183,7 @@ def choose_test(
 
         if str(test).lower() in MULTIPLE_TESTS:
             raise ArgumentError(
-                f"test {test!r} compares all learners at once, and this procedure needs a pairwise "
+                f"test {test!r} compares all learners at once, and this rule needs a pairwise "
                 f"test: {_offer(problem)}."
             )
         entry, chosen = PAIRWISE_TESTS[test], ""
@@ -193,7 +193,7 @@ def choose_test(
     _refuse_few_units(problem, entry)
     if one_sided and "greater" not in entry.sides:
         raise DesignError(
-            f"test {entry.name!r} is two-sided only, and this procedure asks which of two is "
+            f"test {entry.name!r} is two-sided only, and this rule asks which of two is "
             f"better: {_offer(problem, one_sided=True)}."
         )
     function = entry.load()
@@ -382,7 +382,7 @@ def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
     if not entry.published_df:
         calibrated = [name for name, one in PAIRWISE_TESTS.items() if one.published_df]
         raise ArgumentError(
-            use(df="calibrated"),
+            use(test_options={"df": "calibrated"}),
             f" applies to {', '.join(calibrated)}; test {entry.name!r} takes a number.",
         )
     design = problem.design

@@ -1,7 +1,7 @@
 """Decide about a table of losses.
 
 `as_problem` puts the losses in order of preference. `tested` chooses the test and compares all
-pairs. The rule of the procedure, by default `bestofk.decide.best.rule_of_best`, recommends a
+pairs. The rule, by default `bestofk.decide.best.rule_of_best`, recommends a
 learner. `decision_from` puts all of this into the `Decision`, which states the result.
 """
 
@@ -14,7 +14,7 @@ from inspect import signature
 from typing import Any
 
 from bestofk._base.checks import RandomState, unknown_arguments
-from bestofk._base.errors import BestOfKError
+from bestofk._base.errors import ArgumentError, BestOfKError, use
 from bestofk._base.registry import resolve
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import MissingLosses
@@ -28,7 +28,7 @@ from bestofk.decide.problem import (
     reading_arguments,
     refuse_wide_margin,
 )
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 from bestofk.decide.result import Result, decision_of
 from bestofk.decide.settings import Settings
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -38,9 +38,9 @@ def compare_scores(
     losses: Any,
     *,
     prefer: PreferenceLike = None,
-    procedure: str = "best",
+    rule: str = "best",
     test: str | Callable[..., Any] = "auto",
-    df: float | str | None = None,
+    test_options: Mapping[str, Any] | None = None,
     alpha: float = 0.05,
     correction: str | None = None,
     family: str | None = None,
@@ -63,19 +63,19 @@ def compare_scores(
     prefer : sequence of names, mapping of name to price, or "listed", optional
         What you prefer before the data speak, most preferred (or cheapest) first. None: no
         preference, and the learner with the smallest mean is recommended.
-    procedure : str
-        A name of ``bestofk list procedures``.
+    rule : str
+        A name of ``bestofk list rules``.
     test : str or callable
         A pairwise test that covers the design; ``"auto"`` chooses one and says why. Or a function
         of the losses of two learners that returns a p-value or a result of scipy.
-    df : float, "calibrated", Calibration or path, optional
-        Degrees of freedom, for tests that take them; what ``bestofk papers calibrate`` measured, or
-        the file that holds it.
+    test_options : mapping, optional
+        Arguments of the test by name. ``{"df": 10}``: degrees of freedom, for tests that take them;
+        also ``"calibrated"``, or what ``bestofk papers calibrate`` measured, or its file.
     alpha : float
         Chance that any part of the statement is wrong.
     correction : str, optional
         Of `Result.pairs`: ``"bonferroni"`` by default, which has intervals that agree with the
-        p-values. Other procedures have defaults of their own.
+        p-values. Other rules have defaults of their own.
     family : {"all", "preference", "control"}, optional
         Decide by MultiTest: from all pairs, two-sided; from all pairs, one-sided against the
         preference, as published; or from one learner against the others.
@@ -97,7 +97,7 @@ def compare_scores(
     random_state : int, Generator or None
         For tests that draw.
     **arguments
-        More for `read_scores`, such as ``learner="model"`` or ``metric="auc"``, and for the test.
+        More for `read_scores`, such as ``metric="auc"``.
 
     Returns
     -------
@@ -115,30 +115,30 @@ def compare_scores(
     """
     arguments |= {"higher_is_better": higher_is_better, "design": design}
     reading = reading_arguments(arguments)
-    _check_arguments(arguments, test)
+    if arguments:
+        raise _unknown(arguments)
     settings = Settings(
-        prefer=prefer, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
-        family=family, control=control, margin=margin, rope=rope, missing=missing,
-        random_state=random_state, test_arguments=arguments,
+        prefer=prefer, rule=rule, test=test, test_options=test_options or {}, alpha=alpha,
+        correction=correction, family=family, control=control, margin=margin, rope=rope,
+        missing=missing, random_state=random_state,
     )  # fmt: skip
     problem = as_problem(losses, prefer=prefer, missing=missing, reading=reading)
     return Result(decide_problem(problem, settings))
 
 
-def _check_arguments(arguments: Mapping[str, Any], test: Any) -> None:
-    """Refuse arguments that no test has; a caller's own test may have any."""
-    if not arguments or callable(test):
-        return
+def _unknown(arguments: Mapping[str, Any]) -> ArgumentError:
+    """Name the argument that an unknown keyword stands for."""
     from bestofk.losses.reading import READING
-    from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 
-    of_tests: set[str] = set()
-    for entry in (*PAIRWISE_TESTS.values(), *MULTIPLE_TESTS.values()):
-        of_tests |= set(signature(entry.load()).parameters)
-    unknown = [name for name in arguments if name not in of_tests]
-    if unknown:
-        known = {*signature(compare_scores).parameters, *READING} - {"arguments"}
-        raise unknown_arguments("compare_scores", unknown, known)
+    for name, value in arguments.items():
+        if any(entry.takes(name) for entry in PAIRWISE_TESTS.values()):
+            return ArgumentError(
+                f"compare_scores has no argument {name!r}: write ",
+                use(test_options={name: value}),
+                ".",
+            )
+    known = {*signature(compare_scores).parameters, *READING} - {"arguments"}
+    return unknown_arguments("compare_scores", list(arguments), known)
 
 
 def decide(
@@ -189,17 +189,17 @@ def decide_problem(problem: Problem, settings: Settings) -> Decision:
             filled = replace(problem.filled, subject=problem.subject)
             as_worst = decide_problem(filled, settings).evidence
             problem = replace(problem, missing=replace(problem.missing, as_worst=as_worst))
-    entry = PROCEDURES[settings.procedure]
-    if not entry.rule:
+    entry = RULES[settings.rule]
+    if not entry.ruling:
         decision: Decision = resolve(entry.decision or entry.function)(problem, settings)
         return decision
     evidence, choice = tested(problem, settings)
-    ruled = resolve(entry.rule)(evidence, problem.preference.stated, settings.margin)
+    ruled = resolve(entry.ruling)(evidence, problem.preference.stated, settings.margin)
     return decision_from(problem, settings, evidence, choice, ruled)
 
 
-def decide_by_procedure(procedure: str, losses: Any, **options: Any) -> Decision:
+def decide_by_rule(rule: str, losses: Any, **options: Any) -> Decision:
     """Decide as `compare_scores` does; without `prefer`, a bare array is in order of preference."""
     if options.get("prefer") is None and not is_named(losses):
         options["prefer"] = LISTED
-    return decision_of(compare_scores(losses, procedure=procedure, **options))
+    return decision_of(compare_scores(losses, rule=rule, **options))

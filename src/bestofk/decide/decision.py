@@ -1,4 +1,4 @@
-"""The decision of a procedure about K learners, with its evidence."""
+"""The decision of a rule about K learners, with its evidence."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ WITHIN_MARGIN = "within the margin"
 MAY_BE_BEST = "may be the best"
 RULED_OUT = "ruled out"
 NOT_SHOWN = "no difference shown"
-"""The verdict of other procedures on a learner that does not differ from the recommended one."""
+"""The verdict of other rules on a learner that does not differ from the recommended one."""
 
 
 NO_LEARNER = -1
@@ -37,7 +37,7 @@ NO_LEARNER = -1
 
 
 class Ruled(NamedTuple):
-    """The ruling of a procedure on one table, or on B tables (with a first axis).
+    """What a rule says of one table, or on B tables (with a first axis).
 
     - `recommended`: The position of the recommended learner, or `NO_LEARNER`.
     - `order`: (K,) positions, best first; `NO_LEARNER` where the rule leaves them open.
@@ -72,7 +72,7 @@ class Standing:
     """How much worse than the best it is; None without a bound."""
     verdict: str
     """``"recommended"``, ``"within the margin"``, ``"may be the best"`` or ``"ruled out"``: one of
-    the candidates is at least as good. Other procedures compare with the recommended learner:
+    the candidates is at least as good. Other rules compare with the recommended learner:
     ``"better"``, ``"worse"``, ``"no difference shown"`` or ``"not tested"``."""
     metric: Metric = field(default_factory=Metric)
 
@@ -84,12 +84,12 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Decision(Stated):
-    """The decision of a procedure.
+    """The decision of a rule.
 
     Attributes
     ----------
     recommended : name or None
-        The learner to use; None when the procedure cannot tell.
+        The learner to use; None when the rule cannot tell.
     smallest_mean : name
         The learner with the smallest mean loss (the best mean of the user's metric).
     candidates : tuple of names
@@ -97,7 +97,7 @@ class Decision(Stated):
     decidable : bool
         False where no data could have given an adjusted p-value of at most alpha.
     ranking : tuple of names
-        Best first. A procedure that only chooses gives the recommended one alone, or nothing.
+        Best first. A rule that only chooses gives the recommended one alone, or nothing.
     by_preference : tuple of names
         The learners by preference, or by their means where none was stated.
     preference : Preference
@@ -121,15 +121,15 @@ class Decision(Stated):
     ranks : mapping or None
         Simultaneous intervals of the ranks, from the pairs.
     counts : mapping or None
-        Wins by learner, for procedures that count them.
+        Wins by learner, for rules that count them.
     notes : tuple of str
         What a reader must know besides.
     problem, test_choice
         What was decided from: the losses in order of preference, and the pairwise test with all
-        it needs but the losses (None for procedures without one).
+        it needs but the losses (None for rules without one).
     """
 
-    procedure: str
+    rule: str
     recommended: Name | None
     ranking: tuple[Name, ...]
     by_preference: tuple[Name, ...]
@@ -141,7 +141,7 @@ class Decision(Stated):
     correction: str
     design: str
     reasons: tuple[str, ...] = ()
-    """Sentences of procedures that state their own reasons."""
+    """Sentences of rules that state their own reasons."""
     preference: Preference = NO_PREFERENCE
     caution: str = ""
     """A sentence about the measured error rate of the test."""
@@ -208,7 +208,7 @@ class Decision(Stated):
 
     @property
     def candidates(self) -> tuple[Name, ...]:
-        """The learners that may be the best, best mean first; empty for other procedures."""
+        """The learners that may be the best, best mean first; empty for other rules."""
         if self.best is None:
             return ()
         may_be = dict(zip(self.by_preference, self.best.candidates.tolist(), strict=True))
@@ -245,7 +245,7 @@ class Decision(Stated):
         }
 
     def _measured(self) -> dict[str, Mapping[Name, Any]]:
-        """Return the counts of a procedure that counts, and the runs of a race."""
+        """Return the counts of a rule that counts, and the runs of a race."""
         runs = {name: self.runs_of(name) for name in self.by_preference}
         return {"wins": self.counts or {}, "runs": runs}
 
@@ -283,7 +283,7 @@ class Decision(Stated):
     @property
     def steps(self) -> tuple[Step, ...]:
         """Every step of the ordering: the candidates, and the one taken."""
-        if decides_by(self.procedure) != "steps" or not self.preference.stated:
+        if decides_by(self.rule) != "steps" or not self.preference.stated:
             return ()
         from bestofk.decide.multitest_order import Step, steps_of
 
@@ -384,6 +384,6 @@ class Decision(Stated):
 
     def __repr__(self) -> str:
         return (
-            f"Decision(procedure={self.procedure!r}, recommended={self.recommended!r}, "
+            f"Decision(rule={self.rule!r}, recommended={self.recommended!r}, "
             f"ranking={self.ranking!r})"
         )

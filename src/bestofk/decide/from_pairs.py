@@ -128,7 +128,7 @@ def decide_from_pairs(
     )
     return PairsDecision(
         compared=noun,
-        procedure="best",
+        rule="best",
         by_preference=names,
         mean_losses=dict(zip(names, mean_losses.tolist(), strict=True)),
         evidence=evidence,

@@ -9,12 +9,12 @@ import numpy as np
 
 from bestofk._base.checks import Bools, Ints
 from bestofk.decide.best import sort_by_overrides
-from bestofk.decide.compare_scores import decide_by_procedure
+from bestofk.decide.compare_scores import decide_by_rule
 from bestofk.decide.decision import Decision, Ruled
 from bestofk.decide.evidence import Evidence
 
 AS_PUBLISHED: dict[str, Any] = {
-    "procedure": "multitest", "test": "5x2cv-t", "correction": "bonferroni",
+    "rule": "multitest", "test": "5x2cv-t", "correction": "bonferroni",
     "family": "preference",
 }  # fmt: skip
 """The settings of Yildiz and Alpaydin 2006; they also prefer simpler learners."""
@@ -69,7 +69,7 @@ def multitest(losses: Any, **options: Any) -> Decision:
     >>> [step.candidates for step in decision.steps]
     [(1, 2), (2,), (0,)]
     """
-    return decide_by_procedure("multitest", losses, **options)
+    return decide_by_rule("multitest", losses, **options)
 
 
 def rule_of_multitest(evidence: Evidence, stated: bool, _margin: float | None = None) -> Ruled:

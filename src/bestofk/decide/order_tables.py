@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,7 +32,7 @@ from bestofk.decide.problem import (
     refuse_wide_margin,
     values_of,
 )
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 from bestofk.decide.settings import Settings
 
 if TYPE_CHECKING:
@@ -45,18 +45,18 @@ _SQUARES_FIT = (1e-100, 1e100)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ManyDecisions(Presented):
-    """The decisions of a procedure on B tables of K learners, which are numbered from 0.
+    """The decisions of a rule on B tables of K learners, which are numbered from 0.
 
     Attributes
     ----------
     recommended : (B,) array of int
-        The learner to use; -1 if the procedure finds none.
+        The learner to use; -1 if the rule finds none.
     means : (B, K) array
         Mean loss of every learner.
     smallest_mean : (B,) array of int
         The learner with the smallest mean loss, the most preferred of equal ones.
     ranking : (B, K) array of int
-        Best first; -1 after the last that a procedure orders.
+        Best first; -1 after the last that a rule orders.
     by_preference : (B, K) array of int
         The learners by preference, or by their means where none was stated.
     claims : (B, K, K) array of bool
@@ -64,7 +64,7 @@ class ManyDecisions(Presented):
     edges : (B, K, K) array of bool
         ``edges[b, i, j]``: i is preferred, and j is shown to be better.
     candidates : (B, K) array of bool or None
-        The learners that may be the best, if the procedure says so.
+        The learners that may be the best, if the rule says so.
     at_least, at_most : (B, K) arrays or None
         Bounds of how much worse than the best each learner is; NaN without a bound.
     pvalue, adjusted_pvalue : (B, K, K) arrays
@@ -72,7 +72,7 @@ class ManyDecisions(Presented):
         only of H0: i, which is preferred, has at most the loss of j. NaN where nothing was tested.
     names : tuple
         The learners.
-    procedure, correction : str
+    rule, correction : str
         What decided.
     tests : tuple of str
         The tests that were used.
@@ -89,7 +89,7 @@ class ManyDecisions(Presented):
     pvalue: Floats
     adjusted_pvalue: Floats
     names: tuple[Name, ...]
-    procedure: str
+    rule: str
     correction: str
     tests: tuple[str, ...]
     alpha: float
@@ -131,7 +131,7 @@ class ManyDecisions(Presented):
         listed += [f"no learner on {undecided}"] * (undecided > 0)
         return (
             f"On {counted(len(self), 'table')} of {counted(len(self.names), 'learner')} "
-            f"{self.procedure} recommends {joined(listed)}."
+            f"{self.rule} recommends {joined(listed)}."
         )
 
     @property
@@ -149,9 +149,8 @@ def order_many(
     learners: Sequence[str] | None = None,
     subset_values: Any = None,
     prefer: PreferenceLike = None,
-    procedure: str = "best",
+    rule: str = "best",
     test: str | Callable[..., Any] = "auto",
-    df: Any = None,
     alpha: float = 0.05,
     correction: str | None = None,
     family: str | None = None,
@@ -159,7 +158,7 @@ def order_many(
     margin: float | None = None,
     rope: float | None = None,
     random_state: RandomState = 0,
-    **test_arguments: Any,
+    test_options: Mapping[str, Any] | None = None,
 ) -> ManyDecisions:
     """Decide on many tables of losses at once, each as `compare_scores` does.
 
@@ -176,8 +175,8 @@ def order_many(
     subset_values : array_like, optional
         Losses on parts of the rows (B, K, data sets, runs, folds, repetitions), of designs that
         have them.
-    prefer, procedure, test, df, alpha, correction, family, control, margin, rope, random_state, \
-**test_arguments
+    prefer, rule, test, alpha, correction, family, control, margin, rope, random_state, \
+test_options
         As for `compare_scores`. A function given as `test` takes losses with any leading axes.
 
     Returns
@@ -199,9 +198,9 @@ def order_many(
     ([0, 100], 1.0)
     """
     settings = Settings(
-        prefer=prefer, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
+        prefer=prefer, rule=rule, test=test, alpha=alpha, correction=correction,
         family=family, control=control, margin=margin, rope=rope, random_state=random_state,
-        test_arguments=test_arguments,
+        test_options=test_options or {},
     )  # fmt: skip
     stack = losses
     if not isinstance(stack, Problem):
@@ -209,9 +208,9 @@ def order_many(
             losses, design=design, learners=learners, subset_values=subset_values, prefer=prefer
         )
     refuse_wide_margin(stack.table(0), settings.margin)
-    entry = PROCEDURES[settings.procedure]
-    if entry.rule:
-        decided = ruled_groups(stack, settings, resolve(entry.rule))
+    entry = RULES[settings.rule]
+    if entry.ruling:
+        decided = ruled_groups(stack, settings, resolve(entry.ruling))
     elif entry.many:
         decided = resolve(entry.many)(stack, settings)
     else:
@@ -227,7 +226,7 @@ def stack_tables(
     subset_values: Any = None,
     prefer: PreferenceLike = None,
 ) -> Problem:
-    """Prepare many tables with their design and preference once for several procedures.
+    """Prepare many tables with their design and preference once for several rules.
 
     Parameters
     ----------
@@ -307,7 +306,7 @@ class DecidedTables(NamedTuple):
 def ruled_groups(
     stack: Problem, settings: Settings, rule: Callable[[Evidence, bool, float | None], Ruled]
 ) -> Iterator[DecidedTables]:
-    """Test the pairs of every table, and apply the rule of a procedure to them."""
+    """Test the pairs of every table, and apply the rule to them."""
     for tables, family, choice in groups_of(stack, settings):
         some = stack.tables(tables)
         evidence = compare_pairs(choice, family, some.sample(choice.axes), some.means())
@@ -316,7 +315,7 @@ def ruled_groups(
 
 
 def _one_by_one(stack: Problem, settings: Settings) -> Iterator[DecidedTables]:
-    """Decide table by table, for a procedure without a batched function."""
+    """Decide table by table, for a rule without a batched function."""
     for table in range(len(stack.values)):
         decision = decide_problem(stack.table(table), settings)
         position = {name: at for at, name in enumerate(decision.by_preference)}
@@ -373,7 +372,7 @@ def _collected(
         pvalue=pvalue,
         adjusted_pvalue=adjusted,
         names=stack.names,
-        procedure=settings.procedure,
+        rule=settings.rule,
         correction=settings.used_correction,
         tests=tuple(tests),
         alpha=settings.alpha,

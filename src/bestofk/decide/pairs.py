@@ -16,7 +16,7 @@ from bestofk.decide.decision import Decision, Ruled
 from bestofk.decide.evidence import BEST, Evidence, Family, Signs
 from bestofk.decide.preference import Name, preference_ranks
 from bestofk.decide.problem import Problem
-from bestofk.decide.registry import PROCEDURES, decides_by
+from bestofk.decide.registry import RULES, decides_by
 from bestofk.decide.settings import Settings, StoredTest
 from bestofk.splits.design import Design
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -65,7 +65,7 @@ def decision_from(
     )
     facts: dict[str, Any] = {"smallest_possible": smallest, **ruled.named(problem.names), **more}
     return Decision(
-        procedure=settings.procedure,
+        rule=settings.rule,
         by_preference=problem.names,
         mean_losses=dict(zip(problem.names, problem.means().tolist(), strict=True)),
         evidence=evidence,
@@ -110,12 +110,10 @@ def chosen_test(problem: Problem, settings: Settings) -> ChosenTest:
     choice = choose_test(
         problem,
         test,
-        one_sided=family.alternative != "two-sided"
-        or decides_by(settings.procedure) == "one challenge",
-        df=settings.df,
+        one_sided=family.alternative != "two-sided" or decides_by(settings.rule) == "one challenge",
         random_state=settings.random_state,
         **rope,
-        **settings.test_arguments,
+        **settings.test_options,
     )
     bayesian = None
     if settings.rope is not None:
@@ -127,7 +125,7 @@ def family_of(problem: Problem, settings: Settings) -> Family:
     """Return the family of the decision over the learners of a problem."""
     names, control = problem.names, settings.control
     K, alpha, name = len(names), settings.alpha, settings.family or "all"
-    if decides_by(settings.procedure) == "best":
+    if decides_by(settings.rule) == "best":
         return Family(name=BEST, learners=K, alpha=alpha, correction="bonferroni")
     family = Family(name=name, learners=K, alpha=alpha, correction=settings.used_correction)
     if name == "preference" and not problem.preference.stated:
@@ -284,7 +282,7 @@ def _directions(direction: Floats, alternative: str) -> Signs:
 
 
 def no_pairs(problem: Problem, *, alpha: float) -> Evidence:
-    """Return the evidence of a procedure that compares no pairs."""
+    """Return the evidence of a rule that compares no pairs."""
     none, empty = np.zeros(0), np.zeros(0, dtype=np.int64)
     return Evidence(
         names=problem.names,
@@ -307,7 +305,7 @@ def no_pairs(problem: Problem, *, alpha: float) -> Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreseen:
-    """The family and the test of a decision; None for procedures without pairwise tests."""
+    """The family and the test of a decision; None for rules without pairwise tests."""
 
     problem: Problem
     family: Family | None = None
@@ -324,7 +322,7 @@ def foresee(
 ) -> Foreseen:
     """Return the family and the test for losses of this design; refuse what has none."""
     problem = _problem(settings, names, design, datasets, zero_one=zero_one)
-    if PROCEDURES[settings.procedure].takes_test:
+    if RULES[settings.rule].takes_test:
         family, choice, _ = chosen_test(problem, settings)
         return Foreseen(problem=problem, family=family, choice=choice)
     if problem.sample(1).shape[1] < 2:

@@ -1,4 +1,4 @@
-"""The input of a procedure: losses in order of preference, with their design."""
+"""The input of a rule: losses in order of preference, with their design."""
 
 from __future__ import annotations
 

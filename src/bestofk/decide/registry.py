@@ -1,4 +1,4 @@
-"""The procedures: one entry each, read by the command line, the docs, the lab and the tests."""
+"""The rules: one entry each, read by the command line, the docs, the lab and the tests."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ whether one learner beats all that are preferred to it; or what its `reasons` sa
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Procedure(FunctionEntry):
-    """A registered procedure."""
+class Rule(FunctionEntry):
+    """A registered rule."""
 
     title: str = ""
     """Its name at the start of a sentence."""
@@ -35,7 +35,7 @@ class Procedure(FunctionEntry):
     """It decides from losses, from scores of every instance, or from intervals of losses."""
     on_data: str = ""
     """For scores: the location of the function from learners and data to the answer."""
-    rule: str = ""
+    ruling: str = ""
     """Its rule, ``package.module:name``: evidence, whether a preference is stated, and the margin
     to a `Ruled`, for one table or many."""
     decision: str = ""
@@ -53,9 +53,9 @@ class Procedure(FunctionEntry):
         return self.proved_with or ("bonferroni" if self.decides_by == "best" else "holm")
 
 
-PROCEDURES: Registry[Procedure] = Registry(
-    "procedure",
-    Procedure(
+RULES: Registry[Rule] = Registry(
+    "rule",
+    Rule(
         name="best",
         explanation=(
             "Finds the learners that may be the best, recommends one of them, and bounds how much "
@@ -65,7 +65,7 @@ PROCEDURES: Registry[Procedure] = Registry(
             "Do not use it to claim that two learners differ: the pairs show that.",
         ),
         function="bestofk.decide.compare_scores:compare_scores",
-        rule="bestofk.decide.best:rule_of_best",
+        ruling="bestofk.decide.best:rule_of_best",
         summary="the learners that may be the best, and how much worse each one can be",
         paper="Edwards and Hsu 1983, Multiple comparisons with the best treatment",
         takes_test=True,
@@ -75,16 +75,16 @@ PROCEDURES: Registry[Procedure] = Registry(
         citations=("edwards1983multiple", "hsu1984constrained", "yildiz2006ordering"),
         decides_by="best",
     ),
-    Procedure(
+    Rule(
         name="multitest",
         explanation=(
             "Tests every pair and recommends the most preferred learner that no other learner "
             "significantly beats, then orders the rest the same way.",
-            "Use it to repeat published results that use this procedure.",
+            "Use it to repeat published results that use this rule.",
             "Do not use it to bound a difference: best does that, and corrects for fewer tests.",
         ),
         function="bestofk.decide.multitest_order:multitest",
-        rule="bestofk.decide.multitest_order:rule_of_multitest",
+        ruling="bestofk.decide.multitest_order:rule_of_multitest",
         summary="order all learners from pairwise tests and a preference; always decides",
         paper=MULTITEST,
         takes_test=True,
@@ -97,6 +97,6 @@ PROCEDURES: Registry[Procedure] = Registry(
 )
 
 
-def decides_by(procedure: str) -> DecidesBy:
-    """Return how a procedure decides; ``"reasons"`` if it is not registered."""
-    return PROCEDURES[procedure].decides_by if procedure in PROCEDURES else "reasons"
+def decides_by(rule: str) -> DecidesBy:
+    """Return how a rule decides; ``"reasons"`` if it is not registered."""
+    return RULES[rule].decides_by if rule in RULES else "reasons"

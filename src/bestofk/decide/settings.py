@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -33,12 +33,9 @@ from bestofk.decide.preference import (
     preference_words,
     settled,
 )
-from bestofk.decide.registry import PROCEDURES, Procedure, decides_by
+from bestofk.decide.registry import RULES, Rule, decides_by
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
-
-if TYPE_CHECKING:
-    from bestofk.stats.pairwise.calibration import Calibration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +69,7 @@ def _inside(test: Any) -> Any:
 
 
 OPTIONAL = ("correction", "family", "control", "margin", "rope")
-"""Options that not every procedure takes; None leaves them to the procedure."""
+"""Options that not every rule takes; None leaves them to the rule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,18 +83,16 @@ class Settings:
     ----------
     prefer : None, "listed", the name of a cost, tuple of names, mapping or MeasuredCosts
         The preference, as the caller stated it.
-    procedure, test, df, alpha, correction, family, control, margin, rope, missing
+    margin, alpha, rule, test, test_options, correction, family, control, rope, missing
         As for `bestofk.compare_scores`; a file with a calibration is read at once.
     random_state : int, Generator or None
         For tests that draw.
-    test_arguments : mapping
-        More for the test.
 
     Examples
     --------
     >>> settings = Settings(prefer=["small", "large"], alpha=0.01)
     >>> settings.describe()
-    'procedure best, test auto, alpha 0.01, preference small before large'
+    'rule best, test auto, alpha 0.01, preference small before large'
     >>> Settings.from_dict(settings.to_dict()) == settings
     True
     >>> settings.changed(alpha=0.05).given()
@@ -105,33 +100,31 @@ class Settings:
     """
 
     prefer: Any = None
-    procedure: str = "best"
-    test: str | Callable[..., Any] | StoredTest = "auto"
-    df: float | str | Calibration | None = None
+    margin: float | None = None
     alpha: float = 0.05
+    rule: str = "best"
+    test: str | Callable[..., Any] | StoredTest = "auto"
+    test_options: Mapping[str, Any] = field(default_factory=dict)
     correction: str | None = None
     family: str | None = None
     control: Name | None = None
-    margin: float | None = None
     rope: float | None = None
     missing: str = "refuse"
     random_state: RandomState = 0
-    test_arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if decides_by(self.procedure) == "best" and (self.family, self.control) != (None, None):
+        if decides_by(self.rule) == "best" and (self.family, self.control) != (None, None):
             # only MultiTest has families that a user can choose
-            self._set("procedure", "multitest")
-        entry = PROCEDURES[self.procedure]
+            self._set("rule", "multitest")
+        entry = RULES[self.rule]
         if entry.takes != "losses":
             raise DesignError(
-                f"procedure {self.procedure!r} decides from {entry.takes}, not from losses: call "
+                f"rule {self.rule!r} decides from {entry.takes}, not from losses: call "
                 f"{entry.function.replace(':', '.')}."
             )
         self._set("prefer", checked_preference(self.prefer))
-        self._set("df", checked_df(self.df))
         self._set("alpha", significance_level(self.alpha))
-        self._set("test_arguments", dict(self.test_arguments))
+        self._check_test_options()
         self._set("missing", missing_word(self.missing))
         generator(self.random_state)
         self._check_test()
@@ -147,6 +140,15 @@ class Settings:
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
+    def _check_test_options(self) -> None:
+        if not isinstance(self.test_options, Mapping | None):
+            raise refuse("test_options", "a mapping such as {'df': 10}", self.test_options)
+        options = {name: value for name, value in (self.test_options or {}).items()
+                   if value is not None}  # fmt: skip
+        if "df" in options:
+            options["df"] = checked_df(options["df"])
+        self._set("test_options", options)
+
     def _check_test(self) -> None:
         if callable(self.test) or isinstance(self.test, StoredTest):
             return
@@ -160,22 +162,19 @@ class Settings:
         if self.test.lower() not in MULTIPLE_TESTS:
             _ = PAIRWISE_TESTS[self.test]
 
-    def _refuse_what_does_not_apply(self, entry: Procedure) -> None:
+    def _refuse_what_does_not_apply(self, entry: Rule) -> None:
         options: dict[str, Any] = {name: getattr(self, name) for name in OPTIONAL}
         if not entry.takes_test:
             test = None if self.test == "auto" else self.test
-            options = {"correction": self.correction, "test": test, "df": self.df,
-                     **self.test_arguments, **options}  # fmt: skip
+            options |= {"test": test, "test_options": self.test_options or None}
         for name, value in options.items():
             if value is not None and name not in entry.options:
-                raise ArgumentError(
-                    f"{name} does not apply to procedure {self.procedure!r}: leave it out."
-                )
+                raise ArgumentError(f"{name} does not apply to rule {self.rule!r}: leave it out.")
 
     def _check_family(self) -> None:
         if self.family is not None:
             one_of(self.family, "family", FAMILIES)
-        if self.family == "preference" and decides_by(self.procedure) == "wins":
+        if self.family == "preference" and decides_by(self.rule) == "wins":
             raise ArgumentError(
                 use(family="preference"),
                 " tests one direction of each pair, and wins need both: use ",
@@ -199,8 +198,8 @@ class Settings:
 
     @property
     def used_correction(self) -> str:
-        """The correction, or that of the procedure."""
-        return self.correction or PROCEDURES[self.procedure].correction
+        """The correction, or that of the rule."""
+        return self.correction or RULES[self.rule].correction
 
     def settled(self, names: Sequence[Name], costs: Mapping[str, Any]) -> Settings:
         """Return the settings for the learners `names`, with measured costs from `costs`.
@@ -224,7 +223,7 @@ class Settings:
     def changed(self, **changes: Any) -> Settings:
         """Return the settings with some options changed.
 
-        Options that do not fit the new procedure, test or family get their defaults, unless they
+        Options that do not fit the new rule, test or family get their defaults, unless they
         are among the changes.
         """
         known = [option.name for option in fields(self)]
@@ -232,16 +231,16 @@ class Settings:
             if name not in known:
                 raise UnknownNameError("option of a decision", name, known)
         left: dict[str, Any] = {}
-        procedure = changes.get("procedure", self.procedure)
-        if decides_by(procedure) == "best" and changes.get("family") is not None:
-            procedure = "multitest"
-        if procedure != self.procedure:
-            entry = PROCEDURES[procedure]
+        rule = changes.get("rule", self.rule)
+        if decides_by(rule) == "best" and changes.get("family") is not None:
+            rule = "multitest"
+        if rule != self.rule:
+            entry = RULES[rule]
             left = {name: None for name in OPTIONAL if name not in entry.options}
             if not entry.takes_test:
-                left |= {"test": "auto", "df": None, "test_arguments": {}}
+                left |= {"test": "auto", "test_options": {}}
         if changes.get("test", self.test) != self.test:
-            left |= {"df": None, "test_arguments": {}}
+            left["test_options"] = {}
         family = changes.get("family", left.get("family", self.family))
         if family != "control":
             left["control"] = None
@@ -264,11 +263,11 @@ class Settings:
             **{option.name: getattr(self, option.name) for option in fields(self)},
             "prefer": preference_to_json(self.prefer),
             "test": test if isinstance(test, str) else asdict(test),
-            "df": getattr(self.df, "to_dict", lambda: self.df)(),
             "control": _plain("control", self.control),
             "random_state": None if state is None else int(state),
-            "test_arguments": {
-                name: _plain(name, value) for name, value in self.test_arguments.items()
+            "test_options": {
+                name: value.to_dict() if hasattr(value, "to_dict") else _plain(name, value)
+                for name, value in self.test_options.items()
             },
         }
 
@@ -280,24 +279,26 @@ class Settings:
         options["prefer"] = preference_from_json(options.get("prefer"))
         if isinstance(options.get("test"), Mapping):
             options["test"] = StoredTest(**options["test"])
-        if isinstance(options.get("df"), Mapping):
+        df = (options.get("test_options") or {}).get("df")
+        if isinstance(df, Mapping):
             from bestofk.stats.pairwise.calibration import Calibration
 
-            options["df"] = Calibration.from_json(options["df"])
-        elif isinstance(options.get("df"), str) and options["df"] != "calibrated":
+            options["test_options"] = options["test_options"] | {"df": Calibration.from_json(df)}
+        elif isinstance(df, str) and df != "calibrated":
             raise ValueError("df must not name a file, which opening a store would read")
         return cls(**options)
 
     def describe(self) -> str:
         """Return the settings in a line."""
-        parts = [f"procedure {self.procedure}", f"test {self.test_name}", f"alpha {self.alpha:g}"]
+        parts = [f"rule {self.rule}", f"test {self.test_name}", f"alpha {self.alpha:g}"]
         parts.append(preference_words(self.prefer))
         if self.family == "control":
             parts.append(f"all learners against {self.control}")
         elif self.family is not None:
             parts.append(f"family {self.family}")
-        if self.df is not None:
-            parts.append(f"df {self.df:g}" if isinstance(self.df, int | float) else "df calibrated")
+        for name, value in self.test_options.items():
+            plain = isinstance(value, int | float | str)
+            parts.append(f"{name} {value}" if plain else f"{name} calibrated")
         parts += [f"{name} {value}" for name in ("correction", "margin", "rope")
                   if (value := getattr(self, name)) is not None]  # fmt: skip
         return ", ".join(parts)

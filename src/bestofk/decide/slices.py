@@ -38,7 +38,7 @@ class Slice:
 
     @property
     def ruled_out(self) -> tuple[Name, ...]:
-        """The learners that are ruled out, or worse than the one of another procedure."""
+        """The learners that are ruled out, or worse than the one of another rule."""
         rows = self.decision.standings
         return tuple(row.name for row in rows if row.verdict in (RULED_OUT, "worse"))
 

@@ -21,7 +21,7 @@ from bestofk.decide.evidence import Evidence, MissingLosses
 from bestofk.decide.pairs import decision_from, family_of, tested
 from bestofk.decide.preference import MeasuredCosts, arrange
 from bestofk.decide.problem import Subject, as_problem
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 from bestofk.decide.result import Result, decision_of
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slice, order_slices
@@ -74,7 +74,7 @@ def compare_evals(
     pass_all: int | None = None,
     count_errors_as_wrong: bool = False,
     test: str | Callable[..., Any] = "auto",
-    procedure: str = "best",
+    rule: str = "best",
     alpha: float = 0.05,
     random_state: RandomState = 0,
     **options: Any,
@@ -110,7 +110,7 @@ def compare_evals(
         ``"auto"``: McNemar's exact test for right or wrong answers in one epoch without clusters,
         else the skewness-corrected t test over clusters or items (``"cluster-t"``). Also
         ``"cluster-sign-flip"``, and the tests of `compare_scores` if the items are independent.
-    procedure, alpha, random_state, **options
+    rule, alpha, random_state, **options
         As for `compare_scores`; or as for `read_evals`.
 
     Returns
@@ -155,7 +155,7 @@ def compare_evals(
             f"{' '.join(evals.assumptions)}".rstrip()
         )
     options |= {
-        "test": test, "macro": macro, "procedure": procedure, "alpha": alpha / len(readings),
+        "test": test, "macro": macro, "rule": rule, "alpha": alpha / len(readings),
         "random_state": random_state,
     }  # fmt: skip
     by_metric = {
@@ -163,7 +163,7 @@ def compare_evals(
         for name, log in others
     }
     if evals.truth is not None:
-        _refuse_with_labels(test, procedure, pass_at or pass_all)
+        _refuse_with_labels(test, rule, pass_at or pass_all)
     cost_of = prefer if is_measure(prefer) else "cost"
     costs = {measure: evals.costs(measure) for measure in dict.fromkeys((*MEASURES, cost_of))}
     options |= {"margin": margin, "prefer": _preference(prefer, costs)}
@@ -266,7 +266,7 @@ def _with_requirements(
     best = decision.recommended
     if required:
         if decision.best is None:
-            raise ArgumentError("require works with the procedure 'best' alone; omit the other.")
+            raise ArgumentError("require works with the rule 'best' alone; omit the other.")
         by_preference, by_mean = decision.by_preference, decision.by_mean
         order = by_preference if decision.preference.stated else by_mean
         good = decision.best.candidates | decision.best.within
@@ -314,7 +314,7 @@ def _scored(
     if has.all():
         return passed(scores), None, ""
     several: Bools = np.asarray((has.sum(axis=0) > 1) & ~has.all(axis=0))
-    by_pairs = scores.truth is None and PROCEDURES[options["procedure"]].rule
+    by_pairs = scores.truth is None and RULES[options["rule"]].ruling
     never_run = evals.never_run()
     if by_pairs and never_run[:, several].any():
         compared = scores.only_items(np.asarray(has.sum(axis=0) > 1))
@@ -388,7 +388,7 @@ def _decide(
 
 
 def _prepared(
-    scores: ItemScores, *, test: Any, macro: bool, procedure: str, details: Any = None,
+    scores: ItemScores, *, test: Any, macro: bool, rule: str, details: Any = None,
     lacking: str = "", **options: Any,
 ) -> tuple[Scores, Settings, Subject]:  # fmt: skip
     """Return the weighted losses, and how to decide about them."""
@@ -409,7 +409,7 @@ def _prepared(
         table, labelled = labelled_losses(scores, weights[scores.task])
         test, unit, clusters = labelled.choice(), labelled.unit, clusters[labelled.labelled]
         labels = f", {labelled.labelled.sum():,} of them with human labels"
-    takes_test = PROCEDURES[procedure].takes_test
+    takes_test = RULES[rule].takes_test
     chosen: Any = "auto"
     reason, arguments = "", dict[str, Any]()
     if takes_test or test != "auto":
@@ -417,11 +417,12 @@ def _prepared(
     if not takes_test and (scores.clusters or weighted):
         structure = "clusters" if scores.clusters else "weighted tasks"
         raise ArgumentError(
-            f"procedure {procedure!r} assumes independent items of equal weight, and these are in "
+            f"rule {rule!r} assumes independent items of equal weight, and these are in "
             f"{structure}: use 'best' or 'multitest'."
         )
-    if isinstance(chosen, Choice) and options.get("df") is not None:
-        raise ArgumentError(f"df does not apply to test {chosen.name!r}; omit it.")
+    given = dict(options.pop("test_options", None) or {})
+    if isinstance(chosen, Choice) and given:
+        raise ArgumentError(f"test_options do not apply to test {chosen.name!r}; omit them.")
     count_clusters = labels or (isinstance(chosen, Choice) and scores.clusters)
     subject = Subject(
         noun="model",
@@ -432,7 +433,7 @@ def _prepared(
         clustered=bool(scores.clusters),
         lacking=lacking,
     )
-    settings = Settings(procedure=procedure, test=chosen, test_arguments=arguments, **options)
+    settings = Settings(rule=rule, test=chosen, test_options={**arguments, **given}, **options)
     return table, settings, subject
 
 
@@ -489,8 +490,8 @@ def _decide_by_pairs(
     )  # fmt: skip
     if missing is not None:
         evidence = missing.revised(evidence)
-    rule = resolve(PROCEDURES[settings.procedure].rule)
-    ruled = rule(evidence, problem.preference.stated, settings.margin)
+    ruling = resolve(RULES[settings.rule].ruling)
+    ruled = ruling(evidence, problem.preference.stated, settings.margin)
     return decision_from(problem, settings, evidence, choice, ruled)
 
 
@@ -537,12 +538,12 @@ def _labels_alone(evals: Evals, scores: ItemScores) -> ItemScores:
     return replace(scores, mean=labels, count=ones, variance=unknown, truth=None)
 
 
-def _refuse_with_labels(test: Any, procedure: str, passes: int | None) -> None:
+def _refuse_with_labels(test: Any, rule: str, passes: int | None) -> None:
     """Refuse options that do not work with human labels."""
     if passes is not None:
         raise ArgumentError("truth does not work with pass_at or pass_all; omit one.")
-    if test not in ("auto", *LABELLED_TESTS) or not PROCEDURES[procedure].takes_test:
-        option = use(procedure=procedure) if test == "auto" else use(test=test)
+    if test not in ("auto", *LABELLED_TESTS) or not RULES[rule].takes_test:
+        option = use(rule=rule) if test == "auto" else use(test=test)
         raise ArgumentError("truth does not work with ", option, "; omit one.")
 
 

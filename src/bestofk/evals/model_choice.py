@@ -86,7 +86,7 @@ class ModelChoice(Stated):
 
     @property
     def recommended(self) -> Name | None:
-        """The model to use; None if the procedure cannot decide."""
+        """The model to use; None if the rule cannot decide."""
         return self.decision.recommended
 
     @property

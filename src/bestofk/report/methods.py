@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bestofk._base.formatting import counted, shortened
 from bestofk.decide.decision import Decision
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 from bestofk.decide.statements.wording import level_words
 from bestofk.decide.stopping.result import Race
 from bestofk.report.names import one_line
@@ -115,7 +115,7 @@ def methods_of(subject: ReportSubject) -> Methods:
     """Return the paragraph for a result."""
     sentences: list[Sentence] = [(_comparison(subject),)]
     if subject.decision is not None:
-        sentences += _procedure(subject.decision)
+        sentences += _rule(subject.decision)
     if subject.race is not None:
         sentences.append((_stopping(subject.race),))
     if subject.study is not None and subject.study.left_out:
@@ -170,31 +170,31 @@ def _stopping(race: Race) -> str:
     )
 
 
-def _procedure(order: Decision) -> list[Sentence]:
+def _rule(order: Decision) -> list[Sentence]:
     """Return how the decision was made."""
-    procedure = _cited(order.procedure, order.procedure, PROCEDURES)
+    rule = _cited(order.rule, order.rule, RULES)
     test = _cited(order.test, f"the test {order.test}", *_TESTS)
     if order.best is not None:
-        return _comparisons_with_best(order, procedure, test)
+        return _comparisons_with_best(order, rule, test)
     level, prefer = f"at level {order.alpha:g}", "without a preference."
     if order.preference.stated:
         prefer = f"with the preference {_shortened(order.by_preference)}."
     if not len(order.evidence):
-        return [("The choice was made by ", procedure, " with ", test, f" {level}, {prefer}")]
+        return [("The choice was made by ", rule, " with ", test, f" {level}, {prefer}")]
     verb = "ordered" if len(order.ranking) > 1 else "chosen from"
     return [
         (f"Pairs of {order.noun}s were compared by ", test, ", ", *_family(order), "."),
-        (f"The {order.noun}s were {verb} by ", procedure, f" {level} {prefer}"),
+        (f"The {order.noun}s were {verb} by ", rule, f" {level} {prefer}"),
     ]
 
 
-def _comparisons_with_best(order: Decision, procedure: Cited, test: Cited) -> list[Sentence]:
+def _comparisons_with_best(order: Decision, rule: Cited, test: Cited) -> list[Sentence]:
     """Return the rule of the candidates, the bounds, the recommendation, and the pairs."""
     noun, others = order.noun, len(order.by_preference) - 1
     against = "the other" if others == 1 else f"the {others} others"
     level = f"{order.alpha:g}" if others == 1 else f"{order.alpha:g}/{others}"
     sentences: list[Sentence] = [
-        ("The decision was made by ", procedure, f": each {noun} was compared with {against} by ",
+        ("The decision was made by ", rule, f": each {noun} was compared with {against} by ",
          test, f", two-sided, at level {level}, and may be the best if no other was shown to be "
          "better."),
     ]  # fmt: skip

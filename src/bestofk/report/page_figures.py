@@ -101,7 +101,7 @@ def _few_steps(subject: ReportSubject) -> bool:
 
 def _by_preference(subject: ReportSubject) -> bool:
     decision = subject.decision
-    return decision is not None and decides_by(decision.procedure) in ("best", "steps")
+    return decision is not None and decides_by(decision.rule) in ("best", "steps")
 
 
 PAGE_FIGURES = (

@@ -58,7 +58,7 @@ def facts_of(subject: ReportSubject) -> list[tuple[str, str]]:
     if decision is not None:
         reason = f" ({decision.test_reason})" if decision.test_reason else ""
         facts += [
-            ("Procedure", decision.procedure),
+            ("Rule", decision.rule),
             ("Test", f"{decision.test}{reason}"),
             ("Alpha", f"{decision.alpha:g}"),
             ("Correction" if decision.best is None else "Correction of pairs", decision.correction),
@@ -124,8 +124,7 @@ def repeat_of(subject: ReportSubject, command: Sequence[str] = ()) -> Repeat | N
     settings = None if decision is None else decision.settings
     if settings is None or subject.choice is not None:
         return None
-    tests = {name: repr(value) for name, value in settings.test_arguments.items()}
-    arguments = _assignments({**_settings_code(settings), **tests})
+    arguments = _assignments(_settings_code(settings))
     return Repeat(_CALL, _call("compare_scores", ["losses", *arguments]))
 
 
@@ -135,9 +134,8 @@ _COMPARE_SETTINGS = ("prefer", "margin", "alpha", "test")
 
 
 def _settings_code(settings: Settings) -> dict[str, str]:
-    """Return the code of the settings that differ from their defaults, without test arguments."""
+    """Return the code of the settings that differ from their defaults."""
     changed = settings.given()
-    changed.pop("test_arguments", None)
     code = {name: repr(value) for name, value in changed.items()}
     prefer = changed.get("prefer")
     if isinstance(prefer, MeasuredCosts):
@@ -146,8 +144,8 @@ def _settings_code(settings: Settings) -> dict[str, str]:
         code["prefer"] = repr(list(prefer))
     if not isinstance(settings.test, str):
         code["test"] = settings.test_name.rpartition(".")[2]
-    if isinstance(settings.df, Calibration):
-        code["df"] = "calibration"
+    if isinstance(settings.test_options.get("df"), Calibration):
+        code["test_options"] = "{'df': calibration}"
     return code
 
 
@@ -172,8 +170,6 @@ def _compare_call(study: Study) -> str:
     ]
     if settings is not None:
         code = _settings_code(replace(settings, random_state=0))
-        if settings.test_arguments:
-            code["test_arguments"] = repr(dict(settings.test_arguments))
         keywords = {name: code.pop(name) for name in _COMPARE_SETTINGS if name in code}
         arguments += _assignments(keywords)
         if code:

@@ -13,7 +13,7 @@ import numpy as np
 from bestofk._base.errors import BestOfKError, RunError
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk.decide.compare_scores import decide
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 from bestofk.decide.settings import Settings
 from bestofk.decide.statements import Kind, Statement, in_order, statements
 from bestofk.decide.statements.wording import level_words
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MAX_NAMED = 3
 """Most data sets that a sentence names."""
 Chosen = Mapping[str, Mapping[str, str | None]]
-"""The recommended learner by procedure and data set."""
+"""The recommended learner by rule and data set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,7 +38,7 @@ class StudyByDataset(Study):
 
     - `parts`: The study of each data set.
     - `problems`: Why the other data sets have none.
-    - `chosen`: What each procedure of the same paper recommends; the one that decides first.
+    - `chosen`: What each rule of the same paper recommends; the one that decides first.
     """
 
     parts: Mapping[str, Study]
@@ -71,7 +71,7 @@ class StudyByDataset(Study):
     def _tables(self) -> dict[str, dict[str, Any]]:
         """Return what was recommended how often, on which data set, and the means there."""
         learners, metric = self.losses.learners, self.losses.metric
-        often: dict[str, list[Any]] = {"procedure": list(self.chosen)}
+        often: dict[str, list[Any]] = {"rule": list(self.chosen)}
         for title, name in [*zip(learners, learners, strict=True), ("none", None)]:
             often[title] = [list(one.values()).count(name) for one in self.chosen.values()]
         decisions = [one.decision for one in self.parts.values()]
@@ -92,8 +92,8 @@ class StudyByDataset(Study):
         }
 
     def _json(self) -> dict[str, Any]:
-        """Return what was read and run, and what each procedure recommends."""
-        return {**Study._json(self), "procedures": {k: dict(v) for k, v in self.chosen.items()}}
+        """Return what was read and run, and what each rule recommends."""
+        return {**Study._json(self), "rules": {k: dict(v) for k, v in self.chosen.items()}}
 
 
 def conclude_by_dataset(
@@ -120,10 +120,10 @@ def conclude_by_dataset(
     if not parts:
         name, reason = next(iter(problems.items()))
         raise RunError(f"Nothing can be decided on any data set; {name}: {reason}")
-    chosen = _chosen(parts, settings.procedure)
+    chosen = _chosen(parts, settings.rule)
     return StudyByDataset(
         decision=None,
-        losses=_scores(table, Counter(chosen[settings.procedure].values())),
+        losses=_scores(table, Counter(chosen[settings.rule].values())),
         costs=cost_table(table),
         failures=failed_cells(table),
         left_out={},
@@ -157,23 +157,23 @@ def _scores(table: CellTable, counts: Counter[str | None]) -> Scores:
     )
 
 
-def _chosen(parts: Mapping[str, Study], procedure: str) -> dict[str, dict[str, str | None]]:
-    """Return what the procedure, and others of the same paper, recommend on each data set."""
-    paper = PROCEDURES[procedure].paper
+def _chosen(parts: Mapping[str, Study], rule: str) -> dict[str, dict[str, str | None]]:
+    """Return what the rule, and others of the same paper, recommend on each data set."""
+    paper = RULES[rule].paper
     others = [
         name
-        for name, entry in PROCEDURES.items()
-        if entry.paper == paper and entry.takes == "losses" and name != procedure
+        for name, entry in RULES.items()
+        if entry.paper == paper and entry.takes == "losses" and name != rule
     ]
-    chosen: dict[str, dict[str, str | None]] = {procedure: {}}
+    chosen: dict[str, dict[str, str | None]] = {rule: {}}
     for data, part in parts.items():
         if part.decision is None or part.settings is None:
             continue
-        chosen[procedure][data] = _name(part.decision.recommended)
+        chosen[rule][data] = _name(part.decision.recommended)
         for other in others:
             # it may not apply to these losses
             with suppress(BestOfKError):
-                settings = part.settings.changed(procedure=other)
+                settings = part.settings.changed(rule=other)
                 decision = decide(part.losses, settings.settled(part.losses.learners, part.costs))
                 chosen.setdefault(other, {})[data] = _name(decision.recommended)
     return chosen
@@ -193,11 +193,11 @@ def _verdict(study: StudyByDataset) -> str:
 
 
 def _level(study: StudyByDataset) -> Statement:
-    """Return the procedure and its confidence."""
+    """Return the rule and its confidence."""
     assert study.settings is not None
     tests = {part.decision.test for part in study.parts.values() if part.decision is not None}
     text = (
-        f"How sure: {PROCEDURES[study.settings.procedure].title} with the test "
+        f"How sure: {RULES[study.settings.rule].title} with the test "
         f"{joined(sorted(tests))}; {level_words(study.settings.alpha)} confidence on each data "
         "set by itself, not on all of them at once."
     )
@@ -205,13 +205,13 @@ def _level(study: StudyByDataset) -> Statement:
 
 
 def _agreement(chosen: Chosen) -> Iterator[str]:
-    """Say how often the other procedures recommend the same learner."""
+    """Say how often the other rules recommend the same learner."""
     (_, ours), *others = chosen.items()
     for name, theirs in others:
         same = sum(ours[data] is not None and ours[data] == one for data, one in theirs.items())
         none = list(theirs.values()).count(None)
         yield (
-            f"{PROCEDURES[name].title} recommends the same learner on {same or 'none'} of "
+            f"{RULES[name].title} recommends the same learner on {same or 'none'} of "
             f"{counted(len(theirs), 'data set')}{f', and no learner on {none}' * bool(none)}."
         )
 

@@ -152,7 +152,7 @@ def compare(
         A live bar on a terminal or in a notebook and a line every half minute elsewhere;
         ``"log"``: lines every ten seconds.
     settings : Settings, optional
-        Rare options of the decision: procedure, correction, family, control, df, rope.
+        Rare options of the decision: rule, correction, family, control, df, rope.
     execution : Execution, optional
         Rare options of the run: engine, threads, repetitions, task, ...
 
@@ -277,7 +277,7 @@ def _default_plan(
     spec = default_plan(
         rows=min(data.n for data in datasets),
         datasets=len(datasets) if together else 1,
-        procedure=settings.procedure,
+        rule=settings.rule,
         test=settings.test,
         budget=execution.budget,
         groups=min(counts) if len(counts) == len(datasets) else None,

@@ -21,7 +21,7 @@ from bestofk.data.schema import (
     are_whole_numbers,
 )
 from bestofk.decide.pairs import foresee
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 from bestofk.decide.settings import Settings
 from bestofk.learners.base import seeds_of
 from bestofk.learners.preparation import innermost, steps_of
@@ -416,7 +416,7 @@ def default_plan(
     *,
     rows: int,
     datasets: int = 1,
-    procedure: str = "best",
+    rule: str = "best",
     test: Any = "auto",
     budget: float | None = None,
     groups: int | None = None,
@@ -426,13 +426,13 @@ def default_plan(
 
     On one data set, use nested cross-validation: its test keeps its level whatever the learners.
     Use ten runs up to 2,000 rows, five up to 20,000 and three above. Use ten runs of ten folds for
-    several data sets, of which only the means are tested, for a test or a procedure that makes no
+    several data sets, of which only the means are tested, for a test or a rule that makes no
     use of nested runs, and within a budget of time, which might end before the nested runs do. Use
     fewer folds, of two rows or more, if there are fewer than ten rows.
 
     - `rows`: Rows of the (smallest) data set.
     - `datasets`: How many there are.
-    - `procedure`, `test`: As for `compare_scores`.
+    - `rule`, `test`: As for `compare_scores`.
     - `budget`: As for `compare`.
     - `groups`: Groups of the data set with the fewest, which then stay whole: the same plans of
       groups, and with fewer than ten of them one run in which every group is a fold.
@@ -444,7 +444,7 @@ def default_plan(
     >>> default_plan(rows=150), default_plan(rows=50_000), default_plan(rows=150, datasets=3)
     ('10x5+nested', '3x5+nested', '10x10')
     """
-    uses_nested = PROCEDURES[procedure].takes_test and isinstance(test, str)
+    uses_nested = RULES[rule].takes_test and isinstance(test, str)
     if uses_nested and test != "auto":
         uses_nested = test in PAIRWISE_TESTS and PAIRWISE_TESTS[test].nested
     enough = (rows if groups is None else groups) >= MIN_ROWS

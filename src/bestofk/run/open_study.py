@@ -55,7 +55,7 @@ def open_study(
         another one.
     **changes
         Options of `compare_scores` to change, such as ``alpha=0.01`` or ``prefer="fit_time"``.
-        Options that do not fit the new procedure, test or family are left out.
+        Options that do not fit the new rule, test or family are left out.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def _with_callers_test(
 ) -> Settings:
     """Return the settings with the caller's test if the caller passed it again."""
     test = changes.get("test")
-    if test is None and "procedure" not in changes:
+    if test is None and "rule" not in changes:
         raise ArgumentError(
             f"The study was decided by {stored.name}, a test of yours, and a store keeps its name "
             "alone: give the function again with ",

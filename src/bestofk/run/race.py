@@ -114,9 +114,9 @@ def planned_race(
 
     Several data sets are run completely, one after the other.
     """
-    if decides_by(settings.procedure) not in ("best", "steps"):
+    if decides_by(settings.rule) not in ("best", "steps"):
         raise ArgumentError(
-            _SETTLED, f" does not work with {settings.procedure!r}, which needs the whole plan: ",
+            _SETTLED, f" does not work with {settings.rule!r}, which needs the whole plan: ",
             "leave stop out.",
         )  # fmt: skip
     for name in ("margin", "rope"):
@@ -131,7 +131,7 @@ def planned_race(
     foreseen = foresee(settings, names, design.with_(repetitions=1))
     choice = foreseen.choice
     entry = None if choice is None else choice.entry
-    calibrated = isinstance(settings.df, Calibration)
+    calibrated = isinstance(settings.test_options.get("df"), Calibration)
     if choice is None or entry is None or entry.curtailed not in _BY_RUNS or calibrated:
         test_name = settings.test_name if choice is None else choice.name
         raise _refused(
@@ -204,7 +204,7 @@ def _over_datasets(
 
 def _refused(why: str, settings: Settings) -> ArgumentError:
     """Return the refusal, with the plan and test to use instead."""
-    given = {"test": settings.test != "auto", "df": settings.df is not None}
+    given = {"test": settings.test != "auto", "test_options": bool(settings.test_options)}
     named = [name for name, is_given in given.items() if is_given]
     without = f" and leave {joined(named)} out" if named else ""
     return ArgumentError(_SETTLED, f" {why}: give ", use(cv=PLAN), f"{without}, or leave stop out.")
@@ -357,7 +357,7 @@ def _with_step(
     step = 1.0 / rows if rates and rows is not None else None
     if not rates and np.unique(first).size > 1 and resolution_of(first.ravel()) == 0.0:
         step = 0.0
-    widens = bool(choice.entry.widened) and settings.df is None and not rates
+    widens = bool(choice.entry.widened) and "df" not in settings.test_options and not rates
     test = replace(test, step=step, widened=row_widening(planned.design) if widens else 1.0)
     return test, 0.0 if test.span is None or rows is None else (test.span / rows) ** 2
 
@@ -574,7 +574,7 @@ def _decision(outcome: RaceOutcome, race: Race, settings: Settings) -> StoppedDe
     choice, problem = foreseen.choice, foreseen.problem
     assert choice is not None
     return StoppedDecision(
-        procedure=settings.procedure,
+        rule=settings.rule,
         recommended=raced[int(ranking[0])],
         ranking=tuple(raced[at] for at in ranking.tolist()),
         by_preference=names,

@@ -205,7 +205,7 @@ MADE: dict[str, Callable[[], Any]] = {
         scores(), prefer=list(NAMES), family="preference"
     ),
     "order_many": lambda: bestofk.decide.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
-    "most wins": lambda: bk.compare_scores(table(n=10), procedure="most-wins"),
+    "most wins": lambda: bk.compare_scores(table(n=10), rule="most-wins"),
     "evidence": lambda: decision().decision.evidence,
     "slices": sliced,
     "pair": lambda: decision().decision.evidence.pair(0),

@@ -218,7 +218,7 @@ def test_a_test_that_thinks_runs_independent_gets_no_advice_on_runs():
     assert runs.count is None
     assert "share rows" in runs.reason
     assert rows.unit == "rows"
-    plan = bk.sample_size(folds(gap=0.001), df=10.0)
+    plan = bk.sample_size(folds(gap=0.001), test_options={"df": 10.0})
     assert "degrees of freedom were measured" in plan.pairs[0].needed[0].reason
 
 

@@ -118,7 +118,7 @@ def test_few_labels_and_other_tests(judged):
     human, judge = scores()
     logs = judged(human, judge, labels(human, 20))
     assert "Only 20 items have human labels" in bk.compare_evals(logs).explain()
-    for options in ({"test": "cluster-t"}, {"procedure": "anova"}):
+    for options in ({"test": "cluster-t"}, {"rule": "anova"}):
         with pytest.raises(BestOfKError):
             bk.compare_evals(logs, **options)
 

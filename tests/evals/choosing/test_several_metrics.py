@@ -45,9 +45,9 @@ def test_the_headline_names_a_metric_that_disagrees():
     assert (choice.decision.alpha, choice.by_metric["safe"].decision.alpha) == (0.025, 0.025)
 
 
-def test_another_procedure_keeps_its_recommendation():
+def test_another_rule_keeps_its_recommendation():
     """MultiTest recommends the preferred model unless another one is significantly better."""
-    prefer = {"prefer": ["old", "new"], "procedure": "multitest"}
+    prefer = {"prefer": ["old", "new"], "rule": "multitest"}
     choice = bk.compare_evals(frame(TWO), metric=["safe", "quality"], **prefer, **HIGHER)
     assert choice.headline.startswith("Use old for safe, the first in your list that")
     assert "; it is worse in quality." in choice.headline
@@ -101,10 +101,8 @@ def test_a_preference_among_those_that_meet_the_requirement():
     )  # fmt: skip
     # weak is ruled out, bold is not safe
     assert choice.recommended == "good"
-    with pytest.raises(ArgumentError, match="the procedure 'best' alone"):
-        bk.compare_evals(
-            frame(THREE), metric="quality", require="safe", procedure="multitest", **HIGHER
-        )
+    with pytest.raises(ArgumentError, match="the rule 'best' alone"):
+        bk.compare_evals(frame(THREE), metric="quality", require="safe", rule="multitest", **HIGHER)
     with pytest.raises(ArgumentError, match="no other metric decides"):
         bk.compare_evals(frame(THREE), require="safe", **HIGHER)
     with pytest.raises(ArgumentError, match="read already"):

@@ -26,9 +26,7 @@ def test_a_single_winner_is_chosen(five_by_two):
 
 
 def test_counts_are_those_of_the_claims(cross_validated):
-    decision = bk.compare_scores(
-        cross_validated([0.5, 0.1, 0.102, 0.3, 0.2]), procedure="most-wins"
-    )
+    decision = bk.compare_scores(cross_validated([0.5, 0.1, 0.102, 0.3, 0.2]), rule="most-wins")
     for name in decision.decision.by_preference:
         assert decision.decision.counts[name] == sum(
             better == name for better, _ in decision.decision.claims

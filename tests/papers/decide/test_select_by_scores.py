@@ -23,11 +23,11 @@ def test_both_equal_scikit_learns_scores_on_the_same_folds():
         cross_val_predict(learner, X, y, cv=folds, method="predict_proba")
         for learner in learners.values()
     ])  # fmt: skip
-    hull = select_by_scores(learners, X, y, procedure="roc-hull", cv="kfold:4")
+    hull = select_by_scores(learners, X, y, rule="roc-hull", cv="kfold:4")
     expected = roc_hull(proba[:, :, 1], y == 1, names=list(learners))
     assert hull.optimal == expected.optimal
     assert hull.area == pytest.approx(expected.area)
-    chosen = select_by_scores(learners, X, y, procedure="multinomial-selection", cv="kfold:4")
+    chosen = select_by_scores(learners, X, y, rule="multinomial-selection", cv="kfold:4")
     by_hand = multinomial_selection(proba[:, np.arange(len(y)), y], names=list(learners))
     assert chosen.explain() == by_hand.explain()
 
@@ -37,7 +37,7 @@ def test_learners_without_posteriors_give_decision_values_or_labels():
     X = rng.normal(size=(80, 2))
     y = np.where(X[:, 0] + 0.3 * rng.normal(size=80) > 0, "yes", "no")
     hull = select_by_scores(
-        {"svc": LinearSVC(), "nn": "nn"}, X, y, procedure="roc-hull", cv="kfold:5", positive="yes"
+        {"svc": LinearSVC(), "nn": "nn"}, X, y, rule="roc-hull", cv="kfold:5", positive="yes"
     )
     points = dict(
         zip(hull.names, (len(curve.false_positive_rate) for curve in hull.curves), strict=True)
@@ -50,16 +50,14 @@ def test_learners_without_posteriors_give_decision_values_or_labels():
 def test_wrong_calls_are_refused():
     iris = bk.read_data("iris")
     with pytest.raises(ArgumentError, match="two classes"):
-        select_by_scores(["max", "nn"], iris, procedure="roc-hull")
+        select_by_scores(["max", "nn"], iris, rule="roc-hull")
     with pytest.raises(ArgumentError, match="at most once"):
-        select_by_scores(["max", "nn"], iris, procedure="multinomial-selection", cv="5x2")
+        select_by_scores(["max", "nn"], iris, rule="multinomial-selection", cv="5x2")
 
 
 def test_the_advice_of_compare_works():
     with pytest.raises(DesignError, match="decides from scores"):
-        bk.Settings(procedure="roc-hull")
+        bk.Settings(rule="roc-hull")
     data = bk.read_data("breast-cancer")
-    hull = bk.papers.decide.select_by_scores(
-        ["nn", "max"], data, procedure="roc-hull", cv="kfold:3"
-    )
+    hull = bk.papers.decide.select_by_scores(["nn", "max"], data, rule="roc-hull", cv="kfold:3")
     assert hull.optimal == ("nn",)

@@ -39,6 +39,6 @@ def test_it_takes_the_most_preferred_without_a_test(five_by_two):
 def test_without_a_preference_the_smallest_mean_is_taken(cross_validated):
     import bestofk as bk
 
-    first = bk.compare_scores(cross_validated(), procedure="test-first")
+    first = bk.compare_scores(cross_validated(), rule="test-first")
     assert first.recommended == "b"
     assert "no preference was stated" in first.explain()

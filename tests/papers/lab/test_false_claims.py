@@ -66,11 +66,11 @@ def test_what_cannot_be_decided_is_refused_before_the_work() -> None:
 
 
 @pytest.mark.parametrize("family", ["all", "preference", "control"])
-@pytest.mark.parametrize("procedure", ["multitest", "most-wins", "test-first"])
-def test_what_is_counted_is_all_that_a_decision_claims(family: str, procedure: str) -> None:
+@pytest.mark.parametrize("rule", ["multitest", "most-wins", "test-first"])
+def test_what_is_counted_is_all_that_a_decision_claims(family: str, rule: str) -> None:
     from bestofk.decide.compare_scores import compare_scores
 
-    asked = {"family": family} if procedure == "multitest" else {}
+    asked = {"family": family} if rule == "multitest" else {}
     if family == "control" and asked:
         asked["control"] = "learner 2"
     generated = lab.simulate(
@@ -78,7 +78,7 @@ def test_what_is_counted_is_all_that_a_decision_claims(family: str, procedure: s
     )
     for one in range(20):
         decision = compare_scores(
-            generated.table(one), prefer=list(generated.learners), procedure=procedure, **asked
+            generated.table(one), prefer=list(generated.learners), rule=rule, **asked
         )
         claims = set(decision.decision.claims)
         assert len(claims) == len(decision.decision.claims)

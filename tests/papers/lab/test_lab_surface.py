@@ -202,34 +202,38 @@ def test_calibration_file_and_its_use(tmp_path: Path) -> None:
     assert read_calibration(path) == found
     assert json.loads(path.read_text())["df"] == found.df
     losses = bk.Scores(np.random.default_rng(0).random((2, 3, 5)))
-    decided = bk.compare_scores(losses, test="use-all-data", df=found)
+    decided = bk.compare_scores(losses, test="use-all-data", test_options={"df": found})
     assert (
         decided.decision.evidence.pvalue[0]
         == bk.compare_scores(
-            losses, test="use-all-data", df=float(found.df)
+            losses, test="use-all-data", test_options={"df": float(found.df)}
         ).decision.evidence.pvalue[0]
     )
     assert f"df {found.df}" in decided.decision.test_reason
     assert (
-        bk.compare_scores(losses, test="use-all-data", df=path).decision.test_reason
+        bk.compare_scores(
+            losses, test="use-all-data", test_options={"df": path}
+        ).decision.test_reason
         == decided.decision.test_reason
     )
     with pytest.raises(ArgumentError, match="calibration is for the test 'use-all-data'"):
-        bk.compare_scores(losses, test="sorted-runs", df=found)
+        bk.compare_scores(losses, test="sorted-runs", test_options={"df": found})
     table = bk.Scores(np.random.default_rng(0).random((2, 4, 5)))
     with pytest.warns(bk.BestOfKWarning, match="was calibrated on 3 runs"):
-        bk.compare_scores(table, test="use-all-data", df=found)
+        bk.compare_scores(table, test="use-all-data", test_options={"df": found})
     broken = tmp_path / "broken.json"
     broken.write_text("{}")
     with pytest.raises(TableError, match="not a calibration"):
-        bk.compare_scores(losses, test="use-all-data", df=broken)
+        bk.compare_scores(losses, test="use-all-data", test_options={"df": broken})
 
 
 def test_critical_value_in_use() -> None:
     found = lab.calibrate("5x2cv-t", problem="normal(cv='5x2')", sets=2000)
     losses = bk.Scores(np.random.default_rng(0).random((2, 5, 2)), design="5x2")
     plain = bk.compare_scores(losses, test="5x2cv-t").decision.evidence.pvalue[0]
-    scaled = bk.compare_scores(losses, test="5x2cv-t", df=found).decision.evidence.pvalue[0]
+    scaled = bk.compare_scores(
+        losses, test="5x2cv-t", test_options={"df": found}
+    ).decision.evidence.pvalue[0]
     assert scaled == pytest.approx(min(1.0, plain * 0.05 / found.critical_value))
 
 
@@ -240,7 +244,7 @@ def test_what_cannot_be_calibrated_says_so() -> None:
     assert "cannot be calibrated" in found.explain()
     with pytest.raises(DesignError, match="could not be calibrated"):
         bk.compare_scores(bk.Scores(np.random.default_rng(0).random((2, 5, 2)), design="5x2"),
-                 test="runs", df=found)  # fmt: skip
+                 test="runs", test_options={"df": found})  # fmt: skip
 
 
 def test_agreement_by_hand() -> None:

@@ -136,7 +136,7 @@ def values_of(n):
         "ranks": by_datasets,
         "graph": decision,
         "steps": bk.compare_scores(
-            losses.select(learners=losses.learners[:8]), prefer="listed", procedure="multitest"
+            losses.select(learners=losses.learners[:8]), prefer="listed", rule="multitest"
         ).outcome,
         "gate": gate_of_many(n),
         "difference": pairwise.correlated_t(flat[0], flat[1], rope=0.01, rho=0.25),

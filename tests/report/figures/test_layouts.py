@@ -102,23 +102,21 @@ SPREAD = bk.Scores(
 
 def test_figures_of_a_preference_need_one():
     for preference in ({}, {"prefer": "listed"}):
-        kinds = figure_kinds(bk.compare_scores(SPREAD, procedure="multitest", **preference).outcome)
+        kinds = figure_kinds(bk.compare_scores(SPREAD, rule="multitest", **preference).outcome)
         assert kinds[0] == "forest"
         assert ({"graph", "steps"} <= set(kinds)) == bool(preference)
         assert ({"graph", "steps"} & set(kinds) == set()) != bool(preference)
 
 
 def test_figures_fit_what_an_order_has():
-    control = bk.compare_scores(
-        SPREAD, procedure="multitest", family="control", control="A"
-    ).outcome
+    control = bk.compare_scores(SPREAD, rule="multitest", family="control", control="A").outcome
     assert "matrix" not in figure_kinds(control)
     one_sided = bk.compare_scores(
-        SPREAD, procedure="multitest", prefer="listed", family="preference"
+        SPREAD, rule="multitest", prefer="listed", family="preference"
     ).outcome
     assert "matrix" in figure_kinds(one_sided)
     assert "critical-difference" not in figure_kinds(one_sided)
-    without_pairs = bk.compare_scores(SPREAD, procedure="anova-choice").outcome
+    without_pairs = bk.compare_scores(SPREAD, rule="anova-choice").outcome
     assert figure_kinds(without_pairs) == (
         "losses", "critical-difference-ranks", "heatmap", "ranks"
     )  # fmt: skip
@@ -144,7 +142,7 @@ def test_forest_is_the_standings(scores):
 
 
 def test_forest_without_bounds_has_marks_alone():
-    order = bk.compare_scores(SPREAD, procedure="multitest", family="control", control="A").outcome
+    order = bk.compare_scores(SPREAD, rule="multitest", family="control", control="A").outcome
     picture = layout_forest(order)
     assert texts(picture, anchor="end", size=9.0) == [row.name for row in order.standings]
     assert {row.verdict for row in order.standings} <= set(texts(picture))

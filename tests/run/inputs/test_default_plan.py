@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 from bestofk.run.inputs import default_plan
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -50,10 +50,10 @@ def test_a_test_that_makes_no_use_of_nested_runs_pays_for_none(name):
     assert default_plan(rows=100, test=name) == wanted
 
 
-@pytest.mark.parametrize("name", PROCEDURES)
-def test_a_procedure_without_pairwise_tests_pays_for_none(name):
-    wanted = "10x5+nested" if PROCEDURES[name].takes_test else "10x10"
-    assert default_plan(rows=100, procedure=name) == wanted
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_without_pairwise_tests_pays_for_none(name):
+    wanted = "10x5+nested" if RULES[name].takes_test else "10x10"
+    assert default_plan(rows=100, rule=name) == wanted
 
 
 @pytest.mark.parametrize("rows", range(4, 12))

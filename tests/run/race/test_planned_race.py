@@ -10,7 +10,7 @@ import pytest
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import StopRule
 from bestofk.decide.stopping.rule import as_stop_rule
@@ -55,7 +55,7 @@ def on_the_page():
 def test_every_test_is_on_the_page_or_refused_with_advice_that_works():
     taken = set()
     for test, plan, df in product(["auto", *PAIRWISE_TESTS], PLANS, (None, 10)):
-        asked = {"test": test, "df": df}
+        asked = {"test": test, "test_options": {"df": df}}
         said = refusal(plan, **asked)
         if not said:
             taken.add(test)
@@ -87,9 +87,9 @@ def test_over_data_sets_signed_ranks_and_signs_alone_are_settled(test):
         assert "test='wilcoxon'" in said
 
 
-def test_every_other_procedure_is_refused():
-    for name in PROCEDURES:
-        said = refusal("10x10", procedure=name)
+def test_every_other_rule_is_refused():
+    for name in RULES:
+        said = refusal("10x10", rule=name)
         assert bool(said) == (name not in ("best", "multitest"))
 
 
@@ -99,7 +99,11 @@ def test_calibrated_tests_are_the_same_statistic_times_a_constant():
     d = rng.normal(0.03, 0.05, (4, 3, 10))
     corrected, plain, calibrated = (
         race_of("10x10", **decision).test
-        for decision in ({}, {"test": "use-all-data"}, {"test": "use-all-data", "df": 10})
+        for decision in (
+            {},
+            {"test": "use-all-data"},
+            {"test": "use-all-data", "test_options": {"df": 10}},
+        )
     )
     bounds = [one.predicted(d, risk=0.001) for one in (corrected, plain, calibrated)]
     exact = [one.exact(np.concatenate([d, np.full((4, 7, 10), np.nan)], axis=1))

@@ -163,7 +163,7 @@ def test_a_fit_that_fails_leaves_the_decision_to_the_whole_plan(data):
         ({"test": "paired-t"}, "test='wilcoxon'"),
         # two comparisons of each learner: 2 * 2 / 2^12 <= 0.001
         ({"alpha": 0.001}, "at least 12 are needed"),
-        ({"settings": bk.Settings(procedure="test-first")}, "leave stop out"),
+        ({"settings": bk.Settings(rule="test-first")}, "leave stop out"),
     ],
 )
 def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(data, options, words):

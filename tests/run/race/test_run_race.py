@@ -166,7 +166,7 @@ def test_where_all_runs_are_needed_the_decision_is_the_ordinary_one():
     [
         {"groups": True, "cv": "group-6x5"},
         {"sample_weight": True},
-        {"test": "use-all-data", "settings": bk.Settings(df=10)},
+        {"test": "use-all-data", "settings": bk.Settings(test_options={"df": 10})},
         {"settings": bk.Settings(family="all", correction="bergmann-hommel")},
         {"prefer": None, "settings": bk.Settings(family="control", control="nmc")},
         {"cv": "bootstrap:25"},
@@ -338,13 +338,13 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
         ({"cv": "kfold:10"}, "cv='10x10'"),
         ({"cv": "holdout:0.3"}, "cv='10x10'"),
         ({"cv": "10x10", "test": "folds"}, "cv='10x10'"),
-        ({"settings": bk.Settings(procedure="test-first")}, "leave stop out"),
+        ({"settings": bk.Settings(rule="test-first")}, "leave stop out"),
         ({"margin": 0.1}, "margin needs all runs"),
         ({"settings": bk.Settings(rope=0.1)}, "rope needs all runs"),
         ({"stop": "soon"}, "stop must be"),
         ({"data": ["wine", "iris"], "test": "wilcoxon"}, "at least 7 are needed"),
         ({"data": ["wine", "iris"]}, "test='wilcoxon'"),
-        ({"test": "sorted-runs", "settings": bk.Settings(df=10)}, "cv='10x10'"),
+        ({"test": "sorted-runs", "settings": bk.Settings(test_options={"df": 10})}, "cv='10x10'"),
     ],
 )
 def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(options, words):

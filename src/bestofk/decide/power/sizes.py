@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from bestofk._base.checks import (
     positive,
     probability,
     significance_level,
+    unknown_arguments,
     whole,
 )
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
@@ -36,14 +39,14 @@ def sample_size(
     discordance: float | None = None,
     error_rates: tuple[float, float] | None = None,
     test: Any = "auto",
-    df: Any = None,
+    test_options: Mapping[str, Any] | None = None,
     power: float = 0.8,
     alpha: float | None = None,
     family: str | None = None,
     control: Name | None = None,
     correction: str | None = None,
     missing: str = "refuse",
-    **test_arguments: Any,
+    **reading: Any,
 ) -> SampleSize:
     """Return the smallest difference that a design can show, and the size that settles each pair.
 
@@ -72,7 +75,7 @@ def sample_size(
         learners err on the same instances and disagree less.
     test : str
         As for `compare_scores`; ``"auto"`` picks the test that `compare_scores` picks.
-    df, missing, **test_arguments
+    test_options, missing, **reading
         As for `compare_scores`.
     power : float
         Probability of showing the difference.
@@ -128,10 +131,9 @@ def sample_size(
         "design": design, "datasets": datasets, "instances": instances, "sd": sd,
         "discordance": discordance, "error_rates": error_rates,
     }  # fmt: skip
-    arguments = {"df": df, **test_arguments}
     if losses is None:
-        if control is not None or df is not None or test_arguments:
-            raise ArgumentError("sample_size: control, df and test arguments need losses.")
+        if control is not None or test_options or reading:
+            raise ArgumentError("sample_size: control, test_options and reading need losses.")
         K = 2 if learners is None else whole(learners, "learners", at_least=2)
         pairs = _family(family, correction, learners=K, alpha=alpha)
         study = assume(
@@ -148,12 +150,15 @@ def sample_size(
     choice, known_control = None, None
     losses = getattr(losses, "decision", losses)
     if not isinstance(losses, Decision):
-        problem = as_problem(losses, missing=missing, reading=reading_arguments(arguments))
+        known = reading_arguments(reading)
+        if reading:
+            raise unknown_arguments("sample_size", reading, signature(sample_size).parameters)
+        problem = as_problem(losses, missing=missing, reading=known)
     elif losses.problem is None:
         raise ArgumentError("sample_size: this decision does not hold its losses; give the losses.")
     else:
         problem, decided = losses.problem, losses.evidence.family
-        if test == "auto" and all(value is None for value in arguments.values()):
+        if test == "auto" and not test_options:
             choice = losses.test_choice
         alpha = losses.alpha if alpha is None else alpha
         correction = correction or (None if losses.test_choice is None else losses.correction)
@@ -167,7 +172,7 @@ def sample_size(
     if family != "control" and control is not None:
         raise ArgumentError("control applies to ", use(family="control"), "; omit it.")
     pairs = _family(family, correction, learners=len(names), alpha=alpha, control=known_control)
-    choice = choice or choose_test(problem, test, random_state=0, **arguments)
+    choice = choice or choose_test(problem, test, random_state=0, **(test_options or {}))
     study = observe(problem, choice, pairs, level=_first_level(pairs), rows=rows)
     return _plan(study, pairs, difference, power)
 

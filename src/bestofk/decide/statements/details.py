@@ -15,7 +15,7 @@ from bestofk._base.formatting import (
     pvalue_words,
 )
 from bestofk.decide.decision import RULED_OUT
-from bestofk.decide.registry import PROCEDURES, decides_by
+from bestofk.decide.registry import RULES, decides_by
 from bestofk.decide.statements import Statement, statements
 from bestofk.decide.statements.verdict import verdict_statements
 from bestofk.decide.statements.wording import (
@@ -96,7 +96,7 @@ def _ruled_out(decision: Decision) -> tuple[Statement, ...]:
 
 def _preference(decision: Decision) -> str:
     """State the preference, where the data override it, and the order that results."""
-    decides, preference = decides_by(decision.procedure), decision.preference
+    decides, preference = decides_by(decision.rule), decision.preference
     if decides == "wins":
         return f"Order by significant wins: {chain(decision.ranking)}."
     if not preference.stated or decides not in ("best", "steps"):
@@ -235,10 +235,10 @@ def promise(decision: Decision) -> str:
             text += " The intervals are credible intervals, not confidence intervals."
         return text
     hold, at_most = "If the test's assumptions hold, ", f"is at most {decision.alpha:g}"
-    if decides_by(decision.procedure) == "one challenge":
+    if decides_by(decision.rule) == "one challenge":
         # the data choose which learner is tested: each of K - 1 wrong choices takes the rejection
         # of a true hypothesis at alpha / (K - 1)
-        if decision.correction != PROCEDURES[decision.procedure].proved_with:
+        if decision.correction != RULES[decision.rule].proved_with:
             return "With this correction no error rate is proved for TestFirst."
         return (
             f"{hold}the chance that TestFirst chooses a {decision.noun} that is not better than "

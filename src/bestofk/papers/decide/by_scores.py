@@ -11,7 +11,7 @@ from bestofk._base.checks import Floats, one_of
 from bestofk._base.errors import ArgumentError
 from bestofk._base.registry import resolve
 from bestofk.data.dataset import DataSet
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 from bestofk.learners.preparation import ready_learner
 from bestofk.papers.decide.procedures.multinomial_selection import (
     MultinomialSelection,
@@ -21,7 +21,7 @@ from bestofk.papers.decide.procedures.roc_hull import RocHull, roc_hull
 from bestofk.run.inputs import as_datasets, named_estimators
 from bestofk.splits.plans import plan
 
-SCORE_PROCEDURES = tuple(name for name, entry in PROCEDURES.items() if entry.takes == "scores")
+SCORE_RULES = tuple(name for name, entry in RULES.items() if entry.takes == "scores")
 
 
 def select_by_scores(
@@ -29,7 +29,7 @@ def select_by_scores(
     data: Any,
     target: Any = None,
     *,
-    procedure: str,
+    rule: str,
     cv: str = "kfold:10",
     positive: Any = None,
     alpha: float = 0.05,
@@ -43,8 +43,8 @@ def select_by_scores(
     ----------
     learners, data, target
         As for `bestofk.compare`; one data set with labels.
-    procedure : {"roc-hull", "multinomial-selection"}
-        The procedure.
+    rule : {"roc-hull", "multinomial-selection"}
+        The rule.
     cv : str
         A plan that tests every row at most once, such as ``"kfold:10"`` or ``"holdout:0.33"``.
     positive : label, optional
@@ -67,25 +67,25 @@ def select_by_scores(
     >>> import bestofk as bk
     >>> hull = select_by_scores(
     ...     ["naive-bayes", "max"], bk.read_data("breast-cancer"),
-    ...     procedure="roc-hull", cv="kfold:5")
+    ...     rule="roc-hull", cv="kfold:5")
     >>> hull.optimal
     ('naive-bayes',)
     """
-    one_of(procedure, "procedure", SCORE_PROCEDURES)
+    one_of(rule, "rule", SCORE_RULES)
     datasets = as_datasets(data, target, task="auto", columns=columns)
     if len(datasets) != 1 or datasets[0].task != "classification":
-        raise ArgumentError(f"{procedure} needs one data set with labels as target.")
+        raise ArgumentError(f"{rule} needs one data set with labels as target.")
     dataset = datasets[0]
     classes = dataset.encoded().classes.tolist()
     named = named_estimators(learners)
     splits = plan(cv, random_state=random_state).materialise(dataset.n, dataset.y)
     tested = np.concatenate([test for _, _, _, test in splits])
     if len(np.unique(tested)) < len(tested):
-        raise ArgumentError(f"cv must test every row at most once for {procedure}; got {cv!r}.")
+        raise ArgumentError(f"cv must test every row at most once for {rule}; got {cv!r}.")
     scores = np.stack([_scores(one, dataset, splits, classes) for one in named.values()])
     truth = dataset.encoded().y[tested]
     names = list(named)
-    by_posteriors = resolve(PROCEDURES[procedure].function) is multinomial_selection
+    by_posteriors = resolve(RULES[rule].function) is multinomial_selection
     if by_posteriors:
         of_truth = scores[:, np.arange(len(truth)), truth]
         return multinomial_selection(of_truth, names=names, alpha=alpha, correction=correction)

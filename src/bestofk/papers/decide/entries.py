@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from bestofk.decide.registry import MULTITEST, Procedure
+from bestofk.decide.registry import MULTITEST, Rule
 
-PROCEDURES = (
-    Procedure(
+RULES = (
+    Rule(
         name="test-first",
         explanation=(
             "Recommends the learner with the smallest mean if it significantly beats every learner "
             "that you prefer to it.",
-            "Use it to repeat published results that use this procedure.",
+            "Use it to repeat published results that use this rule.",
             "Do not use it to order all learners: it gives only one name, and multitest detects "
             "more.",
         ),
@@ -28,12 +28,12 @@ PROCEDURES = (
         decides_by="one challenge",
         proved_with="bonferroni",
     ),
-    Procedure(
+    Rule(
         name="anova-choice",
         explanation=(
             "Recommends the most preferred learner if analysis of variance sees no difference "
             "between all learners.",
-            "Use it to repeat published results that use this procedure.",
+            "Use it to repeat published results that use this rule.",
             "Do not use it to decide: one bad learner makes all others look different.",
         ),
         historical=True,
@@ -46,12 +46,12 @@ PROCEDURES = (
         called="the ANOVA choice",
         citations=("yildiz2006ordering",),
     ),
-    Procedure(
+    Rule(
         name="newman-keuls-choice",
         explanation=(
             "Recommends the most preferred learner of those that Newman-Keuls cannot tell from the "
             "best.",
-            "Use it to repeat published results that use this procedure.",
+            "Use it to repeat published results that use this rule.",
             "Do not use it to decide: Newman-Keuls does not control the chance of any false claim "
             "for more than three learners.",
         ),
@@ -65,11 +65,11 @@ PROCEDURES = (
         called="the Newman-Keuls choice",
         citations=("yildiz2006ordering",),
     ),
-    Procedure(
+    Rule(
         name="most-wins",
         explanation=(
             "Recommends the learner with the most significant wins over the others.",
-            "Use it to repeat published results that use this procedure.",
+            "Use it to repeat published results that use this rule.",
             "Do not use it if you have a preference: it ignores costs and reports ties.",
         ),
         historical=True,
@@ -84,7 +84,7 @@ PROCEDURES = (
         citations=("ler-fundamentals",),
         decides_by="wins",
     ),
-    Procedure(
+    Rule(
         name="roc-hull",
         explanation=(
             "Finds the binary classifiers that are best for some class shares and costs.",
@@ -101,12 +101,12 @@ PROCEDURES = (
         called="the ROC convex hull",
         citations=("provost2001robust",),
     ),
-    Procedure(
+    Rule(
         name="multinomial-selection",
         explanation=(
             "Counts on how many test instances each classifier gives the true class the largest "
             "probability.",
-            "Use it to repeat published results that use this procedure.",
+            "Use it to repeat published results that use this rule.",
             "Do not use it for hard labels: it needs the probabilities of every classifier.",
         ),
         historical=True,
@@ -119,7 +119,7 @@ PROCEDURES = (
         called="multinomial selection",
         citations=("alsing2002multinomial",),
     ),
-    Procedure(
+    Rule(
         name="interval-order",
         explanation=(
             "Finds the learners that may be the best if their losses are intervals.",

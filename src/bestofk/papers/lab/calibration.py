@@ -52,7 +52,7 @@ def calibrate(
     Returns
     -------
     Calibration
-        ``compare_scores(..., test=..., df=calibration)`` uses it;
+        ``compare_scores(..., test=..., test_options={"df": calibration})`` uses it;
         ``calibration.save("c.json")`` saves it.
 
     Notes

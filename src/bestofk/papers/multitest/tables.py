@@ -188,9 +188,9 @@ def decide(
     orders = {
         # as published
         "MultiTest": order_many(tables, family="preference", **pairs),
-        "TestFirst": order_many(tables, procedure="test-first", **pairs),
-        "Anova": order_many(tables, procedure="anova-choice", alpha=alpha),
-        "Newman-Keuls": order_many(tables, procedure="newman-keuls-choice", alpha=alpha),
+        "TestFirst": order_many(tables, rule="test-first", **pairs),
+        "Anova": order_many(tables, rule="anova-choice", alpha=alpha),
+        "Newman-Keuls": order_many(tables, rule="newman-keuls-choice", alpha=alpha),
     }
     return Decisions(
         chosen={name: orders[name].recommended.reshape(lead) for name in PROCEDURES},

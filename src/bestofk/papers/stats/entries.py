@@ -226,7 +226,7 @@ def _variant(
             Caution(
                 sign="df not calibrated",
                 rates={1: percent},
-                advice='use df="calibrated" (--set df=calibrated)',
+                advice='use test_options={"df": "calibrated"} (--set df=calibrated)',
             ),
         ),
         curtailed="plain" if one_sample else "",

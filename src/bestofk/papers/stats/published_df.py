@@ -107,7 +107,7 @@ def calibrated_df(
     df = nearest["df"][str(level)][variant]
     if df == 0:
         raise DesignError(
-            use(df="calibrated"),
+            use(test_options={"df": "calibrated"}),
             f": no df from 2 to 100 keeps the level ({entry}); use the variant "
             "'use-all-data', or corrected_repeated_kfold_t, which needs no calibration.",
         )

@@ -10,7 +10,7 @@ import numpy as np
 from bestofk._base.checks import Bools, Floats
 from bestofk._base.errors import ArgumentError
 from bestofk.decide.evidence import Signs
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 from bestofk.decide.statements.verdict import no_bound
 from bestofk.decide.statements.wording import (
     called,
@@ -57,13 +57,13 @@ def losses_of(value: Any) -> Scores | None:
 
 def basis(order: Decision) -> str:
     """Return a phrase such as ``MultiTest, 5x2cv-t, alpha = 0.05 with Holm's correction.``."""
-    procedure = order.procedure
-    if procedure in PROCEDURES:
-        procedure = PROCEDURES[procedure].title or procedure
+    rule = order.rule
+    if rule in RULES:
+        rule = RULES[rule].title or rule
     if not order.test:
-        return f"{procedure}, alpha = {order.alpha:g}."
+        return f"{rule}, alpha = {order.alpha:g}."
     correction = correction_words(order.evidence) if len(order.evidence) else ""
-    return f"{procedure}, {order.test}, alpha = {order.alpha:g}{correction}."
+    return f"{rule}, {order.test}, alpha = {order.alpha:g}{correction}."
 
 
 def bounds_note(order: Decision) -> str:

@@ -197,7 +197,7 @@ FIGURES = Registry(
         name="steps",
         function=f"{_KINDS}.multitest:layout_steps",
         summary="every step of MultiTest: the candidates and the one it chooses",
-        needs="the procedure 'multitest', a preference and at most eight learners",
+        needs="the rule 'multitest', a preference and at most eight learners",
         condition=_decided(
             lambda order: 0 < len(order.steps) <= _MAX_STEPS and order.preference.stated
         ),

@@ -70,7 +70,7 @@ class PosteriorResult(PairwiseResult):
     rope_width : float
         Half the width of the region: differences from -rope_width to rope_width.
     pvalue : float or ndarray
-        Replaces a p-value in procedures: 1 - right (``"greater"``), 1 - left (``"less"``), or
+        Replaces a p-value in rules: 1 - right (``"greater"``), 1 - left (``"less"``), or
         twice the smaller of the two, at most 1 (``"two-sided"``). It is a posterior probability
         and does not control an error rate.
     """

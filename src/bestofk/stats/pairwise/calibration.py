@@ -182,7 +182,7 @@ class Calibration(Presented):
         return calibration
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file for ``compare_scores(..., df=...)`` and ``--set df=FILE``."""
+        """Write a JSON file for ``compare_scores(..., test_options=...)`` and ``--set df=FILE``."""
         write_text(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
 
     def applied(self, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -91,7 +91,7 @@ class PairwiseTest(FunctionEntry):
     bayesian: bool = False
     """The result is a posterior; its `pvalue` does not control an error rate."""
     at_least_units: int = 0
-    """On fewer units the test is unreliable or has no result, and procedures raise an error."""
+    """On fewer units the test is unreliable or has no result, and rules raise an error."""
     smallest_pvalue: Callable[..., float] | None = None
     """Smallest two-sided p-value of n units; None if there is no bound. It also takes the argument
     `exact` if the test does."""

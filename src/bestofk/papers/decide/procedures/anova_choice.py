@@ -9,7 +9,7 @@ import numpy as np
 from bestofk._base.checks import Ints
 from bestofk._base.errors import DesignError
 from bestofk._base.formatting import in_words, number, pvalue_words
-from bestofk.decide.compare_scores import decide_by_procedure
+from bestofk.decide.compare_scores import decide_by_rule
 from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.order_tables import DecidedTables
 from bestofk.decide.pairs import no_pairs
@@ -51,7 +51,7 @@ def anova_choice(losses: Any, **options: Any) -> Decision:
     >>> anova_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18]]).recommended is None
     True
     """
-    return decide_by_procedure("anova-choice", losses, **options)
+    return decide_by_rule("anova-choice", losses, **options)
 
 
 def decide_anova(problem: Problem, settings: Settings) -> Decision:
@@ -104,7 +104,7 @@ def newman_keuls_choice(losses: Any, **options: Any) -> Decision:
     >>> newman_keuls_choice(losses).recommended
     1
     """
-    return decide_by_procedure("newman-keuls-choice", losses, **options)
+    return decide_by_rule("newman-keuls-choice", losses, **options)
 
 
 def decide_newman_keuls(problem: Problem, settings: Settings) -> Decision:
@@ -193,7 +193,7 @@ def _choice(
 ) -> Decision:
     """Return the decision for the first of `ranking`, or for none."""
     return Decision(
-        procedure=settings.procedure,
+        rule=settings.rule,
         recommended=ranking[0] if ranking else None,
         ranking=ranking,
         by_preference=problem.names,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.formatting import capitalised, in_words
-from bestofk.decide.compare_scores import decide_by_procedure
+from bestofk.decide.compare_scores import decide_by_rule
 from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.pairs import decision_from, tested
 from bestofk.decide.preference import Name
@@ -45,7 +45,7 @@ def most_wins(losses: Any, **options: Any) -> Decision:
     >>> dict(most_wins(losses, test="5x2cv-f").counts)
     {0: 0, 1: 2, 2: 1}
     """
-    return decide_by_procedure("most-wins", losses, **options)
+    return decide_by_rule("most-wins", losses, **options)
 
 
 def decide_most_wins(problem: Problem, settings: Settings) -> Decision:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, Ints
 from bestofk.decide.choose_test import Choice
-from bestofk.decide.compare_scores import decide_by_procedure
+from bestofk.decide.compare_scores import decide_by_rule
 from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.order_tables import DecidedTables, groups_of
@@ -59,7 +59,7 @@ def test_first(losses: Any, **options: Any) -> Decision:
     >>> test_first(losses, test="5x2cv-t").recommended
     1
     """
-    return decide_by_procedure("test-first", losses, **options)
+    return decide_by_rule("test-first", losses, **options)
 
 
 def decide_test_first(problem: Problem, settings: Settings) -> Decision:

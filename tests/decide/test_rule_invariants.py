@@ -1,4 +1,4 @@
-"""Invariants of every registered procedure; new entries are covered automatically."""
+"""Invariants of every registered rule; new entries are covered automatically."""
 
 import json
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.registry import RULES
 
 ENTRIES = [
-    pytest.param(entry, id=entry.name) for entry in PROCEDURES.values() if entry.takes == "losses"
+    pytest.param(entry, id=entry.name) for entry in RULES.values() if entry.takes == "losses"
 ]
 NAMES = ("tree", "bayes", "mean", "forest")
 
@@ -25,13 +25,13 @@ def table(names=NAMES, unit=1.0):
 
 def decide(entry, losses, unit=1.0, prefer=NAMES):
     asked = {"margin": 0.02 * unit} if "margin" in entry.options else {}
-    return bk.compare_scores(losses, procedure=entry.name, prefer=list(prefer), **asked)
+    return bk.compare_scores(losses, rule=entry.name, prefer=list(prefer), **asked)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_it_decides_by_its_name_and_says_why(entry):
     decision = decide(entry, table())
-    assert decision.decision.procedure == entry.name
+    assert decision.decision.rule == entry.name
     assert {decision.recommended} <= {None, *NAMES}
     assert len(set(decision.decision.ranking)) == len(decision.decision.ranking)
     assert set(decision.decision.ranking) <= set(NAMES)
@@ -62,7 +62,7 @@ def test_losses_are_never_written_and_decisions_repeat(entry):
     assert first.explain() == second.explain()
 
 
-@pytest.mark.parametrize("entry", [pytest.param(e, id=e.name) for e in PROCEDURES.values()])
+@pytest.mark.parametrize("entry", [pytest.param(e, id=e.name) for e in RULES.values()])
 def test_its_entry_is_complete(entry):
     assert entry.summary
     assert not entry.summary.endswith(".")
