@@ -26,6 +26,7 @@ from bestofk.papers.comparison import (
 from bestofk.papers.printed_figures import printed_figures, printed_table
 from bestofk.papers.stats.estimates import WEIGHT_APPARENT, WEIGHT_LEFT_OUT
 from bestofk.stats import intervals
+from bestofk.stats.pairwise.mcnemar_tests import mcnemar
 
 Bits = npt.NDArray[np.bool_]
 
@@ -143,6 +144,8 @@ def reproduce(request: Request) -> ReproductionResult:
         "3": (truth_table,),
         "4": (constants_table, intervals_table),
         "A.1": (partial(constants_table, "A.1"),),
+        "B.1": (partial(mcnemar_table, "B.1"),),
+        "B.2": (partial(mcnemar_table, "B.2"),),
         "splits": (splits_table,),
     }
     chosen = request.tables or TABLES
@@ -249,6 +252,34 @@ def constants_table(table: str = "4") -> ComparedNumbers:
         unit="unit",
         corner="level",
         note="The last constant is printed as 3.30, here and in Table A.1 of the text; it is 3.29.",
+    )
+
+
+def mcnemar_table(table: str) -> ComparedWords:
+    """Count where both, one or none of the two consistent hypotheses are wrong: Table B.1.
+
+    Table B.2 are the expected counts if both have the same error rate.
+    """
+    x = instance_space()
+    h4, h10 = consistent(disjunctions(), toy_instances(), target(toy_instances()))
+    wrong = [x[:, list(disjunctions()[h])].any(axis=1) != target(x) for h in (h4, h10)]
+    counts = np.array(
+        [[(a & b).sum() for b in (wrong[1], ~wrong[1])] for a in (wrong[0], ~wrong[0])]
+    )
+    result = mcnemar(*wrong)
+    what = "observed"
+    if table == "B.2":
+        what, counts = "expected", (counts + counts.T) / 2
+    ours = np.array([[f"{count:g}" for count in row] for row in counts], dtype=object)
+    return ComparedWords(
+        table=f"Table {table}, {what} counts of two hypotheses",
+        rows=(f"h{h4 + 1} wrong", f"h{h4 + 1} right"),
+        columns=(f"h{h10 + 1} wrong", f"h{h10 + 1} right"),
+        ours=ours,
+        printed=np.full(ours.shape, "", dtype=object),
+        agrees=np.ones(ours.shape, dtype=np.bool_),
+        note="The text prints names instead of counts. With the continuity correction, McNemar's "
+        f"statistic is {result.statistic:g}, p = {result.pvalue:.3f}.",
     )
 
 

@@ -164,9 +164,9 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
         paper="D. Ler, Fundamentals of algorithm selection for classification, School of "
         "Information Technologies, University of Sydney",
         doi=None,
-        tables=("1", "2", "3", "4", "A.1", "splits"),
+        tables=("1", "2", "3", "4", "A.1", "B.1", "B.2", "splits"),
         default_runs=1,
-        runs_mean="nothing is random here; A.1, which repeats 4, only when named",
+        runs_mean="nothing is random here; A.1, B.1 and B.2 only when named",
         explained=((("Table 4", "Table A.1"), "the text prints 3.30 for 3.29"),),
     ),
 )

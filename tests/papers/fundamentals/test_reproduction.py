@@ -90,6 +90,15 @@ def test_two_training_sets_share_n_times_k_minus_2_over_k(n, k):
     assert shared == {n * (k - 2) // k}
 
 
+def test_counts_of_mcnemars_test_by_hand():
+    # x2 or x3 is wrong at 0001, 0100, 1001, 1101, 1110 and 1111; with x4 it is right at 0001, 1001
+    observed, expected = reproduce(Request(tables=("B.1", "B.2"))).tables
+    assert observed.ours.tolist() == [["4", "2"], ["0", "10"]]
+    assert expected.ours.tolist() == [["4", "1"], ["1", "10"]]
+    # (|2 - 0| - 1)^2 / 2, and chi-squared with 1 df above it
+    assert "statistic is 0.5, p = 0.480" in observed.note
+
+
 def test_the_command_says_what_the_text_got_wrong():
     done = CliRunner().invoke(bestofk, ["papers", "reproduce", "fundamentals", "--json"])
     assert done.exit_code == 0
