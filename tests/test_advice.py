@@ -5,7 +5,6 @@ made; each is repeated with the advice of its message and succeeds.
 """
 
 import ast
-import inspect
 import re
 import shlex
 from functools import cache
@@ -309,9 +308,3 @@ def test_advice_of_the_library_works(case):
         message = str(caught.value).replace(f"{name}=...", f"{name}={value!r}")
         assert f"{name}={value!r}" in message
         call(**advice)
-
-
-def test_order_takes_the_keywords_of_the_messages():
-    assert {"higher_is_better", "design", "missing"} <= set(
-        inspect.signature(bk.compare_scores).parameters
-    )

@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import json
 import re
 import subprocess
 import sys
@@ -61,10 +60,6 @@ COMPARE = (
     "alpha test stop budget timeout store n_jobs random_state progress settings execution"
 )
 COMMANDS = "compare scores evals gate size show list papers"
-JSON_KEYS = (
-    "version command recommended candidates order headline table pairs notes cautions metric test "
-    "settings"
-)
 OPTIONS = {
     "compare": "--target --learner --cv --scoring --groups --by --column --prefer --margin --alpha "
     "--random-state --budget --store --per-dataset --as-published --report --figure "
@@ -346,23 +341,6 @@ def test_options_exist(verb):
     command = command_line.get_command(None, verb)
     known = {max(one.opts, key=len) for one in command.params if one.opts[0].startswith("-")}
     assert known == set(OPTIONS[verb].split())
-
-
-def test_json_of_order(capsys):
-    assert main(["scores", "digits-5x2", "--prefer", "listed", "--json"]) == 0
-    out, err = capsys.readouterr()
-    result = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
-    assert set(JSON_KEYS.split()) <= set(result)
-    assert result["recommended"] == result["order"][0]
-    assert err == ""
-
-
-def test_json_of_compare(capsys):
-    words = ["compare", "iris", "--cv", "kfold:2", "--json", "--learner", "max"]
-    assert main([*words, "--learner", "nmc", "--prefer", "fit_time"]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert set(JSON_KEYS.split()) <= set(result)
-    assert result["failures"] == []
 
 
 def test_an_infinite_statistic_is_null(capsys, tmp_path):

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
-import subprocess
 import sys
 from functools import partial
 
@@ -154,17 +152,3 @@ def test_unreadable_and_endless_objects_are_reported_and_never_equal():
     endless.append(endless)
     assert identify(endless).unknown == "it is nested too deeply"
     assert identify(endless) != identify(endless)
-
-
-def test_fresh_interpreters_agree():
-    code = (
-        "import bestofk as bk, json\n"
-        "from sklearn.svm import SVC\n"
-        "from bestofk.run.live import learner_fingerprint as f\n"
-        "print(json.dumps([f(x).digest for x in (bk.plugins.learner('c4.5'), SVC(C=2))]))"
-    )
-    runs = [
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-        for _ in range(2)
-    ]
-    assert json.loads(runs[0].stdout) == json.loads(runs[1].stdout)

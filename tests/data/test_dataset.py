@@ -1,7 +1,5 @@
 """Data sets from arrays and data frames."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -126,26 +124,3 @@ def test_invalid_data_raise_one_sentence(X, y, sentence: str) -> None:
         read_data(X, y)
     assert sentence in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_nullable_and_boolean_columns_keep_their_missing_cells() -> None:
-    X = pd.DataFrame(
-        {
-            "whole": pd.array([1, None, 3], dtype="Int64"),
-            "truth": pd.array([True, None, False], dtype="boolean"),
-            "text": pd.array(["x", None, "y"], dtype="string"),
-        }
-    )
-    data = read_data(X, list("aba"))
-    assert list(data.kinds.values()) == ["numeric", "nominal", "nominal"]
-    np.testing.assert_array_equal(
-        data.encoded().values, [[1, 1, 0], [np.nan, np.nan, np.nan], [3, 0, 1]]
-    )
-
-
-def test_data_set_can_be_pickled() -> None:
-    data = read_data(frame(), ["b", "a", "b"])
-    data.encoded()
-    again = pickle.loads(pickle.dumps(data))
-    assert again.fingerprint == data.fingerprint
-    pd.testing.assert_frame_equal(again.X, data.X)

@@ -7,7 +7,6 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError
 from bestofk.data import Encoded, Schema
-from bestofk.data.schema import encode_labels
 
 
 @settings(max_examples=50, deadline=None)
@@ -25,24 +24,10 @@ def test_codes_give_the_values_back(cells: list[str | None]) -> None:
     assert [None if np.isnan(c) else declared[int(c)] for c in codes] == cells
 
 
-def test_objects_by_column() -> None:
-    array = np.array([[1, "x", 2.5], [2, "y", None]], dtype=object)
-    schema = Schema.of(pd.DataFrame(array))
-    assert list(schema.kinds.values()) == ["numeric", "nominal", "numeric"]
-    np.testing.assert_array_equal(schema.cardinality, [0, 2, 0])
-
-
 def test_a_reordered_or_larger_set_of_categories_is_matched_by_value() -> None:
     schema = Schema.of(pd.DataFrame({"x": pd.Categorical(["b", "a"], categories=["b", "a"])}))
     later = pd.DataFrame({"x": pd.Categorical(["a", "b", "c"], categories=["a", "b", "c"])})
     np.testing.assert_array_equal(schema.encode(later)[:, 0], [1, 0, np.nan])
-
-
-def test_labels() -> None:
-    codes, classes = encode_labels(np.array(["b", "a", "b"]))
-    assert (codes.tolist(), classes.tolist()) == ([1, 0, 1], ["a", "b"])
-    with pytest.raises(ArgumentError, match="missing one in row 2"):
-        encode_labels(pd.Categorical(["a", None]))
 
 
 def test_encoded_rows_must_fit_together() -> None:

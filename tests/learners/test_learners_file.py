@@ -6,7 +6,7 @@ import pytest
 
 from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk.cli import main
-from bestofk.learners import learner_factory, parse_learner
+from bestofk.learners import parse_learner
 from bestofk.learners.specification import chosen_learners, learners_of_file
 
 MODELS = """
@@ -86,13 +86,6 @@ def test_what_is_wrong_is_said(models, text, sentence) -> None:
     assert sentence in str(caught.value)
 
 
-def test_the_advice_about_the_working_folder_works_when_typed(models) -> None:
-    with pytest.raises(ArgumentError) as caught:
-        parse_learner("my_models:ready")
-    typed = str(caught.value).split("write '")[1].split("'")[0]
-    assert repr(parse_learner(typed)[1]) == "SVC(C=7)"
-
-
 def test_files_and_specifications_together(models) -> None:
     chosen = chosen_learners(["a=max"], ["my_models.py"])
     assert list(chosen) == ["a", "first", "second", "third", "fourth"]
@@ -163,8 +156,3 @@ def test_learners_that_raise_are_one_line(tmp_path, monkeypatch, capfd, source, 
     assert sentence in error_output
     assert "Traceback" not in error_output
     assert len(error_output.strip().splitlines()) == 1
-
-
-def test_only_functions_are_marked() -> None:
-    with pytest.raises(ArgumentError, match="must be used on functions"):
-        learner_factory(print)

@@ -1,10 +1,8 @@
 """Evaluation of whole plans: order of splits, seeds, estimators of other packages, failures."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -13,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from bestofk._base.errors import RunError
 from bestofk.data import read_data
 from bestofk.learners import learner
-from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
+from bestofk.papers.whole_plans import predict_plan
 from bestofk.splits.plans import plan
 
 
@@ -30,15 +28,6 @@ def test_one_array_a_split_in_order_aligned_with_its_test_rows(spec: str) -> Non
             np.testing.assert_array_equal(data.classes[codes], expected)
 
 
-def test_the_estimator_is_left_unfitted() -> None:
-    data = read_data("wine")
-    splits = plan("kfold:3", random_state=0).materialise(data.n, data.y)
-    for model in (learner("logistic"), DummyClassifier()):
-        predict_plan(model, data, splits)
-        predict_split_by_split(model, data, splits)
-        assert not hasattr(model, "classes_")
-
-
 def test_seeds_fix_each_split_also_inside_a_pipeline() -> None:
     data = read_data("iris")
     splits = plan("2x2", random_state=0).materialise(data.n, data.y)
@@ -49,15 +38,6 @@ def test_seeds_fix_each_split_also_inside_a_pipeline() -> None:
     other = predict_plan(chain, data, splits, seeds=[9, 8, 7, 6])
     assert all((a == b).all() for a, b in zip(once, again, strict=True))
     assert any((a != b).any() for a, b in zip(once, other, strict=True))
-
-
-def test_nominal_columns_and_missing_cells_reach_a_foreign_estimator_prepared() -> None:
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"a": rng.normal(size=40), "b": rng.choice(list("xyz"), 40)})
-    X.loc[3, "a"] = np.nan
-    data = read_data(X, rng.choice(["u", "v"], 40))
-    splits = plan("kfold:4", random_state=0).materialise(40)
-    assert sum(map(len, predict_plan(KNeighborsClassifier(1), data, splits))) == 40
 
 
 class Liar(ClassifierMixin, BaseEstimator):

@@ -25,11 +25,6 @@ def test_learners_of_the_papers_and_of_the_panel_are_registered() -> None:
         assert entry.complexity
 
 
-def test_parameters_reach_the_estimator() -> None:
-    assert learner("nmc", scale="std").scale == "std"
-    assert learner("logistic", C=2.0).get_params() == {"C": 2.0}
-
-
 @pytest.mark.parametrize("name", LEARNERS)
 def test_each_learner_can_be_named_and_created(name) -> None:
     entry = LEARNERS[name]

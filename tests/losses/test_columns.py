@@ -9,7 +9,6 @@ from bestofk.losses.columns import (
     direction_of,
     direction_within,
     find,
-    normal,
     role_of,
     split_of,
     splits_among,
@@ -63,11 +62,6 @@ def test_directions_within_longer_names(name, direction):
     assert (direction_within(name) or (None,))[0] == direction
 
 
-def test_normal():
-    assert normal(" Error-Rate (%) ") == "error_rate"
-    assert normal("errorRate") == "error_rate"
-
-
 def test_stated_roles_precede_the_most_reliable_names():
     columns = ["model", "learner", "seed", "run"]
     assert find(columns, LOSS_ROLES) == {"learner": "learner", "run": "run"}
@@ -80,11 +74,6 @@ def test_stated_roles_precede_the_most_reliable_names():
         find(columns, LOSS_ROLES, {"learner": "run", "fold": "run"})
     with pytest.raises(LookupError, match="no column 'modle' in losses: did you mean 'model'"):
         find(columns, LOSS_ROLES, {"learner": "modle"}, source="losses")
-
-
-def test_the_first_role_claims_a_column():
-    assert find(["problem"], ["dataset", "instance"]) == {"dataset": "problem"}
-    assert find(["sample", "sample_id"], ["instance"]) == {"instance": "sample"}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 import numpy as np
-import pytest
 
-from bestofk._base.errors import TableError
 from bestofk.losses import read_scores
 
 LEARNERS = (
@@ -24,20 +22,8 @@ def test_breast_cancer():
     assert min(losses.means(), key=losses.means().get) == "logistic-regression"
 
 
-def test_digits():
-    losses = read_scores("digits-5x2")
-    assert losses.learners == LEARNERS
-    assert losses.design.situations(n_datasets=1)[0] == "5x2"
-    assert (np.reshape(losses.design.n_test, (5, 2)).sum(axis=1) == 1797).all()
-
-
 def test_example_names_are_read_unless_a_file_exists(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert len(read_scores("digits-5x2").learners) == 6
     (tmp_path / "digits-5x2").write_text("model,error\na,1\n")
     assert read_scores("digits-5x2").learners == ("a",)
-
-
-def test_unknown_names():
-    with pytest.raises(TableError, match="There is no file 'digits-5'"):
-        read_scores("digits-5")

@@ -66,12 +66,6 @@ def test_values_are_a_read_only_copy():
     assert values.flags.writeable
 
 
-def test_default_names():
-    assert Scores([[1.0], [2.0]]).learners == ("0", "1")
-    assert Scores([[1.0], [2.0]]).datasets == ("data",)
-    assert Scores(np.ones((1, 2)), dims=("learner", "dataset")).datasets == ("0", "1")
-
-
 @pytest.mark.parametrize(
     ("kwargs", "sentence"),
     [
@@ -251,23 +245,6 @@ def test_equality_fingerprint_and_pickle(full):
     holed = Scores(gap, missing="allow")
     assert holed == Scores(gap, missing="allow")
     assert pickle.loads(pickle.dumps(holed)).fingerprint == holed.fingerprint
-
-
-def test_frame(full):
-    frame = full.to_frame()
-    assert list(frame.columns) == [*DIMS, "loss"]
-    assert len(frame) == 720
-    row = frame.query("learner == 'a' and dataset == 'x' and run == 4 and fold == 2")
-    assert row["loss"].tolist() == full.values[1, 1, 3, 1].tolist()
-    assert row["repetition"].tolist() == [1, 2, 3, 4, 5, 6]
-
-
-def test_repr_and_account():
-    losses = Scores(np.ones((1, 5, 2)))
-    assert repr(losses) == ("Scores(1 learner x 1 data set, 5 runs of 2-fold cross-validation)")
-    assert losses.account == (
-        "Losses of 1 learner on 1 data set: 5 runs of 2-fold cross-validation.",
-    )
 
 
 def test_instances_of_one_test_set_are_an_axis():

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk.release.gate import accept, gate, start
 from bestofk.release.rehearsal import rehearse
@@ -227,7 +226,3 @@ def test_assert_not_worse_takes_data_frames():
     broken = frame.assign(correct=0.0)
     with pytest.raises(AssertionError, match="Blocked: "):
         assert_not_worse(broken, frame)
-
-
-def test_the_top_level_function_is_the_gate():
-    assert bk.gate is gate

@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 
-import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
@@ -42,21 +41,6 @@ def test_the_card_says_what_to_use_and_how_much_worse_it_can_be():
     assert texts["Based on"] == "5 runs of 10-fold cross-validation"
 
 
-def test_the_only_candidate_is_the_best():
-    order = bk.compare_scores(bk.read_scores("breast-cancer-10x10")).outcome
-    assert order.candidates == (order.recommended,)
-    shown = rows(order)["Worse than the best by"]
-    assert shown == "0: no other may be the best | 95 % confidence"
-
-
-def test_scores_keep_their_name_and_direction():
-    values = np.random.default_rng(0).uniform(0.8, 0.9, (3, 5, 10))
-    order = bk.compare_scores(bk.Scores(values, learners=["a", "b", "c"], higher_is_better=True,
-                               loss_name="accuracy")).outcome  # fmt: skip
-    largest = values.mean((1, 2)).max()
-    assert rows(order)["Use"] == f"{order.recommended} | mean accuracy {largest:.4g}"
-
-
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "nothing_decided"])
 def test_every_card_has_facts_that_exist(kind):
     page = render_report(KINDS[kind]())
@@ -67,11 +51,6 @@ def test_every_card_has_facts_that_exist(kind):
     more = {"language_models": ["Cost"], "failures": ["Left out"]}
     expected = ["Use", *bound, "Based on", *more.get(kind, [])]
     assert labels == (["Answer", "Compared with", "Based on"] if kind == "release" else expected)
-
-
-def test_a_measured_preference_adds_the_cost():
-    study = bk.compare(["nmc", "nn"], data="iris", prefer="fit_time", **QUICK).outcome
-    assert rows(study)["Cost"] == study.costs[study.decision.recommended].explain()
 
 
 def test_battles_intervals_and_printed_tables_have_the_same_facts():
@@ -125,17 +104,3 @@ def test_failures_have_one_count(plan):
     assert table.title == f"{len(listed)} failed fits"
     assert f"{table.title}</" in page
     assert sum(table.columns[-1].cells) == len(listed)
-
-
-@pytest.mark.parametrize("others", [("nmc", "nn"), ("nmc",)])
-def test_failures_stand_in_the_first_section(others):
-    study = bk.compare(
-        {"xgb": Failing(), **{name: name for name in others}}, data="iris", **QUICK
-    ).outcome
-    page = render_report(study)
-    first = re.sub(r"<[^>]+>", "", page[page.index("<h2>Decision") : page.index("</section>")])
-    assert f"Of the {len(others) + 1} learners given 1 failed (xgb: 10 of 10 fits failed" in first
-    assert "ValueError: the matrix is singular" in first
-    assert "10 failed fits" in first
-    assert f"Which of {len(others) + 1} learners to use on iris" in page
-    assert 'class="fact whole alert"' in page

@@ -23,7 +23,7 @@ from bestofk.report.verdict_groups import forest_of
 from bestofk.splits.design import Design
 from bestofk.stats.adjust import CORRECTIONS
 
-TABLES = 120
+TABLES = 60
 BATCHES = 2
 PAIRED = ("holm", "bonferroni", "hochberg", "benjamini-hochberg", "benjamini-yekutieli", "none")
 """Corrections for families other than all pairs."""

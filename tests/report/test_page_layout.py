@@ -230,13 +230,6 @@ def test_paper_has_all_parts_but_the_long_tables(browser, page_of):
     assert browser.run("return document.querySelectorAll('#how > details[open]').length") == 0
 
 
-def test_the_forest_plot_takes_most_of_a_desk(browser, page_of):
-    look(browser, page_of("from_a_table"), width=DESK)
-    # it had 167 pixels next to the card
-    width = "return document.querySelector('.rows .track').getBoundingClientRect().width"
-    assert browser.run(width) >= 2 * 167
-
-
 @pytest.mark.parametrize("kind", ["one_data_set", "several_data_sets", "sixty", "language_models"])
 def test_nothing_is_cut_on_paper(browser, page_of, kind):
     # the width between margins of 14 mm on A4

@@ -127,19 +127,6 @@ def test_assumptions_about_data_sets():
     assert "Differences between two learners are not extremely skewed." in states
 
 
-def test_a_test_without_an_entry_gets_no_assumption_of_another():
-    def by_sign(a, b, alternative="two-sided"):
-        one_axis = (*a.shape[:-2], -1)
-        return bk.stats.pairwise.sign(
-            a.reshape(one_axis), b.reshape(one_axis), alternative=alternative
-        )
-
-    order = two(test=by_sign)
-    claims = [one.claim for one in assumptions_of(order)]
-    assert "The assumptions of the test 'by_sign' hold." in claims
-    assert len(claims) == 4  # that, the same splits for all, the rows, and the correction
-
-
 def test_a_study_tells_failures_settings_and_versions(tmp_path):
     learners = {"max": "max", "<i>broken</i>": Failing(), "nmc": "nmc"}
     study = bk.compare(learners, data="iris", **QUICK).outcome
@@ -195,18 +182,6 @@ def test_pages_use_the_words_of_the_glossary(options, scores):
             assert not re.search(r"mean loss|smaller loss|1 - accuracy", text)
     if order.recommended is not None:
         assert f"mean {'accuracy' if scores else 'error'}" in read
-
-
-def test_nothing_is_said_if_nothing_was_left_out():
-    assert "Left out" not in text_of(render_report(two()))
-
-
-@pytest.mark.parametrize("rule", ["test-first", "most-wins", "anova-choice"])
-def test_other_rules_and_bare_arrays_have_reports(rule):
-    values = np.random.default_rng(1).random((3, 5, 2))
-    page = render_report(bk.compare_scores(values, rule=rule, alpha=0.2).outcome)
-    assert '<section id="verdict"' in page
-    assert "<bdi>2</bdi>" in render_report(bk.compare_scores(values, prefer="listed").outcome)
 
 
 def test_no_password_is_ever_written(tmp_path):

@@ -1,12 +1,9 @@
 """Reports in a real browser, with and without scripts."""
 
-import base64
-
 import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.decide.statements.wording import worse_than_best
 from bestofk.report.tables import learners_table
 from bestofk.report.write_report import render_report
 
@@ -35,13 +32,6 @@ def page(tmp_path_factory):
     return order, bk.Result(order).report(tmp_path_factory.mktemp("page") / "report.html")
 
 
-@pytest.fixture(scope="module")
-def plain_page(tmp_path_factory):
-    """Without a preference."""
-    order = decision()
-    return order, bk.Result(order).report(tmp_path_factory.mktemp("page") / "plain.html")
-
-
 def test_opens_quietly_and_asks_for_nothing(browser, page):
     order, path = page
     browser.open(path)
@@ -64,23 +54,6 @@ def test_reads_without_scripts(browser, page):
     assert browser.find("#tables .source summary").is_displayed()
 
 
-def test_groups_stand_in_the_decision(browser, plain_page):
-    order, path = plain_page
-    browser.open(path)
-    shown = {
-        group.find_element("css selector", "h4").text.rstrip(" 0123456789").lower(): [
-            " ".join(row.text.split()) for row in group.find_elements("css selector", "li")
-        ]
-        for group in browser.all("#verdict .group")
-    }
-    for verdict in ("recommended", "may be the best", "ruled out"):
-        members = [row for row in order.standings if row.verdict == verdict]
-        assert members
-        for row, line in zip(members, shown[verdict], strict=True):
-            assert line.startswith(f"{row.name} ")
-            assert line.endswith(worse_than_best(order, row))
-
-
 def test_tables_are_copied(browser, page):
     order, path = page
     browser.open(path)
@@ -97,16 +70,6 @@ def test_tables_are_copied(browser, page):
     assert {"pairs-csv", "bibtex", "methods-text", "repeat"} <= forms
 
 
-def test_prints_to_paper(browser, page):
-    _, path = page
-    browser.open(path)
-    pdf = base64.b64decode(browser.devtools("Page.printToPDF", printBackground=True)["data"])
-    assert pdf[:5] == b"%PDF-"
-    assert 1 < pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 12
-    browser.devtools("Emulation.setEmulatedMedia", media="print", features=[])
-    assert not browser.find("nav").is_displayed()
-
-
 @pytest.mark.parametrize("names", [HOSTILE, ["n" * 200, "m" * 200], [str(i) for i in range(30)]])
 def test_a_phone_never_scrolls_sideways(browser, names, tmp_path):
     path = bk.Result(decision(names, prefer="listed")).report(tmp_path / "phone.html")
@@ -119,26 +82,6 @@ def test_a_phone_never_scrolls_sideways(browser, names, tmp_path):
     )
     browser.open(path)
     assert browser.run("return document.documentElement.scrollWidth") <= 360
-
-
-def test_dark_pages_are_dark_with_their_figures(browser, page):
-    _, path = page
-    browser.open(path)
-    look = """const style = (node) => getComputedStyle(node);
-        const word = document.querySelector("#figure-losses svg text");
-        const page = style(document.body);
-        return [page.backgroundColor, page.color, style(word).fill]"""
-    light = browser.run(look)
-    browser.devtools(
-        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}]
-    )
-    dark = browser.run(look)
-
-    def brightness(colour):
-        return sum(int(part) for part in colour[colour.index("(") + 1 : -1].split(",")[:3]) / 765
-
-    assert [brightness(colour) > 0.5 for colour in light] == [True, False, False]
-    assert [brightness(colour) > 0.5 for colour in dark] == [False, True, True]
 
 
 def test_names_are_data(browser, tmp_path):

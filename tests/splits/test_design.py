@@ -1,10 +1,7 @@
 """Designs: sizes, situations and descriptions."""
 
-import numpy as np
 import pytest
-from sklearn.dummy import DummyClassifier
 
-import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk.splits import Design, plan
 
@@ -80,21 +77,3 @@ def test_selected_folds_must_form_a_table():
         design.select([True, True])
     with pytest.raises(ArgumentError, match="planned_folds"):
         Design(kind="cv", folds=4, planned_folds=3)
-
-
-def test_bootstrap_samples_count_the_distinct_rows():
-    """1 - (1 - 1/n)^n of the rows are in a sample: 0.366 / 0.634 at n = 100."""
-    splits = plan("bootstrap:400", stratified=False).materialise(100)
-    distinct = [len(set(train)) for _, _, train, _ in splits]
-    assert splits.design.n_train == tuple(distinct)
-    assert splits.design.test_share() == pytest.approx(0.99**100 / (1 - 0.99**100), rel=0.02)
-
-
-def test_what_is_measured_knows_the_distinct_rows_too():
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    y = np.arange(30) % 2
-    bootstrap = plan("bootstrap:5", random_state=3)
-    want = bootstrap.materialise(30, y).design
-    # nmc goes the way of whole plans, the estimator that of single fits
-    study = bk.compare({"a": "nmc", "b": DummyClassifier()}, X, y, cv=bootstrap)
-    assert (study.scores.design.n_train, study.scores.design.n_test) == (want.n_train, want.n_test)

@@ -1,7 +1,5 @@
 """Plans with groups: no group on both sides, balanced folds, notes on limits."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -18,21 +16,6 @@ def grouped(draw):
     order = np.array(draw(st.permutations(range(len(groups)))))
     y = np.array(draw(st.lists(st.integers(0, 2), min_size=len(groups), max_size=len(groups))))
     return groups[order], y
-
-
-@pytest.mark.parametrize(
-    "spec", ["3x4", "5x2", "holdout:0.4", "resample:4:0.2", "loo", "bootstrap:5"]
-)
-@given(data=grouped(), seed=st.integers(0, 10**6), labelled=st.booleans())
-@settings(max_examples=15, deadline=None)
-def test_no_group_on_both_sides(spec, data, seed, labelled):
-    groups, y = data
-    splits = plan(spec, random_state=seed).materialise(len(groups), y if labelled else None, groups)
-    for i, (_, _, train, test) in enumerate(splits):
-        assert not set(groups[train]) & set(groups[test])
-        assert set(train) | set(test) == set(range(len(groups)))
-        assert len(test) == splits.design.n_test[i] > 0
-        assert len(set(train)) == splits.design.n_train[i] > 0
 
 
 @given(data=grouped(), seed=st.integers(0, 10**6))
@@ -53,12 +36,6 @@ def test_test_part_is_within_a_group_of_its_share(data, seed):
     splits = plan("resample:5:0.4", random_state=seed).materialise(n, None, groups)
     for size in splits.design.n_test:
         assert abs(size - 0.4 * n) <= largest
-
-
-def test_groups_of_one_row_are_dealt_evenly():
-    splits = plan("3x4").materialise(22, None, np.arange(22))
-    for row in splits.fold_of:
-        assert sorted(np.bincount(row)) == [5, 5, 6, 6]
 
 
 def test_stratified_and_grouped_is_better_than_grouped_alone():
@@ -127,31 +104,6 @@ def test_refuses():
         plan("kfold:2").materialise(4, None, ["a"] * 4)
     with pytest.raises(ArgumentError, match="groups must hold one value for each of the 4 rows"):
         plan("kfold:2").materialise(4, None, ["a", "b"])
-
-
-def test_ignoring_groups_finds_differences_that_are_not_there():
-    """Compare equal learners as in studies/grouped_type1.py, on 12 groups of 60 rows.
-
-    If the rates were equal, one above 12 and the other below 8 of 60 would be rare.
-    """
-    from runpy import run_path
-
-    path = Path(__file__).resolve().parents[2] / "studies" / "grouped_type1.py"
-    bench = run_path(str(path))
-    rejected = []
-    for used in (False, True):
-        rng = np.random.default_rng(7)
-        tables = []
-        for number in range(60):
-            X, y, of = bench["grouped"](rng, 12, 60)
-            losses = plan("4x5", random_state=number)
-            splits = losses.materialise(len(y), y.astype(int), of if used else None)
-            tables.append(bench["errors"](splits, X, y, bench["least_squares"]))
-        test = bench["corrected"](4, 5, 12 if used else None)
-        ((_, rate, _, _),) = bench["rates"](tables, {"t": test})
-        rejected.append(60 * rate)
-    assert rejected[0] > 12
-    assert rejected[1] < 8
 
 
 def test_groups_are_dealt_whatever_their_size():

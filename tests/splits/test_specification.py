@@ -1,11 +1,9 @@
 """Specifications: parsing, canonical spelling and errors with suggestions."""
 
-import pandas as pd
 import pytest
 
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.splits import PLANS, plan
-from bestofk.splits.design import KINDS
 
 
 @pytest.mark.parametrize(
@@ -87,18 +85,3 @@ def test_refuses(spec, message):
     with pytest.raises(ArgumentError) as caught:
         plan(spec)
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize("entry", PLANS.values(), ids=lambda entry: entry.name)
-def test_every_entry_of_the_registry_works(entry):
-    plan_ = plan(entry.example)
-    if entry.needs != "column":
-        assert plan_.kind == entry.kind
-    assert entry.kind in KINDS
-    groups = list(range(20)) * 2 if entry.needs == "groups" else None
-    rows = pd.DataFrame({"fold": [0, 1, 2, 3] * 10})
-    design = plan_.materialise(40, [0, 1] * 20, groups, X=rows).design
-    assert design.kind == entry.kind
-    assert entry.summary
-    assert entry.paper
-    assert not entry.summary.endswith(".")

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
 from sklearn import model_selection as ms
 
 from bestofk._base.errors import ArgumentError
@@ -130,14 +129,6 @@ def test_splits_without_a_structure_have_no_test(pairs):
     design = plan(pairs).materialise(N).design
     assert design.kind == "splits"
     assert design.situations(n_datasets=1) == ()
-
-
-@given(seed=st.integers(0, 10**6), share=st.sampled_from([0.1, 0.3, 0.5]), many=st.integers(2, 20))
-@settings(max_examples=30, deadline=None, derandomize=True)  # about 1 in 500 is not recognised
-def test_random_splits_are_recognised_as_such(seed, share, many):
-    splitter = ms.ShuffleSplit(many, test_size=share, random_state=seed)
-    kind = plan(splitter).materialise(N).design.kind
-    assert kind in {"resample", "cv"}  # two halves may complete each other
 
 
 def test_divided_groups_raise():

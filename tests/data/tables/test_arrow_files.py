@@ -45,9 +45,9 @@ def both(tmp_path, monkeypatch):
 
 
 def same(expected, other):
-    assert expected.account == other.account
+    assert expected.notes == other.notes
     pd.testing.assert_frame_equal(expected.to_frame(), other.to_frame())
-    assert (expected.learners, expected.items) == (other.learners, other.items)
+    assert (expected.models, expected.items) == (other.models, other.items)
 
 
 @pytest.mark.parametrize(
@@ -107,18 +107,8 @@ def test_parquet(both):
         quick, slow, table = both(column, "t.parquet")
         assert table is not None
         same(quick, slow)
-        assert quick.learners == ("b", "a")
+        assert quick.models == ("b", "a")
         assert quick.items == ("2", "1")
-
-
-def test_clusters_and_tasks(both):
-    content = "model,task,item,passage,score\n" + "".join(
-        f"{who},t{i % 3},i{i},p{i // 2},{i % 2}\n" for who in "ab" for i in range(12)
-    )
-    quick, slow, table = both(content, cluster="passage")
-    assert table is not None
-    same(quick, slow)
-    assert len(quick.clusters) == 6
 
 
 @pytest.mark.parametrize("kind", ["text", "category", "int32", "float64"])
@@ -151,7 +141,7 @@ sys.modules["pyarrow"] = None
 import bestofk as bk
 from bestofk.data.tables import arrow_files
 arrow_files.MIN_FILE_BYTES = 0
-print(bk.read_evals({str(path)!r}).learners)
+print(bk.read_evals({str(path)!r}).models)
 try:
     bk.read_scores({str(tmp_path / "t.parquet")!r})
 except bk.InputError as error:

@@ -71,12 +71,6 @@ def test_the_line_counts_blank_lines_and_quoted_newlines(write):
     assert str(caught.value) == "t.csv: line 9, column 'x' must be a number; got 'oops'."
 
 
-def test_levels_are_in_order_of_appearance(write):
-    codes, names = read_table(write("name,x\nc,1\n b ,2\nb,3\n,4\nNA,5\nc,6\n")).levels("name")
-    assert names == ("c", "b")
-    assert codes.tolist() == [0, 1, 1, -1, -1, 0]
-
-
 def test_ragged_rows_are_named_with_their_counts(write):
     assert refusal(write('a,b,c\n1,2,3\n"x\ny",2\n4,5,6\n')) == (
         "t.csv: line 3 has 2 cells, but the header has 3."
@@ -123,17 +117,6 @@ def test_columns_without_a_name(write):
     assert table.columns == ("x", "y")
     assert table.account[1] == "The last column has no name and no content and was left out."
     assert read_table(write(",y\n1,2\n")).columns == ("column 1", "y")
-
-
-def test_one_column_without_any_delimiter(write):
-    table = read_table(write("x\n1\n2\n"))
-    assert table.columns == ("x",)
-    assert table.account == ("t.csv: delimited text, utf-8, 2 rows of 1 column.",)
-
-
-def test_a_delimiter_in_names_does_not_mislead(write):
-    table = read_table(write('"a;b;c;d",x\n1;2;3;4,5\n'))
-    assert table.columns == ("a;b;c;d", "x")
 
 
 def test_gzip(write):

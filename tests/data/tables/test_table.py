@@ -50,32 +50,9 @@ def test_from_frame_refuses_what_has_no_single_name():
         Table.from_frame(frame)
 
 
-def test_frames_of_any_type_become_columns():
-    frame = pd.DataFrame(
-        {
-            "category": pd.Categorical(["b", "a"]),
-            "nullable": pd.array([1, None], dtype="Int64"),
-            "objects": pd.Series(["x", 2], dtype=object),
-            "text": ["p", None],
-        }
-    )
-    table = Table.from_frame(frame)
-    assert table.text("category").tolist() == ["b", "a"]
-    assert table.text("nullable").tolist() == ["1", None]
-    assert table.text("objects").tolist() == ["x", "2"]
-    assert table.text("text").tolist() == ["p", None]
-
-
 def test_rows_that_are_taken_keep_their_numbers():
     table = Table.from_columns({"a": ["1", "2", "x", "y" * 100]})
     taken = table.take(np.array([False, True, True, True]))
     assert taken.location(1, "a") == "the table: row 3, column 'a'"
     with pytest.raises(TableError, match=r"row 3, column 'a' must be a number; got 'x'\."):
         taken.numbers("a")
-
-
-def test_numbers_cannot_be_written():
-    values = np.array([1.0, np.nan])
-    with pytest.raises(ValueError, match="read-only"):
-        Table.from_columns({"a": values}).numbers("a")[:] = 7.0
-    values[1] = 2.0

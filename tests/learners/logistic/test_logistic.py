@@ -68,12 +68,6 @@ def test_scores_without_evidence_tie_and_go_to_the_class_declared_first() -> Non
     assert learner("logistic").fit(X, y).predict(X).tolist() == ["v"] * 4
 
 
-def test_one_class_in_training() -> None:
-    model = learner("logistic").fit([[1.0], [2.0]], ["only", "only"])
-    assert model.predict([[5.0]]).tolist() == ["only"]
-    np.testing.assert_array_equal(model.predict_proba([[5.0]]), [[1.0]])
-
-
 @pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer"])
 def test_a_warm_start_changes_no_prediction(name: str) -> None:
     data = read_data(name)
@@ -92,19 +86,6 @@ def test_separable_and_constant_columns_converge() -> None:
     model = learner("logistic").fit(X, y)
     assert (model.predict(X) == y).all()
     assert model.coef_[0, 1] == 0.0
-
-
-def test_more_inputs_than_rows() -> None:
-    rng = np.random.default_rng(1)
-    X, y = rng.normal(size=(12, 60)), np.arange(12) % 3
-    data = read_data(X, y, task="classification")
-    splits = plan("2x2", random_state=0).materialise(12)
-    for a, b in zip(
-        predict_plan(learner("logistic"), data, splits),
-        predict_split_by_split(learner("logistic"), data, splits),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(a, b)
 
 
 def test_the_penalty_must_be_a_positive_number() -> None:

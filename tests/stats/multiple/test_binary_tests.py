@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as hnp
 from scipy import linalg, stats
 from statsmodels.stats.contingency_tables import cochrans_q, mcnemar
 
+from bestofk._base.errors import ArgumentError
 from bestofk.papers.stats import looney
 from bestofk.stats.multiple import cochran_q
 
@@ -86,3 +87,9 @@ def test_explains_in_the_right_direction():
         assert "svm has the smallest share of right answers (0.2857), tree" in text
     assert "F(2, 12)" in looney(x).explain()
     assert "on 4 of 7 instances" in cochran_q(x).explain()
+
+
+@pytest.mark.parametrize("function", [cochran_q, looney])
+def test_answers_must_be_right_or_wrong(function):
+    with pytest.raises(ArgumentError, match="1 for a right and 0 for a wrong answer; got 2"):
+        function([[1, 0], [2, 1]])

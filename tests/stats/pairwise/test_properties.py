@@ -225,6 +225,8 @@ def test_refuses_what_is_no_loss(entry):
     ):
         with pytest.raises(ArgumentError):
             call(entry, bad_a, bad_b)
+    with pytest.raises(ArgumentError, match="broadcast"):
+        call(entry, losses(entry, 0, lead=(3,)), losses(entry, 1, lead=(2,)))
     for word in ("bigger", None, "Greater"):
         with pytest.raises(ArgumentError, match="alternative"):
             call(entry, a, b, word)

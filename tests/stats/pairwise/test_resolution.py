@@ -62,6 +62,8 @@ def test_what_has_no_step_of_its_own():
     assert resolution_of(rng.random((4, 9)).round(5)) == pytest.approx(1e-5)
     for same in (np.zeros((2, 3)), np.full((2, 3), 0.3), [0.7], [], np.full((2, 2), np.nan)):
         assert resolution_of(same) == 0.0
+    with pytest.raises(ArgumentError, match="values"):
+        resolution_of("many")
     # rounding error alone is no step
     assert resolution_of([0.1 + 0.2, 0.3, 0.6]) == pytest.approx(0.3)
 
