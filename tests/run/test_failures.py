@@ -173,7 +173,7 @@ def test_a_loss_that_fails_after_its_trial_is_a_failure_of_the_cell(good, broken
             return 0.0
         return float("nan") if broken == "nan" else 1 / 0
 
-    words = "the loss 'loss' came out as nan" if broken == "nan" else "ZeroDivisionError"
+    words = "the metric 'loss' came out as nan" if broken == "nan" else "ZeroDivisionError"
     with pytest.raises(RunError, match=words):
         run(good, scoring=bk.metric(loss, higher_is_better=False))
 

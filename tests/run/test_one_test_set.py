@@ -13,13 +13,8 @@ from sklearn.svm import LinearSVC
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, TableError
-from bestofk.run.one_test_set import (
-    MAX_UNITS,
-    HeldOutRows,
-    ModelPredictions,
-    as_loss,
-    unit_values,
-)
+from bestofk.run.fit import HeldOutRows
+from bestofk.run.one_test_set import MAX_UNITS, Predictions, as_loss, unit_values
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +95,7 @@ def test_blocks_estimate_the_variance_of_single_rows():
     y = rng.normal(size=4 * MAX_UNITS)
     rows, loss = HeldOutRows(truth=y), as_loss("r2", classes=None)
     predicted = y + rng.normal(size=len(y))
-    blocks = unit_values(loss, rows, ModelPredictions(labels=predicted))
+    blocks = unit_values(loss, rows, Predictions(labels=predicted))
     by_hand = ((y - predicted) ** 2 - (1 - r2_score(y, predicted)) * (y - y.mean()) ** 2) / y.var()
     exact = by_hand.std() / np.sqrt(len(y))
     estimate = blocks.std(ddof=1) / np.sqrt(len(blocks))

@@ -8,11 +8,11 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from inspect import Parameter, signature
 from itertools import groupby
 from types import FunctionType
-from typing import Any
+from typing import Any, Protocol
 from warnings import WarningMessage
 
 import numpy as np
@@ -63,6 +63,35 @@ class Rows:
             self._array = np.ascontiguousarray(self.data.X.to_numpy(dtype=alone))
         return self._array
 
+    def held_out(self, test: npt.NDArray[np.int64]) -> HeldOutRows:
+        """Return the test rows of a split."""
+        truth, groups = self.y[test], self.data.groups
+        return HeldOutRows(
+            truth=_shared(truth.astype(np.float64) if truth.dtype == np.float32 else truth),
+            classes=self.classes if self.classification else None,
+            codes=self.codes[test] if self.classification else None,
+            weights=None if self.weights is None else self.weights[test],
+            groups=None if groups is None else groups.to_numpy()[test],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class HeldOutRows:
+    """The rows of one test set, without their features.
+
+    - `truth` (n,): True labels or numbers.
+    - `classes`: All classes in order; None for numbers.
+    - `codes` (n,): The positions of the true labels among the classes.
+    - `weights`: Weight of each row.
+    - `groups`: Group of each row. Groups, not rows, are then the independent units.
+    """
+
+    truth: Labels
+    classes: Labels | None = None
+    codes: Codes | None = None
+    weights: Floats | None = None
+    groups: Labels | None = None
+
 
 class Fold:
     """The rows of one split, shared by all learners; a form is sliced at its first use."""
@@ -70,9 +99,7 @@ class Fold:
     def __init__(self, rows: Rows, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]):
         self.rows, self.train, self.test = rows, train, test
         self.sizes = distinct_rows(train), len(test)
-        self.y_train, self.y_test = _shared(rows.y[train]), _shared(rows.y[test])
-        if self.y_test.dtype == np.float32:
-            self.y_test = _shared(self.y_test.astype(np.float64))  # for the losses
+        self.y_train, self.held_out = _shared(rows.y[train]), rows.held_out(test)
         self._train_forms: dict[str, Any] = {}
         self._test_forms: dict[str, Any] = {}
 
@@ -81,10 +108,6 @@ class Fold:
         other = Fold(self.rows, self.train, test)
         other._train_forms = self._train_forms
         return other
-
-    def weights(self, which: npt.NDArray[np.int64]) -> Floats | None:
-        """Return the weights of some rows; None if rows have no weights."""
-        return None if self.rows.weights is None else self.rows.weights[which]
 
     def form(self, name: str) -> tuple[Any, Any]:
         """Return both parts as ``"array"``, ``"frame"``, ``"given"`` or ``"encoded"`` rows."""
@@ -240,58 +263,63 @@ def checked_predictions(predicted: Any, n: int, rows: Rows) -> Labels:
     return array
 
 
-def probabilities_of(model: Any, X: Any, form: str, rows: Rows, loss: Loss) -> Floats:
-    """Return (n, C) probabilities; classes absent from the training rows get 0."""
-    if form == "encoded":
-        if not hasattr(model, "_proba_encoded"):
-            raise UnscoredError("cannot-score", _no_probabilities(loss))
-        probabilities, columns = model._proba_encoded(X), model.class_codes_
+class Predicted(Protocol):
+    """The predictions of a model for some rows, as far as there are any."""
+
+    @property
+    def labels(self) -> Labels | None:
+        """Predicted labels or numbers (n,)."""
+
+    @property
+    def probabilities(self) -> Floats | None:
+        """Probabilities of all classes (n, classes)."""
+
+    @property
+    def ranking(self) -> Floats | None:
+        """Numbers that rank the rows by the second of two classes (n,)."""
+
+    def as_model(self) -> tuple[Any, Any]:
+        """Return a fitted estimator and rows, for scorers."""
+
+
+def given(loss: Loss, rows: HeldOutRows, model: Predicted) -> tuple[Any, ...]:
+    """Return the arguments of a loss: the truth, and the predictions that it needs."""
+    if loss.needs == "model":
+        return (*model.as_model(), rows.truth)
+    if loss.needs == "labels":
+        truth, what, predicted = rows.truth, "labels or numbers", model.labels
     else:
-        if not hasattr(model, "predict_proba"):
-            raise UnscoredError("cannot-score", _no_probabilities(loss))
-        probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
-        columns = codes_in(np.asarray(model.classes_), rows.classes)
-    n = X.shape[0] if hasattr(X, "shape") else len(X)
-    if probabilities.shape != (n, len(columns)) or not np.isfinite(probabilities).all():
-        raise UnscoredError("nan", "gave probabilities that are not finite numbers by class.")
-    full = np.zeros((len(probabilities), len(rows.classes)))
-    full[:, columns] = probabilities
-    return full
+        assert rows.codes is not None
+        truth, what, predicted = rows.codes, "class probabilities", None
+        if loss.needs == "probabilities":
+            predicted = model.probabilities
+        elif loss.needs == "ranking":
+            truth, predicted = rows.codes == 1, model.ranking
+    if predicted is None:
+        raise UnscoredError("cannot-score", f"has no {what}, which the metric {loss.name!r} needs.")
+    return truth, predicted
 
 
-def _no_probabilities(loss: Loss) -> str:
-    return f"has no predict_proba, which the loss {loss.name!r} needs."
-
-
-@dataclass(slots=True)
+@dataclass
 class Judge:
-    """A fitted model with its cached predictions, scored by any number of losses."""
+    """A fitted model with its predictions of the test rows, scored by any number of losses."""
 
     model: Any
     X: Any
-    fold: Fold
-    form: str
-    predicted: Labels
-    seconds: tuple[float, float]
+    rows: HeldOutRows
+    labels: Labels
+    seconds: tuple[float, float] = (0.0, 0.0)
     """Seconds of the fit and of the predictions."""
-    _probabilities: Floats | None = None
-    _ranking: Floats | None = None
-    _answers: Answers | None = None
-
-    def probabilities(self, loss: Loss) -> Floats:
-        """Return (n, C) probabilities; the model computes them once."""
-        if self._probabilities is None:
-            self._probabilities = probabilities_of(
-                self.model, self.X, self.form, self.fold.rows, loss
-            )
-        return self._probabilities
+    encoded: Fold | None = None
+    """The fold of a model that was fitted on encoded rows."""
 
     def loss(self, loss: Loss) -> float | Failure:
         """Return a loss on the test rows, or the failure to compute it."""
         try:
-            value = self._value(loss)
+            arguments = self.seconds if loss.needs == "costs" else given(loss, self.rows, self)
+            value = loss.value(*arguments, weights=self.rows.weights)
             if not np.isfinite(value):
-                reason = f"the loss {loss_shown(loss.name)!r} came out as {value}."
+                reason = f"the metric {loss_shown(loss.name)!r} came out as {value}."
                 return Failure(kind="nan", reason=reason)
             return value
         except UnscoredError as unscored:
@@ -301,60 +329,62 @@ class Judge:
         except Exception as raised:  # a user's loss may raise anything
             return Failure(kind="raised", reason=describe_error(raised))
 
-    def _value(self, loss: Loss) -> float:
-        fold, codes = self.fold, self.fold.rows.codes
-        weights = fold.weights(fold.test)
-        if loss.needs == "costs":
-            return loss.value(*self.seconds)
-        if loss.needs == "labels":
-            return loss.value(fold.y_test, self.predicted, weights=weights)
-        if loss.needs == "probabilities":
-            return loss.value(codes[fold.test], self.probabilities(loss), weights=weights)
-        if loss.needs == "ranking":
-            if self._ranking is None:
-                self._ranking = self._ranked(loss)
-            return loss.value(codes[fold.test] == 1, self._ranking, weights=weights)
-        if self._answers is None:
-            self._answers = self._asked()
-        answers = self._answers
-        return loss.value(answers, answers._X, fold.y_test, weights=weights)
+    @cached_property
+    def probabilities(self) -> Floats | None:
+        """(n, C) probabilities, 0 for classes absent from the training rows."""
+        n, classes = len(self.labels), self.rows.classes
+        if classes is None or not hasattr(self.model, "predict_proba"):
+            return None
+        if self.encoded is not None:
+            found, columns = self.model._proba_encoded(self.X), self.model.class_codes_
+        else:
+            found = np.asarray(self.model.predict_proba(self.X), dtype=np.float64)
+            columns = codes_in(np.asarray(self.model.classes_), classes)
+        if found.shape != (n, len(columns)) or not np.isfinite(found).all():
+            raise UnscoredError("nan", "gave probabilities that are not finite numbers by class.")
+        full = np.zeros((n, len(classes)))
+        full[:, columns] = found
+        return full
 
-    def _ranked(self, loss: Loss) -> Floats:
-        scores = self.decision_values()
-        return self.probabilities(loss)[:, 1] if scores is None else scores
-
-    def decision_values(self) -> Floats | None:
-        """Return the decision values of the class of code 1 (n,); None if the model has none."""
-        if self.form == "encoded" or not hasattr(self.model, "decision_function"):
+    @cached_property
+    def scores(self) -> Floats | None:
+        """The decision values of the second of two classes."""
+        if self.rows.classes is None or not hasattr(self.model, "decision_function"):
             return None
         scores: Floats = np.asarray(self.model.decision_function(self.X), dtype=np.float64)
         if scores.ndim != 1:
             return None
         # they favour the second of the model's classes, which scikit-learn sorts
-        classes = self.fold.rows.classes.tolist()
+        classes = self.rows.classes.tolist()
         second = np.asarray(getattr(self.model, "classes_", sorted(classes))).tolist()[-1]
         return scores if second == classes[-1] else -scores
 
-    def _asked(self) -> Answers:
-        predictions: dict[str, Any] = {"predict": self.predicted}
-        if self.form != "encoded":
+    @property
+    def ranking(self) -> Floats | None:
+        """The decision values, or the probabilities of the second of two classes."""
+        if self.scores is not None:
+            return self.scores
+        return None if self.probabilities is None else self.probabilities[:, 1]
+
+    def as_model(self) -> tuple[Any, Any]:
+        """Return the model with its cached predictions, and the test rows."""
+        return self._answers, self._answers._X
+
+    @cached_property
+    def _answers(self) -> Answers:
+        predictions: dict[str, Any] = {"predict": self.labels}
+        if self.encoded is None:
             return Answers(self.model, self.X, predictions)
         # scikit-learn's scorers call predict on data frames
-        model = _on_frames(self.model, self.fold)
+        model, rows = self.model, self.encoded.rows
+        model.schema_, model.classes_ = rows.data.schema, rows.classes[model.class_codes_]
         order = np.argsort(model.classes_, kind="stable")
         if hasattr(model, "_proba_encoded"):
             predictions["predict_proba"] = model._proba_encoded(self.X)[:, order]
-        answers = Answers(model, self.fold.form("frame")[1], predictions)
+        answers = Answers(model, self.encoded.form("frame")[1], predictions)
         # scorers take the classes to be sorted
         answers.classes_ = model.classes_[order]
         return answers
-
-
-def _on_frames(model: Any, fold: Fold) -> Any:
-    """Make a learner that was fitted on encoded rows predict from data frames."""
-    model.schema_ = fold.rows.data.schema
-    model.classes_ = fold.rows.classes[model.class_codes_]
-    return model
 
 
 # Cells
@@ -511,20 +541,20 @@ class Evaluator:
             yield from self._apart(group)
             return
         for cell in group:
-            test = splits.test(cell.run, cell.fold)
+            held_out = rows.held_out(splits.test(cell.run, cell.fold))
             codes = predicted[cell.run, cell.fold]
             labels = rows.classes[codes]
             yield replace(
                 cell,
                 scores=tuple(
-                    loss.value(rows.y[test], labels, weights=parts.weights(test))
+                    loss.value(held_out.truth, labels, weights=held_out.weights)
                     for loss in live.metrics
                 ),
                 fit_time=model.fit_time,
                 predict_time=model.predict_time,
                 size=model.size if _is_weighed(cell) else None,
                 n_train=self._n_train(*cell.split),
-                n_test=len(test),
+                n_test=len(labels),
                 warnings=model.warnings,
                 predictions=pack(codes, None) if live.keeps_predictions(cell) else None,
             )
@@ -559,8 +589,8 @@ class Evaluator:
             begin = time.perf_counter()
             if runner.form == "encoded":
                 model.fit_encoded(X_train)
-            elif runner.weights is not None:
-                model.fit(X_train, y_train, **{runner.weights: fold.weights(fold.train)})
+            elif runner.weights is not None and rows.weights is not None:
+                model.fit(X_train, y_train, **{runner.weights: rows.weights[fold.train]})
             else:
                 model.fit(X_train, y_train)
             if shared is not None:
@@ -576,17 +606,16 @@ class Evaluator:
         fit_time = fitted - begin
         # a model that serves two folds was fitted in the first, and as slowly for the second
         seconds = (fit_time if shared is None else shared.fit_time, done - fitted)
-        judge = Judge(model, X_test, fold, runner.form, predicted, seconds)
+        encoded = fold if runner.form == "encoded" else None
+        judge = Judge(model, X_test, fold.held_out, predicted, seconds, encoded)
         scores = tuple(judge.loss(loss) for loss in live.metrics)
         if all(isinstance(score, Failure) for score in scores):
             return replace(cell, scores=scores)
         packed = None
         if live.keeps_predictions(cell) and not isinstance(scores[0], Failure):
-            has_probabilities = hasattr(model, "predict_proba")
-            probabilities = judge.probabilities(live.metric) if has_probabilities else None
             if rows.classification:
                 predicted = codes_in(predicted, rows.classes).astype(np.int32)
-            packed = pack(predicted, probabilities, judge.decision_values())
+            packed = pack(predicted, judge.probabilities, judge.scores)
         return replace(
             cell,
             scores=scores,

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 
 from bestofk._base.checks import Floats, RandomState
 from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError, use
@@ -28,8 +29,10 @@ from bestofk.losses.columns import find
 from bestofk.losses.losses import Scores
 from bestofk.losses.predictions import model_columns
 from bestofk.run.cells import Cell, CellTable, unpack
+from bestofk.run.fit import HeldOutRows, Judge, Rows, given
 from bestofk.run.live import Live
 from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, codes_in, loss_shown
+from bestofk.run.task import describe_error
 from bestofk.splits.design import Design
 from bestofk.splits.splits import Labelling, column_of
 from bestofk.splits.user_splits import splits_of_pairs
@@ -46,105 +49,59 @@ MEANS = {
     "neg_log_loss": "log-loss",
 }
 """Scorers that are the mean of a built-in loss over the rows."""
+_FIELDS = {"predict": "labels", "predict_proba": "probabilities", "decision_function": "scores"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class HeldOutRows:
-    """The rows of one test set, without their features.
+def _known(field: str) -> Any:
+    return available_if(lambda self: getattr(self, field) is not None)
 
-    - `truth` (n,): True labels or numbers.
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Predictions(BaseEstimator):  # type: ignore[misc]
+    """The predictions of one model for some rows; for scorers, a fitted model of these rows.
+
     - `classes`: All classes in order; None for numbers.
-    - `weights`: Weight of each row.
-    - `groups`: Group of each row. Groups, not rows, are then the independent units.
+    - `labels` (n,): Predicted labels or numbers.
+    - `probabilities` (n, classes).
+    - `scores` (n,): Scores of the second of two classes.
     """
 
-    truth: Labels
     classes: Labels | None = None
-    weights: Floats | None = None
-    groups: Labels | None = None
-
-    @property
-    def codes(self) -> npt.NDArray[np.int64]:
-        """The class codes of the rows."""
-        assert self.classes is not None
-        return codes_in(self.truth, self.classes)
-
-    def units(self) -> npt.NDArray[np.int64]:
-        """Return the independent unit of each row, from 0."""
-        if self.groups is None:
-            return np.arange(len(self.truth))
-        _, unit = np.unique(self.groups.astype(str), return_inverse=True)
-        return unit.reshape(-1)
-
-    @property
-    def plain(self) -> bool:
-        """True if rows have neither weights nor groups."""
-        return self.weights is None and self.groups is None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ModelPredictions:
-    """The predictions of one model for the rows of a test set, as far as they are known."""
-
-    labels: Labels | None = None
-    """Predicted labels or numbers, shape (n,)."""
-    probabilities: Floats | None = None
-    """Class probabilities, shape (n, classes)."""
-    scores: Floats | None = None
-    """Scores of the second of two classes, shape (n,)."""
+    labels: Any = None
+    probabilities: Any = None
+    scores: Any = None
 
     @property
     def ranking(self) -> Floats | None:
         """Numbers that rank the rows by the second of two classes; None if there are none."""
-        if self.scores is not None:
-            return self.scores
-        return None if self.probabilities is None else self.probabilities[:, 1]
+        if self.scores is None and self.probabilities is not None:
+            return np.asarray(self.probabilities[:, 1])
+        return self.scores  # type: ignore[no-any-return]
 
+    def as_model(self) -> tuple[Any, Any]:
+        """Return the model; its rows are known."""
+        return self, None
 
-RowsT = TypeVar("RowsT", HeldOutRows, ModelPredictions)
+    @property
+    def classes_(self) -> Any:
+        """The classes in the order that scorers expect."""
+        return np.sort(np.asarray(self.classes))
 
+    @_known("labels")  # type: ignore[untyped-decorator]
+    def predict(self, _rows: Any) -> Any:
+        """Return the labels."""
+        return self.labels
 
-def some_of(rows: RowsT, chosen: npt.NDArray[np.bool_]) -> RowsT:
-    """Return some of the rows, or their predictions."""
-    columns = {one.name: getattr(rows, one.name) for one in fields(rows) if one.name != "classes"}
-    return replace(
-        rows, **{name: column[chosen] for name, column in columns.items() if column is not None}
-    )
+    @_known("probabilities")  # type: ignore[untyped-decorator]
+    def predict_proba(self, _rows: Any) -> Any:
+        """Return the probabilities, by sorted class."""
+        return self.probabilities[:, np.argsort(np.asarray(self.classes))]
 
-
-class StoredModel(BaseEstimator):  # type: ignore[misc]
-    """Stored predictions as a fitted model whose rows are numbers of rows, for scorers.
-
-    `used` collects the methods that a scorer called.
-    """
-
-    def __init__(self, predictions: ModelPredictions, classes: Labels | None) -> None:
-        self.predictions, self.classes = predictions, classes
-        self.used: set[str] = set()
-        probabilities, scores = predictions.probabilities, predictions.scores
-        if classes is not None:
-            # scorers expect sorted classes
-            order = np.argsort(classes)
-            self.classes_ = classes[order]
-            probabilities = None if probabilities is None else probabilities[:, order]
-            scores = scores if scores is None or order[0] == 0 else -scores
-        self._answers = {
-            "predict": predictions.labels,
-            "predict_proba": probabilities,
-            "decision_function": scores,
-        }
-
-    def __getattr__(self, name: str) -> Any:
-        answers = self.__dict__.get("_answers", {})
-        if answers.get(name) is None:
-            raise AttributeError(f"the predictions have no {name}")
-
-        def answer(rows: Any) -> Any:
-            self.used.add(name)
-            return answers[name][rows]
-
-        answer.__name__ = name  # scorers read the name of the method
-        return answer
+    @_known("scores")  # type: ignore[untyped-decorator]
+    def decision_function(self, _rows: Any) -> Any:
+        """Return the scores of the second of the sorted classes."""
+        first, second = np.asarray(self.classes)
+        return self.scores if first < second else -self.scores
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
@@ -154,9 +111,19 @@ class StoredModel(BaseEstimator):  # type: ignore[misc]
 
         tags = super().__sklearn_tags__()
         tags.estimator_type = "regressor" if self.classes is None else "classifier"
-        if self.classes is not None:
-            tags.classifier_tags = ClassifierTags()
+        tags.classifier_tags = None if self.classes is None else ClassifierTags()
         return tags
+
+
+RowsT = TypeVar("RowsT", HeldOutRows, Predictions)
+
+
+def some_of(rows: RowsT, chosen: npt.NDArray[Any]) -> RowsT:
+    """Return some of the rows, or their predictions."""
+    columns = {one.name: getattr(rows, one.name) for one in fields(rows) if one.name != "classes"}
+    return replace(
+        rows, **{name: column[chosen] for name, column in columns.items() if column is not None}
+    )
 
 
 def design_kind(loss: Loss, classes: Labels | None) -> str | None:
@@ -187,64 +154,79 @@ def _row_loss(loss: Loss) -> Loss | None:
     return None if loss.each is None else loss
 
 
-def unit_values(
-    loss: Loss, rows: HeldOutRows, predictions: ModelPredictions, seed: int = 0
-) -> Floats:
+def loss_of(loss: Loss, rows: HeldOutRows, predictions: Predictions) -> float:
+    """Return the loss of predictions for some rows."""
+    with warnings.catch_warnings():
+        # an empty class gives a precision of 0, with a warning
+        warnings.simplefilter("ignore")
+        try:
+            return loss.value(*given(loss, rows, predictions), weights=rows.weights)
+        except BestOfKError:
+            raise
+        except Exception as raised:  # a user's metric may raise anything
+            reason = describe_error(raised).rstrip(".")
+            raise ArgumentError(
+                f"metric {loss.name!r} cannot score these predictions ({reason})."
+            ) from None
+
+
+def unit_values(loss: Loss, rows: HeldOutRows, predictions: Predictions, seed: int = 0) -> Floats:
     """Return one value per unit of the test set, whose mean is the loss of the model."""
     each = _row_loss(loss)
     if each is not None:
         assert each.each is not None
-        if each.needs == "probabilities":
-            probabilities = _needed(predictions.probabilities, loss, "class probabilities")
-            losses = each.each(rows.codes, probabilities)
-        else:
-            labels = _needed(predictions.labels, loss, "predicted labels or numbers")
-            losses = each.each(rows.truth, labels)
+        losses = each.each(*given(each, rows, predictions))
         return by_unit(np.asarray(losses, dtype=np.float64), rows)
     if design_kind(loss, rows.classes) == "test-set-auc":
-        scores = _needed(predictions.ranking, loss, "scores or probabilities")
-        return auc_components(
-            rows.codes == 1, scores, sample_weight=rows.weights, groups=rows.groups
+        positive, scores = given(LOSSES["auc"], rows, predictions)
+        return auc_components(positive, scores, sample_weight=rows.weights, groups=rows.groups)
+    # jackknife components of any other metric
+    unit_of = blocks(rows, seed)
+    units = np.arange(int(unit_of.max()) + 1)
+    left_out, alike = units, units
+    if rows.groups is None and len(units) == len(unit_of):
+        left_out, alike = _distinct(loss, rows, predictions)
+    others = (unit_of != unit for unit in left_out)
+    without = [loss_of(loss, some_of(rows, kept), some_of(predictions, kept)) for kept in others]
+    value = loss_of(loss, rows, predictions)
+    if not np.isfinite([value, *without]).all():
+        raise ArgumentError(
+            f"metric {loss.name!r} is not a finite number on all parts of the test set."
         )
-    return _left_out_components(loss, rows, predictions, seed)
+    return jackknife_components(value, np.array(without)[alike])
 
 
-def _needed(answer: Any, loss: Loss, what: str) -> Any:
-    if answer is None:
-        raise ArgumentError(f"metric {loss.name!r} needs {what}.")
-    return answer
+def _distinct(
+    loss: Loss, rows: HeldOutRows, predictions: Predictions
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Return one of each kind of rows that the metric cannot tell apart, and the kind of each."""
+    read = [getattr(predictions, _FIELDS[method]) for method in loss.methods or ("predict",)]
+    columns = [
+        np.unique(one, axis=0, return_inverse=True)[1].reshape(-1)
+        for one in (rows.truth, rows.weights, *read)
+        if one is not None
+    ]
+    _, first, alike = np.unique(
+        np.stack(columns, axis=1), axis=0, return_index=True, return_inverse=True
+    )
+    return first, alike.reshape(-1)
+
+
+def units_of(rows: HeldOutRows) -> npt.NDArray[np.int64]:
+    """Return the independent unit of each row, from 0: the row, or its group."""
+    if rows.groups is None:
+        return np.arange(len(rows.truth))
+    return np.unique(rows.groups.astype(str), return_inverse=True)[1].reshape(-1)
 
 
 def by_unit(losses: Floats, rows: HeldOutRows) -> Floats:
     """Return the losses by unit, whose plain mean is the (weighted) mean over rows."""
-    if rows.plain:
+    if rows.weights is None and rows.groups is None:
         return losses
     weights = np.ones(len(losses)) if rows.weights is None else rows.weights
-    sums = np.bincount(rows.units(), weights=losses * weights)
+    sums = np.bincount(units_of(rows), weights=losses * weights)
     shares: Floats = sums * len(sums) / weights.sum()
     return shares
-
-
-def _left_out_components(
-    loss: Loss, rows: HeldOutRows, predictions: ModelPredictions, seed: int
-) -> Floats:
-    """Return jackknife components of any metric; leave out each distinct row only once."""
-    metric, used = metric_of_rows(loss, rows, predictions)
-    every = np.arange(len(rows.truth))
-    value = metric(every)
-    unit_of = blocks(rows, seed)
-    count = int(unit_of.max()) + 1
-    if rows.groups is None and count == len(every):
-        # rows with the same truth, prediction and weight change the metric in the same way
-        first, alike = _distinct(rows, predictions, used())
-        without = np.array([metric(np.delete(every, row)) for row in first])[alike]
-    else:
-        without = np.array([metric(every[unit_of != unit]) for unit in range(count)])
-    if not np.isfinite(without).all() or not np.isfinite(value):
-        raise ArgumentError(
-            f"metric {loss.name!r} is not a finite number on all parts of the test set."
-        )
-    return jackknife_components(value, without)
 
 
 def blocks(rows: HeldOutRows, seed: int = 0) -> npt.NDArray[np.int64]:
@@ -252,7 +234,7 @@ def blocks(rows: HeldOutRows, seed: int = 0) -> npt.NDArray[np.int64]:
 
     A block is one row or group; of more than `MAX_UNITS` a random set of about equal size.
     """
-    units = rows.units()
+    units = units_of(rows)
     count = int(units.max()) + 1
     if count <= MAX_UNITS:
         return units
@@ -264,71 +246,13 @@ def blocks(rows: HeldOutRows, seed: int = 0) -> npt.NDArray[np.int64]:
 def n_units(loss: Loss, rows: HeldOutRows) -> int:
     """Return the number of values that `unit_values` returns."""
     jackknife = design_kind(loss, rows.classes) == "test-set-metric"
-    return int((blocks(rows) if jackknife else rows.units()).max()) + 1
-
-
-def metric_of_rows(
-    loss: Loss, rows: HeldOutRows, predictions: ModelPredictions
-) -> tuple[Callable[[npt.NDArray[np.intp]], float], Callable[[], set[str]]]:
-    """Return a function of row numbers that gives the metric, and the answers that it used."""
-    model = StoredModel(predictions, rows.classes)
-
-    def metric(chosen: npt.NDArray[np.intp]) -> float:
-        truth = rows.truth[chosen]
-        arguments: tuple[Any, ...]
-        if loss.needs == "labels":
-            arguments = (truth, model.predict(chosen))
-        elif loss.needs == "probabilities":
-            arguments = (rows.codes[chosen], model.predict_proba(chosen))
-        elif loss.needs == "ranking":
-            scores = _needed(predictions.ranking, loss, "scores or probabilities")
-            arguments = (rows.codes[chosen] == 1, scores[chosen])
-        else:
-            arguments = (model, chosen, truth)
-        weights = None if rows.weights is None else rows.weights[chosen]
-        with warnings.catch_warnings():
-            # an empty class gives a precision of 0, with a warning
-            warnings.simplefilter("ignore")
-            try:
-                return loss.value(*arguments, weights=weights)
-            except BestOfKError:
-                raise
-            except Exception as raised:  # a user's metric may raise anything
-                reason = " ".join(str(raised).split())[:200].rstrip(".")
-                raise ArgumentError(
-                    f"metric {loss.name!r} cannot score these predictions "
-                    f"({type(raised).__name__}: {reason})."
-                ) from None
-
-    return metric, lambda: model.used
-
-
-def _distinct(
-    rows: HeldOutRows, predictions: ModelPredictions, used: set[str]
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return one of each kind of rows that the metric cannot tell apart, and the kind of each."""
-    answers = {
-        "predict": predictions.labels,
-        "predict_proba": predictions.probabilities,
-        "decision_function": predictions.scores,
-    }
-    columns = [np.unique(rows.truth, return_inverse=True)[1].reshape(-1)]
-    for name in sorted(used):
-        values = np.asarray(answers[name])
-        axis = 0 if values.ndim == 2 else None
-        columns.append(np.unique(values, axis=axis, return_inverse=True)[1].reshape(-1))
-    if rows.weights is not None:
-        columns.append(np.unique(rows.weights, return_inverse=True)[1].reshape(-1))
-    _, first, alike = np.unique(
-        np.stack(columns, axis=1), axis=0, return_index=True, return_inverse=True
-    )
-    return first, alike.reshape(-1)
+    return int((blocks(rows) if jackknife else units_of(rows)).max()) + 1
 
 
 def held_out_losses(
     loss: Loss,
     rows: HeldOutRows,
-    predictions: Mapping[str, Sequence[ModelPredictions]],
+    predictions: Mapping[str, Sequence[Predictions]],
     *,
     dataset: str = "test set",
     account: Sequence[str] = (),
@@ -343,26 +267,24 @@ def held_out_losses(
     - `**design`: More facts for the design, such as ``n_train``.
     """
     refuse_untestable(loss)
-    table = np.stack(
-        [
-            np.stack([_named_values(name, loss, rows, one) for one in repeated], axis=-1)
-            for name, repeated in predictions.items()
-        ]
-    )
-    units = table.shape[1]
-    kind = design_kind(loss, rows.classes)
-    assert kind is not None
+    table = []
+    for name, repeated in predictions.items():
+        try:
+            table.append(np.stack([unit_values(loss, rows, one) for one in repeated], axis=-1))
+        except ArgumentError as refusal:
+            raise ArgumentError(f"{name}: ", *refusal.args) from None
+    units, repetitions = table[0].shape
     # blocks of rows and groups are both fewer than the rows
     grouped = rows.groups is not None or units < len(rows.truth)
     return Scores(
-        table[:, np.newaxis, np.newaxis],
+        np.stack(table)[:, np.newaxis, np.newaxis],
         dims=("learner", "dataset", "run", "fold", "repetition"),
         learners=list(predictions),
         datasets=[dataset],
         design=Design(
-            kind=kind,
+            kind=str(design_kind(loss, rows.classes)),
             folds=units,
-            repetitions=table.shape[2],
+            repetitions=repetitions,
             n_test=(1,),
             groups=units if grouped else None,
             **design,
@@ -372,26 +294,22 @@ def held_out_losses(
     )
 
 
-def _named_values(
-    name: str, loss: Loss, rows: HeldOutRows, predictions: ModelPredictions
-) -> Floats:
-    try:
-        return unit_values(loss, rows, predictions)
-    except ArgumentError as refusal:
-        raise ArgumentError(f"{name}: ", *refusal.args) from None
-
-
 # The test set of a comparison
 
 
 def one_split_design(live: Live) -> tuple[Design, bool]:
     """Return the design of the units of the only test set, and whether they are right or wrong."""
     refuse_untestable(live.metric)
-    rows = held_out_rows(live)
-    kind = design_kind(live.metric, rows.classes)
-    assert kind is not None
-    design = Design(kind=kind, folds=n_units(live.metric, rows))
-    return design, live.metric.name == "zero-one" and rows.plain
+    rows = _test_set(live)
+    plain = rows.weights is None and rows.groups is None
+    design = Design(
+        kind=str(design_kind(live.metric, rows.classes)), folds=n_units(live.metric, rows)
+    )
+    return design, live.metric.name == "zero-one" and plain
+
+
+def _test_set(live: Live) -> HeldOutRows:
+    return Rows(live.datasets[0]).held_out(live.splits[0].test(0, 0))
 
 
 def instance_losses(
@@ -408,12 +326,12 @@ def instance_losses(
     """
     loss = live.metrics[metric]
     data, splits = live.datasets[0], live.splits[0]
-    rows = held_out_rows(live)
+    rows = _test_set(live)
     if len(live.datasets) > 1 or design_kind(loss, rows.classes) is None:
         return None
-    if chosen is not None:
-        rows = some_of(rows, chosen)
-    predictions: dict[str, list[ModelPredictions]] = {}
+    everything = np.ones(len(rows.truth), dtype=bool) if chosen is None else chosen
+    rows = some_of(rows, everything)
+    predictions: dict[str, list[Predictions]] = {}
     for learner in learners:
         repeated = predictions.setdefault(live.record.names[learner], [])
         for repetition in range(live.record.repetitions):
@@ -421,10 +339,7 @@ def instance_losses(
             found = table.get(cell)
             if found is None or found.predictions is None:
                 return None
-            predictions_of_rows = predictions_in(found.predictions, rows.classes)
-            if chosen is not None:
-                predictions_of_rows = some_of(predictions_of_rows, chosen)
-            repeated.append(predictions_of_rows)
+            repeated.append(some_of(predictions_in(found.predictions, rows.classes), everything))
     units = n_units(loss, rows)
     in_groups = f" in {units} groups" if data.groups is not None else ""
     return held_out_losses(
@@ -441,30 +356,11 @@ def instance_losses(
     )
 
 
-def predictions_in(packed: bytes, classes: npt.NDArray[Any] | None) -> ModelPredictions:
+def predictions_in(packed: bytes, classes: Labels | None) -> Predictions:
     """Return the predictions that `pack` compressed, as labels or numbers."""
     predicted, probabilities, scores = unpack(packed)
     labels = predicted if classes is None else classes[predicted]
-    return ModelPredictions(labels=labels, probabilities=probabilities, scores=scores)
-
-
-def held_out_rows(live: Live, dataset: int = 0, run: int = 0, fold: int = 0) -> HeldOutRows:
-    """Return the rows of a test set."""
-    data, test = live.datasets[dataset], live.splits[dataset].test(run, fold)
-    classes = None
-    if data.task == "classification":
-        codes, declared = data.labels()
-        classes = np.asarray(declared.tolist())
-        truth = classes[codes[test]]
-    else:
-        truth = data.y.to_numpy(dtype=np.float64)[test]
-    weights, groups = data.sample_weight, data.groups
-    return HeldOutRows(
-        truth=truth,
-        classes=classes,
-        weights=None if weights is None else weights.to_numpy(dtype=np.float64)[test],
-        groups=None if groups is None else groups.to_numpy()[test],
-    )
+    return Predictions(classes=classes, labels=labels, probabilities=probabilities, scores=scores)
 
 
 # Decisions about predictions
@@ -665,12 +561,12 @@ def compare_fitted(
     classes = None
     if known or infer_task(truth, "auto")[0] == "classification":
         classes = _classes(truth, (), known)
+    rows = _test_rows(truth, classes, row_values)
     predictions = {
-        name: [_predictions_of(name, model, X_test, len(truth), classes)]
-        for name, model in named.items()
+        name: [_predictions_of(name, model, X_test, rows)] for name, model in named.items()
     }
     return _decide(
-        as_loss(scoring, classes=classes), _test_rows(truth, classes, row_values), predictions,
+        as_loss(scoring, classes=classes), rows, predictions,
         settings=settings, prefer=prefer, margin=margin, alpha=alpha, test=test,
         random_state=random_state,
     )  # fmt: skip
@@ -679,7 +575,7 @@ def compare_fitted(
 def _decide(
     loss: Loss,
     rows: HeldOutRows,
-    predictions: Mapping[str, Sequence[ModelPredictions]],
+    predictions: Mapping[str, Sequence[Predictions]],
     *,
     settings: Settings | None,
     unused: Sequence[str] = (),
@@ -709,7 +605,7 @@ def _decide(
 def _fold_losses(
     loss: Loss,
     rows: HeldOutRows,
-    predictions: Mapping[str, Sequence[ModelPredictions]],
+    predictions: Mapping[str, Sequence[Predictions]],
     fold_of: Labels,
     account: Sequence[str],
 ) -> Scores:
@@ -722,9 +618,11 @@ def _fold_losses(
     pairs = [(np.setdiff1d(np.arange(n), test), test) for test in tested]
     groups = None if rows.groups is None else Labelling.of(rows.groups, "groups")
     design = splits_of_pairs(pairs, n, groups, notes=()).design
-    metrics = [metric_of_rows(loss, rows, one)[0] for (one,) in predictions.values()]
     return Scores(
-        [[metric(test) for test in tested] for metric in metrics],
+        [
+            [loss_of(loss, some_of(rows, test), some_of(one, test)) for test in tested]
+            for (one,) in predictions.values()
+        ],
         dims=("learner", "fold"),
         learners=list(predictions),
         design=design,
@@ -738,7 +636,7 @@ def _design_words(losses: Scores, rows: HeldOutRows) -> str:
     units, n = losses.design.folds, len(rows.truth)
     if losses.design.groups is None:
         return ""
-    if rows.groups is not None and units == int(rows.units().max()) + 1:
+    if rows.groups is not None and units == int(units_of(rows).max()) + 1:
         return f"one test set of {n} rows in {units} groups"
     what = "rows" if rows.groups is None else "groups"
     return f"one test set of {n} rows, with {what} in {units} random blocks"
@@ -818,13 +716,13 @@ def _are_labels(array: Any, classes: set[Any]) -> bool:
 
 def _read_predictions(
     name: str, array: npt.NDArray[Any], loss: Loss, classes: Labels | None
-) -> ModelPredictions:
+) -> Predictions:
     """Return predictions as labels, probabilities or scores, whichever they are."""
     is_number = array.dtype.kind in "iufb"
     if classes is None:
         if array.ndim != 1 or not is_number:
             raise ArgumentError(f"{name} must hold one number per row, as y_true does.")
-        return ModelPredictions(labels=array.astype(np.float64))
+        return Predictions(labels=array.astype(np.float64))
     if array.ndim == 2:
         if array.shape[1] != len(classes) or not is_number or not _are_probabilities(array):
             raise ArgumentError(
@@ -833,7 +731,7 @@ def _read_predictions(
                 f"{array.shape}."
             )
         labels = classes[array.argmax(axis=1)]
-        return ModelPredictions(labels=labels, probabilities=array.astype(np.float64))
+        return Predictions(classes=classes, labels=labels, probabilities=array.astype(np.float64))
     strange = set(array.tolist()) - set(classes.tolist())
     if not loss.methods or "predict" in loss.methods:
         if strange:
@@ -844,7 +742,7 @@ def _read_predictions(
                 use(scoring="roc_auc") if numbers else use(models=...),
                 " to score probabilities." if numbers else " to name the columns of the models.",
             )
-        return ModelPredictions(labels=array.astype(classes.dtype))
+        return Predictions(classes=classes, labels=array.astype(classes.dtype))
     if not is_number or not strange or len(classes) != 2:
         raise ArgumentError(
             f"{name} holds {'numbers' if strange else 'labels'}; metric {loss.name!r} needs "
@@ -852,7 +750,9 @@ def _read_predictions(
         )
     scores = array.astype(np.float64)
     both = np.stack([1.0 - scores, scores], axis=1)
-    return ModelPredictions(scores=scores, probabilities=both if _are_probabilities(both) else None)
+    return Predictions(
+        classes=classes, scores=scores, probabilities=both if _are_probabilities(both) else None
+    )
 
 
 def _are_probabilities(numbers: npt.NDArray[Any]) -> bool:
@@ -869,34 +769,30 @@ def _test_rows(truth: Labels, classes: Labels | None, row_values: Mapping[str, A
         if weights.dtype.kind not in "iufb" or (weights < 0).any() or not weights.any():
             raise ArgumentError("sample_weight must hold numbers from 0, at least one above 0.")
         weights = weights.astype(np.float64)
-    if classes is None:
-        truth = truth.astype(np.float64)
-    return HeldOutRows(truth=truth, classes=classes, weights=weights, groups=groups)
+    codes = None if classes is None else codes_in(truth, classes)
+    truth = truth.astype(np.float64) if classes is None else truth
+    return HeldOutRows(truth=truth, classes=classes, codes=codes, weights=weights, groups=groups)
 
 
-def _predictions_of(
-    name: str, model: Any, X: Any, n: int, classes: Labels | None
-) -> ModelPredictions:
+def _predictions_of(name: str, model: Any, X: Any, rows: HeldOutRows) -> Predictions:
     """Return the predictions of a fitted model, in the order of all classes."""
     from sklearn.exceptions import NotFittedError
 
     try:
-        labels = _values(model.predict(X), name, n)
+        labels = _values(model.predict(X), name, len(rows.truth))
     except NotFittedError:
         raise ArgumentError(
             f"{name} is not fitted: compare_fitted takes fitted models, and compare(models, X, y) "
             "fits and compares learners."
         ) from None
-    if classes is None or not hasattr(model, "classes_"):
-        return ModelPredictions(labels=labels)
-    probabilities = scores = None
-    if hasattr(model, "predict_proba"):
-        probabilities = np.zeros((n, len(classes)))
-        probabilities[:, codes_in(np.asarray(model.classes_), classes)] = model.predict_proba(X)
-    if hasattr(model, "decision_function"):
-        decided = np.asarray(model.decision_function(X), dtype=np.float64)
-        scores = decided if decided.ndim == 1 else None
-    return ModelPredictions(labels=labels, probabilities=probabilities, scores=scores)
+    judge = Judge(model, X, rows, labels)
+    known = hasattr(model, "classes_")
+    return Predictions(
+        classes=rows.classes,
+        labels=labels,
+        probabilities=judge.probabilities if known else None,
+        scores=judge.scores if known else None,
+    )
 
 
 def _named_models(models: Any) -> dict[str, Any]:

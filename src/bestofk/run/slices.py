@@ -20,15 +20,10 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slices, check_slices, order_slices, slice_names
 from bestofk.run.cells import CellTable
+from bestofk.run.fit import HeldOutRows, Rows
 from bestofk.run.live import Live
 from bestofk.run.metrics import loss_shown
-from bestofk.run.one_test_set import (
-    HeldOutRows,
-    held_out_rows,
-    instance_losses,
-    metric_of_rows,
-    predictions_in,
-)
+from bestofk.run.one_test_set import instance_losses, loss_of, predictions_in, some_of
 from bestofk.run.study import Study, complete_part, is_one_split
 from bestofk.splits.design import Design
 from bestofk.splits.splits import equal_groups
@@ -146,23 +141,25 @@ def _results_by_slice(
     """Return the cells with the loss of each slice, and why a slice has none."""
     tables = {name: CellTable(live.record) for name in names}
     problems: dict[str, BestOfKError] = {}
+    datasets = [Rows(data) for data in live.datasets]
     at: tuple[int, int, int] | None = None
-    rows: HeldOutRows
+    chosen: dict[str, npt.NDArray[np.bool_]] = {}
+    rows: dict[str, HeldOutRows] = {}
     for cell in table:
         if cell.predictions is None:
             continue  # the fit failed
         if at != cell.split:
             at = cell.split
-            rows = held_out_rows(live, *at)
-            of_rows = labels[cell.dataset][live.splits[cell.dataset].test(*at[1:])]
-            chosen = {name: np.flatnonzero(of_rows == name) for name in names}
-        predictions = predictions_in(cell.predictions, rows.classes)
-        metric, _ = metric_of_rows(live.metric, rows, predictions)
+            test = live.splits[cell.dataset].test(*at[1:])
+            held_out = datasets[cell.dataset].held_out(test)
+            chosen = {name: labels[cell.dataset][test] == name for name in names}
+            rows = {name: some_of(held_out, which) for name, which in chosen.items()}
+        predictions = predictions_in(cell.predictions, held_out.classes)
         for name in names:
             if name in problems:
                 continue
             try:
-                loss = metric(chosen[name])
+                loss = loss_of(live.metric, rows[name], some_of(predictions, chosen[name]))
                 if not np.isfinite(loss):
                     raise ArgumentError(
                         f"metric {loss_shown(live.metric.name)!r} is not a finite number in "
