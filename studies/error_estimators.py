@@ -56,17 +56,16 @@ def main() -> None:
         for learner in LEARNERS:
             for rows in ROWS:
                 study = study_estimators(learner, problem, rows=rows, sets=arguments.sets)
-                studies.append(study)
+                name = problem.__name__.replace("_", " ")
+                studies.append((name, learner, rows, study))
                 cells = " | ".join(
                     f"{100 * b:+.1f} / {100 * r:.1f}"
                     for b, r in zip(study.bias, study.rmse, strict=True)
                 )
-                lines.append(
-                    f"| {study.problem} | {learner} | {rows} | {100 * study.truths.mean():.1f} | "
-                    f"{cells} |"
-                )
-                print(study.explain(), flush=True)
-    ranks = np.mean([study.rmse.argsort().argsort() + 1 for study in studies], axis=0)
+                truth = 100 * study.truth.mean()
+                lines.append(f"| {name} | {learner} | {rows} | {truth:.1f} | {cells} |")
+                print(name, learner, rows, study, sep="\n", flush=True)
+    ranks = np.mean([frame.rmse.rank() for *_, frame in studies], axis=0)
     lines.append(
         "| mean rank of the error |  |  |  | " + " | ".join(f"{rank:.1f}" for rank in ranks) + " |"
     )
@@ -84,17 +83,17 @@ def draw(studies, methods, path: Path) -> None:
     mpl.rcParams["svg.hashsalt"] = "bestofk"
     from matplotlib import pyplot as plt
 
-    problems = list(dict.fromkeys(study.problem for study in studies))
+    problems = list(dict.fromkeys(name for name, *_ in studies))
     figure, axes = plt.subplots(len(problems), len(ROWS), figsize=(9, 7), sharex=True, sharey=True)
-    for study in studies:
-        axis = axes[problems.index(study.problem)][ROWS.index(study.rows)]
-        shift = 0.22 * (LEARNERS.index(study.learner) - 1)
+    for name, learner, rows, study in studies:
+        axis = axes[problems.index(name)][ROWS.index(rows)]
+        shift = 0.22 * (LEARNERS.index(learner) - 1)
         axis.errorbar(
-            np.arange(len(methods)) + shift, 100 * study.bias, yerr=100 * study.deviation,
-            fmt="o", markersize=3, linewidth=1, label=study.learner,
+            np.arange(len(methods)) + shift, 100 * study.bias, yerr=100 * study.sd,
+            fmt="o", markersize=3, linewidth=1, label=learner,
         )  # fmt: skip
         axis.axhline(0, color="grey", linewidth=0.5)
-        axis.set_title(f"{study.problem}, {study.rows} rows", fontsize=8)
+        axis.set_title(f"{name}, {rows} rows", fontsize=8)
         axis.set_xticks(np.arange(len(methods)), methods, rotation=60, ha="right", fontsize=7)
     axes[0][0].legend(fontsize=7, frameon=False)
     axes[1][0].set_ylabel("bias +- standard deviation, points", fontsize=8)

@@ -1,19 +1,19 @@
-"""Estimate the error rate of one learner from data, by seven methods, with intervals."""
+"""Estimate the error rate of one learner from data, by several methods, with intervals."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.checks import Floats, one_of, probability, whole
+from bestofk._base.checks import one_of, probability, whole
 from bestofk._base.errors import ArgumentError, BestOfKWarning
-from bestofk._base.results import Presented, json_ready
-from bestofk.data.dataset import DataSet
+from bestofk._base.results import Presented, present
 from bestofk.learners.preparation import ready_learner
 from bestofk.learners.specification import named_learners
 from bestofk.papers.stats.estimates import (
@@ -32,6 +32,7 @@ METHODS = (
 )  # fmt: skip
 OPTIONAL_METHODS = ("repeated-cross-validation", "full-bootstrap")
 """Methods that run only when named."""
+BOOTSTRAPS = ("bootstrap", ".632", ".632+", "full-bootstrap")
 NOTES = {
     "resubstitution": "tested on its own training rows: optimistic",
     "holdout": "one model, tested on rows that it has not seen",
@@ -58,7 +59,7 @@ class EstimatedError:
     method: str
     error: float
     errors: float
-    """Wrong predictions; a real number for the bootstrap methods."""
+    """Wrong predictions; a real number for the means of several models."""
     n: int
     intervals: dict[str, tuple[float, float]]
     broken_rules: tuple[str, ...]
@@ -95,29 +96,27 @@ class ErrorEstimates(Presented):
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per method."""
-        columns: dict[str, Any] = {
-            "method": [one.method for one in self.estimates],
-            "error": [one.error for one in self.estimates],
-            "n": [one.n for one in self.estimates],
-        }
-        for name in self._interval_names():
+        names = ("method", "error", "n")
+        columns = {name: [getattr(one, name) for one in self.estimates] for name in names}
+        for name in dict.fromkeys(name for one in self.estimates for name in one.intervals):
             for k, end in enumerate(("low", "high")):
                 ends = [one.intervals.get(name, (None, None))[k] for one in self.estimates]
                 columns[f"{name}_{end}"] = ends
         return columns
 
-    def _interval_names(self) -> list[str]:
-        return list(dict.fromkeys(name for one in self.estimates for name in one.intervals))
-
     def explain(self) -> str:
         """Describe every estimate, and the rules of thumb that do not hold."""
-        level = f"{100 * self.level:g} %"
-        lines = [f"Error of {self.learner} on {self.dataset}, {self.rows} rows."]
+        lines = [f"Error of {self.learner} on {self.dataset}, {self.rows} rows:"]
         for one in self.estimates:
-            line = f"By {one.method} it is {one.error:.4f} ({NOTES[one.method]})"
+            line = f"- {one.method}: {one.error:.4f}, {NOTES[one.method]}"
             if one.intervals:
-                low, high = one.intervals["Clopper-Pearson"]
-                line += f", with a {level} interval (Clopper-Pearson) from {low:.3f} to {high:.3f}"
+                ends = ", ".join(
+                    f"{name} at most {high:.3f}"
+                    if name == "Langford"
+                    else f"{name} {low:.3f} to {high:.3f}"
+                    for name, (low, high) in one.intervals.items()
+                )
+                line += f"; {100 * self.level:g} % intervals: {ends}"
                 if self.population is not None and "normal" not in one.intervals:
                     line += f". There is no normal interval: {'; '.join(one.broken_rules)}"
             lines.append(f"{line}.")
@@ -130,25 +129,6 @@ class ErrorEstimates(Presented):
             lines.append(
                 f"The normal intervals have the correction for a population of {self.population}."
             )
-        return "\n".join(lines)
-
-    def to_text(self) -> str:
-        """Return a table of all estimates and intervals."""
-        names = self._interval_names()
-        wide = max(17, 1 + max(len(one.method) for one in self.estimates))
-        lines = [f"{'method':<{wide}}{'error':>7}  " + "  ".join(f"{name:>11}" for name in names)]
-        for one in self.estimates:
-            ends = [
-                f"{'up to ' if name == 'Langford' else f'{low:.3f}–'}{high:.3f}"
-                if name in one.intervals
-                else ""
-                for name in names
-                for low, high in [one.intervals.get(name, (0.0, 0.0))]
-            ]
-            cells = "  ".join(
-                f"{e:>{max(11, len(name))}}" for name, e in zip(names, ends, strict=True)
-            )
-            lines.append(f"{one.method:<{wide}}{one.error:>7.4f}  {cells}".rstrip())
         return "\n".join(lines)
 
 
@@ -226,117 +206,92 @@ def estimate(
     if population is not None and whole(population, "population", at_least=1) < dataset.n:
         raise ArgumentError(f"population must be at least {dataset.n}, the number of rows.")
     name, estimator = next(iter(named_learners([learner]).items()))
-    counts = _Counts(estimator, dataset, folds, test_share, samples, random_state)
+    y, everyone = dataset.encoded().y, np.arange(dataset.n)
+    plans = {
+        "holdout": f"holdout:{test_share:.6g}",
+        "cross-validation": f"kfold:{folds}",
+        "repeated-cross-validation": f"10x{folds}",
+        "leave-one-out": "loo",
+        "bootstrap": f"bootstrap:{samples}",
+    }
+
+    @cache
+    def splits_of(method: str) -> Any:
+        made = plan(plans[method], random_state=random_state)
+        return made.materialise(dataset.n, dataset.y)
+
+    @cache
+    def wrong_of(method: str) -> list[tuple[Any, Any]]:
+        """Return the test rows and the wrong predictions of every split."""
+        splits = splits_of(method)
+        seeds = [random_state] * (splits.runs * splits.folds)
+        predicted = predict_plan(estimator, dataset, splits, seeds=seeds)
+        tested = [test for _, _, _, test in splits]
+        return [(test, codes != y[test]) for codes, test in zip(predicted, tested, strict=True)]
+
+    def codes_of(train: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+        """Return the codes that a model of some rows predicts for all rows."""
+        from sklearn.base import clone
+
+        model = clone(ready_learner(estimator, dataset).estimator)
+        model.fit(dataset.X.iloc[train], dataset.y.iloc[train])
+        position = {label: k for k, label in enumerate(dataset.encoded().classes.tolist())}
+        return np.array(
+            [position[label] for label in np.asarray(model.predict(dataset.X)).tolist()]
+        )
+
+    own_codes = cache(lambda: codes_of(everyone))
+
+    def bootstrap(method: str) -> float:
+        if method == "full-bootstrap":
+            trained = [train for _, _, train, _ in splits_of("bootstrap")]
+            return float(np.mean([(codes_of(train) != y).mean() for train in trained]))
+        splits = wrong_of("bootstrap")
+        losses = np.full((len(splits), dataset.n), np.nan)
+        for sample, (test, wrong) in enumerate(splits):
+            losses[sample, test] = wrong
+        outside = leave_one_out_bootstrap_error(losses, ~np.isnan(losses))
+        if method == "bootstrap":
+            return outside
+        apparent = float((own_codes() != y).mean())
+        if method == ".632":
+            return bootstrap_632(apparent, outside)
+        counts = [np.bincount(codes, minlength=len(dataset.encoded().classes))
+                  for codes in (y, own_codes())]  # fmt: skip
+        return bootstrap_632_plus(apparent, outside, no_information_rate(*counts))
+
+    def counted(method: str) -> tuple[float, int]:
+        """Return the wrong predictions and the number of tested rows."""
+        if method == "resubstitution":
+            return float((own_codes() != y).sum()), dataset.n
+        if method in BOOTSTRAPS:
+            return bootstrap(method) * dataset.n, dataset.n
+        wrong = [wrong for _, wrong in wrong_of(method)]
+        if method == "repeated-cross-validation":
+            return float(np.mean([fold.mean() for fold in wrong])) * dataset.n, dataset.n
+        return float(np.concatenate(wrong).sum()), sum(map(len, wrong))
+
     estimates = []
     for method in chosen:
-        errors, n = counts.of(method)
-        estimates.append(_with_intervals(method, errors, n, level, population))
+        errors, n = counted(method)
+        intervals = {}
+        if method == "holdout":
+            intervals = _intervals(round(errors), n, level, population)
+        estimates.append(EstimatedError(
+            method=method, error=errors / n, errors=errors, n=n, intervals=intervals,
+            broken_rules=broken_rules(errors / n, n, population),
+        ))  # fmt: skip
     return ErrorEstimates(
         learner=name, dataset=dataset.name, rows=dataset.n, level=level, population=population,
         estimates=tuple(estimates),
     )  # fmt: skip
 
 
-class _Counts:
-    """Wrong predictions and tested rows by method; each kind of fit is made once."""
-
-    def __init__(
-        self, estimator: Any, data: DataSet, folds: int, test_share: float, samples: int, seed: int
-    ) -> None:
-        self.estimator, self.data, self.seed = estimator, data, seed
-        self.plans = {
-            "holdout": f"holdout:{test_share:.6g}",
-            "cross-validation": f"kfold:{folds}",
-            "repeated-cross-validation": f"10x{folds}",
-            "leave-one-out": "loo",
-            "bootstrap": f"bootstrap:{samples}",
-        }
-        self.y = data.encoded().y
-        self.known: dict[str, Any] = {}
-
-    def of(self, method: str) -> tuple[float, int]:
-        """Return the wrong predictions and the number of tested rows."""
-        if method == "resubstitution":
-            return float(self._wrong_on_itself().sum()), self.data.n
-        if method == "full-bootstrap":
-            return self._full_bootstrap() * self.data.n, self.data.n
-        if method in ("bootstrap", ".632", ".632+"):
-            return self._bootstrap(method) * self.data.n, self.data.n
-        if method == "repeated-cross-validation":
-            rates = [wrong.mean() for _, wrong in self._wrong(method)]
-            return float(np.mean(rates)) * self.data.n, self.data.n
-        wrong = np.concatenate([w for _, w in self._wrong(method)])
-        return float(wrong.sum()), len(wrong)
-
-    def _wrong(self, method: str) -> list[tuple[Any, npt.NDArray[np.bool_]]]:
-        """Return test rows and wrong predictions of every split."""
-        if method not in self.known:
-            splits = plan(self.plans[method], random_state=self.seed).materialise(
-                self.data.n, self.data.y
-            )
-            seeds = [self.seed] * (splits.runs * splits.folds)
-            predicted = predict_plan(self.estimator, self.data, splits, seeds=seeds)
-            self.known[method] = [
-                (test, codes != self.y[test])
-                for codes, (_, _, _, test) in zip(predicted, splits, strict=True)
-            ]
-        wrong: list[tuple[Any, npt.NDArray[np.bool_]]] = self.known[method]
-        return wrong
-
-    def _own_predictions(self) -> Any:
-        """Return the codes that a model of all rows predicts for them."""
-        if "itself" not in self.known:
-            self.known["itself"] = self._codes(np.arange(self.data.n))
-        return self.known["itself"]
-
-    def _codes(self, train: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
-        """Return the codes that a model of some rows predicts for all rows."""
-        from sklearn.base import clone
-
-        model = clone(ready_learner(self.estimator, self.data).estimator)
-        model.fit(self.data.X.iloc[train], self.data.y.iloc[train])
-        labels = np.asarray(model.predict(self.data.X)).tolist()
-        position = {label: k for k, label in enumerate(self.data.encoded().classes.tolist())}
-        return np.array([position[label] for label in labels])
-
-    def _full_bootstrap(self) -> float:
-        splits = plan(self.plans["bootstrap"], random_state=self.seed).materialise(
-            self.data.n, self.data.y
-        )
-        return float(np.mean([(self._codes(train) != self.y).mean() for _, _, train, _ in splits]))
-
-    def _wrong_on_itself(self) -> npt.NDArray[np.bool_]:
-        return np.asarray(self._own_predictions() != self.y)
-
-    def _bootstrap(self, method: str) -> float:
-        splits = self._wrong("bootstrap")
-        losses = np.zeros((len(splits), self.data.n))
-        left_out = np.zeros(losses.shape, dtype=np.bool_)
-        for sample, (test, wrong) in enumerate(splits):
-            losses[sample, test], left_out[sample, test] = wrong, True
-        outside = leave_one_out_bootstrap_error(losses, left_out).estimate
-        if method == "bootstrap":
-            return outside
-        apparent = float(self._wrong_on_itself().mean())
-        if method == ".632":
-            return bootstrap_632(apparent, outside).estimate
-        classes = len(self.data.encoded().classes)
-        gamma = no_information_rate(
-            np.bincount(self.y, minlength=classes),
-            np.bincount(self._own_predictions(), minlength=classes),
-        )
-        return bootstrap_632_plus(apparent, outside, gamma).estimate
-
-
-def _with_intervals(
-    method: str, errors: float, n: int, level: float, population: int | None
-) -> EstimatedError:
-    k, error = round(errors), errors / n
-    rules = broken_rules(error, n, population)
-    if method != "holdout":
-        return EstimatedError(
-            method=method, error=error, errors=errors, n=n, intervals={}, broken_rules=rules
-        )
+def _intervals(
+    k: int, n: int, level: float, population: int | None
+) -> dict[str, tuple[float, float]]:
+    """Return the intervals of k errors on n rows by name."""
+    error = k / n
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BestOfKWarning)
         approximate = normal(k, n, level)
@@ -346,15 +301,14 @@ def _with_intervals(
     # a large share of the population is what the correction is for
     ends = {} if broken_rules(error, n) else {"normal": (error - half, error + half)}
     # without a correction, the normal interval and Wilson's cover too rarely
-    # (studies/interval_coverage.py); the sentences state the exact one
-    score, exact = wilson(k, n, level), clopper_pearson(k, n, level)
-    ends["Wilson"] = (float(score.low), float(score.high))
-    ends["Clopper-Pearson"] = (float(exact.low), float(exact.high))
-    ends["Langford"] = (0.0, float(test_set_bound(k, n, 1 - level).high))
-    return EstimatedError(
-        method=method, error=error, errors=errors, n=n, intervals=ends,
-        broken_rules=rules,
-    )  # fmt: skip
+    # (studies/interval_coverage.py)
+    for name, interval in {
+        "Wilson": wilson(k, n, level),
+        "Clopper-Pearson": clopper_pearson(k, n, level),
+        "Langford": test_set_bound(k, n, 1 - level),
+    }.items():
+        ends[name] = (float(interval.low), float(interval.high))
+    return ends
 
 
 def finite_population_factor(n: int, population: int) -> float:
@@ -389,69 +343,6 @@ def broken_rules(error: float, n: int, population: int | None = None) -> tuple[s
     return tuple(rules)
 
 
-# Bias and variance on problems with a known truth
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EstimatorStudy(Presented):
-    """Bias, standard deviation and root mean squared error of the estimation methods.
-
-    `estimates` has the shape (sets, methods). `truths` (sets,) are the errors of the models of all
-    rows on new rows.
-    """
-
-    learner: str
-    problem: str
-    rows: int
-    methods: tuple[str, ...]
-    estimates: Floats
-    truths: Floats
-
-    @property
-    def bias(self) -> Floats:
-        """Mean of the estimate minus the truth."""
-        return np.asarray((self.estimates - self.truths[:, np.newaxis]).mean(axis=0))
-
-    @property
-    def deviation(self) -> Floats:
-        """Standard deviation of the estimate over data sets."""
-        return np.asarray(self.estimates.std(axis=0, ddof=1))
-
-    @property
-    def rmse(self) -> Floats:
-        """Root of the mean squared difference between estimate and truth."""
-        difference = self.estimates - self.truths[:, np.newaxis]
-        return np.asarray(np.sqrt(np.square(difference).mean(axis=0)))
-
-    def _columns(self) -> dict[str, Any]:
-        """Return one row per method."""
-        spread = (self.estimates - self.truths[:, np.newaxis]).std(axis=0, ddof=1)
-        return {
-            "method": self.methods,
-            "bias": self.bias,
-            "bias_se": spread / np.sqrt(len(self.truths)),
-            "sd": self.deviation,
-            "rmse": self.rmse,
-        }
-
-    def explain(self) -> str:
-        """Describe bias and error of every method in a sentence."""
-        lines = [
-            f"{self.learner} on {len(self.truths)} data sets of {self.rows} rows ({self.problem})."
-        ]
-        columns = self._columns()
-        lines += [
-            f"{method}: the bias is {bias:+.4f} (standard error {error:.4f}), the standard "
-            f"deviation is {deviation:.4f} and the root mean squared error is {rmse:.4f}."
-            for method, bias, error, deviation, rmse in zip(*columns.values(), strict=True)
-        ]
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the study with its summary, for strict JSON."""
-        return {**Presented.to_dict(self), **json_ready(self._columns())}
-
-
 def study_estimators(
     learner: str,
     problem: Any,
@@ -462,7 +353,7 @@ def study_estimators(
     methods: Sequence[str] = METHODS,
     samples: int = 30,
     random_state: int = 0,
-) -> EstimatorStudy:
+) -> Any:
     """Measure bias and variance of the estimation methods on a problem with known truth.
 
     Draw `sets` data sets of `rows` rows, estimate the error of the learner by every method, and
@@ -480,6 +371,12 @@ def study_estimators(
         As for `estimate`.
     random_state : int
         Seed.
+
+    Returns
+    -------
+    DataFrame
+        One row per method: the bias of the estimate and its standard error, the standard deviation
+        over data sets, the root mean squared error, and the mean true error.
     """
     estimates, truths = [], []
     for number in range(sets):
@@ -492,7 +389,13 @@ def study_estimators(
         model.fit(X[:rows], y[:rows])
         estimates.append([one.error for one in result.estimates])
         truths.append(float((model.predict(X[rows:]) != y[rows:]).mean()))
-    return EstimatorStudy(
-        learner=learner, problem=getattr(problem, "__name__", str(problem)).replace("_", " "),
-        rows=rows, methods=tuple(methods), estimates=np.array(estimates), truths=np.array(truths),
-    )  # fmt: skip
+    difference = np.array(estimates) - np.array(truths)[:, np.newaxis]
+    columns = {
+        "method": list(methods),
+        "bias": difference.mean(axis=0),
+        "bias_se": difference.std(axis=0, ddof=1) / np.sqrt(sets),
+        "sd": np.std(estimates, axis=0, ddof=1),
+        "rmse": np.sqrt(np.square(difference).mean(axis=0)),
+        "truth": np.full(len(methods), np.mean(truths)),
+    }
+    return present("frame", columns)

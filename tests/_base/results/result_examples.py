@@ -20,9 +20,8 @@ from bestofk._base.results import Presented
 from bestofk.decide.stopping.items import settle_items
 from bestofk.papers import lab, stats as paper_tests
 from bestofk.papers.decide.interval_table import IntervalTable, run_interval_test
-from bestofk.papers.error_estimates import estimate, study_estimators
+from bestofk.papers.error_estimates import estimate
 from bestofk.papers.one_test import run_test
-from bestofk.papers.stats import estimates
 from bestofk.papers.stats.interval_tests import interval_test
 from bestofk.release.rehearsal import rehearse
 from bestofk.stats import intervals, multiple, pairwise
@@ -245,19 +244,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "estimate": lambda: estimate(
         "max", bk.read_data("iris"), methods=["resubstitution", "holdout"]
     ),
-    "study_estimators": lambda: study_estimators(
-        "max",
-        lambda n, rng: (rng.random((n, 2)), rng.integers(0, 2, n)),
-        rows=20,
-        sets=2,
-        methods=["resubstitution", "holdout"],
-        test_rows=20,
-    ),
     "intervals": lambda: intervals.clopper_pearson([3, 5], 40),
-    "bootstrap_632": lambda: estimates.bootstrap_632(0.1, 0.3),
-    "leave_one_out_bootstrap_error": lambda: estimates.leave_one_out_bootstrap_error(
-        table(5, 8), np.arange(40).reshape(5, 8) % 3 > 0
-    ),
     "type1_error": lambda: lab.type1_error("kfold-t", simulation=simulation()),
     "power": lambda: lab.power("kfold-t", simulation=simulation()),
     "replicability": lambda: lab.replicability("kfold-t", simulation=simulation()),

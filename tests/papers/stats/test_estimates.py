@@ -41,42 +41,37 @@ def losses_of(learner, X, y, samples):
 
 def test_632_by_hand_with_efrons_weights():
     # Ler prints the weights swapped, which would give 0.1736.
-    assert estimates.bootstrap_632(0.1, 0.3).estimate == pytest.approx(0.2264, rel=1e-14)
+    assert estimates.bootstrap_632(0.1, 0.3) == pytest.approx(0.2264, rel=1e-14)
 
 
 @pytest.mark.parametrize(
-    ("apparent", "left_out", "gamma", "expected", "r"),
+    ("apparent", "left_out", "gamma", "expected"),
     [
         # R = (.3 - .1) / (.5 - .1) = 1/2, w = .632 / .816; exact fractions by hand.
-        (0.1, 0.3, 0.5, 0.1 + 0.2 * 0.632 / 0.816, 0.5),
-        (0.0, 0.5, 0.5, 0.5, 1.0),
-        (0.2, 0.2, 0.5, 0.2, 0.0),
+        (0.1, 0.3, 0.5, 0.1 + 0.2 * 0.632 / 0.816),
+        (0.0, 0.5, 0.5, 0.5),
+        (0.2, 0.2, 0.5, 0.2),
         # worse than no information, equation 32 with Err1' = .5 and R = 1:
         # .368 * .1 + .632 * .6 + (.5 - .1) * .368 * .632 / .632
-        (0.1, 0.6, 0.5, 0.5632, 1.0),
-        (0.3, 0.2, 0.5, 0.368 * 0.3 + 0.632 * 0.2, 0.0),  # R below 0 is cut to 0
-        (0.5, 0.6, 0.5, 0.368 * 0.5 + 0.632 * 0.6, 0.0),  # gamma = err: x / 0
-        (0.5, 0.5, 0.5, 0.5, 0.0),  # 0 / 0
-        (0.5, 0.6, 0.4, 0.368 * 0.5 + 0.632 * 0.6, 0.0),  # gamma below err
+        (0.1, 0.6, 0.5, 0.5632),
+        (0.3, 0.2, 0.5, 0.368 * 0.3 + 0.632 * 0.2),  # R below 0 is cut to 0
+        (0.5, 0.6, 0.5, 0.368 * 0.5 + 0.632 * 0.6),  # gamma = err: x / 0
+        (0.5, 0.5, 0.5, 0.5),  # 0 / 0
+        (0.5, 0.6, 0.4, 0.368 * 0.5 + 0.632 * 0.6),  # gamma below err
     ],
 )
-def test_632_plus_by_hand(apparent, left_out, gamma, expected, r):
+def test_632_plus_by_hand(apparent, left_out, gamma, expected):
     result = estimates.bootstrap_632_plus(apparent, left_out, gamma)
-    assert result.estimate == pytest.approx(expected, rel=1e-14)
-    assert result.overfitting == pytest.approx(r, rel=1e-14)
-    shares = (1 - result.weight) * apparent + result.weight * left_out
-    assert shares == pytest.approx(expected, rel=1e-14)
+    assert result == pytest.approx(expected, rel=1e-14)
 
 
 @given(rates, rates, rates)
 @settings(max_examples=50, deadline=None)
 def test_632_plus_lies_between_632_and_the_left_out_error(apparent, left_out, gamma):
     plus = estimates.bootstrap_632_plus(apparent, left_out, gamma)
-    plain = estimates.bootstrap_632(apparent, left_out).estimate
+    plain = estimates.bootstrap_632(apparent, left_out)
     low, high = min(plain, left_out), max(plain, left_out)
-    assert low - 1e-12 <= plus.estimate <= high + 1e-12
-    assert 0 <= plus.overfitting <= 1
-    assert 0.632 <= plus.weight <= 1
+    assert low - 1e-12 <= plus <= high + 1e-12
 
 
 def test_no_information_rate_of_one_instance_and_of_classes_without_any():
@@ -99,19 +94,14 @@ def test_leave_one_out_bootstrap_by_hand():
     out = np.array([[1, 1, 0, 1], [0, 1, 0, 1], [1, 1, 0, 0]], dtype=bool)
     r = estimates.leave_one_out_bootstrap_error(losses, out)
     # points: (1 + 0)/2, (0 + 1 + 1)/3, never, (0.5 + 0.25)/2
-    np.testing.assert_allclose(r.point_errors, [1 / 2, 2 / 3, 3 / 8], rtol=1e-15)
-    assert r.estimate == pytest.approx((1 / 2 + 2 / 3 + 3 / 8) / 3, rel=1e-15)
-    assert r.never_left_out == (2,)
-    assert r.times_left_out.tolist() == [2, 3, 0, 2]
-    assert "row 2" in r.explain()
-    assert "do not count" in r.explain()
+    assert r == pytest.approx((1 / 2 + 2 / 3 + 3 / 8) / 3, rel=1e-15)
 
 
 def test_mean_over_points_is_not_the_mean_over_samples():
     losses = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
     out = np.array([[True, False], [False, True], [False, True]])
     # per point: (1 + 0) / 2 = 1/2; pooled over cells or samples it would be 1/3.
-    assert estimates.leave_one_out_bootstrap_error(losses, out).estimate == 0.5
+    assert estimates.leave_one_out_bootstrap_error(losses, out) == 0.5
 
 
 def test_apparent_error_is_of_the_learner_fitted_to_all_the_data():
@@ -123,13 +113,13 @@ def test_apparent_error_is_of_the_learner_fitted_to_all_the_data():
     losses, draws = losses_of(nearest_neighbour, X, y, 60)
     left_out = estimates.leave_one_out_bootstrap_error(losses, draws == 0)
     apparent = float(np.mean(nearest_neighbour(X, y, rows, rows) != y))
-    right = estimates.bootstrap_632(apparent, left_out.estimate)
+    right = estimates.bootstrap_632(apparent, left_out)
     assert apparent == 0
-    assert right.estimate == pytest.approx(0.632 * left_out.estimate, rel=1e-14)
+    assert right == pytest.approx(0.632 * left_out, rel=1e-14)
     peers_training_error = losses.mean()
     assert peers_training_error > 0.05
     per_sample = bootstrap_632_per_sample(losses, draws)
-    assert per_sample < 0.368 * peers_training_error + 0.632 * left_out.estimate - 0.02
+    assert per_sample < 0.368 * peers_training_error + 0.632 * left_out - 0.02
 
 
 def test_mlxtend_takes_the_wrong_training_error():
@@ -146,7 +136,7 @@ def test_mlxtend_takes_the_wrong_training_error():
         all_rows.append(np.mean(nearest_neighbour(X, y, train, np.arange(len(y))) != y))
     theirs = 1 - np.mean(peer)
     assert theirs == pytest.approx(0.368 * np.mean(all_rows) + 0.632 * np.mean(left_out), abs=1e-9)
-    ours = estimates.bootstrap_632(0.0, float(np.mean(left_out))).estimate
+    ours = estimates.bootstrap_632(0.0, float(np.mean(left_out)))
     assert ours == pytest.approx(0.632 * np.mean(left_out))
     assert theirs - ours > 0.02
 
@@ -155,33 +145,14 @@ def test_parts_come_together_for_a_learner_that_does_not_memorise():
     X, y = problem(n=30)
     rows = np.arange(len(y))
     losses, draws = losses_of(nearest_mean, X, y, 80)
-    left_out = estimates.leave_one_out_bootstrap_error(losses, draws == 0).estimate
+    left_out = estimates.leave_one_out_bootstrap_error(losses, draws == 0)
     predicted = nearest_mean(X, y, rows, rows)
     apparent = float(np.mean(predicted != y))
     gamma = estimates.no_information_rate(np.bincount(y), np.bincount(predicted, minlength=2))
     plus = estimates.bootstrap_632_plus(apparent, left_out, gamma)
     assert 0 < apparent < left_out < gamma
-    assert apparent < estimates.bootstrap_632(apparent, left_out).estimate < plus.estimate
-    assert plus.estimate < left_out
-
-
-def test_explanations_hold_the_numbers():
-    plain = estimates.bootstrap_632(0.1, 0.3).explain()
-    assert "0.2264" in plain
-    assert "0.368 times 0.1" in plain
-    assert "0.632 times 0.3" in plain
-    plus = estimates.bootstrap_632_plus(0.1, 0.3, 0.5).explain()
-    assert "overfitting rate of 0.5" in plus
-
-
-def test_inputs_are_not_written():
-    losses = np.array([[1.0, 0.0], [0.0, 1.0]])
-    draws = np.array([[2, 0], [0, 2]])
-    losses.setflags(write=False)
-    draws.setflags(write=False)
-    estimates.leave_one_out_bootstrap_error(losses, draws == 0)
-    assert losses.tolist() == [[1.0, 0.0], [0.0, 1.0]]
-    assert draws.tolist() == [[2, 0], [0, 2]]
+    assert apparent < estimates.bootstrap_632(apparent, left_out) < plus
+    assert plus < left_out
 
 
 @pytest.mark.parametrize(
@@ -191,10 +162,9 @@ def test_inputs_are_not_written():
         (lambda: estimates.bootstrap_632([0.1, 0.2], 0.1), "apparent must be one number"),
         (lambda: estimates.no_information_rate([1, 2], [1, 2, 3]), "same classes"),
         (lambda: estimates.no_information_rate([0, 0], [1, 2]), "not all 0"),
-        (lambda: estimates.no_information_rate([-1, 2], [1, 2]), "at least 0"),
+        (lambda: estimates.no_information_rate([-1, 2], [1, 2]), "counts of"),
         (lambda: estimates.leave_one_out_bootstrap_error([1, 0], [True, False]), "shape"),
-        (lambda: estimates.leave_one_out_bootstrap_error([[1, 0]], [[True]]), "shape of losses"),
-        (lambda: estimates.leave_one_out_bootstrap_error([[1, 0]], [[0, 2]]), "True or False"),
+        (lambda: estimates.leave_one_out_bootstrap_error([[1, 0]], [[True]]), "same shape"),
         (lambda: estimates.leave_one_out_bootstrap_error([[1, 0]], [[0, 0]]), "at least one"),
         (lambda: estimates.leave_one_out_bootstrap_error([[np.nan]], [[True]]), "finite"),
     ],

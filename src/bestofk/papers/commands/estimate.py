@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from bestofk.cli.options import json_option, seed_option, warnings_as_lines
-from bestofk.cli.outputs import echo_json
-from bestofk.cli.say import say
+from bestofk.cli.outputs import echo_explanation
 from bestofk.cli.set_values import SettingsCommand, names_in
 
 ESTIMATE = "bestofk.papers.error_estimates:estimate"
@@ -36,7 +35,6 @@ def estimate(data: str, as_json: bool, methods: str | None, **options: Any) -> N
       bestofk papers estimate breast-cancer --learner c4.5 --methods cross-validation,.632+
       bestofk papers estimate iris --learner nn --methods repeated-cross-validation
     """
-    from bestofk.cli.terminal import print_sentences
     from bestofk.papers.error_estimates import estimate as run_estimate
 
     options = {name: value for name, value in options.items() if value is not None}
@@ -44,8 +42,4 @@ def estimate(data: str, as_json: bool, methods: str | None, **options: Any) -> N
         options["methods"] = names_in(methods)
     with warnings_as_lines():
         result = run_estimate(options.pop("learner"), data, options.pop("target", None), **options)
-    if as_json:
-        echo_json(result.to_dict())
-    else:
-        say(result.to_text())
-        print_sentences(result.explain())
+    echo_explanation(result, as_json=as_json)
