@@ -5,10 +5,8 @@ import numpy as np
 import pytest
 from scipy.stats import fisher_exact
 
-from bestofk._base.errors import ArgumentError
 from bestofk.papers.comparison import (
-    ComparedNumbers,
-    ComparedWords,
+    ComparedTable,
     ReproductionResult,
     Request,
     mean_limits,
@@ -29,11 +27,11 @@ def numbers(**changes):
         "target": 1.0,
         "note": "A note.",
     }
-    return ComparedNumbers(**{**fields, **changes})
+    return ComparedTable(**{**fields, **changes})
 
 
 def words():
-    return ComparedWords(
+    return ComparedTable(
         table="Table 8", rows=("r",), columns=("p", "q"),
         ours=np.array([["NN (3)", "NMC"]], dtype=object),
         printed=np.array([["NN (4)", "LGC"]], dtype=object),
@@ -60,11 +58,6 @@ def test_decimal_fractions_at_the_limit_are_within():
 def test_nothing_to_compare_is_said():
     nothing = np.full((2, 2), np.nan)
     assert numbers(printed=nothing).summary() == "Table 9: there is nothing to compare."
-
-
-def test_target_is_needed_to_ask_for_it():
-    with pytest.raises(ArgumentError, match="no target"):
-        numbers(target=None).within_target()
 
 
 def test_markdown_escapes_pipes_and_marks_what_differs():
@@ -172,7 +165,7 @@ def test_a_table_agrees_if_no_more_cells_differ_than_chance_explains():
     limit = np.ones((10, 10))
     ours = np.zeros((10, 10))
     ours.flat[:11] = 2.0
-    table = ComparedNumbers(
+    table = ComparedTable(
         table="T", rows=tuple("abcdefghij"), columns=tuple("abcdefghij"), ours=ours,
         printed=np.zeros((10, 10)), low=-limit, high=limit, level=0.05,
     )  # fmt: skip

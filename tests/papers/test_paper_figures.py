@@ -39,7 +39,7 @@ def test_the_sample_execution_of_multitest_is_that_of_the_paper():
 
 
 def test_trapped_repetitions_move_the_mean_and_not_the_interquartile_range():
-    table, _ = first_figure(0)
+    (table,), _ = first_figure(0)
     means, ranges = table.ours
     assert means[4] > 0.05  # the means do not differ
     assert ranges[5] < 0.05  # the typical errors do, whatever the errors inside the ranges

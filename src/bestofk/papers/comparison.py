@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, shortened
 from bestofk._base.results import Presented, json_ready
 from bestofk.papers.printed_figures import PrintedTable
@@ -33,18 +31,41 @@ _NOT_JUDGED = "?"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ComparedTable(ABC):
-    """A recomputed table next to the published one.
+class ComparedTable:
+    """A recomputed table of numbers or texts next to the published one.
 
     - `table`: Heading of the table.
     - `rows`, `columns`: Names of rows and columns.
-    - `ours`, `printed`: The cells of both.
+    - `ours`, `printed`: The cells of both; NaN or an empty text if there is nothing.
+    - `low`, `high`: Limits of our number if both sides measure the same: chance (in ours and in the
+      print) and rounding. See `share_limits`, `mean_limits` and `rounding_limits`.
+    - `agrees`: For texts: the cells that agree, or may differ for a reason given in `note`.
     - `judged`: The cells that are counted (None: all that can be).
     - `unjudged_because`: The reason why some cells are not judged, such as ``"2 draws are too
       few"``.
     - `corner`: Heading of the column of row names.
     - `note`: Explanation below the table.
     - `by_construction`: Why the table agrees whatever the method does; empty if it need not.
+    - `level`: Probability that a number lies outside its limits by chance.
+    - `digits`: Digits after the decimal point.
+    - `unit`: Unit of the numbers in the summary, such as ``"point"``.
+    - `target`: A difference up to which two figures count as equal in practice, whatever chance
+      allows.
+
+    Examples
+    --------
+    >>> table = ComparedTable(table="Table 1", rows=("iris", "wine"), columns=("NN",),
+    ...     ours=np.array([[6.4], [5.9]]), printed=np.array([[6.51], [5.4]]),
+    ...     low=np.array([[6.2], [5.1]]), high=np.array([[6.8], [5.7]]), target=1.0)
+    >>> print(table.summary())
+    Table 1: 1 of 2 within the limits of chance and rounding (tolerance 0.30 to 0.31), 2 of 2
+    within 1 point; the largest difference is 0.50 (wine, NN).
+    >>> table = ComparedTable(table="Table 2", rows=("iris", "vote"), columns=("MultiTest",),
+    ...     ours=np.array([["NMC (87)"], ["LGC (51)"]], dtype=object),
+    ...     printed=np.array([["NMC (88)"], ["NMC (53)"]], dtype=object),
+    ...     agrees=np.array([[True], [False]]))
+    >>> table.summary()
+    'Table 2: 1 of 2 agree; not vote (MultiTest).'
     """
 
     table: str
@@ -52,108 +73,146 @@ class ComparedTable(ABC):
     columns: tuple[str, ...]
     ours: npt.NDArray[Any]
     printed: npt.NDArray[Any]
+    low: Floats = field(default_factory=lambda: np.array(np.nan))
+    high: Floats = field(default_factory=lambda: np.array(np.nan))
+    agrees: Flags | None = None
     judged: Flags | None = None
     unjudged_because: str = ""
     corner: str = ""
     note: str = ""
     by_construction: str = ""
+    level: float = LEVEL
+    digits: int = 2
+    unit: str = "point"
+    target: float | None = None
 
     @property
-    @abstractmethod
     def both(self) -> Flags:
         """Mark the cells that have something on both sides."""
+        if self.agrees is None:
+            return np.asarray(np.isfinite(self.ours) & np.isfinite(self.printed))
+        return np.asarray((self.ours != "") & (self.printed != ""), dtype=bool)
 
     @property
     def compared(self) -> Flags:
         """Mark the judged cells that have something on both sides."""
-        return self.both if self.judged is None else self.both & self.judged
+        compared = self.both
+        if self.agrees is None:
+            compared = compared & np.isfinite(self.low) & np.isfinite(self.high)
+        return compared if self.judged is None else compared & self.judged
 
     @property
-    @abstractmethod
     def within(self) -> Flags:
-        """Mark the compared cells that agree."""
-
-    @abstractmethod
-    def summary(self) -> str:
-        """State how many cells agree, and which differ most."""
-
-    @abstractmethod
-    def texts(self, row: int, column: int) -> tuple[str, str]:
-        """Return our cell and the printed one as text; empty if there is nothing."""
+        """Mark the compared cells that agree, or whose difference chance and rounding allow."""
+        if self.agrees is not None:
+            return self.compared & self.agrees
+        # 1e-9 for the decimal fractions of the print
+        slack = 1e-9 * (1 + self.high - self.low)
+        inside = (self.ours >= self.low - slack) & (self.ours <= self.high + slack)
+        return self.compared & inside
 
     @property
     def verdict(self) -> Verdict:
-        """Judge the table: few enough cells that differ?"""
+        """Judge the table: do no more cells differ than chance explains?"""
         if not self.both.any():
             return "nothing printed"
-        judged = int(self.compared.sum())
+        judged, allowed = int(self.compared.sum()), 0
         if 2 * judged < int(self.both.sum()):
             return "not judged"
-        differ = judged - int(self.within.sum())
-        if differ > self._differ_by_chance(judged):
+        if self.agrees is None:
+            from scipy.stats import binom
+
+            allowed = int(binom.ppf(0.99, judged, self.level))
+        if judged - int(self.within.sum()) > allowed:
             return "differs"
         return "by construction" if self.by_construction else "agrees"
 
-    def _differ_by_chance(self, judged: int) -> int:  # noqa: ARG002
-        """Return how many of the judged cells may differ in a table that agrees."""
-        return 0
+    def summary(self) -> str:
+        """State how many cells agree, and which differ, or differ most."""
+        both, total = int(self.both.sum()), int(self.compared.sum())
+        if not both:
+            return f"{self.table}: there is nothing to compare."
+        words, numeric = [], self.agrees is None
+        because = f": {self.unjudged_because}" if self.unjudged_because else ""
+        counts = f"not judged{because}"
+        if total:
+            how = "agree"
+            if numeric:
+                how = f"within the limits of chance and rounding (tolerance {self._tolerance()})"
+            counts = f"{int(self.within.sum())} of {total} {how}"
+        if self.target is not None:
+            close = self.both & (np.abs(self.ours - self.printed) <= self.target + 1e-9)
+            plural = "" if self.target == 1 else "s"
+            counts += f", {int(close.sum())} of {both} within {self.target:g} {self.unit}{plural}"
+        words.append(counts)
+        if 0 < total < both and (numeric or because):
+            words.append(f"{both - total} not judged{because}")
+        if numeric:
+            size = np.where(self.both, np.abs(self.ours - self.printed), -1.0)
+            row, column = (int(at) for at in np.unravel_index(int(np.argmax(size)), size.shape))
+            cell = ", ".join(name for name in (self.rows[row], self.columns[column]) if name)
+            largest = f"{size[row, column]:.{self.digits}f}"
+            words.append(f"the largest difference is {largest} ({cell})")
+        elif differ := np.argwhere(self.compared & ~self.within).tolist():
+            names = [f"{self.rows[row]} ({self.columns[column]})" for row, column in differ]
+            words.append(f"not {shortened(names)}")
+        return f"{self.table}: {'; '.join(words)}."
 
-    @property
-    def _because(self) -> str:
-        return f": {self.unjudged_because}" if self.unjudged_because else ""
+    def _tolerance(self) -> str:
+        """Return the range of the larger distances between the print and the limits."""
+        size = np.maximum(self.high - self.printed, self.printed - self.low)[self.compared]
+        # one more digit than the numbers, because rounding alone allows half of their last digit
+        texts = [f"{value:.{self.digits + (value < 10.0**-self.digits)}f}" for value in
+                 (size.min(), size.max())]  # fmt: skip
+        return texts[0] if texts[0] == texts[1] else " to ".join(texts)
 
-    def _cell(self, row: int, column: int) -> str:
+    def _text(self, value: Any) -> str:
+        if self.agrees is not None:
+            return str(value)
+        return f"{value:.{self.digits}f}" if np.isfinite(value) else ""
+
+    def _cells(self) -> list[list[str]]:
         """Return ``ours / printed``, with a mark if they differ too much or are not judged."""
-        ours, printed = self.texts(row, column)
-        if not printed:
-            return ours
-        if not ours:
-            return f"- / {printed}"
-        mark = "" if self.within[row, column] else f" {_OUTSIDE}"
-        return f"{ours} / {printed}{mark if self.compared[row, column] else f' {_NOT_JUDGED}'}"
+        within, compared = self.within, self.compared
 
-    def _lines(self) -> Iterator[list[str]]:
-        """Yield the name and the cells of every row."""
-        for row, name in enumerate(self.rows):
-            yield [name, *(self._cell(row, column) for column in range(len(self.columns)))]
+        def cell(row: int, column: int) -> str:
+            ours = self._text(self.ours[row, column])
+            printed = self._text(self.printed[row, column])
+            if not printed:
+                return ours
+            if not ours:
+                return f"- / {printed}"
+            mark = "" if within[row, column] else f" {_OUTSIDE}"
+            return f"{ours} / {printed}{mark if compared[row, column] else f' {_NOT_JUDGED}'}"
+
+        at = range(len(self.columns))
+        return [[cell(row, column) for column in at] for row in range(len(self.rows))]
 
     def to_markdown(self) -> str:
         """Return heading, summary, table and note as Markdown."""
-
-        def line(texts: Iterable[str]) -> str:
-            return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
-
-        lines = [f"### {self.table}", "", self.summary(), ""]
-        lines += [line([self.corner, *self.columns])]
-        lines += [line(["---", *("---:" for _ in self.columns)])]
-        lines += map(line, self._lines())
-        return "\n".join([*lines, *(("", self.note) if self.note else ())]) + "\n"
+        cells = [[name, *cells] for name, cells in zip(self.rows, self._cells(), strict=True)]
+        texts = [[self.corner, *self.columns], ["---", *("---:" for _ in self.columns)], *cells]
+        lines = [
+            "| " + " | ".join(text.replace("|", "\\|") for text in line) + " |" for line in texts
+        ]
+        note = ("", self.note) if self.note else ()
+        return "\n".join([f"### {self.table}", "", self.summary(), "", *lines, *note]) + "\n"
 
     def to_text(self, width: int = 100) -> str:
-        """Return the table as text for a terminal of that width, without colours."""
-        from rich.console import Console
-        from rich.table import Table
+        """Return the table as text for a terminal of that width."""
+        import pandas as pd
 
-        shown = Table(box=None, pad_edge=False)
-        shown.add_column(self.corner, no_wrap=True)
-        for column in self.columns:
-            shown.add_column(column, justify="right")
-        for cells in self._lines():
-            shown.add_row(*cells)
-        console = Console(
-            width=width, color_system=None, markup=False, highlight=False, emoji=False
-        )
-        with console.capture() as caught:
-            console.print(shown)
-        lines = [line.rstrip() for line in caught.get().splitlines()]
-        note = f"\n{self.note}" if self.note else ""
-        return "\n".join([self.table, *lines]) + f"\n{self.summary()}{note}\n"
+        frame = pd.DataFrame(self._cells(), index=list(self.rows), columns=list(self.columns))
+        frame.columns.name = self.corner
+        note = (self.note,) if self.note else ()
+        lines = [self.table, frame.to_string(line_width=width), self.summary(), *note]
+        return "\n".join(lines) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
         """Return strict JSON; null if there is no number or nothing to compare."""
         within = self.within.astype(object)
         within[~self.compared] = None
-        return {
+        facts = {
             "table": self.table,
             "rows": list(self.rows),
             "columns": list(self.columns),
@@ -164,190 +223,27 @@ class ComparedTable(ABC):
             "summary": self.summary(),
             "note": self.note,
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ComparedNumbers(ComparedTable):
-    """Recomputed numbers next to the published ones; NaN if there is no number.
-
-    - `low`, `high`: Limits of our number if both sides measure the same: chance (in ours and in the
-      print) and rounding. See `share_limits`, `mean_limits` and `rounding_limits`.
-    - `level`: Probability that a cell lies outside its limits by chance.
-    - `digits`: Digits after the decimal point.
-    - `unit`: Unit of the numbers in the summary, such as ``"point"``.
-    - `target`: A difference up to which two figures count as equal in practice, whatever chance
-      allows.
-
-    Examples
-    --------
-    >>> table = ComparedNumbers(table="Table 1", rows=("iris", "wine"), columns=("NN",),
-    ...     ours=np.array([[6.4], [5.9]]), printed=np.array([[6.51], [5.4]]),
-    ...     low=np.array([[6.2], [5.1]]), high=np.array([[6.8], [5.7]]), digits=2, target=1.0)
-    >>> print(table.summary())
-    Table 1: 1 of 2 within the limits of chance and rounding (tolerance 0.30 to 0.31), 2 of 2
-    within 1 point; the largest difference is 0.50 (wine, NN).
-    >>> table.within.tolist()
-    [[True], [False]]
-    """
-
-    ours: Floats
-    printed: Floats
-    low: Floats
-    high: Floats
-    level: float = LEVEL
-    digits: int = 2
-    unit: str = "point"
-    target: float | None = None
-
-    @property
-    def difference(self) -> Floats:
-        """Our numbers minus the printed ones."""
-        return self.ours - self.printed
-
-    @property
-    def both(self) -> Flags:
-        """Mark the cells with a number on both sides."""
-        return np.isfinite(self.ours) & np.isfinite(self.printed)
-
-    @property
-    def compared(self) -> Flags:
-        """Mark the judged cells with a number on both sides."""
-        limited = self.both & np.isfinite(self.low) & np.isfinite(self.high)
-        return limited if self.judged is None else limited & self.judged
-
-    @property
-    def within(self) -> Flags:
-        """Mark the cells whose difference chance and rounding allow."""
-        # 1e-9 for the decimal fractions of the print
-        slack = 1e-9 * (1 + self.high - self.low)
-        inside = (self.ours >= self.low - slack) & (self.ours <= self.high + slack)
-        return self.compared & inside
-
-    def within_target(self) -> Flags:
-        """Mark the cells whose difference is within the target."""
-        if self.target is None:
-            raise ArgumentError(f"{self.table} has no target.")
-        return self.both & (np.abs(self.difference) <= self.target + 1e-9)
-
-    def _differ_by_chance(self, judged: int) -> int:
-        from scipy.stats import binom
-
-        return int(binom.ppf(0.99, judged, self.level))
-
-    def summary(self) -> str:
-        """State how many cells agree, the tolerance, and the largest difference."""
-        both, total = int(self.both.sum()), int(self.compared.sum())
-        if not both:
-            return f"{self.table}: there is nothing to compare."
-        if total:
-            counts = (
-                f"{int(self.within.sum())} of {total} within the limits of chance and rounding "
-                f"(tolerance {self._tolerance()})"
-            )
-        else:
-            counts = f"not judged{self._because}"
-        if self.target is not None:
-            plural = "" if self.target == 1 else "s"
-            close = int(self.within_target().sum())
-            counts += f", {close} of {both} within {self.target:g} {self.unit}{plural}"
-        if 0 < total < both:
-            counts += f"; {both - total} not judged{self._because}"
-        size = np.where(self.both, np.abs(self.difference), -1.0)
-        row, column = np.unravel_index(int(np.argmax(size)), size.shape)
-        cell = ", ".join(name for name in (self.rows[int(row)], self.columns[int(column)]) if name)
-        largest = f"{size[row, column]:.{self.digits}f}"
-        return f"{self.table}: {counts}; the largest difference is {largest} ({cell})."
-
-    def _tolerance(self) -> str:
-        """Return the range of the larger distances between the print and the limits."""
-        size = np.maximum(self.high - self.printed, self.printed - self.low)[self.compared]
-        # one more digit than the numbers, because rounding alone allows half of their last digit
-        texts = [f"{value:.{self.digits + (value < 10.0**-self.digits)}f}" for value in
-                 (size.min(), size.max())]  # fmt: skip
-        return texts[0] if texts[0] == texts[1] else " to ".join(texts)
-
-    def texts(self, row: int, column: int) -> tuple[str, str]:
-        """Return our number and the printed one as text."""
-        ours, printed = (
-            f"{value:.{self.digits}f}" if np.isfinite(value) else ""
-            for value in (self.ours[row, column], self.printed[row, column])
-        )
-        return ours, printed
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return strict JSON; null if there is no number or nothing to compare."""
-        added = {name: json_ready(getattr(self, name)) for name in ("low", "high", "difference")}
-        return {**super(ComparedNumbers, self).to_dict(), **added, "target": self.target}
+        if self.agrees is None:
+            facts |= {"low": json_ready(self.low), "high": json_ready(self.high)}
+        return facts
 
 
 def beside(
     printed: PrintedTable, ours: Floats, limits: tuple[Floats, Floats], **facts: Any
-) -> ComparedNumbers:
+) -> ComparedTable:
     """Put our numbers beside those of a printed table, whose rows and columns they have."""
     names = {"rows": printed.rows, "columns": printed.columns}
-    return ComparedNumbers(
+    return ComparedTable(
         ours=ours, printed=printed.values, low=limits[0], high=limits[1], **{**names, **facts}
     )
 
 
-def unprinted(ours: Floats, **facts: Any) -> ComparedNumbers:
-    """Show numbers of which the paper prints nothing."""
-    nothing: Floats = np.full(ours.shape, np.nan)
-    return ComparedNumbers(ours=ours, printed=nothing, low=nothing, high=nothing, **facts)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ComparedWords(ComparedTable):
-    """Recomputed texts (such as chosen learners) next to the published ones.
-
-    `agrees` marks the cells that agree, or may differ for a reason given in `note`. Cells that are
-    not judged are shown but not counted.
-
-    Examples
-    --------
-    >>> from dataclasses import replace
-    >>> table = ComparedWords(table="Table 2", rows=("iris", "vote"), columns=("MultiTest",),
-    ...     ours=np.array([["NMC (87)"], ["LGC (51)"]], dtype=object),
-    ...     printed=np.array([["NMC (88)"], ["NMC (53)"]], dtype=object),
-    ...     agrees=np.array([[True], [False]]))
-    >>> table.summary()
-    'Table 2: 1 of 2 agree; not vote (MultiTest).'
-    >>> replace(table, judged=np.array([[True], [False]])).summary()
-    'Table 2: 1 of 1 agree.'
-    """
-
-    ours: Words
-    printed: Words
-    agrees: Flags
-
-    @property
-    def both(self) -> Flags:
-        """Mark the cells with a text on both sides."""
-        return np.asarray((self.ours != "") & (self.printed != ""), dtype=bool)
-
-    @property
-    def within(self) -> Flags:
-        """Mark the compared cells that agree."""
-        return self.compared & self.agrees
-
-    def summary(self) -> str:
-        """State how many cells agree, and which do not."""
-        if not self.both.any():
-            return f"{self.table}: there is nothing to compare."
-        if not self.compared.any():
-            return f"{self.table}: not judged{self._because}."
-        counts = f"{self.table}: {int(self.within.sum())} of {int(self.compared.sum())} agree"
-        if self.unjudged_because and (unjudged := int((self.both & ~self.compared).sum())):
-            counts += f"; {unjudged} not judged{self._because}"
-        different = [
-            f"{self.rows[row]} ({self.columns[column]})"
-            for row, column in np.argwhere(self.compared & ~self.within).tolist()
-        ]
-        return f"{counts}; not {shortened(different)}." if different else f"{counts}."
-
-    def texts(self, row: int, column: int) -> tuple[str, str]:
-        """Return our text and the printed one."""
-        return str(self.ours[row, column]), str(self.printed[row, column])
+def unprinted(ours: npt.NDArray[Any], **facts: Any) -> ComparedTable:
+    """Show numbers or texts of which the paper prints nothing."""
+    if ours.dtype == object:
+        nothing = np.full(ours.shape, "", dtype=object)
+        return ComparedTable(ours=ours, printed=nothing, agrees=ours == ours, **facts)
+    return ComparedTable(ours=ours, printed=np.full(ours.shape, np.nan), **facts)
 
 
 def legend() -> str:
@@ -457,7 +353,7 @@ class Request:
 
     - `tables`: Names of tables (``"1"``, ``"fig3"``); empty for all.
     - `variant`: One of the reproduction's variants.
-    - `runs`: Repetitions of the experiment; None for the default of the reproduction.
+    - `runs`: Repetitions of the experiment.
     - `jobs`: Number of workers; -1 for one per core.
     - `engine`, `scheduler`: As for `compare`: ``"auto"``, ``"serial"``, ``"processes"`` or
       ``"dask"``, and the address of the cluster (whose workers need the data sets at the same
@@ -470,7 +366,7 @@ class Request:
 
     tables: tuple[str, ...] = ()
     variant: str = ""
-    runs: int | None = None
+    runs: int = 1
     jobs: int = 1
     engine: str = "auto"
     scheduler: str | None = None
@@ -484,22 +380,34 @@ class Request:
         return not self.tables or table in self.tables
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ReproductionResult(Presented):
     """The tables, sentences and figures of a reproduction.
 
     `sentences` precede the tables. `details` contains numbers for JSON that no table shows.
     `figures` maps titles to SVG images: a wide one, and a narrow one for phones if it needs one.
+    The registry adds `title`, `paper` and `explained`.
     """
 
-    title: str
-    paper: str
-    tables: tuple[ComparedTable, ...]
-    sentences: tuple[str, ...] = ()
+    title: str = ""
+    paper: str = ""
+    tables: list[ComparedTable] = field(default_factory=list)
+    sentences: list[str] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
     figures: dict[str, tuple[str, ...]] = field(default_factory=dict)
     explained: tuple[tuple[str | tuple[str, ...], str], ...] = ()
     """Pairs of the beginnings of tables' names and why they are known to differ."""
+
+    def add(
+        self,
+        tables: Sequence[ComparedTable] = (),
+        figures: Mapping[str, tuple[str, ...]] | None = None,
+        sentences: Sequence[str] = (),
+    ) -> None:
+        """Add tables, figures and sentences."""
+        self.tables += tables
+        self.figures |= figures or {}
+        self.sentences += sentences
 
     def verdict(self) -> str:
         """State in how many tables of the paper ours agree, which differ and why.
@@ -541,14 +449,6 @@ class ReproductionResult(Presented):
         """Return why a table is known to differ."""
         reasons = (why for start, why in self.explained if name.startswith(start))
         return next(reasons, "unexplained")
-
-    def _columns(self) -> dict[str, Any]:
-        """Return one row per table."""
-        return {
-            "table": [table.table for table in self.tables],
-            "verdict": [table.verdict for table in self.tables],
-            "summary": [table.summary() for table in self.tables],
-        }
 
     def explain(self) -> str:
         """Return the sentences, the table summaries and the verdict."""

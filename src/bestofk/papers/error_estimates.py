@@ -108,7 +108,7 @@ class ErrorEstimates(Presented):
         """Describe every estimate, and the rules of thumb that do not hold."""
         lines = [f"Error of {self.learner} on {self.dataset}, {self.rows} rows:"]
         for one in self.estimates:
-            line = f"- {one.method}: {one.error:.4f}, {NOTES[one.method]}"
+            line = f"- {one.method}: the error is {one.error:.4f} ({NOTES[one.method]})"
             if one.intervals:
                 ends = ", ".join(
                     f"{name} at most {high:.3f}"

@@ -16,12 +16,12 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.papers.comparison import (
-    ComparedNumbers,
-    ComparedWords,
+    ComparedTable,
     ReproductionResult,
     Request,
     beside,
     rounding_limits,
+    unprinted,
 )
 from bestofk.papers.printed_figures import printed_figures, printed_table
 from bestofk.papers.stats.estimates import WEIGHT_APPARENT, WEIGHT_LEFT_OUT
@@ -127,7 +127,6 @@ def targets_left(x: Bits, y: Bits) -> int:
 # Tables
 
 
-TITLE = "Fundamentals of algorithm selection for classification (Ler)"
 TABLES = ("1", "2", "3", "4", "splits")
 SPLITS = ((4, 2), (5, 2), (10, 3), (14, 5), (100, 10), (150, 10))
 EXAMPLE = (12, 100)
@@ -136,9 +135,7 @@ EXAMPLE = (12, 100)
 
 def reproduce(request: Request) -> ReproductionResult:
     """Reproduce the worked example, the constants of the intervals and the numbers of splits."""
-    from bestofk.papers.registry import REPRODUCTIONS
-
-    makers: dict[str, tuple[Callable[[], ComparedNumbers | ComparedWords], ...]] = {
+    makers: dict[str, tuple[Callable[[], ComparedTable], ...]] = {
         "1": (labels_table,),
         "2": (hypotheses_table,),
         "3": (truth_table,),
@@ -148,13 +145,12 @@ def reproduce(request: Request) -> ReproductionResult:
         "B.2": (partial(mcnemar_table, "B.2"),),
         "splits": (splits_table,),
     }
-    chosen = request.tables or TABLES
-    tables = tuple(
-        make() for name, make_all in makers.items() if name in chosen for make in make_all
-    )
     x = toy_instances()
     left, distinct = targets_left(x, target(x)), len(np.unique(x, axis=0))
-    sentences = (
+    result = ReproductionResult(details={"targets_left": left})
+    chosen = request.tables or TABLES
+    result.add([make() for name in makers if name in chosen for make in makers[name]])
+    result.add(sentences=[
         f"The text's five labelled instances leave {left} of the {2**2**ATTRIBUTES} possible "
         f"targets, not 2^(16 - 5) = 2048: instances 2 and 3 are equal, so only {distinct} are "
         "known.",
@@ -163,15 +159,8 @@ def reproduce(request: Request) -> ReproductionResult:
             f"wrong on {mistakes(disjunctions()[index])} of the 16 instances."
             for index in consistent(disjunctions(), x, target(x))
         ),
-    )
-    return ReproductionResult(
-        title=TITLE,
-        paper=REPRODUCTIONS["fundamentals"].paper,
-        tables=tables,
-        sentences=sentences,
-        details={"targets_left": left},
-        explained=REPRODUCTIONS["fundamentals"].explained,
-    )
+    ])  # fmt: skip
+    return result
 
 
 def toy_instances() -> Bits:
@@ -183,17 +172,17 @@ def _attributes(table: str) -> np.ndarray:
     return printed_table("fundamentals", table, "x").values
 
 
-def labels_table() -> ComparedNumbers:
+def labels_table() -> ComparedTable:
     """Compare Table 1: the labels of the five instances."""
     return _labels("1", "the data set")
 
 
-def truth_table() -> ComparedNumbers:
+def truth_table() -> ComparedTable:
     """Compare Table 3: the labels of all 16 instances."""
     return _labels("3", "the truth table")
 
 
-def _labels(table: str, what: str) -> ComparedNumbers:
+def _labels(table: str, what: str) -> ComparedTable:
     printed = printed_table("fundamentals", table, "y")
     x = _attributes(table)
     return beside(
@@ -210,7 +199,7 @@ def _labels(table: str, what: str) -> ComparedNumbers:
     )
 
 
-def hypotheses_table() -> ComparedWords:
+def hypotheses_table() -> ComparedTable:
     """Compare Table 2: the disjunctions, and which of them agree with Table 1."""
     figures = [f for f in printed_figures("fundamentals") if f.table == "2"]
     printed = np.full((len(disjunctions()), 2), "", dtype=object)
@@ -221,7 +210,7 @@ def hypotheses_table() -> ComparedWords:
     ours[:, 0] = [hypothesis_text(chosen) for chosen in disjunctions()]
     x = toy_instances()
     ours[list(consistent(disjunctions(), x, target(x))), 1] = "yes"
-    return ComparedWords(
+    return ComparedTable(
         table="Table 2, hypotheses",
         rows=tuple(f"h{number}" for number in range(1, len(ours) + 1)),
         columns=("hypothesis", "agrees with Table 1"),
@@ -231,7 +220,7 @@ def hypotheses_table() -> ComparedWords:
     )
 
 
-def constants_table(table: str = "4") -> ComparedNumbers:
+def constants_table(table: str = "4") -> ComparedTable:
     """Compare Table 4: z of each level, from the normal interval at p = 1/2 and n = 100.
 
     Table A.1 prints the same constants.
@@ -255,7 +244,7 @@ def constants_table(table: str = "4") -> ComparedNumbers:
     )
 
 
-def mcnemar_table(table: str) -> ComparedWords:
+def mcnemar_table(table: str) -> ComparedTable:
     """Count where both, one or none of the two consistent hypotheses are wrong: Table B.1.
 
     Table B.2 are the expected counts if both have the same error rate.
@@ -271,19 +260,17 @@ def mcnemar_table(table: str) -> ComparedWords:
     if table == "B.2":
         what, counts = "expected", (counts + counts.T) / 2
     ours = np.array([[f"{count:g}" for count in row] for row in counts], dtype=object)
-    return ComparedWords(
+    return unprinted(
+        ours,
         table=f"Table {table}, {what} counts of two hypotheses",
         rows=(f"h{h4 + 1} wrong", f"h{h4 + 1} right"),
         columns=(f"h{h10 + 1} wrong", f"h{h10 + 1} right"),
-        ours=ours,
-        printed=np.full(ours.shape, "", dtype=object),
-        agrees=np.ones(ours.shape, dtype=np.bool_),
         note="The text prints names instead of counts. With the continuity correction, McNemar's "
         f"statistic is {result.statistic:g}, p = {result.pvalue:.3f}.",
     )
 
 
-def intervals_table() -> ComparedWords:
+def intervals_table() -> ComparedTable:
     """Show intervals of one error rate at the levels of Table 4, by four methods."""
     k, n = EXAMPLE
     rows = printed_table("fundamentals", "4", "z").rows
@@ -299,13 +286,11 @@ def intervals_table() -> ComparedWords:
             interval = method(k, n, level)
             ours[i, j] = f"{interval.low:.3f} to {interval.high:.3f}"
         ours[i, -1] = f"at most {intervals.test_set_bound(k, n, 1 - level).high:.3f}"
-    return ComparedWords(
+    return unprinted(
+        ours,
         table=f"Intervals of {k} errors on {n} instances",
         rows=tuple(f"{row} %" for row in rows),
         columns=(*methods, "test set bound"),
-        ours=ours,
-        printed=np.full(ours.shape, "", dtype=object),
-        agrees=np.ones(ours.shape, dtype=np.bool_),
         corner="level",
         note="Nothing of this is printed in the text: it names the normal interval and Langford's "
         "bound, which is one-sided.",
@@ -378,18 +363,14 @@ def number_of_kfold_splits(n: int, k: int) -> int:
     return count
 
 
-def splits_table() -> ComparedWords:
-    """Compare the number of k-fold splits with the printed product, with q = k - p."""
-    ours = [[_grouped(number_of_kfold_splits(n, k))] for n, k in SPLITS]
-    product = [[_grouped(printed_product(n, k))] for n, k in SPLITS]
-    both = np.array(np.hstack([ours, product]), dtype=object)
-    return ComparedWords(
+def splits_table() -> ComparedTable:
+    """Show the number of k-fold splits, and the text's product with q = k - p."""
+    counts = [[number_of_kfold_splits(n, k), printed_product(n, k)] for n, k in SPLITS]
+    return unprinted(
+        np.array([[_grouped(count) for count in row] for row in counts], dtype=object),
         table="Number of k-fold splits",
         rows=tuple(f"n = {n}, k = {k}" for n, k in SPLITS),
         columns=("splits", "the text's product with q = k - p"),
-        ours=both,
-        printed=np.full(both.shape, "", dtype=object),
-        agrees=np.ones(both.shape, dtype=np.bool_),
         note="The text prints the formula of section 5.3 and no number. It has q = k - i, which "
         "has no meaning there.",
     )

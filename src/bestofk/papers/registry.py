@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from bestofk._base.registry import Registry, resolve
 from bestofk.papers.comparison import ReproductionResult, Request
@@ -14,6 +14,7 @@ class Reproduction:
     """A paper whose tables and figures can be reproduced."""
 
     name: str
+    title: str
     function: str
     """The function from Request to ReproductionResult, as ``package.module:name``."""
     summary: str
@@ -32,16 +33,29 @@ class Reproduction:
     data: str | None = None
     """The collection of data sets that it needs (see `bestofk.papers.data`)."""
 
-    def load(self) -> Callable[[Request], ReproductionResult]:
-        """Import the function."""
-        function: Callable[[Request], ReproductionResult] = resolve(self.function)
-        return function
+    def reproduce(self, **request: Any) -> ReproductionResult:
+        """Run the reproduction; fields of the request that are None have the paper's defaults."""
+        given = {name: value for name, value in request.items() if value is not None}
+        defaults = {
+            "variant": self.variants[0][0],
+            "runs": self.default_runs,
+            "seed": self.default_seed,
+        }
+        asked = Request(**{**defaults, **given})
+        result: ReproductionResult = resolve(self.function)(asked)
+        result.title = self.title
+        if len(self.variants) > 1:
+            result.title += f", {asked.variant}: {dict(self.variants)[asked.variant]}"
+        result.paper = self.paper + (f", doi:{self.doi}." if self.doi else ".")
+        result.explained = self.explained
+        return result
 
 
 REPRODUCTIONS: Registry[Reproduction] = Registry(
     "paper",
     Reproduction(
         name="multitest",
+        title="MultiTest (Yildiz and Alpaydin 2006)",
         function="bestofk.papers.multitest.reproduction:reproduce",
         summary="five learners on 30 data sets, the best by four procedures",
         paper="O. T. Yildiz and E. Alpaydin, Ordering and finding the best of K > 2 supervised "
@@ -71,6 +85,7 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
     ),
     Reproduction(
         name="calibrated",
+        title="Calibrated tests (Bouckaert 2003)",
         function="bestofk.papers.calibrated.reproduction:reproduce",
         summary="ten tests on repeated cross-validation: calibrated df, Type I error, power, "
         "replicability",
@@ -105,6 +120,7 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
     ),
     Reproduction(
         name="intervals",
+        title="Bootstrap analysis of multiple repetitions (Otero et al. 2013)",
         function="bestofk.papers.intervals.reproduction:reproduce",
         summary="tests of five simulated algorithms, with and without outliers, and of five "
         "learners on 64 data sets",
@@ -159,6 +175,7 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
     ),
     Reproduction(
         name="fundamentals",
+        title="Fundamentals of algorithm selection for classification (Ler)",
         function="bestofk.papers.fundamentals:reproduce",
         summary="a worked example of hypothesis spaces, constants of intervals, numbers of splits",
         paper="D. Ler, Fundamentals of algorithm selection for classification, School of "

@@ -170,10 +170,10 @@ SAY_NOTHING = {
     "a judge",
     # bounds, which are rounded up
     "compare_battles", "compare_evals", "order along the preference", "study",
-    "all_pairs", "anova of many", "bootstrap_632", "calibrate",
-    "estimate_truth", "evidence that stopped", "false_claims",
+    "all_pairs", "anova of many", "calibrate",
+    "evidence that stopped", "false_claims",
     "gate",
-    "interval", "interval_test", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error",
+    "interval", "interval_test", "intervals", "kfold_t of many",
     "losses",
     "multinomial_selection", "needed", "order_many", "other metric",
     "posterior", "power", "power point", "replicability",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk.papers.comparison import ComparedNumbers, figure_variants, unprinted
+from bestofk.papers.comparison import ComparedTable, figure_variants, unprinted
 from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.style import Paper
 
@@ -34,7 +34,7 @@ def with_averages(x: Floats) -> Floats:
     return np.vstack([wide, wide.mean(axis=0)])
 
 
-def first_figure() -> tuple[list[ComparedNumbers], dict[str, tuple[str, ...]]]:
+def first_figure() -> tuple[list[ComparedTable], dict[str, tuple[str, ...]]]:
     """Draw the cells of 3 x 3 cross-validation and the averages that the tests use."""
     k = EXAMPLE.shape[1]
     matrices = {

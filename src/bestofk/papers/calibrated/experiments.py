@@ -177,7 +177,7 @@ def draw(
             learners,
             problem,
             plans[splitting],
-            sets=request.runs or PRINTED_SETS,
+            sets=request.runs,
             repeats=repeats,
             random_state=seed,
             n_jobs=request.jobs,

@@ -30,7 +30,7 @@ from bestofk.papers.calibrated.experiments import (
 )
 from bestofk.papers.calibrated.weka_learners import weka_losses
 from bestofk.papers.comparison import (
-    ComparedNumbers,
+    ComparedTable,
     Request,
     beside,
     figure_variants,
@@ -69,7 +69,7 @@ MAX_SHOWN_DF = 20
 def rates(
     table: str, quantity: str, ours: Floats, sets: int, *, title: str, note: str = "",
     rows: tuple[str, ...] | None = None, corner: str = "test",
-) -> ComparedNumbers:  # fmt: skip
+) -> ComparedTable:  # fmt: skip
     """Compare shares in percent with the published ones."""
     printed = printed_table("calibrated", table, quantity)
     assert rows is None or rows == printed.rows
@@ -90,7 +90,7 @@ def rates(
     )
 
 
-def second_table(request: Request, df: dict[str, float | None]) -> list[ComparedNumbers]:
+def second_table(request: Request, df: dict[str, float | None]) -> list[ComparedTable]:
     """Compare the Type I error over class probabilities, on new data sets."""
     columns = []
     for share in CLASS_PROBABILITIES:
@@ -102,7 +102,7 @@ def second_table(request: Request, df: dict[str, float | None]) -> list[Compared
         )
         columns.append([_percent(drawn, row, df) for row in df])
     ours = np.array(columns).T
-    whole = rates("2", "type1", ours, request.runs or PRINTED_SETS,
+    whole = rates("2", "type1", ours, request.runs,
                   title="Type I error in percent by class probability",
                   rows=tuple(df))  # fmt: skip
     return [whole, _columns(whole, 2, "Table 2, class probability .2 to .5")]
@@ -110,7 +110,7 @@ def second_table(request: Request, df: dict[str, float | None]) -> list[Compared
 
 def fourth_table(
     calibrated_on: DrawnPanel, df: dict[str, float | None], sets: int
-) -> ComparedNumbers:
+) -> ComparedTable:
     """Compare the Type I error at four levels, on the data sets of the calibration."""
     rows = [
         100 * calibrated_on.rejected(test, df=df[test.row], alphas=ALPHAS).mean(axis=(0, 1))
@@ -120,7 +120,7 @@ def fourth_table(
                  title="Type I error in percent by level, Set 1")  # fmt: skip
 
 
-def seventh_table(request: Request, df: float | None) -> ComparedNumbers:
+def seventh_table(request: Request, df: float | None) -> ComparedTable:
     """Compare the Type I error of use all data for pairs of five learners."""
     problem = problem_of(SETS[0])
     fitted = {name: spec for name, spec in FIVE.items() if spec is not None}
@@ -157,7 +157,7 @@ def _percent(drawn: DrawnPanel, row: str, df: dict[str, float | None]) -> float:
     return float(100 * drawn.rejected(test, df=df[row]).mean())
 
 
-def _columns(table: ComparedNumbers, first: int, name: str) -> ComparedNumbers:
+def _columns(table: ComparedTable, first: int, name: str) -> ComparedTable:
     return replace(
         table,
         table=name,
@@ -172,7 +172,7 @@ def _columns(table: ComparedNumbers, first: int, name: str) -> ComparedNumbers:
 
 def replicability_tables(
     request: Request, df: dict[str, float | None], names: tuple[str, ...]
-) -> list[ComparedNumbers]:
+) -> list[ComparedTable]:
     """Compare how often ten choices of splits of a data set all agree."""
     tests = {test.row: test for test in (*PANEL, HALVES)}
     shares = np.empty((len(SETS), len(tests), len(ALPHAS)))
@@ -184,7 +184,7 @@ def replicability_tables(
         )  # fmt: skip
         for number, test in enumerate(tests.values()):
             shares[at, number] = _all_agree(drawn, test, df.get(test.row))
-    sets = request.runs or 1
+    sets = request.runs
     listed = list(tests)
 
     def of(table: str) -> Floats:
@@ -215,7 +215,7 @@ def _all_agree(drawn: DrawnPanel, test: PanelTest, df: float | None) -> list[flo
     ]
 
 
-def third_table(request: Request) -> ComparedNumbers:
+def third_table(request: Request) -> ComparedTable:
     """Compare the accuracies of both learners after training on 300 rows."""
     printed = printed_table("calibrated", "3", "accuracy")
     ours: Floats = np.empty(printed.values.shape)
@@ -223,13 +223,13 @@ def third_table(request: Request) -> ComparedNumbers:
     for at, set_name in enumerate(SETS):
         request.say(f"Table 3, {set_name}: accuracies on test rows")
         truth = estimate_truth(
-            LEARNERS, problem_of(set_name), n_train=300, training_sets=request.runs or 1000,
+            LEARNERS, problem_of(set_name), n_train=300, training_sets=request.runs,
             random_state=request.seed,
         )  # fmt: skip
         bayes, tree = (100 - 100 * mean for mean in truth.means[:2])
         ours[:, at] = bayes, tree, tree - bayes
         error[:, at] = 100 * truth.error
-    sets = request.runs or 1000
+    sets = request.runs
     # the print used one test set of 10,000 rows: a standard error of half a point at most
     limits = mean_limits(
         printed.values, np.hypot(error, 0.3) * np.sqrt(sets), runs=sets, printed_runs=10**9,
@@ -249,7 +249,7 @@ def third_table(request: Request) -> ComparedNumbers:
     )
 
 
-def spread_table(request: Request, df: float | None) -> ComparedNumbers:
+def spread_table(request: Request, df: float | None) -> ComparedTable:
     """Show power and replicability of use all data over networks with the same difference."""
     printed = printed_table("calibrated", "3", "accuracy")
     rows, ours = [], []
@@ -288,7 +288,7 @@ def spread_table(request: Request, df: float | None) -> ComparedNumbers:
 
 def level_tables(
     request: Request, calibrated_on: DrawnPanel, df: dict[str, float | None]
-) -> list[ComparedNumbers]:
+) -> list[ComparedTable]:
     """Show calibrated df by level, and power by level on Sets 2 to 4 with the df of 5 %.
 
     The paper refers to its technical report for both.
@@ -320,7 +320,7 @@ def long_draw(request: Request, set_name: str) -> DrawnPanel:
 
 def second_figure(
     drawn: DrawnPanel,
-) -> tuple[list[ComparedNumbers], dict[str, tuple[str, ...]], list[str]]:
+) -> tuple[list[ComparedTable], dict[str, tuple[str, ...]], list[str]]:
     """Show calibrated df and the Type I error there, for every test and number of runs."""
     tests = (*PANEL, *NOT_CALIBRATED)
     df: Floats = np.full((len(tests), len(STEPS)), np.nan)
@@ -364,15 +364,15 @@ def second_figure(
 
 
 def fourth_figure(
-    drawn_by_set: dict[str, DrawnPanel], calibrated_on: DrawnPanel
-) -> tuple[list[ComparedNumbers], dict[str, tuple[str, ...]]]:
+    drawn_by_set: dict[str, DrawnPanel],
+) -> tuple[list[ComparedTable], dict[str, tuple[str, ...]]]:
     """Show Type I error and power of the tests, calibrated at each number of runs."""
     from bestofk.stats.intervals import clopper_pearson
 
     tables, figures = [], {}
     degrees = [
         {test.row: fewer.calibration(test).df for test in PANEL}
-        for fewer in (calibrated_on.first_runs(runs) for runs in STEPS)
+        for fewer in (drawn_by_set[SETS[0]].first_runs(runs) for runs in STEPS)
     ]
     for set_name in SETS:
         drawn = drawn_by_set[set_name]
@@ -402,7 +402,7 @@ def fourth_figure(
 def _by_test(
     title: str, tests: Sequence[PanelTest], ours: Floats, columns: Sequence[object], note: str,
     digits: int = 0,
-) -> ComparedNumbers:  # fmt: skip
+) -> ComparedTable:  # fmt: skip
     """Show numbers of tests that the paper does not print."""
     return unprinted(
         ours,

@@ -87,14 +87,8 @@ def reproduce(
             raise click.UsageError(f"--printed has nothing to write: remove {unused} or --printed.")
         _printed(entry, tables, as_json)
         return
-    from bestofk.papers.comparison import Request
-
-    default = {
-        "variant": entry.variants[0][0], "runs": entry.default_runs, "seed": entry.default_seed,
-    }  # fmt: skip
-    given = {name: value for name, value in options.items() if value is not None}
     with warnings_as_lines():
-        account = entry.load()(Request(**{**default, **given}, say=_progress))
+        account = entry.reproduce(**options, say=_progress)
     if markdown is not None:
         write_text(markdown, account.to_markdown())
     if figures is not None:

@@ -17,7 +17,7 @@ from bestofk._base.checks import Floats, one_of
 from bestofk.papers import stats as paper_tests
 from bestofk.papers.array_task import ArrayPiece, obtain
 from bestofk.papers.comparison import Request
-from bestofk.papers.data import content, locate, read_in_file_order
+from bestofk.papers.data import content, locate, read_in_file_order, sources
 from bestofk.papers.printed_figures import printed_table
 from bestofk.stats import multiple, pairwise
 from bestofk.stats.adjust import adjust
@@ -440,7 +440,7 @@ def outlier_pieces(
 
 
 def _obtained(kind: str, request: Request, steps: tuple[int, ...], simulations: int) -> Floats:
-    draws = request.runs or 1
+    draws = request.runs
     pieces = [
         SimulationPiece(kind=kind, seed=request.seed, draw=draw, step=step, simulations=simulations)
         for draw in range(draws)
@@ -458,21 +458,7 @@ def _obtained(kind: str, request: Request, steps: tuple[int, ...], simulations: 
 # Section 4.2: five learners on the 64 imbalanced data sets of KEEL
 
 
-KEEL_DATASETS = (
-    "cleveland-0_vs_4", "ecoli-0-1-3-7_vs_2-6", "ecoli-0-1-4-6_vs_5", "ecoli-0-1-4-7_vs_2-3-5-6",
-    "ecoli-0-1-4-7_vs_5-6", "ecoli-0-1_vs_2-3-5", "ecoli-0-1_vs_5", "ecoli-0-2-3-4_vs_5",
-    "ecoli-0-2-6-7_vs_3-5", "ecoli-0-3-4-6_vs_5", "ecoli-0-3-4-7_vs_5-6", "ecoli-0-3-4_vs_5",
-    "ecoli-0-4-6_vs_5", "ecoli-0-6-7_vs_3-5", "ecoli-0-6-7_vs_5", "ecoli-0_vs_1", "ecoli1",
-    "ecoli2", "ecoli3", "ecoli4", "glass-0-1-2-3_vs_4-5-6", "glass-0-1-4-6_vs_2",
-    "glass-0-1-5_vs_2", "glass-0-1-6_vs_2", "glass-0-1-6_vs_5", "glass-0-4_vs_5",
-    "glass-0-6_vs_5", "glass0", "glass1", "glass2", "glass4", "glass5", "glass6", "haberman",
-    "iris0", "led7digit-0-2-4-5-6-7-8-9_vs_1", "new-thyroid1", "new-thyroid2",
-    "page-blocks-1-3_vs_4", "page-blocks0", "pima", "segment0", "shuttle-c0-vs-c4",
-    "shuttle-c2-vs-c4", "vehicle0", "vehicle1", "vehicle2", "vehicle3", "vowel0", "wisconsin",
-    "yeast-0-2-5-6_vs_3-7-8-9", "yeast-0-2-5-7-9_vs_3-6-8", "yeast-0-3-5-9_vs_7-8",
-    "yeast-0-5-6-7-9_vs_4", "yeast-1-2-8-9_vs_7", "yeast-1-4-5-8_vs_7", "yeast-1_vs_7",
-    "yeast-2_vs_4", "yeast-2_vs_8", "yeast1", "yeast3", "yeast4", "yeast5", "yeast6",
-)  # fmt: skip
+KEEL_DATASETS = tuple(sorted(sources("keel")))
 """The 64 data sets of Table 6, by KEEL's names."""
 
 LEARNERS = ("FURIA", "LDA", "1NN", "NNET", "C4.5")
@@ -558,7 +544,7 @@ def measured(
     files = locate("keel", datasets, request.data)
     tasks = [
         LearnerTask(
-            path=str(path), name=name, learner=learner, repetitions=request.runs or 1,
+            path=str(path), name=name, learner=learner, repetitions=request.runs,
             seed=request.seed,
         )
         for name, path in files.items()

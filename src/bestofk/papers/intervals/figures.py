@@ -8,7 +8,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk.losses.losses import Scores
-from bestofk.papers.comparison import ComparedNumbers, Request, figure_variants, unprinted
+from bestofk.papers.comparison import ComparedTable, Request, figure_variants, unprinted
 from bestofk.papers.figures.rate_curves import Rates, layout_rates
 from bestofk.papers.figures.repetition_points import layout_repetitions
 from bestofk.papers.intervals.experiments import OUTCOMES, STEPS, Verdicts, measured
@@ -41,7 +41,7 @@ def stochastic_pair(seed: int) -> Scores:
     )  # fmt: skip
 
 
-def first_figure(seed: int) -> tuple[ComparedNumbers, dict[str, tuple[str, ...]]]:
+def first_figure(seed: int) -> tuple[list[ComparedTable], dict[str, tuple[str, ...]]]:
     """Draw Fig. 1, and test means and interquartile ranges of the same repetitions."""
     losses = stochastic_pair(seed)
     folds = losses.values[:, 0, 0]
@@ -62,7 +62,7 @@ def first_figure(seed: int) -> tuple[ComparedNumbers, dict[str, tuple[str, ...]]
         "ours are simulated.",
     )  # fmt: skip
     pictures = figure_variants(lambda paper: layout_repetitions(losses, paper=paper))
-    return table, {"Fig. 1": pictures}
+    return [table], {"Fig. 1": pictures}
 
 
 def rate_figures(
@@ -86,7 +86,7 @@ def rate_figures(
     return figures
 
 
-def fourth_figure(request: Request) -> tuple[ComparedNumbers, dict[str, tuple[str, ...]]]:
+def fourth_figure(request: Request) -> tuple[list[ComparedTable], dict[str, tuple[str, ...]]]:
     """Draw Fig. 4: densities of the AUC of FURIA and C4.5 over data sets, and of the difference."""
     pair = ("FURIA", "C4.5")
     published = printed_table("intervals", "6", "AUC")
@@ -122,7 +122,7 @@ def fourth_figure(request: Request) -> tuple[ComparedNumbers, dict[str, tuple[st
         note="Published: the rows of Table 6 that the scan preserves. The paper says that both "
         "modes are equal and that the mode of the difference is 0.",
     )
-    return table, figures
+    return [table], figures
 
 
 def _curves(rates: Rates) -> tuple[str, ...]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bestofk._base.checks import Floats
-from bestofk.papers.comparison import ComparedNumbers, ComparedWords, ReproductionResult, Request
+from bestofk._base.formatting import counted
+from bestofk.papers.comparison import ComparedTable, ReproductionResult, Request
 from bestofk.papers.intervals.experiments import (
     COUNTINGS,
     DETAIL,
@@ -30,7 +29,6 @@ from bestofk.papers.intervals.tables import (
     second_table,
 )
 
-TITLE = "Bootstrap analysis of multiple repetitions (Otero et al. 2013)"
 SIMULATED = ("fig1", "1", "2", "3", "4", "5", "null")
 SAME_NUMBERS = {"fig2": "2", "fig3": "4"}
 """Figures that show the numbers of a table."""
@@ -39,8 +37,8 @@ NULL_SIMULATIONS = 400
 """Simulations of equal algorithms per run."""
 _ALL = tuple(range(len(STEPS)))
 _DETAIL = (STEPS.index(DETAIL),)
-Parts = tuple[list[str], list[ComparedNumbers | ComparedWords], dict[str, tuple[str, ...]]]
-"""Sentences, tables and figures."""
+Parts = tuple[list[ComparedTable], dict[str, tuple[str, ...]], list[str]]
+"""Tables, figures and sentences."""
 
 
 def reproduce(request: Request) -> ReproductionResult:
@@ -49,64 +47,36 @@ def reproduce(request: Request) -> ReproductionResult:
     A run is one draw of the winners for each of the 21 values of dp, with 100 simulations each.
     For Tables 7 and 8, it is a repetition of the folds with another seed of the learners.
     """
-    from bestofk.papers.registry import REPRODUCTIONS
-
-    entry = REPRODUCTIONS["intervals"]
+    result = ReproductionResult()
     counting = request.variant or COUNTINGS[0]
     names = tuple(SAME_NUMBERS.get(name, name) for name in request.tables) or SIMULATED
-    tables: list[ComparedNumbers | ComparedWords] = []
-    sentences: list[str] = []
-    figures: dict[str, tuple[str, ...]] = {}
     if "fig1" in names:
-        table, figures = first_figure(request.seed)
-        tables.append(table)
+        result.add(*first_figure(request.seed))
     if set(names) - {"fig1", "1"} & {*SIMULATED, "copied"}:
-        draws = request.runs or entry.default_runs
-        request = replace(request, runs=draws)
-        sentences.append(
-            f"{draws} draw{'s' * (draws > 1)} of the winners; counting {counting!r} "
-            f"({dict(entry.variants)[counting]})."
-        )
+        result.add(sentences=[f"{counted(request.runs, 'draw')} of the winners."])
     if "1" in names:
-        tables += first_table()
+        result.add(first_table())
     if "2" in names:
-        new_sentences, new_tables, images = _second(request, counting)
-        sentences += new_sentences
-        tables += new_tables
-        figures |= images
+        result.add(*_second(request, counting))
     if "3" in names:
-        tables.append(_third(request, counting))
+        result.add([_third(request, counting)])
     if "4" in names:
-        new_sentences, new_tables, images = _fourth(request, counting)
-        sentences += new_sentences
-        tables += new_tables
-        figures |= images
+        result.add(*_fourth(request, counting))
     if "5" in names:
-        tables.append(_fifth(request, counting))
+        result.add([_fifth(request, counting)])
     if "null" in names:
         null = scalar_pieces("null", request, steps=(0,), simulations=NULL_SIMULATIONS)
-        tables.append(null_table(null))
+        result.add([null_table(null)])
     if "copied" in names:
-        sentences.append("Table 2 again, all five algorithms with one result per fold:")
-        new_sentences, new_tables, _ = _second(request, counting, kind="copied")
-        sentences += new_sentences
-        tables += new_tables
+        result.add(sentences=["Table 2 again, all five algorithms with one result per fold:"])
+        tables, _, sentences = _second(request, counting, kind="copied")
+        result.add(tables, sentences=sentences)
     if set(names) & set(REAL):
-        new_sentences, new_tables = real_tables(request, tuple(t for t in REAL if t in names))
-        sentences += new_sentences
-        tables += new_tables
+        sentences, tables = real_tables(request, tuple(t for t in REAL if t in names))
+        result.add(tables, sentences=sentences)
     if "fig4" in names:
-        table, images = fourth_figure(request)
-        tables.append(table)
-        figures |= images
-    return ReproductionResult(
-        title=TITLE,
-        paper=entry.paper,
-        tables=tuple(tables),
-        sentences=tuple(sentences),
-        figures=figures,
-        explained=entry.explained,
-    )
+        result.add(*fourth_figure(request))
+    return result
 
 
 def _second(request: Request, counting: str, *, kind: str = "plain") -> Parts:
@@ -128,13 +98,13 @@ def _second(request: Request, counting: str, *, kind: str = "plain") -> Parts:
             for test, share in shares.items()
         )
         sentences.append(f"Share significant over dp > 0, counting {other!r}: {means}.")
-        if (request.runs or 1) > 1:
+        if request.runs > 1:
             spreads = ", ".join(
                 f"{test} {one_step_spread(v):.3f}"
                 for test, v in scalar_pairs(evidence, other).items()
             )
             sentences.append(f"Largest standard deviation between draws at one dp: {spreads}.")
-    return sentences, [*second_table(evidence, counting), average], figures
+    return [*second_table(evidence, counting), average], figures, sentences
 
 
 def significant_shares(verdicts: dict[str, Verdicts]) -> dict[str, Floats]:
@@ -151,7 +121,7 @@ def one_step_spread(verdicts: Verdicts) -> float:
     return float(shares.std(axis=0, ddof=1).max())
 
 
-def _third(request: Request, counting: str) -> ComparedNumbers:
+def _third(request: Request, counting: str) -> ComparedTable:
     evidence = scalar_pieces("table 1", request, steps=_DETAIL)
     verdicts = scalar_pairs(evidence, counting)
     del verdicts["Bootstrap-A, Hochberg"]
@@ -171,10 +141,10 @@ def _fourth(request: Request, counting: str) -> Parts:
     # at dp = 0 all typical errors are equal but the means are not: A3 and A4 are never trapped
     shares = ", ".join(f"{test} {(v[:, 0] != 1).mean():.3f}" for test, v in verdicts.items())
     sentence = f"With outliers at dp = 0 these shares of pairs were not called equal: {shares}."
-    return [sentence], [*fourth_table(evidence, counting), average], figures
+    return [*fourth_table(evidence, counting), average], figures, [sentence]
 
 
-def _fifth(request: Request, counting: str) -> ComparedNumbers:
+def _fifth(request: Request, counting: str) -> ComparedTable:
     evidence = outlier_pieces(request, steps=_DETAIL)
     scalar = scalar_pairs(evidence.means, counting)
     verdicts = {

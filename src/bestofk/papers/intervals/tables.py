@@ -10,8 +10,7 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk.papers import stats as paper_tests
 from bestofk.papers.comparison import (
-    ComparedNumbers,
-    ComparedWords,
+    ComparedTable,
     Request,
     beside,
     mean_limits,
@@ -81,7 +80,7 @@ def compared_draws(
     digits: int = 0,
     note: str = "",
     corner: str = "",
-) -> ComparedNumbers:
+) -> ComparedTable:
     """Compare the mean of shares (draws, rows, columns), times `scale`, with the print.
 
     The print is one draw of the winners with this many simulations. The limits are t limits from
@@ -96,7 +95,7 @@ def compared_draws(
     )
     low, high = np.fmax(np.fmin(low, least), 0.0), np.fmin(np.fmax(high, most), scale)
     few = f"{draws} draws are" if draws > 1 else "one draw is"
-    return ComparedNumbers(
+    return ComparedTable(
         table=table,
         rows=rows,
         columns=columns,
@@ -131,7 +130,7 @@ def printed_column(table: str, test: str, outcome: str, *, exchanged: bool) -> F
     return np.asarray(column[: len(PAIR_NAMES)] if table in ("3", "5") else column)
 
 
-def first_table() -> tuple[ComparedNumbers, ComparedNumbers]:
+def first_table() -> list[ComparedTable]:
     """Compare Table 1: theoretical errors by the formula, and deviations of the samples."""
     problem = printed_problem()
     theoretical = printed_table("intervals", "1", "theoretical")
@@ -150,7 +149,7 @@ def first_table() -> tuple[ComparedNumbers, ComparedNumbers]:
     variance = (problem.errors * (1 - problem.errors) / (problem.sizes * FOLDS)).mean(axis=1)
     rounds = np.where(np.isin(np.arange(5), DETERMINISTIC), 1, REPETITIONS)
     expected = np.sqrt(np.stack([variance / rounds, variance], axis=1) + 0.01**2 / 12)
-    spread = ComparedNumbers(
+    spread = ComparedTable(
         table="Table 1, deviation of the samples",
         rows=NAMES,
         columns=("30 repetitions", "1 repetition"),
@@ -164,16 +163,16 @@ def first_table() -> tuple[ComparedNumbers, ComparedNumbers]:
         note="Root mean square of sample less theoretical error over the 32 data sets. A mean of "
         "30 independent repetitions would lie much closer to the theory than the print does.",
     )
-    return errors, spread
+    return [errors, spread]
 
 
-def second_table(p: Scalar, counting: str) -> tuple[ComparedNumbers, ComparedNumbers]:
+def second_table(p: Scalar, counting: str) -> list[ComparedTable]:
     """Compare Table 2, from evidence of shape (draws, steps, simulations, ...)."""
     exchanged = counting == "as_printed"
     gates = scalar_multiple(p, counting)
     shares = np.stack([gate.mean(axis=-1) for gate in gates.values()], axis=-1)
     pairs = scalar_pairs(p, counting)
-    return (
+    return [
         compared_draws(
             "Table 2, all five at once",
             _rows(),
@@ -185,10 +184,10 @@ def second_table(p: Scalar, counting: str) -> tuple[ComparedNumbers, ComparedNum
             note="Simulations of 100 in which a difference was found.",
         ),
         _pairs_table("2", pairs, ("t", "Wilcoxon", "Bootstrap-A"), ("ok", "err"), exchanged),
-    )
+    ]
 
 
-def fourth_table(p: Outliers, counting: str) -> tuple[ComparedNumbers, ComparedNumbers]:
+def fourth_table(p: Outliers, counting: str) -> list[ComparedTable]:
     """Compare Table 4: the same as Table 2, with outliers."""
     exchanged = counting == "as_printed"
     scalar = scalar_multiple(p.means, counting)
@@ -198,7 +197,7 @@ def fourth_table(p: Outliers, counting: str) -> tuple[ComparedNumbers, ComparedN
     pairs["Bootstrap-B"] = range_pairs(p.ranges["Bootstrap-B"], counting)
     printed = printed_table("intervals", "4", "multiple")
     tests = ("t", "Wilcoxon", "Bootstrap-B")
-    return (
+    return [
         compared_draws(
             "Table 4, all five at once",
             _rows(),
@@ -210,7 +209,7 @@ def fourth_table(p: Outliers, counting: str) -> tuple[ComparedNumbers, ComparedN
             note="Simulations of 100 in which a difference was found, with outliers.",
         ),
         _pairs_table("4", pairs, tests, ("ok", "err", "inc"), exchanged),
-    )
+    ]
 
 
 def _rows() -> tuple[str, ...]:
@@ -223,7 +222,7 @@ def _pairs_table(
     tests: tuple[str, ...],
     outcomes: tuple[str, ...],
     exchanged: bool,
-) -> ComparedNumbers:
+) -> ComparedTable:
     cells = [
         (test, outcome)
         for test in tests
@@ -250,7 +249,7 @@ def _pairs_table(
 
 def averages(
     table: str, verdicts: dict[str, Verdicts], printed: tuple[str, ...], *, exchanged: bool
-) -> ComparedNumbers:
+) -> ComparedTable:
     """Compare means over dp > 0: right, wrong, all significant, and inconclusive pairs."""
     columns = ("ok", "err", "significant", "inc")
     rows = tuple(verdicts)
@@ -292,7 +291,7 @@ def detail_table(
     *,
     exchanged: bool,
     known: bool,
-) -> ComparedNumbers:
+) -> ComparedTable:
     """Compare Tables 3 and 5: the pairs at dp = 0.03, of 100 simulations.
 
     If the winners are `known`, chance is that of 100 simulations, else the spread between draws.
@@ -324,7 +323,7 @@ def detail_table(
     low, high = share_limits(
         printed, runs=len(ours) * next(iter(verdicts.values())).shape[2], printed_runs=SIMULATIONS
     )
-    return ComparedNumbers(
+    return ComparedTable(
         table=title,
         rows=PAIR_NAMES,
         columns=columns,
@@ -339,7 +338,7 @@ def detail_table(
     )
 
 
-def null_table(p: Scalar) -> ComparedNumbers:
+def null_table(p: Scalar) -> ComparedTable:
     """Compare the true Type I error with five exchangeable algorithms to the nominal level."""
     named, bare = scalar_multiple(p, "named"), scalar_multiple(p, "as_printed")
     whole = {
@@ -375,12 +374,12 @@ def null_table(p: Scalar) -> ComparedNumbers:
 
 def real_tables(
     request: Request, names: tuple[str, ...], **arguments: Any
-) -> tuple[list[str], list[ComparedNumbers | ComparedWords]]:
+) -> tuple[list[str], list[ComparedTable]]:
     """Compare Tables 6 to 8."""
     balanced, zero_one = measured(request, **arguments)
     losses = {"AUC": balanced, "error": zero_one}
     shape = zero_one.shape
-    tables: list[ComparedNumbers | ComparedWords] = [average_table(losses)]
+    tables: list[ComparedTable] = [average_table(losses)]
     if "6" in names:
         tables += body_tables(losses, arguments.get("datasets", KEEL_DATASETS))
     for table, make in (("7", multiple_table), ("8", pairs_table)):
@@ -390,7 +389,7 @@ def real_tables(
     return [sentence], tables
 
 
-def body_tables(losses: dict[str, Floats], datasets: tuple[str, ...]) -> list[ComparedNumbers]:
+def body_tables(losses: dict[str, Floats], datasets: tuple[str, ...]) -> list[ComparedTable]:
     """Compare the readable rows of Table 6."""
     tables = []
     for quantity, label in (("AUC", "AUC"), ("error", "accuracy")):
@@ -421,7 +420,7 @@ def body_tables(losses: dict[str, Floats], datasets: tuple[str, ...]) -> list[Co
     return tables
 
 
-def average_table(losses: dict[str, Floats]) -> ComparedNumbers:
+def average_table(losses: dict[str, Floats]) -> ComparedTable:
     """Compare the last row of Table 6."""
     columns, ours, printed = [], [], []
     for quantity, label in (("AUC", "AUC"), ("error", "accuracy")):
@@ -430,7 +429,7 @@ def average_table(losses: dict[str, Floats]) -> ComparedNumbers:
         ours.append(1 - losses[quantity].mean(axis=(1, 2, 3)))
         printed.append(row.values[row.rows.index("Avg")])
     low, high = rounding_limits(np.stack(printed, axis=1), MARGIN)
-    return ComparedNumbers(
+    return ComparedTable(
         table="Table 6, averages",
         rows=LEARNERS,
         columns=tuple(columns),
@@ -446,7 +445,7 @@ def average_table(losses: dict[str, Floats]) -> ComparedNumbers:
     )
 
 
-def multiple_table(quantity: str, losses: Floats) -> ComparedWords:
+def multiple_table(quantity: str, losses: Floats) -> ComparedTable:
     """Compare Table 7: p-values of the tests of all five."""
     cells = losses.mean(axis=(2, 3))
     ours = {
@@ -460,7 +459,7 @@ def multiple_table(quantity: str, losses: Floats) -> ComparedWords:
     return _compared_texts("7", quantity, ours, note)
 
 
-def pairs_table(quantity: str, losses: Floats) -> ComparedWords:
+def pairs_table(quantity: str, losses: Floats) -> ComparedTable:
     """Compare Table 8: the first learner against each of the others."""
     cells = losses.mean(axis=(2, 3))
     pairs = [(0, k) for k in range(1, len(LEARNERS))]
@@ -480,7 +479,7 @@ def pairs_table(quantity: str, losses: Floats) -> ComparedWords:
 
 def _compared_texts(
     table: str, quantity: str, ours: dict[tuple[str, str], str], note: str
-) -> ComparedWords:
+) -> ComparedTable:
     figures = {
         (f.row, f.column): f.printed
         for f in printed_figures("intervals")
@@ -495,7 +494,7 @@ def _compared_texts(
         cell = rows.index(row), columns.index(column)
         left[cell], right[cell] = text, figures.get((row, column), "")
         agrees[cell] = not right[cell] or verdict(text) == verdict(right[cell])
-    return ComparedWords(
+    return ComparedTable(
         table=f"Table {table}, {QUANTITIES[quantity]}",
         rows=rows,
         columns=columns,

@@ -23,8 +23,7 @@ from bestofk.learners.kernels.nearest_neighbour import STD
 from bestofk.learners.nearest_neighbour import predict_plan_nearest
 from bestofk.losses.losses import Scores
 from bestofk.papers.comparison import (
-    ComparedNumbers,
-    ComparedWords,
+    ComparedTable,
     Words,
     beside,
     figure_variants,
@@ -253,7 +252,7 @@ def _table(dataset: str, values: Floats) -> Scores:
     return Scores(values, dims=("learner", "run", "fold"), learners=LEARNERS, datasets=[dataset])
 
 
-def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers, ComparedNumbers]:
+def table_1(losses: Floats, datasets: tuple[str, ...]) -> list[ComparedTable]:
     """Compare means and standard deviations of errors (data sets, runs, learners, 5, 2)."""
     percent = 100.0 * losses
     runs = percent.shape[1]
@@ -274,7 +273,7 @@ def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers,
         "average rounded figures: MAX on mushroom is 48.203 in every run, printed 48.21."
     )
 
-    def compared(name: str, ours: Floats, printed: PrintedTable, spread: Floats) -> ComparedNumbers:
+    def compared(name: str, ours: Floats, printed: PrintedTable, spread: Floats) -> ComparedTable:
         low, high = mean_limits(
             printed.values, spread, runs=runs, printed_runs=PRINTED_RUNS,
             rounding=2 * printed.rounding,
@@ -291,10 +290,10 @@ def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers,
             note=note,
         )
 
-    return (
+    return [
         compared("mean error", ours, means, spread),
         compared("standard deviation of the error", deviation, deviations, spread_of_root),
-    )
+    ]
 
 
 def shares(decisions: Decisions, procedure: str) -> Floats:
@@ -314,9 +313,7 @@ def _printed_choices(row: str, procedure: str) -> list[tuple[str, float]]:
     return [(cell["choice"], int(cell["percent"]) / 100.0) for cell in cells.values()]
 
 
-def table_2(
-    decisions: Decisions, datasets: tuple[str, ...]
-) -> tuple[ComparedWords, ComparedNumbers]:
+def table_2(decisions: Decisions, datasets: tuple[str, ...]) -> list[ComparedTable]:
     """Compare the most and second most selected, and the shares of the printed selections."""
     procedures = PROCEDURES[1:]
     columns = tuple(f"{procedure} ({rank})" for procedure in procedures for rank in (1, 2))
@@ -349,8 +346,8 @@ def table_2(
         for p, procedure in enumerate(procedures)
         if not judged[row, 2 * p]
     ]
-    return (
-        ComparedWords(
+    return [
+        ComparedTable(
             table="Table 2, most (1) and second most (2) selected, with percentages",
             rows=datasets,
             columns=columns,
@@ -365,7 +362,7 @@ def table_2(
             f"percentages give the same first learner in {counted(runs, 'run')} with a probability "
             f"of at least {CLEAR:.0%}.",
         ),
-        ComparedNumbers(
+        ComparedTable(
             table="Table 2, percentage of the printed selections",
             rows=datasets,
             columns=columns,
@@ -381,7 +378,7 @@ def table_2(
             note="How often ours selected what the print names. Limits: Fisher's exact test of two "
             "shares, and rounding to whole percents.",
         ),
-    )
+    ]
 
 
 def _clear(choices: list[tuple[str, float]], runs: int) -> bool:
@@ -406,7 +403,7 @@ def most_selected(decisions: Decisions, datasets: tuple[str, ...]) -> dict[str, 
     }
 
 
-def table_3(decisions: Decisions, n_datasets: int) -> ComparedNumbers:
+def table_3(decisions: Decisions, n_datasets: int) -> ComparedTable:
     """Compare how often each learner was chosen over all data sets, in percent."""
     printed = printed_table(PAPER, "3", "percent").take(PROCEDURES)
     runs = len(decisions.chosen["MultiTest"][0])
@@ -436,7 +433,7 @@ NO_BEST = ("glass", "hepatitis")
 """Data sets on which, by section 4.4, Newman-Keuls sometimes finds no best learner."""
 
 
-def claims(decisions: Decisions, datasets: tuple[str, ...]) -> ComparedWords:
+def claims(decisions: Decisions, datasets: tuple[str, ...]) -> ComparedTable:
     """Compare the two lists of data sets in section 4.4."""
     chosen = decisions.chosen
     usual = [
@@ -458,7 +455,7 @@ def claims(decisions: Decisions, datasets: tuple[str, ...]) -> ComparedWords:
     agrees = np.stack(
         [ours[:, 0] == printed[:, 0], (ours[:, 1] == "never") == (printed[:, 1] == "never")], axis=1
     )
-    return ComparedWords(
+    return ComparedTable(
         table="Section 4.4, the two lists of data sets",
         rows=datasets,
         columns=("Newman-Keuls and MultiTest", "Newman-Keuls finds no best"),
@@ -478,7 +475,7 @@ def claims(decisions: Decisions, datasets: tuple[str, ...]) -> ComparedWords:
 SAME_WORD = {True: "same", False: "differ"}
 
 
-def figure_facts(name: str, dataset: str, decisions: Decisions, row: int) -> ComparedWords:
+def figure_facts(name: str, dataset: str, decisions: Decisions, row: int) -> ComparedTable:
     """Compare the most frequent outcome of a data set with the text, which shows one run."""
     edges = decisions.edges[row]
     texts = {f.column: f.printed for f in printed_figures(PAPER) if f.table == name}
@@ -497,7 +494,7 @@ def figure_facts(name: str, dataset: str, decisions: Decisions, row: int) -> Com
     printed = np.array([[texts.get(column, "") for column in columns]], dtype=object)
     # an outcome of the majority of runs, with 99 % confidence
     band = clopper_pearson([count for _, count in usual], len(edges), 0.98)
-    return ComparedWords(
+    return ComparedTable(
         table=f"Fig. {name[-1]}, {dataset}",
         rows=(dataset,),
         columns=columns,
@@ -540,7 +537,7 @@ def _underlines(decisions: Decisions, row: int) -> list[str]:
     return shown
 
 
-def sample_execution() -> tuple[ComparedWords, tuple[str, ...]]:
+def sample_execution() -> tuple[ComparedTable, tuple[str, ...]]:
     """Run MultiTest on losses of four learners that give the graph of Fig. 2; draw its steps."""
     from bestofk.report.figures.kinds.multitest import layout_steps
 
@@ -554,7 +551,7 @@ def sample_execution() -> tuple[ComparedWords, tuple[str, ...]]:
     ranking = " < ".join(str(name)[-1] for name in decision.ranking)
     ours: Words = np.array([[edges, ranking]], dtype=object)
     printed: Words = np.array([["1>2 1>3 1>4 2>3", "3 < 2 < 4 < 1"]], dtype=object)
-    facts = ComparedWords(
+    facts = ComparedTable(
         table="Fig. 2, sample execution",
         rows=("four learners",),
         columns=("edges", "order"),
