@@ -292,7 +292,7 @@ PYTHON = {
         lambda task="classification": bk.compare(
             ["m=sklearn.dummy:DummyRegressor", "r=sklearn.linear_model:Ridge"],
             np.arange(40.0)[:, None], np.arange(40) + 0.5, cv="5x2", progress=False,
-            execution=bk.Execution(engine="serial", task=task)),
+            execution=bk.Execution(engine="serial"), task=task),
         [{"task": "regression"}],
     ),
 }  # fmt: skip

@@ -5,6 +5,7 @@ import inspect
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -56,8 +57,15 @@ RULES = (
     "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"
 )
 COMPARE = (
-    "learners data target cv scoring groups sample_weight by per_dataset columns prefer margin "
-    "alpha test stop budget timeout store n_jobs random_state progress settings execution"
+    "learners data target cv scoring groups sample_weight by per_dataset columns task prefer "
+    "margin alpha test stop budget timeout store n_jobs random_state progress settings execution"
+)
+SETTINGS = (
+    "prefer margin alpha rule test test_options correction family control rope missing random_state"
+)
+EXECUTION = (
+    "n_jobs threads engine scheduler timeout budget store progress on_failure retry_failed "
+    "repetitions stratify duplicates command"
 )
 COMMANDS = "compare scores evals gate size show list papers"
 OPTIONS = {
@@ -109,6 +117,28 @@ def test_a_wrong_guess_gets_the_line_that_works(losses, word, line):
 )
 def test_public_functions_exist(module, name):
     assert callable(getattr(module, name))
+
+
+def test_settings_have_these_fields_and_no_others():
+    assert [one.name for one in fields(bk.Settings)] == SETTINGS.split()
+    assert [one.name for one in fields(bk.Execution)] == EXECUTION.split()
+
+
+@pytest.mark.parametrize(
+    ("call", "advice"),
+    [
+        (
+            lambda: bk.Settings(procedure="multitest"),
+            "Settings has no argument 'procedure': write rule=...",
+        ),
+        (lambda: bk.Settings(df=9), "Settings has no argument 'df': write test_options=..."),
+        (lambda: bk.compare_scores([[0.1, 0.2]], df=9), "write test_options={'df': 9}"),
+        (lambda: bk.compare(procedure="best"), "write settings=bk.Settings(rule=...)"),
+    ],
+)
+def test_old_words_get_the_new_ones(call, advice):
+    with pytest.raises(bk.InputError, match=re.escape(advice)):
+        call()
 
 
 def test_defaults_of_compare():

@@ -83,16 +83,12 @@ def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsy
 def test_stated_task_of_a_study(whole, data):
     path, frame = whole
     given = (str(path),) if data == "data" else (frame[["a", "b"]], frame["y"])
-    study = bk.compare(
-        ["max", "nmc"], *given, **QUICK, execution=bk.Execution(task="classification")
-    )
+    study = bk.compare(["max", "nmc"], *given, **QUICK, task="classification")
     choice = ", the last column (44 classes)," if data == "data" else " (44 classes)"
     assert study.outcome.assumed == (f"Predicting 'y'{choice} from 2 columns, 60 rows.",)
     assert study.scores.metric.name == "error"
     with pytest.raises(ArgumentError, match="'iris' is a data set for classification; got task"):
-        bk.compare(
-            ["max", "nmc"], bk.read_data("iris"), **QUICK, execution=bk.Execution(task="regression")
-        )
+        bk.compare(["max", "nmc"], bk.read_data("iris"), **QUICK, task="regression")
 
 
 def test_learners_of_the_other_kind_are_refused_before_the_first_fit(whole):
@@ -110,6 +106,4 @@ def test_learners_of_the_other_kind_are_refused_before_the_first_fit(whole):
         bk.compare(REGRESSORS, X, np.where(y > 0, "up", "down"), **QUICK)
     with pytest.raises(ArgumentError, match="or take the target as numbers with task='regression'"):
         bk.compare(REGRESSORS, X, (y > 0).astype(int), **QUICK)
-    assert bk.compare(
-        REGRESSORS, X, (y > 0).astype(int), **QUICK, execution=bk.Execution(task="regression")
-    ).recommended
+    assert bk.compare(REGRESSORS, X, (y > 0).astype(int), **QUICK, task="regression").recommended

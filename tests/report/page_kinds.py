@@ -54,7 +54,8 @@ def regression():
         scoring="rmse",
         cv="5x2",
         progress=False,
-        execution=bk.Execution(task="regression", engine="serial"),
+        task="regression",
+        execution=bk.Execution(engine="serial"),
     ).outcome
 
 

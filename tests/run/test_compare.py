@@ -339,7 +339,8 @@ def test_ten_thousand_classes_are_handled():
         y,
         cv="kfold:2",
         progress=False,
-        execution=bk.Execution(task="classification", engine="serial"),
+        task="classification",
+        execution=bk.Execution(engine="serial"),
     )
     assert study.recommended == "nn"
     assert study.decision.means["nn"] < 0.5 < study.decision.means["max"]

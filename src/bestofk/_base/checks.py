@@ -155,7 +155,7 @@ def names_arguments(**parts: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
         known = []
         for name, parameter in signature(function).parameters.items():
             if parameter.kind is not Parameter.VAR_KEYWORD:
-                known.append(name)
+                known += [name] if name != "self" else []
                 continue
             for part in parts.pop(name):
                 is_class = isinstance(part, type)
@@ -167,7 +167,8 @@ def names_arguments(**parts: Any) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def checked(*args: P.args, **kwargs: P.kwargs) -> R:
             unknown = [name for name in kwargs if name not in known]
             if unknown:
-                raise unknown_arguments(function.__name__, unknown, known, parts)
+                name = function.__qualname__.removesuffix(".__init__")
+                raise unknown_arguments(name, unknown, known, parts)
             return function(*args, **kwargs)
 
         return checked
@@ -184,23 +185,25 @@ def unknown_arguments(
     """Return one sentence about unknown keywords, with the arguments that work."""
     from bestofk._base.synonyms import meant
 
+    inside: dict[str, Part] = {
+        field.name: f"{argument}=bk.{kind.__name__}({field.name}=...)"
+        for argument, kind in (parts or {}).items()
+        for field in fields(kind)
+    }
+    places = inside | {name: Advice(name, ...) for name in known}
     advice: dict[Part, None] = {}
     for name in unknown:
-        inside = [
-            f"{argument}=bk.{kind.__name__}({name}=...)"
-            for argument, kind in (parts or {}).items()
-            if name in {field.name for field in fields(kind)}
-        ]
-        near = meant(name, known, most=1, cutoff=0.7)
-        if not inside and not near:
+        names = (inside.keys() & {name}, known, inside)
+        near = next((one for some in names for one in meant(name, some, most=1, cutoff=0.7)), None)
+        if near is None:
             listed = ", ".join(sorted(known))
             return ArgumentError(
                 f"{function} has no argument {name!r}: its arguments are {listed}."
             )
-        advice[inside[0] if inside else Advice(near[0], ...)] = None
-    names = " or ".join(map(repr, unknown))
+        advice[places[near]] = None
+    listed = " or ".join(map(repr, unknown))
     separated = [part for one in advice for part in (" and ", one)][1:]
-    return ArgumentError(f"{function} has no argument {names}: write ", *separated, ".")
+    return ArgumentError(f"{function} has no argument {listed}: write ", *separated, ".")
 
 
 def check_fields(value: Any) -> None:

@@ -27,7 +27,7 @@ SYNONYMS = {
     "control": ("baseline", "reference"),
     "rule": ("procedure", "method"),
     "rules": ("procedures",),
-    "test-options": ("test-arguments", "test-args"),
+    "test-options": ("df", "test-arguments", "test-args"),
     "baseline": ("control", "reference"),
     "alpha": ("significance", "level", "p", "confidence"),
     "margin": ("delta", "tolerance", "threshold"),

@@ -35,7 +35,7 @@ PUBLISHED_SPLITS = {"cv": "5x2", "stratify": False, "duplicates": "split"}
 @click.command(
     cls=SettingsCommand,
     places=(SETTINGS, EXECUTION),
-    more={"sample_weight": "str", "stop": "str", "risk": "float"},
+    more={"task": "str", "sample_weight": "str", "stop": "str", "risk": "float"},
 )
 @click.argument("data", metavar="DATA...", nargs=-1, required=True)
 @click.option("--target", metavar="COL", help="Column to predict.")

@@ -13,6 +13,7 @@ from bestofk._base.checks import (
     RandomState,
     generator,
     missing_word,
+    names_arguments,
     one_of,
     positive,
     refuse,
@@ -311,6 +312,9 @@ class Settings:
     def test_name(self) -> str:
         """The test by its name."""
         return getattr(self._stored_test, "name", str(self.test))
+
+
+Settings.__init__ = names_arguments()(Settings.__init__)  # type: ignore[method-assign]
 
 
 def _needs_all_pairs(correction: str | None) -> bool:

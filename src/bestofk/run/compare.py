@@ -67,6 +67,7 @@ def compare(
     by: Any = None,
     per_dataset: bool = False,
     columns: Mapping[str, str] | None = None,
+    task: str = "auto",
     prefer: PreferenceLike = None,
     margin: float | None = None,
     alpha: float = 0.05,
@@ -124,6 +125,10 @@ def compare(
         each learner is recommended; see `Result.by_dataset`.
     columns : mapping of column to {"category", "number", "ignore"}, optional
         What columns are, if their cells do not show it; see `bestofk.read_data`.
+    task : {"auto", "classification", "regression"}
+        Whether the target is a label or a number. ``"auto"``: text, booleans and categories are
+        labels, numbers with fractions are numbers. Whole numbers are labels if there are two of
+        them, or at most 20 with five rows or more each; the verdict says so.
     prefer : sequence, mapping or str, optional
         Your preference: learners, most preferred first; prices by name; ``"listed"``; or a
         measured cost: ``"fit_time"``, ``"predict_time"``, ``"size"`` or, for learners that count
@@ -152,9 +157,9 @@ def compare(
         A live bar on a terminal or in a notebook and a line every half minute elsewhere;
         ``"log"``: lines every ten seconds.
     settings : Settings, optional
-        Rare options of the decision: rule, correction, family, control, df, rope.
+        Rare options of the decision: rule, correction, family, control, test_options, rope.
     execution : Execution, optional
-        Rare options of the run: engine, threads, repetitions, task, ...
+        Rare options of the run: engine, threads, repetitions, ...
 
     Returns
     -------
@@ -183,7 +188,7 @@ def compare(
         cv = str(cv)
     plan = None if cv is None else make_plan(cv, random_state=seed)
     datasets = as_datasets(
-        data, target, task=execution.task, columns=columns, groups=groups,
+        data, target, task=task, columns=columns, groups=groups,
         sample_weight=sample_weight, by=by, folds=None if plan is None else plan.column or None,
     )  # fmt: skip
     named = named_estimators(learners, task=datasets[0].task)

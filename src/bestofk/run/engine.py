@@ -16,7 +16,6 @@ from typing import Any, Self
 
 from bestofk._base.checks import one_of, positive, whole
 from bestofk._base.errors import ArgumentError, RunError
-from bestofk.data.schema import TASK_OPTIONS
 from bestofk.run.process_state import limited_threads
 from bestofk.run.progress import Progress
 from bestofk.run.task import Block, ItemT, Schedule, Task, UnpicklableError
@@ -286,10 +285,6 @@ class Execution:
         were killed, ran out of memory, had less time or lacked a package that is available now.
     repetitions : int
         Repeat the same folds with other learner seeds, for stochastic learners.
-    task : {"auto", "classification", "regression"}
-        Whether the target is a label or a number. ``"auto"``: text, booleans and categories are
-        labels, numbers with fractions are numbers. Whole numbers are labels if there are two of
-        them, or at most 20 with five rows or more each; the verdict says so.
     stratify : bool
         Give every fold its share of each class; False: plain random folds.
     duplicates : {"together", "split"}
@@ -314,7 +309,6 @@ class Execution:
     on_failure: str = "record"
     retry_failed: bool = False
     repetitions: int = 1
-    task: str = "auto"
     stratify: bool = True
     duplicates: str = "together"
     command: Sequence[str] = field(default=(), repr=False)
@@ -323,7 +317,6 @@ class Execution:
         for name, at_least in (("threads", 1), ("repetitions", 1)):
             object.__setattr__(self, name, whole(getattr(self, name), name, at_least=at_least))
         one_of(self.on_failure, "on_failure", ON_FAILURE)
-        one_of(self.task, "task", TASK_OPTIONS)
         one_of(self.duplicates, "duplicates", DUPLICATES)
         object.__setattr__(self, "command", tuple(self.command))
         if self.budget is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,7 +21,6 @@ from sklearn.utils.validation import (
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import infer_task, is_sparse, is_whole
 from bestofk.run.compare import compare
-from bestofk.run.engine import Execution
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
@@ -153,14 +151,13 @@ random_state, settings, execution
             check_classification_targets(labels)
         elif labels.dtype.kind == "f" and not np.isfinite(labels).all():
             raise ArgumentError("Input y contains NaN or infinity.")
-        execution = replace(self.execution or Execution(), task=task)
         self.result_ = compare(
             self.learners, rows, labels, columns=self.columns,
             cv=self.cv, scoring=self.scoring, groups=groups, sample_weight=sample_weight,
             prefer=self.prefer, margin=self.margin, alpha=self.alpha, test=self.test,
             stop=self.stop, budget=self.budget, timeout=self.timeout, n_jobs=self.n_jobs,
             random_state=self.random_state, progress=False, settings=self.settings,
-            execution=execution,
+            execution=self.execution, task=task,
         )  # fmt: skip
         self.model_ = self.result_.fit_recommended()
         self.recommended_ = self.result_.recommended

@@ -75,7 +75,8 @@ def test_values_of_regression_are_those_of_scikit_learn(name):
         scoring=name,
         cv="kfold:3",
         progress=False,
-        execution=bk.Execution(task="regression", engine="serial"),
+        task="regression",
+        execution=bk.Execution(engine="serial"),
     )
     ours = study.scores.metric.shown(study.scores.values[:, 0, 0, :, 0])
     sign = -1.0 if name.startswith("neg_") else 1.0
