@@ -211,7 +211,8 @@ def test_signals_end_the_work_in_an_orderly_way(tmp_path, fork_server, name, cod
         r"there\.", said[0],
     )  # fmt: skip
     with open_store(tmp_path / "s.db", read_only=True) as kept:
-        assert kept.n_cells() == int(re.search(r"(\d+) of 162", said[0])[1])
+        # the signal may come between storing a fit and counting it
+        assert kept.n_cells() - int(re.search(r"(\d+) of 162", said[0])[1]) in (0, 1)
 
 
 def test_what_was_told_to_ignore_a_hang_up_goes_on():

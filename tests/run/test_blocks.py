@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bestofk.run.comparison_task import ComparisonTask, blocks_of
-from bestofk.run.task import Schedule
+from bestofk.run.task import Times
 
 sys.path.insert(0, str(Path(__file__).parent))
 import strange_learners as strange
@@ -53,11 +53,11 @@ def test_blocks_of_whole_plans_give_every_worker_two():
 
 def paced(live, seconds, workers=2):
     """Return the blocks if each fit of learner k takes ``seconds[k]`` and is done at once."""
-    schedule, task, blocks = Schedule(workers=workers), ComparisonTask(live), []
-    for block in task.blocks(live.record.cells(), schedule):
+    times, task, blocks = Times({}, workers=workers), ComparisonTask(live), []
+    for block in task.blocks(live.record.cells(), times):
         blocks.append(block)
         for cell in block.items:
-            schedule.observe(task.timed_as(cell), seconds[cell.learner])
+            times.done(task.timed_as(cell), seconds[cell.learner])
     return blocks
 
 
@@ -98,6 +98,6 @@ def test_quick_fits_of_many_folds_are_joined_to_half_a_second():
 def test_learners_of_unknown_time_start_once_each_and_then_from_the_last():
     learners = {f"forest {k}": strange.Counted(tag=str(k)) for k in range(3)}
     live = strange.make_live(learners, {"d": (X[:60], Y[:60])}, "kfold:2")
-    blocks = ComparisonTask(live).blocks(live.record.cells(), Schedule(workers=6))
+    blocks = ComparisonTask(live).blocks(live.record.cells(), Times({}, workers=6))
     order = [(cell.learner, cell.fold) for block in blocks for cell in block.items]
     assert order == [(0, 0), (1, 0), (2, 0), (2, 1), (1, 1), (0, 1)]

@@ -8,14 +8,10 @@ from bestofk._base.errors import ArgumentError
 from bestofk.run.engine import Execution
 
 
-def test_the_runner_has_what_was_asked():
-    runner = Execution(n_jobs=3, engine="dask", scheduler="tcp://x:1", timeout=2).runner()
-    assert (runner.name, runner.workers, runner.scheduler, runner.timeout) == (
-        "dask",
-        3,
-        "tcp://x:1",
-        2,
-    )
+def test_the_engine_has_what_was_asked():
+    engine = Execution(n_jobs=3, engine="dask", scheduler="tcp://x:1", timeout=2).make_engine()
+    found = (engine.name, engine.workers, engine.scheduler, engine.timeout)
+    assert found == ("dask", 3, "tcp://x:1", 2)
 
 
 @pytest.mark.parametrize(

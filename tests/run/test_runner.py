@@ -13,7 +13,7 @@ from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.runner import run
 from bestofk.run.store.store import open_store
-from bestofk.run.task import MAX_BLOCK_ITEMS, Schedule, UnpicklableError, load_task, pack
+from bestofk.run.task import MAX_BLOCK_ITEMS, Times, UnpicklableError, load_task, pack
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 from squares_task import Squares
@@ -23,10 +23,10 @@ class Watching(Progress):
     def __init__(self):
         self.lines = []
 
-    def start(self, *, total, done, unit="fits", waiting=None):
+    def start(self, *, total, done, unit="fits", times=None):
         self.lines.append((total, done, unit))
 
-    def item(self, *, label, failed, seconds=None):
+    def item(self, *, label, failed):
         self.lines.append((label, failed))
 
 
@@ -117,17 +117,50 @@ def test_a_pickled_task_is_the_same():
     assert load_task(task.ship()).key(12) == task.key(12)
 
 
-def test_block_sizes_follow_the_time_of_items():
-    schedule = Schedule()
-    assert schedule.block_size(None) == 1  # unknown
-    schedule.observe(None, 0.1)
-    assert schedule.block_size(None) == 5
-    for _ in range(20):
-        schedule.observe(None, 0.001)
-    # half a second would be 500 items, more than the maximum
-    assert schedule.block_size(None) == MAX_BLOCK_ITEMS
-    schedule.observe("slow", 3.0)
-    assert schedule.block_size("slow") == 1
+@pytest.mark.parametrize(("seconds", "size"), [(0.1, 5), (0.001, MAX_BLOCK_ITEMS), (3.0, 1)])
+def test_block_sizes_follow_the_time_of_items(seconds, size):
+    times = Times({})
+    blocks = Squares().blocks(range(1000), times)
+    assert len(next(blocks)) == 1  # unknown
+    times.done(None, seconds)
+    assert len(next(blocks)) == size  # half a second, at least one, at most fifty
+
+
+def test_the_estimate_waits_for_every_kind_and_is_right_for_slow_ones():
+    # a fast and a slow learner: 0.01 s and 1 s per fit, 100 fits each
+    times, estimates, elapsed = Times({"quick": 100, "slow": 100}), [], 0.0
+    for _ in range(100):
+        for kind, seconds in (("quick", 0.01), ("slow", 1.0)):
+            elapsed += seconds
+            times.done(kind, seconds)
+            estimates.append((times.left(elapsed=elapsed), 101 - elapsed))
+    assert estimates.pop(0)[0] is None
+    assert max(abs(estimate - truth) for estimate, truth in estimates) < 1e-6
+
+
+# waiting items, the seconds of those that are done, seconds since the start, seconds left
+ESTIMATES = {
+    "the first includes imports": (101, [60.0, 1.0], 61.0, 99.0),
+    "four in parallel": (40, [1.0] * 20, 5.0, 5.0),
+    "a failure has no time": (5, [None, 1.0, 1.0], 4.0, 4.0),
+}
+
+
+@pytest.mark.parametrize(("waiting", "done", "elapsed", "left"), ESTIMATES.values(), ids=ESTIMATES)
+def test_the_estimated_time(waiting, done, elapsed, left):
+    times = Times({"a": waiting})
+    for seconds in done:
+        times.done("a", seconds)
+    assert times.left(elapsed=elapsed) == pytest.approx(left)
+
+
+def test_a_single_quick_item_is_no_reason_to_start_workers():
+    times = Times({"a": 100, "b": 10})
+    times.done("a", 0.9)
+    assert times.known_work() == 0.0
+    times.done("a", 0.1)
+    times.done("b", 2.0)  # long enough to be sure
+    assert times.known_work() == pytest.approx(98 * 0.1 + 9 * 2.0)
 
 
 def test_an_open_store_outlives_the_run(tmp_path):

@@ -391,7 +391,10 @@ def run_comparison(
             stop=partial(_first_failure, live) if execution.on_failure == "stop" else None,
             retry_failed=execution.retry_failed,
         )
-        engine, progress = execution.runner(), observer(execution.progress, _shorter(execution))
+        engine, progress = (
+            execution.make_engine(),
+            observer(execution.progress, _shorter(execution)),
+        )
         if race is None:
             table: CellTable = run_cells(engine=engine, progress=progress)
         else:

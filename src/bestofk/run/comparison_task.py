@@ -17,8 +17,8 @@ from bestofk.run.live import ALL_FOLDS, Live, UnavailableEstimator
 from bestofk.run.task import (
     BLOCK_SECONDS,
     Block,
-    Schedule,
     Task,
+    Times,
     UnpicklableError,
     describe_error,
     pack,
@@ -151,14 +151,14 @@ class ComparisonTask(Task[Cell]):
     def blocks(
         self,
         items: Iterable[Cell],
-        schedule: Schedule,
+        times: Times,
         *,
         hurried: bool = False,
     ) -> Iterator[Block[Cell]]:
-        blocks = blocks_of(self.live, items, hurried=hurried, workers=schedule.workers)
-        together = self.trusted and schedule.workers == 1
+        blocks = blocks_of(self.live, items, hurried=hurried, workers=times.workers)
+        together = self.trusted and times.workers == 1
         if not (hurried or together):
-            blocks = Pace(schedule, self.company).blocks(blocks)
+            blocks = Pace(times, self.company).blocks(blocks)
         yield from blocks
 
     def in_rounds(self, items: Sequence[Cell]) -> Sequence[Cell]:
@@ -313,15 +313,15 @@ class Pace:
     `Task.company`.
     """
 
-    def __init__(self, schedule: Schedule, company: Callable[[Cell], int | None]) -> None:
-        self.schedule, self.company = schedule, company
+    def __init__(self, times: Times, company: Callable[[Cell], int | None]) -> None:
+        self.times, self.company = times, company
         self.started: set[tuple[int, int]] = set()
         """Data sets and learners with a fit that some worker has received."""
 
     def estimate(self, unit: _Unit) -> float:
         """Return the seconds of a fit; infinity if unknown."""
-        kind = unit[0].dataset, unit[0].learner
-        return CELL_SECONDS + self.schedule.seconds.get(kind, float("inf"))
+        seconds = self.times.estimate((unit[0].dataset, unit[0].learner))
+        return float("inf") if seconds is None else CELL_SECONDS + seconds
 
     def blocks(self, source: Iterable[Block[Cell]]) -> Iterator[Block[Cell]]:
         """Yield the same cells in other blocks; blocks of whole plans stay as they are."""
@@ -329,7 +329,7 @@ class Pace:
         waiting: deque[_Unit] = deque()
         exhausted = False
         while True:
-            while not exhausted and len(waiting) < UNITS_PER_WORKER * self.schedule.workers:
+            while not exhausted and len(waiting) < UNITS_PER_WORKER * self.times.workers:
                 block = next(folds, None)
                 if block is None:
                     exhausted = True
@@ -346,7 +346,7 @@ class Pace:
 
     def _last(self, waiting: deque[_Unit]) -> Iterator[Block[Cell]]:
         """Yield some of the last blocks: fits that are long or unknown first, the others small."""
-        workers = self.schedule.workers
+        workers = self.times.workers
         seconds = {unit: self.estimate(unit) for unit in waiting}
         known = sum(each for each in seconds.values() if each < float("inf"))
         limit = min(BLOCK_SECONDS, max(MIN_SECONDS, known / (2 * workers)))

@@ -136,13 +136,13 @@ class DaskCluster(Generic[ItemT]):
         See `bestofk.run.engine.Engine.run` for the parameters.
         """
         waiting = iter(blocks)
-        while True:
+        while deadline is None or time.monotonic() < deadline:
             for block in islice(waiting, self.blocks_at_once - len(self.futures)):
                 self._submit(next(self.tickets), block, sends=1)
-            now = time.monotonic()
-            if not self.futures or (deadline is not None and now >= deadline):
+            if not self.futures:
                 break
-            received = self.receive(None if deadline is None else deadline - now)
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            received = self.receive(left)
             if received is None:
                 continue
             block, results = received

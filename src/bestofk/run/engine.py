@@ -6,52 +6,28 @@ Results are bit-for-bit identical on all engines.
 from __future__ import annotations
 
 import os
-import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any, Self
 
 from bestofk._base.checks import one_of, positive, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk.run.process_state import limited_threads
 from bestofk.run.progress import Progress
-from bestofk.run.task import Block, ItemT, Schedule, Task, UnpicklableError
+from bestofk.run.task import Block, ItemT, Task, Times, UnpicklableError
 
 ENGINES = ("auto", "serial", "processes", "dask")
 START_COST = 3.0
 """Seconds of remaining work above which starting worker processes pays off."""
-SURE_SECONDS = 1.0
-"""A shorter first fit says little about the next ones, because it may include imports."""
 
 
-class Rounds:
-    """The workers and fit times that several runs of one task share."""
-
-    def __init__(self) -> None:
-        self.schedule: Schedule | None = None
-        self.pools: list[Any] = []
-        """The pool of workers or the connection to a cluster, when it is not in use."""
-        self.times: dict[str, tuple[int, float]] = {}
-        """Number of timed items and the least seconds of one, by label."""
-        self.requested = 0
-        """Number of items of all rounds so far."""
-        self.later = 0.0
-        """Number of items that later rounds are expected to need, per item of this round."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for pool in self.pools:
-            pool.close()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Engine:
-    """How to run a task.
+    """How to run a task; a context that keeps the workers for several runs of one task.
 
     - `name`: ``"serial"`` evaluates one item after the other, in this process or, if there is a
       timeout or a deadline, in one watched process. ``"processes"`` and ``"dask"`` do what their
@@ -61,14 +37,15 @@ class Engine:
     - `scheduler`: Address of a Dask scheduler, a `distributed.Client` or a Dask cluster; by default
       a local cluster is started. It makes ``"auto"`` the engine ``"dask"``.
     - `timeout`: Time limit of one fit, in seconds.
-    - `rounds`: Lets several runs of one task share their workers.
     """
 
     name: str = "auto"
     jobs: int = -1
     scheduler: Any = None
     timeout: float | None = None
-    rounds: Rounds | None = field(default=None, repr=False, compare=False)
+    _pool: Any = field(default=None, init=False, repr=False, compare=False)
+    """The pool of workers or the connection to a cluster."""
+    _contexts: int = field(default=0, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         one_of(self.name, "engine", ENGINES)
@@ -80,7 +57,7 @@ class Engine:
         if self.timeout is not None:
             positive(self.timeout, "timeout")
         if self.scheduler is not None and self.name == "auto":
-            object.__setattr__(self, "name", "dask")
+            self.name = "dask"
         if self.scheduler is not None and self.name != "dask":
             raise ArgumentError(f"scheduler applies only to the engine 'dask', not {self.name!r}.")
 
@@ -89,15 +66,30 @@ class Engine:
         """Number of worker processes."""
         return self.jobs if self.jobs > 0 else max(1, cores() + 1 + self.jobs)
 
+    def __enter__(self) -> Self:
+        self._contexts += 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._contexts -= 1
+        if not self._contexts:
+            self._close()
+
+    def _close(self) -> None:
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
+
     def run(
         self,
         task: Task[ItemT],
         items: Sequence[ItemT],
         *,
+        times: Times | None = None,
         deadline: float | None = None,
         claim: Callable[[Iterator[Block[ItemT]]], Iterator[Block[ItemT]]] | None = None,
     ) -> Generator[ItemT, None, None]:
-        """Yield the result of each item as it arrives.
+        """Yield the result of each item as it arrives, and count it in `times`.
 
         Parameters
         ----------
@@ -105,51 +97,61 @@ class Engine:
             The task of the items.
         items : sequence
             Consumed lazily.
+        times : Times, optional
+            The waiting items; by default these items.
         deadline : float, optional
             End of the run, on the clock of `time.monotonic`.
         claim : callable, optional
             Yields the parts of blocks that no other process works on.
         """
-        rounds = Rounds() if self.rounds is None else self.rounds
-        schedule = rounds.schedule or Schedule(workers=1 if self.name == "serial" else self.workers)
-        rounds.schedule = schedule
-        blocks = task.blocks(items, schedule, hurried=deadline is not None)
+        if times is None:
+            times = Times(Counter(map(task.timed_as, items)))
+        times.workers = 1 if self.name == "serial" else self.workers
+        blocks = task.blocks(items, times, hurried=deadline is not None)
         if claim is not None:
             blocks = claim(blocks)
-        if deadline is not None:
-            blocks = _until(deadline, blocks)
-        return _timed(task, self._results(task, items, blocks, schedule, deadline), schedule)
+        results = self._results(task, blocks, times, deadline)
+        with limited_threads(task.threads), closing(results):
+            for result in results:
+                seconds = result.seconds if result.failure is None else None
+                times.done(task.timed_as(result), seconds)
+                yield result
 
     def _results(
         self,
         task: Task[ItemT],
-        items: Sequence[ItemT],
         blocks: Iterator[Block[ItemT]],
-        schedule: Schedule,
+        times: Times,
         deadline: float | None,
     ) -> Generator[ItemT, None, None]:
         if self.name == "dask":
-            return self._in_pool(partial(self._cluster, task, schedule), blocks, deadline)
+            return self._in_pool(partial(self._cluster, task, times), blocks, deadline)
         # a fit in this process cannot be stopped
         watched = self.timeout is not None or deadline is not None
-        if self.name == "serial" and not watched:
-            return _in_process(task, blocks)
-        if self.name == "processes" or watched or not task.trusted:
+        if self.name == "processes" or watched or not (self.name == "serial" or task.trusted):
             return self._in_workers(task, blocks, deadline)
-        return self._auto(task, items, blocks)
+        return self._here(task, blocks, times)
 
-    def _cluster(self, task: Task[ItemT], schedule: Schedule) -> Any:
+    def _here(
+        self, task: Task[ItemT], blocks: Iterator[Block[ItemT]], times: Times
+    ) -> Generator[ItemT, None, None]:
+        """Evaluate in this process, until it is clear that workers would be faster."""
+        may_start = self.name == "auto" and self.workers > 1
+        for block in blocks:
+            if may_start and (self._pool is not None or times.known_work() > START_COST):
+                yield from self._in_workers(task, chain([block], blocks), None)
+                return
+            yield from task.evaluate(block.items, apart=block.apart)
+
+    def _cluster(self, task: Task[ItemT], times: Times) -> Any:
         from bestofk.run.dask import DaskCluster
 
         cluster = DaskCluster(task, jobs=self.jobs, scheduler=self.scheduler, timeout=self.timeout)
-        schedule.workers = cluster.blocks_at_once
+        times.workers = cluster.blocks_at_once
         return cluster
 
     def _in_workers(
-        self,
-        task: Task[ItemT],
-        blocks: Iterable[Block[ItemT]],
-        deadline: float | None = None,
+        self, task: Task[ItemT], blocks: Iterable[Block[ItemT]], deadline: float | None
     ) -> Generator[ItemT, None, None]:
         from bestofk.run.pool import new_pool
 
@@ -169,7 +171,8 @@ class Engine:
                     f"{unpicklable} cannot be pickled, so this system cannot limit its time: "
                     "define it in a module, or omit the timeout and the budget."
                 ) from None
-            yield from _in_process(task, blocks)
+            for block in blocks:
+                yield from task.evaluate(block.items, apart=block.apart)
 
     def _in_pool(
         self,
@@ -177,70 +180,16 @@ class Engine:
         blocks: Iterable[Block[ItemT]],
         deadline: float | None,
     ) -> Generator[Any, None, None]:
-        """Run blocks in the pool of the last round, or in a new one."""
-        pools = [] if self.rounds is None else self.rounds.pools
-        pool = pools.pop() if pools else start()
+        """Run blocks in the pool of the last run, or in a new one."""
         finished = False
         try:
-            yield from pool.run(blocks, deadline=deadline)
+            if self._pool is None:
+                self._pool = start()
+            yield from self._pool.run(blocks, deadline=deadline)
             finished = True
         finally:
-            if finished and self.rounds is not None:
-                pools.append(pool)
-            else:
-                pool.close()
-
-    def _auto(
-        self, task: Task[ItemT], items: Sequence[ItemT], blocks: Iterator[Block[ItemT]]
-    ) -> Generator[ItemT, None, None]:
-        """Evaluate in this process until it is clear that workers would be faster."""
-        rounds = Rounds() if self.rounds is None else self.rounds
-        if rounds.pools:
-            yield from self._in_workers(task, blocks)
-            return
-        counts = Counter(map(task.label, items)) if self.workers > 1 else Counter()
-        left = {label: (1 + rounds.later) * count for label, count in counts.items()}
-        for block in blocks:
-            results = task.evaluate(block.items, apart=block.apart)
-            for item, result in zip(block.items, results, strict=True):
-                if left:
-                    label, seconds = task.label(item), result.seconds
-                    left[label] -= 1
-                    if seconds is not None and result.failure is None:
-                        timed, least = rounds.times.get(label, (0, seconds))
-                        rounds.times[label] = timed + 1, min(least, seconds)
-                yield result
-            work = sum(
-                left.get(label, 0.0) * least
-                for label, (timed, least) in rounds.times.items()
-                if timed > 1 or least > SURE_SECONDS
-            )
-            if work > START_COST:
-                yield from self._in_workers(task, blocks)
-                return
-
-
-def _timed(
-    task: Task[ItemT], results: Generator[ItemT, None, None], schedule: Schedule
-) -> Generator[ItemT, None, None]:
-    """Yield the results, computed with the task's threads, and tell the schedule their times."""
-    with limited_threads(task.threads), closing(results):
-        for result in results:
-            if result.seconds is not None and result.failure is None:
-                schedule.observe(task.timed_as(result), result.seconds)
-            yield result
-
-
-def _until(deadline: float, blocks: Iterator[Block[ItemT]]) -> Iterator[Block[ItemT]]:
-    for block in blocks:
-        if time.monotonic() >= deadline:
-            return
-        yield block
-
-
-def _in_process(task: Task[ItemT], blocks: Iterable[Block[ItemT]]) -> Generator[ItemT, None, None]:
-    for block in blocks:
-        yield from task.evaluate(block.items, apart=block.apart)
+            if not (finished and self._contexts):
+                self._close()
 
 
 def cores() -> int:
@@ -294,7 +243,7 @@ class Execution:
 
     Examples
     --------
-    >>> Execution(n_jobs=2, engine="serial").runner().workers
+    >>> Execution(n_jobs=2, engine="serial").make_engine().workers
     2
     """
 
@@ -321,9 +270,9 @@ class Execution:
         object.__setattr__(self, "command", tuple(self.command))
         if self.budget is not None:
             object.__setattr__(self, "budget", positive(self.budget, "budget"))
-        self.runner()
+        self.make_engine()
 
-    def runner(self) -> Engine:
+    def make_engine(self) -> Engine:
         """Return the engine that runs the fits."""
         return Engine(
             name=self.engine, jobs=self.n_jobs, scheduler=self.scheduler, timeout=self.timeout

@@ -12,7 +12,6 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -23,8 +22,6 @@ VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )  # fmt: skip
-_CURRENT: ContextVar[int | None] = ContextVar("_CURRENT", default=None)
-"""The limit that `held_threads` has set for several runs."""
 
 
 def thread_environment(threads: int) -> dict[str, str]:
@@ -39,22 +36,8 @@ def thread_environment(threads: int) -> dict[str, str]:
 
 
 @contextmanager
-def held_threads(threads: int) -> Iterator[None]:
-    """Limit the threads once for several runs."""
-    with limited_threads(threads):
-        token = _CURRENT.set(threads)
-        try:
-            yield
-        finally:
-            _CURRENT.reset(token)
-
-
-@contextmanager
 def limited_threads(threads: int) -> Iterator[None]:
     """Limit the threads of all libraries in this process, and restore them afterwards."""
-    if _CURRENT.get() == threads:
-        yield
-        return
     known, modules = _libraries(tuple(sys.modules)), len(sys.modules)
     try:
         with changed_environment(thread_environment(threads)), known.limit(limits=threads):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
-from typing import Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from bestofk._base.formatting import printable
+
+if TYPE_CHECKING:
+    from bestofk.run.task import Times
 
 LOG_LINE_SECONDS = 10.0
 """Time between two lines with ``progress="log"``."""
@@ -27,50 +29,6 @@ LONG_RUN_SECONDS = 120.0
 """Announce the whole time of runs that take longer."""
 
 
-class TimeLeft:
-    """Estimate of the remaining time from the times of each learner on each data set.
-
-    Learners differ a thousandfold in speed, so the overall rate says little before the slow ones
-    start. There is no estimate until each learner with remaining work has finished a fit.
-
-    Examples
-    --------
-    >>> left = TimeLeft({"quick": 10, "slow": 10})
-    >>> left.done("quick", 0.1); left.seconds(elapsed=5.0) is None
-    True
-    >>> left.done("slow", 9.9); round(left.seconds(elapsed=10.0))
-    90
-    """
-
-    def __init__(self, waiting: Mapping[str, int]) -> None:
-        self.waiting = dict(waiting)
-        self.times: dict[str, list[float]] = {}
-
-    def done(self, label: str, seconds: float | None) -> None:
-        """Count a finished fit that took `seconds`; None if that is unknown."""
-        self.waiting[label] = self.waiting.get(label, 0) - 1
-        if seconds is not None:
-            self.times.setdefault(label, []).append(seconds)
-
-    def seconds(self, *, elapsed: float) -> float | None:
-        """Return the estimate after `elapsed` seconds; None if there is too little data."""
-        total = sum(map(sum, self.times.values()))
-        remaining = {label: fits for label, fits in self.waiting.items() if fits > 0}
-        if (
-            elapsed < MIN_ESTIMATE_SECONDS
-            or total <= 0
-            or not remaining.keys() <= self.times.keys()
-        ):
-            return None
-        left = 0.0
-        for label, fits in remaining.items():
-            # the first fit includes imports
-            times = self.times[label][1:] or self.times[label]
-            left += fits * sum(times) / len(times)
-        # accounts for parallel workers and for the time between fits
-        return left * elapsed / total
-
-
 def _wait(seconds: float) -> str:
     """Return a duration in rounded seconds, minutes or hours."""
     if seconds < 90:
@@ -84,15 +42,15 @@ class Progress:
     """Base class of progress displays, which shows nothing."""
 
     def start(
-        self, *, total: int, done: int, unit: str = "fits", waiting: Mapping[str, int] | None = None
+        self, *, total: int, done: int, unit: str = "fits", times: Times | None = None
     ) -> None:
         """Start a run of `total` items, of which the store has `done`.
 
-        `unit` is their noun, and `waiting` the number of items to do by label.
+        `unit` is their noun, and `times` estimates the remaining time.
         """
 
-    def item(self, *, label: str, failed: bool, seconds: float | None = None) -> None:
-        """Count a finished item that took `seconds`; None if that is unknown."""
+    def item(self, *, label: str, failed: bool) -> None:
+        """Count a finished item."""
 
     def stored(self, *, count: int) -> None:
         """Count more items that the store already has."""
@@ -114,7 +72,7 @@ class Lines(Progress):
     unit = "fits"
     label = text = ""
     announced = False
-    time_left: TimeLeft | None = None
+    times: Times | None = None
 
     def __init__(
         self, stream: TextIO, every: float = LOG_LINE_SECONDS, *, end: str = "\n", shorter: str = ""
@@ -123,10 +81,9 @@ class Lines(Progress):
         self.begin = self.last = time.monotonic()
 
     def start(
-        self, *, total: int, done: int, unit: str = "fits", waiting: Mapping[str, int] | None = None
+        self, *, total: int, done: int, unit: str = "fits", times: Times | None = None
     ) -> None:
-        self.total, self.done, self.unit = total, done, unit
-        self.time_left = None if waiting is None else TimeLeft(waiting)
+        self.total, self.done, self.unit, self.times = total, done, unit, times
         self.begin = self.last = time.monotonic()
         self.begun()
 
@@ -137,9 +94,7 @@ class Lines(Progress):
         elif self.done:
             self.write(f"{self.done:,} of {self.total:,} {self.unit} are already in the store")
 
-    def item(self, *, label: str, failed: bool, seconds: float | None = None) -> None:
-        if self.time_left is not None:
-            self.time_left.done(label, seconds)
+    def item(self, *, label: str, failed: bool) -> None:
         self.done += 1
         self.failed += failed
         self.label = label
@@ -158,12 +113,12 @@ class Lines(Progress):
         if now - self.last < self.every:
             return
         self.last = now
-        left = None
-        if self.time_left is not None:
-            left = self.time_left.seconds(elapsed=now - self.begin)
+        elapsed, left = now - self.begin, None
+        if self.times is not None and elapsed >= MIN_ESTIMATE_SECONDS:
+            left = self.times.left(elapsed=elapsed)
         if left is not None and not self.announced:
             self.announced = True
-            whole = now - self.begin + left
+            whole = elapsed + left
             if whole >= LONG_RUN_SECONDS:
                 shorter = f"; {self.shorter} is shorter" if self.shorter else ""
                 self.write(f"{self.total:,} {self.unit}, about {_wait(whole)}{shorter}")

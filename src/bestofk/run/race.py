@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,12 +39,12 @@ from bestofk.decide.stopping.rule import StopRule
 from bestofk.losses.losses import DIMS, Metric, Scores
 from bestofk.run.cells import Cell, CellTable
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.engine import Engine, Rounds
+from bestofk.run.engine import Engine
 from bestofk.run.metrics import loss_shown
-from bestofk.run.process_state import held_threads
 from bestofk.run.progress import Progress
 from bestofk.run.record import StudyRecord
 from bestofk.run.study import Study, cost_table, failed_cells, left_out_learners, losses_of
+from bestofk.run.task import Times
 from bestofk.splits.design import Design
 from bestofk.splits.plans import plan_words
 from bestofk.stats.pairwise.calibration import Calibration
@@ -424,9 +425,9 @@ class RaceProgress(Progress):
         if done:
             self.inner.stored(count=done)
 
-    def item(self, *, label: str, failed: bool, seconds: float | None = None) -> None:
+    def item(self, *, label: str, failed: bool) -> None:
         """Count a finished fit."""
-        self.inner.item(label=label, failed=failed, seconds=seconds)
+        self.inner.item(label=label, failed=failed)
 
     def standing(self, *, text: str) -> None:
         """Show which learners are out."""
@@ -441,19 +442,15 @@ def run_race(
     engine: Engine,
     progress: Progress,
 ) -> RaceOutcome:
-    """Return the outcome of a race whose cells ``run(cells, engine=..., progress=...)`` returns."""
-    record, rounds = task.live.record, Rounds()
-    learners = len(record.learners)
-    total = planned.fits(learners, record.repetitions)
-    with progress as shown, held_threads(task.threads), rounds:
-        engine, all_rounds = replace(engine, rounds=rounds), RaceProgress(shown, total)
+    """Return the outcome of a race whose cells ``run(cells, engine=..., ...)`` returns."""
+    record = task.live.record
+    total = planned.fits(len(record.learners), record.repetitions)
+    times = Times(Counter(map(task.timed_as, record.cells())))
+    with progress as shown, engine:
+        all_rounds = RaceProgress(shown, total)
 
         def fetch(cells: Sequence[Cell]) -> Iterable[Cell]:
-            # these learners may need half of the runs that are left
-            share = len({cell.learner for cell in cells}) / learners
-            rounds.requested += len(cells)
-            rounds.later = share * (total - rounds.requested) / 2 / len(cells)
-            return run(cells, engine=engine, progress=all_rounds)
+            return run(cells, engine=engine, progress=all_rounds, times=times)
 
         return race_cells(planned, record, settings, fetch, lambda text: shown.standing(text=text))
 

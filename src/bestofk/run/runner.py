@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic
 from bestofk._base.errors import Interrupted, StoreError
 from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
-from bestofk.run.task import BLOCK_SECONDS, Block, ItemT, Task
+from bestofk.run.task import BLOCK_SECONDS, Block, ItemT, Task, Times
 
 if TYPE_CHECKING:
     from bestofk.run.store.claims import Claims
@@ -52,6 +52,7 @@ def run(
     deadline: float | None = None,
     stop: Callable[[ItemT], Exception | None] | None = None,
     retry_failed: bool = False,
+    times: Times | None = None,
 ) -> Any:
     """Return the result of each item, read from the store or else evaluated and stored.
 
@@ -65,6 +66,7 @@ def run(
     - `stop`: ``stop(result)`` returns the error that ends the run, or None to continue.
     - `retry_failed`: Retry all stored failures. By default, retry only those that may pass now
       (`Failure.may_pass_now`).
+    - `times`: The waiting items of several runs of one task.
     - Returns: What `Task.look_up` returns, completed: results by item. With a deadline, some items
       may be missing.
 
@@ -73,9 +75,10 @@ def run(
     Interrupted
         The user interrupted the run; the message says what is stored.
     """
-    return _Run(task, engine, store, progress or Progress(), deadline, stop).run(
-        items, retry_failed=retry_failed
-    )
+    with engine:
+        return _Run(task, engine, store, progress or Progress(), deadline, stop, times).run(
+            items, retry_failed=retry_failed
+        )
 
 
 class _Run(Generic[ItemT]):
@@ -89,9 +92,10 @@ class _Run(Generic[ItemT]):
         progress: Progress,
         deadline: float | None,
         stop: Callable[[ItemT], Exception | None] | None,
+        times: Times | None,
     ) -> None:
         self.task, self.engine, self.store, self.progress = task, engine, store, progress
-        self.deadline, self.stop = deadline, stop
+        self.deadline, self.stop, self.times = deadline, stop, times
         self.claims: Claims | None = None
         self.stale: set[str] = set()
         """Keys of stored failures that are evaluated again."""
@@ -123,11 +127,10 @@ class _Run(Generic[ItemT]):
         missing = [group[0] for group in self.same.values()]
         total = known + len(self.keys)
         with self.progress:
-            waiting = None
-            if type(self.progress) is not Progress:
-                waiting = Counter(map(task.label, missing))
+            if self.times is None:
+                self.times = Times(Counter(map(task.timed_as, missing)))
             self.progress.start(
-                total=known + len(missing), done=known, unit=task.unit, waiting=waiting
+                total=known + len(missing), done=known, unit=task.unit, times=self.times
             )
             try:
                 self.claims = None if store is None or not missing else store.claims()
@@ -139,7 +142,6 @@ class _Run(Generic[ItemT]):
                         self.evaluate(missing)
                         self.share_the_rest()
             except KeyboardInterrupt:
-                self.count_stored()
                 done, stored = len(self.results), store is not None
                 message = interruption_message(done, total, task.unit, stored=stored)
                 raise Interrupted(message) from None
@@ -151,7 +153,9 @@ class _Run(Generic[ItemT]):
         if self.deadline is not None:
             items = task.in_rounds(items)
         claim = None if self.claims is None else self.claim_blocks
-        results = self.engine.run(task, items, deadline=self.deadline, claim=claim)
+        results = self.engine.run(
+            task, items, times=self.times, deadline=self.deadline, claim=claim
+        )
         try:
             for result in results:
                 if store is not None:
@@ -171,17 +175,15 @@ class _Run(Generic[ItemT]):
             self.results[item] = result
         label = self.task.label(group[0])
         failed = result.failure is not None
-        self.progress.item(label=label, failed=failed, seconds=result.seconds)
+        self.progress.item(label=label, failed=failed)
 
-    def count_stored(self) -> None:
-        """Accept results that are stored but were not counted when the user interrupted."""
-        if self.store is None:
-            return
-        self.store.flush()
-        rest = {key: group[0] for key, group in self.same.items() if group[0] not in self.results}
-        for key, result in self.find(rest).items():
-            for item in self.same[key]:
-                self.results[item] = result
+    def accept(self, results: Mapping[str, ItemT]) -> None:
+        """Accept results that other processes have stored."""
+        assert self.times is not None
+        for key, result in results.items():
+            self.elsewhere.pop(key, None)
+            self.times.done(self.task.timed_as(result), result.seconds)
+            self.settle(key, result)
 
     def find(self, items: Mapping[str, ItemT]) -> dict[str, ItemT]:
         """Return stored results, except failures that no process has replaced yet."""
@@ -238,8 +240,7 @@ class _Run(Generic[ItemT]):
         if not stored:
             return claimed
         results = self.find({key: items[key] for key in stored})
-        for key, result in results.items():
-            self.settle(key, result)
+        self.accept(results)
         self.claims.release(results)
         return claimed - set(results)
 
@@ -247,9 +248,7 @@ class _Run(Generic[ItemT]):
         """Accept the results that other processes have stored."""
         self.last_read = time.monotonic()
         if self.elsewhere:
-            for key, result in self.find(self.elsewhere).items():
-                del self.elsewhere[key]
-                self.settle(key, result)
+            self.accept(self.find(self.elsewhere))
 
     def share_the_rest(self) -> None:
         """Wait for the results of other processes, and take over what they leave undone."""

@@ -37,6 +37,8 @@ _ALIGNMENT = 64
 """Bytes at a multiple of which the arrays of a packed task begin."""
 MAX_BLOCK_ITEMS = 50
 """Maximum number of items in a block of quick items."""
+SURE_SECONDS = 1.0
+"""A single item says how long the others take only if it takes longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,21 +55,68 @@ class Block(Generic[ItemT]):
         return len(self.items)
 
 
-class Schedule:
-    """The number of workers, and the seconds of an item by its kind; they size the blocks."""
+class Times:
+    """How many items wait, and how long those of the same kind (`Task.timed_as`) took.
 
-    def __init__(self, *, workers: int = 1) -> None:
-        self.workers = workers
-        self.seconds: dict[Hashable, float] = {}
+    The sizes of blocks, the choice of workers and the progress display use the same estimates.
 
-    def observe(self, kind: Hashable, seconds: float) -> None:
-        """Learn the time of an item; the first of a process may include imports: forget quickly."""
-        self.seconds[kind] = (self.seconds.get(kind, seconds) + seconds) / 2
+    - `waiting`: The number of waiting items by kind.
+    - `workers`: The number of workers.
 
-    def block_size(self, kind: Hashable) -> int:
-        """Return the number of items that take half a second; 1 if their time is unknown."""
-        seconds = self.seconds.get(kind, BLOCK_SECONDS)
-        return min(MAX_BLOCK_ITEMS, max(1, int(BLOCK_SECONDS / max(seconds, 1e-6))))
+    Examples
+    --------
+    >>> times = Times({"quick": 10, "slow": 10})
+    >>> times.done("quick", 0.1); times.left(elapsed=5.0) is None
+    True
+    >>> times.done("slow", 9.9); round(times.left(elapsed=10.0))
+    90
+    """
+
+    def __init__(self, waiting: Mapping[Any, int], *, workers: int = 1) -> None:
+        self.waiting, self.workers = dict(waiting), workers
+        self._total = 0.0
+        self._done: dict[Any, tuple[float | None, int, float]] = {}
+        """The seconds of the first item of a kind; the number and the seconds of the others."""
+
+    def done(self, kind: Hashable, seconds: float | None) -> None:
+        """Count a finished item; `seconds` is None if others cannot be estimated by it."""
+        self.waiting[kind] = self.waiting.get(kind, 0) - 1
+        first, others, rest = self._done.get(kind, (None, 0, 0.0))
+        if seconds is not None:
+            self._total += seconds
+            if first is None:
+                first = seconds
+            else:
+                others, rest = others + 1, rest + seconds
+        self._done[kind] = first, others, rest
+
+    def estimate(self, kind: Hashable, *, sure: bool = False) -> float | None:
+        """Return the seconds of an item; None if unknown.
+
+        If `sure`, a single item says nothing unless it took long, because it may include imports.
+        """
+        first, others, rest = self._done.get(kind, (None, 0, 0.0))
+        if others:
+            return rest / others
+        return None if sure and (first or 0.0) <= SURE_SECONDS else first
+
+    def known_work(self) -> float:
+        """Return the seconds of the waiting items that are surely needed."""
+        kinds = self._done
+        return sum(self.waiting[kind] * (self.estimate(kind, sure=True) or 0.0) for kind in kinds)
+
+    def left(self, *, elapsed: float) -> float | None:
+        """Return the remaining time after `elapsed` seconds; None if there is too little data.
+
+        Learners differ a thousandfold in speed, so the overall rate says little before the slow
+        ones start. There is no estimate until an item of each kind is done.
+        """
+        remaining = {kind: count for kind, count in self.waiting.items() if count > 0}
+        if self._total <= 0 or not remaining.keys() <= self._done.keys():
+            return None
+        work = sum(count * (self.estimate(kind) or 0.0) for kind, count in remaining.items())
+        # accounts for parallel workers and for the time between items
+        return work * elapsed / self._total
 
 
 class UnpicklableError(Exception):
@@ -162,14 +211,20 @@ class Task(ABC, Generic[ItemT]):
     def blocks(
         self,
         items: Iterable[ItemT],
-        schedule: Schedule,
+        times: Times,
         *,
         hurried: bool = False,  # noqa: ARG002  (for tasks with large blocks)
     ) -> Iterator[Block[ItemT]]:
-        """Yield the items in blocks, lazily; in small blocks if `hurried` by a deadline."""
-        waiting = iter(items)
-        while group := tuple(islice(waiting, schedule.block_size(None))):
+        """Yield the items in blocks, lazily; in small blocks if `hurried` by a deadline.
+
+        Here a block has half a second of work, or one item if the time of an item is unknown.
+        """
+        waiting, size = iter(items), 1
+        while group := tuple(islice(waiting, size)):
             yield Block(items=group)
+            seconds = times.estimate(self.timed_as(group[0]))
+            if seconds is not None:
+                size = min(MAX_BLOCK_ITEMS, max(1, int(BLOCK_SECONDS / max(seconds, 1e-6))))
 
     def in_rounds(self, items: Sequence[ItemT]) -> Sequence[ItemT]:
         """Return the items in the order of a run with a deadline."""

@@ -15,7 +15,7 @@ from bestofk.run import pool, reaper
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.fit import Evaluator
 from bestofk.run.pool import new_pool
-from bestofk.run.task import Block, Schedule
+from bestofk.run.task import Block, Times
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -27,7 +27,7 @@ LINUX = pytest.mark.needs("linux", "processes are found in /proc, and workers st
 def in_workers(live, **options):
     """Run in spawned workers, or in forks of this process (`here`)."""
     task, jobs = ComparisonTask(live), options.pop("jobs", 2)
-    blocks = task.blocks(live.record.cells(), Schedule(workers=jobs))
+    blocks = task.blocks(live.record.cells(), Times({}, workers=jobs))
     return ran(task, blocks, jobs=jobs, **options)
 
 
@@ -227,7 +227,7 @@ def test_untrusted_learners_get_their_own_workers(tmp_path):
     shared = new_pool(task, jobs=1, here=True)
     results = []
     try:
-        for block in task.blocks(live.record.cells(), Schedule()):
+        for block in task.blocks(live.record.cells(), Times({})):
             results.extend(shared.run(iter([block])))
             assert len(shared.workers) == 1
     finally:

@@ -104,7 +104,7 @@ def test_two_workers_and_a_store_say_the_same(serial, data, tmp_path):
     class Breaks(Progress):
         left = 50
 
-        def item(self, *, label, failed, seconds=None):
+        def item(self, *, label, failed):
             del label, failed
             self.left -= 1
             if self.left == 0:
@@ -168,7 +168,7 @@ def test_a_fit_that_fails_leaves_the_decision_to_the_whole_plan(data):
 )
 def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(data, options, words):
     class Never(Progress):
-        def start(self, *, total, done, unit="fits", waiting=None):
+        def start(self, *, total, done, unit="fits", times=None):
             raise AssertionError((total, done, unit))
 
     with pytest.raises(bk.BestOfKError, match=words):

@@ -88,7 +88,7 @@ class Breaks(Progress):
     def __init__(self, after):
         self.left = after
 
-    def item(self, *, label, failed, seconds=None):
+    def item(self, *, label, failed):
         del label, failed
         self.left -= 1
         if self.left == 0:
@@ -313,7 +313,7 @@ class Hears(Progress):
     def __init__(self):
         self.heard, self.total = [], []
 
-    def start(self, *, total, done, unit="fits", waiting=None):
+    def start(self, *, total, done, unit="fits", times=None):
         del done, unit
         self.total.append(total)
 
@@ -349,7 +349,7 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
 )
 def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(options, words):
     class Never(Progress):
-        def start(self, *, total, done, unit="fits", waiting=None):
+        def start(self, *, total, done, unit="fits", times=None):
             raise AssertionError((total, done, unit))
 
     with pytest.raises(bk.BestOfKError, match=words):
@@ -363,7 +363,7 @@ from bestofk.run.progress import Progress
 
 class Kills(Progress):
     left = 33
-    def item(self, *, label, failed, seconds=None):
+    def item(self, *, label, failed):
         Kills.left -= 1
         if Kills.left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
