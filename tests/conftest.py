@@ -103,7 +103,7 @@ def preloaded_workers(monkeypatch):
         def begin():
             pipe.close()
             threadpool_limits(threads)
-            target(child, threads, None)
+            target(child, threads)
 
         process = context.Process(target=begin, daemon=True)
         with pool._startable():

@@ -127,7 +127,7 @@ def test_with_a_limit_each_fit_is_made_and_timed_on_its_own(monkeypatch, each, a
     expected = {
         at: cell.loss
         for at, cell in strange.by_place(
-            live, Engine(name="serial").run(ComparisonTask(live), live.record.cells())
+            live, Engine(name="serial").run(ComparisonTask(live), list(live.record.cells()))
         ).items()
     }
     WholePlan(made, each, at_once)(monkeypatch)

@@ -96,15 +96,14 @@ class DaskCluster(Generic[ItemT]):
         with contextlib.ExitStack() as undo:
             undo.enter_context(_quiet_loggers())
             self.is_own = not isinstance(scheduler, distributed.Client)
+            self.client = scheduler
             if self.is_own:
                 address: Any = scheduler
                 if scheduler is None:
                     address = undo.enter_context(_local_cluster(distributed, jobs))
-                elif not isinstance(scheduler, distributed.deploy.Cluster):
-                    _check_address(scheduler)
                 self.client = _connected(distributed, address)
-            else:
-                self.client = _checked_client(scheduler)
+            elif scheduler.asynchronous or scheduler.status != "running":
+                raise RunError("scheduler is a Dask client that does not run: pass its address.")
             undo.callback(self._disconnect)
             self.blocks_at_once = BLOCKS_PER_THREAD * self._threads(scheduler, jobs)
             self.data = self._scatter()
@@ -211,22 +210,16 @@ class DaskCluster(Generic[ItemT]):
 
 
 def _connected(distributed: Any, address: Any) -> Any:
-    """Return a client of the cluster at an address."""
+    """Return a client of the cluster at an address; Dask may hang if the port is no number."""
+    port = str(address).rpartition(":")[2]
     try:
+        if isinstance(address, str) and "inproc://" not in address and not port.isdigit():
+            raise ValueError("give host and port, such as tcp://host:8786")
         return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise RunError(
-            f"scheduler: there is no Dask scheduler at {address!r} ({describe_error(error)})."
+            f"scheduler: there is no Dask scheduler at {address!r:.80} ({describe_error(error)})."
         ) from None
-
-
-def _checked_client(client: Any) -> Any:
-    """Return the user's client if it can be used here; it stays open afterwards."""
-    if client.asynchronous:
-        raise RunError("scheduler is an asynchronous Dask client: pass its address instead.")
-    if client.status != "running":
-        raise RunError(f"scheduler is a Dask client that is {client.status}: connect it again.")
-    return client
 
 
 @contextlib.contextmanager
@@ -260,18 +253,6 @@ def _local_cluster(distributed: Any, jobs: int) -> Iterator[Any]:
             )
         with cluster:
             yield cluster
-
-
-def _check_address(scheduler: Any) -> None:
-    """Refuse a malformed address, for which Dask may print a traceback."""
-    if str(scheduler).startswith("inproc://"):
-        return
-    host, colon, port = str(scheduler).rpartition("://")[2].rpartition(":")
-    if not host or not colon or not port.isdigit():
-        raise RunError(
-            f"scheduler must be the address of a Dask scheduler, such as 'tcp://host:8786'; got "
-            f"{scheduler!r:.80}."
-        )
 
 
 # Code that runs on a worker of the cluster: each thread evaluates blocks in a worker process.

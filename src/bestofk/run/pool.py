@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -25,7 +24,7 @@ import types
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from math import inf
 from multiprocessing import reduction
@@ -37,14 +36,7 @@ from bestofk._base.errors import RunError
 from bestofk.run.cells import Failure
 from bestofk.run.process_state import changed_environment, thread_environment
 from bestofk.run.task import Block, ItemT, Task, UnpicklableError, describe_error
-from bestofk.run.worker import (
-    SAFE_PATH,
-    BrokenBlock,
-    run_fork,
-    run_fork_server,
-    run_worker,
-    send_file,
-)
+from bestofk.run.worker import SAFE_PATH, run_fork, run_fork_server, run_worker, send_file
 
 MAX_ATTEMPTS = 2
 """Attempts for an item whose worker crashed."""
@@ -53,7 +45,7 @@ MAX_ATTEMPTS_IF_KILLED = 4
 _OUTSIDE_SIGNALS = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
 """Signals that a process rarely sends itself."""
 START_SECONDS = 120.0
-"""Time limit for a process to start."""
+"""Time limit for the fork server to start."""
 MAX_SERVER_STARTS = 4
 """Times to start the fork server if it is killed."""
 GRACE_SECONDS = 0.5
@@ -66,48 +58,38 @@ class Reaper:
 
     def __init__(self) -> None:
         self.groups: set[int] = set()
-        self._process: subprocess.Popen[bytes] | None = None
-
-    @property
-    def pipes(self) -> list[Any]:
-        """The pipe to the process."""
-        return [] if self._process is None else [self._process.stdin]
+        self.process: subprocess.Popen[bytes] | None = None
 
     def add(self, group: int) -> None:
         """Kill a group if this process is killed."""
         self.groups.add(group)
-        if hasattr(os, "killpg"):
-            self._send(f"+{group}\n")
+        if self.process is None and hasattr(os, "killpg"):
+            script = Path(__file__).with_name("reaper.py")
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-S", str(script), str(os.getpid())],
+                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True, bufsize=0,
+            )  # fmt: skip
+        self._send(f"+{group}\n")
 
     def remove(self, group: int) -> None:
         """Forget a group that has ended."""
         self.groups.discard(group)
-        if self._process is not None:
-            self._send(f"-{group}\n")
+        self._send(f"-{group}\n")
 
     def _send(self, line: str) -> None:
-        with contextlib.suppress(OSError):
-            if self._process is not None:
-                self._process.stdin.write(line.encode())  # type: ignore[union-attr]
-                return
-        # not started yet, or somebody killed it
-        self.close()
-        script = Path(__file__).with_name("reaper.py")
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(script), str(os.getpid())],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True, bufsize=0,
-        )  # fmt: skip
-        lines = "".join(f"+{each}\n" for each in self.groups)
-        self._process.stdin.write(lines.encode())  # type: ignore[union-attr]
+        with contextlib.suppress(OSError):  # somebody killed it
+            if self.process is not None:
+                self.process.stdin.write(line.encode())  # type: ignore[union-attr]
 
     def close(self) -> None:
-        """End the process, also if a fork of this process has its pipe."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.stdin.close()  # type: ignore[union-attr]
-            self._process.wait()
-            self._process = None
+        """End what is left of the groups, and the process, whose pipe a fork may have."""
+        for group in self.groups:
+            _end_group(group)
+        if self.process is not None:
+            self.process.kill()
+            self.process.stdin.close()  # type: ignore[union-attr]
+            self.process.wait()
 
 
 class _Process:
@@ -189,25 +171,25 @@ class WorkerSource:
         """Whether a new worker is a fork, which takes milliseconds."""
         return self.forked is not None or self._server is not None
 
-    def start(self, seconds: float) -> tuple[_Process, Connection, bool]:
+    def start(self, deadline: float | None) -> tuple[_Process, Connection, bool]:
         """Return the process of a new worker, its pipe, and whether it is ready.
 
-        A worker that is not ready yet sends None first. Wait at most `seconds` for the fork server.
+        A worker that is not ready yet sends None first.
         """
         with self._lock:
-            process, pipe, ready = self._started(seconds)
+            process, pipe, ready = self._started(deadline)
             self._pipes.add(pipe)
             self._reaper.add(process.pid)
         if not ready:
             self._send_task(pipe, process.pid)
         return process, pipe, ready
 
-    def _started(self, seconds: float) -> tuple[_Process, Connection, bool]:
+    def _started(self, deadline: float | None) -> tuple[_Process, Connection, bool]:
         if self.forked is not None:
             return *self._fork(), True
         while self._server is not None or self._starts_left:
             if self._server is None:
-                self._start_server(seconds)
+                self._start_server(deadline)
             if self._server is not None:
                 try:
                     return *self._fork_server(self._server[1]), True
@@ -219,7 +201,8 @@ class WorkerSource:
     def _fork(self) -> tuple[_Process, Connection]:
         context = multiprocessing.get_context("fork")
         pipe, child = context.Pipe()
-        inherited = (*self._pipes, pipe, *self._reaper.pipes)
+        reaper = self._reaper.process
+        inherited = [*self._pipes, pipe, *([] if reaper is None else [reaper.stdin])]
         process = context.Process(
             target=run_fork, args=(child, self.forked, inherited), daemon=True
         )
@@ -231,14 +214,15 @@ class WorkerSource:
         child.close()
         return _watched(process), pipe
 
-    def _start_server(self, seconds: float) -> None:
+    def _start_server(self, deadline: float | None) -> None:
         self._starts_left -= 1
+        left = inf if deadline is None else max(0.0, deadline - time.monotonic())
         process, control = self._server = _spawned(run_fork_server, self.threads)
         self._reaper.add(process.pid)
         self._send_task(control, process.pid)
         with contextlib.suppress(OSError, EOFError):
             # an error means that the server was killed while it started
-            if control.poll(min(seconds, START_SECONDS)) and control.recv():
+            if control.poll(min(left, START_SECONDS)) and control.recv():
                 return
             # a learner's package started threads, which must not be forked, or there is no time
             self._starts_left = 0
@@ -285,8 +269,6 @@ class WorkerSource:
     def close(self) -> None:
         """End the fork server, and workers that an interruption has left running."""
         self._end_server()
-        for group in self._reaper.groups:
-            _end_group(group)
         self._reaper.close()
         if self._file is not None:
             self._file.close()
@@ -296,8 +278,7 @@ def _spawned(target: Callable[..., None], threads: int) -> tuple[_Process, Conne
     """Start a new interpreter, and return its process and its pipe."""
     context = multiprocessing.get_context("spawn")
     pipe, child = context.Pipe()
-    arguments = (child, threads, os.environ.get(SAFE_PATH))
-    process = context.Process(target=target, args=arguments, daemon=True)
+    process = context.Process(target=target, args=(child, threads), daemon=True)
     # Python starts interpreters with -c, which would import a random.py of the working folder
     environment = {**thread_environment(threads), SAFE_PATH: "1"}
     with _startable(), changed_environment(environment):
@@ -373,10 +354,10 @@ class _Worker(Generic[ItemT]):
     process: _Process
     pipe: Connection
     ready: bool
-    items: deque[ItemT]
+    items: deque[ItemT] = field(default_factory=deque)
     """The unfinished items of its block, in order."""
     since: float = 0.0
-    """Start of the current item, on the clock of `time.monotonic`."""
+    """Start of the current item, or of the block, on the clock of `time.monotonic`."""
     company: object = None
     """`Task.company` of the items that it has evaluated."""
 
@@ -499,16 +480,15 @@ class Pool(Generic[ItemT]):
 
     def _start(self) -> _Worker[ItemT] | None:
         """Return a new worker; None if the system cannot start another one."""
-        left = START_SECONDS if self.deadline is None else self.deadline - time.monotonic()
         try:
-            process, pipe, ready = self.source.start(max(left, 0.0))
+            process, pipe, ready = self.source.start(self.deadline)
         except OSError as error:
             if not self.workers:
                 reason = error.strerror or describe_error(error)
                 raise RunError(f"No worker process could be started ({reason}).") from None
             self.jobs = len(self.workers)
             return None
-        worker = _Worker(process=process, pipe=pipe, ready=ready, items=deque[ItemT]())
+        worker = _Worker[ItemT](process=process, pipe=pipe, ready=ready)
         self.workers.append(worker)
         return worker
 
@@ -524,18 +504,17 @@ class Pool(Generic[ItemT]):
                 yield from self._receive(worker)
                 if self._is_late(worker):
                     self._end(worker)
-                    yield from self._lost(worker, self._overdue(worker), max_attempts=1)
+                    yield from self._lost(worker, self._overdue(), max_attempts=1)
 
     def _is_late(self, worker: _Worker[ItemT]) -> bool:
-        return bool(worker.items) and time.monotonic() - worker.since > self._limit(worker)
+        return bool(worker.items) and time.monotonic() > self._end_of(worker)
 
-    def _limit(self, worker: _Worker[ItemT]) -> float:
-        limit = inf if self.timeout is None else self.timeout
-        return limit if worker.ready else START_SECONDS
+    def _end_of(self, worker: _Worker[ItemT]) -> float:
+        """Return when the current item of a worker is late."""
+        return worker.since + (self.timeout or inf) if worker.ready else inf
 
-    def _overdue(self, worker: _Worker[ItemT]) -> Failure:
-        if not worker.ready or self.timeout is None:
-            return Failure(kind="killed", reason="its worker did not start.")
+    def _overdue(self) -> Failure:
+        assert self.timeout is not None
         return Failure(
             kind="timeout",
             reason=f"took longer than {self.timeout:g} s and was stopped.",
@@ -543,27 +522,22 @@ class Pool(Generic[ItemT]):
         )
 
     def _seconds_to_wait(self, busy: list[_Worker[ItemT]]) -> float | None:
-        ends = [worker.since + self._limit(worker) for worker in busy]
-        if self.deadline is not None:
-            ends.append(self.deadline)
-        left = min(ends) - time.monotonic()
+        deadline = inf if self.deadline is None else self.deadline
+        left = min(deadline, *map(self._end_of, busy)) - time.monotonic()
         return None if left == inf else max(left, 0.0) + 0.01
 
     def _receive(self, worker: _Worker[ItemT]) -> Generator[ItemT, None, None]:
         """Yield the results that a worker has sent, and handle its death."""
         try:
             while worker.pipe.poll():
-                message = _unpickled(worker.pipe.recv_bytes())
-                worker.since = time.monotonic()
-                if message is None:
-                    worker.ready = True
-                elif isinstance(message, BrokenBlock):
-                    culprit = worker.items.popleft()
-                    self._put_back(worker)
-                    yield self.task.lost(culprit, Failure(kind="raised", reason=message.reason))
-                else:
-                    for result in message:
-                        worker.items.popleft()
+                results = worker.pipe.recv()
+                worker.ready, worker.since = True, time.monotonic()
+                for result in results or ():
+                    item = worker.items.popleft()
+                    if isinstance(result, str):
+                        self._put_back(worker)
+                        yield self.task.lost(item, Failure(kind="raised", reason=result))
+                    else:
                         yield result
         except (EOFError, OSError):
             # the worker died, or a fit closed its files
@@ -611,13 +585,6 @@ class Pool(Generic[ItemT]):
         while self.workers:
             self._end(self.workers[0])
         self.source.close()
-
-
-def _unpickled(data: bytes) -> Any:
-    try:
-        return pickle.loads(data)
-    except Exception as error:  # user classes may raise anything when they are unpickled
-        return BrokenBlock(f"its result cannot be read in another process: {describe_error(error)}")
 
 
 def _failure_of(code: int | None) -> tuple[Failure, int]:

@@ -14,7 +14,6 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing import Pipe, reduction
 from multiprocessing.connection import Connection
@@ -28,13 +27,6 @@ SAFE_PATH = "PYTHONSAFEPATH"
 AnyTask = Task[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenBlock:
-    """The current item of a worker has no result, and the worker skipped the rest of the block."""
-
-    reason: str
-
-
 def run_fork(pipe: Connection, task: AnyTask, inherited: Iterable[Any]) -> None:
     """Evaluate blocks in a fork of the parent, and close the parent's ends of its pipes."""
     for end in inherited:
@@ -43,17 +35,17 @@ def run_fork(pipe: Connection, task: AnyTask, inherited: Iterable[Any]) -> None:
     _evaluate_blocks(pipe, task)
 
 
-def run_worker(pipe: Connection, threads: int, safe_path: str | None) -> None:
+def run_worker(pipe: Connection, threads: int) -> None:
     """Load the task in a new interpreter, send None when ready, and evaluate blocks."""
     _begin()
     if sys.platform == "win32":
         threading.Thread(target=_end_with_parent, daemon=True).start()
-    task = _loaded(pipe, threads, safe_path)
+    task = _loaded(pipe, threads)
     pipe.send(None)
     _evaluate_blocks(pipe, task)
 
 
-def run_fork_server(control: Connection, threads: int, safe_path: str | None) -> None:
+def run_fork_server(control: Connection, threads: int) -> None:
     """Load the task in a new interpreter, and fork workers from it.
 
     The server first sends whether it can be forked safely, which is so if no learner's package
@@ -64,7 +56,7 @@ def run_fork_server(control: Connection, threads: int, safe_path: str | None) ->
     # pandas imports pyarrow, whose memory pool has a thread that is safe to fork
     import_module("pandas")
     before = _thread_count()
-    task = _loaded(control, threads, safe_path)
+    task = _loaded(control, threads)
     gc.freeze()
     control.send(_thread_count() == before)
     with contextlib.suppress(EOFError, OSError):
@@ -112,13 +104,11 @@ def _begin() -> None:
     np.random.seed()  # noqa: NPY002
 
 
-def _loaded(pipe: Connection, threads: int, safe_path: str | None) -> AnyTask:
+def _loaded(pipe: Connection, threads: int) -> AnyTask:
     from threadpoolctl import threadpool_limits
 
-    # let what a fit starts see the variable as in the parent; it has protected the start
+    # it has protected the start of this interpreter; a fit may start others
     os.environ.pop(SAFE_PATH, None)
-    if safe_path is not None:
-        os.environ[SAFE_PATH] = safe_path
     task = load_task(receive_file(pipe))
     task.prepare()
     threadpool_limits(limits=threads)
@@ -165,9 +155,9 @@ def _evaluate_blocks(pipe: Connection, task: AnyTask) -> NoReturn:
 
 
 def _evaluate_block(pipe: Connection, task: AnyTask, block: Block[Any], pid: int) -> None:
+    """Send lists of results; a text instead of the current one ends the block."""
     sent_at = time.monotonic()
     unsent: list[object] = []
-    broken: BrokenBlock | None = None
     try:
         for result in task.evaluate(block.items, apart=block.apart):
             if os.getpid() != pid:
@@ -175,24 +165,9 @@ def _evaluate_block(pipe: Connection, task: AnyTask, block: Block[Any], pid: int
                 os._exit(0)
             unsent.append(result)
             if time.monotonic() - sent_at >= task.send_every:
-                if not _send_results(pipe, unsent):
-                    return
+                pipe.send(unsent)
                 sent_at, unsent = time.monotonic(), []
     except BaseException as error:  # user code may raise anything, and the worker goes on
-        broken = BrokenBlock(describe_error(error))
-    if unsent and not _send_results(pipe, unsent):
-        return
-    if broken is not None:
-        pipe.send(broken)
-
-
-def _send_results(pipe: Connection, results: list[object]) -> bool:
-    """Send results; return False if one cannot be pickled, which ends its block."""
-    try:
-        data = reduction.ForkingPickler.dumps(results)
-    except Exception as error:  # user classes may raise anything when they are pickled
-        reason = f"its result cannot be sent to another process: {describe_error(error)}"
-        pipe.send(BrokenBlock(reason))
-        return False
-    pipe.send_bytes(data)
-    return True
+        unsent.append(describe_error(error))
+    if unsent:
+        pipe.send(unsent)

@@ -139,27 +139,6 @@ def test_a_process_that_is_still_starting_is_killed_too():
     assert starting.wait(timeout=30) == -signal.SIGTERM
 
 
-@LINUX
-def test_the_process_that_kills_workers_is_replaced():
-    reaper, others = pool.Reaper(), []
-    try:
-        for _ in range(2):
-            others.append(subprocess.Popen(["sleep", "600"], start_new_session=True))
-            reaper.add(others[-1].pid)
-            reaper._process.kill()
-            reaper._process.wait()
-        reaper.remove(others[0].pid)
-        process, reaper._process = reaper._process, None
-        process.stdin.close()  # as at the end of this process
-        assert others[1].wait(timeout=20) < 0
-        assert others[0].poll() is None
-        process.wait()
-    finally:
-        for other in others:
-            other.kill()
-            other.wait()
-
-
 def test_a_learner_that_kills_its_process_once_is_retried(tmp_path):
     learners = {"once": strange.KilledOnce(log=str(tmp_path / "mark")), "max": "max"}
     live = strange.make_live(learners, DATA, "kfold:3")
@@ -248,6 +227,7 @@ def test_a_crash_in_a_block_of_alternating_folds_loses_nothing():
 
 
 @LINUX
+@pytest.mark.usefixtures("preloaded_workers")
 @pytest.mark.parametrize("forked", [True, False])
 @pytest.mark.parametrize("how", ["timeout", "deadline", "closed"])
 def test_processes_of_a_fit_end_with_its_worker(tmp_path, how, forked):
