@@ -125,14 +125,15 @@ def missing_names(site: Path) -> list[str]:
 
 def unlinked_methods(site: Path) -> list[str]:
     """Method pages and functions that do not link to each other."""
-    from method_links import described, functions_of_pages
+    from method_links import documented, functions_of_pages
+    from public_names import page_of
 
     wrong = []
-    for stem, functions in functions_of_pages().items():
+    for stem in functions_of_pages():
         method = site / "methods" / f"{stem}.html"
-        for function in map(described, functions):
-            api = site / "api" / "generated" / f"{function}.html"
-            if not any(f"{function}.html" in link for link in read_page(method).links):
+        for function in documented(stem):
+            api = site / "api" / f"{page_of(function)}.html"
+            if not any(f"{page_of(function)}.html" in link for link in read_page(method).links):
                 wrong.append(f"methods/{stem} does not link to {function}")
             if not api.exists():
                 wrong.append(f"{function} has no page")

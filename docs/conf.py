@@ -41,7 +41,10 @@ extensions = [
     "pictures",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "extensions", "_templates", "papers/tables", "measured/*"]
+exclude_patterns = [
+    "_build", "extensions", "_templates", "papers/tables", "measured/*",
+    "design.md", "contributing.md", "stability.md",  # read in the repository
+]  # fmt: skip
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 nitpicky = False
 

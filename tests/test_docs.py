@@ -140,7 +140,7 @@ def test_the_command_line_reference_has_every_option():
 
     pages = command_pages.all_pages()
     for name, command in command_pages.commands().items():
-        page = pages[command_pages.FOLDER / f"{name.replace(' ', '-')}.md"]
+        page = pages[command_pages.FOLDER / f"{command_pages.page_of(name).replace(' ', '-')}.md"]
         for option in command.params:
             if isinstance(option, click.Option) and not option.hidden:
                 assert all(one in page for one in option.opts), (name, option.opts)

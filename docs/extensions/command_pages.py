@@ -32,13 +32,20 @@ def commands() -> dict[str, Any]:
     return found
 
 
-def command_page(name: str, command: Any) -> str:
-    """The page of one command: what it does, its examples, arguments and options."""
+def page_of(name: str) -> str:
+    """The command on whose page a command stands: those of ``gate`` stand on the page of gate."""
+    words = name.split()
+    return " ".join(words[: 2 if words[0] == "papers" else 1])
+
+
+def command_text(name: str, command: Any) -> str:
+    """What one command does, its examples, arguments and options."""
     import click
 
     context = click.Context(command, info_name=f"bestofk {name}")
     usage = " ".join(["bestofk", name, *command.collect_usage_pieces(context)])
-    lines = [f"# {name}", "", "```text", usage, "```", ""]
+    level = "#" if page_of(name) == name else "##"
+    lines = [f"{level} {name}", "", "```text", usage, "```", ""]
     lines += [*_help(command.help or ""), ""]
     if hasattr(command, "sections"):
         sections = command.sections(context)
@@ -46,7 +53,7 @@ def command_page(name: str, command: Any) -> str:
         shown = [one for one in command.get_params(context) if isinstance(one, click.Option)]
         sections = {"Options": [one for one in shown if not one.hidden]}
     for title, options in sections.items():
-        lines += [f"## {title}", ""]
+        lines += [f"{level}# {title}", ""]
         for option in options:
             record = option.get_help_record(context)
             if record is None:
@@ -99,8 +106,10 @@ def index_page(found: dict[str, Any]) -> str:
         "| command | what it does |", "| --- | --- |",
     ]  # fmt: skip
     for name, command in found.items():
-        lines.append(f"| [{name}]({_stem(name)}.md) | {command.get_short_help_str(200)} |")
-    lines += ["", "```{toctree}", ":hidden:", "", *map(_stem, found), "```", ""]
+        place = f"{_stem(page_of(name))}.md" + ("" if page_of(name) == name else f"#{_stem(name)}")
+        lines.append(f"| [{name}]({place}) | {command.get_short_help_str(200)} |")
+    pages = dict.fromkeys(map(page_of, found))
+    lines += ["", "```{toctree}", ":hidden:", "", *map(_stem, pages), "```", ""]
     return "\n".join(lines)
 
 
@@ -111,5 +120,8 @@ def _stem(name: str) -> str:
 def all_pages() -> dict[Path, str]:
     """Path below the documentation: text, of every page made here."""
     found = commands()
-    pages = {FOLDER / f"{_stem(name)}.md": command_page(name, one) for name, one in found.items()}
-    return {FOLDER / "index.md": index_page(found), **pages}
+    pages: dict[Path, str] = {FOLDER / "index.md": index_page(found)}
+    for name, one in found.items():
+        page = FOLDER / f"{_stem(page_of(name))}.md"
+        pages[page] = "\n".join([*([pages[page]] if page in pages else []), command_text(name, one)])
+    return pages

@@ -14,12 +14,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from public_names import home_of, public_names
+from public_names import home_of, public_modules, public_names
 
 DOCS = Path(__file__).resolve().parents[1]
 MODULES = (
-    "bestofk.stats.pairwise", "bestofk.stats.multiple", "bestofk.decide", "bestofk.stats.adjust",
-    "bestofk.stats.intervals", "bestofk.papers.stats.estimates", "bestofk.splits",
+    "bestofk.stats.pairwise", "bestofk.stats.multiple", "bestofk.stats.adjust",
+    "bestofk.stats.intervals", "bestofk.papers.stats.estimates",
     "bestofk.papers.stats", "bestofk.papers.decide",
 )  # fmt: skip
 REGISTRIES = (
@@ -27,7 +27,6 @@ REGISTRIES = (
     ("bestofk.stats.multiple", "MULTIPLE_TESTS"),
     ("bestofk.decide", "RULES"),
 )
-GENERAL = {"bestofk.decide.decide"}
 _FENCE = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -97,7 +96,7 @@ def functions_of_pages() -> dict[str, tuple[str, ...]]:
                     found[stem].append(function)
                     break
     return {
-        stem: tuple(dict.fromkeys(f for f in functions if f not in GENERAL and not _caps(f)))
+        stem: tuple(dict.fromkeys(f for f in functions if not _caps(f)))
         for stem, functions in found.items()
     }
 
@@ -122,6 +121,12 @@ def described(function: str) -> str:
     return f"{home_of(module, name)}.{name}"
 
 
+def documented(stem: str) -> list[str]:
+    """The functions of a page that the API reference describes."""
+    names = map(described, functions_of_pages().get(stem, ()))
+    return [name for name in names if name.rpartition(".")[0] in public_modules()]
+
+
 def add_reference(app: Any, docname: str, source: list[str]) -> None:
     """Begin the page of a method in plain words, and end it with links to its functions."""
     folder, _, stem = docname.rpartition("/")
@@ -130,9 +135,9 @@ def add_reference(app: Any, docname: str, source: list[str]) -> None:
         question, _, rest = rest.partition("\n\n")
         box = f":::{{admonition}} In plain words\n:class: bk-plain\n\n{words}\n:::"
         source[0] = "\n\n".join((title, question, box, rest))
-    functions = functions_of_pages().get(stem, ()) if folder == "methods" else ()
+    functions = documented(stem) if folder == "methods" else ()
     if functions:
-        links = ", ".join(f"{{py:obj}}`{name} <{name}>`" for name in map(described, functions))
+        links = ", ".join(f"{{py:obj}}`{name} <{name}>`" for name in functions)
         source[0] += (
             f"\n\n```{{admonition}} In the API reference\n:class: bk-related\n{links}\n```\n"
         )

@@ -1,8 +1,8 @@
-"""The pages of the API reference: one per module, made from its public names.
+"""The pages of the API reference: one per public module, made from its names.
 
-The public names of a package stand in its ``__init__.pyi``, those of a module in ``__all__`` or
-are the functions and classes that it defines. Every name has a page of its own; a name that
-`bestofk` itself has too is described there.
+The names of a package stand in its ``__init__.pyi``, those of a module in ``__all__`` or
+are the functions and classes that it defines. The names of the everyday modules have pages of
+their own; a name that `bestofk` itself has too is described there.
 """
 
 from __future__ import annotations
@@ -15,26 +15,27 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-PLAIN_MODULES = (
-    "bestofk.stats.adjust", "bestofk.stats.intervals", "bestofk.papers.stats.estimates",
-    "bestofk.testing",
+PAGE_PER_NAME = (
+    "bestofk", "bestofk.stats.pairwise", "bestofk.stats.multiple", "bestofk.stats.adjust",
+    "bestofk.stats.intervals",
 )  # fmt: skip
-"""Public modules without a stub."""
+PAGE_PER_MODULE = (
+    "bestofk.plugins", "bestofk.testing", "bestofk.papers", "bestofk.papers.stats",
+    "bestofk.papers.stats.estimates", "bestofk.papers.decide", "bestofk.papers.lab",
+)  # fmt: skip
 GROUPS = ("Functions", "Classes", "Errors", "Data")
 FOLDER = Path("api")
 
 
-@cache
 def public_modules() -> tuple[str, ...]:
-    """Names of all modules that hold public names, `bestofk` first."""
-    import bestofk
+    """Names of all public modules, `bestofk` first."""
+    return (*PAGE_PER_NAME, *PAGE_PER_MODULE)
 
-    root = Path(str(bestofk.__file__)).parent
-    stubs = {
-        ".".join(("bestofk", *path.parent.relative_to(root).parts))
-        for path in root.rglob("__init__.pyi")
-    }
-    return tuple(name for name in sorted({*stubs, *PLAIN_MODULES}) if public_names(name))
+
+def page_of(function: str) -> str:
+    """The page below the reference that describes a public name."""
+    module = function.rpartition(".")[0]
+    return module if module in PAGE_PER_MODULE else f"generated/{function}"
 
 
 @cache
@@ -97,6 +98,11 @@ def module_page(module: str) -> str:
         if group == "Data":
             for name in names:
                 lines += _registry(getattr(home, name), name)
+            continue
+        if module in PAGE_PER_MODULE:
+            directive = "autofunction" if group == "Functions" else "autoclass"
+            for name in names:
+                lines += [f".. {directive}:: {name}", ""]
             continue
         lines += [".. autosummary::", "   :toctree: generated", "   :nosignatures:", ""]
         lines += [f"   {name}" for name in names] + [""]
