@@ -123,5 +123,5 @@ def all_pages() -> dict[Path, str]:
     pages: dict[Path, str] = {FOLDER / "index.md": index_page(found)}
     for name, one in found.items():
         page = FOLDER / f"{_stem(page_of(name))}.md"
-        pages[page] = "\n".join([*([pages[page]] if page in pages else []), command_text(name, one)])
+        pages[page] = pages.get(page, "") + "\n" * (page in pages) + command_text(name, one)
     return pages

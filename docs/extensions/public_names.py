@@ -66,14 +66,10 @@ def group_of(value: Any) -> str:
 
 
 def home_of(module: str, name: str) -> str:
-    """The module on whose page a name is described: `bestofk` where that has it, too."""
+    """The module on whose page a name is described: the first public one that has it."""
     value = getattr(import_module(module), name)
-    for other in ("bestofk", *(one for one in public_modules() if module.startswith(f"{one}."))):
-        if (
-            other != module
-            and name in public_names(other)
-            and getattr(import_module(other), name) is value
-        ):
+    for other in public_modules():
+        if name in public_names(other) and getattr(import_module(other), name) is value:
             return other
     return module
 
