@@ -1,11 +1,17 @@
 import io
 import sys
+from pathlib import Path
 
 import pytest
 
 from bestofk.run import progress
+from bestofk.run.engine import Engine
 from bestofk.run.progress import Bar, Lines, Progress, observer
+from bestofk.run.runner import run
 from bestofk.run.task import Times
+
+sys.path.insert(0, str(Path(__file__).parent))
+from squares_task import Squares
 
 
 class Terminal(io.StringIO):
@@ -115,20 +121,16 @@ def test_a_long_run_announces_its_time_once(now):
 
 
 def test_a_race_is_one_run_and_shows_its_standing(now):
-    from bestofk.run.race import RaceProgress
-
-    stream = io.StringIO()
-    race = RaceProgress(Lines(stream), total=60)
-    for stored, new in ((0, 3), (2, 1)):
-        with race:
-            race.start(total=stored + new, done=stored)
-            for _ in range(new):
-                race.item(label="nn on iris", failed=False)
+    stream, times, task = io.StringIO(), Times({}), Squares()
+    lines = Lines(stream)
+    lines.start(total=60, done=0)
+    for items in ([1, 2, 3], [2, 3, 4]):
+        run(task, items, engine=Engine(name="serial"), progress=lines, times=times)
         now[0] += 10.0
-        race.standing(text="1 out, 2 left; open: nn against\nc4.5")
+        lines.standing(text="1 out, 2 left; open: nn against\nc4.5")
     assert stream.getvalue().splitlines() == [
-        "bestofk: 3 of 60 fits, nn on iris, 1 out, 2 left; open: nn against c4.5",
-        "bestofk: 6 of 60 fits, nn on iris, 1 out, 2 left; open: nn against c4.5",
+        "bestofk: 3 of 60 fits, square of 3, 1 out, 2 left; open: nn against c4.5",
+        "bestofk: 6 of 60 fits, square of 4, 1 out, 2 left; open: nn against c4.5",
     ]
 
 

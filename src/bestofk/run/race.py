@@ -217,12 +217,8 @@ FetchCells = Callable[[Sequence[Cell]], Iterable[Cell]]
 """Return some cells evaluated; fewer if the time is up."""
 
 
-class _TimeUpError(Exception):
-    """The budget ended during a round."""
-
-
-class _FailedError(Exception):
-    """A fit failed: decide from the whole plan."""
+class _StoppedError(Exception):
+    """The budget ended during a round, or a fit failed."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -301,10 +297,9 @@ def race_cells(
     outcome.test, floor = _with_step(planned, first, settings)
 
     def fill(runs: Ints) -> Floats:
-        if not track.ask(dict(zip(outcome.prefer, runs.tolist(), strict=True))):
-            raise _TimeUpError
-        if track.failed & worked:
-            raise _FailedError
+        complete = track.ask(dict(zip(outcome.prefer, runs.tolist(), strict=True)))
+        if not complete or track.failed & worked:
+            raise _StoppedError
         return track.losses(outcome.prefer)
 
     def remember(look: Look, runs: Ints, losses: Floats) -> None:
@@ -316,21 +311,16 @@ def race_cells(
 
     try:
         raced = race(
-            fill,
-            outcome.test,
-            outcome.family,
-            planned.rule,
-            stated=outcome.preference.stated,
-            ranks=outcome.ranks,
-            floor=floor,
-            watch=remember,
-        )
-        outcome.whole = not raced.settled or bool((raced.runs == planned.test.runs).all())
-    except _FailedError:
-        outcome.prefer = ()
-        return ask_for_all()
-    except _TimeUpError:
+            fill, outcome.test, outcome.family, planned.rule, stated=outcome.preference.stated,
+            ranks=outcome.ranks, floor=floor, watch=remember,
+        )  # fmt: skip
+    except _StoppedError:
+        if track.failed & worked:
+            outcome.prefer = ()
+            return ask_for_all()
         outcome.whole, outcome.cut = False, True
+        return outcome
+    outcome.whole = not raced.settled or bool((raced.runs == planned.test.runs).all())
     if outcome.whole:
         ask_for_all()
         outcome.losses = track.losses(outcome.prefer)
@@ -367,71 +357,41 @@ class _Track:
     """The cells that were requested so far, and their losses."""
 
     def __init__(self, planned: PlannedRace, record: StudyRecord, fetch: FetchCells) -> None:
-        self.planned, self.record, self.fetch = planned, record, fetch
-        self.table = CellTable(record)
-        self.done = [0] * len(record.learners)
+        self.fetch, self.table = fetch, CellTable(record)
+        runs, folds = range(planned.test.runs), range(planned.test.folds)
+        splits = np.array([[planned.cells(unit, fold) for fold in folds] for unit in runs])
+        learners, repetitions = len(record.learners), np.arange(record.repetitions)
+        each = np.broadcast_arrays(*np.moveaxis(splits, -1, 0)[..., None], repetitions)
+        self.at, _ = record.positions(*each, np.arange(learners).reshape(-1, 1, 1, 1, 1))
+        """Positions of the cells: learner, unit, fold, split of the fold, repetition."""
+        self.done = [0] * learners
         """Number of runs of every learner."""
-        self.failed: set[int] = set()
-        """Learners with a fit that failed."""
-        self.values = np.full((len(record.learners), planned.test.runs, planned.test.folds), np.nan)
+
+    @property
+    def failed(self) -> set[int]:
+        """The learners with a fit that failed."""
+        return {cell.learner for cell, _ in self.table.failures}
 
     def ask(self, runs: Mapping[int, int]) -> bool:
         """Request this many runs of every learner; return False if the time is up."""
-        cells = [
-            Cell(learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition)
-            for unit in range(max(runs.values()))
-            for of_unit in range(self.planned.test.folds)
-            for dataset, run, fold in self.planned.cells(unit, of_unit)
-            for repetition in range(self.record.repetitions)
-            for learner in sorted(runs)
-            if self.done[learner] <= unit < runs[learner]
-        ]
+        cells: list[Cell] = []
+        for unit in range(max(runs.values())):
+            due = [one for one in sorted(runs) if self.done[one] <= unit < runs[one]]
+            at = np.moveaxis(self.at[due, unit], 0, -1)
+            cells += map(self.table.record.cell_at, at.ravel().tolist())
         for cell in self.fetch(cells) if cells else ():
             self.table[cell] = cell
-            if cell.failure is not None:
-                self.failed.add(cell.learner)
         if any(cell not in self.table for cell in cells):
             return False
         for learner, wanted in runs.items():
-            for unit in range(self.done[learner], wanted):
-                for of_unit in range(self.planned.test.folds):
-                    self.values[learner, unit, of_unit] = self._loss(learner, unit, of_unit)
             self.done[learner] = max(self.done[learner], wanted)
         return True
 
     def losses(self, learners: Sequence[int]) -> Floats:
-        """Return (K, runs, folds) means over repetitions; NaN if not run or failed."""
-        return self.values[list(learners)]
-
-    def _loss(self, learner: int, unit: int, of_unit: int) -> float:
-        """Return the mean over repetitions and splits of a unit; NaN if a fit failed."""
-        losses = self.table.column("loss")
-        each = [
-            losses[dataset, self.record.splits_before(run) + fold, :, learner].mean()
-            for dataset, run, fold in self.planned.cells(unit, of_unit)
-        ]
-        return float(np.mean(each))
-
-
-class RaceProgress(Progress):
-    """Report the rounds of a race to one observer as a single run of `total` fits."""
-
-    def __init__(self, inner: Progress, total: int) -> None:
-        self.inner = inner
-        inner.start(total=total, done=0)
-
-    def start(self, *, done: int, **_: Any) -> None:
-        """Begin a round."""
-        if done:
-            self.inner.stored(count=done)
-
-    def item(self, *, label: str, failed: bool) -> None:
-        """Count a finished fit."""
-        self.inner.item(label=label, failed=failed)
-
-    def standing(self, *, text: str) -> None:
-        """Show which learners are out."""
-        self.inner.standing(text=text)
+        """Return (K, runs, folds) means over splits and repetitions; NaN if not run or failed."""
+        cells: Floats = self.table.column("loss").ravel()[self.at[list(learners)]]
+        means: Floats = cells.mean(axis=-1).mean(axis=-1)
+        return means
 
 
 def run_race(
@@ -444,13 +404,12 @@ def run_race(
 ) -> RaceOutcome:
     """Return the outcome of a race whose cells ``run(cells, engine=..., ...)`` returns."""
     record = task.live.record
-    total = planned.fits(len(record.learners), record.repetitions)
     times = Times(Counter(map(task.timed_as, record.cells())))
     with progress as shown, engine:
-        all_rounds = RaceProgress(shown, total)
+        shown.start(total=planned.fits(len(record.learners), record.repetitions), done=0)
 
         def fetch(cells: Sequence[Cell]) -> Iterable[Cell]:
-            return run(cells, engine=engine, progress=all_rounds, times=times)
+            return run(cells, engine=engine, progress=shown, times=times)
 
         return race_cells(planned, record, settings, fetch, lambda text: shown.standing(text=text))
 

@@ -66,7 +66,7 @@ def run(
     - `stop`: ``stop(result)`` returns the error that ends the run, or None to continue.
     - `retry_failed`: Retry all stored failures. By default, retry only those that may pass now
       (`Failure.may_pass_now`).
-    - `times`: The waiting items of several runs of one task.
+    - `times`: The waiting items of several runs of one task, whose `progress` has started.
     - Returns: What `Task.look_up` returns, completed: results by item. With a deadline, some items
       may be missing.
 
@@ -126,12 +126,14 @@ class _Run(Generic[ItemT]):
         known = len(self.results)
         missing = [group[0] for group in self.same.values()]
         total = known + len(self.keys)
-        with self.progress:
-            if self.times is None:
+        with nullcontext() if self.times is not None else self.progress:
+            if self.times is not None:
+                self.progress.stored(count=known)
+            else:
                 self.times = Times(Counter(map(task.timed_as, missing)))
-            self.progress.start(
-                total=known + len(missing), done=known, unit=task.unit, times=self.times
-            )
+                self.progress.start(
+                    total=known + len(missing), done=known, unit=task.unit, times=self.times
+                )
             try:
                 self.claims = None if store is None or not missing else store.claims()
                 if store is None or self.claims is None:
