@@ -220,18 +220,6 @@ def test_leaks_and_repeated_identifiers_are_reported():
     assert "'cents' gives the target away" in text
 
 
-def test_targets_that_follow_dates_are_reported():
-    phases = np.repeat(["no", "yes", "no"], N // 3)
-    days = pd.date_range("2024-01-01", periods=N)
-    frame = FRAME[["age"]].assign(day=days.strftime("%Y-%m-%d"))
-    data = bk.read_data(frame.iloc[::-1], phases[::-1])
-    (note,) = column_cautions(data)
-    assert note.startswith("Rows with close values of 'day' have similar targets")
-    assert column_cautions(data, by_time=True) == ()
-    noise = np.random.default_rng(0).permutation(phases)
-    assert column_cautions(bk.read_data(frame.assign(day=days), noise)) == ()
-
-
 REVIEWS = pd.DataFrame(
     {
         "review": [f"the {'best' if k % 2 else 'worst'} film of scene {k}" for k in range(N)],

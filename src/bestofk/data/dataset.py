@@ -72,8 +72,6 @@ class DataSet:
     original : DataFrame or None
         The unconverted columns, including those that were left out, for learners that choose
         their own columns; None if they equal those of `X`.
-    dates : tuple of str
-        The columns that hold dates, as days since 1970-01-01.
     named : bool
         Whether the columns have names from the user's data frame.
 
@@ -101,7 +99,6 @@ class DataSet:
     target_choice: str = ""
     task_guessed: bool = False
     original: pd.DataFrame | None = None
-    dates: tuple[str, ...] = ()
     named: bool = False
 
     @property

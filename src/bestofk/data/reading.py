@@ -177,7 +177,6 @@ def read_data(
     y, task, guessed = _target_values(y, target, n, task, kind, locate)
     named, original = False, None
     notes: list[str] = []
-    dates: list[str] = []
     if is_whole(X):
         for argument, value in {"columns": stated or None, **roles}.items():
             if isinstance(value, str | dict):
@@ -201,13 +200,13 @@ def read_data(
             raise ArgumentError(
                 f"There must be a column to learn from besides the target {target!r}; got none."
             )
-        rows, notes, dates = _converted(frame, stated, delimiter, copy=copy, named=named)
+        rows, notes = _converted(frame, stated, delimiter, copy=copy, named=named)
         if named and (rows.shape[1] < frame.shape[1] or set(frame.dtypes) - set(rows.dtypes)):
             original = frame
     row_columns: dict[str, Any] = {**check_row_columns(values_by_role, n)}
     return DataSet(
         name=name, X=rows, y=y, task=task, notes=tuple(notes), target_choice=choice,
-        task_guessed=guessed, original=original, dates=tuple(dates), named=named, **row_columns,
+        task_guessed=guessed, original=original, named=named, **row_columns,
     )  # fmt: skip
 
 
@@ -408,18 +407,17 @@ def _converted(
     *,
     copy: bool,
     named: bool,
-) -> tuple[pd.DataFrame, list[str], list[str]]:
-    """Return numbers and categories without identifiers, notes, and the columns of dates."""
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return numbers and categories without identifiers, and notes."""
     import pandas as pd
 
     if "category" not in stated.values() and not any(map(named_like_identifier, frame.columns)):
         together = _floats_together(frame, copy=copy)
         if together is not None:
-            return together, [], []
+            return together, []
     columns: dict[str, pd.Series[Any]] = {}
     identifiers: dict[str, pd.Series[Any]] = {}
     notes: list[str] = []
-    dates: list[str] = []
     for name in frame.columns:
         reader = learn_column(frame[name], name, stated.get(name), delimiter=delimiter)
         cells = reader.read(frame[name], delimiter=delimiter)
@@ -429,7 +427,6 @@ def _converted(
             continue
         columns[name] = cells
         notes += reader.notes
-        dates += [name] if reader.kind == "date" else []
     if not columns:
         columns, identifiers = identifiers, {}
     if identifiers:
@@ -445,7 +442,7 @@ def _converted(
         )
     table = pd.DataFrame(columns)
     together = _floats_together(table, copy=False)
-    return table if together is None else together, notes, dates
+    return table if together is None else together, notes
 
 
 def _floats_together(frame: pd.DataFrame, *, copy: bool) -> pd.DataFrame | None:

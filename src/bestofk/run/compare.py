@@ -26,6 +26,7 @@ from bestofk.run.data_cautions import data_cautions
 from bestofk.run.engine import Execution
 from bestofk.run.inputs import (
     as_datasets,
+    check_loss,
     check_settings,
     check_task,
     checked_rows,
@@ -40,7 +41,7 @@ from bestofk.run.inputs import (
     with_task_of_learners,
 )
 from bestofk.run.live import Live
-from bestofk.run.metrics import as_losses, check_loss
+from bestofk.run.metrics import as_losses
 from bestofk.run.progress import Progress, observer
 from bestofk.run.record import StoredDecision, StudyRecord, now
 from bestofk.run.runner import opened, run

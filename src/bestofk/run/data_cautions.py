@@ -140,7 +140,7 @@ def _is_fitted(estimator: Any) -> bool:
     return any(name.endswith("_") and not name.startswith("_") for name in names)
 
 
-# Columns: copies, leaks, identifiers, dates
+# Columns: leaks, identifiers, texts
 
 MIN_REPEATED_VALUES = 10
 """An identifier with fewer different values may be the code of a category."""
@@ -148,10 +148,8 @@ FIRST_ROWS = 50
 """Rows that are compared with the target first, because most columns differ from it there."""
 
 
-def column_cautions(data: DataSet, *, by_time: bool = False) -> tuple[str, ...]:
+def column_cautions(data: DataSet) -> tuple[str, ...]:
     """Return a sentence about each kind of column that may make the comparison misleading.
-
-    With `by_time`, the plan tests later rows, and dates need no sentence.
 
     Examples
     --------
@@ -190,7 +188,7 @@ def column_cautions(data: DataSet, *, by_time: bool = False) -> tuple[str, ...]:
             "belongs to one value of the target. Leave it out if it is not known when you predict "
             f"({use(columns={leaks[0]: 'ignore'})}).",
         )
-    return (*notes, *(() if by_time else _dependent_on_date(data)))
+    return tuple(notes)
 
 
 def _numbers(cells: Any) -> npt.NDArray[np.float64]:
@@ -223,26 +221,6 @@ def _is_line(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) ->
     x, y = first - first.mean(), second - second.mean()
     scale = float(np.sqrt((x @ x) * (y @ y)))
     return scale > 0 and abs(float(x @ y)) >= scale * (1 - 1e-12)
-
-
-def _dependent_on_date(data: DataSet) -> list[str]:
-    """Name columns of dates if rows with close dates have similar targets."""
-    if data.groups is not None:
-        return []
-    target = _numbers(data.y)
-    if data.task == "regression":
-        target = np.argsort(np.argsort(target, kind="stable"), kind="stable").astype(np.float64)
-    centred = target - target.mean()
-    notes = []
-    for name in data.dates:
-        by_date = centred[np.argsort(data.X[name].to_numpy(), kind="stable")]
-        if by_date[1:] @ by_date[:-1] > 3.0 / np.sqrt(data.n) * (centred @ centred):
-            notes.append(
-                f"Rows with close values of {name!r} have similar targets, and random splits "
-                "test rows between the training rows: if you predict later rows, sort the rows by "
-                "it and use a plan such as time:10."
-            )
-    return notes
 
 
 # Copies of rows

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from sklearn.pipeline import Pipeline
 
 from bestofk._base.errors import ArgumentError, BestOfKError, RunError, UnknownNameError, use
@@ -13,7 +12,7 @@ from bestofk.data.dataset import DataSet
 from bestofk.learners.preparation import ReadyLearner, ready_learner
 from bestofk.learners.raw_columns import RawColumns
 from bestofk.run.cells import Cell
-from bestofk.run.fit import Rows, model_factory, prepared_argument
+from bestofk.run.fit import Rows, model_factory, weight_argument
 from bestofk.run.live import Live, settings_digest
 from bestofk.run.task import describe_error
 
@@ -118,8 +117,15 @@ def _refit_stored(
 def fitted_pipeline(name: str, estimator: Any, data: DataSet, seed: int) -> Pipeline:
     """Return a pipeline from raw rows to predictions, fitted on all rows of a data set."""
     try:
-        ready = ready_learner(estimator, data, fill_always=True)
-        return _fit(estimator, ready, Rows(data), seed)
+        ready, rows = ready_learner(estimator, data, fill_always=True), Rows(data)
+        argument = None if rows.weights is None else weight_argument(ready.estimator)
+        weights = {} if argument is None else {f"learner__{argument}": rows.weights}
+        model = model_factory(ready.estimator)(seed)
+        X = data.X if data.original is None else data.original
+        # built-in learners keep the declared order of the classes
+        y = data.y if ready.form == "encoded" else rows.y
+        steps = [("columns", _columns_as_compared(ready, rows)), ("learner", model)]
+        return Pipeline(steps).fit(X, y, **weights)
     except BestOfKError:
         raise
     except Exception as raised:  # any class may raise anything
@@ -128,32 +134,15 @@ def fitted_pipeline(name: str, estimator: Any, data: DataSet, seed: int) -> Pipe
         ) from None
 
 
-def _fit(estimator: Any, ready: ReadyLearner, rows: Rows, seed: int) -> Pipeline:
+def _columns_as_compared(ready: ReadyLearner, rows: Rows) -> RawColumns:
+    """Return the step that turns raw rows into the form in which the learner was compared."""
     data = rows.data
-    model = model_factory(ready.estimator)(seed)
-    steps: list[tuple[str, Any]] = [("columns", _raw_columns(ready, data)), ("learner", model)]
-    arguments: dict[str, Any] = {}
-    if rows.weights is not None:
-        argument = prepared_argument(ready.estimator, estimator)
-        if argument is not None:
-            arguments[f"learner__{argument}"] = rows.weights
-    pipeline = Pipeline(steps)
-    X = data.X if data.original is None else data.original
-    # built-in learners keep the declared order of the classes
-    y = data.y if ready.form == "encoded" else rows.y
-    return pipeline.fit(X, y, **arguments)
-
-
-def _raw_columns(ready: ReadyLearner, data: DataSet) -> RawColumns:
-    """Return the step that converts raw rows to the form in which the learner takes them."""
     if data.whole:
         return RawColumns((), form="given")
     if ready.form == "given" and data.original is not None:
-        kept: tuple[Any, ...] = tuple((name, None) for name in data.original.columns)
+        kept = tuple((name, None) for name in data.original.columns)
         return RawColumns(kept, form="given", named=data.named)
     columns = tuple(zip(data.schema.columns, data.schema.categories, strict=True))
-    form, dtype = "frame", "float64"
     if ready.form == "array":
-        alone = set(data.X.dtypes) == {np.dtype(np.float32)}
-        form, dtype = "array", "float32" if alone else "float64"
-    return RawColumns(columns, form=form, named=data.named, dtype=dtype)
+        return RawColumns(columns, form="array", named=data.named, dtype=str(rows.array.dtype))
+    return RawColumns(columns, form="frame", named=data.named)

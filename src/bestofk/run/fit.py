@@ -147,8 +147,7 @@ def weight_argument(estimator: Any) -> str | None:
     """Return the argument of `fit` by which an estimator accepts weights.
 
     None if it accepts no weights. A pipeline passes them to its last step, a search to its
-    estimator. An ensemble accepts them if all its parts do. With metadata routing, meta-estimators
-    report what they route.
+    estimator. An ensemble accepts them if all its parts do.
 
     Examples
     --------
@@ -166,8 +165,11 @@ def weight_argument(estimator: Any) -> str | None:
     if estimator is None or isinstance(estimator, str) or not hasattr(estimator, "fit"):
         return None
     parts = parts_of(estimator)
-    if parts and _routing():
-        return WEIGHT if _requested(estimator) else None
+    if parts and _routes_metadata():
+        raise ArgumentError(
+            f"{type(estimator).__name__} does not take weights with scikit-learn's metadata "
+            "routing: switch it off with sklearn.set_config(enable_metadata_routing=False)."
+        )
     if steps := steps_of(estimator):
         name, last = steps[-1]
         inside = weight_argument(last)
@@ -202,31 +204,10 @@ def _names_it(estimator: Any) -> bool:
     return passes_on and isinstance(getattr(estimator, "estimators", None), list | tuple)
 
 
-def _routing() -> bool:
+def _routes_metadata() -> bool:
     from sklearn import get_config
 
     return bool(get_config().get("enable_metadata_routing", False))
-
-
-def _requested(estimator: Any) -> bool:
-    from sklearn.utils.metadata_routing import get_routing_for_object
-
-    try:
-        requested = get_routing_for_object(estimator).consumes("fit", [WEIGHT])
-    except (AttributeError, TypeError, ValueError):
-        return False
-    return WEIGHT in requested
-
-
-def prepared_argument(prepared: Any, original: Any) -> str | None:
-    """Return the weight argument of a prepared learner; refuse a preparation that loses weights."""
-    argument = weight_argument(prepared)
-    if argument is None and prepared is not original and weight_argument(original) is not None:
-        raise ArgumentError(
-            "its weights do not pass the preparation of its columns: switch scikit-learn's "
-            "metadata routing off, or prepare the columns in a pipeline of your own."
-        )
-    return argument
 
 
 # Scores of a fitted model
@@ -522,7 +503,7 @@ class Evaluator:
             form=ready.form,
             writes=ready.form != "encoded" and may_write(ready.estimator),
             seeded=bool(seed_names(ready.estimator)),
-            weights=prepared_argument(ready.estimator, estimator) if weighted else None,
+            weights=weight_argument(ready.estimator) if weighted else None,
         )
 
     def _whole_plan(self, dataset: int, learner: int, group: Sequence[Cell]) -> Iterator[Cell]:

@@ -28,9 +28,10 @@ from bestofk.learners.preparation import innermost, steps_of
 from bestofk.learners.registry import panel
 from bestofk.learners.specification import named_learners
 from bestofk.run.data_cautions import column_cautions, find_copies, joined_groups
-from bestofk.run.fit import parts_of, weight_argument
+from bestofk.run.fit import HeldOutRows, Rows, given, parts_of, weight_argument
 from bestofk.run.live import Live
-from bestofk.run.metrics import Loss
+from bestofk.run.metrics import Labels, Loss
+from bestofk.run.task import describe_error
 from bestofk.splits.plans import Plan
 from bestofk.splits.splits import QUANTILES, Splits
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -239,6 +240,63 @@ def refuse_unscorable(learners: Mapping[str, Any], loss: Loss) -> None:
         )
 
 
+def check_loss(loss: Loss, data: DataSet, splits: Splits, classes: Labels | None) -> None:
+    """Refuse before the first fit a loss that cannot score the test rows of some split.
+
+    A mean over rows always can. Other losses score made-up predictions, for each set of classes in
+    a test set. A scorer that is a plain function is not tried, because it may read anything of a
+    fitted model.
+    """
+    by_class = loss.name.startswith("cost:") or (":" in loss.name and loss.needs == "model")
+    if by_class and classes is not None and {*classes.tolist()} != {*data.classes.tolist()}:
+        raise ArgumentError(
+            f"metric {loss.name!r} is for the classes {', '.join(map(str, classes))}, but "
+            f"{data.name!r} has others: compare such data sets one by one."
+        )
+    if loss.each is not None or loss.needs == "costs" or loss.reads_model:
+        return
+    from bestofk.run.one_test_set import Predictions
+
+    tried, of_data = set(), Rows(data)
+    for run, fold in splits.run_folds():
+        rows = replace(of_data.held_out(splits.test(run, fold)), weights=None)
+        truth, n = rows.truth, len(rows.truth)
+        kind = min(n, 2) if rows.codes is None else frozenset(rows.codes.tolist())
+        if kind in tried:
+            continue
+        tried.add(kind)
+        even = (
+            None if rows.classes is None else np.full((n, len(rows.classes)), 1 / len(rows.classes))
+        )
+        made_up = Predictions(classes=rows.classes, labels=np.roll(truth, 1), probabilities=even)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                value = loss.value(*given(loss, rows, made_up))
+            reason = "" if np.isfinite(value) else f"it is {value}"
+        except Exception as raised:  # a user's metric may raise anything
+            reason = describe_error(raised).rstrip(".")
+        if reason:
+            raise ArgumentError(
+                f"metric {loss.name!r} cannot score {counted(n, 'test row')} of "
+                f"{data.name!r} ({reason}): use ",
+                use(scoring=_other_metric(loss, rows)),
+                ".",
+            )
+
+
+def _other_metric(loss: Loss, rows: HeldOutRows) -> str:
+    """Return a metric that can score some rows: for several classes, or else for each row."""
+    from sklearn.metrics import get_scorer_names
+
+    if rows.classes is None:
+        return "squared"
+    plain = loss.name.partition(":")[0]
+    several = len(np.unique(rows.truth)) == len(rows.classes) > 2
+    others = (f"{plain}_macro", f"{plain}_ovr") if several else ()
+    return next((name for name in others if name in get_scorer_names()), "zero-one")
+
+
 def _lacks(estimator: Any, methods: Sequence[str]) -> bool:
     """Return whether an estimator certainly has none of the methods, even after `fit`."""
     inner = innermost(estimator)
@@ -326,8 +384,7 @@ def checked_rows(data: DataSet, plan: Plan | None, *, split: bool = False) -> Da
     """
     import pandas as pd
 
-    by_time = plan is not None and plan.kind == "time"
-    notes = column_cautions(data, by_time=by_time)
+    notes = column_cautions(data)
     if notes:  # a copy has to encode its rows again
         data = replace(data, notes=(*data.notes, *notes))
     codes = find_copies(data)

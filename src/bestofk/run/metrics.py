@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
-from bestofk._base.formatting import counted
 from bestofk._base.registry import Registry
 from bestofk.learners.specification import find
 
-if TYPE_CHECKING:
-    from bestofk.data.dataset import DataSet
-    from bestofk.splits.splits import Splits
-
-Task = Literal["classification", "regression"]
 Labels = npt.NDArray[Any]
 Needs = Literal["labels", "probabilities", "ranking", "model", "costs"]
 
@@ -42,7 +35,7 @@ class Loss:
 
     name: str
     summary: str
-    task: Task | None
+    task: str | None
     needs: Needs
     _: KW_ONLY
     each: Callable[..., Any] | None = None
@@ -303,12 +296,12 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
     elif isinstance(loss, str):
         chosen = _by_name(loss, classes)
     elif callable(loss):
-        chosen = callable_loss(loss, classes)
+        chosen = _of_callable(loss, classes)
     elif np.ndim(loss) == 2 and classes is not None:
         chosen = cost_matrix(loss, classes)
     else:
         raise refuse("scoring", "a name, a callable, a cost matrix or a list of them", loss)
-    task: Task = "regression" if classes is None else "classification"
+    task = "regression" if classes is None else "classification"
     if chosen.task is not None and chosen.task != task:
         given = chosen.name.startswith(("score:", "callable:"))
         name = loss_shown(chosen.name).removeprefix("-") if given else chosen.name
@@ -346,26 +339,15 @@ def as_losses(scoring: Any, *, classes: Labels | None) -> tuple[Loss, ...]:
 
 def _by_name(name: str, classes: Labels | None) -> Loss:
     if re.search(r"\.py\s*:\s*\w+$", name):
-        return _of_file(name, classes)
+        found = find(name, repr(name))
+        if callable(found):
+            return _of_callable(found, classes, name.rpartition(":")[0])
+        return as_loss(found, classes=classes)
     plain = _ALIASES.get(name.lower().replace("_", "-"), name)
     for known in (plain, plain.replace("_", "-")):
         if known in LOSSES:
             return LOSSES[known]
-    return scorer_loss(plain, classes)
-
-
-def _of_file(name: str, classes: Labels | None) -> Loss:
-    """Return the metric ``models.py:name``; a function needs a direction there, too."""
-    metric_or_scorer = find(name, repr(name))
-    is_function = callable(metric_or_scorer) and not _is_scorer(metric_or_scorer)
-    if is_function and _positional(metric_or_scorer) != 3:
-        file, _, called = name.rpartition(":")
-        code = f"bk.metric({called}, higher_is_better=True)"
-        raise ArgumentError(
-            f"{called} is a function, and nothing says whether higher is better: add the line "
-            f"my_metric = {code} (or False) to {file}, and name {file}:my_metric."
-        )
-    return as_loss(metric_or_scorer, classes=classes)
+    return _of_scorer(plain, classes)
 
 
 _ALIASES = {
@@ -406,7 +388,7 @@ _POSITIVE = {"1", "true", "yes", "y", "t", "pos", "positive", "+", "+1", "1.0"}
 _NEGATIVE = {"0", "-1", "false", "no", "n", "f", "neg", "negative", "-", "0.0", "-1.0"}
 
 
-def scorer_loss(name: str, classes: Labels | None) -> Loss:
+def _of_scorer(name: str, classes: Labels | None) -> Loss:
     """Return the loss of a scorer's name, such as ``r2`` or ``f1:label``."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
@@ -443,10 +425,10 @@ def scorer_loss(name: str, classes: Labels | None) -> Loss:
     )
 
 
-def _task_of(scorer: Any) -> Task | None:
+def _task_of(scorer: Any) -> str | None:
     """Return the task of a scorer or metric of scikit-learn; None for all others."""
     module = str(getattr(getattr(scorer, "_score_func", scorer), "__module__", ""))
-    tasks: dict[str, Task] = {
+    tasks = {
         "sklearn.metrics._regression": "regression",
         "sklearn.metrics._classification": "classification",
         "sklearn.metrics._ranking": "classification",
@@ -489,32 +471,36 @@ def metric(function: Callable[..., float], *, higher_is_better: bool) -> Loss:
             f"{_called(function)} is a scorer, for which higher is always better: pass it to "
             "scoring without metric()."
         )
-    return Loss(
-        f"{'score' if higher_is_better else 'callable'}:{identity_of(function)}",
-        "given by the caller",
-        _task_of(function),
-        "labels",
-        of=_number_of(function, offset=0.0 if higher_is_better else None),
-    )
+    return _given(function, "labels", offset=0.0 if higher_is_better else None)
 
 
-def callable_loss(function: Any, classes: Labels | None) -> Loss:
+def _of_callable(function: Any, classes: Labels | None, file: str = "") -> Loss:
     """Return the loss of a scorer: of `make_scorer`, or a callable ``scorer(estimator, X, y)``.
 
     In scikit-learn, a higher score is better. Refuse a function of two arguments, because its
-    name does not tell whether higher is better.
+    name does not tell whether higher is better. `file` is where it was found.
     """
     if not _is_scorer(function) and (_of_sklearn(function) or _positional(function) != 3):
-        raise _without_direction(function, classes)
-    is_score = not _is_scorer(function) or function._sign > 0
+        raise _without_direction(function, classes, file)
+    return _given(
+        function,
+        "model",
+        offset=0.0,
+        methods=_methods(function),
+        reads_model=not _is_scorer(function),
+    )
+
+
+def _given(function: Any, needs: Needs, *, offset: float | None, **facts: Any) -> Loss:
+    """Return the loss of a function of the caller: its value, or `offset` minus its value."""
+    is_score = offset is not None and getattr(function, "_sign", 1) > 0
     return Loss(
         f"{'score' if is_score else 'callable'}:{identity_of(function)}",
         "given by the caller",
         _task_of(function),
-        "model",
-        of=_number_of(function, offset=0.0),
-        methods=_methods(function),
-        reads_model=not _is_scorer(function),
+        needs,
+        of=_number_of(function, offset=offset),
+        **facts,
     )
 
 
@@ -534,7 +520,7 @@ def _methods(scorer: Any) -> tuple[str, ...]:
     return (method,) if isinstance(method, str) else tuple(method or ())
 
 
-def _without_direction(function: Any, classes: Labels | None) -> ArgumentError:
+def _without_direction(function: Any, classes: Labels | None, file: str) -> ArgumentError:
     """Return the error about a plain function, with the line that works."""
     name = str(getattr(function, "__name__", type(function).__name__))
     if name == "<lambda>":
@@ -542,10 +528,16 @@ def _without_direction(function: Any, classes: Labels | None) -> ArgumentError:
     if _of_sklearn(function) and (scorer := _scorer_of(function, classes)):
         return ArgumentError(f"{name} is a function, not a scorer: use ", use(scoring=scorer), ".")
     higher = not name.endswith(("_loss", "_error"))
-    call = f"scoring=bk.metric({name}, higher_is_better={higher})"
+    call = f"bk.metric({name}, higher_is_better={higher})"
+    advice = f"use scoring={call}, or {not higher}"
+    if file:
+        advice = (
+            f"add the line my_metric = {call} (or {not higher}) to {file}, and name "
+            f"{file}:my_metric"
+        )
     return ArgumentError(
         f"{name} is a function of the targets and the predictions, and nothing says whether higher "
-        f"is better: use {call}, or {not higher}."
+        f"is better: {advice}."
     )
 
 
@@ -645,77 +637,6 @@ def _with_positive(scorer: Any, label: Any) -> Any:
         greater_is_better=scorer._sign > 0,
         **{**scorer._kwargs, "pos_label": label},
     )
-
-
-def check_loss(loss: Loss, data: DataSet, splits: Splits, classes: Labels | None) -> None:
-    """Refuse before the first fit a loss that cannot score the test rows of some split.
-
-    A mean over rows always can. Other losses score the predictions of a dummy model, for each set
-    of classes in a test set. A scorer that is a plain function is not tried, because it may read
-    anything of a fitted model.
-    """
-    by_class = loss.name.startswith("cost:") or (":" in loss.name and loss.needs == "model")
-    if by_class and classes is not None and {*classes.tolist()} != {*data.classes.tolist()}:
-        raise ArgumentError(
-            f"metric {loss.name!r} is for the classes {', '.join(map(str, classes))}, but "
-            f"{data.name!r} has others: compare such data sets one by one."
-        )
-    if loss.each is not None or loss.needs == "costs" or loss.reads_model:
-        return
-    tried = set()
-    for run, fold in splits.run_folds():
-        rows = splits.test(run, fold)
-        kind = min(len(rows), 2) if classes is None else frozenset(data.labels()[0][rows].tolist())
-        if kind in tried:
-            continue
-        tried.add(kind)
-        try:
-            value = _tried(loss, data, rows)
-            reason = "" if np.isfinite(value) else f"it is {value}"
-        except Exception as raised:
-            reason = f"{type(raised).__name__}: {' '.join(str(raised).split())[:200].rstrip('.')}"
-        if reason:
-            raise ArgumentError(
-                f"metric {loss.name!r} cannot score {counted(len(rows), 'test row')} of "
-                f"{data.name!r} ({reason}): use ",
-                use(scoring=_other_metric(loss, data, rows)),
-                ".",
-            )
-
-
-def _tried(loss: Loss, data: DataSet, rows: npt.NDArray[np.int64]) -> float:
-    """Return the loss of a dummy model on some rows."""
-    from sklearn.dummy import DummyClassifier, DummyRegressor
-
-    if data.task == "classification":
-        codes, declared = data.labels()
-        target: Labels = np.asarray(declared.tolist())[codes]
-        _, fitted = np.unique(codes, return_index=True)
-        model: Any = DummyClassifier(strategy="prior")
-    else:
-        target, model = data.y.to_numpy(dtype=np.float64), DummyRegressor()
-        fitted = rows
-    truth = target[rows]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if loss.needs == "ranking":
-            return loss.value(data.labels()[0][rows] == 1, np.zeros(len(rows)))
-        if loss.needs == "labels":
-            return loss.value(truth, np.roll(truth, 1))
-        model.fit(np.zeros((len(fitted), 1)), target[fitted])
-        return loss.value(model, np.zeros((len(rows), 1)), truth)
-
-
-def _other_metric(loss: Loss, data: DataSet, rows: npt.NDArray[np.int64]) -> str:
-    """Return a metric that can score some rows: for several classes, or else for each row."""
-    from sklearn.metrics import get_scorer_names
-
-    if data.task == "regression":
-        return "squared"
-    plain = loss.name.partition(":")[0]
-    several = len(np.unique(data.labels()[0][rows])) == len(data.classes) > 2
-    others = (f"{plain}_macro", f"{plain}_ovr") if several else ()
-    return next((name for name in others if name in get_scorer_names()), "zero-one")
 
 
 _PREDICTING = ("predict", "predict_proba", "predict_log_proba", "decision_function")

@@ -71,14 +71,10 @@ class Study(Stated):
 
     Attributes
     ----------
-    ranking, best : names
-        Of the decision; None and () when nothing could be decided.
     losses : Scores
         What was measured, of the learners that were decided about.
-    evidence : Evidence or None
-        The tested pairs, that of the decision; ``.to_frame()`` gives one row per pair.
     decision : Decision or None
-        All of the verdict.
+        The verdict; None if nothing could be decided.
     costs : mapping of name to Cost
         Fit time, predict time and model size.
     failures : tuple of FailedCell

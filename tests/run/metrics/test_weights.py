@@ -89,17 +89,14 @@ def test_every_estimator_that_is_said_to_take_weights_does():
     assert {name for name, (ours, theirs) in told.items() if ours != theirs} == set()
 
 
-def test_metadata_routing_is_asked():
+def test_metadata_routing_is_refused_with_advice_that_works():
+    X, y, w = rows()
+    learners = {"scaled": SCALED, "bayes": GaussianNB()}
     with sklearn.config_context(enable_metadata_routing=True):
-        assert weight_argument(LR) == "sample_weight"
-        assert weight_argument(SCALED) is None
-        asked = make_pipeline(
-            StandardScaler().set_fit_request(sample_weight=False),
-            LogisticRegression().set_fit_request(sample_weight=True),
-        )
-        assert weight_argument(asked) == "sample_weight"
-        X, y, w = rows()
-        asked.fit(X, y, sample_weight=w)
+        with pytest.raises(BestOfKError, match="switch it off with") as refused:
+            bk.compare(learners, X, y, sample_weight=w, **QUICK)
+        exec(str(refused.value).partition("switch it off with ")[2].rstrip("."))
+        assert bk.compare(learners, X, y, sample_weight=w, **QUICK).recommended
 
 
 def test_fits_and_losses_are_those_of_scikit_learn_with_weights():
@@ -128,9 +125,6 @@ def test_weights_pass_the_preparation_of_columns():
     assert "All learners are fitted with the weights of the rows." in " ".join(study.outcome.notes)
     assert not study.outcome.failures
     assert (study.scores.values != plain.scores.values).any()
-    routed = sklearn.config_context(enable_metadata_routing=True)
-    with routed, pytest.raises(BestOfKError, match="switch scikit-learn's metadata routing off"):
-        bk.compare(learners, frame, y, sample_weight=w, **QUICK)
 
 
 def test_whole_weights_are_rows_that_are_there_as_often():
