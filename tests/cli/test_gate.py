@@ -128,8 +128,11 @@ def test_a_name_with_line_breaks_and_links_stays_in_its_cell(folder, gate):
     assert "\\[x\\](y)" in text
 
 
-@pytest.mark.parametrize(("new", "code"), [("good.csv", 0), ("bad.csv", 1)])
-@pytest.mark.parametrize("closing", ["| true", ">&-", ">/dev/full", "2>&-"])
+@pytest.mark.parametrize(
+    ("closing", "new", "code"),
+    [("| true", "good.csv", 0), ("| true", "bad.csv", 1), (">&-", "bad.csv", 1),
+     (">/dev/full", "bad.csv", 1), ("2>&-", "bad.csv", 1)],
+)  # fmt: skip
 def test_the_exit_code_is_the_answer_whoever_reads_it(folder, new, code, closing):
     command = f"{BESTOFK} gate {new} --baseline production.csv {closing}; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, check=False)

@@ -66,7 +66,7 @@ def data_sets(draw: st.DrawFn, name: str) -> DataSet:
 
 
 COMMON = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
+    max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
 )
 
 

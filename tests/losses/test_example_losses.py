@@ -27,3 +27,10 @@ def test_example_names_are_read_unless_a_file_exists(tmp_path, monkeypatch):
     assert len(read_scores("digits-5x2").learners) == 6
     (tmp_path / "digits-5x2").write_text("model,error\na,1\n")
     assert read_scores("digits-5x2").learners == ("a",)
+
+
+def test_digits():
+    losses = read_scores("digits-5x2")
+    assert losses.learners == LEARNERS
+    assert losses.design.situations(n_datasets=1)[0] == "5x2"
+    assert (np.reshape(losses.design.n_test, (5, 2)).sum(axis=1) == 1797).all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -133,10 +133,13 @@ for k in range(3):
 
 
 @pytest.mark.parametrize("locks", ["locks", "no locks"])
-def test_no_build_of_parallel_processes_is_lost(ledger, locks):
-    command = [sys.executable, "-c", WRITER, str(ledger)]
-    writers = [subprocess.Popen([*command, str(k), locks]) for k in range(4)]
-    assert [writer.wait(timeout=120) for writer in writers] == [0] * 4
+def test_no_build_of_parallel_processes_is_lost(ledger, locks, fork_server):
+    with ExitStack() as running:
+        writers = [
+            running.enter_context(fork_server.start(["-c", WRITER, ledger, k, locks]))
+            for k in range(4)
+        ]
+        assert [writer.wait(timeout=120) for writer in writers] == [0] * 4
     names = {build["build"] for build in read_ledger(ledger).builds}
     assert {f"p{k}-{j}" for k in range(4) for j in range(3)} <= names
     assert sorted(one.name for one in ledger.parent.iterdir()) == ["gate.json"]

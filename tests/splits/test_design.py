@@ -77,3 +77,11 @@ def test_selected_folds_must_form_a_table():
         design.select([True, True])
     with pytest.raises(ArgumentError, match="planned_folds"):
         Design(kind="cv", folds=4, planned_folds=3)
+
+
+def test_bootstrap_samples_count_the_distinct_rows():
+    """1 - (1 - 1/n)^n of the rows are in a sample: 0.366 / 0.634 at n = 100."""
+    splits = plan("bootstrap:400", stratified=False).materialise(100)
+    distinct = [len(set(train)) for _, _, train, _ in splits]
+    assert splits.design.n_train == tuple(distinct)
+    assert splits.design.test_share() == pytest.approx(0.99**100 / (1 - 0.99**100), rel=0.02)

@@ -335,3 +335,11 @@ def test_unhashable_labels_raise():
     y[:] = [[0], [1], [0], [1]]
     with pytest.raises(ArgumentError, match="cannot be hashed"):
         plan("kfold:2").materialise(4, y)
+
+
+def test_leave_one_out_ignores_the_seed():
+    a, b = (plan("loo", random_state=s).materialise(9, np.arange(9) % 2) for s in (0, 1))
+    assert a.fingerprint == b.fingerprint
+    assert a.fold_of.tolist() == [list(range(9))]
+    assert a.design.kind == "loo"
+    assert a.notes == ()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import Floats, Ints
+from bestofk._base.checks import Bools, Floats, Ints
 from bestofk._base.formatting import counted
 from bestofk._base.results import Presented
 from bestofk.release.builds import Build, BuildScores, read_build
@@ -32,6 +32,8 @@ LONG = 200
 MANY_BLOCKS = 5
 """A long history with more false blocks had a lucky baseline."""
 MAX_DRAWS = 60_000_000
+DRAWS_AT_ONCE = 1_000_000
+"""Scores of builds that are tested in one call."""
 _ASSUMED_SPREAD = 1.0
 """Sum of the parameters of the beta distribution of the items' chances, for a single run."""
 
@@ -173,25 +175,25 @@ class _Simulated:
 
     def histories(
         self, loss: float, count: int, builds: int, level: float, rng: np.random.Generator
-    ) -> tuple[Floats, Floats]:
+    ) -> tuple[Bools, Bools]:
         """Return which builds are blocked and which run again, of shape (histories, builds)."""
         n = len(self.mean)
         count = int(max(20, min(count, MAX_DRAWS // (n * builds * ENOUGH_RUNS))))
-        blocked, again = [], []
-        for _ in range(count):
-            centre = self.chances(rng) if self.binary else self.mean
-            base = self._draw(centre, (self.runs, n), rng).mean(axis=0)
-            lowered = centre * max(0.0, 1.0 - loss / max(float(centre.mean()), 1e-9))
-            first = self._draw(lowered, (builds, n), rng)
-            more = self._draw(lowered, (RERUNS, builds, n), rng).sum(axis=0)
-            p = [
-                np.asarray(worse_test(-scores, -base, self.clusters, unit=1.0).pvalue)
-                for scores in (first, (first + more) / ENOUGH_RUNS)
-            ]
-            hit, rerun = answers(p[0], p[1], level)
-            blocked.append(hit)
-            again.append(rerun)
-        return np.array(blocked), np.array(again)
+        at_once = max(1, DRAWS_AT_ONCE // (n * builds))
+        p = np.empty((2, count, builds))
+        for start in range(0, count, at_once):
+            histories = min(at_once, count - start)
+            base, stages = np.empty((histories, 1, n)), np.empty((2, histories, builds, n))
+            for k in range(histories):
+                centre = self.chances(rng) if self.binary else self.mean
+                base[k] = self._draw(centre, (self.runs, n), rng).mean(axis=0)
+                lowered = centre * max(0.0, 1.0 - loss / max(float(centre.mean()), 1e-9))
+                stages[0, k] = self._draw(lowered, (builds, n), rng)
+                more = self._draw(lowered, (RERUNS, builds, n), rng).sum(axis=0)
+                stages[1, k] = (stages[0, k] + more) / ENOUGH_RUNS
+            tested = worse_test(-stages, -base, self.clusters, unit=1.0)
+            p[:, start : start + histories] = tested.pvalue
+        return answers(p[0], p[1], level)
 
     def _draw(self, centre: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
         if self.binary:

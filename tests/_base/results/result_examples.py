@@ -121,6 +121,7 @@ def sliced():
     return bestofk.decide.order_by(frame, "part")
 
 
+@functools.cache
 def _stopped() -> Any:
     return bk.compare(
         {"max": "max", "nmc": "nmc(scale=None)", "naive-bayes": "naive-bayes", "c4.5": "c4.5"},

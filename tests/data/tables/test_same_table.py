@@ -25,7 +25,7 @@ rows = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(rows=rows)
 def test_the_same_table_in_every_format(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("same")

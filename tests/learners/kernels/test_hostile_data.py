@@ -49,7 +49,7 @@ def hostile_data(draw: st.DrawFn) -> Encoded:
 @pytest.mark.parametrize("spec", LEARNERS)
 def test_predictions_are_classes_of_the_training_rows(spec: str) -> None:
     @settings(
-        max_examples=10 if spec == "logistic" else 25,  # it takes a quarter of a second
+        max_examples=5 if spec == "logistic" else 20,  # it takes a quarter of a second
         deadline=None,
         derandomize=True,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
