@@ -19,11 +19,13 @@ from bestofk.cli.options import (
     pairs_option,
     preference,
     print_options,
+    refuse,
     store_option,
     warnings_as_lines,
 )
 from bestofk.cli.outputs import planned_outputs
 from bestofk.cli.say import say_start
+from bestofk.cli.scores import INTERVALS, by_intervals
 from bestofk.cli.set_values import EXECUTION, SETTINGS, SettingsCommand, names_in, taken
 
 PUBLISHED_LEARNERS = ("max", "nmc", "logistic", "c4.5", "nn")
@@ -35,7 +37,13 @@ PUBLISHED_SPLITS = {"cv": "5x2", "stratify": False, "duplicates": "split"}
 @click.command(
     cls=SettingsCommand,
     places=(SETTINGS, EXECUTION),
-    more={"task": "str", "sample_weight": "str", "stop": "str", "risk": "float"},
+    more={
+        "task": "str",
+        "sample_weight": "str",
+        "stop": "str",
+        "risk": "float",
+        "interval": "str",
+    },  # fmt: skip
 )
 @click.argument("data", metavar="DATA...", nargs=-1, required=True)
 @click.option("--target", metavar="COL", help="Column to predict.")
@@ -114,6 +122,11 @@ def compare(
         given = {name: value for name, value in options.items() if value is not None}
         options = {**options, **PUBLISHED_SPLITS, **given}
         named = named if learners else list(PUBLISHED_LEARNERS)
+    interval, by_interval = options.pop("interval", None), {}
+    if interval is not None:
+        refuse(INTERVALS, {name: options.get(name) for name in ("by", "per_dataset", "stop")})
+        by_interval = settings
+        settings = {k: by_interval.pop(k) for k in ("random_state",) if k in by_interval}
     stop = _stop_rule(options.pop("stop", None), options.pop("risk", None))
     from bestofk.decide.settings import Settings
     from bestofk.learners.specification import chosen_learners
@@ -138,6 +151,9 @@ def compare(
             execution=execution,
             **options,
         )
+        if interval is not None:
+            missing = by_interval.pop("missing", "refuse")
+            study = by_intervals(study.scores, by_interval, interval=interval, missing=missing)
     outputs.show(study)
 
 

@@ -41,6 +41,7 @@ table_options = option_group(
 """A table of losses, and how to read it."""
 OF_PAIRS = ("prefer", "alpha", "correction")
 """Settings that apply to intervals of losses and to printed tables."""
+INTERVALS = "intervals of losses"
 
 
 @click.command(
@@ -98,6 +99,7 @@ def scores(
         elif truth is not None:
             decision = _predictions(table, truth, by, settings, reading)
         else:
+            from bestofk.losses import read_scores
             from bestofk.losses.reading import kind_of, open_source
 
             source = open_source(table, reading.get("format"))
@@ -105,10 +107,19 @@ def scores(
             if kind == "battles":
                 decision = _battles(table, missing, settings, {**reading, "by": by})
             elif kind == "intervals":
-                decision = _intervals(table, interval, missing, settings, reading)
+                direction = reading.pop("higher_is_better", None)
+                losses: Any = table
+                if interval is not None:
+                    losses = read_scores(
+                        table, missing="allow", higher_is_better=direction, **reading
+                    )
+                    reading = {}
+                refuse(INTERVALS, reading)
+                decision = by_intervals(
+                    losses, settings, interval=interval, missing=missing, higher_is_better=direction
+                )
             else:
                 from bestofk.decide.compare_scores import compare_scores
-                from bestofk.losses import read_scores
 
                 losses = read_scores(source, missing="allow", **reading)
                 if verbose:
@@ -155,25 +166,14 @@ def _battles(path: str, missing: str, settings: dict[str, Any], reading: dict[st
     return compare_battles(path, cluster=cluster, missing=missing, **alpha)
 
 
-def _intervals(
-    path: str, interval: str | None, missing: str, settings: dict[str, Any],
-    reading: dict[str, Any],
-) -> Any:  # fmt: skip
+def by_intervals(losses: Any, settings: dict[str, Any], **options: Any) -> Any:
     """Return the order of learners whose losses are intervals."""
     from bestofk.decide.registry import RULES
-    from bestofk.losses import read_scores
 
-    direction = reading.pop("higher_is_better", None)
-    source: Any = path
-    if interval is not None:
-        source = read_scores(path, missing="allow", higher_is_better=direction, **reading)
-        reading = {}
     chosen = {name: settings.pop(name) for name in (*OF_PAIRS, "test") if name in settings}
-    refuse("intervals of losses", {**settings, **reading})
+    refuse(INTERVALS, settings)
     rule = next(entry for entry in RULES.values() if entry.takes == "intervals")
-    return rule.load()(
-        source, interval=interval, missing=missing, higher_is_better=direction, **chosen
-    )
+    return rule.load()(losses, **options, **chosen)
 
 
 def _printed(path: str, items: int, settings: dict[str, Any], reading: dict[str, Any]) -> Any:

@@ -178,6 +178,26 @@ def answer(*words):
     )
 
 
+def test_one_command_runs_the_repetitions_and_decides_by_their_intervals():
+    forest = "forest=sklearn.ensemble:RandomForestClassifier(n_estimators=3)"
+    words = ("compare", "iris", "wine", "--learner", "nmc", "--learner", forest, "--cv", "kfold:3",
+             "--set", "repetitions=4", "--alpha", "0.5")  # fmt: skip
+    for interval in ("mean", "interquartile"):
+        found = answer(*words, "--set", f"interval={interval}", "--set", "test=sign")
+        run = bk.compare(
+            ["nmc", forest], ["iris", "wine"], cv="kfold:3",
+            execution=bk.Execution(repetitions=4, progress=False),
+        )  # fmt: skip
+        expected = order_intervals(run, interval=interval, test="sign", alpha=0.5).to_dict()
+        assert found["table"] == json.loads(json.dumps(expected["table"]))
+        assert found["candidates"] == list(expected["candidates"])
+        assert expected["table"][0]["name"] == "forest"
+    refused = CliRunner().invoke(
+        bestofk, [*words, "--set", "interval=mean", "--set", "stop=settled"]
+    )
+    assert "--set stop=settled does not apply to intervals of losses" in refused.output
+
+
 def test_missing_cells_of_files_are_those_of_the_function(frame, repeated, tmp_path):
     path = tmp_path / "gaps.csv"
     gaps = frame.copy()

@@ -277,7 +277,7 @@ def order_intervals(
 
     Parameters
     ----------
-    losses : path, data frame, Scores or Study
+    losses : path, data frame, Scores or Result
         A table with the columns ``low`` and ``high`` (see `read_interval_table`), or losses with
         repetitions.
     interval : str, tuple or callable, optional
@@ -325,8 +325,8 @@ def interval_table(
     higher_is_better: bool | None = None,
     missing: str = "refuse",
 ) -> IntervalTable:
-    """Return the intervals of a file, data frame, Scores or Study."""
-    table = getattr(losses, "losses", losses)
+    """Return the intervals of a file, data frame, Scores or Result."""
+    table = losses.scores if isinstance(losses, Result) else losses
     if isinstance(table, Scores):
         return repetition_table(table, "central" if interval is None else interval, missing=missing)
     if interval is not None:
