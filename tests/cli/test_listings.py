@@ -99,7 +99,8 @@ def test_shell_completion():
 
 
 def test_a_name_without_its_list_and_with_capitals(run):
-    code, _, said = run("list", "Looney")
-    assert (code, "bestofk list tests looney." in said) == (2, True)
+    assert run("list", "Looney") == run("list", "tests", "looney")
+    code, _, said = run("list", "looney", "sign")
+    assert (code, "bestofk list looney." in said) == (2, True)
     code, _, said = run("scores", "digits-5x2", "--set", "test=Friedman")
     assert (code, "compares all learners at once" in said) == (2, True)

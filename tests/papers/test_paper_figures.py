@@ -36,6 +36,8 @@ def test_commands_write_figures(tmp_path, paper, table, names):
 def test_the_sample_execution_of_multitest_is_that_of_the_paper():
     facts, _ = sample_execution()
     assert facts.agrees.all()
+    # edges 1>2, 1>3, 1>4 and 2>3, counted at their first and second ends
+    assert "lead 3, 1, 0, 0 edges, and into them 0, 1, 2, 1." in facts.note
 
 
 def test_trapped_repetitions_move_the_mean_and_not_the_interquartile_range():

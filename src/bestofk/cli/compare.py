@@ -43,7 +43,7 @@ PUBLISHED_SPLITS = {"cv": "5x2", "stratify": False, "duplicates": "split"}
         "stop": "str",
         "risk": "float",
         "interval": "str",
-    },  # fmt: skip
+    },
 )
 @click.argument("data", metavar="DATA...", nargs=-1, required=True)
 @click.option("--target", metavar="COL", help="Column to predict.")

@@ -301,19 +301,23 @@ LISTINGS = Registry(
 
 
 def _kind(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Return the name of a list; singular forms and a few other words work too."""
+    """Return the name of a list, or of an entry; singular forms and a few other words work too."""
     from bestofk._base.errors import UnknownNameError
 
     if value is None:
         return None
     word = {"losses": "metrics", "scorers": "metrics", "models": "learners"}.get(value, value)
     word = word if word.endswith("s") else f"{word}s"
-    if word not in LISTINGS:
-        for name, listed in LISTINGS.items():
-            if value.lower() in listed.entries():
-                raise click.UsageError(f"Name the list, too: bestofk list {name} {value.lower()}.")
+    if word in LISTINGS:
+        return word
+    if not _lists_of(value.lower()):
         raise click.UsageError(str(UnknownNameError("list", value, LISTINGS)))
-    return word
+    return value.lower()
+
+
+def _lists_of(entry: str) -> list[str]:
+    """Return the names of the lists that have an entry."""
+    return [name for name, listed in LISTINGS.items() if entry in listed.entries()]
 
 
 def _complete_kind(_: click.Context, __: click.Parameter, start: str) -> list[CompletionItem]:
@@ -341,7 +345,8 @@ def listing(kind: str | None, name: str | None, as_json: bool) -> None:
     """List names that options accept, or explain one of them.
 
     WHAT is learners, metrics, plans, tests, rules, settings, formats, datasets or
-    problems. With NAME, explain one entry: what it does, when it is right and when it is not.
+    problems. With NAME (or NAME alone), explain one entry: what it does, when it is right and when
+    it is not.
 
     \b
     Examples:
@@ -353,6 +358,10 @@ def listing(kind: str | None, name: str | None, as_json: bool) -> None:
     if kind is None:
         _say_listings(as_json)
         return
+    if kind not in LISTINGS:
+        if name is not None:
+            raise click.UsageError(f"{kind} is a name in a list: bestofk list {kind}.")
+        kind, name = _lists_of(kind)[0], kind
     chosen = LISTINGS[kind]
     if name is not None:
         _explain(chosen, name, as_json)

@@ -50,7 +50,7 @@ def ends(low, high, test, alternative="two-sided"):
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("test", ["wilcoxon", "sign", "permutation"])
+@pytest.mark.parametrize("test", ["sign", "permutation"])
 def test_monotone_tests_equal_a_grid(test, alternative):
     for seed in range(3):
         low, high = boxes(5, seed, shift=0.4 * (seed % 3), width=0.8)
@@ -61,13 +61,17 @@ def test_monotone_tests_equal_a_grid(test, alternative):
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_a_function_is_tried_at_the_corners(alternative):
-    """scipy's Wilcoxon test, which is called row by row, gives the interval of ours."""
+    """scipy's sign test, which is called row by row, gives the interval of ours."""
+
+    def binomial(a, b, alternative="two-sided"):
+        return stats.binomtest(int((a > b).sum()), len(a), alternative=alternative)
+
     for seed in range(3):
         low, high = boxes(6, seed, shift=seed, width=0.5)
-        expected = ends(low, high, "wilcoxon", alternative)
-        assert ends(low, high, stats.wilcoxon, alternative) == pytest.approx(expected)
-    named = interval_test([low, high], np.zeros((2, 6)), test=stats.wilcoxon)
-    assert named.test == "wilcoxon"
+        expected = ends(low, high, "sign", alternative)
+        assert ends(low, high, binomial, alternative) == pytest.approx(expected)
+    named = interval_test([low, high], np.zeros((2, 6)), test=binomial)
+    assert named.test == "binomial"
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
@@ -149,10 +153,34 @@ def test_verdicts_words_and_refusals():
         interval_test(np.zeros((3, 6)), np.zeros((2, 6)))
 
 
-def test_ties_inside_the_box_are_beyond_the_ends_of_wilcoxon():
-    """The documented limit: by hand, the signed ranks 4, 2, 2, 2 have W- = 4 and W+ = 6."""
-    low, high = np.array([-4.0, 1, 3, 2]), np.array([0.0, 5, 5, 4])
-    assert ends(low, high, "wilcoxon")[1] == 0.875
-    # sums up to 4 of subsets of (4, 2, 2, 2): of 16, 1 + 3 + 4 = 8, so p = 2 x 8 / 16
-    tied = np.array([-4.0, 3, 3, 3])
-    assert ends(tied, tied, "wilcoxon").tolist() == [1.0, 1.0]
+def signed_ranks(d, alternative):
+    """Wilcoxon's exact p-value without zeros, over all signs."""
+    d = d[d != 0]
+    ranks = stats.rankdata(np.abs(d))
+    null = np.array([np.dot(ranks, signs) for signs in product((0, 1), repeat=len(d))])
+    greater, less = (null >= ranks[d > 0].sum()).mean(), (null <= ranks[d > 0].sum()).mean()
+    return {"greater": greater, "less": less, "two-sided": min(1.0, 2 * min(greater, less))}[
+        alternative
+    ]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "corners", "attained"),
+    [
+        # the grid of halves has every order, tie and zero of these boxes
+        ([2, 2, 3, -1, -1], [3, 3, 4, 1, 1], 0.25, 0.3125),
+        ([3, -2, 3, 3, -2], [5, -2, 5, 5, -1], 0.25, 0.3125),
+        ([-1, -3, 4, 2, 4], [1, -2, 6, 2, 4], 0.375, 0.4375),
+        ([4, 4, -1, -2], [6, 6, 1, -2], 0.5, 0.625),
+        ([-2, 1, -2, -3, -2], [-2, 3, -2, -1, -2], 0.5625, 0.75),
+    ],
+)
+def test_ties_and_zeros_inside_the_box_count_for_wilcoxon(low, high, corners, attained):
+    for alternative in ("two-sided", "greater", "less"):
+        inside = [np.arange(2 * a, 2 * b + 1) for a, b in zip(low, high, strict=True)]
+        p = [signed_ranks(np.array(d), alternative) for d in product(*inside)]
+        found = ends(np.array(low, float), np.array(high, float), "wilcoxon", alternative)
+        assert found == pytest.approx([min(p), max(p)], abs=1e-12)
+        if alternative == "two-sided":
+            assert max(signed_ranks(np.array(d), alternative) for d in (low, high)) == corners
+            assert found[1] == attained

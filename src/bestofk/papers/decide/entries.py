@@ -93,7 +93,8 @@ RULES = (
         ),
         historical=True,
         function="bestofk.papers.decide.procedures.roc_hull:roc_hull",
-        summary="binary classifiers that are best for some class shares and costs",
+        summary="binary classifiers that are best for some class shares and costs; in Python: "
+        "papers.decide.select_by_scores",
         paper="Provost and Fawcett 2001, Robust classification for imprecise environments",
         takes="scores",
         on_data="bestofk.papers.decide.by_scores:select_by_scores",
@@ -111,7 +112,8 @@ RULES = (
         ),
         historical=True,
         function="bestofk.papers.decide.procedures.multinomial_selection:multinomial_selection",
-        summary="most test instances on which it gives the true class the largest posterior",
+        summary="most test instances on which it gives the true class the largest posterior; in "
+        "Python: papers.decide.select_by_scores",
         paper="Alsing, Bauer and Miller 2002, A multinomial selection procedure",
         takes="scores",
         on_data="bestofk.papers.decide.by_scores:select_by_scores",

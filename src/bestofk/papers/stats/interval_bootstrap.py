@@ -65,9 +65,11 @@ def _pvalues(cells: Floats, rule: str, groups: Rows, tested: Rows, *how: Any) ->
         # a) and P(S* >= s) < 1/2 at the second
         apart = (lower[0] < 0.5) & (upper[1] < 0.5)
         return np.stack([p.min(axis=0), np.where(apart, 1.0, p.max(axis=0))], axis=-1)
-    # equations (22), (23), (26) and (27) of the paper
-    ends = 2 * np.minimum(lower[::-1], upper)
-    return np.minimum(ends, 1.0).T
+    # equations (22), (23), (26) and (27) of the paper: P(S* > s) has no equality. Without mass at
+    # s it is the upper tail, with all its digits.
+    beyond = np.where(lower + upper - 1.0 < 1e-14, upper, np.maximum(1.0 - lower, 0.0))
+    both: Floats = np.minimum(2 * np.minimum(lower[::-1], beyond), 1.0)
+    return both.T
 
 
 # Intervals from repetitions and missing losses
@@ -474,13 +476,12 @@ def bootstrap_b(
     between them then has both tails at 1/2 or more. Both ends are attained.
 
     For the rule ``"paper"``, with L* and U* the lower and upper means of a resample and
-    [q-, q+] the observed interval of a, p+ = min(1, 2 min(P(L* <= q+), P(U* >= q-))) and
-    p- = min(1, 2 min(P(U* <= q-), P(L* >= q+))). Here p- may be 0. Equation 22 of the paper uses
-    P(U* > q-), without equality. Here both tails include equality, so that reversed signs of all
-    losses give the same p-values, and p+ is never 0.
+    [q-, q+] the observed interval of a, p+ = min(1, 2 min(P(L* <= q+), P(U* > q-))) and
+    p- = min(1, 2 min(P(U* <= q-), P(L* > q+))). The second tails have no equality (equations 22
+    and 26), so that reversed signs of all losses may give other p-values, and both may be 0.
 
-    Intervals of width 0 give Bootstrap-A with p- = p+. For the exact distribution see
-    `bootstrap_a`.
+    Intervals of width 0 give Bootstrap-A with p- = p+ by the rule ``"vertex"``. For the exact
+    distribution see `bootstrap_a`.
 
     References
     ----------

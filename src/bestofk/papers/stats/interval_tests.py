@@ -24,6 +24,8 @@ from bestofk.stats.tails import pvalue_of_t
 
 MAX_VERTICES = 1 << 12
 """Try all corners of the box if there are at most this many."""
+MAX_TIED = 8
+"""Try ties and zeros of at most this many differences in Wilcoxon's test."""
 
 
 def interval_test(
@@ -64,8 +66,9 @@ def interval_test(
     Wilcoxon's test and of the permutation test are monotone in every difference, so they are
     extreme at the two corners with all lower and all upper ends. The two-sided p-value
     reaches 1 if the corners are on different sides. Ties and zeros inside the box change the null
-    distribution of Wilcoxon's exact test, so its p-value there can lie beyond both ends: with four
-    differences from (-4, 1, 3, 2) to (0, 5, 5, 4), p+ is 0.875, but p = 1 at (-4, 3, 3, 3).
+    distribution of Wilcoxon's exact test, so its p-value there can lie beyond both corners. Up to
+    8 differences, single ones are moved to zeros, ties and other ranks as long as that changes the
+    p-value; all p-values found are attained. With more differences only the corners are tried.
 
     The t statistic increases with c, the sum of the differences divided by their norm. For a
     given sum, the norm is smallest if the differences are equal as far as the box permits. So the
@@ -142,6 +145,54 @@ def _corner_ends(low: Floats, high: Floats, alternative: Any, *, function: Any) 
         direction = both.mean(axis=-1) if favoured is None else np.asarray(favoured)
         largest = np.where((direction[0] <= 0) & (direction[1] >= 0), 1.0, largest)
     return np.stack([p.min(axis=0), largest], axis=-1)
+
+
+def _wilcoxon_ends(low: Floats, high: Floats, alternative: Any) -> Floats:
+    """Return [p-, p+] of Wilcoxon's test, with ties and zeros inside the boxes."""
+    ends = _corner_ends(low, high, alternative, function=wilcoxon)
+    n = low.shape[-1]
+    if n > MAX_TIED:
+        return ends
+    boxes = zip(ends.reshape(-1, 2), low.reshape(-1, n), high.reshape(-1, n), strict=True)
+    for p, least, most in boxes:
+        if (most > least).any():
+            sought = (_moved(least, most, alternative, sign) for sign in (-1, 1))
+            p[:] = np.minimum(p[0], -next(sought)), np.maximum(p[1], next(sought))
+    return ends
+
+
+def _moved(low: Floats, high: Floats, alternative: Any, sign: int) -> float:
+    """Return the largest `sign` times p that moves of single differences find in one box."""
+    cuts = np.unique(np.abs(np.concatenate([low, high, [0.0]])))
+    sizes = np.concatenate([cuts, (cuts[1:] + cuts[:-1]) / 2])
+    values = np.unique(np.concatenate([sizes, -sizes]))
+    place, value = np.nonzero((values >= low[:, None]) & (values <= high[:, None]))
+    best = -np.inf
+    for corner in (low, high):
+        d, reached = corner, -np.inf
+        while True:
+            moved = np.tile(d, (len(place), 1))
+            moved[np.arange(len(place)), place] = values[value]
+            p = sign * _signed_ranks(moved, alternative)
+            if p.max() <= reached + 1e-12:
+                break
+            d, reached = moved[int(p.argmax())], float(p.max())
+        best = max(best, reached)
+    return best
+
+
+def _signed_ranks(d: Floats, alternative: Any) -> Floats:
+    """Return exact p-values of Wilcoxon's test over the last axis, from all 2^n signs."""
+    size = np.abs(d)
+    below = (size[..., None, :] < size[..., None]) & (size > 0)[..., None, :]
+    tied = size[..., None, :] == size[..., None]
+    ranks = np.where(size > 0, below.sum(axis=-1) + (tied.sum(axis=-1) + 1) / 2, 0.0)
+    signs = (np.arange(2 ** d.shape[-1]) >> np.arange(d.shape[-1])[:, None]) & 1
+    null = ranks @ signs.astype(np.float64)
+    sums = (ranks * (d > 0)).sum(axis=-1)[..., None]
+    tails = {"greater": (null >= sums).mean(axis=-1), "less": (null <= sums).mean(axis=-1)}
+    both = np.minimum(2 * np.minimum(*tails.values()), 1.0)
+    return np.asarray(tails.get(alternative, both))
 
 
 def _by_row(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -241,7 +292,7 @@ def _at_corners(low: Floats, high: Floats) -> float:
 _ENDS: dict[str, Callable[[Floats, Floats, Any], Floats]] = {
     "paired-t": _t_ends,
     "kfold-t": _t_ends,
-    "wilcoxon": partial(_corner_ends, function=wilcoxon),
+    "wilcoxon": _wilcoxon_ends,
     "sign": partial(_corner_ends, function=sign),
     "permutation": partial(_corner_ends, function=permutation),
 }
