@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -63,23 +64,10 @@ def python(toys):
     return run
 
 
-def test_invariants_of_entries_cover_plugins(python):
-    files = [
-        "stats/pairwise/test_properties.py",
-        "decide/test_rule_invariants.py",
-        "learners/test_learner_invariants.py",
-        "splits/test_every_plan.py",
-    ]
-    out = python(
-        "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-k", " or ".join([*TOYS, "Rarest"]),
-        *(TESTS / file for file in files),
-    )  # fmt: skip
-    passed = [line for line in out.splitlines() if line.startswith("PASSED")]
-    for toy, least in {"toy-z": 15, "lowest-mean": 4, "rarest": 4, "striped": 4}.items():
-        assert sum(toy in line for line in passed) >= least, (toy, passed)
-    assert sum("Rarest" in line for line in passed) > 30  # scikit-learn's conventions
-    for file in files:
-        assert file in out
+def test_the_checks_of_the_page_pass_on_its_entries(toys, python, tmp_path):
+    (block,) = re.findall(r"^```python\n(# test_toys.py.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    (tmp_path / "test_toys.py").write_text(block)
+    assert "1 passed" in python("-m", "pytest", "-q", "-p", "no:cacheprovider", tmp_path)
 
 
 LISTS = """
@@ -111,11 +99,9 @@ def test_listings_comparisons_and_reports_have_plugins(python, tmp_path):
     assert (result["settings"]["rule"], result["test"]) == ("lowest-mean", "toy-z")
     assert result["recommended"] == "nmc"
     text = re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))
-    assert "The 5 folds are toys." in text
-    assert "toy-z cannot know." in text
-    assert "the toy Z test (Toy, 2026)" in text
-    assert "@misc{toy2026toy" in text
-    assert "the lowest mean" in text
+    assert "toy-z" in text
+    assert "lowest-mean" in text
+    assert "nan" not in text.split()
 
 
 def test_an_entry_is_added_and_removed():
@@ -176,3 +162,57 @@ def test_the_entries_of_the_papers_are_found_by_name():
     for name, registry in found.items():
         entry = registry[name]
         assert entry.name == name
+
+
+BROKEN = """
+import numpy as np
+from sklearn.dummy import DummyClassifier
+from bestofk.plugins import PairwiseResult, Ruled, decision_from, paired_losses, tested
+
+def always(a, b, *, alternative="two-sided"):
+    a, b = paired_losses(a, b, axes=1)
+    p = 0.01 + 0.0 * (a.mean(axis=-1) - b.mean(axis=-1))
+    return PairwiseResult(test="always", statistic=p, pvalue=p, df=None, estimate=p,
+                          alternative=alternative)
+
+def first_row(problem, settings):
+    order = np.argsort(problem.names)[:: 1 if problem.means()[0] < 1 else -1]
+    return decision_from(problem, settings, *tested(problem, settings), Ruled(order[0], order))
+
+class Writes(DummyClassifier):
+    def predict(self, X):
+        X.iloc[0, 0] = 0.0
+        return super().predict(X)
+
+def unseeded(n, *, runs, folds, **_):
+    return np.random.default_rng().integers(0, folds, (runs, n))
+"""
+
+
+@pytest.mark.parametrize(
+    ("check", "entry", "sentence"),
+    [
+        ("check_pairwise_test",
+         {"function": "broken:always", "covers": ("kfold",)}, "equal losses must have p = 1"),
+        ("check_rule", {"function": "broken:first_row", "takes_test": True}, "the unit of"),
+        ("check_learner", {"estimator": "broken:Writes"}, "must not write their input"),
+        ("check_plan", {"function": "broken:unseeded", "pattern": "always:FOLDS", "kind": "cv",
+                        "example": "always:5", "takes": ("folds",)}, "a seed must give the same"),
+    ],
+)  # fmt: skip
+def test_a_check_finds_what_is_wrong(check, entry, sentence, monkeypatch):
+    from bestofk import plugins, testing
+
+    module = ModuleType("broken")
+    monkeypatch.setitem(sys.modules, "broken", module)
+    exec(BROKEN, module.__dict__)
+    kinds = {"check_pairwise_test": "PairwiseTest", "check_rule": "Rule",
+             "check_learner": "Learner", "check_plan": "PlanEntry"}  # fmt: skip
+    kind = getattr(plugins, kinds[check])
+    registry = plugins._REGISTRIES[kind]
+    plugins.register(kind(name="always", summary="broken", paper="none", **entry))
+    try:
+        with pytest.raises(AssertionError, match=sentence):
+            getattr(testing, check)("always")
+    finally:
+        registry.remove("always")

@@ -10,12 +10,15 @@ from typing import Any
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.registry import Assumption, Registry, offer
+from bestofk.decide.decision import Ruled
+from bestofk.decide.pairs import decision_from, tested
 from bestofk.decide.registry import RULES, Rule
 from bestofk.learners.registry import LEARNERS, Learner, learner
 from bestofk.run.metrics import LOSSES, Loss
 from bestofk.splits.design import Design
 from bestofk.splits.plans import PLANS, Plan, PlanEntry, plan
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS, MultipleTest
+from bestofk.stats.pairwise.differences import paired_losses
 from bestofk.stats.pairwise.entry import PairwiseTest
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 from bestofk.stats.pairwise.result import PairwiseResult
@@ -23,7 +26,8 @@ from bestofk.stats.pairwise.result import PairwiseResult
 __all__ = [
     "LEARNERS", "LOSSES", "MULTIPLE_TESTS", "PAIRWISE_TESTS", "PLANS", "RULES", "Assumption",
     "Design", "Learner", "Loss", "MultipleTest", "PairwiseResult", "PairwiseTest", "Plan",
-    "PlanEntry", "Rule", "learner", "offer", "plan", "register",
+    "PlanEntry", "Rule", "Ruled", "decision_from", "learner", "offer", "paired_losses", "plan",
+    "register", "tested",
 ]  # fmt: skip
 
 _REGISTRIES: dict[type[Any], Registry[Any]] = {

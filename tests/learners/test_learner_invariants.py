@@ -6,14 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bestofk.data import DataSet, read_data
 from bestofk.learners import LEARNERS, learner
 from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
 from bestofk.splits.plans import plan
+from bestofk.testing import check_learner
 
 OWN = {
     entry.estimator: name
@@ -68,6 +67,11 @@ def data_sets(draw: st.DrawFn, name: str) -> DataSet:
 COMMON = settings(
     max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow], database=None
 )
+
+
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in NOMINAL_ONLY])
+def test_every_entry_passes_the_checks_for_plugins(name: str) -> None:
+    check_learner(name)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -132,16 +136,6 @@ def test_a_class_without_training_rows_is_never_predicted(name: str) -> None:
     model = learner(name).fit(X, y)
     assert model.classes_.tolist() == ["v", "u"]
     assert set(model.predict(X)) <= {"u", "v"}
-
-
-@pytest.mark.parametrize("name", WRITTEN)
-def test_clone_and_parameters(name: str) -> None:
-    model = learner(name)
-    params = model.get_params()
-    assert clone(model).get_params() == params
-    assert learner(name, **params).get_params() == params
-    with pytest.raises(NotFittedError):
-        model.predict(pd.DataFrame({"a": ["x"]}))
 
 
 @parametrize_with_checks([learner(name) for name in WRITTEN if name not in NOMINAL_ONLY])

@@ -1,10 +1,20 @@
-"""Assertions for your own test suite."""
+"""Assertions for your own test suite, and checks of the entries of a plugin."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from bestofk.release.gate import GateResult, gate
+from bestofk.testing.plugin_checks import (
+    check_learner,
+    check_pairwise_test,
+    check_plan,
+    check_rule,
+)
+
+__all__ = [
+    "assert_not_worse", "check_learner", "check_pairwise_test", "check_plan", "check_rule",
+]  # fmt: skip
 
 
 def assert_not_worse(new: Any, baseline: Any = None, **options: Any) -> GateResult:

@@ -10,6 +10,8 @@ from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise import mcnemar, paired_t, sign, wilcoxon
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
 from bestofk.stats.pairwise.signed_ranks import nth_walsh_average, walsh_averages_at
+from bestofk.testing import check_pairwise_test
+from bestofk.testing.plugin_checks import losses_of, options_of
 
 ENTRIES = tuple(PAIRWISE_TESTS.values())
 
@@ -33,39 +35,20 @@ every_test_with_interval = pytest.mark.parametrize(
 )
 
 
+FEWER = {"signed-rank-bayes": {"samples": 4_000}, "hierarchical-bayes": {"samples": 600}}
+"""Draws of tests that draw; enough for these properties."""
+
+
 def trailing(entry):
-    if entry.covers == ("5x2",):
-        return (5, 2)
-    if entry.nested:
-        return (32,)  # 8 + 24 losses
-    if entry.axes == 3:
-        return (5, 2, 3)
-    if entry.axes == 2:
-        return (4, 3)  # runs differ from folds
-    return (40,) if entry.zero_one else (11,)
-
-
-def arguments(entry):
-    options = dict(entry.arguments)
-    if entry.needs_sizes:
-        options |= {"n_train": 70, "n_test": 13}
-    if entry.nested:
-        options |= {"runs": 2, "folds": 4}
-    if entry.takes("random_state"):
-        options |= {"random_state": 3}
-    if entry.name == "signed-rank-bayes":
-        options |= {"samples": 4_000}  # enough for these properties
-    if entry.name == "hierarchical-bayes":
-        options |= {"samples": 2_400}
-    return options
+    return losses_of(entry, 0).shape
 
 
 def losses(entry, seed=0, lead=(), shift=0.0):
-    rng = np.random.default_rng(seed)
-    shape = (*lead, *trailing(entry))
-    if entry.zero_one:
-        return (rng.random(shape) < 0.3 + shift).astype(float)
-    return rng.normal(0.3 + shift, 0.05, shape)
+    return losses_of(entry, seed, shift=shift, lead=lead)
+
+
+def arguments(entry):
+    return options_of(entry) | FEWER.get(entry.name, {})
 
 
 def call(entry, a, b, alternative="two-sided", **more):
@@ -76,113 +59,10 @@ def one_sided(entry):
     return [word for word in ("greater", "less") if word in entry.sides]
 
 
+@pytest.mark.filterwarnings("ignore:hierarchical-bayes")  # few draws
 @every_test
-def test_a_learner_never_beats_itself(entry):
-    a = losses(entry)
-    for alternative in entry.sides:
-        result = call(entry, a, a.copy(), alternative)
-        assert result.pvalue == 1.0
-        assert result.statistic == 0.0
-        assert result.estimate == 0.0
-        same = f"cart and nb have the same {entry.estimand} loss"
-        assert same in result.explain(names=("cart", "nb"))
-
-
-@every_test_of_any_loss
-def test_rounding_error_is_no_difference(entry):
-    b = np.full(trailing(entry), 0.3)
-    for alternative in entry.sides:
-        result = call(entry, b * 0 + 0.1 + 0.2, b, alternative)  # 0.30000000000000004
-        assert (result.pvalue, result.statistic) == (1.0, 0.0)
-
-
-@every_test
-@pytest.mark.parametrize("seed", range(2))
-def test_swapping_swaps(entry, seed):
-    a, b = losses(entry, seed, shift=0.03), losses(entry, seed + 50)
-    mirror = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
-    for alternative in entry.sides:
-        ab, ba = call(entry, a, b, alternative), call(entry, b, a, mirror[alternative])
-        assert ab.pvalue == pytest.approx(ba.pvalue, rel=1e-10)
-        assert ab.estimate == pytest.approx(-ba.estimate, rel=1e-10)
-        if discrete(entry) and not entry.bayesian:
-            continue  # counts and rank sums have no sign
-        # an F has no sign; its side is that of the means
-        flipped = ba.statistic if isinstance(ab.df, tuple) else -ba.statistic
-        assert ab.statistic == pytest.approx(flipped, rel=1e-9, abs=1e-12)
-        if ab.direction is not None:
-            assert np.sign(ab.direction) == -np.sign(ba.direction)
-        if entry.bayesian:
-            assert (ab.left, ab.rope) == pytest.approx((ba.right, ba.rope), rel=1e-10)
-
-
-@every_test
-@pytest.mark.parametrize("seed", range(2))
-def test_sides_fit_together(entry, seed):
-    a, b = losses(entry, seed, shift=0.02), losses(entry, seed + 50)
-    assert one_sided(entry)
-    both = call(entry, a, b).pvalue
-    greater, less = (call(entry, a, b, word).pvalue for word in ("greater", "less"))
-    if discrete(entry):
-        assert greater + less >= 1.0 - 1e-12
-    else:
-        assert greater + less == pytest.approx(1.0, abs=1e-12)
-        assert both == pytest.approx(min(1.0, 2 * min(greater, less)), rel=1e-10)
-    assert min(both, greater, less) >= 0.0
-    assert max(both, greater, less) <= 1.0
-
-
-@every_test
-def test_the_greater_loss_is_found(entry):
-    a, b = losses(entry, 1, shift=0.5), losses(entry, 2)
-    if not one_sided(entry):
-        assert call(entry, a, b).pvalue < 0.05
-        return
-    assert call(entry, a, b, "greater").pvalue < 0.15 < 0.8 < call(entry, a, b, "less").pvalue
-    assert call(entry, a, b).estimate > 0
-
-
-@every_test_of_any_loss
-@pytest.mark.parametrize("seed", range(2))
-def test_the_unit_of_the_loss_does_not_matter(entry, seed):
-    # losses in hundredths have ties among their differences
-    a, b = (np.round(losses(entry, s, shift=0.01), 2) for s in (seed, seed + 50))
-    for alternative in entry.sides:
-        plain = call(entry, a, b, alternative)
-        other = call(entry, 1000 * a + 7, 1000 * b + 7, alternative)
-        assert other.pvalue == pytest.approx(plain.pvalue, rel=1e-8)
-        assert other.estimate == pytest.approx(1000 * plain.estimate, rel=1e-8, abs=1e-9)
-        if not discrete(entry):
-            assert other.statistic == pytest.approx(plain.statistic, rel=1e-8)
-
-
-@every_test
-def test_inputs_are_never_written(entry):
-    a, b = losses(entry, 0), losses(entry, 1)
-    before = a.copy(), b.copy()
-    a.flags.writeable = b.flags.writeable = False
-    result = call(entry, a, b)
-    result.explain()
-    if result.interval_rule is not None or result.standard_error is not None:
-        result.confidence_interval(0.9)
-    np.testing.assert_array_equal(a, before[0])
-    np.testing.assert_array_equal(b, before[1])
-
-
-@every_test
-def test_broadcasting_equals_a_loop(entry):
-    a, b = losses(entry, 0, lead=(3, 1)), losses(entry, 1, lead=(2,))
-    a[2, 0] = b[1]  # a degenerate pair among others
-    for alternative in entry.sides:
-        many = call(entry, a, b, alternative)
-        assert np.shape(many.pvalue) == (3, 2)
-        assert many.explain(names=("cart", "nb"))
-        for i in range(3):
-            for j in range(2):
-                single = call(entry, a[i, 0], b[j], alternative)
-                for field in ("statistic", "pvalue", "estimate"):
-                    got, want = getattr(many, field)[i, j], getattr(single, field)
-                    assert got == pytest.approx(want, rel=1e-12, abs=1e-15), (field, i, j)
+def test_every_entry_passes_the_checks_for_plugins(entry):
+    check_pairwise_test(entry.name, **FEWER.get(entry.name, {}))
 
 
 @every_test_with_interval
@@ -209,57 +89,6 @@ def test_intervals_follow_the_alternative_and_the_level(entry):
     for level in (0, 1, 95, "high"):
         with pytest.raises(ArgumentError, match="level must be"):
             call(entry, a, b).confidence_interval(level)
-
-
-@every_test
-def test_refuses_what_is_no_loss(entry):
-    a, b = losses(entry, 0), losses(entry, 1)
-    broken = a.copy()
-    broken.flat[1] = np.nan
-    no_pairs = [] if entry.covers == ("seeds",) else [(broken, b), (b, broken), (a[..., :-1], b)]
-    for bad_a, bad_b in (
-        *no_pairs,
-        (np.full_like(a, np.inf), b),
-        (0.3, 0.2),
-        ("losses", b),
-    ):
-        with pytest.raises(ArgumentError):
-            call(entry, bad_a, bad_b)
-    with pytest.raises(ArgumentError, match="broadcast"):
-        call(entry, losses(entry, 0, lead=(3,)), losses(entry, 1, lead=(2,)))
-    for word in ("bigger", None, "Greater"):
-        with pytest.raises(ArgumentError, match="alternative"):
-            call(entry, a, b, word)
-
-
-@every_test
-@pytest.mark.parametrize("seed", range(2))
-def test_explanations_name_the_better_learner(entry, seed):
-    a, b = losses(entry, seed, shift=0.1), losses(entry, seed + 50)
-    for first, second in ((a, b), (b, a)):
-        for alternative in entry.sides:
-            result = call(entry, first, second, alternative)
-            better, worse = ("cart", "nb") if result.estimate < 0 else ("nb", "cart")
-            text = result.explain(names=("cart", "nb"))
-            assert f"{better} has a smaller {entry.estimand} loss than {worse}" in text
-            assert "nan" not in text
-
-
-@every_test
-def test_refuses_a_side_it_does_not_have(entry):
-    a, b = losses(entry, 0), losses(entry, 1)
-    for word in {"two-sided", "greater", "less"} - set(entry.sides):
-        with pytest.raises(ArgumentError, match="alternative"):
-            call(entry, a, b, word)
-
-
-@every_test
-def test_the_result_has_name_and_estimand_of_its_entry_and_python_floats(entry):
-    result = call(entry, losses(entry, 0), losses(entry, 1))
-    assert result.test == entry.name
-    assert getattr(result, "estimand", "mean") == entry.estimand
-    for field in ("statistic", "pvalue", "estimate"):
-        assert type(getattr(result, field)) is float
 
 
 def every_test_that_takes(argument):
