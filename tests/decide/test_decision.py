@@ -113,14 +113,12 @@ def test_what_cannot_be_written_down_says_so():
         Settings(test_options={"weights": np.zeros(3)}).to_dict()
 
 
-def test_a_test_of_the_callers_is_known_by_name_and_source():
+def test_a_test_of_the_callers_is_known_by_name():
     held = StoredTest.of(a_test)
     assert held.name.endswith("test_decision.a_test")
     read = Settings.from_dict(json.loads(json.dumps(Settings(test=a_test).to_dict())))
     assert read.test == held
-    assert StoredTest.of(partial(a_test, alternative="less")).name == held.name
-    assert StoredTest.of(partial(a_test, alternative="less")) != held
-    assert StoredTest.of(len).fingerprint == StoredTest.of(len).fingerprint
+    assert StoredTest.of(partial(a_test, alternative="less")) == held
     with pytest.raises(ArgumentError, match=r"a function of yours.*give the function again"):
         decide(np.random.default_rng(0).random((2, 8)), read)
 

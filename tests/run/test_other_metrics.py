@@ -50,8 +50,7 @@ def test_every_metric_is_as_if_it_were_alone(study):
 
 def test_what_is_said(study):
     probabilities, times = study.outcome.others
-    assert probabilities.lacking == ("svc",)
-    assert "svc has no value" in probabilities.explain()
+    assert probabilities.said.endswith("; svc has no value.")
     assert "svc" in study.decision.ranking
     assert set(times.means) == set(learners())
     assert all(0 < mean < 10 for mean in times.means.values())
@@ -75,7 +74,7 @@ def test_a_metric_that_decides_otherwise_says_so():
         {"never": always, "eager": eager}, X, y, scoring=["accuracy", "recall"], **QUICK
     )
     (recall,) = study.outcome.others
-    assert (study.recommended, recall.recommended, recall.agrees) == ("never", "eager", False)
+    assert (study.recommended, recall.decision.recommended) == ("never", "eager")
     assert "eager would be recommended instead (mean" in study.explain()
 
 
@@ -118,10 +117,10 @@ def test_whole_plans_and_one_test_set():
         **{**QUICK, "cv": "holdout:0.4"},
     )
     accuracy, brier, seconds = split.outcome.others
-    assert accuracy.agrees
-    assert brier.agrees
-    assert seconds.recommended is None
-    assert "nothing can be decided" in seconds.explain()
+    assert "recommended as well" in accuracy.said
+    assert "recommended as well" in brier.said
+    assert seconds.decision is None
+    assert "nothing can be decided" in seconds.said
 
 
 def test_the_command_line(tmp_path, capsys):

@@ -24,7 +24,7 @@ def filled(lasting_url, live, evaluated):
     """A store with two studies, the first with failures and a cell to do."""
     results = evaluated()
     with open_store(lasting_url) as store:
-        first = replace(live.record, title="first\n<b>study</b>", command=["bestofk", "compare"])
+        first = replace(live.record, title="first\n<b>study</b>")
         store.register(first)
         store.register(replace(live.record, title="second", plan="other"))
         for place, result in enumerate(results):

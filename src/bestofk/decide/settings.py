@@ -19,7 +19,6 @@ from bestofk._base.checks import (
     refuse,
     significance_level,
 )
-from bestofk._base.code_identity import identify
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
 from bestofk.decide.choose_test import Choice, checked_df
 from bestofk.decide.evidence import FAMILIES
@@ -47,20 +46,17 @@ class StoredTest:
     ----------
     name : str
         Its qualified name, such as ``"mytests.sign_of_medians"``.
-    fingerprint : str
-        A digest of its code and of all that it refers to, so that a changed one is noticed.
     """
 
     name: str
-    fingerprint: str
 
     @classmethod
     def of(cls, test: Callable[..., Any]) -> StoredTest:
-        """Return the name and the fingerprint of a callable."""
+        """Return the name of a callable."""
         inner = _inside(test)
         where = getattr(inner, "__module__", None) or "__main__"
         name = getattr(inner, "__qualname__", type(inner).__qualname__)
-        return cls(name=f"{where}.{name}", fingerprint=identify(test).digest)
+        return cls(name=f"{where}.{name}")
 
 
 def _inside(test: Any) -> Any:

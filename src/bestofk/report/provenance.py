@@ -39,8 +39,8 @@ def facts_of(subject: ReportSubject) -> list[tuple[str, str]]:
         # imports scikit-learn, which other results do not need
         from bestofk.learners.preparation import sentences as preparation_sentences
 
-        others = [other.loss for other in study.others]
-        decides = f"{study.record.metric} (decides)" if others else study.record.metric
+        first, *others = study.record.metrics
+        decides = f"{first} (decides)" if others else first
         prepared = " ".join(preparation_sentences(study.preparation))
         facts += [
             ("Plan", f"{study.plan} ({study.losses.design.describe()})"),

@@ -33,7 +33,6 @@ from bestofk.run.inputs import (
     default_plan,
     named_estimators,
     refuse_unscorable,
-    seed_notes,
     splits_for,
     unstratified,
     weight_notes,
@@ -213,7 +212,7 @@ def compare(
         plan = unstratified(plan)
         notes += ("The splits are plain random ones, not stratified by class.",)
     live = _live(named, datasets, plan, scoring, execution, seed)
-    live = live.recorded(notes=(*notes, *seed_notes(named), *data_cautions(live)))
+    live = live.recorded(notes=(*notes, *data_cautions(live)))
     for part in [live.on(at) for at in range(len(datasets))] if per_dataset else [live]:
         check_settings(part, settings)
     if datasets[0].by is not None:
@@ -363,7 +362,6 @@ def run_comparison(
         by_dataset={name: preference_to_json(one.prefer) for name, one in by_dataset.items()},
     )
     live = live.recorded(
-        command=tuple(execution.command),
         taken=_assumed(live),
         notes=(*live.record.notes, *live.plan_notes, *weight_notes(live)),
         preparation=_preparation(live),

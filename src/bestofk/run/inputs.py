@@ -23,7 +23,6 @@ from bestofk.data.schema import (
 from bestofk.decide.pairs import foresee
 from bestofk.decide.registry import RULES
 from bestofk.decide.settings import Settings
-from bestofk.learners.base import seeds_of
 from bestofk.learners.preparation import innermost, steps_of
 from bestofk.learners.registry import panel
 from bestofk.learners.specification import named_learners
@@ -71,25 +70,6 @@ def with_baseline(
         f"{always}, was added to compare it with."
     )
     return {**learners, name: estimator}, (note,)
-
-
-def seed_notes(learners: Mapping[str, Any]) -> tuple[str, ...]:
-    """Say which learners have a seed that the user set, and so the same one in every fit."""
-    fixed = []
-    for name, estimator in learners.items():
-        try:
-            seeds = seeds_of(estimator)
-        except Exception:  # any class may raise anything; its fits report it
-            continue
-        if any(seed is not None for seed in seeds.values()):
-            fixed.append(name)
-    if not fixed:
-        return ()
-    return (
-        f"You set the random_state of {joined(fixed)}: every fit uses it, so the comparison is "
-        f"about {'this seed' if len(fixed) == 1 else 'these seeds'}. Without it, every fit has a "
-        "seed of its own.",
-    )
 
 
 def _as_learners(learners: Any) -> Any:
@@ -198,30 +178,19 @@ def _is_numeral(label: Any) -> bool:
 
 
 def weight_notes(live: Live) -> tuple[str, ...]:
-    """Say which learners, and whether the loss, use the weights of the rows, if there are any."""
+    """Say who does not use the weights of the rows, if there are any."""
     if all(data.sample_weight is None for data in live.datasets):
         return ()
-    taking = {name: weight_argument(one) is not None for name, one in live.learners.items()}
-    without = [name for name, takes in taking.items() if not takes]
-    words = []
-    if not without:
-        words.append("All learners are fitted with the weights of the rows.")
-    elif len(without) == len(taking):
-        words.append("No learner accepts weights: all are fitted without weights.")
-    else:
-        some = [name for name, takes in taking.items() if takes]
-        accepts, are = ("accepts", "is") if len(without) == 1 else ("accept", "are")
-        words.append(
-            f"{joined(some)} {'is' if len(some) == 1 else 'are'} fitted with the weights of the "
-            f"rows; {joined(without)} {accepts} none and {are} fitted without weights."
-        )
-    if live.metric.takes_weights:
-        words.append("The loss of a fold is the weighted mean over its test rows.")
-    else:
-        words.append(
+    notes = []
+    without = [name for name, one in live.learners.items() if weight_argument(one) is None]
+    if without:
+        accepts, is_fitted = ("accepts", "is") if len(without) == 1 else ("accept", "are")
+        notes.append(f"{joined(without)} {accepts} no weights and {is_fitted} fitted without them.")
+    if not live.metric.takes_weights:
+        notes.append(
             f"The metric {live.metric.name!r} accepts no weights: all test rows count equally."
         )
-    return (" ".join(words),)
+    return tuple(notes)
 
 
 def refuse_unscorable(learners: Mapping[str, Any], loss: Loss) -> None:

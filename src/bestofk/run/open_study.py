@@ -7,14 +7,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
-from warnings import warn
 
 from bestofk._base.checks import refuse
 from bestofk._base.errors import (
     ArgumentError,
-    BestOfKWarning,
     StoreError,
-    use,
 )
 from bestofk.data.tables.limits import check_cells
 from bestofk.decide.preference import preference_from_json
@@ -63,8 +60,8 @@ def open_study(
 
     Notes
     -----
-    A store keeps only the name and a fingerprint of a test that you wrote yourself: pass the
-    function again with ``test=``.
+    A store keeps only the name of a test that you wrote yourself: pass the function again with
+    ``test=``.
 
     Examples
     --------
@@ -94,32 +91,6 @@ def _recorded(decisions: Sequence[StoredDecision], number: int) -> StoredDecisio
     return decisions[index]
 
 
-def _with_callers_test(
-    settings: Settings, stored: StoredTest, changes: Mapping[str, Any]
-) -> Settings:
-    """Return the settings with the caller's test if the caller passed it again."""
-    test = changes.get("test")
-    if test is None and "rule" not in changes:
-        raise ArgumentError(
-            f"The study was decided by {stored.name}, a test of yours, and a store keeps its name "
-            "alone: give the function again with ",
-            use(test=...),
-            ", or name another test.",
-        )
-    if not callable(test):
-        return settings
-    passed = StoredTest.of(test)
-    if passed.name != stored.name:
-        return settings
-    if passed.fingerprint != stored.fingerprint:
-        warn(
-            f"test: the source of {stored.name} has changed since the study was decided.",
-            BestOfKWarning,
-            stacklevel=4,
-        )
-    return replace(settings, test=test)
-
-
 def decided_study(
     table: CellTable, where: str, *, decision: int | Settings | None = None, **changes: Any
 ) -> Study:
@@ -135,8 +106,9 @@ def decided_study(
     else:
         stored = _recorded(record.decisions, -1 if decision is None else decision)
         first = Settings.from_dict(stored.options)
-    if isinstance(first.test, StoredTest):
-        first = _with_callers_test(first, first.test, changes)
+    test = changes.get("test")
+    if callable(test) and StoredTest.of(test) == first.test:
+        first = replace(first, test=test)
     settings = first.changed(**changes)
     settings.check_learners(record.names)
     # the stop rule of a recorded decision applies to others, too; its notes and command do not
@@ -149,7 +121,7 @@ def decided_study(
     }
     if settings != first:
         stored = None
-    record = replace(record, command=() if stored is None else stored.command)
+    record = replace(record, decisions=() if stored is None else (stored,))
     if not len(table):
         raise StoreError(f"{where}: nothing of {record.title!r} was evaluated yet.")
     if record.design.kind == "holdout" and (by_dataset or len(record.datasets) == 1):

@@ -109,8 +109,6 @@ class StudyRecord:
     repetitions: int
     random_state: int
     versions: dict[str, str] = field(default_factory=dict)
-    command: tuple[str, ...] = ()
-    """Arguments of the command line, if there was one, with passwords hidden."""
     notes: tuple[str, ...] = ()
     """Notes on the learners and splits."""
     taken: tuple[str, ...] = ()
@@ -128,8 +126,10 @@ class StudyRecord:
     created: str = ""
     """Time in UTC and ISO 8601, for the reader only."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "command", _hidden(self.command))
+    @property
+    def command(self) -> tuple[str, ...]:
+        """Arguments of the command line of the last decision, if there was one."""
+        return self.decisions[-1].command if self.decisions else ()
 
     @property
     def metric(self) -> str:
@@ -248,7 +248,7 @@ class StudyRecord:
 
     @property
     def digest(self) -> str:
-        """Digest of the work, without title, versions, command line and decisions."""
+        """Digest of the work, without title, versions and decisions."""
         work = asdict(replace(self, decisions=(), preparation={}, designs=()))
         work = {name: value for name, value in work.items() if name in _WORK}
         work["design"] = self.design.kind, self.design.runs, self.design.folds
@@ -278,7 +278,7 @@ class StudyRecord:
     def merged_into(self, stored: StudyRecord) -> StudyRecord:
         """Return what a store keeps if the same work is registered again.
 
-        The stored title, versions and command stay. New decisions come last and replace stored
+        The stored title and versions stay. New decisions come last and replace stored
         ones with the same settings.
         """
         settings = [decision.settings for decision in self.decisions]

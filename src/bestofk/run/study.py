@@ -12,7 +12,7 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import BestOfKError, RunError
 from bestofk._base.formatting import duration, joined, number, shortened
-from bestofk._base.results import Presented, json_ready
+from bestofk._base.results import json_ready
 from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
 from bestofk.decide.settings import Settings
@@ -299,46 +299,19 @@ MAX_FAILED_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OtherMetric(Presented):
+class OtherMetric:
     """A metric that did not decide.
 
-    - `loss`: The name of the loss, as the caller gave it.
     - `name`: The name of the user's metric.
     - `means`: The mean of every learner that has one, in the user's metric.
-    - `recommended`: The learner that this metric would recommend; None if it cannot decide.
-    - `agrees`: Whether that is the recommended learner; None if it cannot decide.
-    - `undecided`: Why it cannot decide.
+    - `decision`: What this metric would decide; None if it cannot.
+    - `said`: That in a sentence.
     """
 
-    loss: str
     name: str
-    higher_is_better: bool
     means: Mapping[str, float]
-    recommended: str | None = None
-    agrees: bool | None = None
-    undecided: str = ""
-    instead_of: str = ""
-    """The learner that the deciding metric recommends."""
-    lacking: tuple[str, ...] = ()
-    """Compared learners without a value."""
-    decision: Decision | None = field(default=None, repr=False)
-
-    def explain(self) -> str:
-        """Return what it would decide, in a sentence."""
-        by = f"By {self.name} ({'higher' if self.higher_is_better else 'lower'} is better)"
-        without = ""
-        if self.lacking:
-            have = "has" if len(self.lacking) == 1 else "have"
-            without = f"; {shortened(list(self.lacking), MAX_NAMED_LEARNERS)} {have} no value"
-        if self.recommended is None:
-            return f"{by} nothing can be decided: {self.undecided.rstrip('.')}{without}."
-        if self.agrees:
-            return f"{by} {self.recommended} would be recommended as well{without}."
-        means = ""
-        if self.instead_of in self.means:
-            ours, other = (number(self.means[one]) for one in (self.recommended, self.instead_of))
-            means = f" (mean {ours} against {other} of {self.instead_of})"
-        return f"{by} {self.recommended} would be recommended instead{means}{without}."
+    decision: Decision | None
+    said: str
 
 
 def conclude(
@@ -412,7 +385,6 @@ def _of_whole_plan(
             why_not = too_little or str(refusal)
             if settings.control in left_out:
                 why_not = f"the control, {settings.control}, is among those that failed."
-    recommended = None if decision is None else decision.recommended
     # margins are in units of the first metric
     others = settings.changed(margin=None, rope=None)
     return Study(
@@ -428,7 +400,7 @@ def _of_whole_plan(
         store=store,
         settings=settings,
         others=tuple(
-            _other_metric(table.by_metric(metric), compared, live, others, costs, recommended)
+            _other_metric(table.by_metric(metric), compared, live, others, costs, decision)
             for metric in range(1, len(record.metrics))
         ),
     )
@@ -457,38 +429,37 @@ def _other_metric(
     live: Live | None,
     settings: Settings,
     costs: Mapping[str, Cost],
-    recommended: object,
+    first: Decision | None,
 ) -> OtherMetric:
     """Decide by the metric of the table about the compared learners that have values."""
-    record, loss = table.record, table.record.metrics[table.metric]
-    left_out = left_out_learners(table)
-    learners = [index for index in compared if record.names[index] not in left_out]
+    names, left_out = table.record.names, left_out_learners(table)
+    learners = [index for index in compared if names[index] not in left_out]
     losses, _ = _losses(table, learners, live)
-    metric = metric_of(loss_shown(loss))
-    other = OtherMetric(
-        loss=loss,
+    metric = metric_of(loss_shown(table.record.metrics[table.metric]))
+    decision, means, problem = None, {}, "no learner has a value in every fold"
+    if losses is not None:
+        means = {name: float(metric.shown(mean)) for name, mean in losses.means().items()}
+        try:
+            decision = decide(losses, settings.settled(losses.learners, costs))
+            problem = "no learner comes out first"
+        except BestOfKError as refusal:
+            problem = str(refusal).rstrip(".")
+    said = f"nothing can be decided: {problem}"
+    if decision is not None and decision.recommended is not None:
+        best, ours = str(decision.recommended), None if first is None else first.recommended
+        said = f"{best} would be recommended {'as well' if best == ours else 'instead'}"
+        if best != ours and ours in means:
+            said += f" (mean {number(means[best])} against {number(means[str(ours)])} of {ours})"
+    lacking = [names[index] for index in compared if index not in learners]
+    if lacking:
+        have = "has" if len(lacking) == 1 else "have"
+        said += f"; {shortened(lacking, MAX_NAMED_LEARNERS)} {have} no value"
+    return OtherMetric(
         name=metric.name,
-        higher_is_better=metric.higher_is_better,
-        means={},
-        undecided="no learner has a value in every fold.",
-        instead_of="" if recommended is None else str(recommended),
-        lacking=tuple(record.names[index] for index in compared if index not in learners),
+        means=means,
+        decision=decision,
+        said=f"By {metric.name} ({metric.direction}) {said}.",
     )
-    if losses is None:
-        return other
-    means = {name: float(metric.shown(mean)) for name, mean in losses.means().items()}
-    other = replace(other, means=means, undecided="fewer than two learners have values.")
-    if len(losses.learners) < 2:
-        return other
-    try:
-        decision = decide(losses, settings.settled(losses.learners, costs))
-    except BestOfKError as refusal:
-        return replace(other, undecided=str(refusal))
-    best = decision.recommended
-    if best is None:
-        return replace(other, undecided="no learner comes out first.", decision=decision)
-    agrees = str(best) == other.instead_of
-    return replace(other, undecided="", recommended=str(best), agrees=agrees, decision=decision)
 
 
 def failed_cells(table: CellTable) -> tuple[FailedCell, ...]:

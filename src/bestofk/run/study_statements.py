@@ -39,7 +39,7 @@ def study_statements(study: Study) -> tuple[Statement, ...]:
             *_speed_hint(study),
             *_left_out(study),
             *_whole_plan(study),
-            *statements("also", [one.explain() for one in study.others]),
+            *statements("also", [one.said for one in study.others]),
             *statements("note", study.notes),
             *statements(
                 "run",
@@ -83,30 +83,16 @@ def _speed_hint(study: Study) -> tuple[Statement, ...]:
     decision = study.decision
     if decision is None or decision.recommended is None or decision.preference.stated:
         return ()
-    equal = [name for name in map(str, decision.candidates) if name not in _baselines(study)]
-    for cost, what in (("fit_time", "fit"), ("predict_time", "predict with")):
-        times = {
-            name: getattr(study.costs[name], cost)
-            for name in (str(decision.recommended), *equal)
-            if name in study.costs
-        }
-        known = {name: time for name, time in times.items() if time}
-        slow = known.get(str(decision.recommended), 0.0)
-        if slow < MIN_SECONDS:
-            continue
-        fastest = min(known, key=known.__getitem__)
-        ratio = slow / known[fastest]
-        if ratio >= MIN_RATIO:
-            about = f"{float(f'{ratio:.1g}'):,.0f}"
-            return (
-                with_advice(
-                    "verdict",
-                    f"{fastest} is about {about} times faster to {what}: use ",
-                    use(prefer=cost),
-                    " to take that into account.",
-                ),
-            )
-    return ()
+    best, ignoring = str(decision.recommended), _baselines(study)
+    names = [best, *(name for name in map(str, decision.candidates) if name not in ignoring)]
+    times = {name: study.costs[name].fit_time or MIN_SECONDS for name in names}
+    fastest = min(names, key=times.__getitem__)
+    ratio = times[best] / times[fastest]
+    if times[best] < MIN_SECONDS or ratio < MIN_RATIO:
+        return ()
+    words = f"{fastest} is about {float(f'{ratio:.1g}'):,.0f} times faster to fit: use "
+    advice = use(prefer="fit_time")
+    return (with_advice("verdict", words, advice, " to take that into account."),)
 
 
 def _left_out(study: Study) -> tuple[Statement, ...]:

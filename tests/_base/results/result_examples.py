@@ -84,18 +84,6 @@ def simulation() -> Any:
                         n_jobs=1)  # fmt: skip
 
 
-@functools.cache
-def _two_metrics() -> Any:
-    return bk.compare(
-        ["max", "nmc", "nn"],
-        "iris",
-        cv="5x2",
-        scoring=["zero-one", "f1_macro"],
-        progress=False,
-        execution=bk.Execution(engine="serial"),
-    )
-
-
 def _study_with_a_failure() -> Any:
     from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -236,7 +224,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "needed": lambda: next(
         pair.needed[0] for pair in bk.sample_size(scores(), difference=0.001).pairs if pair.needed
     ),
-    "other metric": lambda: _two_metrics().outcome.others[0],
     "interval": lambda: intervals.wilson(3, 40),
     "interval_test": lambda: interval_test(np.sort(table(2, 8), axis=0), [table(1, 8)[0]] * 2),
     "run_interval_test": lambda: run_interval_test(interval_table()),

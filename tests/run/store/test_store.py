@@ -21,6 +21,7 @@ from bestofk._base.errors import ArgumentError, StoreError, UnknownNameError
 from bestofk.run.cells import FAILURE_KINDS, Failure
 from bestofk.run.live import Live
 from bestofk.run.open_study import stored_cells
+from bestofk.run.record import StoredDecision
 from bestofk.run.store.store import open_store
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -273,7 +274,7 @@ def test_several_threads_fill_one_store(store):
 
 def test_a_study_keeps_its_number(store, live):
     first = store.register(replace(live.record, title="first"))
-    other = replace(live.record, title="again", command=["bestofk", "compare"])
+    other = replace(live.record, title="again", notes=("a note",))
     assert store.register(other) == first
     more = replace(other, repetitions=3)
     assert store.register(more) == first + 1
@@ -313,7 +314,9 @@ def test_the_text_of_a_learner_does_not_make_another_study(store, live):
 def test_a_study_is_kept_completely(lasting_url, live):
     title = "".join(text for text in HARD_TEXTS if "\ud800" not in text)[:300]
     command = ("bestofk", "compare", "\u540d \0")
-    record = replace(live.record, title=title, command=command)
+    record = replace(
+        live.record, title=title, decisions=(StoredDecision(options={}, command=command),)
+    )
     with open_store(lasting_url) as store:
         number = store.register(record)
     with open_store(lasting_url) as store:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError, MissingExtraError, StoreError
+from bestofk.run.record import StoredDecision
 from bestofk.run.store.store import open_store
 from bestofk.run.store.url import hide_passwords, parse_address
 
@@ -109,7 +110,8 @@ def test_details_with_the_password_are_omitted():
 
 def test_a_study_keeps_no_password_of_its_command_line(store, live):
     command = ["bestofk", "compare", "--store", "postgresql://ann:s3cret@h/d"]
-    number = store.register(replace(live.record, command=command))
+    decision = StoredDecision(options={}, command=command)
+    number = store.register(replace(live.record, decisions=(decision,)))
     record = store.study(number)
     assert record.command[-1] == "postgresql://ann:***@h/d"
     assert "s3cret" not in record.as_json()
