@@ -113,6 +113,7 @@ def _is_incomplete(summary: Mapping[str, Any], query: LogQuery) -> bool:
 # lm-evaluation-harness: samples_TASK_TIME.jsonl, and results of the same time next to it
 
 
+_LM_EVAL_KEYS = ("doc_id", "filter", "metrics")
 _STAMP = re.compile(r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
 
 
@@ -135,7 +136,7 @@ def _lm_eval_samples(source: Source, rows: Any, note: Callable[[str], None]) -> 
         "lm_eval": results, "task": task, "time": stamp[1],
         "shots": mapping(results.get("n-shot")).get(task),
         "model": _lm_eval_model(results) or folder,
-        "samples": (row for sample in rows for row in _lm_eval_rows(sample, source)),
+        "samples": (_lm_eval_sample(sample, source) for sample in rows),
     }  # fmt: skip
 
 
@@ -148,27 +149,25 @@ def _lm_eval_model(results: Mapping[str, Any]) -> str | None:
     return match[1] if match else None
 
 
-def _lm_eval_rows(sample: Any, source: Source) -> Iterator[Mapping[str, Any]]:
-    """Yield a row for each repeat; the metrics are named as in the results, ``acc,strict``."""
-    if not isinstance(sample, dict) or not {"doc_id", "filter", "metrics"} <= set(sample):
+def _lm_eval_sample(sample: Any, source: Source) -> Mapping[str, Any]:
+    """Return a sample with its scores; metrics are named as in the results, ``acc,strict``."""
+    if not (isinstance(sample, dict) and all(key in sample for key in _LM_EVAL_KEYS)):
         raise TableError(
-            f"{source.name}: a sample must have doc_id, filter and metrics, which "
+            f"{source.name}: a sample must have {', '.join(_LM_EVAL_KEYS)}, which "
             "lm-evaluation-harness writes since 0.4.7."
         )
     stated = sample["metrics"] if isinstance(sample["metrics"], list) else ()
     end = "" if sample["filter"] == "none" else f",{sample['filter']}"
     names = {name: f"{name}{end}" for name in stated if isinstance(name, str) and name in sample}
-    row = {key: sample.get(key) for key in ("doc_id", "doc", "doc_hash")}
-    repeats = {
-        names[name]: values
-        for name, values in mapping(sample.get("scores_per_repeat")).items()
-        if name in names and isinstance(values, list)
-    }
-    if not repeats:
-        yield {**row, "scores": {names[name]: sample[name] for name in names}}
-    for epoch in range(max(map(len, repeats.values()), default=0)):
-        scores = {name: values[epoch] for name, values in repeats.items() if epoch < len(values)}
-        yield {**row, "scores": scores, "epoch": epoch + 1}
+    repeats, scores = mapping(sample.get("scores_per_repeat")), {}
+    for name, label in names.items():
+        value = repeats.get(name)
+        # a list that is not of repeats is not a score
+        scores[label] = value if isinstance(value, list) else sample[name]
+        if scores[label] is sample[name] and isinstance(sample[name], list):
+            scores[label] = None
+    sample["scores"] = scores
+    return sample
 
 
 # HELM: run_spec.json and per_instance_stats.json

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, compress, islice
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,7 @@ import numpy as np
 from bestofk._base.errors import TableError
 from bestofk._base.formatting import counted, shortened
 from bestofk.evals.formats import Format, split_keys
-from bestofk.evals.paths import (
-    Getter,
-    Levels,
-    each_row,
-    getter,
-    is_constant,
-    named_values,
-    parse,
-    step,
-)
+from bestofk.evals.paths import Batch, Levels, each_row, named_values, parse, step
 from bestofk.evals.query import LogQuery, pick_metric
 from bestofk.evals.rows import (
     AMOUNTS,
@@ -41,7 +33,11 @@ from bestofk.evals.sources import Source, file_names, is_copy
 
 MAX_ITEM_LENGTH = 120
 MAX_COMPARED = 10_000
-"""Rows of a file whose documents and texts are compared."""
+"""Items whose documents and texts are compared."""
+COMPARED_FILES = 3
+"""Files in which these are compared."""
+ROWS_AT_ONCE = 4096
+"""Rows of a file whose columns are taken together."""
 MAX_SETTING_LENGTH = 40
 """Characters of a setting in the name of a model; longer ones are numbered."""
 _SHARED = {*GROUPS, "input", "question", "doc_hash"}
@@ -56,19 +52,15 @@ class _Block:
     source: Source
     roles: Mapping[str, str]
     """What the path of the file says: model, task or item."""
-    task: str | None = None
-    """The task of all rows, if it is one."""
-    fixed_key: int | None = None
-    """The model of all rows, if it is one."""
-    times: list[Any] = field(default_factory=list)
-    """The time of the file, or of each row."""
-    key: array[int] = field(default_factory=lambda: array("i"))
-    item: array[int] = field(default_factory=lambda: array("i"))
-    epoch: array[int] = field(default_factory=lambda: array("i"))
-    status: array[int] = field(default_factory=lambda: array("b"))
-    amounts: dict[str, array[float]] = field(default_factory=dict)
-    scores: dict[str, tuple[array[int], array[float]]] = field(default_factory=dict)
-    """The rows with a metric, and their values."""
+    count: int = 0
+    parts: list[dict[str, Any]] = field(default_factory=list)
+    """The columns of each batch."""
+    scores: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
+    """The rows with a metric, and their values, of each batch."""
+    compared: set[int] = field(default_factory=set)
+
+    def column(self, name: str) -> Any:
+        return np.concatenate([part[name] for part in self.parts])
 
 
 class FormatReader:
@@ -83,49 +75,33 @@ class FormatReader:
         self.keys: dict[tuple[Any, ...], int] = {}
         """Models with their settings; a model is a name, or the file without one."""
         self.tasks_of_key: dict[tuple[int, str], None] = {}
+        self.times: dict[tuple[float, str, str], int] = {}
+        """What sorts by time: a number or a text, then the name of the file."""
         self.higher: dict[str, bool] = {}
-        self._model, self._task = _name(entry.model), _name(entry.task)
-        self._items = [_item(path) for path in entry.item]
-        self._variant = {name: getter(path) for name, path in entry.variant.items()}
-        self._epoch = getter(entry.epoch)
-        self._where = _condition(entry.where, all)
-        self._error, self._limit = _condition(entry.error, any), _condition(entry.limit, any)
-        self._cached = _condition(entry.cached, any)
-        self._file_model: str | None = None
-        model = (lambda _: self._file_model) if is_constant(entry.model) else self._model
-        self._amounts = {
-            role: _amount(paths, model) for role in AMOUNTS if (paths := getattr(entry, role))
-        }
         self._scores = [_scores(path, entry.metric) for path in entry.score]
         self._values: dict[str | float, float] = {k: float(v) for k, v in entry.values.items()}
         numbers = [word for word in entry.values if re.fullmatch(r"-?\d+", word)]
         self._values |= {float(word): self._values[word] for word in numbers}
-        self._clusters = [getter(path) for path in entry.cluster]
-        self._group = getter(entry.group)
         self._shared: dict[str, dict[int, int]] = {}
         """Hashes of what items may share, by key and item."""
-        self._content, self._time = getter(entry.content), getter(entry.time)
-        self._timed_rows = not is_constant(entry.time)
-        self._one_model = is_constant(entry.model) and all(map(is_constant, entry.variant.values()))
+        self._compared: Counter[int] = Counter()
 
     def read(self, source: Source, document: Any, path: str) -> None:
         """Read the rows of a file at a path, unless it is a copy of an earlier file."""
         entry = self.entry
         match = re.search(entry.file, source.path.absolute().as_posix()) if entry.file else None
         block = _Block(source, match.groupdict() if match else {})
-        block.amounts = {role: array("d") for role in self._amounts}
         model = block.roles.get("model") or ""
         if (model or entry.model) and not entry.time and is_copy(
             source, self._copies.setdefault(model, {})
         ):  # fmt: skip
             self.rows.note(f"{source.name} is a copy of another file and was skipped.")
             return
-        for number, levels in enumerate(self._rows(document, path)):
-            if not number and not self._begin(block, levels):
-                return
-            if self._where is None or self._where(levels):
-                self._add(levels, block)
-        self.blocks.append(block)
+        levels = self._rows(document, path)
+        while part := list(islice(levels, ROWS_AT_ONCE)):
+            self._add(Batch(part), block)
+        if block.count:
+            self.blocks.append(block)
 
     def _rows(self, document: Any, path: str) -> Iterator[Levels]:
         entry = self.entry
@@ -146,118 +122,129 @@ class FormatReader:
                     role = "status" if isinstance(outcome, str) else entry.score[0]
                     yield [levels[0], (None, {"item": name, role: outcome})]
 
-    def _begin(self, block: _Block, levels: Levels) -> bool:
-        """Set what is the same in all rows; return whether to read them."""
-        entry = self.entry
-        self._file_model = self._model(levels)
-        if not self._timed_rows:
-            block.times = [self._when(levels, block.source)]
-        block.task = block.roles.get("task")
-        if block.task is None and is_constant(entry.task):
-            block.task = self._task(levels) or entry.called
-        if block.task is not None:
-            self.rows.seen_tasks.setdefault(block.task)
-            if not self.query.wants_task(block.task):
-                return False
-        if self._one_model and block.task is not None:
-            block.fixed_key = self._key(levels, block, block.task)
-        stated = getter(entry.higher)(levels) if entry.higher else None
+    def _add(self, batch: Batch, block: _Block) -> None:
+        """Add the columns of some rows to those of their file."""
+        entry, rows = self.entry, self.rows
+        if entry.higher:
+            self._set_directions(batch.column(entry.higher)[0])
+        stated = block.roles.get("task")
+        task = [stated or name or entry.called for name in batch.first(entry.task, _name)]
+        rows.seen_tasks.update(dict.fromkeys(task))
+        wanted = {name: self.query.wants_task(name) for name in dict.fromkeys(task)}
+        keep = [wanted[name] for name in task]
+        for condition in entry.where:
+            keep = [a and b for a, b in zip(keep, _holds(batch, condition), strict=True)]
+        if not all(keep):
+            batch = Batch([*compress(batch.levels, keep)])
+            task = [*compress(task, keep)]
+        if not len(batch):
+            return
+        batch.models = batch.first(entry.model, _name)
+        names = self._items(batch, block)
+        items = np.empty(len(batch), np.int32)
+        for each in dict.fromkeys(task):
+            at = [k for k, one in enumerate(task) if one == each] if len(wanted) > 1 else range(
+                len(task))  # fmt: skip
+            items[at] = rows.items_of(each, [names[k] for k in at])
+        self._set_groups(batch, items.tolist(), names, block)
+        columns = {
+            "item": items,
+            "key": self._key_codes(batch, block, task),
+            "when": self._time_codes(batch, block.source),
+            "epoch": np.array(batch.first(entry.epoch, _epoch), np.int32),
+            **self._amounts(batch),
+        }
+        found = [one for scores in self._scores for one in scores(batch).items()]
+        if entry.repeats:
+            columns, found = _with_repeats(columns, found)
+        for metric, (at, values) in found:
+            known = block.scores.setdefault(metric, ([], []))
+            known[0].append(np.array(at, np.int32) + block.count)
+            known[1].append(np.array(self._numbers(batch, at, values)))
+        block.parts.append(columns)
+        block.count += len(columns["item"])
+
+    def _key_codes(self, batch: Batch, block: _Block, task: Sequence[str]) -> Any:
+        """Return the code of the model of each row, with its settings."""
+        stated = block.roles.get("model")
+        columns = [task, [stated or name or block.source for name in batch.models]]
+        columns += [
+            batch.first([paths] if isinstance(paths, str) else paths, _setting)
+            for paths in self.entry.variant.values()
+        ]
+        if all(column.count(column[0]) == len(batch) for column in columns):
+            # one key for all rows
+            columns = [column[:1] for column in columns]
+        keys = [*zip(*columns, strict=True)]
+        codes = {}
+        for key in dict.fromkeys(keys):
+            codes[key] = self.keys.setdefault(key[1:], len(self.keys))
+            self.tasks_of_key.setdefault((codes[key], key[0]))
+        return np.resize(np.array([codes[key] for key in keys], np.int32), len(batch))
+
+    def _set_directions(self, stated: Any) -> None:
         for name, value in stated.items() if isinstance(stated, dict) else ():
             for metric, higher in value.items() if isinstance(value, dict) else [(name, value)]:
                 if isinstance(higher, bool):
                     self.higher[str(metric)] = higher
-        return True
 
-    def _key(self, levels: Levels, block: _Block, task: str) -> int:
-        """Return the code of a model with its settings."""
-        model = block.roles.get("model") or self._model(levels) or block.source
-        settings = [_setting(get(levels)) for get in self._variant.values()]
-        key = self.keys.setdefault((model, *settings), len(self.keys))
-        self.tasks_of_key.setdefault((key, task))
-        return key
-
-    def _add(self, levels: Levels, block: _Block) -> None:
-        row = levels[-1][1]
-        task = block.task
-        if task is None:
-            task = self._task(levels) or self.entry.called
-            self.rows.seen_tasks.setdefault(task)
-            if not self.query.wants_task(task):
-                return
-        name = block.roles.get("item")
-        for get in self._items:
-            name = get(levels) if name is None else name
-        if name is None:
+    def _items(self, batch: Batch, block: _Block) -> list[str]:
+        """Return the name of the item of each row."""
+        stated = block.roles.get("item")
+        names: list[str | None] = [stated] * len(batch)
+        for path in self.entry.item:
+            if None in names:
+                others = _item_names(batch, path)
+                names = [a if a is not None else b for a, b in zip(names, others, strict=True)]
+        found = [name for name in names if name is not None]
+        if len(found) < len(names):
             raise TableError(f"{block.source.name}: a row has no {' or '.join(self.entry.item)}.")
-        key = block.fixed_key
-        block.key.append(self._key(levels, block, task) if key is None else key)
-        content = self._content(levels) if self.entry.content else None
-        block.item.append(
-            self.rows.item(
-                task, name, cluster=self._cluster_of(levels, name),
-                content=None if content is None else _text(content)[:500],
-                where=block.source.name,
-            )
-        )  # fmt: skip
-        if self.query.cluster is None and len(block.key) < MAX_COMPARED:
-            self._note_shared(levels, block.item[-1])
-        if self._timed_rows:
-            block.times.append(self._when(levels, block.source))
-        epoch = self._epoch(levels)
-        number = epoch if type(epoch) is int else number_of(epoch)
-        block.epoch.append(int(number) if number is not None and 0 <= number < 1 << 30 else -1)
-        status = _SCORED
-        if self._error is not None and self._error(levels):
-            status = _ERROR
-        elif self._limit is not None and self._limit(levels):
-            status = _LIMIT
-        elif self.entry.lists and "status" in row:
-            status = STATUSES.index(row["status"])
-        block.status.append(status)
-        unsure = status == _ERROR or (self._cached is not None and self._cached(levels))
-        for role, values in block.amounts.items():
-            value = self._amounts[role](levels)
-            # 0 for a failed or cached call does not state its cost
-            values.append(NAN if unsure and (not value or role == "latency") else value)
-        at = len(block.key) - 1
-        for scores in self._scores:
-            for metric, value in scores(row):
-                known = block.scores.get(metric)
-                if known is None:
-                    known = block.scores[metric] = (array("i"), array("d"))
-                known[0].append(at)
-                known[1].append(self._number(value, levels[-1][0]))
+        return found
 
-    def _number(self, value: Any, row: Any) -> float:
-        words = self._values
-        if type(value) is float:
-            return words.get(value, value)
-        if words and isinstance(value, str):
-            word = value if value in words else f"{row}:{value}"
-            if word in words:
-                return words[word]
-        number = number_of(value)
-        return NAN if number is None else number
-
-    def _cluster_of(self, levels: Levels, item: str) -> Any:
-        key = self.query.cluster
+    def _set_groups(
+        self, batch: Batch, items: Sequence[int], names: Sequence[str], block: _Block
+    ) -> None:
+        """Set the clusters of items, check their contents, and remember what they may share."""
+        entry, key, where = self.entry, self.query.cluster, block.source.name
+        holders = [batch.rows, *(batch.column(path) for path in entry.cluster)]
+        clusters: Sequence[Any] = ()
         if key is None:
-            return self._group(levels)
-        if key in self.entry.item_parts:
-            match = re.search(self.entry.item_parts[key], item)
-            return match[1] if match else None
-        holders = [levels[-1][1], *(get(levels) for get in self._clusters)]
-        values = (value_at(holder, key) for holder in holders)
-        return next((value for value in values if value is not None), None)
+            clusters = batch.first(entry.group) if entry.group else ()
+            self._note_shared(holders, items, block)
+        elif key in entry.item_parts:
+            parts = (re.search(entry.item_parts[key], name) for name in names)
+            clusters = [part[1] if part else None for part in parts]
+        else:
+            found = (
+                (value_at(holder, key) for holder in each) for each in zip(*holders, strict=True)
+            )
+            clusters = [next((v for v in values if v is not None), None) for values in found]
+        for item, cluster in zip(items, clusters, strict=False):
+            self.rows.set_cluster(item, cluster, where)
+        if entry.content:
+            texts = batch.first(entry.content, _content)
+            self.rows.check_contents(items, texts, where)
 
-    def _note_shared(self, levels: Levels, item: int) -> None:
-        """Remember the document, or the text, of an item."""
-        for holder in (levels[-1][1], *(get(levels) for get in self._clusters)):
-            for key in _SHARED & holder.keys() if isinstance(holder, dict) else ():
-                values, digest = self._shared.setdefault(key, {}), hash(_text(holder[key]))
-                if values.setdefault(item, digest) != digest:
-                    # a part of the answer
-                    values[-1] = digest
+    def _note_shared(
+        self, holders: Sequence[Sequence[Any]], items: Sequence[int], block: _Block
+    ) -> None:
+        """Remember the document, or the text, of an item in its first files."""
+        if len(self.rows.items) > MAX_COMPARED:
+            return
+        at = {item: row for row, item in enumerate(items) if item not in block.compared}
+        block.compared.update(at)
+        self._compared.update(at.keys())
+        at = {item: row for item, row in at.items() if self._compared[item] <= COMPARED_FILES}
+        for column in holders if at else ():
+            for key in _SHARED & column[0].keys() if isinstance(column[0], dict) else ():
+                values = self._shared.setdefault(key, {})
+                for item, row in at.items():
+                    holder = column[row]
+                    if isinstance(holder, dict) and key in holder:
+                        digest = hash(_text(holder[key]))
+                        if values.setdefault(item, digest) != digest:
+                            # a part of the answer
+                            values[-1] = digest
 
     def _note_repeats(self) -> None:
         """Note what items share, the documents before the texts."""
@@ -270,9 +257,50 @@ class FormatReader:
             if -1 not in values and len(values) == len(items):
                 self.rows.note_repeats(key, values.values())
 
+    def _time_codes(self, batch: Batch, source: Source) -> Any:
+        """Return the code of the time of each row."""
+
+        def code(value: Any) -> int:
+            number = value if isinstance(value, int | float) else 0.0
+            return self.times.setdefault((number, _setting(value), source.name), len(self.times))
+
+        return np.array(batch.first(self.entry.time or ["/"], code), np.int32)
+
+    def _amounts(self, batch: Batch) -> dict[str, Any]:
+        """Return the status, and what each row cost."""
+        entry = self.entry
+        status = np.full(len(batch), _SCORED, np.int8)
+        if entry.lists:
+            words = batch.column("status")
+            status[:] = [STATUSES.index(word) if word else _SCORED for word in words]
+        status[_any_holds(batch, entry.limit)] = _LIMIT
+        status[_any_holds(batch, entry.error)] = _ERROR
+        unsure = (status == _ERROR) | _any_holds(batch, entry.cached)
+        columns = {"status": status}
+        for role in AMOUNTS:
+            if paths := getattr(entry, role):
+                values = _amounts(batch, paths)
+                # 0 for a failed or cached call does not state its cost
+                unstated = unsure & ((values == 0.0) | (role == "latency"))
+                columns[role] = np.where(unstated, NAN, values)
+        return columns
+
+    def _numbers(self, batch: Batch, at: Sequence[int], values: Sequence[Any]) -> list[float]:
+        words = self._values
+        if not words:
+            return [NAN if (v := number_of(value)) is None else v for value in values]
+        numbers = []
+        for row, value in zip(at, values, strict=True):
+            number = words.get(value) if isinstance(value, str | float | int) else None
+            if number is None and isinstance(value, str):
+                number = words.get(f"{batch.levels[row][-1][0]}:{value}")
+            number = number_of(value) if number is None else number
+            numbers.append(NAN if number is None else number)
+        return numbers
+
     def finish(self) -> None:
         """Name the models, choose the metrics, and write the rows."""
-        blocks, rows = [block for block in self.blocks if len(block.key)], self.rows
+        blocks, rows = self.blocks, self.rows
         if not blocks:
             return
         model_of = self._model_codes(blocks)
@@ -280,25 +308,17 @@ class FormatReader:
             self._note_repeats()
         task_of = np.array(rows.item_task, dtype=np.int32)
         metric_of = self._metrics(blocks, task_of)
-        # some tools count from 0; 0 leaves the counting to `rows`
-        first = min((epoch for block in blocks for epoch in block.epoch if epoch >= 0), default=1)
-        ranks = {
-            time: at for at, time in enumerate(sorted({t for block in blocks for t in block.times}))
-        }
+        times = list(self.times)
+        rank = np.argsort(sorted(range(len(times)), key=times.__getitem__))
         parts = []
         for block in blocks:
-            item, key = np.array(block.item, np.int32), np.array(block.key, np.int32)
-            score, has_score, keep = self._chosen_scores(block, task_of[item], metric_of)
-            status = np.array(block.status, np.int8)
-            epoch = np.array(block.epoch, np.int32)
-            epoch = np.where(epoch < 0, 0, epoch + (first == 0)).astype(np.int32)
+            columns = {name: block.column(name) for name in block.parts[0]}
+            task, status = task_of[columns["item"]], columns["status"]
+            score, has_score, keep = self._chosen_scores(block, task, metric_of)
             lost = np.isin(status, (_ERROR, _MISSING))
-            columns = {
-                "model": model_of[key], "item": item, "epoch": epoch,
-                "when": np.broadcast_to([ranks[time] for time in block.times], len(item)),
-                "score": np.where(lost, NAN, score), "status": status,
-                **{role: np.array(values) for role, values in block.amounts.items()},
-            }  # fmt: skip
+            columns["model"] = model_of[columns.pop("key")]
+            columns["when"] = rank[columns["when"]]
+            columns["score"] = np.where(lost, NAN, score)
             parts.append({name: column[keep] for name, column in columns.items()})
             words = int((has_score & ~np.isfinite(score) & (status == _SCORED) & keep).sum())
             if words:
@@ -307,6 +327,9 @@ class FormatReader:
                     "count as unscored, not as 0."
                 )
         whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        # some tools count from 0; 0 leaves the counting to `rows`
+        epoch = whole["epoch"]
+        whole["epoch"] = np.where(epoch < 0, 0, epoch + (0 in epoch)).astype(np.int32)
         if "*" in self.entry.lists:
             whole = self._with_absent(whole, float(self.entry.lists["*"]))
         if self.entry.time:
@@ -341,7 +364,7 @@ class FormatReader:
     def _model_codes(self, blocks: Sequence[_Block]) -> Any:
         """Return the code of the model of each key, and name those with different settings."""
         names = self._model_names(blocks)
-        settings = list(self._variant)
+        settings = list(self.entry.variant)
         differing: dict[str, dict[int, None]] = {name: {} for name in names}
         first: dict[tuple[str, str], tuple[Any, ...]] = {}
         keys = list(self.keys)
@@ -353,7 +376,7 @@ class FormatReader:
         stated = {block.source: block.source.model for block in blocks}
         model_of_key: dict[int, str | None] = {}
         for block in blocks:
-            for key in dict.fromkeys(block.key):
+            for key in np.unique(block.column("key")).tolist():
                 model_of_key.setdefault(key, stated[block.source])
         long: dict[str, dict[str, int]] = {}
         codes = []
@@ -387,9 +410,10 @@ class FormatReader:
         known: dict[int, dict[str, None]] = {}
         others: dict[int, dict[str, None]] = {}
         for block in blocks:
-            item = np.array(block.item, np.int32)
+            item = block.column("item")
             for name, (rows, values) in block.scores.items():
-                tasks, numbers = task_of[item[np.array(rows)]], np.isfinite(np.array(values))
+                tasks = task_of[item[np.concatenate(rows)]]
+                numbers = np.isfinite(np.concatenate(values))
                 for task in np.unique(tasks).tolist():
                     has = numbers[tasks == task].any()
                     (known if has else others).setdefault(task, {})[name] = None
@@ -430,7 +454,7 @@ class FormatReader:
 
         A row that has other metrics only is the answer to another question.
         """
-        count = len(block.key)
+        count = block.count
         score = np.full(count, NAN)
         has_score, has_other = np.zeros(count, bool), np.zeros(count, bool)
         names = list(dict.fromkeys(metric_of.values()))
@@ -439,19 +463,13 @@ class FormatReader:
             if code < len(chosen):
                 chosen[code] = names.index(metric)
         for metric, (at, values) in block.scores.items():
-            index = np.array(at)
+            index = np.concatenate(at)
             has_other[index] = True
             if metric in names:
                 own = chosen[task[index]] == names.index(metric)
-                score[index[own]] = np.array(values)[own]
+                score[index[own]] = np.concatenate(values)[own]
                 has_score[index[own]] = True
         return score, has_score, has_score | ~has_other
-
-    def _when(self, levels: Levels, source: Source) -> tuple[float, str, str]:
-        """Return what sorts by time: a number or a text, then the name of the file."""
-        time = self._time(levels)
-        number = time if isinstance(time, int | float) else 0.0
-        return number, _setting(time), source.name
 
     def _latest(self, columns: Mapping[str, Any]) -> Any:
         """Return the rows of the latest score of an item of a model."""
@@ -471,67 +489,69 @@ class FormatReader:
         return keep
 
 
-def _name(paths: Sequence[str]) -> Callable[[Levels], str | None]:
-    """Return a function that returns the first value as a name."""
-    get = getter(paths)
-
-    def name(levels: Levels) -> str | None:
-        value = get(levels)
-        if type(value) is str:
-            return value or None
-        return None if value is None else clean_name(value)
-
-    return name
+def _name(value: Any) -> str | None:
+    """Return a value as a name; None if it is empty."""
+    if type(value) is str:
+        return value or None
+    return None if value is None else clean_name(value)
 
 
-def _item(path: str) -> Callable[[Levels], str | None]:
-    """Return a function that returns the name of an item; a long one is cut, with its digest."""
-    parts = [getter(part) for part in path.split(" + ")]
-    first, others = parts[0], parts[1:]
-
-    def name(levels: Levels) -> str | None:
-        value = first(levels)
-        if value is None:
-            return None
-        text = _text(value)
-        for get in others:
-            value = get(levels)
-            text += "" if value is None else f" {_text(value)}"
-        if len(text) <= MAX_ITEM_LENGTH:
-            return text or None
-        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-        return f"{text[:MAX_ITEM_LENGTH]}... {digest}"
-
-    return name
+def _item_names(batch: Batch, path: str) -> list[str | None]:
+    """Return the names of items; a long one is cut, with its digest."""
+    first, *others = (batch.column(part) for part in path.split(" + "))
+    names: list[str | None] = [None if value is None else _text(value) for value in first]
+    for column in others:
+        names = [
+            name if name is None or value is None else f"{name} {_text(value)}"
+            for name, value in zip(names, column, strict=True)
+        ]
+    return [_cut(name) if name and len(name) > MAX_ITEM_LENGTH else name or None for name in names]
 
 
-def _scores(path: str, metric: str) -> Callable[[Any], Iterable[tuple[str, Any]]]:
-    """Return a function that returns the metrics of a row, and their values."""
+def _cut(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    return f"{text[:MAX_ITEM_LENGTH]}... {digest}"
+
+
+def _epoch(value: Any) -> int:
+    """Return the number of an epoch; -1 if there is none."""
+    number = value if type(value) is int else number_of(value)
+    return int(number) if number is not None and 0 <= number < 1 << 30 else -1
+
+
+_Scores = Callable[[Batch], dict[str, tuple[list[int], list[Any]]]]
+
+
+def _scores(path: str, metric: str) -> _Scores:
+    """Return a function that returns the rows with each metric, and their values."""
     path, _, less = path.partition(" - ")
     several = [parse(part) for part in path.split(" & ")]
     parts = several[-1]
     last = next((p for p in reversed(parts) if not re.fullmatch(r"-?\d+|\[\]", p)), "score")
-    if len(several) > 1:
-
-        def smallest(row: Any) -> list[tuple[str, Any]]:
-            values = [step(row, each) for each in several]
-            numbers = [number_of(value) or 0.0 for value in values]
-            return [(last, min(numbers))] if None not in values else []
-
-        return smallest
     named = parse(metric) if metric else []
 
-    def scores(row: Any) -> Iterator[tuple[str, Any]]:
-        for name, holder, value in named_values(row, parts):
-            label = (str(step(holder, named) or name) if named else name) or last
-            yield label, value - float(less) if less and value is not None else value
+    def smallest(batch: Batch) -> dict[str, tuple[list[int], list[Any]]]:
+        columns = [batch.column(part) for part in path.split(" & ")]
+        known = [at for at, values in enumerate(zip(*columns, strict=True)) if None not in values]
+        numbers = [min(number_of(column[at]) or 0.0 for column in columns) for at in known]
+        return {last: (known, numbers)}
 
-    if len(parts) == 1 and not named and not less and parts != ["[]"]:
-        return lambda row: ((last, row[last]),) if last in row else ()
-    if parts[1:] == ["[]"] and not named:
-        key = parts[0]
-        return lambda row: row[key].items() if isinstance(row.get(key), dict) else scores(row)
-    return scores
+    def scores(batch: Batch) -> dict[str, tuple[list[int], list[Any]]]:
+        found: dict[str, tuple[list[int], list[Any]]] = {}
+        for row, name, holder, value in named_values(batch.rows, parts):
+            label = (str(step(holder, named) or name) if named else name) or last
+            known = found.get(label)
+            if known is None:
+                known = found[label] = ([], [])
+            known[0].append(row)
+            known[1].append(value - float(less) if less and value is not None else value)
+        return found
+
+    return smallest if len(several) > 1 else scores
+
+
+def _content(value: Any) -> str | None:
+    return None if value is None else _text(value)[:500]
 
 
 _ENCODE = json.JSONEncoder(sort_keys=True, default=str).encode
@@ -549,41 +569,59 @@ def _setting(value: Any) -> str:
     return value if type(value) is str else "" if value in (None, "", {}, []) else _text(value)
 
 
-def _condition(
-    paths: Sequence[str], of: Callable[[Iterable[bool]], bool]
-) -> Callable[[Levels], bool] | None:
-    """Return a test for ``path``, which must be true, ``path=value`` or ``path!=value``."""
-    tests = [_test(text) for text in paths]
-    if len(tests) < 2:
-        return tests[0] if tests else None
-    return lambda levels: of([test(levels) for test in tests])
+def _holds(batch: Batch, condition: str) -> list[bool]:
+    """Return whether ``path`` is true, or ``path=value`` or ``path!=value`` holds."""
+    path, sign, value = re.split(r"(!?=)", f"{condition}=", maxsplit=1)
+    if "=" not in condition:
+        return [bool(each) for each in batch.column(path)]
+    value, equal = value.removesuffix("="), sign == "="
+    return [(_setting(each) == value) is equal for each in batch.column(path)]
 
 
-def _test(text: str) -> Callable[[Levels], bool]:
-    path, sign, value = re.split(r"(!?=)", f"{text}=", maxsplit=1)
-    get, value = getter(path), value.removesuffix("=")
-    if "=" not in text:
-        return lambda levels: bool(get(levels))
-    equal = sign == "="
-    return lambda levels: (_setting(get(levels)) == value) is equal
+def _any_holds(batch: Batch, conditions: Sequence[str]) -> Any:
+    """Return the rows for which one of the conditions holds."""
+    rows = np.zeros(len(batch), bool)
+    for condition in conditions:
+        rows |= np.array(_holds(batch, condition), bool)
+    return rows
 
 
-def _amount(paths: Sequence[str], model: Getter) -> Callable[[Levels], float]:
-    """Return a function that returns the first known sum of amounts."""
-    sums = []
+def _amounts(batch: Batch, paths: Sequence[str]) -> Any:
+    """Return the first known sum of amounts of each row."""
+    found = np.full(len(batch), NAN)
     for path in paths:
         path, _, divisor = path.partition(" / ")
-        sums.append(([getter(part, model) for part in path.split(" + ")], float(divisor or 1)))
+        total, known = np.zeros(len(batch)), np.zeros(len(batch), bool)
+        for part in path.split(" + "):
+            column = batch.column(part)
+            if column.count(None) == len(column):
+                continue
+            values = np.array([*map(amount, column)], float)
+            has = np.isfinite(values)
+            total[has] += values[has]
+            known |= has
+        known &= np.isnan(found)
+        found[known] = total[known] / float(divisor or 1)
+    return found
 
-    if len(sums) == 1 and len(sums[0][0]) == 1:
-        only, divided_by = sums[0][0][0], sums[0][1]
-        return lambda levels: amount(only(levels)) / divided_by
 
-    def total(levels: Levels) -> float:
-        for parts, divisor in sums:
-            known = [value for get in parts if (value := amount(get(levels))) == value]
-            if known:
-                return sum(known) / divisor
-        return NAN
-
-    return total
+def _with_repeats(
+    columns: dict[str, Any], scores: list[tuple[str, tuple[Any, Any]]]
+) -> tuple[dict[str, Any], list[tuple[str, tuple[Any, Any]]]]:
+    """Return a row for each score of the lists of scores, which are epochs."""
+    count = np.ones(len(columns["item"]), int)
+    for _, (at, values) in scores:
+        sizes = [len(value) if type(value) is list else 1 for value in values]
+        np.maximum.at(count, at, sizes)
+    start = np.cumsum(count) - count
+    row = np.repeat(np.arange(len(count)), count)
+    columns = {name: column[row] for name, column in columns.items()}
+    number = np.arange(len(row)) - start[row] + 1
+    columns["epoch"] = np.where(count[row] > 1, number, columns["epoch"]).astype(np.int32)
+    found: list[tuple[str, tuple[Any, Any]]] = []
+    for metric, (at, values) in scores:
+        lists = [value if type(value) is list else (value,) for value in values]
+        rows = [first + k for first, each in zip(start[at], lists, strict=True)
+                for k in range(len(each))]  # fmt: skip
+        found.append((metric, (rows, [*chain.from_iterable(lists)])))
+    return columns, found

@@ -14,7 +14,7 @@ from typing import Any
 
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError
 from bestofk._base.missing_files import no_such_file
-from bestofk.evals.paths import each_row, getter
+from bestofk.evals.paths import Batch, each_row, parse, step
 from bestofk.evals.rows import STATUSES
 from bestofk.evals.sources import Source
 
@@ -67,6 +67,8 @@ class Format:
     score: Names = ()
     """All of them are metrics, named by their last keys or by the keys at ``[]``. ``a & b`` is the
     smaller one of two, ``a - 1`` is less by one."""
+    repeats: str = ""
+    """``epochs``: a score that is a list holds the scores of epochs."""
     metric: str = ""
     """The name of the metric, next to the score."""
     default: Names = ()
@@ -105,9 +107,9 @@ class Format:
         if self.file and not re.search(self.file, source.path.absolute().as_posix()):
             return None
         is_list = not isinstance(document, Mapping)
-        levels = [(None, first if is_list else document)]
+        top = Batch([[(None, first if is_list else document)]])
         absolute = [path for path in self.require if path.startswith("/")]
-        if not all(getter(path)(levels) is not None for path in absolute):
+        if not all(top.column(path)[0] is not None for path in absolute):
             return None
         relative = [path for path in self.require if not path.startswith("/")]
         for path in self.rows:
@@ -125,7 +127,7 @@ class Format:
 def _has(row: Any, path: str) -> bool:
     """Return whether a row has a key, even if its value is null."""
     head, _, last = path.rpartition(".")
-    holder = getter(head)([(None, row)]) if head else row
+    holder = step(row, parse(head))
     return isinstance(holder, Mapping) and last in holder
 
 

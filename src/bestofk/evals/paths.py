@@ -12,15 +12,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from typing import Any
 
 Levels = Sequence[tuple[Any, Any]]
 """The document and the element of each ``[]`` that leads to a row, each with its key."""
-Getter = Callable[[Levels], Any]
 _PART = re.compile(r"\[\]|\[#\]|\{model\}|[^.\[\]{}]+")
 
 
+@cache
 def parse(path: str) -> list[str]:
     """Return the parts of a path.
 
@@ -52,55 +53,65 @@ def step(value: Any, keys: Sequence[str]) -> Any:
     return value
 
 
-def getter(path: str | Sequence[str], model: Getter | None = None) -> Getter:
-    """Return a function of the levels of a row; of several paths the first with a value counts."""
-    if not isinstance(path, str) and len(path) < 2:
-        return getter(path[0], model) if path else lambda _: None
-    if not isinstance(path, str):
-        each = [getter(one, model) for one in path]
+class Batch:
+    """Some rows of a file, of which whole columns are taken.
 
-        def first_value(levels: Levels) -> Any:
-            for get in each:
-                value = get(levels)
-                if value is not None and value != "":
-                    return value
-            return None
+    - `levels`: The levels of each row, which is the last of them.
+    - `models`: The model of each row, for ``{model}``.
 
-        return first_value
-    parts = parse(path)
-    marks = [at for at, part in enumerate(parts) if part in ("[]", "[#]")]
-    level = len(marks) if path.startswith("/") else -1
-    if marks and parts[marks[-1]] == "[#]":
-        return lambda levels: levels[level][0] if level < len(levels) else None
-    keys = parts[marks[-1] + 1 :] if marks else parts
-    if "{model}" in keys and model is not None:
-        by_model: dict[Any, list[str]] = {}
+    Examples
+    --------
+    >>> batch = Batch([*each_row({"m": "x", "r": [{"a": {"b": 1}}, {}]}, "r[]")])
+    >>> batch.column("a.b"), batch.column("/m"), batch.column("[#]")
+    ([1, None], ['x', 'x'], [0, 1])
+    """
 
-        def of_model(levels: Levels) -> Any:
-            name = model(levels)
-            if name not in by_model:
-                by_model[name] = [str(name) if key == "{model}" else key for key in keys]
-            return step(levels[level][1], by_model[name])
+    def __init__(self, levels: Sequence[Levels]) -> None:
+        self.levels = levels
+        self.rows = [each[-1][1] for each in levels]
+        self.models: Sequence[Any] = ()
+        self._columns: dict[tuple[Any, ...], list[Any]] = {}
 
-        return of_model
-    if len(keys) not in (1, 2):
-        return lambda levels: step(levels[level][1], keys)
-    first, *second = keys
+    def __len__(self) -> int:
+        return len(self.rows)
 
-    def get(levels: Levels) -> Any:
-        value = levels[level][1]
-        value = value.get(first) if type(value) is dict else step(value, keys[:1])
-        if not second or value is None:
-            return value
-        return value.get(keys[1]) if type(value) is dict else step(value, second)
+    def column(self, path: str) -> list[Any]:
+        """Return the value of each row at a path; None if there is none."""
+        parts = parse(path)
+        marks = [at for at, part in enumerate(parts) if part in ("[]", "[#]")]
+        level = len(marks) if path.startswith("/") else -1
+        if level == 0:
+            return [step(self.levels[0][0][1], parts)] * len(self.rows)
+        if marks and parts[marks[-1]] == "[#]":
+            return [each[level][0] if level < len(each) else None for each in self.levels]
+        values = self.rows if level < 0 else [each[level][1] for each in self.levels]
+        done: tuple[Any, ...] = (level,)
+        for key in parts[marks[-1] + 1 :] if marks else parts:
+            done = (*done, key)
+            if done not in self._columns:
+                self._columns[done] = self._inner(values, key)
+            values = self._columns[done]
+        return values
 
-    return get
+    def first(self, paths: Sequence[str], convert: Callable[[Any], Any] = lambda v: v) -> list[Any]:
+        """Return the value of each row at the first path that has one."""
+        if len(self) > 1 and all(path.startswith("/") and "[" not in path for path in paths):
+            # all rows have the same value
+            return Batch(self.levels[:1]).first(paths, convert) * len(self)
+        values = self.column(paths[0]) if paths else [None] * len(self)
+        for path in paths[1:]:
+            others = self.column(path)
+            values = [
+                other if value is None or value == "" else value
+                for value, other in zip(values, others, strict=True)
+            ]
+        return [convert(value) for value in values]
 
-
-def is_constant(path: str | Sequence[str]) -> bool:
-    """Return whether all rows of a file have the same value at a path."""
-    paths = [path] if isinstance(path, str) else path
-    return all(each.startswith("/") and "[" not in each for each in paths)
+    def _inner(self, values: Sequence[Any], key: str) -> list[Any]:
+        if key == "{model}":
+            return [step(v, (m,)) for v, m in zip(values, self.models, strict=True)]
+        keys = (key,)
+        return [v.get(key) if type(v) is dict else step(v, keys) for v in values]
 
 
 def each_row(document: Any, path: str) -> Iterator[Levels]:
@@ -149,27 +160,33 @@ def elements(value: Any) -> Iterable[tuple[Any, Any]]:
     return enumerate(value)
 
 
-def named_values(
-    value: Any, parts: Sequence[str], name: str = ""
-) -> Iterator[tuple[str, Any, Any]]:
-    """Yield name, holder and value of each score at a path that may contain ``[]``.
+def named_values(rows: Sequence[Any], parts: Sequence[str]) -> Iterable[tuple[int, str, Any, Any]]:
+    """Return row, name, holder and value of each score at a path that may contain ``[]``.
 
     The name joins the keys at the brackets. ``[]`` of a single value is the value itself.
 
     Examples
     --------
-    >>> list(named_values({"s": {"f1": {"value": 1}}}, ["s", "[]", "value"]))
-    [('f1', {'value': 1}, 1)]
+    >>> list(named_values([{"s": {"f1": {"value": 1}}}], ["s", "[]", "value"]))
+    [(0, 'f1', {'value': 1}, 1)]
     """
-    if "[]" not in parts:
-        if not parts or (isinstance(value, dict) and parts[0] in value):
-            yield name, value, step(value, parts)
-        return
-    at = parts.index("[]")
-    inner = step(value, parts[:at])
-    if not isinstance(inner, dict | list):
-        if inner is not None and at + 1 == len(parts):
-            yield name, value, inner
-        return
-    for key, each in elements(inner):
-        yield from named_values(each, parts[at + 1 :], f"{name}/{key}" if name else str(key))
+    found = [(row, "", value, value) for row, value in enumerate(rows)]
+    while "[]" in parts:
+        at = parts.index("[]")
+        keys, parts = parts[:at], parts[at + 1 :]
+        inside: list[tuple[int, str, Any, Any]] = []
+        for row, name, _, value in found:
+            inner = step(value, keys) if keys else value
+            if isinstance(inner, dict | list):
+                for key, each in elements(inner):
+                    inside.append((row, f"{name}/{key}" if name else str(key), each, each))
+            elif inner is not None and not parts:
+                inside.append((row, name, value, inner))
+        found = inside
+    if not parts:
+        return found
+    return (
+        (row, name, value, step(value, parts))
+        for row, name, _, value in found
+        if isinstance(value, dict) and parts[0] in value
+    )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +141,8 @@ def read_evals(
     rows = EvalRows()
     read_frames(frames, query, rows)
     if files or not frames or len(paths):
-        _read_files(find_sources(paths, files), known, query, rows)
+        with _without_collection():
+            _read_files(find_sources(paths, files), known, query, rows)
     rows.rename(renamed)
     if len(rows) and (only or exclude):
         rows.select(as_names(only, "only"), query.exclude, query.excluded)
@@ -152,6 +155,18 @@ def read_evals(
     for sentence in rows.warnings:
         warnings.warn(sentence, BestOfKWarning, stacklevel=2)
     return evals
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Pause the garbage collector, which would search the values of a document for cycles."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _read_files(

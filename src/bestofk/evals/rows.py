@@ -232,42 +232,36 @@ class EvalRows:
             self.bare_names.setdefault(label, clean_name(bare))
         return self.models.setdefault(label, len(self.models))
 
-    def item(
-        self, task: str, name: str, *, cluster: Any = None, content: str | None = None,
-        where: str = "", advice: Advice | None = None,
-    ) -> int:  # fmt: skip
-        """Return the code of an item of a task.
+    def check_contents(
+        self,
+        items: Iterable[int],
+        contents: Iterable[str | None],
+        where: str,
+        advice: Advice | None = None,
+    ) -> None:
+        """Raise if two rows have different content under one name.
 
-        - `task`, `name`: The names that identify it.
-        - `cluster`: The group of items that it belongs to, the same for every model.
-        - `content`: A part of its content. Reading stops if two models have different content
-          under one name.
+        - `items`, `contents`: The codes of items, and a part of the content of each.
         - `where`, `advice`: The file, and what to do, for the error message.
         """
-        task_code = self.tasks.get(task)
-        if task_code is None:
-            task_code = self.tasks.setdefault(clean_name(task), len(self.tasks))
-        code = self.items.get((task_code, name))
-        if code is None:
-            key = (task_code, clean_name(name))
-            code = self.items.setdefault(key, len(self.items))
-            if code == len(self.item_task):
-                self.item_task.append(task_code)
-                self.item_cluster.append(-1)
-        if cluster is not None and cluster != "" and cluster == cluster:
-            self._set_cluster(code, clean_name(cluster), name, where)
-        if content is not None:
+        known = self._contents
+        for code, content in zip(items, contents, strict=True):
+            if content is None:
+                continue
             digest = hash(content)
-            before, first = self._contents.setdefault(code, (digest, where))
-            if before != digest:
+            before = known.get(code)
+            if before is None:
+                known[code] = (digest, where)
+            elif before[0] != digest:
+                task, name = list(self.items)[code]
+                task_name = list(self.tasks)[task]
                 raise TableError(
-                    f"{where}: the content of item {name!r:.80} of task {task!r:.80} differs from "
-                    f"{first if first != where else 'another row'}, so the two runs cannot be "
-                    "paired: pass ",
-                    advice or use(exclude=task),
+                    f"{where}: the content of item {name!r:.80} of task {task_name!r:.80} differs "
+                    f"from {before[1] if before[1] != where else 'another row'}, so the two runs "
+                    "cannot be paired: pass ",
+                    advice or use(exclude=task_name),
                     ".",
                 )
-        return code
 
     def note_repeats(self, key: str, values: Iterable[Any]) -> None:
         """Note a key that items share; `values` has its value for each item."""
@@ -276,16 +270,20 @@ class EvalRows:
         if MIN_GROUPS <= groups < len(values) and self.repeated is None:
             self.repeated = (key, groups)
 
-    def _set_cluster(self, code: int, cluster: str, name: str, where: str) -> None:
+    def set_cluster(self, code: int, cluster: Any, where: str) -> None:
+        """Put an item into a group of items, which must be the same for every model."""
+        if cluster is None or cluster == "" or cluster != cluster:
+            return
+        cluster = clean_name(cluster)
         group = self.clusters.setdefault(cluster, len(self.clusters))
         before = self.item_cluster[code]
         if before == -1:
             self.item_cluster[code] = group
         elif before != group:
             raise TableError(
-                f"{where}: item {name!r:.80} is in cluster {cluster!r:.80} here and in "
-                f"{list(self.clusters)[before]!r:.80} elsewhere; an item must belong to one "
-                "cluster."
+                f"{where}: item {list(self.items)[code][1]!r:.80} is in cluster {cluster!r:.80} "
+                f"here and in {list(self.clusters)[before]!r:.80} elsewhere; an item must belong "
+                "to one cluster."
             )
 
     def items_of(self, task: Any, names: Sequence[str]) -> list[int]:

@@ -484,12 +484,14 @@ class _Reader:
             values = table.levels(column)
             groups = values.codes[keep]
             known = groups >= 0
-            for pair, group in np.unique(np.stack([pair_of_row[known], groups[known]]), axis=1).T:
-                rows.item(
-                    names[pair_task[pair]], items.names[pair_item[pair]],
-                    where=table.source, advice=use(columns={"item": column}),
-                    **{role: values.names[group]},
-                )  # fmt: skip
+            pairs_of, groups = np.unique(np.stack([pair_of_row[known], groups[known]]), axis=1)
+            codes, labels = found[pairs_of], [values.names[group] for group in groups]
+            if role == "content":
+                advice = use(columns={"item": column})
+                rows.check_contents(codes.tolist(), labels, table.source, advice)
+                continue
+            for code, label in zip(codes.tolist(), labels, strict=True):
+                rows.set_cluster(code, label, table.source)
         for column in _shared_keys(table.columns, roles, self.query):
             values = table.levels(column).codes[keep]
             of_pair = np.full(len(pairs), -1, dtype=np.int64)

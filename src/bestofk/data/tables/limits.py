@@ -140,9 +140,8 @@ def check_json(text: str | bytes, source: str, *, file_size: int) -> None:
 
     Empty lists and objects need 60 times their size as text.
     """
-    check_expansion(
-        source, file_size=file_size, needed=json_bytes(text), what="contains many values"
-    )
+    if needed := json_bytes(text):
+        check_expansion(source, file_size=file_size, needed=needed, what="contains many values")
 
 
 def json_bytes(text: str | bytes) -> int:
