@@ -10,7 +10,7 @@ fail unless
 - the losses are bit-for-bit those of an undisturbed run,
 - no fit is recorded as failed,
 - five seconds after a kill no process of the run and no file except the store is left,
-- SIGTERM and SIGHUP lead to one sentence and the exit codes 143 and 129.
+- SIGTERM and SIGHUP end a run at once, without a message.
 
 The small form is tests/run/test_kill_matrix.py.
 """
@@ -136,11 +136,12 @@ class Runs:
         self.folder.mkdir(exist_ok=True)
         (self.folder / "tmp").mkdir(exist_ok=True)
         self.stderr = self.folder / "stderr"
+        source = {"PYTHONPATH": str(Path(__file__).resolve().parents[1] / "src")}
         with self.stderr.open("a") as stderr:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _HOST, str(Path(__file__).resolve().parent)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True,
-                env={**os.environ, "TMPDIR": str(self.folder / "tmp")}, cwd=self.folder,
+                env={**os.environ, **source, "TMPDIR": str(self.folder / "tmp")}, cwd=self.folder,
             )  # fmt: skip
 
     def start(self, *, store: str = "study.db", **options: Any) -> int:
@@ -251,22 +252,13 @@ def end_main(
         before = len(runs.stderr.read_text())
         _send(pid, number)  # if it has ended, its pid is not in use again yet
         code = runs.code()
-        # on a busy machine a signal may arrive before the command handles it
-        unhandled = number != signal.SIGKILL and code == -number
-        if code == 0 or unhandled:
-            if code == 0:
-                check(runs.answer(), expected)
+        if code == 0:
+            check(runs.answer(), expected)
             done += 1
             assert done < 40 * times, "the runs ignore the signal, or end before it"
             continue
         hit += 1
-        message = runs.stderr.read_text()[before:]
-        if number == signal.SIGKILL:
-            assert code == -signal.SIGKILL, code
-        else:
-            assert code == 128 + number, (code, message)
-            assert message.count("\n") == 1, message
-            assert "Traceback" not in message
+        assert (code, runs.stderr.read_text()[before:]) == (-number, "")
         slowest = max(slowest, runs.seconds_until_gone())
     finish(runs, expected, store=f"study{done}.db")
     return {"times": hit, "gone after at most": f"{slowest:.2f} s", "studies": done + 1}

@@ -186,6 +186,7 @@ def prepare(request, files):
     for target, file in enumerate(files[:3]):
         os.dup2(file, target)
     os.closerange(3, 256)
+    start = Path.cwd()
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["env"])
@@ -199,7 +200,7 @@ def prepare(request, files):
         setattr(sys, name, stream)
         setattr(sys, f"__{name}__", stream)
     folders = os.environ.get("PYTHONPATH", "").split(os.pathsep)
-    sys.path[:] = ["", *(folder for folder in folders if folder), *sys.path[1:]]
+    sys.path[:] = ["", *(str(start / folder) for folder in folders if folder), *sys.path[1:]]
 
 
 def main():

@@ -49,11 +49,14 @@ def test_the_setting_is_a_size(monkeypatch) -> None:
         allowed_bytes(10)
 
 
-def test_memory_that_is_not_there_is_one_line(capfd, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    "error", [MemoryError(), ImportError("libgomp.so: failed to map segment from shared object")]
+)
+def test_memory_that_is_not_there_is_one_line(error, capfd, monkeypatch) -> None:
     from bestofk.cli import main
 
     def fails(*_arguments, **_options):
-        raise MemoryError
+        raise error
 
     monkeypatch.setattr("bestofk.losses.read_scores", fails)
     assert main(["scores", "breast-cancer-10x10"]) == 4

@@ -5,25 +5,19 @@ from __future__ import annotations
 import io
 import os
 import shlex
-import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+import traceback
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from bestofk._base.errors import (
-    Advice,
-    BestOfKError,
-    Interrupted,
-    RunError,
-    UnknownNameError,
-)
+from bestofk._base.errors import Advice, BestOfKError, Interrupted, RunError, UnknownNameError
 from bestofk._base.synonyms import meant
 from bestofk.cli.registry import COMMANDS, Command
-from bestofk.cli.say import say, use_plain_characters, wrapped
+from bestofk.cli.say import discard, say, use_plain_characters, wrapped
 from bestofk.version import __version__
 
 if TYPE_CHECKING:
@@ -114,49 +108,30 @@ def bestofk() -> None:
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line; an error prints one line on stderr and sets the exit code."""
+    """Run the command line; an error prints one line on stderr and sets the exit code.
+
+    This is the only way out. The codes 1 and 3 are answers of the gate, and nothing else has them.
+    """
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller
             setattr(sys, name, io.StringIO())
-    with _interrupt_on_signals() as signals:
-        code = _run(arguments)
-        if code == EXIT_INTERRUPTED and signals:
-            code = 128 + signals[0]
-        if arguments is None and _has_running_threads():
-            # Python would wait forever for threads that a learner left running.
-            for stream in (sys.stdout, sys.stderr):
-                with suppress(OSError, ValueError):
-                    stream.flush()
-            os._exit(code)
-        return code
-
-
-@contextmanager
-def _interrupt_on_signals() -> Iterator[list[int]]:
-    """Let SIGTERM and SIGHUP interrupt the work as Ctrl-C does, unless they are ignored.
-
-    Yield a list that receives the signal.
-    """
-    handlers: dict[int, Any] = {}
-    received: list[int] = []
-
-    def interrupt(number: int, frame: Any) -> None:  # noqa: ARG001
-        for handled in handlers:
-            # No second signal may interrupt the cleanup.
-            signal.signal(handled, signal.SIG_IGN)
-        received.append(number)
-        raise Interrupted(f"ended by {signal.Signals(number).name}.")
-
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)
-            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-                handlers[number] = signal.signal(number, interrupt)
+    command = ["bestofk", *(sys.argv[1:] if arguments is None else arguments)]
     try:
-        yield received
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
+        use_plain_characters()
+        result = bestofk.main(
+            args=arguments, prog_name="bestofk", standalone_mode=False, obj=command
+        )
+        sys.stdout.flush()
+        code = result if isinstance(result, int) else EXIT_DONE
+    except BaseException as error:
+        code = _ended_by(error, command)
+    if arguments is None and _has_running_threads():
+        # Python would wait forever for threads that a learner left running.
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+    return code
 
 
 def _has_running_threads() -> bool:
@@ -239,53 +214,52 @@ def _no_such_option(error: click.NoSuchOption) -> str:
     return f"There is no option {error.option_name}{advice}.{see}"
 
 
-def _run(arguments: list[str] | None) -> int:
-    use_plain_characters()
-    command = ["bestofk", *(sys.argv[1:] if arguments is None else arguments)]
-    try:
-        code = bestofk.main(args=arguments, prog_name="bestofk", standalone_mode=False, obj=command)
-        sys.stdout.flush()
-        return code if isinstance(code, int) else EXIT_DONE
-    except MissingCommand as error:
-        say(error.format_message(), err=True)
-        return EXIT_WRONG_CALL
-    except click.NoSuchOption as error:
-        complain(_no_such_option(error))
-        return EXIT_WRONG_CALL
-    except click.UsageError as error:
-        complain(_with_help(error, command))
-        return EXIT_WRONG_CALL
-    except click.ClickException as error:
-        complain(error.format_message())
-        return EXIT_WRONG_CALL
-    except BestOfKError as error:
-        complain(_advised(error, command))
-        return EXIT_FAILED if isinstance(error, RunError) else EXIT_WRONG_CALL
-    except (KeyboardInterrupt, click.Abort) as error:
-        # click wraps the exception that interrupted it, before 8.1.4 only as its context.
-        wrapped = error.__context__ if isinstance(error, click.Abort) else None
-        complain(str(error.__cause__ or wrapped or error) or "interrupted.")
-        return EXIT_INTERRUPTED
-    except (BrokenPipeError, SystemExit):
-        # The reader closed the pipe, as `| head` does; click exits with code 1, the gate's answer.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _ended_by(error: BaseException, command: list[str]) -> int:
+    """Say what ended the command, and return the exit code."""
+    if isinstance(error, BrokenPipeError | SystemExit):
+        # The reader closed the pipe, as `| head` does; click and rich make it a SystemExit.
+        discard(sys.stdout)
         return EXIT_DONE
-    except MemoryError:
-        complain("not enough memory; nothing was written.")
-        return EXIT_FAILED
-    except OSError as error:
+    code = EXIT_FAILED
+    try:
+        code, message = _code_and_message(error, command)
+        if isinstance(error, MissingCommand):
+            say(message, err=True)
+        else:
+            complain(message)
+    except BaseException:
+        # stderr is closed or full, or the error has no message
+        discard(sys.stderr)
+    return code
+
+
+def _code_and_message(error: BaseException, command: list[str]) -> tuple[int, str]:
+    """Return the exit code of an error, and its sentence."""
+    if isinstance(error, click.NoSuchOption):
+        return EXIT_WRONG_CALL, _no_such_option(error)
+    if isinstance(error, click.UsageError) and not isinstance(error, MissingCommand):
+        return EXIT_WRONG_CALL, _with_help(error, command)
+    if isinstance(error, click.ClickException):
+        return EXIT_WRONG_CALL, error.format_message()
+    if isinstance(error, BestOfKError):
+        code = EXIT_FAILED if isinstance(error, RunError) else EXIT_WRONG_CALL
+        return code, _advised(error, command)
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        # click wraps the exception that interrupted it, before 8.1.4 only as its context.
+        chain = (error, error.__cause__, error.__context__)
+        messages = [str(one) for one in chain if isinstance(one, Interrupted)]
+        return EXIT_INTERRUPTED, (*messages, "interrupted.")[0]
+    if isinstance(error, MemoryError) or "failed to map segment" in str(error):
+        return EXIT_FAILED, "not enough memory; nothing was written."
+    if isinstance(error, OSError):
         parts = [str(error.strerror or error), *([str(error.filename)] if error.filename else [])]
-        complain(": ".join(parts))
-        return EXIT_FAILED
-    except Exception as error:
-        if "BESTOFK_TRACEBACK" in os.environ:
-            raise
-        complain(
-            f"unexpected error, {type(error).__name__}: {error}. This is a defect of bestofk: "
-            "please report it with the output of the same command after "
-            "'export BESTOFK_TRACEBACK=1'."
-        )
-        return EXIT_FAILED
+        return EXIT_FAILED, ": ".join(parts)
+    if "BESTOFK_TRACEBACK" in os.environ:
+        traceback.print_exception(error)
+    return EXIT_FAILED, (
+        f"unexpected error, {type(error).__name__}: {error}. This is a defect of bestofk: please "
+        "report it with the output of the same command after 'export BESTOFK_TRACEBACK=1'."
+    )
 
 
 def _with_help(error: click.UsageError, words: list[str]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from typing import Any
 
 import click
@@ -24,7 +22,7 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.outputs import planned_outputs
-from bestofk.cli.say import say_start
+from bestofk.cli.say import printed_on_stderr, say_start
 from bestofk.cli.scores import INTERVALS, by_intervals
 from bestofk.cli.set_values import EXECUTION, SETTINGS, SettingsCommand, names_in, taken
 
@@ -140,7 +138,7 @@ def compare(
         command=command_line(),
     )
     # Learners may print; keep that out of the answer.
-    with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
+    with warnings_as_lines(), printed_on_stderr():
         study = run_comparison(
             chosen_learners(named, files),
             list(data),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from typing import Any
@@ -21,7 +20,7 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.outputs import FIGURE_SUFFIXES, check_path, check_report_path, echo_json
-from bestofk.cli.say import say
+from bestofk.cli.say import discard, say
 from bestofk.cli.set_values import SettingsCommand, shown_by, taken
 from bestofk.release import DEFAULT_LEDGER
 
@@ -167,7 +166,7 @@ def check(
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # rich exits
         # keep the exit code if the output is closed
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard(sys.stdout)
     click.get_current_context().exit(result.exit_code)
 
 

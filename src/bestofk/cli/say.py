@@ -14,7 +14,7 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TextIO
 
 import click
@@ -33,6 +33,34 @@ _ASCII = {
 def say(text: object = "", *, err: bool = False) -> None:
     """Print one or more lines."""
     click.echo(safe(str(text)), err=err)
+
+
+def discard(stream: TextIO) -> None:
+    """Send everything else that is written to a stream, which is closed or full, to nowhere."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+@contextlib.contextmanager
+def printed_on_stderr() -> Iterator[None]:
+    """Send to stderr what is printed, also by C code and by other processes."""
+    sys.stdout.flush()
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # stdout or stderr is closed
+            kept = os.dup(1)
+            stack.callback(os.close, kept)
+            os.dup2(2, 1)
+            stack.callback(os.dup2, kept, 1)
+            stack.callback(_flush_c_output)
+        stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        yield
+
+
+def _flush_c_output() -> None:
+    import ctypes
+
+    with contextlib.suppress(OSError, TypeError):  # Windows has no name for the C library
+        ctypes.CDLL(None).fflush(None)
 
 
 def say_start(*, quiet: bool) -> None:

@@ -138,7 +138,6 @@ def _watch(store: str, study: int | None) -> None:
     """Print the store whenever it changes; Ctrl-C is the normal end."""
     from datetime import datetime
 
-    from bestofk._base.errors import Interrupted
     from bestofk.run.store.store import open_store
 
     last: tuple[Any, ...] | None = None
@@ -158,8 +157,6 @@ def _watch(store: str, study: int | None) -> None:
                     sys.stdout.flush()
                 last = state
             time.sleep(WATCH_SECONDS)
-    except Interrupted:
-        raise  # a signal, not Ctrl-C
     except KeyboardInterrupt:
         return
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,7 +18,7 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.outputs import check_path, echo_explanation
-from bestofk.cli.say import say
+from bestofk.cli.say import printed_on_stderr, say
 from bestofk.cli.set_values import SETTINGS, SettingsCommand, taken
 
 DEFAULT_PAIR = ("naive-bayes", "c4.5")
@@ -84,7 +82,7 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
 @contextmanager
 def _running() -> Iterator[None]:
     """Print warnings as lines, and send what learners print to stderr."""
-    with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
+    with warnings_as_lines(), printed_on_stderr():
         yield
 
 
