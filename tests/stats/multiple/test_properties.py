@@ -40,7 +40,7 @@ def evidence(result, order=None):
         "statistic", "pvalue", "f_statistic", "f_pvalue", "adjusted_pvalue", "epsilon", "df",
         "mse", "critical_difference",
     ):  # fmt: skip
-        if hasattr(result, name):
+        if getattr(result, name, None) is not None:
             actual[name] = np.asarray(getattr(result, name))
     for name in (
         "pvalues", "adjusted_pvalues", "statistics", "estimates", "means", "average_ranks",

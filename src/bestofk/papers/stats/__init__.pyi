@@ -1,8 +1,6 @@
 from . import estimates as estimates
 from .analysis_of_variance import (
-    AnovaResult as AnovaResult,
-    LooneyResult as LooneyResult,
-    RepeatedMeasuresResult as RepeatedMeasuresResult,
+    VarianceResult as VarianceResult,
     anova as anova,
     looney as looney,
     repeated_measures_anova as repeated_measures_anova,

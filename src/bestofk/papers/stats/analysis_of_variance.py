@@ -29,43 +29,55 @@ from bestofk.stats.multiple.result import (
 from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
 from bestofk.stats.tails import f_sf
 
+LOONEY = "Looney's test"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AnovaResult(MultipleResult):
-    """Result of a one-way analysis of variance of K learners.
+class VarianceResult(MultipleResult):
+    """Result of an analysis of variance of K learners.
 
     Attributes
     ----------
+    test : str
+        Name of the test in sentences.
     statistic, pvalue : float or ndarray
-        F and its upper tail; arrays over the leading axes.
+        F and its upper tail with the full degrees of freedom; arrays over the leading axes.
     df : tuple of two floats
-        (K - 1, K (L - 1)).
+        Degrees of freedom.
     means : ndarray of shape (..., K)
-        Mean loss of each learner.
-    mst, mse : float or ndarray
+        Mean loss of each learner; for Looney's test, its share of right answers.
+    mst, mse : float, ndarray or None
         Mean squares between and within learners.
+    epsilon : float or None
+        Greenhouse and Geisser's epsilon of the K x K covariance, for common blocks.
+    adjusted_pvalue : float or None
+        The p-value with both degrees of freedom times epsilon; for Looney's test, that of F+.
     """
 
+    test: str
     statistic: FloatOrArray
     pvalue: FloatOrArray
     df: tuple[float, float]
     means: Floats
-    mst: FloatOrArray
-    mse: FloatOrArray
+    mst: FloatOrArray | None = None
+    mse: FloatOrArray | None = None
+    epsilon: float | None = None
+    adjusted_pvalue: float | None = None
+
+    @property
+    def verdict_pvalue(self) -> float:
+        """The p-value; that of F+ for Looney's test."""
+        adjusted = self.adjusted_pvalue if self.test.startswith(LOONEY) else None
+        return float(self.pvalue if adjusted is None else adjusted)
 
     def _columns(self) -> dict[str, Any]:
         """Return one row per test."""
-        return columns_of_tests(
-            self.pvalue,
-            statistic=self.statistic,
-            df_1=self.df[0],
-            df_2=self.df[1],
-            mst=self.mst,
-            mse=self.mse,
-        )
+        names = ("statistic", "mst", "mse", "epsilon", "adjusted_pvalue")
+        known = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return columns_of_tests(self.pvalue, df_1=self.df[0], df_2=self.df[1], **known)
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """Describe the result in sentences, ready to print.
+        """Describe the result in sentences, ready to print; epsilon decides the verdict.
 
         Parameters
         ----------
@@ -77,20 +89,43 @@ class AnovaResult(MultipleResult):
         alpha = open_level(alpha)
         named = learner_names(names, self.means.shape[-1])
         if np.ndim(self.pvalue):
-            return batch_words("analysis of variance", self.pvalue, alpha, len(named))
+            return batch_words(self.test, self.pvalue, alpha, len(named))
         p = float(self.pvalue)
-        claim = f"{all_learners(len(named))} have the same expected loss"
         numbers = (
-            f"analysis of variance, F({self.df[0]:g}, {self.df[1]:g}) = "
-            f"{number(float(self.statistic))}, {pvalue_words(p, alpha)}"
+            f"{self.test}, F({self.df[0]:g}, {self.df[1]:g}) = {number(float(self.statistic))}, "
+            f"{pvalue_words(p, alpha)}"
         )
+        if self.epsilon is not None and self.adjusted_pvalue is not None:
+            p = self.adjusted_pvalue
+            numbers += (
+                f"; with Greenhouse and Geisser's epsilon = {number(self.epsilon)}, "
+                f"{pvalue_words(p, alpha)}"
+            )
+        what, claim = "mean loss", "{} have the same expected loss"
+        if self.test.startswith(LOONEY):
+            what, claim = "share of right answers", EQUALLY_RIGHT
         return (
-            f"{extremes_words(self.means, named, 'mean loss')} "
-            f"{hypothesis_words(p, alpha, claim, numbers)}"
+            f"{extremes_words(self.means, named, what)} "
+            f"{hypothesis_words(p, alpha, claim.format(all_learners(len(named))), numbers)}"
         )
 
 
-def anova(losses: npt.ArrayLike) -> AnovaResult:
+def _blocked(test: str, f: float, table: Floats, means: Any) -> VarianceResult:
+    """Return the result of an F test on common blocks, shape (K, n), adjusted by epsilon."""
+    K, n = table.shape
+    df, epsilon = (K - 1.0, (K - 1.0) * (n - 1.0)), greenhouse_geisser(table)
+    return VarianceResult(
+        test=test,
+        statistic=f,
+        pvalue=float(f_sf(f, *df)),
+        df=df,
+        means=read_only(means),
+        epsilon=epsilon,
+        adjusted_pvalue=float(f_sf(f, epsilon * df[0], epsilon * df[1])),
+    )
+
+
+def anova(losses: npt.ArrayLike) -> VarianceResult:
     """Test that K learners have the same expected loss, by one-way analysis of variance.
 
     H0: mu_1 = ... = mu_K. The L losses of each learner count as a separate sample. The test ignores
@@ -103,7 +138,7 @@ def anova(losses: npt.ArrayLike) -> AnovaResult:
 
     Returns
     -------
-    AnovaResult
+    VarianceResult
         `statistic`, `pvalue`, `df`, `means`, `mst`, `mse`.
 
     Notes
@@ -136,7 +171,8 @@ def anova(losses: npt.ArrayLike) -> AnovaResult:
     parts = one_way_parts(learners_by_columns(losses, "losses", columns="losses", batch=True))
     df = parts.df
     f = ratio(parts.between / df[0], parts.within / df[1])
-    return AnovaResult(
+    return VarianceResult(
+        test="analysis of variance",
         statistic=scalar_or_array(f),
         pvalue=scalar_or_array(f_sf(f, *df)),
         df=df,
@@ -198,87 +234,7 @@ def one_way_parts(losses: Floats) -> OneWayParts:
 # Repeated measures
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class BlockedResult(MultipleResult):
-    """Result of an F test of K learners on common blocks.
-
-    Attributes
-    ----------
-    statistic, pvalue : float
-        F and its upper tail with the full degrees of freedom.
-    df : tuple of two floats
-        (K - 1, (K - 1) (n - 1)) for n blocks.
-    epsilon : float
-        Greenhouse and Geisser's epsilon of the K x K covariance.
-    adjusted_pvalue : float
-        The p-value with both degrees of freedom times epsilon.
-    """
-
-    statistic: float
-    pvalue: float
-    df: tuple[float, float]
-    epsilon: float
-    adjusted_pvalue: float
-
-    def _columns(self) -> dict[str, Any]:
-        """Return one row per test."""
-        return columns_of_tests(
-            self.pvalue,
-            statistic=self.statistic,
-            df_1=self.df[0],
-            df_2=self.df[1],
-            epsilon=self.epsilon,
-            adjusted_pvalue=self.adjusted_pvalue,
-        )
-
-    def _f_words(self, alpha: float) -> str:
-        """Return F with its degrees of freedom and its p-value."""
-        p = pvalue_words(self.pvalue, alpha)
-        return f"F({self.df[0]:g}, {self.df[1]:g}) = {number(self.statistic)}, {p}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RepeatedMeasuresResult(BlockedResult):
-    """Result of a repeated-measures analysis of variance of K learners.
-
-    Attributes
-    ----------
-    statistic, pvalue, df, epsilon, adjusted_pvalue
-        As in `BlockedResult`.
-    means : ndarray of shape (K,)
-        Mean loss of each learner.
-    blocks : int
-        Number of blocks n.
-    """
-
-    means: Floats
-    blocks: int
-
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """Describe the result in sentences, ready to print; epsilon decides the verdict.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the K learners.
-        alpha : float, optional
-            Significance level; 0.05 by default.
-        """
-        alpha = open_level(alpha)
-        named = learner_names(names, len(self.means))
-        claim = f"{all_learners(len(named))} have the same expected loss"
-        numbers = (
-            f"repeated-measures analysis of variance over {self.blocks} blocks, "
-            f"{self._f_words(alpha)}; with Greenhouse and Geisser's epsilon = "
-            f"{number(self.epsilon)}, {pvalue_words(self.adjusted_pvalue, alpha)}"
-        )
-        return (
-            f"{extremes_words(self.means, named, 'mean loss')} "
-            f"{hypothesis_words(self.adjusted_pvalue, alpha, claim, numbers)}"
-        )
-
-
-def repeated_measures_anova(losses: npt.ArrayLike) -> RepeatedMeasuresResult:
+def repeated_measures_anova(losses: npt.ArrayLike) -> VarianceResult:
     """Test that K learners have the same expected loss, by repeated-measures analysis of variance.
 
     H0: mu_1 = ... = mu_K, given the effect of each block (data set, fold or split).
@@ -290,7 +246,7 @@ def repeated_measures_anova(losses: npt.ArrayLike) -> RepeatedMeasuresResult:
 
     Returns
     -------
-    RepeatedMeasuresResult
+    VarianceResult
         `statistic`, `pvalue`, `df`, `epsilon`, `adjusted_pvalue`, `means`.
 
     Notes
@@ -314,22 +270,12 @@ def repeated_measures_anova(losses: npt.ArrayLike) -> RepeatedMeasuresResult:
     (11.644068, 0.008598, (2.0, 6.0))
     """
     Y = learners_by_columns(losses, "losses", columns="blocks", batch=False)
-    K, n = Y.shape
+    n = Y.shape[1]
     noise, m = rounding(Y), Y.mean(axis=1, keepdims=True)
     ssa = n * float(sum_of_squares(centred(m, -2), noise))
     ssab = float(sum_of_squares(centred(centred(Y, -1), -2), noise))
-    df = (float(K - 1), float((K - 1) * (n - 1)))
-    f = float(ratio(ssa / df[0], ssab / df[1]))
-    epsilon = greenhouse_geisser(Y)
-    return RepeatedMeasuresResult(
-        statistic=f,
-        pvalue=float(f_sf(f, *df)),
-        df=df,
-        epsilon=epsilon,
-        adjusted_pvalue=float(f_sf(f, epsilon * df[0], epsilon * df[1])),
-        means=read_only(m[:, 0]),
-        blocks=n,
-    )
+    f = float(ratio(ssa, ssab / (n - 1.0)))
+    return _blocked(f"repeated-measures analysis of variance over {n} blocks", f, Y, m[:, 0])
 
 
 def greenhouse_geisser(table: Floats) -> float:
@@ -373,54 +319,7 @@ def _interaction(table: Floats) -> Floats:
 # Looney's test of right answers
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LooneyResult(BlockedResult):
-    """Result of Looney's F test of K classifiers.
-
-    Attributes
-    ----------
-    statistic, pvalue, df, epsilon, adjusted_pvalue
-        As in `BlockedResult`; `adjusted_pvalue` is the p-value of F+.
-    shares : ndarray of shape (K,)
-        Share of right answers of each learner.
-    instances : int
-        Number of instances N.
-    """
-
-    shares: Floats
-    instances: int
-
-    @property
-    def verdict_pvalue(self) -> float:
-        """The p-value of F+."""
-        return self.adjusted_pvalue
-
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """Describe the result in sentences, ready to print; F+ decides the verdict.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the K learners.
-        alpha : float, optional
-            Significance level; 0.05 by default.
-        """
-        alpha = open_level(alpha)
-        named = learner_names(names, len(self.shares))
-        a, b = (self.epsilon * degrees for degrees in self.df)
-        numbers = (
-            f"Looney's {self._f_words(alpha)}; F+ with epsilon = {number(self.epsilon)} and "
-            f"degrees of freedom {number(a)} and {number(b)}, "
-            f"{pvalue_words(self.adjusted_pvalue, alpha)}"
-        )
-        claim = EQUALLY_RIGHT.format(all_learners(len(named)))
-        return (
-            f"{extremes_words(self.shares, named, 'share of right answers')} Over {self.instances} "
-            f"instances: {hypothesis_words(self.adjusted_pvalue, alpha, claim, numbers)}"
-        ).replace(": The", ": the")
-
-
-def looney(correct: npt.ArrayLike) -> LooneyResult:
+def looney(correct: npt.ArrayLike) -> VarianceResult:
     """Test that K classifiers are equally often right on one test set, by an F ratio.
 
     H0: the probability of a right answer is the same for all K learners.
@@ -432,8 +331,8 @@ def looney(correct: npt.ArrayLike) -> LooneyResult:
 
     Returns
     -------
-    LooneyResult
-        `statistic`, `pvalue`, `df`, `epsilon`, `adjusted_pvalue`, `shares`.
+    VarianceResult
+        `statistic`, `pvalue`, `df`, `epsilon`, `adjusted_pvalue`, `means`.
 
     Notes
     -----
@@ -467,18 +366,8 @@ def looney(correct: npt.ArrayLike) -> LooneyResult:
     # exact values of N K SSA and N K SSAB
     ssa = K * np.square(G).sum() - T * T
     ssab = N * K * T - K * np.square(G).sum() - N * np.square(L).sum() + T * T
-    df = (K - 1.0, (K - 1.0) * (N - 1.0))
     f = float(ratio((N - 1.0) * ssa, ssab))
-    epsilon = greenhouse_geisser(x)
-    return LooneyResult(
-        statistic=f,
-        pvalue=float(f_sf(f, *df)),
-        df=df,
-        epsilon=epsilon,
-        adjusted_pvalue=float(f_sf(f, epsilon * df[0], epsilon * df[1])),
-        shares=read_only(G / N),
-        instances=N,
-    )
+    return _blocked(f"{LOONEY} on {N} instances", f, x, G / N)
 
 
 # Sums of squares that are exactly 0 if only rounding is left
