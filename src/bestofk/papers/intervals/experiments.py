@@ -6,9 +6,10 @@ the outcomes. Section 4.2 compares five learners on 64 data sets.
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +44,6 @@ READINGS: dict[str, tuple[str, str | tuple[str, float]]] = {
     "Bootstrap-B, vertex": ("vertex", ("median-radius", 0.1)),
 }
 """Interpretations of the paper's Bootstrap-B: (rule, interval of repetitions)."""
-SCALAR_COLUMNS = 2 + ALGORITHMS + 4 * PAIRS
-RANGE_COLUMNS = 2 * ALGORITHMS + 3 * PAIRS
 COUNTINGS = ("named", "as_printed")
 OUTCOMES = ("ok", "no", "err", "inc")
 ALPHA = 0.05
@@ -173,8 +172,7 @@ def simulate_null(simulations: int, rng: np.random.Generator) -> Floats:
 # Tests of every simulation
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Scalar:
+class Scalar(NamedTuple):
     """P-values of the scalar tests for S simulations.
 
     - `anova`, `friedman` (S,): P-values of the hypothesis that all five algorithms are equal.
@@ -191,22 +189,8 @@ class Scalar:
     bootstrap_a_pairs: Floats
     differences: Floats
 
-    def packed(self) -> Floats:
-        """Return all columns as one array, shape (S, 47)."""
-        columns = [getattr(self, name) for name in self.__dataclass_fields__]
-        return np.column_stack(columns)
 
-    @classmethod
-    def unpacked(cls, columns: Floats) -> Scalar:
-        """Invert `packed`; keep leading axes before the columns."""
-        widths = np.cumsum([1, 1, ALGORITHMS, PAIRS, PAIRS, PAIRS])
-        parts = np.split(columns, widths, axis=-1)
-        parts[:2] = [part[..., 0] for part in parts[:2]]
-        return cls(**dict(zip(cls.__dataclass_fields__, parts, strict=True)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Ranges:
+class Ranges(NamedTuple):
     """Interval-valued p-values of Bootstrap-B; the last axis contains both ends.
 
     `algorithms` (S, 5, 2) and `pairs` (S, 10, 2) are not adjusted. `differences` (S, 10) are
@@ -217,24 +201,31 @@ class Ranges:
     pairs: Floats
     differences: Floats
 
-    def packed(self) -> Floats:
-        """Return all columns as one array, shape (S, 40)."""
-        simulations = len(self.pairs)
-        parts = (self.algorithms, self.pairs, self.differences)
-        return np.column_stack([part.reshape(simulations, -1) for part in parts])
 
-    @classmethod
-    def unpacked(cls, columns: Floats) -> Ranges:
-        """Invert `packed`; keep leading axes before the columns."""
-        algorithms, pairs, differences = np.split(
-            columns, np.cumsum([2 * ALGORITHMS, 2 * PAIRS]), axis=-1
-        )
-        lead = columns.shape[:-1]
-        return cls(
-            algorithms=algorithms.reshape(*lead, ALGORITHMS, 2),
-            pairs=pairs.reshape(*lead, PAIRS, 2),
-            differences=differences,
-        )
+SHAPES: dict[Any, tuple[tuple[int, ...], ...]] = {
+    Scalar: ((), (), (ALGORITHMS,), (PAIRS,), (PAIRS,), (PAIRS,), (PAIRS,)),
+    Ranges: ((ALGORITHMS, 2), (PAIRS, 2), (PAIRS,)),
+}
+"""Shapes of the fields for one simulation."""
+
+
+def packed(*evidence: Scalar | Ranges) -> Floats:
+    """Return all fields as the columns of one array, which a store keeps."""
+    fields = [field for one in evidence for field in one]
+    return np.column_stack([field.reshape(len(field), -1) for field in fields])
+
+
+def unpacked(columns: Floats, *kinds: Any) -> list[Any]:
+    """Invert `packed`; keep leading axes before the columns."""
+    lead, found, start = columns.shape[:-1], [], 0
+    for kind in kinds:
+        fields = []
+        for shape in SHAPES[kind]:
+            stop = start + math.prod(shape)
+            fields.append(columns[..., start:stop].reshape(*lead, *shape))
+            start = stop
+        found.append(kind(*fields))
+    return found
 
 
 def scalar_evidence(cells: Floats, rng: np.random.Generator) -> Scalar:
@@ -384,21 +375,20 @@ def run_piece(piece: SimulationPiece) -> Floats:
     kind = KINDS.index(piece.kind)
     rng = np.random.default_rng([piece.seed, kind, piece.draw, piece.step])
     if piece.kind == "null":
-        return scalar_evidence(simulate_null(piece.simulations, rng), rng).packed()
+        return packed(scalar_evidence(simulate_null(piece.simulations, rng), rng))
     dp = STEPS[piece.step]
     problem = printed_problem() if piece.kind.startswith("table 1") else draw_problem(dp, rng)
     if piece.kind != "outliers":
         repetitions = {"repetitions": 1} if piece.kind.endswith("copied") else {}
         means = simulate_means(problem, piece.simulations, rng, **repetitions)
-        return scalar_evidence(means, rng).packed()
+        return packed(scalar_evidence(means, rng))
     losses = simulate(problem, piece.simulations, rng, outliers=True)
     medians = np.median(losses, axis=-1).mean(axis=-1)
-    parts = [
-        scalar_evidence(losses.mean(axis=(-2, -1)), rng).packed(),
-        scalar_evidence(medians, rng).packed(),
-    ]
-    parts += [range_evidence(losses, reading, rng).packed() for reading in READINGS]
-    return np.column_stack(parts)
+    return packed(
+        scalar_evidence(losses.mean(axis=(-2, -1)), rng),
+        scalar_evidence(medians, rng),
+        *(range_evidence(losses, reading, rng) for reading in READINGS),
+    )
 
 
 def printed_problem() -> DrawnWinners:
@@ -422,7 +412,8 @@ def scalar_pieces(
     kind: str, request: Request, *, steps: tuple[int, ...], simulations: int = SIMULATIONS
 ) -> Scalar:
     """Return evidence of shape (draws, steps, simulations, ...) for all requested draws."""
-    return Scalar.unpacked(_obtained(kind, request, steps, simulations))
+    (scalar,) = unpacked(_obtained(kind, request, steps, simulations), Scalar)
+    return cast("Scalar", scalar)
 
 
 def outlier_pieces(
@@ -430,13 +421,8 @@ def outlier_pieces(
 ) -> Outliers:
     """Return the same evidence with outliers."""
     columns = _obtained("outliers", request, steps, simulations)
-    cuts = np.cumsum([SCALAR_COLUMNS] * 2 + [RANGE_COLUMNS] * (len(READINGS) - 1))
-    means, medians, *ranges = np.split(columns, cuts, axis=-1)
-    return Outliers(
-        means=Scalar.unpacked(means),
-        medians=Scalar.unpacked(medians),
-        ranges={name: Ranges.unpacked(part) for name, part in zip(READINGS, ranges, strict=True)},
-    )
+    means, medians, *ranges = unpacked(columns, Scalar, Scalar, *[Ranges] * len(READINGS))
+    return Outliers(means=means, medians=medians, ranges=dict(zip(READINGS, ranges, strict=True)))
 
 
 def _obtained(kind: str, request: Request, steps: tuple[int, ...], simulations: int) -> Floats:
