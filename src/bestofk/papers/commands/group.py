@@ -7,41 +7,20 @@ import click
 from bestofk.cli.app import LazyGroup
 from bestofk.cli.registry import Command
 
-_HERE = "bestofk.papers.commands"
+COMMANDS = {
+    "reproduce": ("reproduce", "Reproduce the papers' tables next to the published numbers."),
+    "fetch": ("fetch", "Download the data sets of the papers."),
+    "measure": ("measure", "Measure the error rate and the power of a test."),
+    "calibrate": ("measure", "Calibrate a test on your own data."),
+    "test": ("test", "Run one test on a table of losses."),
+    "estimate": ("estimate", "Estimate the error rate of one learner."),
+}
+"""The module of each command in this package, and its summary."""
 TABLE = {
-    command.name: command
-    for command in (
-        Command(
-            name="reproduce",
-            function=f"{_HERE}.reproduce:reproduce",
-            summary="Reproduce the papers' tables next to the published numbers.",
-        ),
-        Command(
-            name="fetch",
-            function=f"{_HERE}.fetch:fetch",
-            summary="Download the data sets of the papers.",
-        ),
-        Command(
-            name="measure",
-            function=f"{_HERE}.measure:measure",
-            summary="Measure the error rate and the power of a test.",
-        ),
-        Command(
-            name="calibrate",
-            function=f"{_HERE}.measure:calibrate",
-            summary="Calibrate a test on your own data.",
-        ),
-        Command(
-            name="test",
-            function=f"{_HERE}.test:one_test",
-            summary="Run one test on a table of losses.",
-        ),
-        Command(
-            name="estimate",
-            function=f"{_HERE}.estimate:estimate",
-            summary="Estimate the error rate of one learner.",
-        ),
+    name: Command(
+        name=name, function=f"bestofk.papers.commands.{module}:{name}_command", summary=summary
     )
+    for name, (module, summary) in COMMANDS.items()
 }
 
 

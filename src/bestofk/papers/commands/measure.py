@@ -46,14 +46,25 @@ test_options = option_group(
 )  # fmt: skip
 
 
-def _problem(options: dict[str, Any], default: str, own: str = "shuffled") -> Any:
-    """Return the problem of ``--problem`` and ``--data``; `own` is the default with data."""
-    from bestofk.papers.lab.problems.registry import problem
+def _measured(
+    function: str, options: dict[str, Any], default: str, own: str = "shuffled", **settings: Any
+) -> Any:
+    """Measure on the problem of ``--problem`` and ``--data``, and print the result.
 
-    rows = _rows(options)
-    if rows is None:
-        return problem(options["problem"] or default)
-    return problem(options["problem"] or own, data=rows)
+    `own` is the default problem with data.
+    """
+    from bestofk.papers import lab
+
+    arguments = {**settings, **_arguments(options)}
+    with _running():
+        rows = _rows(options)
+        if rows is None:
+            problem = lab.problem(options["problem"] or default)
+        else:
+            problem = lab.problem(options["problem"] or own, data=rows)
+        result = getattr(lab, function)(problem=problem, **arguments)
+    echo_explanation(result, as_json=options["as_json"])
+    return result
 
 
 def _rows(options: dict[str, Any]) -> Any:
@@ -86,8 +97,8 @@ def _running() -> Iterator[None]:
         yield
 
 
-@click.group(cls=HelpfulGroup)
-def measure() -> None:
+@click.group("measure", cls=HelpfulGroup)
+def measure_command() -> None:
     """Measure the Type I error, power and replicability of a test.
 
     Measure also how often a decision makes a false claim, and which learner it recommends.
@@ -104,7 +115,7 @@ def measure() -> None:
     """
 
 
-@measure.command(cls=SettingsCommand, places=(SIMULATE,), more=OF_TEST)
+@measure_command.command(cls=SettingsCommand, places=(SIMULATE,), more=OF_TEST)
 @click.option("--problem", metavar="SPEC",
               help="binary, network(paper=2), gaussian, ... with its settings.")  # fmt: skip
 @test_options
@@ -114,14 +125,10 @@ def type1(**options: Any) -> None:
 
     With --data, the labels of your own rows are shuffled, so that all learners are equal.
     """
-    from bestofk.papers.lab.measures import type1_error
-
-    with _running():
-        result = type1_error(problem=_problem(options, "binary"), **_arguments(options))
-    echo_explanation(result, as_json=options["as_json"])
+    _measured("type1_error", options, "binary")
 
 
-@measure.command(cls=SettingsCommand, places=(SIMULATE,), more=OF_TEST)
+@measure_command.command(cls=SettingsCommand, places=(SIMULATE,), more=OF_TEST)
 @click.option("--problem", "problems", metavar="SPEC", multiple=True,
               help="Where learners differ: network(paper=2), ... Repeatable.")  # fmt: skip
 @click.option("--by", metavar="SIZES",
@@ -133,8 +140,7 @@ def power(**options: Any) -> None:
 
     With --data and --by, a learner is compared with a degraded copy of itself on your own rows.
     """
-    from bestofk.papers.lab.measures import power as measure_power
-    from bestofk.papers.lab.problems.registry import problem
+    from bestofk.papers.lab import power as measure_power, problem
 
     arguments = _arguments(options)
     with _running():
@@ -152,7 +158,7 @@ def power(**options: Any) -> None:
     echo_explanation(result, as_json=options["as_json"])
 
 
-@measure.command(cls=SettingsCommand, places=(SIMULATE,), more=OF_TEST)
+@measure_command.command(cls=SettingsCommand, places=(SIMULATE,), more=OF_TEST)
 @click.option("--problem", metavar="SPEC", help="binary, network(paper=2), gaussian, ...")
 @click.option("--repeats", type=int, default=10, show_default=True,
               help="Number of random splits of every data set.")  # fmt: skip
@@ -163,16 +169,10 @@ def replicability(**options: Any) -> None:
 
     With --data, the data set is your own, with its own labels.
     """
-    from bestofk.papers.lab.measures import replicability as measure_replicability
-
-    with _running():
-        result = measure_replicability(
-            problem=_problem(options, "binary", own="given"), **_arguments(options)
-        )
-    echo_explanation(result, as_json=options["as_json"])
+    _measured("replicability", options, "binary", own="given")
 
 
-@measure.command(cls=SettingsCommand, places=(SIMULATE, SETTINGS))
+@measure_command.command(cls=SettingsCommand, places=(SIMULATE, SETTINGS))
 @click.option("--problem", metavar="SPEC",
               help="blocks, many-data-sets, right-or-wrong, ... with its settings.")  # fmt: skip
 @click.option("--prefer", metavar="NAMES", help="Learners, most preferred first: a,b,c; or listed.")
@@ -189,16 +189,11 @@ def claims(**options: Any) -> None:
       bestofk papers measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
       bestofk papers measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
     """
-    from bestofk.papers.lab.measures import false_claims
-
     options["prefer"] = preference(options["prefer"], measured=False)
     seed = options.pop("random_state")
     settings = taken(options, SETTINGS)
     options["random_state"] = seed
-    settings |= _arguments(options)
-    with _running():
-        result = false_claims(problem=_problem(options, "many-data-sets"), **settings)
-    echo_explanation(result, as_json=options["as_json"])
+    _measured("false_claims", options, "many-data-sets", **settings)
 
 
 def _sizes(text: str) -> list[float]:
@@ -208,13 +203,13 @@ def _sizes(text: str) -> list[float]:
         raise click.UsageError(f"--by must be numbers such as 0.02,0.05; got {text!r}.") from None
 
 
-@click.command(cls=SettingsCommand, places=(SIMULATE,), more={"alternative": "str"})
+@click.command("calibrate", cls=SettingsCommand, places=(SIMULATE,), more={"alternative": "str"})
 @click.option("--test", help="See: bestofk list tests.  [default: use-all-data]")
 @click.option("--problem", metavar="SPEC", help="Problem where learners are equal: binary, ...")
 @click.option("--alpha", type=float, help="Level to keep.  [default: 0.05]")
 @click.option("--out", metavar="F.json", help="Write the calibration, for --set df=F.json.")
 @simulation_options
-def calibrate(**options: Any) -> None:
+def calibrate_command(**options: Any) -> None:
     """Find the degrees of freedom with which a test keeps its level.
 
     With --data, the labels of your own rows are shuffled many times. The learners are then equal,
@@ -228,11 +223,7 @@ def calibrate(**options: Any) -> None:
     """
     out = options["out"]
     check_path(out, "--out", (".json",))
-    from bestofk.papers.lab.calibration import calibrate as calibrate_test
-
-    with _running():
-        calibration = calibrate_test(problem=_problem(options, "binary"), **_arguments(options))
-    echo_explanation(calibration, as_json=options["as_json"])
+    calibration = _measured("calibrate", options, "binary")
     if out is not None:
         calibration.save(out)
         if not options["as_json"]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bestofk.papers.registry import Reproduction
 
 
-@click.command(cls=SettingsCommand, more={"engine": "str", "scheduler": "str"})
+@click.command("reproduce", cls=SettingsCommand, more={"engine": "str", "scheduler": "str"})
 @click.argument("paper", metavar="[PAPER]", required=False)
 @click.option("--table", "tables", multiple=True, metavar="N", help="Only this table; repeatable.")
 @click.option("--variant", metavar="NAME", help="Variant of the experiment; see --list.")
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @json_option
 @click.option("--printed", is_flag=True, help="Show only the published numbers; run nothing.")
 @click.option("--list", "listing", is_flag=True, help="List the papers, tables and variants.")
-def reproduce(
+def reproduce_command(
     paper: str | None,
     *,
     markdown: Path | None,
@@ -134,28 +134,15 @@ def _printed(entry: Reproduction, tables: tuple[str, ...], as_json: bool) -> Non
 
 
 def _list(as_json: bool) -> None:
+    from dataclasses import asdict
+
     from bestofk.papers.registry import REPRODUCTIONS
 
     if as_json:
-        echo_json(
-            {
-                "papers": [
-                    {
-                        "name": entry.name,
-                        "summary": entry.summary,
-                        "paper": entry.paper,
-                        "doi": entry.doi,
-                        "tables": list(entry.tables),
-                        "default_runs": entry.default_runs,
-                        "default_seed": entry.default_seed,
-                        "run": entry.runs_mean,
-                        "variants": dict(entry.variants),
-                        "data": entry.data,
-                    }
-                    for entry in REPRODUCTIONS.values()
-                ]
-            }
-        )
+        hidden = ("function", "explained")
+        papers = [{name: value for name, value in asdict(entry).items() if name not in hidden}
+                  for entry in REPRODUCTIONS.values()]  # fmt: skip
+        echo_json({"papers": [{**paper, "variants": dict(paper["variants"])} for paper in papers]})
         return
     for entry in REPRODUCTIONS.values():
         facts = [

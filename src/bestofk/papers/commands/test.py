@@ -24,7 +24,7 @@ RUN_TEST = "bestofk.papers.one_test:run_test"
 @alpha_option
 @seed_option
 @json_option
-def one_test(
+def test_command(
     table: str, test: str, pair: tuple[str, str] | None, as_json: bool, **options: Any
 ) -> None:
     """Run one test on TABLE: a pairwise test on all pairs, or a test of all learners at once.
