@@ -11,9 +11,15 @@ about 10 minutes of CPU time.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
+
+from bestofk.learners.specification import named_learners
+from bestofk.papers.error_estimates import METHODS, estimate
 
 DOCS = Path(__file__).parents[1] / "docs" / "papers"
 LEARNERS = ("nn", "logistic", "c4.5")
@@ -40,9 +46,65 @@ def corners(n, rng):
     return X, y.astype(int)
 
 
-def main() -> None:
-    from bestofk.papers.error_estimates import METHODS, study_estimators
+def study_estimators(
+    learner: str,
+    problem: Any,
+    *,
+    rows: int = 50,
+    sets: int = 100,
+    test_rows: int = 2000,
+    methods: Sequence[str] = METHODS,
+    samples: int = 30,
+    random_state: int = 0,
+) -> pd.DataFrame:
+    """Measure bias and variance of the estimation methods on a problem with known truth.
 
+    Draw `sets` data sets of `rows` rows, estimate the error of the learner by every method, and
+    compare with the error of its model of all rows on `test_rows` new rows.
+
+    Parameters
+    ----------
+    learner : str
+        As for `estimate`.
+    problem : callable
+        ``problem(n, rng)`` returns features (n, d) and labels (n,).
+    rows, sets, test_rows, samples : int
+        Sizes.
+    methods : sequence of str
+        As for `estimate`.
+    random_state : int
+        Seed.
+
+    Returns
+    -------
+    DataFrame
+        One row per method: the bias of the estimate and its standard error, the standard deviation
+        over data sets, the root mean squared error, and the mean true error.
+    """
+    estimates, truths = [], []
+    for number in range(sets):
+        rng = np.random.default_rng([random_state, number])
+        X, y = problem(rows + test_rows, rng)
+        result = estimate(
+            learner, X[:rows], y[:rows], methods=methods, samples=samples, random_state=number
+        )
+        (model,) = named_learners([learner]).values()
+        model.fit(X[:rows], y[:rows])
+        estimates.append([one.error for one in result.estimates])
+        truths.append(float((model.predict(X[rows:]) != y[rows:]).mean()))
+    difference = np.array(estimates) - np.array(truths)[:, np.newaxis]
+    columns = {
+        "method": list(methods),
+        "bias": difference.mean(axis=0),
+        "bias_se": difference.std(axis=0, ddof=1) / np.sqrt(sets),
+        "sd": np.std(estimates, axis=0, ddof=1),
+        "rmse": np.sqrt(np.square(difference).mean(axis=0)),
+        "truth": np.full(len(methods), np.mean(truths)),
+    }
+    return pd.DataFrame(columns)
+
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=200)
     parser.add_argument("--write", action="store_true", help="write the table and the figure")

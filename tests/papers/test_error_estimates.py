@@ -11,9 +11,10 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 
 import bestofk as bk
+import error_estimators
 from bestofk._base.errors import ArgumentError
 from bestofk.cli.app import bestofk
-from bestofk.papers.error_estimates import METHODS, broken_rules, estimate, study_estimators
+from bestofk.papers.error_estimates import METHODS, broken_rules, estimate
 from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.intervals import normal
 
@@ -126,7 +127,7 @@ def test_bias_on_labels_that_nothing_predicts():
     def coin(n, rng):
         return rng.normal(size=(n, 3)), rng.integers(0, 2, size=n)
 
-    study = study_estimators(
+    study = error_estimators.study_estimators(
         "nn", coin, rows=30, sets=30, methods=["resubstitution", "bootstrap", ".632", ".632+"]
     )
     bias = dict(zip(study.method, study.bias, strict=True))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import one_of, probability, whole
 from bestofk._base.errors import ArgumentError, BestOfKWarning
-from bestofk._base.results import Presented, present
+from bestofk._base.results import Presented
 from bestofk.learners.preparation import ready_learner
 from bestofk.learners.specification import named_learners
 from bestofk.papers.stats.estimates import (
@@ -341,61 +341,3 @@ def broken_rules(error: float, n: int, population: int | None = None) -> tuple[s
     if population is not None and n > MAX_SHARE_OF_POPULATION * population:
         rules.append(f"n is {n / population:.0%} of the population, above 5 %")
     return tuple(rules)
-
-
-def study_estimators(
-    learner: str,
-    problem: Any,
-    *,
-    rows: int = 50,
-    sets: int = 100,
-    test_rows: int = 2000,
-    methods: Sequence[str] = METHODS,
-    samples: int = 30,
-    random_state: int = 0,
-) -> Any:
-    """Measure bias and variance of the estimation methods on a problem with known truth.
-
-    Draw `sets` data sets of `rows` rows, estimate the error of the learner by every method, and
-    compare with the error of its model of all rows on `test_rows` new rows.
-
-    Parameters
-    ----------
-    learner : str
-        As for `estimate`.
-    problem : callable
-        ``problem(n, rng)`` returns features (n, d) and labels (n,).
-    rows, sets, test_rows, samples : int
-        Sizes.
-    methods : sequence of str
-        As for `estimate`.
-    random_state : int
-        Seed.
-
-    Returns
-    -------
-    DataFrame
-        One row per method: the bias of the estimate and its standard error, the standard deviation
-        over data sets, the root mean squared error, and the mean true error.
-    """
-    estimates, truths = [], []
-    for number in range(sets):
-        rng = np.random.default_rng([random_state, number])
-        X, y = problem(rows + test_rows, rng)
-        result = estimate(
-            learner, X[:rows], y[:rows], methods=methods, samples=samples, random_state=number
-        )
-        (model,) = named_learners([learner]).values()
-        model.fit(X[:rows], y[:rows])
-        estimates.append([one.error for one in result.estimates])
-        truths.append(float((model.predict(X[rows:]) != y[rows:]).mean()))
-    difference = np.array(estimates) - np.array(truths)[:, np.newaxis]
-    columns = {
-        "method": list(methods),
-        "bias": difference.mean(axis=0),
-        "bias_se": difference.std(axis=0, ddof=1) / np.sqrt(sets),
-        "sd": np.std(estimates, axis=0, ddof=1),
-        "rmse": np.sqrt(np.square(difference).mean(axis=0)),
-        "truth": np.full(len(methods), np.mean(truths)),
-    }
-    return present("frame", columns)

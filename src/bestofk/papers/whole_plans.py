@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from bestofk.learners.base import (
     seed_names,
     with_seed,
 )
-from bestofk.learners.kernels.splits import SplitMarks
 from bestofk.learners.preparation import ready_learner
 
 if TYPE_CHECKING:
@@ -56,13 +54,17 @@ def predict_plan(
     """
     seeded = seeds is not None and seed_names(estimator)
     if hasattr(estimator, "_predict_plan") and not seeded and not splits.leaves_out:
-        encoded = data.encoded()
-        predictions: list[Codes] = estimator._predict_plan(encoded, splits.main)
-        subsets = list(range(splits.runs, splits.runs + splits.subset_runs))
-        return [*predictions, *predict_subsets(estimator, encoded, splits, subsets)]
+        return predict_encoded_plan(estimator, data.encoded(), splits)
     if hasattr(estimator, "fit_encoded"):
         return predict_encoded_splits(estimator, data.encoded(), splits, seeds=seeds)
     return predict_split_by_split(estimator, data, splits, seeds=seeds)
+
+
+def predict_encoded_plan(estimator: Any, encoded: Encoded, splits: Splits) -> list[Codes]:
+    """Predict class codes for every split at once, with a learner that supports it."""
+    predictions: list[Codes] = estimator._predict_plan(encoded, splits.main)
+    subsets = list(range(splits.runs, splits.runs + splits.subset_runs))
+    return [*predictions, *predict_subsets(estimator, encoded, splits, subsets)]
 
 
 def predict_split_by_split(
@@ -93,50 +95,7 @@ def predict_split_by_split(
     return predictions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanErrors:
-    """Wrong predictions of a plan in a table shaped like the marks (a line per run or split).
-
-    Cells of rows that a line does not test are False.
-    """
-
-    marks: SplitMarks
-    wrong: Wrong
-
-    def counts(self) -> Codes:
-        """Count the wrong predictions of every split, in the order (run, fold)."""
-        marks, n_marks = self.marks.marks, self.marks.n_marks
-        flat = (marks + n_marks * np.arange(len(marks))[:, np.newaxis])[self.wrong]
-        table = np.bincount(flat, minlength=len(marks) * n_marks).reshape(len(marks), n_marks)
-        counts: Codes = table[self.marks.wanted[:, 0], self.marks.wanted[:, 1]]
-        return counts
-
-
-def plan_errors(
-    estimator: Any, encoded: Encoded, splits: Splits, marks: SplitMarks
-) -> PlanErrors | None:
-    """Return the errors of a learner on a whole plan; None if it cannot evaluate whole plans."""
-    if hasattr(estimator, "_predict_marks"):
-        wrong = estimator._predict_marks(encoded, marks) != encoded.y
-        if splits.fold_of is None:
-            wrong &= marks.marks == 0
-        return PlanErrors(marks=marks, wrong=wrong)
-    if not hasattr(estimator, "_predict_plan"):
-        return None
-    return errors_of(estimator._predict_plan(encoded, splits), encoded.y, splits, marks)
-
-
-def errors_of(predicted: list[Codes], y: Codes, splits: Splits, marks: SplitMarks) -> PlanErrors:
-    """Return the errors of predictions listed split by split."""
-    wrong = np.zeros(marks.marks.shape, dtype=np.bool_)
-    if splits.fold_of is not None and (marks.marks >= 0).all():
-        # every row is tested once per run, and the splits of a run are consecutive
-        rows = np.argsort(splits.fold_of, axis=1, kind="stable")
-        flat = np.concatenate(predicted).reshape(rows.shape)
-        np.put_along_axis(wrong, rows, flat != y[rows], axis=1)
-        return PlanErrors(marks=marks, wrong=wrong)
-    for (_, _, _, test), codes, (line, _) in zip(
-        splits, predicted, marks.wanted.tolist(), strict=True
-    ):
-        wrong[line, test] = codes != y[test]
-    return PlanErrors(marks=marks, wrong=wrong)
+def wrong_by_split(predicted: list[Codes], y: Codes, splits: Splits) -> list[Wrong]:
+    """Return which predictions of every split are wrong, in the order (run, fold)."""
+    rows = (splits.test(run, fold) for run, fold in splits.run_folds())
+    return [codes != y[test] for codes, test in zip(predicted, rows, strict=True)]

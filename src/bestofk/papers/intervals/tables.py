@@ -449,7 +449,7 @@ def multiple_table(quantity: str, losses: Floats) -> ComparedTable:
     """Compare Table 7: p-values of the tests of all five."""
     cells = losses.mean(axis=(2, 3))
     ours = {
-        ("ANOVA", "all"): _number(paper_tests.repeated_measures_anova(cells).pvalue),
+        ("ANOVA", "all"): _number(float(paper_tests.repeated_measures_anova(cells).pvalue)),
         ("Friedman", "all"): _number(float(multiple.friedman(cells).pvalue)),
     }
     for row, rule in RULES.items():

@@ -16,14 +16,18 @@ from bestofk._base.code_identity import Identity, identify
 from bestofk._base.errors import RunError
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded
-from bestofk.learners.base import predict_subsets, seed_names
-from bestofk.learners.kernels.splits import SplitMarks
+from bestofk.learners.base import seed_names
 from bestofk.learners.preparation import is_trusted
 from bestofk.papers.array_task import ArrayItem, KeptArrays
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, dataset_of
 from bestofk.papers.lab.problems.given_rows import Degraded
-from bestofk.papers.whole_plans import PlanErrors, errors_of, plan_errors, predict_plan
+from bestofk.papers.whole_plans import (
+    Wrong,
+    predict_encoded_plan,
+    predict_plan,
+    wrong_by_split,
+)
 from bestofk.run.fit import Evaluator
 from bestofk.run.live import Live, learner_fingerprint
 from bestofk.run.metrics import Loss
@@ -177,41 +181,32 @@ class SimulationTask(KeptArrays[SplitSet]):
         """Return the (learners, losses) of one data set: full runs, then runs on subsets."""
         encoded = self.encoded(number)
         splits = self.splits(number, repeat, encoded)
-        if isinstance(self.problem, Degraded):
-            return self._degraded(number, encoded, splits)
         seen = self.seen(encoded)
-        marks = SplitMarks.of(splits.main)
-        if self.by_instance:
-            assert marks is not None
-            tested = splits.marks[0]
-            tables = [self._errors(index, number, seen, splits, marks).wrong[0, tested]
-                      for index in range(len(seen))]  # fmt: skip
-            return np.stack(tables).astype(np.float64)
-        losses = np.empty((len(seen), len(splits)))
+        if isinstance(self.problem, Degraded):
+            return self._degraded(number, self._wrong(0, number, seen, splits), splits)
+        width = int(splits.marks[0].sum()) if self.by_instance else len(splits)
+        losses = np.empty((len(seen), width))
         others = []
-        for index, (name, rows) in enumerate(seen):
-            if marks is None or not self._predicts_plan(name):
+        for index, (name, _) in enumerate(seen):
+            if self.by_instance or self._predicts_plan(name):
+                wrong = self._wrong(index, number, seen, splits)
+                losses[index] = wrong[0] if self.by_instance else _rates(wrong)
+            else:
                 others.append(index)
-                continue
-            estimator = self.learners[name]
-            errors = plan_errors(estimator, rows, splits.main, marks)
-            assert errors is not None
-            main = _error_rates(errors, splits.main)
-            losses[index] = np.concatenate([main, _subset_error_rates(estimator, rows, splits)])
-        if others and isinstance(self.problem, ColumnBlocks):
-            for index in others:
-                data = self._data(number, seen[index][1])
-                losses[index] = self._fitted(number, data, splits, [seen[index][0]])[0]
-        elif others:
-            data = self._data(number)
-            losses[others] = self._fitted(number, data, splits, [seen[i][0] for i in others])
+        # all learners see the same rows, unless each has its own block of columns
+        together = [[index] for index in others]
+        if not isinstance(self.problem, ColumnBlocks):
+            together = [others] if others else []
+        for some in together:
+            data = self._data(number, seen[some[0]][1])
+            losses[some] = self._fitted(number, data, splits, [seen[index][0] for index in some])
         return losses
 
-    def _data(self, number: int, block: Encoded | None = None) -> DataSet:
+    def _data(self, number: int, rows: Encoded) -> DataSet:
         """Return data set `number`, or one block of its columns, as a table."""
         name = f"data set {number + 1}"
-        if block is not None:
-            return dataset_of(block, name)
+        if isinstance(self.problem, ColumnBlocks):
+            return dataset_of(rows, name)
         return self.problem.draw(self.rng(DATA, number), name=name)
 
     def _fitted(self, number: int, data: DataSet, splits: Splits, names: list[str]) -> Floats:
@@ -230,67 +225,39 @@ class SimulationTask(KeptArrays[SplitSet]):
             losses[cell.learner, live.record.splits_before(cell.run) + cell.fold] = cell.loss
         return losses
 
-    def _errors(
-        self,
-        index: int,
-        number: int,
-        seen: list[tuple[str, Encoded]],
-        splits: Splits,
-        marks: SplitMarks,
-    ) -> PlanErrors:
-        """Return which test rows learner `index` gets wrong."""
+    def _wrong(
+        self, index: int, number: int, seen: list[tuple[str, Encoded]], splits: Splits
+    ) -> list[Wrong]:
+        """Return which test rows learner `index` gets wrong, split by split."""
         name, rows = seen[index]
+        estimator = self.learners[name]
         if self._predicts_plan(name):
-            errors = plan_errors(self.learners[name], rows, splits, marks)
-            assert errors is not None
-            return errors
+            return wrong_by_split(predict_encoded_plan(estimator, rows, splits), rows.y, splits)
         blocks = isinstance(self.problem, ColumnBlocks)
-        data = self._data(number, rows if blocks else None)
         numbers = (number, index) if blocks else (number,)
         seeds = self.rng(SPOIL, *numbers).integers(0, 2**31, len(splits)).tolist()
         try:
-            predicted = predict_plan(self.learners[name], data, splits, seeds=seeds)
+            predicted = predict_plan(estimator, self._data(number, rows), splits, seeds=seeds)
         except Exception as error:
             # a learner may raise anything
             raise RunError(f"{name} failed on data set {number + 1}: {error}") from None
-        return errors_of(predicted, rows.y, splits, marks)
+        return wrong_by_split(predicted, rows.y, splits)
 
-    def _degraded(self, number: int, encoded: Encoded, splits: Splits) -> Floats:
+    def _degraded(self, number: int, wrong: list[Wrong], splits: Splits) -> Floats:
         """Return losses of one learner, and of copies whose right answers partly count as wrong."""
         problem = self.problem
         assert isinstance(problem, Degraded)
-        marks = SplitMarks.of(splits)
-        if marks is None:
-            raise RunError("problem 'degraded' needs splits that use every row exactly once.")
-        errors = self._errors(0, number, self.seen(encoded), splits, marks)
-        rates = _error_rates(errors, splits)
+        rates = _rates(wrong)
         share = min(1.0, problem.by / max(1.0 - float(rates.mean()), 1e-12))
-        tested = np.ones_like(errors.wrong) if splits.fold_of is not None else marks.marks == 0
+        tested = [splits.test(run, fold) for run, fold in splits.run_folds()]
         tables = [rates]
         for copy in range(problem.copies):
-            spoilt = self.rng(SPOIL, number, 1 + copy).random(encoded.n) < share
-            worse = PlanErrors(marks=marks, wrong=errors.wrong | (spoilt & tested))
-            tables.append(_error_rates(worse, splits))
+            spoilt = self.rng(SPOIL, number, 1 + copy).random(splits.n) < share
+            worse = [one | spoilt[test] for one, test in zip(wrong, tested, strict=True)]
+            tables.append(_rates(worse))
         return np.stack(tables[::-1] if problem.best_last else tables)
 
 
-def _subset_error_rates(estimator: Any, rows: Encoded, splits: Splits) -> Floats:
-    """Return the error rate by fold of the runs on subsets of the rows."""
-    runs = range(splits.runs, splits.runs + splits.subset_runs)
-    tested = [splits.test(run, fold) for run in runs for fold in range(splits.folds_in(run))]
-    predicted = predict_subsets(estimator, rows, splits, list(runs))
-    return np.array(
-        [
-            np.count_nonzero(codes != rows.y[test]) / len(test)
-            for codes, test in zip(predicted, tested, strict=True)
-        ]
-    )
-
-
-def _error_rates(errors: PlanErrors, splits: Splits) -> Floats:
-    """Return the error rate by split, in the order (run, fold)."""
-    sizes: Any = splits.design.n_test
-    if sizes is None:
-        sizes = np.bincount(splits.marks[0], minlength=splits.folds)
-    rates: Floats = errors.counts() / np.asarray(sizes, dtype=np.float64)
-    return rates
+def _rates(wrong: list[Wrong]) -> Floats:
+    """Return the error rate of every split."""
+    return np.array([np.count_nonzero(one) / len(one) for one in wrong])

@@ -10,14 +10,13 @@ import numpy as np
 from bestofk._base.checks import Floats, probability, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk.learners.base import seed_names
-from bestofk.learners.kernels.splits import SplitMarks
 from bestofk.learners.specification import named_learners
 from bestofk.papers.lab.problems.classes import BinaryAttributes, ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
 from bestofk.papers.lab.problems.given_rows import Degraded, GivenRows, ShuffledLabels
 from bestofk.papers.lab.problems.networks import BayesianNetwork, draw_network
 from bestofk.papers.lab.simulation import Simulation
-from bestofk.papers.whole_plans import errors_of, plan_errors, predict_plan
+from bestofk.papers.whole_plans import predict_encoded_plan, predict_plan, wrong_by_split
 from bestofk.splits.splits import Splits
 
 TRAINING_SETS = 200
@@ -172,22 +171,19 @@ def estimate_truth(
         marks=is_test,
         notes=(),
     )
-    marks = SplitMarks.of(splits)
-    assert marks is not None
     named = named_learners(learners)
     errors = np.empty((training_sets, len(named)))
     for number in range(training_sets):
         key = np.random.SeedSequence(random_state, spawn_key=(4, number))
         encoded = larger.encoded(np.random.default_rng(key))
         for index, estimator in enumerate(named.values()):
-            wrong = (
-                None if seed_names(estimator) else plan_errors(estimator, encoded, splits, marks)
-            )
-            if wrong is None:
+            if hasattr(estimator, "_predict_plan") and not seed_names(estimator):
+                predicted = predict_encoded_plan(estimator, encoded, splits)
+            else:
                 data = larger.draw(np.random.default_rng(key))
                 predicted = predict_plan(estimator, data, splits, seeds=[number])
-                wrong = errors_of(predicted, encoded.y, splits, marks)
-            errors[number, index] = wrong.counts()[0] / test_rows
+            (wrong,) = wrong_by_split(predicted, encoded.y, splits)
+            errors[number, index] = wrong.mean()
     means = errors.mean(axis=0)
     difference = errors[:, 1] - errors[:, 0]
     return Truth(
