@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +15,14 @@ PAGES = (
     "index", "start", "use/choose-a-model", "use/index", "methods/wilcoxon",
     "gallery",
     "api/bestofk.stats.pairwise", "api/generated/bestofk.stats.pairwise.wilcoxon",
-    "api/generated/bestofk.Decision", "commands/compare", "questions", "papers/multitest",
+    "api/generated/bestofk.Result", "commands/compare", "questions", "papers/multitest",
     "papers/intervals", "which-test", "changelog", "samples", "words", "cite",
 )  # fmt: skip
 """One page of every kind."""
 AXE_PAGES = (
     "index", "start", "use/choose-a-model", "methods/wilcoxon", "gallery",
     "api/bestofk.stats.pairwise",
-    "api/generated/bestofk.Decision", "commands/compare", "questions", "which-test", "samples",
+    "api/generated/bestofk.Result", "commands/compare", "questions", "which-test", "samples",
 )  # fmt: skip
 """Those that axe-core reads, which takes a while."""
 FLAGS = (
@@ -85,6 +88,65 @@ axe.run(document, {resultTypes: ['violations'], iframes: false}).then((found) =>
 """
 
 
+WIDTHS = (390, 800, 1280, 1600)
+FRAMES = """
+const [pages, widths, done] = [arguments[0], arguments[1], arguments[arguments.length - 1]];
+const frames = pages.flatMap((page) => widths.map((width) => {
+  const frame = document.createElement('iframe');
+  frame.style = `width: ${width}px; height: 900px; border: 0; position: absolute; top: 0; left: 0`;
+  frame.src = page;
+  return frame;
+}));
+document.body.replaceChildren(...frames);
+const loaded = frames.map((frame) => new Promise((yes) => { frame.onload = yes; }));
+const parts = 'body, table, .bd-article section > *';
+const boxes = (frame) => [...frame.contentDocument.querySelectorAll(parts)]
+  .map((node) => `${node.offsetWidth} ${node.offsetHeight} ${node.offsetTop}`).join();
+Promise.all(loaded).then(() => setTimeout(() => {
+  const last = frames.map(boxes), changes = frames.map(() => 0);
+  let left = 60;
+  const next = () => {
+    frames.forEach((frame, at) => {
+      const now = boxes(frame);
+      if (now !== last[at]) { changes[at] += 1; last[at] = now; }
+    });
+    if (left-- > 0) requestAnimationFrame(next); else done(changes);
+  };
+  requestAnimationFrame(next);
+}, 1500));
+"""
+
+
+def moving(driver: Any, site: Path) -> list[str]:
+    """Pages whose layout changes over 60 frames after they are loaded, at any of four widths."""
+    pages = [str(page.relative_to(site)) for page in sorted(site.rglob("*.html"))]
+    handler = partial(Quiet, directory=str(site))
+    wrong = []
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        root = f"http://127.0.0.1:{server.server_port}/"
+        driver.get(root + "_static/site.css")
+        for at in range(0, len(pages), 5):
+            some = pages[at : at + 5]
+            changes = driver.execute_async_script(FRAMES, [root + page for page in some], WIDTHS)
+            places = [(page, width) for page in some for width in WIDTHS]
+            wrong += [
+                f"{page} at {width} px: the layout changes in {count} of 60 frames"
+                for (page, width), count in zip(places, changes, strict=True)
+                if count
+            ]
+        server.shutdown()
+    print(f"moving pages of {len(pages)} at {len(WIDTHS)} widths: {len(wrong)}")
+    return wrong
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files without a line for each."""
+
+    def log_message(self, *arguments: Any) -> None:
+        """Write nothing."""
+
+
 def looks(site: Path, axe: Path | None, pages: tuple[str, ...] = PAGES) -> list[str]:
     """What is wrong with the pages, in sentences."""
     chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
@@ -105,9 +167,10 @@ def looks(site: Path, axe: Path | None, pages: tuple[str, ...] = PAGES) -> list[
         try:
             for page in pages:
                 wrong += _look(driver, site, page, axe)
+            print(f"looks of {len(pages)} pages: {len(wrong)}")
+            wrong += moving(driver, site)
         finally:
             driver.quit()
-    print(f"looks of {len(pages)} pages: {len(wrong)}")
     return wrong
 
 

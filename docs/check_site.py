@@ -9,6 +9,7 @@ The looks need Chromium, its driver and selenium; without them that part is left
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import zlib
 from dataclasses import dataclass, field
@@ -158,6 +159,21 @@ def raw_directives(site: Path) -> list[str]:
     return wrong
 
 
+def size(site: Path) -> str:
+    """Pages and words of the narrative and of the API reference."""
+    counts = {}
+    for page in sorted(site.rglob("*.html")):
+        place = page.relative_to(site).parts[0]
+        if place in ("_static", "samples"):
+            continue
+        text = page.read_text(encoding="utf-8")
+        _, _, article = text.partition('<article class="bd-article">')
+        article = article.partition("</article>")[0]
+        words = re.sub(r"<(script|style|svg).*?</\1>|<[^>]*>", " ", article, flags=re.DOTALL)
+        counts.setdefault("API" if place == "api" else "narrative", []).append(len(words.split()))
+    return "; ".join(f"{kind}: {len(n)} pages, {sum(n):,} words" for kind, n in counts.items())
+
+
 def main() -> int:
     """Print what is wrong; the exit code is 1 where anything is."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -166,6 +182,7 @@ def main() -> int:
     parser.add_argument("--no-browser", action="store_true")
     given = parser.parse_args()
     site = given.site.resolve()
+    print(size(site))
     wrong = []
     for check in (broken_links, missing_names, unlinked_methods, raw_directives):
         found = check(site)
