@@ -378,7 +378,7 @@ def chosen(null: Null, table):
     clusters = np.repeat(np.arange(n // null.cluster), null.cluster) if null.cluster else None
     codes = np.arange(n) if clusters is None else clusters
     scores = ItemScores(
-        learners=tuple(f"m{k}" for k in range(K)), tasks=("task",),
+        models=tuple(f"m{k}" for k in range(K)), tasks=("task",),
         items=tuple(map(str, range(n))),
         clusters=() if clusters is None else tuple(map(str, range(n // null.cluster))),
         task=np.zeros(n, dtype=int), cluster=codes, mean=np.array(table),

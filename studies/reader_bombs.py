@@ -25,6 +25,7 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 ROOT = Path(__file__).resolve().parent.parent
 MAX_RATIO = 20
@@ -346,9 +347,13 @@ def store_of_many_repetitions(folder: Path) -> list[Any]:
 def _changed_spec(folder: Path, *texts: str) -> list[Any]:
     path = store(folder)
     with contextlib.closing(sqlite3.connect(path)) as db:
+        ((text,),) = db.execute("SELECT specification FROM bestofk_studies").fetchall()
         for before, after in zip(texts[::2], texts[1::2], strict=True):
-            db.execute("UPDATE bestofk_studies SET specification = replace(specification, ?, ?)",
-                       (before, after))  # fmt: skip
+            text = text.replace(before, after)
+        db.execute(
+            "UPDATE bestofk_studies SET specification = ?, checksum = ?",
+            (text, crc32(text.encode())),
+        )
         db.commit()
     return ["show", path, "--report", folder / "r.html"]
 

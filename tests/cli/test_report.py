@@ -45,5 +45,5 @@ def test_a_store_of_several_studies_asks_which(tmp_path, monkeypatch, capsys):
     for plan in ("5x2", "kfold:3"):
         bk.compare(["max", "nmc"], data="iris", store="s.db", **{**QUICK, "cv": plan})
     assert main(["show", "s.db", "--report", "r.html"]) == 2
-    assert "--study ..., one of 1, 2" in capsys.readouterr().err
+    assert "--study ..., one of 1 and 2" in capsys.readouterr().err
     assert main(["show", "s.db", "--study", "2", "--report", "r.html"]) == 0

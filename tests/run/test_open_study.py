@@ -5,6 +5,7 @@ import sqlite3
 import time
 from contextlib import suppress
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -278,7 +279,8 @@ def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):
         name = studies_table.name
         (text,) = database.execute(f"select specification from {name}").fetchone()
         held = text.replace('"rule":"best"', '"rule":"tournament"')
-        database.execute(f"update {name} set specification = ?", (held,))
+        changed = held, crc32(held.encode())
+        database.execute(f"update {name} set specification = ?, checksum = ?", changed)
     database.close()
     with pytest.raises(UnknownNameError, match="tournament"):
         bk.open_study(store)

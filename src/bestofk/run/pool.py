@@ -36,7 +36,14 @@ from bestofk._base.errors import RunError
 from bestofk.run.cells import Failure
 from bestofk.run.process_state import changed_environment, thread_environment
 from bestofk.run.task import Block, ItemT, Task, UnpicklableError, describe_error
-from bestofk.run.worker import SAFE_PATH, run_fork, run_fork_server, run_worker, send_file
+from bestofk.run.worker import (
+    OF_WORKER,
+    SAFE_PATH,
+    run_fork,
+    run_fork_server,
+    run_worker,
+    send_file,
+)
 
 MAX_ATTEMPTS = 2
 """Attempts for an item whose worker crashed."""
@@ -280,7 +287,7 @@ def _spawned(target: Callable[..., None], threads: int) -> tuple[_Process, Conne
     pipe, child = context.Pipe()
     process = context.Process(target=target, args=(child, threads), daemon=True)
     # Python starts interpreters with -c, which would import a random.py of the working folder
-    environment = {**thread_environment(threads), SAFE_PATH: "1"}
+    environment = {**thread_environment(threads), SAFE_PATH: os.environ.get(SAFE_PATH) or OF_WORKER}
     with _startable(), changed_environment(environment):
         # a script without a guard of __name__ must not run again
         main, sys.modules["__main__"] = sys.modules["__main__"], types.ModuleType("__main__")

@@ -24,6 +24,8 @@ from bestofk.run.task import Block, Task, describe_error, load_task
 
 SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable that keeps the working folder off the import path of an interpreter."""
+OF_WORKER = "worker"
+"""Its value if a worker starts with it but the learners run without it."""
 AnyTask = Task[Any]
 
 
@@ -108,7 +110,8 @@ def _loaded(pipe: Connection, threads: int) -> AnyTask:
     from threadpoolctl import threadpool_limits
 
     # it has protected the start of this interpreter; a fit may start others
-    os.environ.pop(SAFE_PATH, None)
+    if os.environ.get(SAFE_PATH) == OF_WORKER:
+        del os.environ[SAFE_PATH]
     task = load_task(receive_file(pipe))
     task.prepare()
     threadpool_limits(limits=threads)

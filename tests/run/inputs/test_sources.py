@@ -198,7 +198,7 @@ def test_the_command_line_has_the_same(tmp_path, capsys):
         "--groups", "patient", "--set", "sample_weight=share", "--cv", "group-kfold:5"
     )
     assert code == 0
-    assert "nmc accepts none" in json.dumps(held)
+    assert "nmc accepts no weights" in json.dumps(held)
     code, held = answer("--cv", "predefined:fold", "--target", "ill")
     assert code == 0
     assert held["plan"] == "predefined:fold"

@@ -624,7 +624,7 @@ def _largest_shift(ties: list[int], more: int) -> float:
     return sum(count * count // 4 for count in groups) / 2.0
 
 
-class Predictions:
+class PredictionBands:
     """Prediction intervals of P pairs, which shrink with every run that both learners have.
 
     Each interval of a pair and run has its own share of the risk, so all intervals hold

@@ -12,7 +12,7 @@ import numpy as np
 from bestofk._base.checks import Bools, Floats, Ints
 from bestofk.decide.best import sort_by_overrides
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping.bounds import SLACK, Bounds, PlannedT, PlannedTest, Predictions
+from bestofk.decide.stopping.bounds import SLACK, Bounds, PlannedT, PlannedTest, PredictionBands
 from bestofk.decide.stopping.rule import StopRule
 
 _BATCH_PAIRS = 256
@@ -234,7 +234,7 @@ def look(
     stated: bool = True,
     ranks: Floats | None = None,
     floor: float = 0.0,
-    earlier: Predictions | None = None,
+    earlier: PredictionBands | None = None,
 ) -> Look:
     """Look at losses (K, runs, folds) in order of preference, with NaN for missing cells.
 
@@ -245,7 +245,7 @@ def look(
     rows, columns = pairs_of(len(losses))
     bounds = exact = test.exact(losses[rows], losses[columns])
     if rule.risk > 0 and isinstance(test, PlannedT):
-        predictions = earlier or Predictions(len(rows), test, rule.risk, floor)
+        predictions = earlier or PredictionBands(len(rows), test, rule.risk, floor)
         bounds = predictions.bounds(losses[rows] - losses[columns]).within(exact)
     verdict = interval_verdict(bounds, test, family, stated=stated, ranks=ranks)
     left, candidates, settled = verdict.still_open(family, rule.target)
@@ -364,7 +364,7 @@ def race(
     K = family.learners
     earlier = None
     if isinstance(test, PlannedT):
-        earlier = Predictions(K * (K - 1) // 2, test, rule.risk, floor)
+        earlier = PredictionBands(K * (K - 1) // 2, test, rule.risk, floor)
     next_runs = np.ones(K, dtype=np.int64)
     looks: list[Look] = []
     while True:

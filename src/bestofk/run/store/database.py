@@ -23,7 +23,7 @@ ValueT = TypeVar("ValueT")
 
 APPLICATION_ID = 0x424F464B
 """The letters BOFK, in the header of an SQLite file."""
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 FIRST_PAUSE_SECONDS = 0.05
 MAX_PAUSE_SECONDS = 2.0
 """Time between two attempts to reach a server again."""
@@ -49,6 +49,7 @@ studies = _table(
     _text("digest", unique=True),
     _text("created"),
     _text("specification"),
+    sa.Column("checksum", sa.BigInteger, nullable=False),
 )
 
 cells = _table(

@@ -204,18 +204,14 @@ class Store:
             known = sa.select(studies).where(studies.c.digest == digest).with_for_update()
             row = connection.execute(known).one_or_none()
             if row is None:
-                text = record.as_json()
-                new = {"digest": digest, "created": now(), "specification": text}
+                new = {"digest": digest, "created": now(), **_specification(record)}
                 insert_rows(connection, studies, [new])
                 row = connection.execute(known).one()
             stored = self._record(row)
             merged = record.merged_into(stored)
             if merged != stored:
-                connection.execute(
-                    sa.update(studies)
-                    .where(studies.c.id == row.id)
-                    .values(specification=merged.as_json())
-                )
+                changed = sa.update(studies).where(studies.c.id == row.id)
+                connection.execute(changed.values(_specification(merged)))
             return int(row.id)
 
         return self._database.commit(write)
@@ -247,9 +243,9 @@ class Store:
     def _record(self, row: Any) -> StudyRecord:
         """Return the record of a row of the table of studies."""
         try:
+            if crc32(row.specification.encode()) != row.checksum:
+                raise ValueError("checksum")
             record = StudyRecord.from_json(row.specification)
-            if record.digest != row.digest:
-                raise ValueError("digest")
             return replace(record, number=row.id, created=_text(row.created))
         except _DAMAGED:
             raise StoreError(
@@ -345,6 +341,11 @@ def _merge_stored(connection: sa.Connection, new: dict[str, Row]) -> None:
     if changed:
         delete_rows(connection, cells, [row["digest"] for row in changed])
         insert_rows(connection, cells, changed)
+
+
+def _specification(record: StudyRecord) -> dict[str, Any]:
+    text = record.as_json()
+    return {"specification": text, "checksum": crc32(text.encode())}
 
 
 # Cells as rows and back
