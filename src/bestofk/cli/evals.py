@@ -28,8 +28,8 @@ COMPARE_EVALS = "bestofk:compare_evals"
 log_options = option_group(
     click.option(
         "--metric", multiple=True, metavar="NAME",
-        help="The score to compare by. If repeated, the first decides, and the headline names "
-        "those in which the recommended model is worse.",
+        help="The score to compare by; of several, the first decides. The headline names every "
+        "metric of the logs, named or not, in which the recommended model is worse.",
     ),
     click.option(
         "--task", multiple=True, metavar="NAME", help="Use only this task. Repeatable."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from inspect import signature
 from math import inf, isfinite
@@ -32,13 +33,17 @@ from bestofk.evals.item_scores import ItemScores, missing_scores
 from bestofk.evals.judge import judge_check, labelled_losses
 from bestofk.evals.model_choice import ModelChoice, unmet
 from bestofk.evals.noise import Noise, noise_of
-from bestofk.evals.query import Names, as_names
-from bestofk.evals.reading import read_evals
+from bestofk.evals.query import Names, as_names, likely_first
+from bestofk.evals.reading import Logs, read_evals
 from bestofk.losses.columns import direction_of
 from bestofk.losses.losses import Scores
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
 from bestofk.stats.pairwise.skew_corrected import unit_widening
 
+MAX_NAMED = 5
+"""Metrics that the headline names."""
+MAX_UNNAMED = 20
+"""Metrics that are looked at although the user does not name them."""
 READING = tuple(set(signature(read_evals).parameters) - {"paths", "metric"})
 """Arguments about reading the logs."""
 
@@ -87,9 +92,9 @@ def compare_evals(
         The logs, as for `read_evals`, or its result. If they have clusters, the clusters are the
         units of the test.
     metric : str or sequence of str, optional
-        The score to compare by. If you name several, the first decides, and the headline names
-        those in which the recommended model is worse. If each task has only one of them, they are
-        one score.
+        The score to compare by. If you name several, the first decides. The headline names every
+        metric of the logs in which the recommended model is worse, whether you name it or not. If
+        each task has only one of those that you name, they are one score.
     require : str, sequence of str or mapping of str to float, optional
         Metrics in which the recommended model must be good enough: shown to be at most this much
         worse than the best model in that metric. Without a number it must not be ruled out there.
@@ -120,7 +125,8 @@ def compare_evals(
 
     Notes
     -----
-    The level alpha is divided by the number of metrics, so that all statements hold at once.
+    The level alpha is divided by the number of metrics that you name, so that all statements hold
+    at once. The other metrics of the logs share a further alpha. They never change the decision.
 
     If a model was not run on all items, each pair is compared on the items that both have. There is
     then no bound of how much worse than the best a model can be. Samples that failed do not count,
@@ -137,7 +143,7 @@ def compare_evals(
     """
     reading = {name: options.pop(name) for name in READING if name in options}
     required = _required(require)
-    readings = _read(logs, as_names(metric, "metric"), tuple(required), reading)
+    readings, unnamed = _read(logs, as_names(metric, "metric"), tuple(required), reading)
     if pass_at is not None and pass_all is not None:
         raise ArgumentError("pass_at and pass_all exclude each other; pass one of them.")
 
@@ -162,6 +168,12 @@ def compare_evals(
         name: _decide(*_scored(log, passed, options, count_errors_as_wrong), **options)
         for name, log in others
     }
+    looked_at = {}
+    for name, log in unnamed.items():
+        with suppress(BestOfKError):
+            how = options | {"alpha": alpha / len(unnamed)}
+            decided = _decide(*_scored(log, passed, how, count_errors_as_wrong), **how)
+            looked_at[name] = by_metric[name] = decided
     if evals.truth is not None:
         _refuse_with_labels(test, rule, pass_at or pass_all)
     cost_of = prefer if is_measure(prefer) else "cost"
@@ -178,7 +190,8 @@ def compare_evals(
     details = cost_details(costs, cost_of, evals.currency)
     decision = _decide(scores, missing, lacking, details=details, **options)
     if by_metric:
-        decision = _with_requirements(decision, by_metric, required)
+        assumed = [name for name in looked_at if unnamed[name].is_assumed]
+        decision = _with_metrics(decision, by_metric, required, assumed)
     choice = ModelChoice(
         decision=decision,
         scores=scores,
@@ -189,6 +202,7 @@ def compare_evals(
         judge=judge,
         noise=_noise(evals, scores, decision),
         by_metric=by_metric,
+        unnamed=tuple(looked_at),
         require=required,
     )
     return Result(choice)
@@ -220,48 +234,56 @@ def _required(require: Any) -> dict[str, float | None]:
 
 
 def _read(
-    logs: Any, metrics: tuple[str, ...], required: tuple[str, ...], reading: Mapping[str, Any]
-) -> dict[str, Evals]:
-    """Return the logs by metric, that which decides first."""
+    logs: Any, metrics: tuple[str, ...], required: tuple[str, ...], reading: dict[str, Any]
+) -> tuple[dict[str, Evals], dict[str, Evals]]:
+    """Return the logs by metric, that which decides first, and by metrics that nobody named."""
     if isinstance(logs, Evals):
         if metrics or required or reading:
             first = "metric" if metrics else "require" if required else next(iter(reading))
             raise ArgumentError(
                 f"The logs are read already: give {first!r} together with their paths."
             )
-        return {logs.metric: logs}
+        return {logs.metric: logs}, {}
     if required and not metrics:
         raise ArgumentError(
             f"{required[0]!r} is required, and no other metric decides: name it with ",
             use(metric=...),
             ".",
         )
-    if len(metrics) + len(required) < 2:
-        evals = read_evals(logs, metric=metrics or None, **reading)
-        return {evals.metric: evals}
-    readings: dict[str, Evals] = {}
-    for name in dict.fromkeys((*metrics, *required)):
-        how = dict(reading)
-        if readings:
-            how.pop("truth", None)
-            if direction_of(name.split("/")[-1]) in ("loss", "score"):
-                # the direction that was stated is that of the metric that decides
-                how.pop("higher_is_better", None)
-        readings[name] = read_evals(logs, metric=name, **how)
+    how = {name: reading.pop(name, None) for name in ("prices", "truth", "higher_is_better")}
+    parsed = Logs(logs, **reading)
+    names = list(dict.fromkeys((*metrics, *required)))
+    evals = parsed.read(names[:1] or None, **how)
+    readings = {evals.metric: evals}
+    for name in names[1:]:
+        known = direction_of(name.split("/")[-1]) in ("loss", "score")
+        # the direction that was stated is that of the metric that decides
+        stated = None if known else how["higher_is_better"]
+        readings[name] = parsed.read(name, higher_is_better=stated)
     tasks = [{log.tasks[code] for code in log.item_task} for log in readings.values()]
-    if not required and sum(map(len, tasks)) == len(set().union(*tasks)):
+    if len(names) > 1 and not required and sum(map(len, tasks)) == len(set().union(*tasks)):
         # each task has a metric of its own
-        evals = read_evals(logs, metric=metrics, **reading)
-        return {evals.metric: evals}
-    return readings
+        evals = parsed.read(metrics, **how)
+        readings = {evals.metric: evals}
+    known_names = {how["truth"], *names, *(log.metric for log in readings.values())}
+    unnamed: dict[str, Evals] = {}
+    for name in likely_first([name for name in evals.other_metrics if name not in known_names]):
+        if len(unnamed) < MAX_UNNAMED:
+            with suppress(BestOfKError):
+                unnamed[name] = parsed.read(name, as_before=evals)
+    return readings, unnamed
 
 
-def _with_requirements(
-    decision: Decision, by_metric: Mapping[str, Decision], required: Mapping[str, float | None]
+def _with_metrics(
+    decision: Decision,
+    by_metric: Mapping[str, Decision],
+    required: Mapping[str, float | None],
+    assumed: Sequence[str],
 ) -> Decision:
     """Return the decision among the models that are good enough in other metrics.
 
     If none of the models that may be the best is good enough, the best mean of the others counts.
+    `assumed` are metrics of which only the scale says which direction is better.
     """
     best = decision.recommended
     if required:
@@ -273,7 +295,7 @@ def _with_requirements(
         first = [name for name in order if good[by_preference.index(name)]]
         met = (name for name in (*first, *by_mean) if not unmet(name, by_metric, required))
         best = next(met, None)
-    if decision.recommended is None or best is None:
+    if best is None:
         return replace(decision, recommended=None, ranking=())
     phrases = []
     for metric, other in by_metric.items():
@@ -282,7 +304,10 @@ def _with_requirements(
             continue
         if metric not in required and row.verdict in (RULED_OUT, "worse"):
             by = interval_words(row.at_least, row.at_most or inf) if row.at_least else ""
-            phrases.append(f"worse in {metric}{f' (by {by})' * bool(by)}")
+            word = "worse"
+            if metric in assumed:
+                word = "lower" if other.metric.higher_is_better else "higher"
+            phrases.append(f"{word} in {metric}{f' (by {by})' * bool(by)}")
         elif metric in required and other.candidates == (best,):
             phrases.append(f"the best in {metric}")
         elif required.get(metric) is not None:
@@ -290,7 +315,7 @@ def _with_requirements(
             phrases.append(f"at most {worse} worse than the best in {metric}")
     if not phrases and required:
         phrases.append(f"not ruled out in {joined(list(required))}")
-    but = f"it is {joined(phrases)}" if phrases else ""
+    but = f"it is {shortened(phrases, MAX_NAMED)}" if phrases else ""
     subject = Subject() if decision.problem is None else decision.problem.subject
     problem = decision.problem and replace(decision.problem, subject=replace(subject, but=but))
     ranking = (best, *(name for name in decision.ranking if name != best))

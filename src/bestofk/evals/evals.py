@@ -137,6 +137,10 @@ class Evals:
     """The currency of the costs, if the log states it."""
     repeated: tuple[str, int] | None = None
     """A key that items share, such as the text of a question, and the number of its values."""
+    other_metrics: tuple[str, ...] = ()
+    """The other metrics of the logs, which `compare_evals` reads if it is given the logs."""
+    is_assumed: bool = False
+    """Whether only the scale of the scores says which direction is better."""
 
     def __post_init__(self) -> None:
         for name in ("item_task", "item_cluster", "model", "item", *_ROW_COLUMNS):

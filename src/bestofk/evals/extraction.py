@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk._base.errors import TableError
+from bestofk._base.errors import TableError, UnknownNameError
 from bestofk._base.formatting import counted, shortened
 from bestofk.evals.formats import Format, split_keys
 from bestofk.evals.paths import Batch, Levels, each_row, named_values, parse, step
@@ -64,7 +64,7 @@ class _Block:
 
 
 class FormatReader:
-    """Read files of one format, then write their rows."""
+    """Read files of one format, then write the rows of one metric after another."""
 
     def __init__(self, entry: Format, query: LogQuery, rows: EvalRows) -> None:
         if entry.lists:
@@ -298,16 +298,20 @@ class FormatReader:
             numbers.append(NAN if number is None else number)
         return numbers
 
-    def finish(self) -> None:
-        """Name the models, choose the metrics, and write the rows."""
-        blocks, rows = self.blocks, self.rows
+    def finish(self, rows: EvalRows, metrics: Sequence[str]) -> None:
+        """Name the models, choose the metrics, and write their rows.
+
+        - `rows`: A copy of the rows that the files were read with.
+        - `metrics`: The metrics to choose from; empty for the tool's own.
+        """
+        blocks, self.rows = self.blocks, rows
         if not blocks:
             return
         model_of = self._model_codes(blocks)
         if self.query.cluster is None:
             self._note_repeats()
         task_of = np.array(rows.item_task, dtype=np.int32)
-        metric_of = self._metrics(blocks, task_of)
+        metric_of = self._metrics(blocks, task_of, metrics)
         times = list(self.times)
         rank = np.argsort(sorted(range(len(times)), key=times.__getitem__))
         parts = []
@@ -336,6 +340,10 @@ class FormatReader:
             latest = self._latest(whole)
             whole = {name: column[latest] for name, column in whole.items()}
         del whole["when"]
+        rows.note(
+            f"{self.entry.called}: {counted(len(whole['score']), 'row')} from "
+            f"{counted(len(blocks), 'file')}."
+        )
         rows.extend(
             whole.pop("model"), whole.pop("item"), epoch=whole.pop("epoch"),
             score=whole.pop("score"), status=whole.pop("status"), **whole,
@@ -405,7 +413,9 @@ class FormatReader:
         models = [key[0] for key in self.keys]
         return [by_file.get(model, "") if isinstance(model, Source) else model for model in models]
 
-    def _metrics(self, blocks: Sequence[_Block], task_of: Any) -> dict[int, str]:
+    def _metrics(
+        self, blocks: Sequence[_Block], task_of: Any, requested: Sequence[str]
+    ) -> dict[int, str]:
         """Return the metric of each task, by its code."""
         known: dict[int, dict[str, None]] = {}
         others: dict[int, dict[str, None]] = {}
@@ -429,22 +439,21 @@ class FormatReader:
                     f"{where} has no metric that is one number for each sample: "
                     f"{shortened(list(others[task]), 6)}."
                 )
-            metric = pick_metric(self.query.metric, metrics, where, self.entry.default)
+            metric = pick_metric(requested, metrics, where, self.entry.default)
+            rest = [name for name in metrics if name != metric]
+            self.rows.other_metrics.update(dict.fromkeys(rest))
             if metric is None:
                 skipped.append(names[task])
                 continue
             metric_of[task] = metric
             self.rows.metric(metric, self.higher.get(metric.partition(",")[0]))
-            if len(metrics) > 1 and not self.query.metric:
-                rest = [name for name in metrics if name != metric]
+            if rest and not requested:
                 self.rows.note(f"Compared by {metric!r}; other metrics: {shortened(rest, 6)}.")
         if skipped and not metric_of:
             everything = dict.fromkeys(name for each in known.values() for name in each)
-            raise self.query.unknown_metric(everything, "the logs")
+            raise UnknownNameError("metric", requested[0], everything, "the logs")
         for task in skipped:
-            self.rows.note(
-                f"Task {task!r} has none of {', '.join(self.query.metric)} and was skipped."
-            )
+            self.rows.note(f"Task {task!r} has none of {', '.join(requested)} and was skipped.")
         return metric_of
 
     def _chosen_scores(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import use
-from bestofk._base.formatting import counted, joined, number
+from bestofk._base.formatting import counted, joined, number, shortened
 from bestofk._base.results import json_ready
 from bestofk.decide.decision import Decision
 from bestofk.decide.slices import Slice
@@ -68,6 +68,8 @@ class ModelChoice(Stated):
         How much the scores vary between runs, if there are several epochs.
     by_metric : mapping of str to Decision
         The decisions by the other metrics.
+    unnamed : tuple of str
+        Those of the logs that the user did not name.
     require : mapping of str to float or None
         The required metrics, each with the difference that does not matter.
     """
@@ -82,6 +84,7 @@ class ModelChoice(Stated):
     judge: JudgeCheck | None = field(default=None, repr=False)
     noise: Noise | None = field(default=None, repr=False)
     by_metric: Mapping[str, Decision] = field(default_factory=dict, repr=False)
+    unnamed: tuple[str, ...] = ()
     require: Mapping[str, float | None] = field(default_factory=dict, repr=False)
 
     @property
@@ -124,17 +127,20 @@ class ModelChoice(Stated):
         else:
             listed += self.decision.statements
         listed += statements("verdict", [self._unmet_sentence(), self._cost_sentence()])
-        others = [Slice(name=f"By {name}", decision=one) for name, one in self.by_metric.items()]
-        listed += statements("also", [one.explain() for one in others])
+        listed += statements("also", [
+            Slice(name=f"By {name}", decision=one).explain()
+            for name, one in self.by_metric.items() if name not in self.unnamed
+        ])  # fmt: skip
         if self.noise is not None:
             listed += statements("also", [f"Noise: {self.noise.explain()}"])
-        shared = ""
-        if self.by_metric:
-            metrics = len(self.by_metric) + 1
+        shared, metrics = "", len(self.by_metric) - len(self.unnamed) + 1
+        if metrics > 1:
             shared = f"Alpha is shared by {metrics} metrics, so that all of this holds at once."
-        listed += statements(
-            "note", [self._weight_sentence(), shared, *self.evals.assumptions, *self.left_out]
-        )
+        unnamed = f"Also compared, with an alpha of their own: {shortened(self.unnamed, 6)}."
+        listed += statements("note", [
+            self._weight_sentence(), shared, unnamed * bool(self.unnamed),
+            *self.evals.assumptions, *self.left_out,
+        ])  # fmt: skip
         if self.evals.repeated is not None:
             key, groups = self.evals.repeated
             listed.append(

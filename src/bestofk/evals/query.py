@@ -23,8 +23,9 @@ class LogQuery:
     task: tuple[str, ...] = ()
     cluster: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
-    """Names and patterns of models and tasks to leave out."""
+    """Names and patterns of models and tasks to use, and to leave out."""
     excluded: set[str] = field(default_factory=set)
     """Tasks that were left out while reading."""
 

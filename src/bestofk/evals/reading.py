@@ -7,6 +7,8 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,40 +123,146 @@ def read_evals(
     >>> bk.compare_scores(evals.to_scores(), prefer=evals.costs()).recommended
     'mockllm/medium'
     """
-    of_labels = {
-        "paths": paths, "models": models, "only": only, "exclude": exclude, "task": task,
-        "formats": formats,
-    }  # fmt: skip
-    files, renamed, frames = _inputs_by_model(models)
-    paths = as_pandas(paths, "paths")
-    if hasattr(paths, "iloc"):
-        frames, paths = {"": paths, **frames}, ()
-    query = LogQuery(
-        exclude=as_names(exclude, "exclude"),
-        metric=as_names(metric, "metric"),
-        task=as_names(task, "task"),
-        cluster=cluster,
-        columns=dict(columns or {}),
-    )
-    price_list = read_prices(prices)
-    known = known_formats(formats)
-    rows = EvalRows()
-    read_frames(frames, query, rows)
-    if files or not frames or len(paths):
-        with _without_collection():
-            _read_files(find_sources(paths, files), known, query, rows)
-    rows.rename(renamed)
-    if len(rows) and (only or exclude):
-        rows.select(as_names(only, "only"), query.exclude, query.excluded)
-    rows.drop_unused()
-    if not len(rows):
-        raise _no_samples(query, rows)
-    evals = _as_evals(rows, query, price_list, higher_is_better)
-    if truth is not None:
-        evals = _with_labels(evals, truth, columns, of_labels)
-    for sentence in rows.warnings:
-        warnings.warn(sentence, BestOfKWarning, stacklevel=2)
-    return evals
+    metrics = as_names(metric, "metric") or None
+    logs = Logs(
+        paths, models=models, only=only, exclude=exclude, task=task, cluster=cluster,
+        formats=formats, columns=columns,
+    )  # fmt: skip
+    return logs.read(metrics, prices=prices, truth=truth, higher_is_better=higher_is_better)
+
+
+class Logs:
+    """Logs whose files were parsed, to read one metric after another.
+
+    Examples
+    --------
+    >>> logs = Logs(example_path("inspect-sums"))
+    >>> evals = logs.read("match")
+    >>> evals.other_metrics
+    ('includes',)
+    """
+
+    def __init__(
+        self,
+        paths: Paths = (),
+        *,
+        models: Mapping[str, Any] | None = None,
+        only: Names = None,
+        exclude: Names = None,
+        task: Names = None,
+        cluster: str | None = None,
+        formats: str | os.PathLike[str] | None = None,
+        columns: Mapping[str, str] | None = None,
+    ) -> None:
+        files, self._renamed, self._frames = _inputs_by_model(models)
+        paths = as_pandas(paths, "paths")
+        if hasattr(paths, "iloc"):
+            self._frames, paths = {"": paths, **self._frames}, ()
+        self._query = LogQuery(
+            only=as_names(only, "only"),
+            exclude=as_names(exclude, "exclude"),
+            task=as_names(task, "task"),
+            cluster=cluster,
+            columns=dict(columns or {}),
+        )
+        self._rows = EvalRows()
+        self._readers: dict[str, FormatReader] = {}
+        self._tables: list[Source] = []
+        self._unknown: list[Source] = []
+        if files or not self._frames or len(paths):
+            with _without_collection():
+                self._parse(find_sources(paths, files), known_formats(formats))
+
+    def _parse(self, sources: Sequence[Source], known: Mapping[str, Format]) -> None:
+        """Parse each file by the first format that it matches, and find the tables."""
+        query, rows, readers = self._query, self._rows, self._readers
+        errors: list[BestOfKError] = []
+        for source in sources:
+            try:
+                entry, path, document = _recognised(source, known, query, rows)
+            except BestOfKError as error:
+                if source.named:
+                    raise
+                errors.append(error)
+                rows.note(str(error))
+                continue
+            if entry is not None and entry.companion:
+                errors.append(TableError(f"{source.name}: {entry.companion}"))
+            elif entry is not None:
+                reader = readers.setdefault(entry.name, FormatReader(entry, query, rows))
+                reader.read(source, document, path)
+            elif source.is_table and (source.named or source.size):
+                self._tables.append(source)
+            elif source.named:
+                raise _unknown_format(source)
+            else:
+                self._unknown.append(source)
+        if readers:
+            # other files of a folder of logs are not tables of scores
+            self._unknown += [source for source in self._tables if not source.named]
+            self._tables = [source for source in self._tables if source.named]
+        if len(readers) > 1:
+            called = joined([reader.entry.called for reader in readers.values()])
+            sentence = f"The files are logs of {called}: bestofk reads their tasks together."
+            rows.note(sentence)
+            warnings.warn(sentence, BestOfKWarning, stacklevel=2)
+        if not readers and not self._tables:
+            raise errors[0] if errors else _unknown_format(self._unknown[0])
+
+    def read(
+        self,
+        metric: Names = None,
+        *,
+        prices: Any = None,
+        truth: str | None = None,
+        higher_is_better: bool | None = None,
+        as_before: Evals | None = None,
+    ) -> Evals:
+        """Return the logs with one metric; the arguments are those of `read_evals`.
+
+        With `as_before`, a metric whose direction is unknown has that of these logs if its scores
+        have the same scale.
+        """
+        price_list = read_prices(prices)
+        query, rows = replace(self._query, metric=as_names(metric, "metric")), self._rows.copy()
+        read_frames(self._frames, query, rows)
+        for reader in self._readers.values():
+            reader.finish(rows, query.metric)
+        read_tables(self._tables, query, rows)
+        if self._unknown:
+            rows.note(
+                f"Skipped, because the format is unknown: {counted(len(self._unknown), 'file')} "
+                f"({shortened([source.name for source in self._unknown], 4)}).",
+                shown=True,
+            )
+        rows.rename(self._renamed)
+        if len(rows):
+            rows.select(query)
+        rows.drop_unused()
+        if not len(rows):
+            raise _no_samples(query, rows)
+        evals = _as_evals(rows, query, price_list, higher_is_better, as_before)
+        return evals if truth is None else self._with_labels(evals, truth)
+
+    def _with_labels(self, evals: Evals, truth: str) -> Evals:
+        """Read the human labels as another metric of the logs, or from a table of their own."""
+        from bestofk.evals.judge import with_truth
+
+        if truth == evals.metric:
+            raise TableError(
+                f"The labels and the scores of the judge are both {truth!r}: name the judge's "
+                "with ",
+                use(metric=...),
+                ".",
+            )
+        labels = self
+        if Path(truth).is_file():
+            labels, metric = Logs(truth, task=self._query.task or None), None
+        else:
+            labels, metric = copy(self), truth
+            columns = {r: name for r, name in self._query.columns.items() if r != "score"}
+            labels._query = replace(self._query, columns=columns)
+        return with_truth(evals, labels.read(metric, higher_is_better=evals.higher_is_better))
 
 
 @contextmanager
@@ -167,65 +275,6 @@ def _without_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def _read_files(
-    sources: Sequence[Source], known: Mapping[str, Format], query: LogQuery, rows: EvalRows
-) -> None:
-    """Read each file by the first format that it matches, and the others as tables."""
-    readers: dict[str, FormatReader] = {}
-    tables: list[Source] = []
-    unknown: list[Source] = []
-    errors: list[BestOfKError] = []
-    companions: dict[Source, Format] = {}
-    for source in sources:
-        try:
-            entry, path, document = _recognised(source, known, query, rows)
-        except BestOfKError as error:
-            if source.named:
-                raise
-            errors.append(error)
-            rows.note(str(error))
-            continue
-        if entry is not None and entry.companion:
-            companions[source] = entry
-        elif entry is not None:
-            reader = readers.setdefault(entry.name, FormatReader(entry, query, rows))
-            reader.read(source, document, path)
-        elif source.is_table and (source.named or source.size):
-            tables.append(source)
-        elif source.named:
-            raise _unknown_format(source)
-        else:
-            unknown.append(source)
-    for reader in readers.values():
-        before = len(rows)
-        reader.finish()
-        rows.note(
-            f"{reader.entry.called}: {counted(len(rows) - before, 'row')} from "
-            f"{counted(len(reader.blocks), 'file')}."
-        )
-    if readers:
-        # other files of a folder of logs are not tables of scores
-        unknown += [source for source in tables if not source.named]
-        tables = [source for source in tables if source.named]
-    if len(readers) > 1:
-        called = [reader.entry.called for reader in readers.values()]
-        rows.warn(f"The files are logs of {joined(called)}: bestofk reads their tasks together.")
-    if not readers and not tables:
-        if errors:
-            raise errors[0]
-        if companions:
-            source, entry = next(iter(companions.items()))
-            raise TableError(f"{source.name}: {entry.companion}")
-        raise _unknown_format(unknown[0])
-    read_tables(tables, query, rows)
-    if unknown:
-        rows.note(
-            f"Skipped, because the format is unknown: {counted(len(unknown), 'file')} "
-            f"({shortened([source.name for source in unknown], 4)}).",
-            shown=True,
-        )
 
 
 def _recognised(
@@ -269,27 +318,6 @@ def _inputs_by_model(models: Any) -> tuple[dict[str, Any], dict[str, str], dict[
     return files, names, frames
 
 
-def _with_labels(
-    evals: Evals, truth: str, columns: Mapping[str, str] | None, same_logs: dict[str, Any]
-) -> Evals:
-    """Read the human labels as another metric of the same logs, or from a table of their own."""
-    from bestofk.evals.judge import with_truth
-
-    if truth == evals.metric:
-        raise TableError(
-            f"The labels and the scores of the judge are both {truth!r}: name the judge's with ",
-            use(metric=...),
-            ".",
-        )
-    direction = evals.higher_is_better
-    if Path(truth).is_file():
-        labels = read_evals(truth, task=same_logs["task"], higher_is_better=direction)
-        return with_truth(evals, labels)
-    columns = {role: name for role, name in (columns or {}).items() if role != "score"}
-    labels = read_evals(**same_logs, metric=truth, columns=columns, higher_is_better=direction)
-    return with_truth(evals, labels)
-
-
 def _no_samples(query: LogQuery, rows: EvalRows) -> BestOfKError:
     if query.exclude and (query.excluded or rows.models):
         return TableError("No samples are left: everything is excluded.")
@@ -325,8 +353,14 @@ def _as_evals(
     query: LogQuery,
     price_list: dict[str, Any],
     higher_is_better: bool | None,
+    as_before: Evals | None,
 ) -> Evals:
     epoch, keep = rows.settle_epochs()
+    if as_before is not None and rows.unclear_metrics:
+        score, before = rows.column("score"), as_before.score
+        if np.nanmin(before) <= np.nanmin(score) and np.nanmax(score) <= np.nanmax(before):
+            rows.assumed |= rows.unclear_metrics
+            higher_is_better = as_before.higher_is_better
     metric, direction = _metric(rows, higher_is_better)
     columns: dict[str, Any] = {name: rows.column(name) for name in COLUMNS}
     if not keep.all():
@@ -368,6 +402,8 @@ def _as_evals(
         assumptions=tuple(rows.assumptions),
         currency="" if price_list else rows.currency,
         repeated=None if clusters else rows.repeated,
+        other_metrics=tuple(rows.other_metrics),
+        is_assumed=bool(rows.assumed),
     )
 
 

@@ -6,9 +6,10 @@ import json
 import re
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from fnmatch import fnmatchcase
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,9 @@ from bestofk._base.checks import Floats
 from bestofk._base.errors import Advice, TableError, UnknownNameError, use
 from bestofk._base.formatting import counted, joined, printable, shortened
 from bestofk.losses.columns import EVAL_ROLES
+
+if TYPE_CHECKING:
+    from bestofk.evals.query import LogQuery
 
 GROUPS = (
     *EVAL_ROLES["cluster"], "document", "document_id", "context", "article", "url", "conversation",
@@ -186,8 +190,9 @@ class EvalRows:
         """A key that items share, and the number of its values."""
         self.currency = ""
         """The currency of the costs, if the log states it."""
-        self.warnings: list[str] = []
         self.metrics: dict[str, bool | None] = {}
+        self.other_metrics: dict[str, None] = {}
+        """Metrics of the logs that were not chosen."""
         self.unclear_metrics: set[str] = set()
         """Metrics whose direction only the user can know."""
         self.assumed: set[str] = set()
@@ -199,6 +204,13 @@ class EvalRows:
         self.stated_model: str | None = None
         """The name of the only model of the files that are being read, if the user states it."""
         self._stated: dict[str, str] = {}
+
+    def copy(self) -> EvalRows:
+        """Return rows that can be extended without changing these."""
+        new = copy(self)
+        for name, value in vars(self).items():
+            setattr(new, name, copy(value))
+        return new
 
     def __len__(self) -> int:
         return sum(len(block["score"]) for block in self._blocks)
@@ -353,10 +365,11 @@ class EvalRows:
                        for name in self.models}  # fmt: skip
         self.models = {name: code for code, name in enumerate(after)}
 
-    def select(self, only: Sequence[str], exclude: Sequence[str], excluded: set[str]) -> None:
+    def select(self, query: LogQuery) -> None:
         """Keep the models and tasks that match `only`, without those that match `exclude`."""
+        only, exclude = query.only, query.exclude
         for pattern in (*only, *exclude):
-            known = (*self.models, *self.tasks, *excluded)
+            known = (*self.models, *self.tasks, *query.excluded)
             if not any(matches(name, (pattern,)) for name in known):
                 raise UnknownNameError("model or task", pattern, known, "the logs")
 
@@ -365,9 +378,9 @@ class EvalRows:
             return np.array([name in wanted and not matches(name, exclude) for name in names])
 
         models, tasks = chosen(self.models), chosen(self.tasks)
-        task_of = np.array(self.item_task)
-        keep = models[self.column("model")] & tasks[task_of[self.column("item")]]
-        if not keep.all():
+        if not (models.all() and tasks.all()):
+            task_of = np.array(self.item_task)
+            keep = models[self.column("model")] & tasks[task_of[self.column("item")]]
             self._blocks = [{name: self.column(name)[keep] for name in _KINDS}]
 
     def drop_unused(self) -> None:
@@ -407,12 +420,6 @@ class EvalRows:
         for notes in (self.notes, self.assumptions) if shown else (self.notes,):
             if sentence not in notes:
                 notes.append(sentence)
-
-    def warn(self, sentence: str) -> None:
-        """Add a sentence to the notes, and warn the user with it."""
-        if sentence not in self.warnings:
-            self.warnings.append(sentence)
-            self.note(sentence)
 
     def metric(self, name: str, higher_is_better: bool | None = None) -> None:
         """Add a metric, and its direction if the log states it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,8 @@ _SURE_SCORES = ("score", "correct", "is_correct", "accuracy", "acc", "passed", "
                 "exact_match", "f1")  # fmt: skip
 _METRIC_VALUES = ("score", "value", "result", "grade")
 """Score columns whose name does not say the metric, so that another column may."""
+HEAD_ROWS = 1000
+"""Rows that show which columns are metrics."""
 _UNSCORABLE = (STATUSES.index("error"), STATUSES.index("missing"))
 _STATUS_SYNONYMS = {
     "ok": "scored", "success": "scored", "done": "scored", "completed": "scored",
@@ -107,7 +110,12 @@ def _reader(source: Source, query: LogQuery, rows: EvalRows, name: str) -> _Read
     table = read_named_columns(source.path, partial(_columns_to_read, query=query))
     if table is not None:
         try:
-            return _Reader(table, query, rows, name, whole=False)
+            reader = _Reader(table, query, rows, name, whole=False)
+            head = [*islice(source.document(rows.note), HEAD_ROWS)]
+            reader.note_other_metrics(
+                Table.from_columns({name: [row[name] for row in head] for name in head[0]})
+            )
+            return reader
         except BestOfKError:
             # the slower reader's errors name the line
             pass
@@ -317,6 +325,8 @@ class _Reader:
         self.table = self._of_one_metric(table)
         if "score" in self.roles:
             self._check()
+            if whole:
+                self.note_other_metrics(table.take(np.arange(table.n_rows) < HEAD_ROWS))
 
     def _of_one_metric(self, table: Table) -> Table:
         """Return the rows of one metric if a column names metrics."""
@@ -331,7 +341,24 @@ class _Reader:
         if name is None:
             raise self.query.unknown_metric(levels.names, table.source)
         self.metric = name
+        self.rows.other_metrics.update((each, None) for each in levels.names if each != name)
         return table.take(levels.codes == levels.names.index(name))
+
+    def note_other_metrics(self, head: Table) -> None:
+        """Note the columns that are metrics by their names, or by the scale of their numbers.
+
+        - `head`: The first rows, with all columns.
+        """
+        if "metric" in self.roles:
+            return
+        names = {column: name for name, column in _containers(head.columns).items()}
+        scores = _scores(head, self.roles["score"])
+        ends = np.nanmin(scores, initial=0.0), np.nanmax(scores, initial=1.0)
+        for column in _number_columns(head, self.roles, self.query):
+            values = _scores(head, column)
+            on_scale = ends[0] <= np.nanmin(values) and np.nanmax(values) <= ends[1]
+            if on_scale or column in names or higher_by_name(column) is not None:
+                self.rows.other_metrics[names.get(column, column)] = None
 
     def _check(self) -> None:
         """Raise if the roles do not fit the cells."""

@@ -45,6 +45,44 @@ def test_the_headline_names_a_metric_that_disagrees():
     assert (choice.decision.alpha, choice.by_metric["safe"].decision.alpha) == (0.025, 0.025)
 
 
+def test_the_headline_names_metrics_that_nobody_named(tmp_path):
+    """All but one of the other columns are no metrics: constant, on another scale, or text."""
+    logs = frame(TWO)
+    logs["toxicity"] = 1 - logs["safe"]
+    logs["temperature"] = logs["model"].map({"new": 0.7, "old": 0.2})
+    logs["words"], logs["answer"] = 3 * logs["item"] + 7, "It is 17."
+    wrong = {name: logs.query("model == @name")["toxicity"].to_numpy() for name in TWO}
+    pair = mcnemar(wrong["new"], wrong["old"], exact=True)
+    by = interval_words(*pair.confidence_interval(1 - 0.05 / 2))
+    logs.to_csv(tmp_path / "small.csv", index=False)
+    # read by pyarrow, of which the first rows show the metrics
+    large = pd.concat([logs.assign(item=logs["item"] + 400 * k) for k in range(60)])
+    large.to_csv(tmp_path / "large.csv", index=False)
+    for source in (logs, tmp_path / "small.csv", tmp_path / "large.csv"):
+        choice = bk.compare_evals(source, metric="quality")
+        assert choice.headline.startswith("Use new for quality; it is lower in safe (by ")
+        assert " and worse in toxicity (by " in choice.headline
+        assert set(choice.by_metric) == {"safe", "toxicity"}
+        # the metric that decides keeps its alpha
+        assert (choice.decision.alpha, choice.by_metric["safe"].decision.alpha) == (0.05, 0.025)
+        assert "Also compared, with an alpha of their own: safe and toxicity." in choice.explain()
+        if source is logs:
+            assert f"worse in toxicity (by {by})" in choice.headline
+    agreed = bk.compare_evals(logs.drop(columns=["safe", "toxicity"]), metric="quality")
+    assert (agreed.headline.startswith("Use new: "), agreed.by_metric) == (True, {})
+
+
+def test_a_second_judge_on_the_same_scale():
+    """Both give 1 to 5; whether more is better the user says once."""
+    rng = np.random.default_rng(2)
+    logs = pd.concat(pd.DataFrame({"model": name, "item": range(200),
+                                   "judge_a": rng.integers(1 + up, 4 + up, 200),
+                                   "judge_b": rng.integers(2 - up, 5 - up, 200)})
+                     for name, up in (("long", 1), ("short", 0)))  # fmt: skip
+    choice = bk.compare_evals(logs, metric="judge_a", higher_is_better=True)
+    assert choice.headline.startswith("Use long for judge_a; it is lower in judge_b (by ")
+
+
 def test_another_rule_keeps_its_recommendation():
     """MultiTest recommends the preferred model unless another one is significantly better."""
     prefer = {"prefer": ["old", "new"], "rule": "multitest"}
@@ -57,7 +95,8 @@ def test_tasks_with_metrics_of_their_own_are_one_score():
     """The golden logs have four items of sums_mc (acc) and four of sums_gen (exact_match)."""
     logs = Path(__file__).parents[1] / "golden" / "lm-eval"
     choice = bk.compare_evals(logs, metric=["acc", "exact_match,strict-match"])
-    assert (len(choice.outcome.scores.items), choice.by_metric) == (8, {})
+    assert len(choice.outcome.scores.items) == 8
+    assert set(choice.by_metric) == {"acc_norm", "exact_match,flexible-extract"}
 
 
 def test_metrics_that_agree_are_one_line():
