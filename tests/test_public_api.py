@@ -79,7 +79,7 @@ OPTIONS = {
     "--higher-is-better "
     "--prices --margin --noise --by --alpha --random-state --report --figure --figure-width --csv "
     "--json --explain --pairs --quiet --verbose --set --config",
-    "show": "--study --report --figure --figure-width --csv --export --watch --json --set --config",
+    "show": "--study --report --figure --figure-width --csv --watch --json --set --config",
 }
 """Options that ``--help`` shows, and no others."""
 

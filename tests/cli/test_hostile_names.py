@@ -116,7 +116,7 @@ def test_reports_and_tables(table, tmp_path, capfd) -> None:
 
 
 def test_a_store_with_such_names(tmp_path, capfd) -> None:
-    """compare, show, report and the export of one study."""
+    """compare, show and report."""
     from sklearn.dummy import DummyClassifier
 
     store = tmp_path / "s.db"
@@ -132,16 +132,11 @@ def test_a_store_with_such_names(tmp_path, capfd) -> None:
         execution=bestofk.Execution(engine="serial"),
     )
     for words in (["show", str(store)], ["show", str(store), "--json"],
-                  ["show", str(store), "--report", str(tmp_path / "r.html")],
-                  ["show", str(store), "--export", str(tmp_path / "\x1b[2J.csv")]):  # fmt: skip
+                  ["show", str(store), "--report", str(tmp_path / "r.html")]):  # fmt: skip
         assert main(words) == 0, capfd.readouterr().err
         captured = capfd.readouterr()
         assert has_control(captured.out) == []
         assert has_control(captured.err) == []
-    text = (tmp_path / "\x1b[2J.csv").read_text()
-    assert not any(c < " " and c not in "\n\t\r" for c in text)
-    for row in csv.reader(io.StringIO(text)):
-        assert not any(cell[:1] in set("=@+") for cell in row)
 
 
 def test_logs(capfd) -> None:

@@ -5,7 +5,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 
@@ -93,29 +92,6 @@ def test_json(filled):
     assert [study["title"] for study in one["studies"]] == ["second"]
 
 
-def test_export(filled, tmp_path):
-    url, live, failed = filled
-    table = tmp_path / "cells.parquet"
-    done = call(url, "--study", 1, "--export", table)
-    rows = live.record.n_cells
-    assert done.stdout == (
-        f"{rows} fits of study 1 are in {table}; the loss is empty where {failed} failed and 1 "
-        "are still to do.\n"
-    )
-    losses = bk.read_scores(table, missing="allow")
-    assert losses.learners == live.record.names
-    told = json.loads(call(url, "--study", 1, "--export", table, "--json").stdout)
-    assert (told["export"], told["rows"]) == (str(table), rows)
-
-
-def test_export_of_one_of_several_studies_must_be_named(filled, tmp_path):
-    url, _, _ = filled
-    wrong = refusal(url, "--export", tmp_path / "cells.csv")
-    assert isinstance(wrong, click.UsageError)
-    assert wrong.message == "--export needs --study N, one of 1, 2."
-    assert not (tmp_path / "cells.csv").exists()
-
-
 def test_a_study_that_is_not_there(filled):
     url, _, _ = filled
     assert isinstance(refusal(url, "--study", 3), UnknownNameError)
@@ -125,7 +101,6 @@ def test_an_empty_store(lasting_url):
     open_store(lasting_url).close()
     assert call(lasting_url).stdout.splitlines()[0].endswith(": 0 studies, 0 fits.")
     assert json.loads(call(lasting_url, "--json").stdout)["studies"] == []
-    assert "the store has none" in refusal(lasting_url, "--export", "x.csv").message
 
 
 def test_what_is_no_store(tmp_path):

@@ -11,7 +11,7 @@ import click
 from bestofk._base.errors import TableError
 from bestofk._base.formatting import counted
 from bestofk.cli.options import output_options, preference, warnings_as_lines
-from bestofk.cli.outputs import Outputs, check_path, echo_json, planned_outputs
+from bestofk.cli.outputs import Outputs, echo_json, planned_outputs
 from bestofk.cli.say import say
 from bestofk.cli.set_values import SETTINGS, SettingsCommand, taken
 
@@ -34,15 +34,9 @@ MAX_DECIDED_STUDIES = 20
 @click.command(cls=SettingsCommand, places=(SETTINGS,), more={"decision": "int"})
 @click.argument("store", metavar="[STORE]", required=False)
 @click.option("--study", type=int, metavar="N", help="Only this study.")
-@click.option(
-    "--export", metavar="FILE",
-    help="Write all fits of a study to FILE.csv or FILE.parquet, one row per fit.",
-)  # fmt: skip
 @click.option("--watch", is_flag=True, help="Show the store again when it changes, until Ctrl-C.")
 @output_options
-def show(
-    store: str | None, study: int | None, export: str | None, watch: bool, **options: Any
-) -> None:
+def show(store: str | None, study: int | None, watch: bool, **options: Any) -> None:
     """Show the studies in STORE: the verdict, fits done, failures, time.
 
     STORE is a file (study.db), by default the only one in this folder, or a URL
@@ -55,16 +49,14 @@ def show(
       bestofk show study.db
       bestofk show study.db --json
       bestofk show study.db --report study.html --set alpha=0.01
-      bestofk show study.db --study 1 --export fits.parquet
     """
     outputs = planned_outputs(options)
     store = _only_store() if store is None else store
     check_store(store)
-    check_path(export, "--export", (".csv", ".parquet"))
     which = options.pop("decision", None)
     changes = taken(options, SETTINGS)
     decides = bool(outputs.report or outputs.figures or outputs.csv or changes or which)
-    if watch and (export or decides or outputs.as_json):
+    if watch and (decides or outputs.as_json):
         raise click.UsageError("--watch prints text; leave the other options out.")
     if watch:
         _watch(store, study)
@@ -72,26 +64,13 @@ def show(
     if decides:
         _decide(store, study, which, changes, outputs)
         return
-    from bestofk.run.export_study import export_study
     from bestofk.run.store.store import open_store
 
     with open_store(store, read_only=True) as opened:
         shown = opened.studies() if study is None else (opened.study(study),)
-        rows = None
-        if export is not None:
-            if len(shown) != 1:
-                raise click.UsageError(_which_study(shown))
-            rows = export_study(opened, shown[0].number, export)
         looks = _look(opened, shown)
         if outputs.as_json:
-            contents = _as_json(opened, shown, looks)
-            exported = {} if export is None else {"export": export, "rows": rows}
-            echo_json({**contents, **exported})
-            return
-        if export is not None:
-            tally, decided = looks[0]
-            empty = _empty(tally, _unneeded(decided, tally))
-            say(f"{rows} fits of study {shown[0].number} are in {export}{empty}.")
+            echo_json(_as_json(opened, shown, looks))
             return
         _print(opened, shown, looks)
 
@@ -183,13 +162,6 @@ def _look(store: Store, shown: tuple[StudyRecord, ...]) -> list[Look]:
                 decided = str(refusal)
         looks.append((cells.tally(), decided))
     return looks
-
-
-def _which_study(shown: tuple[StudyRecord, ...]) -> str:
-    if not shown:
-        return "--export needs a study, and the store has none."
-    numbers = ", ".join(str(each.number) for each in shown[:MAX_NAMES])
-    return f"--export needs --study N, one of {numbers}."
 
 
 def _as_json(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) -> dict[str, Any]:
@@ -317,14 +289,6 @@ def _progress(tally: dict[str, Any], unneeded: int) -> str:
     elif tally["missing"]:
         parts.append(f"{tally['missing']} to do")
     return ", ".join(parts)
-
-
-def _empty(tally: dict[str, Any], unneeded: int) -> str:
-    if not (tally["failed"] or tally["missing"]):
-        return ""
-    failed = f"{tally['failed']} failed"
-    rest = f"{unneeded} were not needed" if unneeded else f"{tally['missing']} are still to do"
-    return f"; the loss is empty where {failed} and {rest}"
 
 
 def _names(names: list[str]) -> str:
