@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestofk.run.comparison_task import ComparisonTask, blocks_of
+from bestofk.run.comparison_task import ComparisonTask, units_of
 from bestofk.run.task import Times
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -23,13 +23,14 @@ def made(*learners, sets=1, plan="10x4"):
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
-@pytest.mark.parametrize("hurried", [False, True])
+@pytest.mark.parametrize("has_deadline", [False, True])
 @pytest.mark.parametrize("plan", ["10x4", "kfold:3", "holdout:0.5"])
-def test_every_place_is_in_one_block(workers, hurried, plan):
+def test_every_place_is_in_one_block(workers, has_deadline, plan):
     live = made("nn", "c4.5", "nmc", sets=2, plan=plan)
     # as when some are in a store
     places = [place for place in live.record.cells() if (place.run, place.learner) != (4, 1)]
-    blocks = list(blocks_of(live, iter(places), hurried=hurried, workers=workers))
+    task, times = ComparisonTask(live), Times({}, workers=workers)
+    blocks = list(task.blocks(iter(places), times, has_deadline=has_deadline))
     assert all(block.items for block in blocks)
     assert Counter(place for block in blocks for place in block.items) == Counter(places)
 
@@ -38,8 +39,8 @@ def test_blocks_of_whole_plans_give_every_worker_two():
     live = made("c4.5", "nn", "nmc")
     runs = {
         workers: [
-            (block.items[0].learner, len({place.run for place in block.items}))
-            for block in blocks_of(live, live.record.cells(), workers=workers)
+            (unit.cells[0].learner, len({place.run for place in unit.cells}))
+            for unit in units_of(live, live.record.cells(), workers=workers)
         ]
         for workers in (1, 2)
     }

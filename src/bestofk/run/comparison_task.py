@@ -57,7 +57,7 @@ class ComparisonTask(Task[Cell]):
     def timed_as(self, item: Cell) -> tuple[int, int]:
         return item.dataset, item.learner
 
-    def company(self, item: Cell) -> int | None:
+    def isolated_as(self, item: Cell) -> int | None:
         return item.learner if item.learner in self._untrusted else None
 
     def key(self, item: Cell) -> str:
@@ -153,13 +153,12 @@ class ComparisonTask(Task[Cell]):
         items: Iterable[Cell],
         times: Times,
         *,
-        hurried: bool = False,
+        has_deadline: bool = False,
     ) -> Iterator[Block[Cell]]:
-        blocks = blocks_of(self.live, items, hurried=hurried, workers=times.workers)
-        together = self.trusted and times.workers == 1
-        if not (hurried or together):
-            blocks = Pace(times, self.company).blocks(blocks)
-        yield from blocks
+        units = units_of(self.live, items, has_deadline=has_deadline, workers=times.workers)
+        if has_deadline:
+            return (Block(items=unit.cells, apart=not unit.whole_plan) for unit in units)
+        return BlockSizer(times, self.isolated_as).blocks(units)
 
     def in_rounds(self, items: Sequence[Cell]) -> Sequence[Cell]:
         """Return one fold of every data set after the other."""
@@ -247,96 +246,89 @@ MIN_SECONDS = 0.02
 CELL_SECONDS = 2e-4
 """Seconds of a cell that are neither fit nor prediction."""
 
-_Unit = tuple[Cell, ...]
-"""Cells that share a model."""
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Cells that are evaluated together: those that share a model, or runs of a whole plan."""
+
+    cells: tuple[Cell, ...]
+    whole_plan: bool = False
 
 
-def blocks_of(
-    live: Live, cells: Iterable[Cell], *, hurried: bool = False, workers: int = 1
-) -> Iterator[Block[Cell]]:
-    """Yield the blocks of these cells (in the order of `StudyRecord.cells`), round by round.
+def units_of(
+    live: Live, cells: Iterable[Cell], *, has_deadline: bool = False, workers: int = 1
+) -> Iterator[Unit]:
+    """Yield the units of these cells, which are in the order of `StudyRecord.cells`.
 
-    A block is either one fold of one data set for several learners (or two folds that share a
-    model), or some runs of one learner that evaluates whole plans. Cells are read one fold at a
-    time, so the caller can stop early.
-
-    If `hurried`, all learners finish a fold as early as possible: each learner of a fold gets its
-    own block, and so does each run of a whole plan after the first run.
+    A learner that evaluates whole plans does so for many runs at once. If there is a deadline, all
+    learners finish a fold as early as possible: it does so for one run at a time, after the first.
     """
     whole: dict[tuple[int, int], list[Cell]] = {}
 
     @cache
     def whole_plan_size(dataset: int, learner: int) -> int:
-        """Return the number of cells of a block of whole plans; 0 if the learner takes none.
+        """Return the number of cells of a unit of whole plans; 0 if the learner takes none.
 
-        Each worker gets two blocks at least, unless the splits share most of the work.
+        Each worker gets two units at least, unless the splits share most of the work.
         """
         splits, estimator = live.splits[dataset], live.estimators[learner]
         if not takes_whole_plans(live, dataset, learner):
             return 0
-        runs = 1 if hurried else WHOLE_PLAN_RUNS
+        runs = 1 if has_deadline else WHOLE_PLAN_RUNS
         if not getattr(estimator, "_splits_share_most", False):
             runs = min(runs, max(1, WHOLE_PLAN_ROWS // (splits.n * splits.folds)))
             if workers > 1:
                 runs = min(runs, -(-(splits.runs + splits.subset_runs) // (2 * workers)))
         return runs * splits.folds * live.record.repetitions
 
-    def taken(full: Iterable[tuple[int, int]]) -> Iterator[Block[Cell]]:
-        return (Block(items=tuple(whole.pop(at)), as_one=True) for at in list(full))
-
     for (dataset, _, which), group in groupby(cells, key=live.sharing):
         fold: list[Cell] = []
-        # evaluate folds that share a model one after the other
+        # folds that share a model follow each other
         for cell in sorted(group, key=_model) if which == ALL_FOLDS else group:
             at = dataset, cell.learner
-            if whole_plan_size(*at) and not (hurried and cell.run == 0):
+            if whole_plan_size(*at) and not (has_deadline and cell.run == 0):
                 whole.setdefault(at, []).append(cell)
             else:
                 fold.append(cell)
-        yield from taken(
-            at
-            for at, waiting in whole.items()
-            if at[0] != dataset or len(waiting) >= whole_plan_size(*at)
-        )
-        if fold and not hurried:
-            yield Block(items=tuple(fold))
-        elif fold:
-            for _, own in groupby(fold, key=_model):
-                yield Block(items=tuple(own), apart=True)
-    yield from taken(whole)
+        for at, waiting in list(whole.items()):
+            if at[0] != dataset or len(waiting) >= whole_plan_size(*at):
+                yield Unit(tuple(whole.pop(at)), whole_plan=True)
+        for _, own in groupby(fold, key=_model):
+            yield Unit(tuple(own))
+    for waiting in whole.values():
+        yield Unit(tuple(waiting), whole_plan=True)
 
 
-class Pace:
-    """Divide or join folds by the time that fits of the same learner and data set took.
+class BlockSizer:
+    """Join units to blocks by the time that fits of the same learner and data set took.
 
-    A fit whose time is unknown is a block of its own. A block contains only cells of the same
-    `Task.company`.
+    A fit whose time is unknown, and a unit of a whole plan, is a block of its own. A block contains
+    only cells of the same `Task.isolated_as`.
     """
 
-    def __init__(self, times: Times, company: Callable[[Cell], int | None]) -> None:
-        self.times, self.company = times, company
+    def __init__(self, times: Times, isolated_as: Callable[[Cell], int | None]) -> None:
+        self.times, self.isolated_as = times, isolated_as
         self.started: set[tuple[int, int]] = set()
         """Data sets and learners with a fit that some worker has received."""
 
-    def estimate(self, unit: _Unit) -> float:
+    def estimate(self, unit: Unit) -> float:
         """Return the seconds of a fit; infinity if unknown."""
-        seconds = self.times.estimate((unit[0].dataset, unit[0].learner))
+        seconds = self.times.estimate((unit.cells[0].dataset, unit.cells[0].learner))
         return float("inf") if seconds is None else CELL_SECONDS + seconds
 
-    def blocks(self, source: Iterable[Block[Cell]]) -> Iterator[Block[Cell]]:
-        """Yield the same cells in other blocks; blocks of whole plans stay as they are."""
-        folds = iter(source)
-        waiting: deque[_Unit] = deque()
+    def blocks(self, units: Iterator[Unit]) -> Iterator[Block[Cell]]:
+        """Yield the cells of the units in blocks."""
+        waiting: deque[Unit] = deque()
         exhausted = False
         while True:
             while not exhausted and len(waiting) < UNITS_PER_WORKER * self.times.workers:
-                block = next(folds, None)
-                if block is None:
+                unit = next(units, None)
+                if unit is None:
                     exhausted = True
-                elif block.as_one:
-                    yield block
+                elif unit.whole_plan:
+                    yield Block(items=unit.cells)
                 else:
-                    waiting.extend(tuple(unit) for _, unit in groupby(block.items, _model))
+                    waiting.append(unit)
             if not waiting:
                 return
             if not exhausted:
@@ -344,7 +336,7 @@ class Pace:
             else:
                 yield from self._last(waiting)
 
-    def _last(self, waiting: deque[_Unit]) -> Iterator[Block[Cell]]:
+    def _last(self, waiting: deque[Unit]) -> Iterator[Block[Cell]]:
         """Yield some of the last blocks: fits that are long or unknown first, the others small."""
         workers = self.times.workers
         seconds = {unit: self.estimate(unit) for unit in waiting}
@@ -352,7 +344,7 @@ class Pace:
         limit = min(BLOCK_SECONDS, max(MIN_SECONDS, known / (2 * workers)))
         long = sorted(
             (unit for unit in waiting if seconds[unit] > limit),
-            key=lambda unit: (-seconds[unit], *self._turn(unit[0])),
+            key=lambda unit: (-seconds[unit], *self._turn(unit.cells[0])),
         )
         short = [unit for unit in waiting if seconds[unit] <= limit]
         waiting.clear()
@@ -368,17 +360,17 @@ class Pace:
         learner = cell.learner if new else -cell.learner
         return (not new, cell.dataset, cell.run, cell.fold, learner)
 
-    def _next(self, waiting: deque[_Unit], limit: float) -> Block[Cell]:
+    def _next(self, waiting: deque[Unit], limit: float) -> Block[Cell]:
         """Remove the next fit, and those after it that together take at most `limit` seconds."""
         first = waiting.popleft()
-        cells, spent = list(first), self.estimate(first)
-        others: list[_Unit] = []
+        cells, spent = list(first.cells), self.estimate(first)
+        others: list[Unit] = []
         while waiting:
             unit = waiting.popleft()
-            if self.company(unit[0]) != self.company(first[0]):
+            if self.isolated_as(unit.cells[0]) != self.isolated_as(first.cells[0]):
                 others.append(unit)
             elif (spent := spent + self.estimate(unit)) <= limit:
-                cells += unit
+                cells += unit.cells
             else:
                 others.append(unit)
                 break

@@ -107,7 +107,7 @@ class Engine:
         if times is None:
             times = Times(Counter(map(task.timed_as, items)))
         times.workers = 1 if self.name == "serial" else self.workers
-        blocks = task.blocks(items, times, hurried=deadline is not None)
+        blocks = task.blocks(items, times, has_deadline=deadline is not None)
         if claim is not None:
             blocks = claim(blocks)
         results = self._results(task, blocks, times, deadline)

@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from inspect import Parameter, signature
 from itertools import groupby
 from types import FunctionType
@@ -427,6 +427,8 @@ class Evaluator:
         self.live = live
         self._rows = cache(lambda dataset: Rows(live.datasets[dataset]))
         self._runner = cache(self._make_runner)
+        # a block may end in the middle of a fold
+        self._fold = lru_cache(maxsize=1)(self._make_fold)
         self._trusted = cache(lambda learner: is_trusted(live.estimators[learner]))
         self._takes_whole_plans = cache(partial(takes_whole_plans, live))
         self._n_train = cache(
@@ -466,7 +468,7 @@ class Evaluator:
             for cell in group:
                 yield self._evaluate_cell(cell, parts)
 
-    def _fold(self, dataset: int, run: int, fold: int) -> Fold:
+    def _make_fold(self, dataset: int, run: int, fold: int) -> Fold:
         splits = self.live.splits[dataset]
         return Fold(self._rows(dataset), splits.train(run, fold), splits.test(run, fold))
 

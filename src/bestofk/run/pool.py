@@ -365,8 +365,8 @@ class _Worker(Generic[ItemT]):
     """The unfinished items of its block, in order."""
     since: float = 0.0
     """Start of the current item, or of the block, on the clock of `time.monotonic`."""
-    company: object = None
-    """`Task.company` of the items that it has evaluated."""
+    isolated_as: int | None = None
+    """`Task.isolated_as` of the items that it has evaluated."""
 
 
 def new_pool(
@@ -465,8 +465,12 @@ class Pool(Generic[ItemT]):
 
     def _assign(self, block: Block[ItemT], worker: _Worker[ItemT] | None) -> bool:
         """Send a block to a worker, or to a new one; return False if none can be started."""
-        company = self.task.company(block.items[0])
-        if worker is not None and self.source.forks and worker.company not in (None, company):
+        isolated_as = self.task.isolated_as(block.items[0])
+        if (
+            worker is not None
+            and self.source.forks
+            and worker.isolated_as not in (None, isolated_as)
+        ):
             # other learners get a new process instead of one that a fit may have changed
             self._end(worker)
             worker = None
@@ -475,7 +479,7 @@ class Pool(Generic[ItemT]):
         if worker is None:
             self.retries.appendleft(block)
             return False
-        worker.company = company
+        worker.isolated_as = isolated_as
         if self.timeout is not None:
             # the timeout is that of one fit
             block = replace(block, apart=True)

@@ -9,24 +9,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import replace
-from itertools import islice
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic
 
 from bestofk._base.errors import Interrupted, StoreError
 from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
-from bestofk.run.task import BLOCK_SECONDS, Block, ItemT, Task, Times
+from bestofk.run.task import Block, ItemT, Task, Times
 
 if TYPE_CHECKING:
     from bestofk.run.store.claims import Claims
     from bestofk.run.store.store import Store
 
-MAX_CLAIMED_BLOCKS = 200
-"""Maximum number of blocks claimed at once."""
 READ_EVERY_SECONDS = 2.0
 """Time between two reads of other processes' results during own work."""
 POLL_SECONDS = 0.25
@@ -76,37 +73,36 @@ def run(
         The user interrupted the run; the message says what is stored.
     """
     with engine:
-        return _Run(task, engine, store, progress or Progress(), deadline, stop, times).run(
-            items, retry_failed=retry_failed
-        )
+        return _Run(
+            task=task, engine=engine, store=store, progress=progress or Progress(),
+            deadline=deadline, stop=stop, times=times,
+        ).run(items, retry_failed=retry_failed)  # fmt: skip
 
 
+@dataclass(slots=True, kw_only=True)
 class _Run(Generic[ItemT]):
-    """One run of a task; see `run`."""
+    """One run of a task; see `run`.
 
-    def __init__(
-        self,
-        task: Task[ItemT],
-        engine: Engine,
-        store: Store | None,
-        progress: Progress,
-        deadline: float | None,
-        stop: Callable[[ItemT], Exception | None] | None,
-        times: Times | None,
-    ) -> None:
-        self.task, self.engine, self.store, self.progress = task, engine, store, progress
-        self.deadline, self.stop, self.times = deadline, stop, times
-        self.claims: Claims | None = None
-        self.stale: set[str] = set()
-        """Keys of stored failures that are evaluated again."""
-        self.results: Any = None
-        self.same: dict[Any, list[ItemT]] = {}
-        """The items that were not in the store, by key; without a store, by themselves."""
-        self.keys: dict[ItemT, Any] = {}
-        """The keys of these items."""
-        self.elsewhere: dict[str, ItemT] = {}
-        """Items that other processes have claimed, by key."""
-        self.last_read = time.monotonic()
+    - `stale`: Keys of stored failures that are evaluated again.
+    - `same`: The items that were not in the store, by key; without a store, by themselves.
+    - `keys`: The keys of these items.
+    - `elsewhere`: Items that other processes have claimed, by key.
+    """
+
+    task: Task[ItemT]
+    engine: Engine
+    store: Store | None
+    progress: Progress
+    deadline: float | None
+    stop: Callable[[ItemT], Exception | None] | None
+    times: Times | None
+    claims: Claims | None = None
+    stale: set[str] = field(default_factory=set)
+    results: Any = None
+    same: dict[Any, list[ItemT]] = field(default_factory=dict)
+    keys: dict[ItemT, Any] = field(default_factory=dict)
+    elsewhere: dict[str, ItemT] = field(default_factory=dict)
+    last_read: float = field(default_factory=time.monotonic)
 
     def run(self, items: Sequence[ItemT] | None, *, retry_failed: bool) -> Any:
         task, store = self.task, self.store
@@ -199,40 +195,14 @@ class _Run(Generic[ItemT]):
     # work that processes share
 
     def claim_blocks(self, blocks: Iterator[Block[ItemT]]) -> Iterator[Block[ItemT]]:
-        """Claim and yield the free parts of blocks, about half a second of work at a time.
-
-        With a deadline, claim one block at a time, because others may not be reached.
-        """
-        assert self.claims is not None
-        count = inspected = 1
-        waiting = deque[Block[ItemT]]()
-        while True:
-            waiting.extend(islice(blocks, max(0, inspected - len(waiting))))
-            if not waiting:
-                return
-            group = [waiting.popleft() for _ in range(min(inspected, len(waiting)))]
-            free = self.claim_free(group)
-            # if others have claimed much, many blocks are inspected but few are kept
-            later = free[count:]
-            self.claims.release(self.keys[item] for block in later for item in block.items)
-            waiting.extendleft(reversed(later))
-            begin = time.monotonic()
-            yield from free[:count]
-            now = time.monotonic()
-            if free and self.deadline is None:
-                count = _next_count(count, now - begin)
-            inspected = count if free else min(2 * inspected, MAX_CLAIMED_BLOCKS)
-            if now - self.last_read > READ_EVERY_SECONDS:
+        """Claim and yield the free parts of blocks, which have about half a second of work."""
+        for block in blocks:
+            claimed = self.claim({self.keys[item]: item for item in block.items})
+            free = tuple(item for item in block.items if self.keys[item] in claimed)
+            if free:
+                yield replace(block, items=free)
+            if time.monotonic() - self.last_read > READ_EVERY_SECONDS:
                 self.read_results()
-
-    def claim_free(self, group: list[Block[ItemT]]) -> list[Block[ItemT]]:
-        """Claim the free items of some blocks and return the blocks that are not empty."""
-        claimed = self.claim({self.keys[item]: item for block in group for item in block.items})
-        reduced = (
-            replace(block, items=tuple(item for item in block.items if self.keys[item] in claimed))
-            for block in group
-        )
-        return [block for block in reduced if block.items]
 
     def claim(self, items: Mapping[str, ItemT]) -> set[str]:
         """Claim the free items and return the keys of those that must be evaluated."""
@@ -267,13 +237,6 @@ class _Run(Generic[ItemT]):
                 others = f"{len(self.elsewhere)} {self.task.unit}"
                 self.progress.standing(text=f"waiting for another process that works on {others}")
                 time.sleep(POLL_SECONDS)
-
-
-def _next_count(count: int, seconds: float) -> int:
-    """Return how many blocks to claim after `count` blocks took `seconds`."""
-    if seconds < BLOCK_SECONDS / 2:
-        return min(2 * count, MAX_CLAIMED_BLOCKS)
-    return max(1, count // 2) if seconds > BLOCK_SECONDS else count
 
 
 @contextmanager

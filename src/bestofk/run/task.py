@@ -43,11 +43,9 @@ SURE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block(Generic[ItemT]):
-    """Items of one `Task.company` that one worker evaluates in order before it gets more."""
+    """Items of one `Task.isolated_as` that one worker evaluates in order before it gets more."""
 
     items: tuple[ItemT, ...]
-    as_one: bool = False
-    """The items are one piece of work, which is not divided."""
     apart: bool = False
     """Evaluate each item on its own, even if the task could evaluate several at once."""
 
@@ -151,8 +149,8 @@ class Task(ABC, Generic[ItemT]):
         """Return what the items have in common that take about the same time."""
         return None
 
-    def company(self, item: ItemT) -> int | None:  # noqa: ARG002
-        """Return the number of the items that may follow this item in the same worker process.
+    def isolated_as(self, item: ItemT) -> int | None:  # noqa: ARG002
+        """Return the number of the items that may share a worker process with this item.
 
         None if the item leaves a worker as it was, so that any item may follow.
         """
@@ -213,9 +211,9 @@ class Task(ABC, Generic[ItemT]):
         items: Iterable[ItemT],
         times: Times,
         *,
-        hurried: bool = False,  # noqa: ARG002  (for tasks with large blocks)
+        has_deadline: bool = False,  # noqa: ARG002  (for tasks with large blocks)
     ) -> Iterator[Block[ItemT]]:
-        """Yield the items in blocks, lazily; in small blocks if `hurried` by a deadline.
+        """Yield the items in blocks, lazily; in small blocks if there is a deadline.
 
         Here a block has half a second of work, or one item if the time of an item is unknown.
         """

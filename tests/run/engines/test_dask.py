@@ -15,10 +15,11 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from bestofk._base.errors import MissingExtraError, RunError
-from bestofk.run.comparison_task import ComparisonTask, blocks_of
+from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.dask import DaskCluster
 from bestofk.run.engine import Engine
 from bestofk.run.fit import Evaluator
+from bestofk.run.task import Times
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -39,7 +40,8 @@ def on_cluster(live, **options):
     deadline = options.pop("deadline", None)
     cluster = DaskCluster(ComparisonTask(live), **options)
     try:
-        yield from cluster.run(blocks_of(live, live.record.cells()), deadline=deadline)
+        blocks = ComparisonTask(live).blocks(live.record.cells(), Times({}))
+        yield from cluster.run(blocks, deadline=deadline)
     finally:
         cluster.close()
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -270,27 +268,7 @@ def _create_tables(connection: sa.Connection) -> str:
     return str(SCHEMA_VERSION)
 
 
-# Statements, compiled once because drivers take plain text several times faster
-
-
-def listed(dialect: sa.Dialect, name: str) -> Any:
-    """Return a selection of the texts in the parameter `name`; see `as_parameter`."""
-    if dialect.name == "postgresql":
-        each: Any = sa.func.unnest(sa.bindparam(name, type_=postgresql.ARRAY(sa.Text)))
-        return sa.select(each)
-    return sa.select(sa.func.json_each(sa.bindparam(name)).table_valued("value").c.value)
-
-
-def as_parameter(dialect: sa.Dialect, texts: Sequence[str]) -> Any:
-    """Return texts as the value of a parameter of `listed`."""
-    return list(texts) if dialect.name == "postgresql" else json.dumps(list(texts))
-
-
-@lru_cache(maxsize=64)
-def _selection(dialect: sa.Dialect, table: sa.Table, columns: Sequence[str], lock: bool) -> str:
-    chosen = sa.select(*(table.c[name] for name in columns))
-    statement = chosen.where(table.c.digest.in_(listed(dialect, "digests")))
-    return str((statement.with_for_update() if lock else statement).compile(dialect=dialect))
+# Statements
 
 
 def rows_with(
@@ -300,40 +278,21 @@ def rows_with(
     digests: Sequence[str],
     *,
     lock: bool = False,
-) -> list[Any]:
-    """Return some columns of the rows with these digests, as the driver gives them."""
-    text = _selection(connection.dialect, table, tuple(columns), lock)
-    parameters = {"digests": as_parameter(connection.dialect, digests)}
-    result = connection.exec_driver_sql(text, parameters)
-    assert result.cursor is not None
-    rows = list(result.cursor.fetchall())
-    result.close()
-    return rows
-
-
-@lru_cache(maxsize=64)
-def _deletion(dialect: sa.Dialect, table: sa.Table) -> str:
-    statement = sa.delete(table).where(table.c.digest.in_(listed(dialect, "digests")))
-    return str(statement.compile(dialect=dialect))
+) -> Sequence[Any]:
+    """Return some columns of the rows with these digests, locked until the end if `lock`."""
+    chosen = sa.select(*(table.c[name] for name in columns)).where(table.c.digest.in_(digests))
+    return connection.execute(chosen.with_for_update() if lock else chosen).all()
 
 
 def delete_rows(connection: sa.Connection, table: sa.Table, digests: Sequence[str]) -> None:
     """Delete the rows with these digests."""
-    parameters = {"digests": as_parameter(connection.dialect, sorted(digests))}
-    connection.exec_driver_sql(_deletion(connection.dialect, table), parameters)
-
-
-@lru_cache(maxsize=64)
-def _insertion(dialect: sa.Dialect, table: sa.Table, columns: tuple[str, ...]) -> str:
-    insert = (postgresql if dialect.name == "postgresql" else sqlite).insert(table)
-    statement = insert.on_conflict_do_nothing()
-    return str(statement.compile(dialect=dialect, column_keys=list(columns)))
+    connection.execute(sa.delete(table).where(table.c.digest.in_(sorted(digests))))
 
 
 def insert_rows(connection: sa.Connection, table: sa.Table, rows: list[dict[str, Any]]) -> int:
     """Insert the rows that are not there yet, and return their number."""
-    text = _insertion(connection.dialect, table, tuple(sorted(rows[0])))
-    return connection.exec_driver_sql(text, rows).rowcount
+    insert = (postgresql if connection.dialect.name == "postgresql" else sqlite).insert(table)
+    return connection.execute(insert.on_conflict_do_nothing(), rows).rowcount
 
 
 # SQLite

@@ -32,12 +32,10 @@ from bestofk.run.store.buffer import Buffer, Row
 from bestofk.run.store.claims import Claims
 from bestofk.run.store.database import (
     Database,
-    as_parameter,
     cells,
     claims,
     delete_rows,
     insert_rows,
-    listed,
     payloads,
     rows_with,
     studies,
@@ -144,23 +142,14 @@ class Store:
         """Yield the cells of a study's learners and data sets in columns, for all splits."""
         self.flush()
         with self._database.reading() as connection:
-            dialect = connection.dialect
             names = (*_CONTENT, *_NAMES)
             statement = sa.select(*(cells.c[name] for name in names)).where(
-                cells.c.dataset.in_(listed(dialect, "datasets")),
-                cells.c.learner.in_(listed(dialect, "learners")),
+                cells.c.dataset.in_(sorted({data.fingerprint for data in record.datasets})),
+                cells.c.learner.in_(sorted({one.fingerprint for one in record.learners})),
             )
-            wanted = {
-                "datasets": sorted({data.fingerprint for data in record.datasets}),
-                "learners": sorted({learner.fingerprint for learner in record.learners}),
-            }
             # unread rows stay on the server
             streaming = connection.execution_options(yield_per=MAX_QUERIED_ROWS)
-            result = streaming.exec_driver_sql(
-                str(statement.compile(dialect=dialect)),
-                {name: as_parameter(dialect, texts) for name, texts in wanted.items()},
-            )
-            for rows in result.partitions(MAX_QUERIED_ROWS):
+            for rows in streaming.execute(statement).partitions():
                 yield _columns(names, rows, record.metric_keys, self.shown_url)
 
     def n_cells(self) -> int:
