@@ -42,8 +42,10 @@ extensions = [
 ]
 templates_path = ["_templates"]
 exclude_patterns = [
-    "_build", "extensions", "_templates", "papers/tables", "measured/*",
-    "design.md", "contributing.md", "stability.md",  # read in the repository
+    "_build", "extensions", "_templates", "papers/tables",
+    "use/exit-codes.md",  # a part of the page of the commands
+    # read in the repository
+    "design.md", "contributing.md", "stability.md", "skill.md", "papers/checklist.md", "papers/terms.md",
 ]  # fmt: skip
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 nitpicky = False
@@ -68,9 +70,7 @@ html_baseurl = ""
 html_static_path = ["_static"]
 html_css_files = ["site.css", "made/colours.css"]
 html_js_files = ["site.js"]
-html_sidebars = {
-    page: [] for page in ("index", "start", "gallery", "questions", "search", "genindex")
-}
+html_sidebars = {page: [] for page in ("index", "start", "search")}
 html_theme_options = {
     "logo": {"text": "bestofk"},
     "header_links_before_dropdown": 8,
@@ -90,6 +90,8 @@ if "Repository" in addresses:
         {"name": "Repository", "url": addresses["Repository"], "icon": "fa-solid fa-code-branch"}
     ]
 html_show_sourcelink = False
+html_use_index = False
+html_domain_indices = False
 copyright = "the bestofk developers, BSD-3-Clause"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True

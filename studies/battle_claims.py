@@ -17,7 +17,7 @@ from scipy.special import expit
 from bestofk._base.errors import TableError
 from bestofk.decide.battles import Battles, compare_battles
 
-PAGE = Path("docs/measured/battles.md")
+PAGE = Path("studies/results/battles.md")
 CASES = {
     "4 models, 60 battles, all equal": (4, 60, 0, 0.0, True),
     "10 models, 200 battles, all equal": (10, 200, 0, 0.0, True),

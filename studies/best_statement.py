@@ -21,7 +21,7 @@ from bestofk.papers.lab.simulation import simulate
 from bestofk.run.inputs import default_plan
 from bestofk.splits.design import Design
 
-PAGE = Path("docs/measured/best.md")
+PAGE = Path("studies/results/best.md")
 LEARNERS = (2, 3, 6, 10, 25)
 TRUTHS: dict[str, Callable[[int], np.ndarray]] = {
     "all equal": lambda K: np.zeros(K),

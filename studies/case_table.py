@@ -223,7 +223,7 @@ def main(
 ) -> None:
     """Measure the missing cases of the table `name` and write it as CSV and Markdown."""
     parser = argparse.ArgumentParser(description=sys.modules[measure.__module__].__doc__)
-    parser.add_argument("--out", type=Path, default=Path("docs/measured"), help="folder")
+    parser.add_argument("--out", type=Path, default=Path("studies/results"), help="folder")
     parser.add_argument("--case", help="measure only such cases; * matches anything")
     parser.add_argument("--smoke", action="store_true", help="measure a few tables of each case")
     parser.add_argument("--again", action="store_true", help="measure all cases again")

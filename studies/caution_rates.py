@@ -1,6 +1,6 @@
 """Measure wrong claims about equal learners, and which results carry a caution.
 
-    python studies/caution_rates.py            write docs/measured/cautions.csv and cautions.md
+    python studies/caution_rates.py            write studies/results/cautions.csv and cautions.md
     python studies/caution_rates.py --smoke    print the table from few studies
 
 A study draws K learners with equal expected losses and decides by the test of its design. It errs
@@ -43,7 +43,7 @@ from null_tables import (
 )
 
 STUDIES, LEARNERS = 400, (2, 5)
-OUT = Path("docs/measured/cautions.md")
+OUT = Path("studies/results/cautions.md")
 Draw = Callable[[np.random.Generator, int, int], Any]
 Rows = list[dict[str, Any]]
 

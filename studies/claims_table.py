@@ -1,6 +1,6 @@
 """Measure false claims under every null hypothesis, for K = 2, 5 and 10 and two families.
 
-python studies/claims_table.py --seed 0            write docs/measured/claims.csv and claims.md
+python studies/claims_table.py --seed 0            write studies/results/claims.csv and claims.md
 python studies/claims_table.py --smoke --case 'learners/gaussian/nn/*' --out FOLDER
 """
 

@@ -10,7 +10,7 @@ ones), or rows of a real data set. GaussianNB, LDA and QDA are computed from sum
 gives the predictions of scikit-learn in a fraction of the time (QDA with a ridge of 1e-6).
 
 Variants of the standard error were compared on the same sources with other seeds. `--write` writes
-docs/measured/default_plan.md and .csv; `--smoke` draws two data sets of every case. Takes about 15
+studies/results/default_plan.md and .csv; `--smoke` draws two data sets of every case. Takes about 15
 minutes on one core.
 """
 
@@ -34,7 +34,7 @@ from bestofk.stats.pairwise.nested_cv import inner_means, nested_cv_t, unstable_
 from bestofk.stats.pairwise.resampled import corrected_repeated_kfold_t
 from bestofk.stats.tails import pvalue_of_t
 
-DOCS = Path(__file__).parent.parent / "docs" / "measured"
+RESULTS = Path(__file__).parent / "results"
 SEED = 4040
 FOLDS, COPIES, ALPHA = 5, 4, 0.05
 FIRST, SECOND = np.triu_indices(FOLDS, 1)
@@ -461,8 +461,8 @@ def main():
 
 
 def write(rows):
-    (DOCS / "default_plan.md").write_text(page(rows))
-    with (DOCS / "default_plan.csv").open("w", newline="") as file:
+    (RESULTS / "default_plan.md").write_text(page(rows))
+    with (RESULTS / "default_plan.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, list(max(rows, key=len)), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)

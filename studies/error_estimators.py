@@ -4,7 +4,7 @@
 
 For each problem, learner and number of rows, draw data sets, estimate the error by every method of
 ``papers estimate``, and compare with the error of the model of all rows on 2,000 new rows. With
---write, write the table and the figure of docs/papers/estimators.md. With 200 data sets it takes
+--write, write the table and the figure of docs/papers/fundamentals.md. With 200 data sets it takes
 about 10 minutes of CPU time.
 """
 

@@ -2,7 +2,7 @@
 
 Usage: python studies/gate_histories.py [--histories 400] [--seed 1] [--write]
 
---write: replace docs/measured/gate.md.
+--write: replace studies/results/gate.md.
 
 Each item has a chance of being solved, drawn from a beta distribution. Every run answers
 independently, given these chances. The gate is that of `bestofk.release.method`; the study first
@@ -26,7 +26,7 @@ from bestofk.release.method import RERUNS, answers, level_of, worse_test
 
 LEVEL = level_of(0.01, metrics=1, runs=1)
 LOSSES = (0.0, 0.03, 0.05, 0.08)
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "gate.md"
+PAGE = Path(__file__).resolve().parent / "results" / "gate.md"
 Draw = Callable[..., np.ndarray]
 
 

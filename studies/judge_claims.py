@@ -24,7 +24,7 @@ from bestofk.stats.pairwise.clustered import cluster_t
 from bestofk.stats.pairwise.judge_correction import prediction_powered
 
 ITEMS = 1000
-OUTPUT = Path(__file__).parents[1] / "docs" / "measured" / "judge.md"
+OUTPUT = Path(__file__).parent / "results" / "judge.md"
 
 
 @dataclass(frozen=True)

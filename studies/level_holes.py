@@ -5,7 +5,7 @@
 Each null is a function that yields a case, the decisions of the rule that failed and of today's
 rule on the same data, and which of them carry a caution. NULL is one or more of `groups`, `time`,
 `auc`, `f1`, `clusters`, `predictions` and `missing`; without it, all of them run (about ten
-minutes of CPU time). ``--write`` writes docs/measured/level_holes.md.
+minutes of CPU time). ``--write`` writes studies/results/level_holes.md.
 
 - groups: the large groups favour one learner and the small ones the other, with equal means over
   rows. The rule that failed deals large groups first and counts every group. Models are fixed, so
@@ -56,7 +56,7 @@ from bestofk.stats.pairwise.cosine import lag_one, number_of_cosines, variance_i
 from bestofk.stats.pairwise.skew_corrected import unit_widening
 
 ALPHA = 0.05
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "level_holes.md"
+PAGE = Path(__file__).resolve().parent / "results" / "level_holes.md"
 Array = np.ndarray[Any, Any]
 
 

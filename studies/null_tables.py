@@ -44,7 +44,7 @@ from skewed_differences import draw as shaped
 
 STUDIES, FITTED = 1_000, 400
 LEARNERS = (2, 5, 10)
-OUT = Path("docs/measured")
+OUT = Path("studies/results")
 
 
 def graded_skewed(rng, K, n):

@@ -1,6 +1,6 @@
 """Compare planned with simulated power, in the designs that `sample_size` supports.
 
-    python studies/planned_power.py            print the table of docs/use/how-many.md
+    python studies/planned_power.py            print the table of studies/results/planned_power.md
     python studies/planned_power.py --smoke    use few simulations
 
 Draw losses from the model that each test assumes: correlated by n_test / (n_train + n_test) over

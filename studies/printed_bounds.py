@@ -2,7 +2,7 @@
 
 Usage: python studies/printed_bounds.py [--tables 1000] [--seed 0] [--write]
 
---write: replace docs/measured/printed.md.
+--write: replace studies/results/printed.md.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bestofk.stats.pairwise import mcnemar, paired_t
 from bestofk.stats.pairwise.mcnemar_tests import mcnemar_of_counts
 from bestofk.stats.printed import wrong_counts
 
-PAGE = Path(__file__).parents[1] / "docs/measured/printed.md"
+PAGE = Path(__file__).parents[1] / "studies/results/printed.md"
 CASES = {
     "accuracy in percent, 1 decimal, 40 items": ("accuracy", 40, 1),
     "accuracy in percent, 1 decimal, 300 items": ("accuracy", 300, 1),

@@ -1,6 +1,6 @@
 """Measure tests of the mean on skewed, heavy-tailed and dependent differences of equal learners.
 
-    python studies/skewed_differences.py --write      docs/measured/skewed.csv, skewed.md, series.md
+    python studies/skewed_differences.py --write      studies/results/skewed.csv, skewed.md, series.md
     python studies/skewed_differences.py --smoke      print the tables from few simulations
     python studies/skewed_differences.py --part time  only the series
     python studies/skewed_differences.py --part dieboldmariano  next to that package
@@ -43,7 +43,7 @@ ALPHA = 0.05
 SAMPLES, TABLES, SERIES, RESAMPLES = 10_000, 2_000, 4_000, 1_000
 SIZES = (3, 5, 8, 12, 20, 30, 60, 120)
 LEARNERS = (2, 5, 10)
-OUT = Path("docs/measured")
+OUT = Path("studies/results")
 
 
 def draw(rng, shape, size):

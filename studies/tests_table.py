@@ -2,7 +2,7 @@
 
     python studies/tests_table.py --sets 1000 --seed 0
 
-Write tests, many_data_sets and multitest (.csv and .md) to docs/measured, or to ``--out FOLDER``.
+Write tests, many_data_sets and multitest (.csv and .md) to studies/results, or to ``--out FOLDER``.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=-1)
     parser.add_argument("--store", help="keep finished data sets in this store")
-    parser.add_argument("--out", type=Path, default=Path("docs/measured"), help="folder")
+    parser.add_argument("--out", type=Path, default=Path("studies/results"), help="folder")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     sets, seed = options.sets, options.seed

@@ -13,8 +13,9 @@ import pytest
 
 import claims_table
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-PAGE = DOCS / "which-test.md"
+ROOT = Path(__file__).resolve().parents[1]
+DOCS, RESULTS = ROOT / "docs", ROOT / "studies" / "results"
+PAGE = DOCS / "trust.md"
 TEXT = " ".join(PAGE.read_text().split())
 FAMILIES = ("default", "preference")
 OTHERS = ("kfold:10", "resample:10:0.1", "5x2", "holdout:0.33")
@@ -38,7 +39,7 @@ NAMES = {
 
 
 def measured(name: str) -> list[dict[str, str]]:
-    return list(csv.DictReader((DOCS / "measured" / f"{name}.csv").read_text().splitlines()))
+    return list(csv.DictReader((RESULTS / f"{name}.csv").read_text().splitlines()))
 
 
 def row_of(test: str, plan: str, df: str = "default") -> dict[str, str]:
@@ -104,11 +105,6 @@ def test_power_of_ten_runs() -> None:
     assert f"{one_run} as much as one run of ten folds" in TEXT
     held_out = f"{spoken(ratios('mcnemar', 'holdout:0.33'))} as much as one third held out"
     assert held_out in TEXT
-    calibrated = row_of("kfold-t", "kfold:10", "6")
-    assert f"({float(calibrated['type1 5 %']):g}, with 6 df)" in TEXT
-    both = " and ".join(f"{float(calibrated[p]):.0f}" for p in ("power Set 2", "power Set 3"))
-    assert f"one run of ten folds detects {both} percent" in TEXT
-    assert f"ten runs detect {spoken(ratios('kfold-t', 'kfold:10', '6'))} as much" in TEXT
     for plan in OTHERS:
         assert all(ratio > 1 for ratio in ratios(DEFAULTS[plan], plan))
 
@@ -133,49 +129,18 @@ def test_replicability() -> None:
     assert f"on {low:.0f} to {high:.0f} percent with the defaults of the other plans" in TEXT
 
 
-def test_calibrated_degrees_of_freedom() -> None:
-    from bestofk.papers.stats import published_df
-
-    designs = {"10x10, 300": (10, 10, 300), "1000": (10, 10, 1000), "one": (1, 10, 300),
-             "5x2": (5, 2, 300)}  # fmt: skip
-    df = {name: published_df.calibrated_df("use-all-data", runs, folds, rows=rows).df
-          for name, (runs, folds, rows) in designs.items()}  # fmt: skip
-    assert f"df = {df['10x10, 300']:g} is not universal" in TEXT
-    assert f"It is {df['1000']:g} at 1,000 rows" in TEXT
-    assert f"{df['one']:g} for one run of ten folds and {df['5x2']:g} for 5x2" in TEXT
-
-
-def test_bayesian_and_interval_tests() -> None:
+def test_bayesian_tests_equal_the_corrected_ones() -> None:
     for plan in ("10x10", "kfold:10", "resample:10:0.1"):
         same, other = row_of("correlated-t", plan), row_of(DEFAULTS[plan], plan)
         assert {**same, "test": ""} == {**other, "test": ""}
-    over = {row["test"]: row for row in measured("many_data_sets")}
-    bayes, cautious = over["signed-rank-bayes"], over["bootstrap-b"]
-    assert f"({bayes['type1 5 %']} percent of {bayes['sets']} tables here)" in TEXT
-    assert f"in {cautious['type1 5 %']} percent of {cautious['sets']} tables" in TEXT
 
 
-def test_table_of_multitest() -> None:
-    rows = table("test", "## Error rate and power of MultiTest")
-    assert len(rows) == 4
-    stored = measured("multitest")
-    for name, plan, *figures in rows:
-        correction = "holm" if "Holm" in name else "bonferroni"
-        mine = [row for row in stored if (row["plan"], row["correction"]) == (plan, correction)]
-        assert len(mine) == 4
-        for shown, row in zip(figures, mine, strict=True):
-            assert near(shown, row["best is another (error), or is found"].split(" ")[0])
-    errors = [float(row[2]) for row in rows]
-    assert max(errors) < 5
-    assert "On these data the error stays below 5 percent" in TEXT
-
-
-def test_included_tables_name_their_command() -> None:
-    for name in re.findall(r"\{include\} (measured/\w+\.md)", PAGE.read_text()):
-        path = DOCS / name
-        if not path.exists():
-            continue
-        assert "Made by `python studies/" in path.read_text()
+def test_linked_tables_name_their_command() -> None:
+    linked = re.findall(r"<\.\./studies/results/(\w+)\.md>", PAGE.read_text())
+    assert len(linked) >= 5
+    for name in ("tests", "many_data_sets", "multitest", "claims", "best", "cautions"):
+        assert name in linked
+        assert "Made by `python studies/" in (RESULTS / f"{name}.md").read_text()
 
 
 def test_published_cases_are_complete() -> None:
@@ -184,7 +149,7 @@ def test_published_cases_are_complete() -> None:
         (case.name, case.sets) for case in claims_table.claims_cases()
     ]
     page = claims_table.claims_page(rows, int(rows[0]["seed"]))
-    assert (DOCS / "measured" / "claims.md").read_text() == "\n".join(page)
+    assert (RESULTS / "claims.md").read_text() == "\n".join(page)
 
 
 def test_default_tests_on_the_page_are_those_of_order() -> None:
@@ -203,7 +168,9 @@ def test_default_tests_on_the_page_are_those_of_order() -> None:
     }
     words = {**NAMES, "skewness-corrected t": "skew-corrected-t"}
     for start, losses in tables.items():
-        line = next(line for line in PAGE.read_text().splitlines() if start in line)
+        line = next(
+            line for line in (DOCS / "which-test.md").read_text().splitlines() if start in line
+        )
         chosen = line.split("|")[2]
         word = re.search(r"\[(.*?)\]", chosen)
         assert word is not None
@@ -286,7 +253,7 @@ def rates_of(test: str, sign: str) -> Mapping[int, float]:
 
 def cells_of(page: str, title: str) -> list[dict[str, str]]:
     """Return the rows of the first table of a page whose first column has this title."""
-    lines = (DOCS / "measured" / page).read_text().splitlines()
+    lines = (RESULTS / page).read_text().splitlines()
     start = next(at for at, line in enumerate(lines) if line.startswith(f"| {title} |"))
     titles, _, *rows = (
         [cell.strip() for cell in line.strip("| ").split("|")]
@@ -359,7 +326,7 @@ def test_rates_of_the_cautions_of_named_tests(test, sign) -> None:
 def test_published_cautions_are_those_of_the_table() -> None:
     from caution_rates import summary
 
-    page = (DOCS / "measured" / "cautions.md").read_text()
+    page = (RESULTS / "cautions.md").read_text()
     for part in ("chosen", "fresh"):
         rows = [
             {name: float(row[name]) for name in ("rate", "cautioned")}
@@ -370,7 +337,7 @@ def test_published_cautions_are_those_of_the_table() -> None:
 
 
 def test_bold_figures_are_those_of_unstable_learners() -> None:
-    page = (DOCS / "measured" / "claims.md").read_text()
+    page = (RESULTS / "claims.md").read_text()
     bold = [line for line in page.splitlines() if line.startswith("|") and "**" in line]
     assert bold
     skewed = [line for line in bold if "skewed in opposite directions" in line]

@@ -19,7 +19,7 @@ PROMISES = (
 )
 FILES = [
     *sorted((ROOT / "src").rglob("*.py")),
-    *sorted(path for path in (ROOT / "docs").rglob("*.md") if "measured" not in path.parts),
+    *sorted(path for path in (ROOT / "docs").rglob("*.md")),
 ]
 
 

@@ -102,14 +102,15 @@ def index_page(found: dict[str, Any]) -> str:
         "Every command with all its options, made from the program itself. On a terminal, "
         "`bestofk COMMAND --help` says the same, and "
         "`--json` gives the answer to a program. See also [Work on the command "
-        "line](../use/command-line.md) and [Exit codes](../use/exit-codes.md).", "",
+        "line](../use/command-line.md).", "",
         "| command | what it does |", "| --- | --- |",
     ]  # fmt: skip
     for name, command in found.items():
         place = f"{_stem(page_of(name))}.md" + ("" if page_of(name) == name else f"#{_stem(name)}")
         lines.append(f"| [{name}]({place}) | {command.get_short_help_str(200)} |")
     pages = dict.fromkeys(map(page_of, found))
-    lines += ["", "```{toctree}", ":hidden:", "", *map(_stem, pages), "```", ""]
+    lines += ["", "```{include} ../use/exit-codes.md", ":heading-offset: 1", "```", ""]
+    lines += ["```{toctree}", ":hidden:", "", *map(_stem, pages), "```", ""]
     return "\n".join(lines)
 
 

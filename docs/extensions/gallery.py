@@ -100,7 +100,14 @@ def gallery_page() -> str:
         for name, code in examples.items():
             entry = FIGURES[name]
             lines += [f"### {name}", "", f"{entry.summary[:1].upper()}{entry.summary[1:]}.", ""]
-            lines += ["```{code-cell} python", f"{code.strip()};", "```", ""]
+            lines += [":::{dropdown} Code", "```python", code.strip(), "```", ":::", ""]
+            lines += [
+                "```{code-cell} python",
+                ":tags: [remove-input]",
+                f"{code.strip()};",
+                "```",
+                "",
+            ]
             if entry.needs:
                 lines += [f"It needs {entry.needs}.", ""]
     return "\n".join(lines)

@@ -1,8 +1,8 @@
 """The pages of the API reference: one per public module, made from its names.
 
 The names of a package stand in its ``__init__.pyi``, those of a module in ``__all__`` or
-are the functions and classes that it defines. The names of the everyday modules have pages of
-their own; a name that `bestofk` itself has too is described there.
+are the functions and classes that it defines. Every name of `bestofk` and the functions of some modules
+have pages of their own; a name that `bestofk` itself has too is described there.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-PAGE_PER_NAME = (
+MODULES = (
     "bestofk", "bestofk.stats.pairwise", "bestofk.stats.multiple", "bestofk.stats.adjust",
-    "bestofk.stats.intervals",
+    "bestofk.stats.intervals", "bestofk.plugins", "bestofk.testing", "bestofk.papers",
+    "bestofk.papers.stats", "bestofk.papers.stats.estimates", "bestofk.papers.decide",
+    "bestofk.papers.lab",
 )  # fmt: skip
-PAGE_PER_MODULE = (
-    "bestofk.plugins", "bestofk.testing", "bestofk.papers", "bestofk.papers.stats",
-    "bestofk.papers.stats.estimates", "bestofk.papers.decide", "bestofk.papers.lab",
+PAGE_PER_FUNCTION = (
+    "bestofk.stats.pairwise", "bestofk.stats.multiple", "bestofk.stats.adjust",
+    "bestofk.stats.intervals", "bestofk.papers.stats", "bestofk.papers.decide", "bestofk.papers.lab",
 )  # fmt: skip
 GROUPS = ("Functions", "Classes", "Errors", "Data")
 FOLDER = Path("api")
@@ -29,13 +31,19 @@ FOLDER = Path("api")
 
 def public_modules() -> tuple[str, ...]:
     """Names of all public modules, `bestofk` first."""
-    return (*PAGE_PER_NAME, *PAGE_PER_MODULE)
+    return MODULES
 
 
-def page_of(function: str) -> str:
+def page_of(name: str) -> str:
     """The page below the reference that describes a public name."""
-    module = function.rpartition(".")[0]
-    return module if module in PAGE_PER_MODULE else f"generated/{function}"
+    module, _, short = name.rpartition(".")
+    group = group_of(getattr(import_module(module), short))
+    return f"generated/{name}" if has_pages(module, group) else module
+
+
+def has_pages(module: str, group: str) -> bool:
+    """Whether each name of a group of a module has a page of its own."""
+    return module == "bestofk" or (module in PAGE_PER_FUNCTION and group == "Functions")
 
 
 @cache
@@ -95,7 +103,7 @@ def module_page(module: str) -> str:
             for name in names:
                 lines += _registry(getattr(home, name), name)
             continue
-        if module in PAGE_PER_MODULE:
+        if not has_pages(module, group):
             directive = "autofunction" if group == "Functions" else "autoclass"
             for name in names:
                 lines += [f".. {directive}:: {name}", ""]

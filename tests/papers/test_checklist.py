@@ -74,6 +74,7 @@ def test_commands_print_the_figure(command):
 @pytest.mark.parametrize("command", sorted({row.source for row in LONG}))
 def test_figures_of_long_commands_are_published_and_their_options_exist(command):
     pages = [path for path in (ROOT / "docs" / "papers").rglob("*.md") if path != checklist.PAGE]
+    pages += (ROOT / "studies" / "results").glob("paper_*.md")
     published = " ".join(checklist.plain(path.read_text()) for path in pages)
     assert not {one for one in figures(command) if checklist.plain(one) not in published}
     words = shlex.split(command)

@@ -223,7 +223,7 @@ def test_nothing_in_common_is_one_sentence(evals_of):
 
 
 def test_equal_models_are_told_apart_by_pooled_rows_only():
-    """Reproduce the row of docs/measured/evals.md with studies/evals_type1.py, level .05."""
+    """Reproduce the row of studies/results/evals.md with studies/evals_type1.py, level .05."""
     from pathlib import Path
 
     import evals_type1
@@ -233,7 +233,7 @@ def test_equal_models_are_told_apart_by_pooled_rows_only():
     found = evals_type1.rates("200 items in 10 unequal clusters, 4 epochs", sets)
     ways = ("rows: McNemar", "items: sign flips", "clusters: sign flips", "clusters: t interval")
     row = " | ".join(f"{100 * found[way] / sets:.1f} %" for way in ways)
-    page = (root / "docs" / "measured" / "evals.md").read_text()
+    page = (root / "studies" / "results" / "evals.md").read_text()
     assert f"| 200 items in 10 clusters of unequal sizes, 4 epochs | {row} |" in page
     # a test that keeps its level rejects more often in at most one of a thousand runs
     most = stats.binom.ppf(0.999, sets, 0.05)

@@ -350,7 +350,7 @@ def test_mutilated_tables_are_read_or_refused_with_a_sentence(case, tmp_path):
 
 def test_the_page_lists_every_format():
     assert not set(FORMATS) & set(LOSS_FORMATS)
-    page = (Path(__file__).parents[3] / "docs" / "use" / "table-of-scores.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "coming-from.md").read_text("utf-8")
     for entry in LOSS_FORMATS.values():
         assert f"| {entry.called} | {entry.summary} | " in page
         assert f" | `--set format={entry.name}` |" in page

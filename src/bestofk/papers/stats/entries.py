@@ -198,7 +198,7 @@ def _variant(
     """Return one of Bouckaert's tests.
 
     `percent` is the measured error rate with its default df, if it exceeds the level
-    (docs/measured/tests.csv).
+    (studies/results/tests.csv).
     """
     return PairwiseTest(
         name=name,

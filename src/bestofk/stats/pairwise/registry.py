@@ -83,7 +83,7 @@ _SLOW = Caution(
     rates={50: 28, 100: 20, 200: 13},
     advice="a longer series would show more",
 )
-"""Rates of docs/measured: cautions.md, and for tests that ignore skewness or order skewed.csv and
+"""Rates of studies/results: cautions.md, and for tests that ignore skewness or order skewed.csv and
 series.md."""
 
 # Tests on folds and random splits of one data set
