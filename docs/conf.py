@@ -45,7 +45,8 @@ exclude_patterns = [
     "_build", "extensions", "_templates", "papers/tables",
     "use/exit-codes.md",  # a part of the page of the commands
     # read in the repository
-    "design.md", "contributing.md", "stability.md", "skill.md", "papers/checklist.md", "papers/terms.md",
+    "design.md", "contributing.md", "stability.md", "skill.md",
+    "papers/checklist.md", "papers/terms.md",
 ]  # fmt: skip
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 nitpicky = False
