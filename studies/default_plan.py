@@ -10,8 +10,8 @@ ones), or rows of a real data set. GaussianNB, LDA and QDA are computed from sum
 gives the predictions of scikit-learn in a fraction of the time (QDA with a ridge of 1e-6).
 
 Variants of the standard error were compared on the same sources with other seeds. `--write` writes
-studies/results/default_plan.md and .csv; `--smoke` draws two data sets of every case. Takes about 15
-minutes on one core.
+studies/results/default_plan.md and .csv; `--smoke` draws two data sets of every case. Takes about
+15 minutes on one core.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Measure tests of the mean on skewed, heavy-tailed and dependent differences of equal learners.
 
-    python studies/skewed_differences.py --write      studies/results/skewed.csv, skewed.md, series.md
+    python studies/skewed_differences.py --write      skewed.csv, skewed.md, series.md in results
     python studies/skewed_differences.py --smoke      print the tables from few simulations
     python studies/skewed_differences.py --part time  only the series
     python studies/skewed_differences.py --part dieboldmariano  next to that package

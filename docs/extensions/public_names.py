@@ -1,8 +1,8 @@
 """The pages of the API reference: one per public module, made from its names.
 
 The names of a package stand in its ``__init__.pyi``, those of a module in ``__all__`` or
-are the functions and classes that it defines. Every name of `bestofk` and the functions of some modules
-have pages of their own; a name that `bestofk` itself has too is described there.
+are the functions and classes that it defines. Every name of `bestofk` and the functions of some
+modules have pages of their own; a name that `bestofk` itself has too is described there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ MODULES = (
 )  # fmt: skip
 PAGE_PER_FUNCTION = (
     "bestofk.stats.pairwise", "bestofk.stats.multiple", "bestofk.stats.adjust",
-    "bestofk.stats.intervals", "bestofk.papers.stats", "bestofk.papers.decide", "bestofk.papers.lab",
+    "bestofk.stats.intervals", "bestofk.papers.stats", "bestofk.papers.decide",
+    "bestofk.papers.lab",
 )  # fmt: skip
 GROUPS = ("Functions", "Classes", "Errors", "Data")
 FOLDER = Path("api")

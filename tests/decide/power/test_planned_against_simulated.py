@@ -1,6 +1,6 @@
 """Planned power equals simulated power under the model that each test assumes.
 
-The cases are those of studies/planned_power.py; studies/results/planned_power.md has the full table.
+The cases are those of studies/planned_power.py; studies/results/planned_power.md has all of them.
 """
 
 import pytest
