@@ -359,6 +359,56 @@ def make_promptfoo_csv(folder: Path) -> None:
     )  # fmt: skip
 
 
+def make_evalscope(folder: Path) -> None:
+    """Run evalscope with its mock model, on multiple choices of our own."""
+    from evalscope import TaskConfig, run_task
+    from evalscope.api.model import ModelOutput
+
+    Path("sums").mkdir()
+    questions = [{"question": question(k), "A": truth(k), "B": str(sum(SUMS[k]) + 1), "answer": "A"}
+                 for k in range(len(SUMS))]  # fmt: skip
+    Path("sums", "sums_val.jsonl").write_text("".join(json.dumps(q) + "\n" for q in questions))
+    dataset = {"local_path": str(Path("sums").resolve()), "subset_list": ["sums"],
+               "prompt_template": "{question}\n{choices}\nEnd with ANSWER: LETTER"}  # fmt: skip
+    for model, wrong in WRONG.items():
+        answers = ["ANSWER: B" if k in wrong else "ANSWER: A" for k in range(len(SUMS))]
+        outputs = [ModelOutput.from_content(model=model, content=one) for one in answers]
+        run_task(TaskConfig(
+            model="mock", model_id=model, eval_type="mock_llm", datasets=["general_mcq"],
+            eval_batch_size=1, model_args={"custom_outputs": outputs},
+            dataset_args={"general_mcq": dataset}, work_dir="out", no_timestamp=True,
+        ))  # fmt: skip
+    shutil.copytree("out/reviews", folder / "reviews", dirs_exist_ok=True)
+
+
+def make_bfcl(folder: Path) -> None:
+    """Run ``bfcl evaluate`` on calls that our mock models would make, under known names."""
+    import bfcl_eval
+
+    answers = Path(bfcl_eval.__file__).parent / "data/possible_answer/BFCL_v4_simple_python.json"
+    with answers.open() as file:
+        cases = [json.loads(file.readline()) for _ in SUMS]
+    models = {"large": "gpt-4o-2024-11-20-FC", "small": "gpt-4o-mini-2024-07-18-FC"}
+    for model, name in models.items():
+        path = Path("result", name, "non_live", "BFCL_v4_simple_python_result.json")
+        path.parent.mkdir(parents=True)
+        with path.open("w") as file:
+            for k, case in enumerate(cases):
+                ((function, values),) = case["ground_truth"][0].items()
+                given = {key: next(v for v in each if v != "") for key, each in values.items()}
+                call = {function.replace(".", "_"): json.dumps({} if k in WRONG[model] else given)}
+                row = {"id": case["id"], "result": [call], "input_token_count": 100,
+                       "output_token_count": 20, "latency": 1.5}  # fmt: skip
+                print(json.dumps(row), file=file)
+    environment = {**os.environ, "BFCL_PROJECT_ROOT": str(Path.cwd()), "OPENAI_API_KEY": "none"}
+    subprocess.run(
+        ["bfcl", "evaluate", "--model", ",".join(models.values()), "--test-category",
+         "simple_python", "--partial-eval"], check=True, env=environment,
+    )  # fmt: skip
+    for part in ("result", "score"):
+        shutil.copytree(part, folder / part, ignore=shutil.ignore_patterns("*.csv"))
+
+
 TOOLS = {name.removeprefix("make_"): call for name, call in globals().items()
          if name.startswith("make_")}  # fmt: skip
 

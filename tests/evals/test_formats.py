@@ -40,14 +40,15 @@ CASES = {
                        24, SUMS),
     "tau2-bench": ("exports/tau2-bench", "form", {}, ["large", "small"], 12, 48, SUMS),
     "tau-bench": ("exports/tau-bench", "form", {}, ["large", "small"], 12, 48, SUMS),
-    "bfcl": ("exports/bfcl", "form", {}, ["large", "small"], 12, 24, SUMS),
+    "bfcl": ("exports/bfcl", "tool", {}, ["gpt-4o-2024-11-20-FC", "gpt-4o-mini-2024-07-18-FC"], 12,
+             24, SUMS),
     "openai": ("exports/openai", "form", {}, ["large", "small"], 12, 24, SUMS),
     "openai-evals": ("golden/openai-evals", "tool", {}, ["mock/large", "mock/small"], 12, 24, SUMS),
     "azure": ("exports/azure", "tool", {"metric": "exact/exact"}, ["large", "small"], 12, 24, SUMS),
     "bedrock": ("exports/bedrock", "form", {},
                 ["arn:aws:bedrock:us-east-1::foundation-model/large", "small"], 12, 24, SUMS),
     "opencompass": ("exports/opencompass", "form", {}, ["large", "small"], 12, 24, SUMS),
-    "evalscope": ("exports/evalscope", "form", {}, ["large", "small"], 12, 24, SUMS),
+    "evalscope": ("exports/evalscope", "tool", {}, ["large", "small"], 12, 24, SUMS),
     "alpaca-eval": ("exports/alpaca-eval", "form", {}, ["large", "small"], 12, 24, SUMS),
     "arena-hard": ("exports/arena-hard", "form", {}, ["large", "small"], 12, 48, SUMS),
     "mt-bench": ("exports/mt-bench", "form", {}, ["large", "small"], 24, 48, [7.5, 5.5]),
@@ -150,6 +151,18 @@ def test_what_became_of_every_instance():
     assert b.loc["django__django-13", "score"] == 0  # an empty patch
     assert b.loc["sympy__sympy-11", "status"] == "error"  # no report
     assert b.loc["sympy__sympy-13", "status"] == "missing"  # no prediction
+
+
+def test_a_judge_of_evalscope_that_failed_gives_no_score(tmp_path):
+    """evalscope leaves such a score out of its mean (ScoreStatus)."""
+    shutil.copytree(HERE / "exports" / "evalscope", tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "reviews" / "large" / "general_mcq_sums.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[3]["sample_score"]["score"]["status"] = "parse_error"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    evals = bk.read_evals(tmp_path)
+    assert evals.count("error").tolist() == [1, 0]
+    assert evals.select(models="large").by_item().means() == pytest.approx([10 / 11])
 
 
 def test_bfcl_needs_all_answers(tmp_path):
