@@ -7,6 +7,7 @@ made from the program (docs/extensions/made_pages.py).
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -63,12 +64,15 @@ numpydoc_class_members_toctree = False
 add_module_names = False
 python_use_unqualified_type_names = True
 
+html_search_scorer = "extensions/search_order.js"
+
 extlinks = {"doi": ("https://doi.org/%s", "doi:%s")}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "bestofk"
 html_baseurl = ""
 html_static_path = ["_static"]
+html_extra_path = ["llms.txt", "skill.md"]  # for programs that read documentation
 html_css_files = ["site.css", "made/colours.css"]
 html_js_files = ["site.js"]
 html_sidebars = {page: [] for page in ("index", "start", "search")}
@@ -108,6 +112,22 @@ def _absolute_links(app, doctree, docname):
                 link["refuri"] = app.config.notfound_urls_prefix + link["refuri"]
 
 
+def _styles_inside(app, failed):
+    """Put the styles into the 404 page, so that it looks right at any address."""
+    page = Path(app.outdir) / "404.html"
+    if failed or not page.exists():
+        return
+
+    def style(link):
+        name = link[1].removeprefix(app.config.notfound_urls_prefix).partition("?")[0]
+        text = (Path(app.outdir) / name).read_text(encoding="utf-8")
+        return f"<style>{text}</style>"
+
+    sheets = r'<link rel="stylesheet"[^>]*? href="([^"]*)"[^>]*>'
+    page.write_text(re.sub(sheets, style, page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
 def setup(app):
-    """Connect the hook."""
+    """Connect the hooks."""
     app.connect("doctree-resolved", _absolute_links)
+    app.connect("build-finished", _styles_inside)

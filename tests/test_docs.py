@@ -148,6 +148,34 @@ def test_the_command_line_reference_has_every_option():
     assert "papers measure type1" in command_pages.commands()
 
 
+OTHER_OPTIONS = {
+    "--help", "--version",
+    "--output", "--output_path", "--log_samples", "--save-details",  # of evaluation tools
+    "--part", "--sets", "--seed", "--splits", "--axe",  # of studies and checks
+}  # fmt: skip
+
+
+def test_options_in_the_text_exist():
+    import click
+
+    options = {
+        option
+        for command in command_pages.commands().values()
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
+    assert len(options) > 50
+    for page in [DOCS.parent / "README.md", *SOURCES]:
+        text = page.read_text()
+        prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+        typed = re.findall(r"^(?:\$ )?(bestofk (?:[^\n]*\\\n)*[^\n]*)", text, re.MULTILINE)
+        for command in [*re.findall(r"`((?:bestofk |--)[^`]*)`", prose), *typed]:
+            named = {word.partition("=")[0].strip(".,") for word in command.split()}
+            named = {word for word in named if re.fullmatch(r"--[a-z]\S*", word)}
+            assert named <= options | OTHER_OPTIONS, (page.name, command)
+
+
 def test_every_figure_is_in_the_gallery_and_its_example_draws_it():
     import matplotlib as mpl
     from gallery import QUESTIONS, gallery_page
