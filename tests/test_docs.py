@@ -167,6 +167,8 @@ def test_options_in_the_text_exist():
     }
     assert len(options) > 50
     for page in [DOCS.parent / "README.md", *SOURCES]:
+        if page.stem == "checklist":
+            continue  # tests/papers/test_checklist.py runs its commands
         text = page.read_text()
         prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
         typed = re.findall(r"^(?:\$ )?(bestofk (?:[^\n]*\\\n)*[^\n]*)", text, re.MULTILINE)
