@@ -1,12 +1,11 @@
 """The classical learners make as many errors as Weka's, fold by fold.
 
-The counts were obtained from Weka 3.9 by weka/make_fixtures.py, which gave it the same rows in the
-same folds. Split by split and over whole plans, every cell must be equal.
+The counts were obtained from Weka 3.9 by studies/make_weka_errors.py, which gave it the same rows
+in the same folds. Split by split and over whole plans, every cell must be equal.
 """
 
 import json
 import os
-import sys
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 
 from bestofk.data.schema import Encoded
 from bestofk.learners import learner
+from make_weka_errors import paper_sets
 
 HERE = Path(__file__).parent / "weka"
 SETS = json.loads((HERE / "sets.json").read_text())
@@ -129,11 +129,6 @@ def test_fixtures_hold_every_kind_of_data():
 @pytest.fixture(scope="module")
 def papers():
     """The name, the rows and the folds of each of the papers' data sets."""
-    sys.path.insert(0, str(HERE))
-    try:
-        from make_fixtures import paper_sets
-    finally:
-        sys.path.remove(str(HERE))
     return [
         (name, as_encoded(fixture), Folds(fixture["fold_of"]))
         for name, fixture in paper_sets(Path(PAPERS))

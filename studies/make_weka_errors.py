@@ -1,6 +1,6 @@
-"""Create the data sets of this folder and compute the errors of Weka on them.
+"""Create the data sets of ``tests/learners/weka`` and compute the errors of Weka on them.
 
-Run as ``python make_fixtures.py WEKA_JAR`` (any weka.jar of version 3.8 or 3.9; a JDK is needed).
+Run as ``python studies/make_weka_errors.py WEKA_JAR`` with a JDK and weka.jar 3.8 or 3.9.
 It writes ``sets.json`` (data sets drawn from seeds, and tiny literal ones), ``counts.json``
 (Weka's errors by set, learner, run and fold) and, when BESTOFK_DATA names the folder with the
 papers' data sets, ``counts_papers.json`` for those. Weka itself is not kept.
@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1] / "tests" / "learners" / "weka"
 RUNS, FOLDS = 2, 10
 LARGEST = 2500
 
@@ -200,13 +200,13 @@ def paper_sets(root):
         for path in sorted((root / folder).glob("*.csv*")):
             opener = gzip.open if path.suffix == ".gz" else open
             with opener(path, "rt", newline="", encoding="utf-8") as file:
-                header, *rows = list(csv.reader(file))
+                _, *rows = list(csv.reader(file))
             if len(rows) > LARGEST:
                 continue
-            yield f"{folder}/{path.name.split('.csv')[0]}", from_text(header, rows)
+            yield f"{folder}/{path.name.split('.csv')[0]}", from_text(rows)
 
 
-def from_text(header, rows):
+def from_text(rows):
     """A set from the cells of a CSV file: a column is numeric when all its known cells are."""
     columns = list(zip(*rows, strict=True))
     cardinality, cells = [], []
