@@ -1,11 +1,18 @@
-"""Test the tests: change the code of the statistics in one place and run the tests.
+"""Test the tests: change the code in one place and run the tests of its package.
 
-    python studies/mutants.py [--count 60] [--seed 0] [--jobs 2] [--only PART]
+    python studies/mutants.py [--count 100] [--seed 0] [--jobs 2] [--only PART]
+    python studies/mutants.py --tests OLD/tests --record before.json
+    python studies/mutants.py --record before.json
 
-Draw mutants from the modules of the statistics, run the tests on a copy of the tree (first those of
-the module, then those of its package), and print which mutants survive. Read the survivors: some
-change nothing that can be observed (block sizes, brackets of root searches, thresholds between two
-methods with the same result).
+Draw as many mutants from each of stats, decide and run, apply them to a copy of the tree, and run
+the tests: first those of the module, then those of its subpackage, then those of its package. Print
+which mutants survive. Read the survivors: some change nothing that can be observed (block sizes,
+brackets of root searches, thresholds between two methods with the same result).
+
+`--tests` takes the tests of another checkout, which must pass on this source. `--record` writes the
+test that found each mutant. A second call with the same file starts with these tests, so that it
+only takes long if they are gone. Tests that start many processes (`PROCESS_TESTS`) run only for
+the modules that they are named after.
 
 A mutant is one of: < and <= exchanged (also > and >=, == and !=); + and -, * and / exchanged; a
 number increased by 1; `and` and `or`, min and max exchanged; a `not` removed. Comparisons with a
@@ -19,12 +26,15 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import json
 import multiprocessing
 import os
 import queue
 import random
 import resource
 import shutil
+import signal
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -33,12 +43,11 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "bestofk"
-STATISTICS = (
-    "tails.py", "intervals.py", "estimates.py", "adjust", "rearrange", "pairwise", "multiple",
-    "ordering",
-)  # fmt: skip
-"""Modules and packages of the statistics. The tests of ``a/b.py`` are ``tests/a/test_b.py``."""
-EXCLUDED_FILES = {"registry.py", "__init__.py", "sentences.py", "wording.py", "result.py"}
+PACKAGES = ("stats", "decide", "run")
+EXCLUDED_FILES = {"registry.py", "__init__.py", "wording.py"}
+EXCLUDED_FOLDERS = {"statements"}
+PROCESS_TESTS = ("engines", "test_all_estimators.py", "test_clock.py", "test_kill_matrix.py",
+                 "test_store_faults.py", "test_time_limits.py")  # fmt: skip
 TEXT_FUNCTIONS = ("explain", "describe", "to_dict", "to_frame", "_columns", "__repr__", "_words",
           "_sentence", "_note", "_share", "_explain_many", "_first_missing", "_tally", "_against",
           "_offer", "_found", "_unequal", "_plain")  # fmt: skip
@@ -48,7 +57,8 @@ COMPARE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
            ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}  # fmt: skip
 TURN = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 OPERATE = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
-TIME_LIMIT = 240  # seconds; an endless loop counts as killed
+TIME_LIMIT = 240  # CPU seconds; an endless loop counts as found
+WALL_LIMIT = 1200  # seconds; a deadlock counts as found
 FRESH = multiprocessing.get_context("forkserver")
 # import what most tests need once
 FRESH.set_forkserver_preload(
@@ -62,9 +72,11 @@ EXTREME = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum
 
 class Mutant(NamedTuple):
     path: Path
-    tests: str
     function: str
     position: int
+
+    def __str__(self) -> str:
+        return f"{self.path.relative_to(PACKAGE)} {self.function} {self.position}"
 
 
 class Mutator(ast.NodeTransformer):
@@ -204,44 +216,61 @@ def mutated(mutant: Mutant) -> tuple[str, str]:
     return ast.unparse(ast.fix_missing_locations(tree)), mutator.change
 
 
-def modules() -> list[tuple[Path, str]]:
-    """Return (module, tests of its package) of the statistics."""
-    result = []
-    for name in STATISTICS:
-        home = PACKAGE / name
-        files = [home] if home.is_file() else sorted(home.rglob("*.py"))
-        tests = f"tests/test_{name}" if home.is_file() else f"tests/{name}"
-        result += [
-            (path, tests)
-            for path in files
-            if path.name not in EXCLUDED_FILES and path.parent.name != "words"
-        ]
-    return result
+def mutants(package: str) -> list[Mutant]:
+    return [
+        Mutant(path, *position)
+        for path in sorted((PACKAGE / package).rglob("*.py"))
+        if path.name not in EXCLUDED_FILES and path.parent.name not in EXCLUDED_FOLDERS
+        for position in positions(path)
+    ]
 
 
-def own_tests(path: Path) -> list[str]:
-    """Return the module itself (for its doctests) and the test file of its name."""
+def stages(path: Path, tests: Path) -> list[list[str]]:
+    """Return the doctests and tests of a module, of its subpackage, and of its package."""
     name = path.relative_to(PACKAGE)
-    tests = Path("tests", name.with_name(f"test_{name.name}"))
-    own = [path.relative_to(ROOT).as_posix()]
-    return [*own, tests.as_posix()] if (ROOT / tests).is_file() else own
+    package = tests / name.parts[0]
+    own = sorted(package.rglob(f"test_{path.stem}.py"))
+    folder = tests / name.parent
+    stages = [[path.relative_to(ROOT).as_posix(), *(f"tests/{t.relative_to(tests)}" for t in own)]]
+    left_out = [
+        f"--ignore=tests/{found.relative_to(tests)}"
+        for test in (*PROCESS_TESTS, *(one.name for one in own))
+        for found in package.rglob(test)
+    ]
+    if folder != package and folder.is_dir():
+        stages.append([f"tests/{name.parent}", *left_out])
+        left_out = [*left_out, f"--ignore=tests/{name.parent}"]
+    return [*stages, [f"tests/{name.parts[0]}", *left_out]]
 
 
-def copy_of_tree(folder: Path) -> Path:
-    for part in ("src", "tests", "pyproject.toml"):
-        source = ROOT / part
-        if source.is_dir():
-            shutil.copytree(source, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            folder.mkdir(parents=True, exist_ok=True)
-            shutil.copy(source, folder / part)
+def copy_of_tree(folder: Path, tests: Path) -> Path:
+    for part in ("src", "studies", "benchmarks"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(tests, folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    for part in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / part, folder / part)
     return folder
 
 
-def run_tests(copy: Path, tests: list[str], time_limit: int) -> None:
+class FirstFailure:
+    """Remember the first test that fails."""
+
+    test = ""
+
+    def pytest_runtest_logreport(self, report: object) -> None:
+        if report.failed and not self.test:
+            self.test = report.nodeid
+
+    def pytest_collectreport(self, report: object) -> None:
+        if report.failed and not self.test:
+            self.test = report.nodeid
+
+
+def run_tests(copy: Path, tests: list[str], time_limit: int, found_by: Path) -> None:
     """Run tests in a new process that has not imported the package yet."""
     import pytest
 
+    os.setsid()
     # CPU seconds, because a busy machine stretches wall time
     resource.setrlimit(resource.RLIMIT_CPU, (time_limit, time_limit))
     os.chdir(copy)
@@ -252,66 +281,86 @@ def run_tests(copy: Path, tests: list[str], time_limit: int) -> None:
     sys.dont_write_bytecode = True
     early = "ignore::pytest.PytestAssertRewriteWarning"  # plugins that are already imported
     arguments = ["-x", "-q", "-p", "no:cacheprovider", "-W", early, *tests]
-    outcome = int(pytest.main(arguments))
+    arguments += ["-o", "addopts=--import-mode=importlib --doctest-modules --strict-markers"]
+    first = FirstFailure()
+    outcome = int(pytest.main(arguments, plugins=[first]))
     if outcome == 0 and not sys.modules["bestofk"].__file__.startswith(str(copy)):
         outcome = WRONG_COPY
+    found_by.write_text(first.test)
     os._exit(outcome)
 
 
-def survives(copy: Path, tests: list[str], time_limit: int = TIME_LIMIT) -> bool:
-    process = FRESH.Process(target=run_tests, args=(copy, tests, time_limit))
+def failure(copy: Path, tests: list[str], time_limit: int = TIME_LIMIT) -> str:
+    """Return the test that fails, "limit" if the time is over, and "" if all pass."""
+    found_by = copy / "found_by"
+    found_by.write_text("limit")
+    process = FRESH.Process(target=run_tests, args=(copy, tests, time_limit, found_by))
     process.start()
+    process.join(WALL_LIMIT)
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.join()
     if process.exitcode == WRONG_COPY:
         sys.exit("The tests do not import the copy of the package.")
-    return process.exitcode in (0, 5)  # 5: no tests collected
+    # 4: a recorded test is gone; 5: no tests collected
+    return "" if process.exitcode in (0, 4, 5) else found_by.read_text() or "limit"
 
 
-def try_out(mutant: Mutant, copies: queue.Queue[Path]) -> tuple[bool, str]:
-    """Return whether the mutant survives, and the change."""
+def try_out(mutant: Mutant, copies: queue.Queue[Path], known: str) -> tuple[str, str]:
+    """Return the test that finds the mutant, or "", and the change."""
     text, change = mutated(mutant)
     copy = copies.get()
     target = copy / mutant.path.relative_to(ROOT)
     original = target.read_text()
     target.write_text(text)
     try:
-        own = own_tests(mutant.path)
-        others = [mutant.tests, *(f"--ignore={test}" for test in own)]
-        alive = survives(copy, own) and (mutant.tests in own or survives(copy, others))
+        again = [[known]] if known not in ("", "limit") else []
+        for tests in (*again, *stages(mutant.path, copy / "tests")):
+            found = failure(copy, tests)
+            if found:
+                return found, change
     finally:
         target.write_text(original)
         copies.put(copy)
-    return alive, change
+    return "", change
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="draw from paths that contain this text")
+    parser.add_argument("--tests", type=Path, default=ROOT / "tests", help="another tests folder")
+    parser.add_argument("--record", type=Path, help="file of the tests that found the mutants")
     parser.add_argument("--unchecked", action="store_true", help="do not run the tests first")
     options = parser.parse_args()
-    pool = [Mutant(path, tests, *at) for path, tests in modules() for at in positions(path)]
-    pool = [mutant for mutant in pool if options.only in mutant.path.as_posix()]
-    drawn = random.Random(options.seed).sample(pool, min(options.count, len(pool)))
-    print(f"{len(drawn)} of {len(pool)} mutants, seed {options.seed}", flush=True)
+    drawn = []
+    for number, package in enumerate(PACKAGES):
+        pool = [one for one in mutants(package) if options.only in one.path.as_posix()]
+        share = options.count * (number + 1) // len(PACKAGES) - len(drawn)
+        drawn += random.Random(options.seed).sample(pool, min(share, len(pool)))
+    record = options.record
+    known = json.loads(record.read_text()) if record is not None and record.exists() else {}
     copies: queue.Queue[Path] = queue.Queue()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as workers:
         for job in range(options.jobs):
-            copies.put(copy_of_tree(Path(folder) / str(job)))
+            copies.put(copy_of_tree(Path(folder) / str(job), options.tests.resolve()))
         if not options.unchecked:
-            for tests in sorted({mutant.tests for mutant in drawn}):
-                if not survives(copies.queue[0], [tests], time_limit=10 * TIME_LIMIT):
-                    sys.exit(f"{tests} fails on the unchanged tree.")
-        killed = 0
-        results = workers.map(lambda mutant: try_out(mutant, copies), drawn)
-        for number, (mutant, (alive, change)) in enumerate(zip(drawn, results, strict=True), 1):
-            killed += not alive
-            name = mutant.path.relative_to(PACKAGE)
-            verdict = "ALIVE " if alive else "killed"
-            print(f"{number:3} {verdict} {name} {mutant.function} {change}", flush=True)
-    print(f"mutants: {killed} of {len(drawn)} killed")
+            copy = copies.queue[0]
+            for package in PACKAGES:
+                tests = stages(PACKAGE / package / "__init__.py", copy / "tests")[-1]
+                if failing := failure(copy, tests, 10 * TIME_LIMIT):
+                    sys.exit(f"{failing} fails on the unchanged tree.")
+        found = 0
+        results = workers.map(lambda one: try_out(one, copies, known.get(str(one), "")), drawn)
+        for number, (mutant, (test, change)) in enumerate(zip(drawn, results, strict=True), 1):
+            found += bool(test)
+            known[str(mutant)] = test
+            if record is not None:
+                record.write_text(json.dumps(known, indent=1))
+            print(f"{number:3} {mutant} {change}: {test or 'SURVIVES'}", flush=True)
+    print(f"mutants: {found} of {len(drawn)} found")
     return 0
 
 
