@@ -8,7 +8,7 @@ import pytest
 
 import bestofk as bk
 import bestofk.decide
-from bestofk._base.errors import TableError
+from bestofk._base.errors import DesignError, TableError
 from bestofk.decide.cautions import l_skewness, rate_at
 from bestofk.evals.choosing import clustered_choice
 from bestofk.splits.design import Design
@@ -282,3 +282,21 @@ def test_claims_on_one_test_set_are_about_the_fitted_models():
     assert "these fitted models" in left_out.decision.select("evidence")[0].text
     plan = bk.sample_size(instances=200, discordance=0.2, difference=0.1)
     assert any("fitted models" in line for line in plan.assumptions)
+
+
+def test_5x2cv_t_notes_that_the_order_of_folds_decides(five_by_two):
+    decision = bestofk.decide.multitest(five_by_two([0.3, 0.2]), test="5x2cv-t")
+    assert "The numerator of 5x2cv-t is the first fold listed" in str(decision)
+
+
+def test_signed_rank_bayes_needs_ten_data_sets_and_promises_no_error_rate(on_data_sets):
+    rng = np.random.default_rng(4)
+    few = on_data_sets(rng.random((3, 9)))
+    with pytest.raises(DesignError, match="fewer than 10 data sets; got 9"):
+        bk.compare_scores(few, test="signed-rank-bayes")
+    enough = on_data_sets(rng.random((3, 10)))
+    text = bk.compare_scores(
+        enough, test="signed-rank-bayes", test_options={"samples": 500}
+    ).explain()
+    assert "no error rate is promised" in text
+    assert "wrong claim" not in text

@@ -1,7 +1,5 @@
 """Invariants of all registered plans, including those of other packages."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -26,13 +24,6 @@ def splits(entry, seed=3, groups=None):
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_every_entry_passes_the_checks_for_plugins(entry):
     check_plan(entry.name)
-
-
-@pytest.mark.parametrize("entry", [e for e in ENTRIES if e.values[0].needs != "column"])
-def test_a_plan_equals_the_one_that_its_specification_gives(entry):
-    plan_ = plan(entry.example, random_state=7)
-    assert plan_.kind == entry.kind
-    assert plan(plan_.spec, random_state=7) == pickle.loads(pickle.dumps(plan_)) == plan_
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

@@ -1,11 +1,8 @@
 """The nearest neighbour: distances by hand and against scikit-learn, and interface."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -159,14 +156,6 @@ def test_probabilities_are_one_for_the_predicted_class() -> None:
 def test_complexity_is_the_number_of_stored_values() -> None:
     X, y = grid(30, 3, 8)
     assert learner("nn").fit(X, y).complexity() == 90
-
-
-def test_clones_and_pickles() -> None:
-    X, y = grid(30, 3, 9)
-    model = learner("nn", scale="std").fit(X, y)
-    assert clone(model).scale == "std"
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.predict(X + 0.3), model.predict(X + 0.3))
 
 
 @pytest.mark.parametrize("scale", ["Range", 1, True, ["range"]])

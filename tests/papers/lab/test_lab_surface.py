@@ -69,10 +69,8 @@ def test_bad_input_is_one_clear_sentence(asked: dict, kind: type[BestOfKError], 
 
 
 def test_a_wrong_design_is_refused_before_the_work() -> None:
-    begin = time.monotonic()
     with pytest.raises(DesignError):
-        lab.type1_error("5x2cv-t", cv="10x10", sets=100_000)
-    assert time.monotonic() - begin < 20
+        lab.type1_error("5x2cv-t", cv="10x10", sets=10**9)  # these sets would take years
 
 
 def test_impossible_networks() -> None:

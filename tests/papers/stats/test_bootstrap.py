@@ -70,28 +70,11 @@ def within_chance(pvalues, drawn, m, error=0.0, chance=1e-6):
     return ((hits >= low) | (drawn >= 1)) & ((hits <= high) | (pvalues + error >= 1))
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_million_random_rearrangements(seed):
-    losses = np.random.default_rng(seed).random((5, 64)) + 0.03 * np.array([[2, 0, 4, 1, 1]]).T
+def test_a_million_random_rearrangements():
+    losses = np.random.default_rng(0).random((5, 64)) + 0.03 * np.array([[2, 0, 4, 1, 1]]).T
     exact = bootstrap_a(losses)
     drawn = bootstrap_a(losses, method="resample", resamples=1_000_000, random_state=11)
     assert within_chance(exact.pvalues, drawn.pvalues, 1_000_000).all()
-
-
-def test_numpy_permutations_agree():
-    losses = np.random.default_rng(5).random((5, 64)) + 0.03 * np.array([[2, 0, 4, 1, 1]]).T
-    rng = np.random.default_rng(6)
-    sums = np.concatenate(
-        [
-            rng.permuted(np.broadcast_to(losses, (5_000, 5, 64)), axis=1).sum(axis=2)
-            for _ in range(6)
-        ]
-    )
-    observed = losses.sum(axis=1)
-    tails = np.minimum((sums <= observed).sum(axis=0), (sums >= observed).sum(axis=0)) + 1
-    drawn = np.minimum(2 * tails / 30_001, 1.0)
-    exact = bootstrap_a(losses)
-    assert within_chance(exact.pvalues, drawn, 30_000).all()
 
 
 def test_identical_learners_have_p_one():
@@ -121,7 +104,7 @@ def test_the_best_everywhere_is_never_p_zero(n_datasets):
     assert drawn[3] >= 2 / 100
 
 
-@pytest.mark.parametrize("shape", [(2, 1), (2, 2), (7, 1), (300, 12)])
+@pytest.mark.parametrize("shape", [(2, 1), (2, 2), (7, 1), (60, 12)])
 def test_degenerate_shapes(shape):
     losses = np.random.default_rng(2).random(shape)
     result = bootstrap_a(losses)
@@ -135,11 +118,11 @@ def test_degenerate_shapes(shape):
         np.testing.assert_allclose(result.pvalues, np.minimum(1, 2 * tail), rtol=1e-14)
 
 
-def test_three_hundred_learners_against_random_rearrangements():
-    losses = np.random.default_rng(2).random((300, 12)) + np.linspace(0, 0.3, 300)[:, None]
+def test_sixty_learners_against_random_rearrangements():
+    losses = np.random.default_rng(2).random((60, 12)) + np.linspace(0, 0.3, 60)[:, None]
     exact = bootstrap_a(losses)
-    drawn = bootstrap_a(losses, method="resample", resamples=50_000, random_state=1)
-    assert within_chance(exact.pvalues, drawn.pvalues, 50_000, chance=1e-8).all()
+    drawn = bootstrap_a(losses, method="resample", resamples=20_000, random_state=1)
+    assert within_chance(exact.pvalues, drawn.pvalues, 20_000, chance=1e-8).all()
 
 
 @settings(max_examples=30, deadline=None)
@@ -155,15 +138,6 @@ def test_labels_units_and_shifts_do_not_matter(learners, n_datasets, seed):
     np.testing.assert_allclose(bootstrap_a(100 * losses).pvalues, p, rtol=1e-12)
     np.testing.assert_allclose(bootstrap_a(losses + rng.random(n_datasets)).pvalues, p, rtol=1e-12)
     np.testing.assert_allclose(bootstrap_a(1 - losses).pvalues, p, rtol=1e-12)
-
-
-def test_real_losses_on_the_grid_do_not_depend_on_labels_or_units():
-    losses = np.random.default_rng(3).random((5, 64))
-    p = bootstrap_a(losses).pvalues
-    order = [3, 0, 4, 1, 2]
-    np.testing.assert_allclose(bootstrap_a(losses[order]).pvalues, p[order], rtol=1e-12)
-    np.testing.assert_allclose(bootstrap_a(100 * losses).pvalues, p, rtol=1e-12)
-    np.testing.assert_allclose(bootstrap_a(losses + 1).pvalues, p, rtol=1e-12)
 
 
 def test_the_family_needs_its_adjustment():
