@@ -3,7 +3,6 @@
 import compileall
 import contextlib
 import gc
-import multiprocessing
 import os
 import signal
 import sys
@@ -13,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
-from threadpoolctl import threadpool_limits
 
 from fork_server import ForkServer, NewInterpreters
 
@@ -96,23 +94,8 @@ def preloaded_workers(monkeypatch):
     """
     from bestofk.run import pool
 
-    def spawned(target, threads):
-        context = multiprocessing.get_context("fork")
-        pipe, child = context.Pipe()
-
-        def begin():
-            pipe.close()
-            threadpool_limits(threads)
-            target(child, threads)
-
-        process = context.Process(target=begin, daemon=True)
-        with pool._startable():
-            process.start()
-        child.close()
-        return pool._watched(process), pipe
-
     if pool.can_fork():
-        monkeypatch.setattr(pool, "_spawned", spawned)
+        monkeypatch.setattr(pool, "START_METHOD", "fork")
 
 
 @pytest.fixture(scope="session")

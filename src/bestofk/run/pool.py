@@ -51,6 +51,8 @@ MAX_ATTEMPTS_IF_KILLED = 4
 """Attempts for an item whose worker may have been killed from outside."""
 _OUTSIDE_SIGNALS = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
 """Signals that a process rarely sends itself."""
+START_METHOD = "spawn"
+"""How `multiprocessing` starts a new interpreter; tests fork, which saves its imports."""
 START_SECONDS = 120.0
 """Time limit for the fork server to start."""
 MAX_SERVER_STARTS = 4
@@ -283,7 +285,7 @@ class WorkerSource:
 
 def _spawned(target: Callable[..., None], threads: int) -> tuple[_Process, Connection]:
     """Start a new interpreter, and return its process and its pipe."""
-    context = multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context(START_METHOD)
     pipe, child = context.Pipe()
     process = context.Process(target=target, args=(child, threads), daemon=True)
     # Python starts interpreters with -c, which would import a random.py of the working folder

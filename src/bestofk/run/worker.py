@@ -57,6 +57,7 @@ def run_fork_server(control: Connection, threads: int) -> None:
     _begin()
     # pandas imports pyarrow, whose memory pool has a thread that is safe to fork
     import_module("pandas")
+    _limit_threads(threads)
     before = _thread_count()
     task = _loaded(control, threads)
     gc.freeze()
@@ -107,15 +108,19 @@ def _begin() -> None:
 
 
 def _loaded(pipe: Connection, threads: int) -> AnyTask:
-    from threadpoolctl import threadpool_limits
-
     # it has protected the start of this interpreter; a fit may start others
     if os.environ.get(SAFE_PATH) == OF_WORKER:
         del os.environ[SAFE_PATH]
     task = load_task(receive_file(pipe))
     task.prepare()
-    threadpool_limits(limits=threads)
+    _limit_threads(threads)
     return task
+
+
+def _limit_threads(threads: int) -> None:
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(limits=threads)
 
 
 def send_file(pipe: Connection, file: BinaryIO, pid: int) -> None:
