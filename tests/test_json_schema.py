@@ -3,11 +3,13 @@
 import json
 from importlib.resources import files
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import bestofk as bk
 from bestofk.cli import main
+from bestofk.cli.listings import LISTINGS
 
 SCHEMA = json.loads(files("bestofk.report").joinpath("result.schema.json").read_text("utf-8"))
 TYPES = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "object": dict,
@@ -18,6 +20,10 @@ def problems(value, schema, at="$"):
     """Yield what violates the keywords that our schema uses (JSON Schema 2020-12)."""
     if "$ref" in schema:
         schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]]
+    if "oneOf" in schema:  # they differ by their commands and required keys
+        fits = [list(problems(value, one, at)) for one in schema["oneOf"]]
+        yield from [] if fits.count([]) == 1 else min(fits, key=len)
+        return
     kinds = schema.get("type", list(TYPES))
     kinds = [kinds] if isinstance(kinds, str) else kinds
     if not any(isinstance(value, TYPES[kind]) for kind in kinds):
@@ -36,6 +42,7 @@ def problems(value, schema, at="$"):
             yield from problems(item, schema.get("items", {}), f"{at}[{k}]")
 
 
+QUICK = "--cv 2x2 --learner baseline --learner nmc"
 BATTLES = [("x", "y", "model_a")] * 30 + [("x", "y", "model_b")] * 10
 
 
@@ -48,6 +55,9 @@ def files_of(tmp_path):
         "printed": pd.DataFrame({"model": ["A", "B"], "accuracy": [71.3, 55.0]}),
         "slices": pd.DataFrame(rows, columns=["model", "item", "part", "accuracy"]),
     }
+    for name, rate in (("old", 0.7), ("new", 0.5)):
+        right = np.random.default_rng(0).random(200) < rate
+        made[name] = pd.DataFrame({"model": name, "item": range(200), "correct": right.astype(int)})
     for name, frame in made.items():
         frame.to_csv(tmp_path / f"{name}.csv", index=False)
     return tmp_path
@@ -75,11 +85,42 @@ def test_json_follows_the_schema(words, files_of, capsys):
     assert [row["name"] for row in result["table"]] == result["order"]
 
 
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("evals inspect-sums --metric match --noise", "noise"),
+        ("gate {folder}/new.csv --baseline {folder}/old.csv", "gate"),
+        ("gate {folder}/old.csv --baseline {folder}/old.csv", "gate"),
+        ("gate --rehearse {folder}/old.csv", "rehearsal"),
+        ("size breast-cancer-10x10", "size"),
+        ("size --datasets 15 --sd 0.03 --difference 0.02", "size"),
+        ("show {folder}/bc.db", "store"),
+        ("show {folder}/bc.db --set alpha=0.01", "comparison"),
+        *((f"list {kind}", "list") for kind in LISTINGS),
+        ("list tests wilcoxon", "list"),
+        ("papers test digits-5x2 --test 5x2cv-f", "test"),
+        ("papers test digits-5x2 --test newman-keuls", "test"),
+        ("papers estimate iris --learner nn", "estimate"),
+        ("papers reproduce --list", "papers"),
+    ],
+)
+def test_json_of_the_other_commands_follows_the_schema(words, kind, files_of, capsys):
+    if "bc.db" in words:
+        store = f"{files_of}/bc.db"
+        assert main(["compare", "iris", *QUICK.split(), "--store", store, "-q"]) == 0
+        capsys.readouterr()
+    assert main([*words.format(folder=files_of).split(), "--json"]) in (0, 1)
+    result = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert list(problems(result, SCHEMA)) == []
+    assert list(problems(result, SCHEMA["$defs"][kind])) == []
+    assert [*result][:2] == ["version", "command"]
+
+
 def test_what_violates_the_schema_is_found():
     result = bk.compare_scores(bk.read_scores("digits-5x2")).to_dict()
     assert list(problems(result, SCHEMA)) == []
     wrong = result | {"headline": None, "said": 1}
     del wrong["order"]
-    assert sorted(problems(wrong, SCHEMA)) == [
+    assert sorted(problems(wrong, SCHEMA["$defs"]["comparison"])) == [
         "$ has said", "$ lacks order", "$.headline is not ['string']",
     ]  # fmt: skip

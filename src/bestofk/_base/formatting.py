@@ -271,6 +271,32 @@ PROSE_WIDTH = 100
 """Width at which sentences are wrapped on wide terminals."""
 
 
+NO_BREAK = "\ue000"
+"""Stands for a space at which a line must not end."""
+_UNBROKEN = re.compile(
+    r"""
+    '(?:bestofk|pip|python)\ [^']*'             # a quoted command
+    | pip\ install\ '[^']*'                    # pip install 'bestofk[plot]'
+    | --[a-z][a-z-]*\ (?:'[^']*'|[^\s'])       # an option and its value
+    | \b(?:p|alpha)\ [=<>]\ \S                 # p = 0.02
+    | \d\ %                                    # 95 %
+    """,
+    re.VERBOSE,
+)
+"""Words that a line end would make hard to copy or to read."""
+
+
+def unbroken(text: str) -> str:
+    """Return text with `NO_BREAK` for the spaces in commands, options, p-values and percentages.
+
+    Examples
+    --------
+    >>> unbroken("use --prefer a (p = 0.02)").replace(NO_BREAK, "_")
+    'use --prefer_a (p_=_0.02)'
+    """
+    return _UNBROKEN.sub(lambda match: match[0].replace(" ", NO_BREAK), text)
+
+
 def safe(text: str) -> str:
     r"""Return text without control characters; line ends stay.
 

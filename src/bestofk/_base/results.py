@@ -163,6 +163,10 @@ class Presented:
             if each.repr and isinstance(getattr(self, each.name), str | int | float | None)
         }
 
+    def _screen(self) -> tuple[str, Mapping[str, Any], str]:
+        """Return what a terminal shows: sentences, columns of tables by title, sentences."""
+        return self.explain(), {}, ""
+
     def to_frame(self) -> Any:
         """Return the result as a pandas data frame, with all digits."""
         return present("frame", self._columns())

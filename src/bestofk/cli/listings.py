@@ -104,6 +104,12 @@ def _test_row(entry: Any) -> dict[str, Any]:
     }
 
 
+def _figures() -> dict[str, Iterable[Any]]:
+    from bestofk.report.figures.registry import FIGURES
+
+    return {"": FIGURES.values()}
+
+
 def _formats() -> dict[str, Iterable[Any]]:
     from bestofk.evals.formats import known_formats
     from bestofk.losses import LOSS_FORMATS
@@ -283,6 +289,13 @@ LISTINGS = Registry(
         notes=("Options of a test are set in the same way: --set df=10.",),
     ),
     Listing(
+        name="figures",
+        summary="the figures, for --figure NAME=FILE",
+        groups=_figures,
+        facts=lambda entry: [f"needs {entry.needs}"] if entry.needs else [],
+        row=entry_row,
+    ),
+    Listing(
         name="formats",
         summary="the formats that are recognised by their content, or by --set format=NAME",
         groups=_formats,
@@ -344,7 +357,7 @@ def _complete_name(context: click.Context, _: click.Parameter, start: str) -> li
 def listing(kind: str | None, name: str | None, as_json: bool) -> None:
     """List names that options accept, or explain one of them.
 
-    WHAT is learners, metrics, plans, tests, rules, settings, formats, datasets or
+    WHAT is learners, metrics, plans, tests, rules, settings, figures, formats, datasets or
     problems. With NAME (or NAME alone), explain one entry: what it does, when it is right and when
     it is not.
 
@@ -384,10 +397,12 @@ def listing(kind: str | None, name: str | None, as_json: bool) -> None:
 
 def _say_listings(as_json: bool) -> None:
     if as_json:
-        echo_json({"lists": {name: listing.summary for name, listing in LISTINGS.items()}})
+        lists = [{"name": name, "summary": one.summary} for name, one in LISTINGS.items()]
+        echo_json({"lists": lists})
         return
+    width = max(map(len, LISTINGS)) + len("bestofk list ")
     for name, listing in LISTINGS.items():
-        say_entry(f"bestofk list {name}", listing.summary, len("bestofk list rules"))
+        say_entry(f"bestofk list {name}", listing.summary, width)
 
 
 def _explain(listing: Listing, name: str, as_json: bool) -> None:
@@ -398,7 +413,7 @@ def _explain(listing: Listing, name: str, as_json: bool) -> None:
         raise UnknownNameError(listing.name.removesuffix("s"), name, entries)
     entry = entries[name]
     if as_json:
-        echo_json(listing.row(entry))
+        echo_json({listing.name: [listing.row(entry)]})
         return
     click.echo(click.style(safe(entry.name), bold=True))
     for sentence in getattr(entry, "explanation", ()) or (f"{entry.summary}.",):

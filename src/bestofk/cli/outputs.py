@@ -15,6 +15,7 @@ import click
 from bestofk._base.errors import BestOfKError
 from bestofk.cli.options import command_line
 from bestofk.cli.say import encodes_all_characters, say, say_name
+from bestofk.version import __version__
 
 FIGURE_SUFFIXES = (".svg", ".pdf", ".png")
 
@@ -164,16 +165,20 @@ def _require_matplotlib(path: str) -> None:
 
 def echo_explanation(result: Any, *, as_json: bool, more: dict[str, Any] | None = None) -> None:
     """Print a result as JSON with the entries of `more`, or its explanation."""
-    from bestofk.cli.terminal import print_sentences
+    from bestofk.cli.terminal import console
+    from bestofk.report.screen import write_presented
 
     if as_json:
         echo_json({**result.to_dict(), **(more or {})})
     else:
-        print_sentences(result.explain())
+        write_presented(console(), result)
 
 
 def echo_json(value: dict[str, Any]) -> None:
-    """Print one strict JSON object on stdout."""
+    """Print one strict JSON object on stdout; it starts with the version and the command."""
+    words = click.get_current_context().command_path.split()[1:]
+    command = " ".join(word for word in words if word not in ("check", "json"))
+    value = {"version": __version__, "command": command, **value}
     ascii_only = not encodes_all_characters(sys.stdout)
     text = dumps(value, allow_nan=False, ensure_ascii=ascii_only, indent=2)
     say("\n".join(map(_escaped, text.split("\n"))))

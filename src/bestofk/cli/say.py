@@ -10,16 +10,16 @@ from __future__ import annotations
 import codecs
 import contextlib
 import os
-import re
 import shutil
 import sys
 import unicodedata
 from collections.abc import Iterator, Mapping
+from textwrap import wrap
 from typing import TextIO
 
 import click
 
-from bestofk._base.formatting import PROSE_WIDTH, printable, safe
+from bestofk._base.formatting import NO_BREAK, PROSE_WIDTH, printable, safe, unbroken
 
 _ASCII = {
     "·": ".", "●": "o", "○": "o", "…": "...", "µ": "u", "μ": "u", "×": "x", "±": "+-", "–": "-",
@@ -90,20 +90,6 @@ def say_facts(facts: Mapping[str, str]) -> None:
         click.echo(wrapped(f"  {label:<{width}}  {safe(text)}", sys.stdout, indent=width + 4))
 
 
-_UNBROKEN = re.compile(
-    r"""
-    '(?:bestofk|pip|python)\ [^']*'\S*         # a quoted command
-    | pip\ install\ '[^']*'\S*               # pip install 'bestofk[plot]'
-    | --[a-z][a-z-]*\ (?:'[^']*'|[^\s'])\S*   # an option and its value
-    | \(?(?:p|alpha)\ [=<>]\ \S+               # p = 0.02
-    | \(?\d\S*\ %\S*                         # 95 %
-    | \S+
-    """,
-    re.VERBOSE,
-)
-"""A word, or words that a line end would make hard to copy or to read."""
-
-
 def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
     """Wrap a paragraph on a terminal or if COLUMNS is set; never inside a word or a command.
 
@@ -112,17 +98,11 @@ def wrapped(text: str, stream: TextIO, indent: int = 0) -> str:
     if not (stream.isatty() or os.environ.get("COLUMNS", "").isdigit()):
         return text
     width = max(min(shutil.get_terminal_size().columns, PROSE_WIDTH), 2 * indent, 20)
-    start = text[: len(text) - len(text.lstrip())]
-    lines, line, end = [], "", len(start)
-    for match in _UNBROKEN.finditer(text):
-        gap = text[end : match.start()]
-        if line and len(line) + len(gap) + len(match[0]) > width:
-            lines.append(line)
-            line = " " * indent + match[0]
-        else:
-            line = (line + gap if line else start) + match[0]
-        end = match.end()
-    return "\n".join([*lines, line])
+    lines = wrap(
+        unbroken(text), width, subsequent_indent=" " * indent, break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
+    return "\n".join(lines).replace(NO_BREAK, " ")
 
 
 def use_plain_characters() -> None:

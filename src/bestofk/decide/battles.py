@@ -108,12 +108,6 @@ class BattleDecision(StatedDecision):
         """Return the battles and the share of wins of each model."""
         return {"battles": self.battles, "win_rate": self.win_rate}
 
-    def _columns(self) -> dict[str, Any]:
-        """Return one row per model."""
-        points = [row.mean for row in self.decision.standings]
-        counts, rates = list(self.battles.values()), list(self.win_rate.values())
-        return self._with_bounds({"points": points}, battles=counts, win_rate=rates)
-
     def _cells(self) -> dict[str, dict[str, str]]:
         """Return further columns of the printed table: cells by title and model."""
         return {

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,7 +12,6 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference
 from bestofk.decide.statements import Stated, Statement, in_order
-from bestofk.decide.statements.wording import worse_than_best
 from bestofk.losses.losses import Metric
 from bestofk.stats.pairwise.result import PairwiseResult
 
@@ -37,11 +34,6 @@ class StatedDecision(Stated):
 
     decision: Decision
 
-    @property
-    def title(self) -> str:
-        """The title of the table."""
-        return f"The {self.decision.noun}s"
-
     def basis(self) -> str:
         """Return what the statement is based on, in a phrase."""
         raise NotImplementedError
@@ -54,30 +46,6 @@ class StatedDecision(Stated):
     def _statements(self) -> tuple[Statement, ...]:
         """Return the statements about the method, notes and cautions."""
         raise NotImplementedError
-
-    def _columns(self) -> dict[str, Any]:
-        """Return the columns of the table of a report."""
-        raise NotImplementedError
-
-    def _with_bounds(self, values: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-        """Return one row per learner: its name, its values, its bounds, its verdict, and more."""
-        rows = self.decision.standings
-        bounds = {
-            name: [getattr(row, name) for row in rows]
-            for name in ("at_least", "at_most", "verdict")
-        }
-        return {"name": [row.name for row in rows], **values, **bounds, **more}
-
-    def _tables(self) -> dict[str, dict[str, Any]]:
-        """Return the columns of the tables of a report by title; both bounds are one text."""
-        worse = [worse_than_best(self.decision, row) for row in self.decision.standings]
-        shown: dict[str, Any] = {}
-        for name, values in self._columns().items():
-            if name == "at_most" and any(worse):
-                shown["worse_than_the_best_by"] = worse
-            elif name not in ("at_least", "at_most"):
-                shown[name] = values
-        return {self.title: shown, "The pairs": self._pair_columns()}
 
 
 def decide_from_pairs(

@@ -168,12 +168,6 @@ class IntervalDecision(StatedDecision):
         return {end: {name: ends[k] for name, ends in self.means.items()}
                 for k, end in enumerate(("low", "high"))}  # fmt: skip
 
-    def _columns(self) -> dict[str, Any]:
-        """Return one row per learner."""
-        low, high = np.array([self.means[str(row.name)] for row in self.decision.standings]).T
-        ends = {"mean": low} if (low == high).all() else {"low": low, "high": high}
-        return self._with_bounds(ends)
-
     def _pair_columns(self) -> dict[str, Any]:
         """Return one row per pair, with intervals of p-values."""
         return self.tested._columns()

@@ -34,15 +34,15 @@ OPTIONAL_METHODS = ("repeated-cross-validation", "full-bootstrap")
 """Methods that run only when named."""
 BOOTSTRAPS = ("bootstrap", ".632", ".632+", "full-bootstrap")
 NOTES = {
-    "resubstitution": "tested on its own training rows: optimistic",
-    "holdout": "one model, tested on rows that it has not seen",
-    "cross-validation": "each row tested once; the models share training rows",
+    "resubstitution": "its own training rows: optimistic",
+    "holdout": "one model, rows that it has not seen",
+    "cross-validation": "each row once; models share training rows",
     "repeated-cross-validation": "mean of all folds of ten cross-validations",
-    "leave-one-out": "each row tested by a model of all others",
-    "bootstrap": "rows tested by models of samples without them: pessimistic",
-    "full-bootstrap": "all rows tested by models of samples that contain most of them: optimistic",
+    "leave-one-out": "each row by a model of all others",
+    "bootstrap": "samples without the row: pessimistic",
+    "full-bootstrap": "all rows, most of them in the sample: optimistic",
     ".632": "0.368 resubstitution + 0.632 bootstrap",
-    ".632+": "as .632, with more weight on the bootstrap if the model overfits",
+    ".632+": "as .632; the bootstrap counts more if it overfits",
 }
 MAX_SHARE_OF_POPULATION = 0.05
 """A test set of a larger share of the population needs the finite population correction."""
@@ -105,21 +105,33 @@ class ErrorEstimates(Presented):
         return columns
 
     def explain(self) -> str:
-        """Describe every estimate, and the rules of thumb that do not hold."""
-        lines = [f"Error of {self.learner} on {self.dataset}, {self.rows} rows:"]
+        """State the learner and the data, the intervals, and the rules of thumb that fail."""
+        return "\n".join([self._head(), *self._about_intervals()])
+
+    def _screen(self) -> tuple[str, dict[str, dict[str, Any]], str]:
+        columns = {
+            "method": [one.method for one in self.estimates],
+            "error": [f"{one.error:.4f}" for one in self.estimates],
+            "models and test rows": [NOTES[one.method] for one in self.estimates],
+        }
+        return self._head(), {"": columns}, "\n".join(self._about_intervals())
+
+    def _head(self) -> str:
+        return f"Error of {self.learner} on {self.dataset}, {self.rows} rows"
+
+    def _about_intervals(self) -> list[str]:
+        lines = []
         for one in self.estimates:
-            line = f"- {one.method}: the error is {one.error:.4f} ({NOTES[one.method]})"
-            if one.intervals:
-                ends = ", ".join(
-                    f"{name} at most {high:.3f}"
-                    if name == "Langford"
-                    else f"{name} {low:.3f} to {high:.3f}"
-                    for name, (low, high) in one.intervals.items()
-                )
-                line += f"; {100 * self.level:g} % intervals: {ends}"
-                if self.population is not None and "normal" not in one.intervals:
-                    line += f". There is no normal interval: {'; '.join(one.broken_rules)}"
-            lines.append(f"{line}.")
+            ends = ", ".join(
+                f"{name} at most {high:.3f}"
+                if name == "Langford"
+                else f"{name} {low:.3f} to {high:.3f}"
+                for name, (low, high) in one.intervals.items()
+            )
+            if ends:
+                lines.append(f"{100 * self.level:g} % intervals of {one.method}: {ends}.")
+            if ends and self.population is not None and "normal" not in one.intervals:
+                lines.append(f"There is no normal interval: {'; '.join(one.broken_rules)}.")
         if not all(one.intervals for one in self.estimates):
             lines.append(
                 "Only the hold-out has intervals: those of the other methods would cover too "
@@ -129,7 +141,7 @@ class ErrorEstimates(Presented):
             lines.append(
                 f"The normal intervals have the correction for a population of {self.population}."
             )
-        return "\n".join(lines)
+        return lines
 
 
 def estimate(

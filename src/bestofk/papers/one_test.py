@@ -10,6 +10,7 @@ import numpy as np
 
 from bestofk._base.checks import RandomState, one_of, side, significance_level
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk._base.formatting import counted
 from bestofk._base.results import Presented
 from bestofk.decide.cautions import caution_of
 from bestofk.decide.choose_test import SITUATION_WORDS, Choice, choose_test
@@ -17,7 +18,6 @@ from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.pairs import compare_pairs
 from bestofk.decide.preference import LISTED
 from bestofk.decide.problem import Problem, as_problem, reading_arguments
-from bestofk.decide.statements.details import claims_sentence
 from bestofk.decide.statements.wording import correction_words
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS
@@ -39,6 +39,8 @@ class TestReport(Presented):
     """The `Evidence` of all pairs, or the result of the test's own function."""
     words: str
     metric: Metric = field(default_factory=Metric)
+    means: Mapping[int | str, float] = field(default_factory=dict)
+    """Mean losses, for tests of all learners."""
 
     @property
     def pvalue(self) -> Any:
@@ -48,6 +50,14 @@ class TestReport(Presented):
     def explain(self) -> str:
         """Return the outcome in sentences."""
         return self.words
+
+    def _screen(self) -> tuple[str, Mapping[str, Any], str]:
+        if isinstance(self.result, Evidence):
+            return self.words, {"": self.result}, ""
+        names = sorted(self.means, key=self.means.__getitem__)
+        means = [self.metric.shown(self.means[name]) for name in names]
+        table = {"learner": names, self.metric.mean: means}
+        return self.words, {"": table} if names else {}, ""
 
     def to_frame(self) -> Any:
         """Return the table of the result."""
@@ -131,6 +141,7 @@ def run_test(
     for name in reading:
         raise TypeError(f"run_test() got an unexpected keyword argument {name!r}")
     names: tuple[int | str, ...] = problem.names
+    means: dict[int | str, float] = {}
     takes_rule = test in MULTIPLE_TESTS and MULTIPLE_TESTS[test].takes("rule")
     if rule is not None and not takes_rule:
         raise ArgumentError(f"rule does not apply to {test!r}, but to 'bootstrap-b'.")
@@ -157,6 +168,7 @@ def run_test(
                 raise ArgumentError(f"{name} does not apply to {test!r}, a test of all learners.")
         options = {"alpha": alpha, "random_state": random_state, "rule": rule or "vertex"}
         result, words = _all_learners(problem, MULTIPLE_TESTS[test], missing, options)
+        means = dict(zip(names, problem.means().tolist(), strict=True))
     return TestReport(
         test=test,
         design=problem.describe(),
@@ -165,6 +177,7 @@ def run_test(
         result=result,
         words=words,
         metric=problem.metric,
+        means=means,
     )
 
 
@@ -204,9 +217,12 @@ def _all_pairs(
         choice, family, problem.sample(choice.axes), problem.means(), names=problem.names,
         alternative=alternative, metric=problem.metric,
     )  # fmt: skip
+    shown = sum(pair.rejected for pair in evidence)
     words = (
         f"{choice.name}, {_SIDES[alternative]}, alpha = {family.alpha:g}"
-        f"{correction_words(evidence)}, from {problem.describe()}. {claims_sentence(evidence)}"
+        f"{correction_words(evidence)}, from {problem.describe()}. A difference is shown in "
+        f"{shown} of {counted(len(evidence), 'pair')}; differences in {problem.metric.mean}, first "
+        "minus second."
     )
     return evidence, words
 

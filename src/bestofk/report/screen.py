@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from bestofk._base.formatting import (
+    NO_BREAK,
     PROSE_WIDTH,
     counted,
     duration,
@@ -19,6 +20,7 @@ from bestofk._base.formatting import (
     pvalue_text,
     rounded,
     safe,
+    unbroken,
 )
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import HEADLINE, Stated
@@ -37,14 +39,18 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from bestofk._base.errors import Advice
+    from bestofk._base.results import Presented
     from bestofk.decide import Standing
     from bestofk.decide.evidence import Evidence
     from bestofk.decide.preference import Name
+    from bestofk.decide.slices import Slices
     from bestofk.run.study import Cost, OtherMetric
 
 Cells = Mapping[str, Mapping[str, str]]
 """Cells by title and learner."""
 MAX_NAME_WIDTH = 32
+FIRST_NAME_WIDTH = 20
+"""Names are cut to this width before the means are left out."""
 MIN_NAME_WIDTH = 8
 COLUMN_GAP = 2
 MARK = ">"
@@ -65,6 +71,10 @@ STYLES = {
 """Style by verdict."""
 OTHER_METRIC = "other metric"
 WORSE = "worse than the best by"
+WIDE = ("order", "models and test rows", "ruled out")
+"""Columns of further tables to leave out first on narrow terminals."""
+NUMBERS = ("difference", "probability", "at most")
+"""Columns of further tables whose texts are numbers."""
 MIN_TERMINAL = 100
 """Width of a terminal from which the intervals are drawn, too."""
 MIN_PLOT_WIDTH, MAX_PLOT_WIDTH = 16, 30
@@ -159,17 +169,20 @@ def _fitting(columns: list[TerminalColumn], width: int) -> list[TerminalColumn]:
                 else column
                 for column in columns
             ]
-        shown = _with_short_names(columns, width) if key == "interval" else columns
+        shortest = {"mean": FIRST_NAME_WIDTH, "interval": MIN_NAME_WIDTH}.get(key)
+        shown = columns if shortest is None else _with_short_names(columns, width, shortest)
         if _total_width(shown) <= width:
             return shown
         columns = [column for column in columns if column.key != key]
     return _with_short_names(columns, width)
 
 
-def _with_short_names(columns: list[TerminalColumn], width: int) -> list[TerminalColumn]:
+def _with_short_names(
+    columns: list[TerminalColumn], width: int, shortest: int = MIN_NAME_WIDTH
+) -> list[TerminalColumn]:
     """Cut names in the middle until the table fits."""
     limit = MAX_NAME_WIDTH
-    while _total_width(columns) > width and limit > MIN_NAME_WIDTH:
+    while _total_width(columns) > width and limit > shortest:
         limit -= 1
         columns = [
             replace(column, cells=[short_name(cell, limit) for cell in column.cells])
@@ -238,7 +251,7 @@ def _plot(rows: Sequence[Standing], width: int) -> TerminalColumn:
         line[min(max(place(abs(row.difference)), low), high)] = "●"
         cells.append("".join(line))
     styles = [STYLES.get(row.verdict, "") for row in rows]
-    title = f"0{f'{highest:.2g}':>{width - 1}}"
+    title = f"0{rounded([highest], highest / 2)[0]:>{width - 1}}"
     return TerminalColumn(key="plot", title=title, cells=cells, styles=styles)
 
 
@@ -266,9 +279,10 @@ def _plain_columns(columns: Mapping[str, Any]) -> list[TerminalColumn]:
         elif all(isinstance(cell, int) for cell in cells):
             made.append(_right(title, title, list(map(str, cells))))
         else:
-            key = "more" if title == "order" else title
             texts = ["-" if cell is None else str(cell) for cell in cells]
-            made.append(TerminalColumn(key=key, title=title, cells=texts))
+            key = "more" if title in WIDE else "learner" if title == "second" else title
+            side: Literal["left", "right"] = "right" if title in NUMBERS else "left"
+            made.append(TerminalColumn(key=key, title=title, cells=texts, justify=side))
     return made
 
 
@@ -283,11 +297,12 @@ def _other_column(other: OtherMetric, rows: Sequence[Standing]) -> TerminalColum
     return _right(OTHER_METRIC, f"mean {other.name}", cells)
 
 
-def pair_columns(decision: Decision, evidence: Evidence, width: int) -> list[TerminalColumn]:
+def pair_columns(
+    evidence: Evidence, width: int, uncertainty: float | None = None
+) -> list[TerminalColumn]:
     """Return the columns of the second view that fit into `width`: one row per pair."""
     pairs = [evidence.pair(row).to_dict() for row in range(min(len(evidence), MAX_PAIRS))]
-    uncertainty = uncertainty_of(decision)
-
+    alpha = evidence.family.alpha
     differences = rounded([pair["estimate"] for pair in pairs], uncertainty)
     intervals = [
         interval_words(pair["low"], pair["high"]) if None not in (pair["low"], pair["high"]) else ""
@@ -297,11 +312,11 @@ def pair_columns(decision: Decision, evidence: Evidence, width: int) -> list[Ter
         _names("first", [pair["a"] for pair in pairs]),
         _names("second", [pair["b"] for pair in pairs]),
         _right("difference", "difference", differences),
-        _right("interval", f"{level_words(evidence.family.alpha)} interval", intervals),
-        _right("p", "p", [pvalue_text(pair["pvalue"], decision.alpha) for pair in pairs]),
+        _right("interval", f"{level_words(alpha)} interval", intervals),
+        _right("p", "p", [pvalue_text(pair["pvalue"], alpha) for pair in pairs]),
         _right(
             "adjusted p", "adjusted p",
-            [pvalue_text(pair["adjusted_pvalue"], decision.alpha) for pair in pairs],
+            [pvalue_text(pair["adjusted_pvalue"], alpha) for pair in pairs],
         ),
         TerminalColumn(key="better", title="better", cells=[
             {None: "", pair["a"]: "first", pair["b"]: "second"}[pair["better"]] for pair in pairs
@@ -349,13 +364,16 @@ def write_prose(out: Console, text: str, style: str = "") -> None:
     if out.soft_wrap:
         out.print(plain(text, style=style))
         return
-    for k, line in enumerate(_wrapped(out, text, style)):
+    for k, line in enumerate(_wrapped(out, unbroken(safe(text)), style)):
         line.rstrip()
+        line.plain = line.plain.replace(NO_BREAK, " ")
         out.print(plain(INDENT if k and not style else "") + line)
 
 
 def _wrapped(out: Console, text: str, style: str = "") -> Lines:
-    return plain(text, style=style).wrap(out, min(out.width, PROSE_WIDTH) - len(INDENT))
+    from rich.text import Text
+
+    return Text(text, style=style).wrap(out, min(out.width, PROSE_WIDTH) - len(INDENT))
 
 
 Shown = Callable[["Advice"], str]
@@ -369,7 +387,7 @@ def screen(result: Any, width: int = PROSE_WIDTH) -> str:
     from rich.console import Console
 
     out = Console(file=StringIO(), width=width, highlight=False, color_system=None)
-    write_screen(out, result)
+    (write_presented if hasattr(result, "_screen") else write_screen)(out, result)
     text: str = out.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
 
@@ -413,20 +431,66 @@ def write_screen(
             out.print()
             out.print(other_metrics_table(decision, others, out.width))
         out.print()
-    for title, more in result._tables().items():
-        out.print()
-        write_prose(out, title, style="bold")
-        out.print(_table(_fitting(_plain_columns(more), out.width)))
-    if result._tables():
+    if tables := result._tables():
+        _write_tables(out, tables)
         out.print()
     for line in _details(result, show) if explain else _summary(result, show):
         write_prose(out, line)
     if explain and (account := _account_of(result)):
         write_prose(out, " ".join(account), style="dim")
     if slices is not None:
-        for line in slices.explain().split("\n"):
+        out.print()
+        _write_tables(out, {slices.headline: _slice_columns(slices)})
+        for line in slices.caution_sentences():
             write_prose(out, line)
     _write_second_view(out, decision, pairs=pairs, ranks=ranks)
+
+
+def write_presented(out: Console, value: Presented) -> None:
+    """Write the sentences and the tables of a value that is no comparison."""
+    head, tables, rest = value._screen()
+    for line in filter(None, head.split("\n")):
+        write_prose(out, line)
+    if tables:
+        out.print()
+        _write_tables(out, tables)
+        if rest:
+            out.print()
+    for line in filter(None, rest.split("\n")):
+        write_prose(out, line)
+
+
+def _write_tables(out: Console, tables: Mapping[str, Any]) -> None:
+    """Write tables with their titles, an empty line between two: columns, or evidence of pairs."""
+    for k, (title, columns) in enumerate(tables.items()):
+        if k:
+            out.print()
+        if title:
+            write_prose(out, title, style="bold")
+        if isinstance(columns, Mapping):
+            shown = _fitting(_plain_columns(columns), out.width)
+        else:
+            shown = pair_columns(columns, out.width)
+        out.print(_table(shown))
+
+
+def _slice_columns(slices: Slices) -> dict[str, Any]:
+    columns = slices._columns()
+    may_be, out = columns.pop("candidates"), columns.pop("ruled_out")
+    bounds = columns.pop("at_most")
+    known = sorted(bound for bound in bounds if bound)
+    texts = rounded(
+        [bound or 0.0 for bound in bounds], known[len(known) // 2] / 2 if known else None
+    )
+    return {
+        slices.by: columns.pop(slices.by),
+        "use": [name or "-" for name in columns.pop("recommended")],
+        "at most": [
+            "" if bound is None else text for bound, text in zip(bounds, texts, strict=True)
+        ],
+        "may be the best": may_be,
+        **({"ruled out": out} if any(out) else {}),
+    }
 
 
 def _details(value: Stated, show: Shown) -> list[str]:
@@ -467,7 +531,7 @@ def _write_second_view(
         out.print()
         write_prose(out, sentence, style="bold")
         if count:
-            out.print(_table(pair_columns(decision, evidence, out.width)))
+            out.print(_table(pair_columns(evidence, out.width, uncertainty_of(decision))))
         if count > MAX_PAIRS:
             write_prose(out, f"... and {count - MAX_PAIRS:,} more; --json lists all.")
     if ranks:

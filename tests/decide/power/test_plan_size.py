@@ -234,7 +234,7 @@ def test_sizes_that_are_not_known_are_told_as_multiples():
     rows = one(plan).needed[1]
     assert (rows.now, rows.count) == (None, None)
     assert rows.times > 1
-    assert "times as many rows" in plan.explain()
+    assert "times as many rows" in str(plan)
     assert one(bk.sample_size(values, rows=500)).needed[1].count == int(np.ceil(500 * rows.times))
 
 
@@ -286,7 +286,7 @@ def test_nothing_is_said_of_a_difference_that_is_rounding_error():
     values[1] = values[0][::-1, ::-1] + 3e-17
     plan = bk.sample_size(values)
     assert one(plan).difference == 0.0
-    assert "no difference was observed" in plan.explain()
+    assert "none" in str(plan)
     assert "e-1" not in plan.explain()
 
 
@@ -295,7 +295,7 @@ def test_nothing_is_said_where_a_thousand_times_as_much_would_not_do():
     values[1] += values[0].mean() - values[1].mean() + 1e-5
     plan = bk.sample_size(values)
     assert one(plan).needed[1].reason == "more than 1000 times as many would be needed"
-    assert "even 1,000 times as much would not be enough" in plan.explain()
+    assert "1,000 times as many or more" in str(plan)
 
 
 @pytest.mark.parametrize("kind", ["same", "shifted"])

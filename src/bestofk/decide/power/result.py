@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import UnknownNameError
-from bestofk._base.results import Presented
+from bestofk._base.results import Presented, present
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,10 +163,17 @@ class SampleSize(Presented):
         raise UnknownNameError("learner in this plan", missing, sorted(known))
 
     def explain(self) -> str:
-        """State the plan in sentences, one paragraph per topic."""
-        from bestofk.decide.statements.power import explain_plan
+        """State the plan in sentences, one paragraph per topic; `to_frame` has the pairs."""
+        from bestofk.decide.statements.power import plan_sentences
 
-        return explain_plan(self)
+        return "\n".join(filter(None, plan_sentences(self)))
+
+    def _screen(self) -> tuple[str, dict[str, dict[str, Any]], str]:
+        from bestofk.decide.statements.power import open_pairs, plan_sentences
+
+        head, rest = plan_sentences(self)
+        pairs = open_pairs(self)
+        return head, {"": pairs} if pairs["first"] else {}, rest
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per pair as a data frame; unknown or impossible values are missing."""
@@ -181,7 +188,8 @@ class SampleSize(Presented):
         return {**Presented.to_dict(self), "explanation": self.explain(), "version": __version__}
 
     def __str__(self) -> str:
-        return self.explain()
+        text: str = present("screen", self)
+        return text
 
 
 def _flat(pair: PairPlan) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import ceil, floor, log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bestofk._base.formatting import counted
 from bestofk.decide.power.planned import NO_SPREAD
@@ -12,8 +12,7 @@ from bestofk.stats.adjust import CORRECTIONS
 if TYPE_CHECKING:
     from bestofk.decide.power.result import Needed, PairPlan, SampleSize
 
-MAX_LISTED_PAIRS = 6
-"""Number of open pairs that are listed; the data frame has all of them."""
+ENOUGH = "as many as now"
 
 
 def about(count: float) -> str:
@@ -41,15 +40,33 @@ def short(value: float) -> str:
     return f"{value:.2g}"
 
 
-def explain_plan(plan: SampleSize) -> str:
-    """Return all sentences of a plan, one paragraph per topic."""
-    parts = [_what_is_planned(plan), _what_it_shows(plan), *_pairs(plan), *plan.assumptions]
+def plan_sentences(plan: SampleSize) -> tuple[str, str]:
+    """Return what a plan shows, before the table of the pairs, and what it rests on, after it."""
+    head, rest = [_what_is_planned(plan), _what_it_shows(plan), *_pairs(plan)], [*plan.assumptions]
     if plan.difference is None and any(pair.needed for pair in plan.pairs):
-        parts.append(
+        rest.append(
             "An observed difference only estimates the true one. To plan for the difference that "
             "matters to you, state that difference."
         )
-    return "\n".join(parts)
+    return "\n".join(head), "\n".join(rest)
+
+
+def open_pairs(plan: SampleSize) -> dict[str, list[Any]]:
+    """Return one row per pair without a shown difference, the smallest need first."""
+    known = [pair for pair in plan.pairs if pair.estimate is not None]
+    rows = sorted(
+        (pair for pair in known if plan.difference is not None or not pair.settled), key=_effort
+    )
+    difference = [short(pair.difference) if pair.difference else "none" for pair in rows]
+    return {
+        "first": [pair.first for pair in rows],
+        "second": [pair.second for pair in rows],
+        **({"difference": difference} if plan.difference is None else {}),
+        "probability": [_probability(pair.power) if pair.difference else "" for pair in rows],
+        f"{plan.power:g} needs about": [
+            _enough(plan, pair) if pair.difference else "" for pair in rows
+        ],
+    }
 
 
 def needed_sentence(needed: Needed) -> str:
@@ -121,57 +138,43 @@ def _pairs(plan: SampleSize) -> list[str]:
     known = [pair for pair in plan.pairs if pair.estimate is not None]
     left = [pair for pair in known if not pair.settled]
     if plan.difference is not None and not known:
-        text = _chance_and_needed(plan, plan.pairs[0])
-        return [f"A difference of {short(plan.difference)} is shown with {text}."]
+        pair = plan.pairs[0]
+        enough = _enough(plan, pair)
+        need = "" if enough == ENOUGH else f"; {plan.power:g} needs about {enough}"
+        chance = _probability(pair.power)
+        return [
+            f"A difference of {short(plan.difference)} is shown with probability {chance}{need}."
+        ]
     if plan.difference is not None:
-        head = (
-            f"If the true difference is {short(plan.difference)}, these are the probability that "
-            f"it is shown, and the sizes that would raise it to {plan.power:g}:"
-        )
-        return [head, *_listed(plan, known)]
+        return [
+            f"If the true difference is {short(plan.difference)}, the table has the probability "
+            f"that it is shown, and the size for a probability of {plan.power:g}."
+        ]
     if not left:
         return ["Every pair is settled: the losses show a difference in each."] if known else []
     are = "is" if len(left) == 1 else "are"
-    head = (
+    return [
         f"{len(left)} of {counted(len(known), 'pair')} {are} open. If the true difference is the "
-        "observed one, this is the probability that the design shows it, and what would raise "
-        f"that to {plan.power:g}:"
-    )
-    return [head, *_listed(plan, left)]
+        "observed one, the table has the probability that the design shows it, and the size for a "
+        f"probability of {plan.power:g}."
+    ]
 
 
-def _listed(plan: SampleSize, pairs: list[PairPlan]) -> list[str]:
-    pairs = sorted(pairs, key=_effort)
-    lines = [f"- {_line(plan, pair)}" for pair in pairs[:MAX_LISTED_PAIRS]]
-    if len(pairs) > MAX_LISTED_PAIRS:
-        lines.append(f"- and {len(pairs) - MAX_LISTED_PAIRS} more, which need more than these.")
-    return lines
-
-
-def _line(plan: SampleSize, pair: PairPlan) -> str:
-    who = f"{pair.first} against {pair.second}"
+def _enough(plan: SampleSize, pair: PairPlan) -> str:
+    """Return the sizes that reach the requested power."""
     if not pair.difference:
-        return f"{who}: no difference was observed, so there is none to plan for."
-    seen = f"difference {short(pair.difference)}, " if plan.difference is None else ""
-    return f"{who}: {seen}{_chance_and_needed(plan, pair)}."
-
-
-def _chance_and_needed(plan: SampleSize, pair: PairPlan) -> str:
+        return ""
     options = [_amount(needed) for needed in pair.needed if needed.feasible]
     if pair.power is not None and pair.power >= plan.power:
-        needed = "that is enough"
-    elif options:
-        needed = f"about {' or '.join(options)} would be enough"
-    else:
-        needed = "even 1,000 times as much would not be enough"
-    return f"probability {_probability(pair.power)}; {needed}"
+        return ENOUGH
+    return " or ".join(options) or "1,000 times as many or more"
 
 
 def _amount(needed: Needed) -> str:
     if needed.count is None:
         assert needed.times is not None
         return f"{about(needed.times)} times as many {needed.unit}"
-    return f"{about(needed.count)} {needed.unit} (now {needed.now:,})"
+    return f"{about(needed.count)} {needed.unit}"
 
 
 def _probability(value: float | None) -> str:
