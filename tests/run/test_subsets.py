@@ -8,9 +8,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, DesignError
-from bestofk.learners.registry import LEARNERS, learner
+from bestofk.learners.registry import learner
 from bestofk.losses.losses import Scores
-from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
 from bestofk.run.fit import Evaluator
 from bestofk.run.inputs import as_datasets
 from bestofk.run.live import Live
@@ -110,29 +109,6 @@ def test_a_store_gives_the_study_back(tmp_path):
     assert again.scores == study.scores
     assert again.decision.test == study.decision.test
     assert "not finished" not in again.explain()
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        name
-        for name, entry in LEARNERS.items()
-        if entry.estimator.startswith("bestofk.") and name != "tan"
-    ],
-)
-def test_whole_plans_equal_split_by_split(name):
-    rng = np.random.default_rng(5)
-    X = pd.DataFrame(rng.normal(size=(41, 3)), columns=list("abc"))
-    y = pd.Series((X["a"] + rng.normal(size=41) > 0).map({True: "yes", False: "no"}))
-    data = as_datasets(X, y)[0]
-    splits = plan(NESTED, random_state=3).materialise(41, data.y)
-    estimator = learner(name)
-    quick = predict_plan(estimator, data, splits)
-    slow = predict_split_by_split(estimator, data, splits)
-    assert len(quick) == len(slow) == len(splits)
-    for one, other, (_, _, _, test) in zip(quick, slow, splits, strict=True):
-        assert len(one) == len(test)
-        np.testing.assert_array_equal(one, other)
 
 
 def test_cells_do_not_depend_on_how_they_are_evaluated(monkeypatch):

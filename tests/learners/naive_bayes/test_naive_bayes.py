@@ -5,13 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
 from scipy.stats import norm
 
-from bestofk.data.schema import Encoded
-from bestofk.learners.base import predict_encoded_splits
 from bestofk.learners.naive_bayes import NaiveBayes
-from bestofk.splits.plans import plan
 
 
 def test_nominal_tables_are_laplaces_fractions():
@@ -87,35 +83,6 @@ def test_ties_go_to_the_class_declared_first():
     for categories in (["u", "v"], ["v", "u"]):
         y = pd.Categorical(list("uvuv"), categories=categories)
         assert set(NaiveBayes().fit(X, y).predict(X)) == {categories[0]}
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    kinds=st.lists(st.sampled_from([0, 2, 3]), min_size=1, max_size=30),
-    missing=st.sampled_from([0.0, 0.3]),
-    n_classes=st.integers(2, 4),
-    nominal=st.booleans(),
-    spec=st.sampled_from(["2x5", "3x2", "loo", "resample:3:0.4", "bootstrap:2"]),
-)
-def test_whole_plan_equals_split_by_split(seed, kinds, missing, n_classes, nominal, spec):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(6, 60))
-    kinds = [kind or 2 for kind in kinds] if nominal else kinds
-    cells = np.column_stack(
-        [rng.integers(k, size=n) if k else rng.normal(size=n).round(1) for k in kinds]
-    ).astype(float)
-    cells[rng.random(cells.shape) < missing] = np.nan
-    data = Encoded(
-        values=cells,
-        cardinality=np.array(kinds),
-        y=rng.integers(n_classes, size=n),
-        classes=np.arange(n_classes),
-    )
-    splits = plan(spec, stratified=False, random_state=2).materialise(n)
-    whole = NaiveBayes()._predict_plan(data, splits)
-    for a, b in zip(whole, predict_encoded_splits(NaiveBayes(), data, splits), strict=True):
-        np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize("kind", ["normal", "rounded", "whole", "units", "skewed", "far", "equal"])

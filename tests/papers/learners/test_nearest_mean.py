@@ -104,19 +104,6 @@ def test_rounding_does_not_break_a_tie() -> None:
     assert model.predict([[0.9]]).tolist() == ["a"]
 
 
-def test_many_folds_and_leave_one_out() -> None:
-    rng = np.random.default_rng(0)
-    X = pd.DataFrame({"a": rng.normal(size=60), "b": rng.choice(list("xyz"), 60)})
-    data = read_data(X, rng.choice(list("uvw"), 60))
-    splits = plan("loo").materialise(data.n)
-    ours = np.concatenate(predict_plan(learner("nmc"), data, splits))
-    by_hand = [
-        learner("nmc").fit(data.X.drop(i), data.y.drop(i)).predict(data.X.iloc[[i]])[0]
-        for i in range(60)
-    ]
-    assert data.classes[ours].tolist() == by_hand
-
-
 def test_an_unknown_scale_is_refused() -> None:
     with pytest.raises(ArgumentError, match="scale must be None, 'std' or 'range'; got 'log'"):
         learner("nmc", scale="log").fit([[1.0], [2.0]], [0, 1])

@@ -9,9 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Encoded
-from bestofk.learners.base import predict_encoded_splits
 from bestofk.papers.learners.tan import TreeAugmentedNaiveBayes
-from bestofk.splits.plans import plan
 
 
 def marginal_likelihood(child, parents, v):
@@ -97,24 +95,6 @@ def test_numeric_columns_are_refused():
     X = pd.DataFrame({"a": ["x", "z"], "size": [1.0, 2.0]})
     with pytest.raises(ArgumentError, match=r"nominal .* for tan; got numbers in column 1"):
         TreeAugmentedNaiveBayes().fit(X, ["u", "v"])
-
-
-@settings(max_examples=25, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    missing=st.sampled_from([0.0, 0.2]),
-    spec=st.sampled_from(["2x5", "3x2", "resample:3:0.4", "bootstrap:2"]),
-)
-def test_whole_plan_equals_split_by_split(seed, missing, spec):
-    codes, y = draw(seed, 50, [2, 3, 1, 4], 3)
-    values = codes.astype(float)
-    values[np.random.default_rng(seed).random(values.shape) < missing] = np.nan
-    data = Encoded(values=values, cardinality=np.array([2, 3, 1, 4]), y=y, classes=np.arange(3))
-    splits = plan(spec, stratified=False, random_state=2).materialise(50)
-    model = TreeAugmentedNaiveBayes()
-    whole = model._predict_plan(data, splits)
-    for a, b in zip(whole, predict_encoded_splits(model, data, splits), strict=True):
-        np.testing.assert_array_equal(a, b)
 
 
 def test_too_many_values_are_refused():

@@ -7,7 +7,6 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Encoded
-from bestofk.learners.base import predict_encoded_splits
 from bestofk.papers.learners.voted_perceptron import VotedPerceptron
 from bestofk.splits.plans import plan
 
@@ -75,23 +74,3 @@ def test_one_class_in_training_is_predicted_and_three_are_refused():
     splits = plan("kfold:3", stratified=False, random_state=0).materialise(9)
     with pytest.raises(ArgumentError, match="at most two classes"):
         VotedPerceptron()._predict_plan(data, splits)
-
-
-@settings(max_examples=30, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    missing=st.sampled_from([0.0, 0.2]),
-    spec=st.sampled_from(["2x5", "3x2", "resample:3:0.4", "bootstrap:2"]),
-)
-def test_whole_plan_equals_split_by_split(seed, missing, spec):
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(8, 70))
-    kinds = np.array([0, 2, 3, 0])
-    cells = np.column_stack([rng.integers(k, size=n) if k else rng.normal(size=n) for k in kinds])
-    cells[rng.random(cells.shape) < missing] = np.nan
-    data = Encoded(values=cells, cardinality=kinds, y=rng.integers(2, size=n), classes=np.arange(2))
-    splits = plan(spec, stratified=False, random_state=2).materialise(n)
-    model = VotedPerceptron()
-    whole = model._predict_plan(data, splits)
-    for a, b in zip(whole, predict_encoded_splits(model, data, splits), strict=True):
-        np.testing.assert_array_equal(a, b)
