@@ -127,7 +127,7 @@ def test_right_values(tmp_path, name):
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_one_sentence(tmp_path, name):
+def test_messy_files_are_refused_in_one_sentence(tmp_path, name):
     content, message = REFUSED[name]
     with pytest.raises(bk.BestOfKError, match=re.escape(message)):
         read_data(write(tmp_path, name, content))

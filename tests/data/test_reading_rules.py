@@ -190,7 +190,7 @@ def test_identifiers(tmp_path, capsys):
     assert read_data(np.arange(2 * N).reshape(N, 2), np.arange(N) % 2).d == 2
 
 
-def test_what_is_predicted():
+def test_predicted_states_the_target_and_the_rows():
     X = pd.DataFrame({"a": np.arange(30.0)})
     price = pd.Series(np.linspace(120, 9300.4, 30), name="price")
     assert read_data(X, price).predicted == (

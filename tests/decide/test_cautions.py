@@ -43,7 +43,7 @@ def nested_fits(sds, *, runs=10, rows=200):
     )  # fmt: skip
 
 
-def test_an_unstable_learner_is_named_by_its_losses():
+def test_caution_names_unstable_learners():
     # V = 2 * .21 / 200 = .0021, so VT of m1 is .1^2 = 5 V
     decision = bk.compare_scores(nested_fits([0.0, 0.1, 0.0]))
     assert decision.test == "nested-cv-t"

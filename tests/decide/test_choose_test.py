@@ -52,7 +52,7 @@ def test_auto_takes_the_test_of_the_contract(name):
     assert name in decision.explain()
 
 
-def test_what_two_axes_mean_is_said():
+def test_reason_states_how_two_axes_are_read():
     taken = "an array of two axes is taken as one run of folds"
     rng = np.random.default_rng(1)
     assert taken in bestofk.decide.multitest(rng.random((3, 6))).test_reason
@@ -114,14 +114,14 @@ def test_sizes_come_from_the_design():
     assert decision.decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
 
 
-def test_unknown_sizes_are_said():
+def test_unknown_split_sizes_are_refused():
     unknown = table(folds=12, design=split_design("resample", 12))
     with pytest.raises(DesignError, match="n_train and n_test"):
         bk.compare_scores(unknown)
     assert bk.compare_scores(unknown, test="resampled-t").test == "resampled-t"
 
 
-def test_calibrated_df_is_named_in_the_verdict():
+def test_decision_names_calibrated_df():
     values = np.random.default_rng(2).random((2, 10, 10))
     measured = bk.Scores(values, learners=["naive-bayes", "c4.5"])
     assert (

@@ -87,7 +87,7 @@ def test_written_down_and_read_back(given):
         ({"rule": "test-first", "family": "all"}, "family does not apply to rule"),
     ],
 )
-def test_what_is_refused_when_it_is_made(given, words):
+def test_settings_refuse_invalid_values(given, words):
     with pytest.raises(bk.BestOfKError, match=re.escape(words)):
         Settings(**given)
 
@@ -101,12 +101,12 @@ def test_what_is_refused_when_it_is_made(given, words):
         ({"family": "control", "control": "aa"}, "There is no learner 'aa'"),
     ],
 )
-def test_what_is_refused_when_the_learners_are_known(given, words):
+def test_decisions_refuse_settings_that_do_not_fit_the_losses(given, words):
     with pytest.raises(bk.BestOfKError, match=re.escape(words)):
         Settings(**given).check_learners(["a", "b"])
 
 
-def test_what_cannot_be_written_down_says_so():
+def test_settings_that_json_cannot_hold_are_refused():
     with pytest.raises(ArgumentError, match="random_state must be a whole number"):
         Settings(random_state=np.random.default_rng(0)).to_dict()
     with pytest.raises(ArgumentError, match="weights must be a number or a word"):

@@ -47,7 +47,7 @@ def table():
         ({"rule": "test-first", "prefer": NAMES}, 2),
     ],
 )
-def test_a_pair_is_tested_once_for_all_that_is_said_of_it(options, pairs):
+def test_each_pair_is_tested_once(options, pairs):
     test = Counting()
     decision = bk.compare_scores(table(), test=test, **options)
     family = decision.decision.evidence.alternative

@@ -71,7 +71,7 @@ def test_in_the_papers_family_only_edges_are_claims(cross_validated):
          "'bergmann-hommel' is for the two-sided tests of all pairs; family='control' takes"),
     ],
 )  # fmt: skip
-def test_what_is_refused(cross_validated, asked, words):
+def test_families_that_do_not_fit_are_refused(cross_validated, asked, words):
     with pytest.raises(ArgumentError, match=re.escape(words)):
         bk.compare_scores(cross_validated(), **asked)
 
@@ -82,7 +82,7 @@ def test_an_unknown_control_offers_the_nearest(cross_validated):
         bk.compare_scores(table, family="control", control="logisitc")
 
 
-def test_the_advice_works_when_typed(cross_validated):
+def test_advice_on_families_works_when_typed(cross_validated):
     table = cross_validated(names=("nmc", "logistic", "c4.5"))
     # family='control' without a control names one
     with pytest.raises(ArgumentError) as refusal:

@@ -60,6 +60,6 @@ def test_columns_must_be_those_of_the_fit() -> None:
         ([[1.0], [2.0]], pd.Categorical(["u", None]), "missing one in row 2"),
     ],
 )
-def test_what_cannot_be_fitted(X, y, sentence: str) -> None:
+def test_fit_refuses_invalid_data(X, y, sentence: str) -> None:
     with pytest.raises(ArgumentError, match=sentence):
         learner("max").fit(X, y)

@@ -80,7 +80,7 @@ def test_classes_instances_and_marked_factories(models, text, name, shown) -> No
         ("./my_models.py:machine(D=1)", "cannot be created"),
     ],
 )
-def test_what_is_wrong_is_said(models, text, sentence) -> None:
+def test_learners_file_errors_name_the_problem(models, text, sentence) -> None:
     with pytest.raises(BestOfKError) as caught:
         parse_learner(text)
     assert sentence in str(caught.value)

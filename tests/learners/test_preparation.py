@@ -30,7 +30,7 @@ def prepared(estimator, X):
     return ready_learner(estimator, read_data(X, ["u", "v"] * (len(X) // 2))).estimator
 
 
-def test_what_the_learner_sees() -> None:
+def test_prepared_columns_reach_the_learner() -> None:
     X = mixed()
     model = prepared(LogisticRegression(), X)
     train = X.iloc[:3]

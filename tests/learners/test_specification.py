@@ -70,7 +70,7 @@ def test_descriptions(text: str, name: str, shown: str | None) -> None:
         ("nmc(scale=1, scale=2)", "'scale' must be given once"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(text: str, sentence: str) -> None:
+def test_invalid_specifications_are_refused(text: str, sentence: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         parse_learner(text)
     assert sentence in str(caught.value)

@@ -115,7 +115,7 @@ def score_levels(result):
     return [row["level"] for row in result.results.values()]
 
 
-def test_nothing_joins_the_baseline_and_a_slide_is_stopped(tmp_path):
+def test_baseline_is_fixed_so_that_slow_decline_is_blocked(tmp_path):
     """Each build loses 0.3 points more; the baseline is 1,000 items, run five times."""
     path = tmp_path / "gate.json"
     rng = np.random.default_rng(3)

@@ -54,7 +54,7 @@ def test_did_you_mean(spec, meant):
     assert meant in str(caught.value)
 
 
-def test_lists_what_there_is():
+def test_unknown_plans_list_the_registered_ones():
     with pytest.raises(UnknownNameError) as caught:
         plan("banana")
     assert all(entry.example in str(caught.value) for entry in PLANS.values())

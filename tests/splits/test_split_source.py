@@ -51,7 +51,7 @@ def test_custom_splitter_receives_the_rows():
         (None, "a scikit-learn splitter, or pairs"),
     ],
 )
-def test_what_is_no_plan(given, message):
+def test_invalid_plans_are_refused(given, message):
     with pytest.raises(ArgumentError, match=message):
         plan(given)
 

@@ -64,7 +64,7 @@ def test_benjamini_hochberg_printed_example():
 @pytest.mark.parametrize("name", STEPWISE)
 @settings(max_examples=40, deadline=None)
 @given(p=FAMILIES, seed=st.integers(0, 99))
-def test_laws(name, p, seed):
+def test_stepwise_corrections_are_monotone_and_ignore_order(name, p, seed):
     before = p.copy()
     adjusted = adjust(p, name)
     assert np.array_equal(p, before)
@@ -296,7 +296,7 @@ def test_a_larger_pvalue_makes_none_smaller(name, data, K):
 @pytest.mark.parametrize("name", ["shaffer", "bergmann-hommel"])
 @settings(max_examples=30, deadline=None)
 @given(data=st.data(), K=st.integers(2, 6), seed=st.integers(0, 99))
-def test_names_and_places_do_not_matter(name, data, K, seed):
+def test_corrections_of_all_pairs_ignore_the_order_of_learners(name, data, K, seed):
     p = data.draw(families(K))
     rng = np.random.default_rng(seed)
     pairs = np.column_stack(np.triu_indices(K, 1))

@@ -139,7 +139,7 @@ def test_discordance_and_rows_give_the_binomial_spread_of_a_fold():
         ({"losses": [[0.1, 0.2], [0.2, 0.1]], "sd": 1}, "the losses determine sd"),
     ],
 )
-def test_wrong_numbers_are_refused_in_a_sentence(given, words):
+def test_sample_size_refuses_invalid_numbers(given, words):
     with pytest.raises(bk.BestOfKError, match=re.escape(words)):
         bk.sample_size(**given)
 
@@ -150,7 +150,7 @@ def test_wrong_numbers_are_refused_in_a_sentence(given, words):
 WIDENED = 1 + 2.4 / 300**0.5
 
 
-def test_observed_losses_give_what_their_spread_gives():
+def test_sample_size_of_losses_equals_that_of_their_standard_deviation():
     losses = folds(K=2)
     plan = bk.sample_size(losses)
     d = (losses.values[0] - losses.values[1]).ravel()
@@ -191,7 +191,7 @@ def test_open_pairs_need_more_data_sets():
     assert {pair.needed[0].now for pair in open_pairs} == {12}
 
 
-def test_a_wild_data_set_does_not_hide_what_wilcoxon_sees():
+def test_one_outlier_changes_the_power_of_wilcoxon_little():
     losses = data_sets(n=20, K=2, gap=0.05)
     values = losses.values[:, :, 0, 0, 0].copy()
     values[1, 3] += 5.0
@@ -227,7 +227,7 @@ def test_tests_without_a_known_power_are_refused_by_name():
         bk.sample_size(data_sets(), test="sign")
 
 
-def test_sizes_that_are_not_known_are_told_as_multiples():
+def test_unknown_numbers_of_rows_are_given_as_multiples():
     rng = np.random.default_rng(6)
     values = rng.normal(0.2, 0.05, (2, 10, 10))
     plan = bk.sample_size(values)
@@ -238,7 +238,7 @@ def test_sizes_that_are_not_known_are_told_as_multiples():
     assert one(bk.sample_size(values, rows=500)).needed[1].count == int(np.ceil(500 * rows.times))
 
 
-def test_what_is_settled_needs_nothing():
+def test_settled_pairs_need_no_more_data():
     plan = bk.sample_size(folds(gap=0.2))
     assert all(pair.settled and not pair.needed for pair in plan.pairs)
     assert "is shown already" in plan.pair("nn", "c4.5").explain()
@@ -281,7 +281,7 @@ def test_unknown_learners_are_named():
 # --- what is said ---------------------------------------------------------------------------
 
 
-def test_nothing_is_said_of_a_difference_that_is_rounding_error():
+def test_sample_size_ignores_rounding_error():
     values = np.array(folds(K=2).values[:, 0, :, :, 0])
     values[1] = values[0][::-1, ::-1] + 3e-17
     plan = bk.sample_size(values)
@@ -290,7 +290,7 @@ def test_nothing_is_said_of_a_difference_that_is_rounding_error():
     assert "e-1" not in plan.explain()
 
 
-def test_nothing_is_said_where_a_thousand_times_as_much_would_not_do():
+def test_sample_size_gives_up_beyond_a_thousand_times_the_rows():
     values = np.array(folds(K=2, gap=0.0).values[:, 0, :, :, 0])
     values[1] += values[0].mean() - values[1].mean() + 1e-5
     plan = bk.sample_size(values)

@@ -22,7 +22,7 @@ def agrees(row):
 
 @pytest.mark.parametrize("learners", [2, 5])
 @pytest.mark.parametrize("case", planned_power.CASES, ids=lambda case: case.name)
-def test_planned_power_comes_out(case, learners):
+def test_planned_power_equals_simulated_power(case, learners):
     rows = list(planned_power.measure_case(case, learners, SIMULATIONS))
     assert len(rows) >= 5
     assert [round(row.planned, 2) for row in rows[:4]] == [0.3, 0.5, 0.8, 0.95]

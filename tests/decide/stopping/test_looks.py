@@ -11,7 +11,7 @@ from bestofk.decide.stopping import PlannedT, StopRule, look, replay
 from bestofk.stats.adjust import CORRECTIONS
 
 
-def test_no_ending_undoes_what_is_settled():
+def test_race_bounds_cover_every_ending():
     result = stopping_exact.search(12, seed=20)
     assert result["endings"] > 1000
     assert result["counterexamples"] == 0
@@ -57,7 +57,7 @@ def test_two_or_twelve_learners_with_ties_end_settled_under_every_correction(cor
     assert again.settled
 
 
-def test_losses_of_any_size_are_never_sure_to_be_told_apart_without_risk():
+def test_unbounded_losses_never_settle_without_risk():
     rng = np.random.default_rng(1)
     losses = 5.0 * rng.standard_normal((3, 6, 4)) + np.array([0.0, 40.0, 80.0])[:, None, None]
     test, _ = planned(3, span=None)

@@ -38,7 +38,7 @@ def hostile(rng, done, left):
     planned=st.integers(1, 9),
     levels=st.sampled_from(LEVELS),
 )
-def test_no_ending_is_outside(seed, kind, planned, levels):
+def test_bounds_of_units_hold_every_ending(seed, kind, planned, levels):
     rng = np.random.default_rng(seed)
     done = int(rng.integers(planned + 1))
     a, b = losses_of(rng, (2, planned), levels)
@@ -121,7 +121,7 @@ def test_a_difference_that_rounding_may_tie_with_another_stays_open():
 
 
 @pytest.mark.parametrize("share", [1.0, 0.9])
-def test_no_ending_undoes_what_is_settled_and_a_bound_too_narrow_is_found_out(monkeypatch, share):
+def test_race_bounds_of_units_cover_every_ending(monkeypatch, share):
     whole = PlannedUnits.exact
 
     def narrower(self, a, b):

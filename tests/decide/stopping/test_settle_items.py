@@ -30,7 +30,7 @@ def by_all(losses):
 @pytest.mark.parametrize(
     "errors", [(0.4, 0.2, 0.3, 0.35), (0.3, 0.3, 0.3, 0.3), (0.5, 0.1, 0.1, 0)]
 )
-def test_without_risk_all_items_recommend_the_same_whatever_comes(errors):
+def test_settled_items_recommend_as_all_items_do(errors):
     rng = np.random.default_rng(5)
     for seed in range(6):
         losses = items(seed, errors)
@@ -76,7 +76,7 @@ def test_fed_block_by_block_it_stops_where_a_replay_does_and_asks_for_no_more_th
     assert f"of 400 items ({100 * found.saved:.0f} % of the work is saved)" in found.explain()
 
 
-def test_what_is_open_is_told():
+def test_unsettled_items_name_their_open_pairs():
     found = settle_items(items(1, (0.3, 0.31))[:, :100], planned=400, names=["x", "y"])
     assert not found.settled
     assert found.explain() == (
@@ -104,6 +104,6 @@ def test_what_is_open_is_told():
         (np.zeros((2, 40)), {"target": "all"}, "target must be"),
     ],
 )
-def test_what_cannot_be_is_refused(losses, options, words):
+def test_settle_items_refuses_invalid_arguments(losses, options, words):
     with pytest.raises(ArgumentError, match=words):
         settle_items(losses, **{"planned": 40, **options})

@@ -70,7 +70,7 @@ def test_means_come_with_their_runs_the_best_first(study):
     assert table["runs"].tolist() == [runs[name] for name in table["name"]]
 
 
-def test_what_is_not_settled_is_said_and_there_are_no_bounds(study):
+def test_stopped_decision_names_unsettled_learners_and_has_no_bounds(study):
     text = study.explain()
     unsettled = [one for one in study.decision.standings if one.verdict == "not settled"]
     assert unsettled

@@ -53,7 +53,9 @@ def drawn(rng, K, width):
     stated=st.booleans(),
     width=st.floats(0.0, 3.0),
 )
-def test_the_full_plan_is_never_outside(seed, K, correction, family, stated, width):
+def test_full_plan_recommendation_is_among_the_candidates(
+    seed, K, correction, family, stated, width
+):
     rng = np.random.default_rng(seed)
     if CORRECTIONS[correction].needs_all_pairs:
         family = "all"

@@ -143,7 +143,7 @@ def test_outliers_rule_more_columns_than_a_bound_takes(index: int) -> None:
         (4, "mixed twins"),
     ],
 )
-def test_friends_settle_most_and_rivals_some(index: int, kind: str, classes: int) -> None:
+def test_plans_of_few_classes_equal_split_by_split(index: int, kind: str, classes: int) -> None:
     # Few classes, in most places one of them: predictions are known without the nearest neighbour.
     data = make(kind, 130, 6, seed=classes)
     rng = np.random.default_rng(0)
@@ -189,7 +189,7 @@ def test_more_copies_than_are_put_in_order_at_once() -> None:
     )
 
 
-def test_rows_far_beyond_what_trains() -> None:
+def test_rows_beyond_single_precision() -> None:
     # Row 0 never trains: its terms leave the range of single precision.
     data = make("numeric", 90, 9, seed=7)
     values = data.values.copy()

@@ -302,7 +302,7 @@ SINGLE = {"fit_time": [0.0, 0.0], "test_score": [0.5, 0.75]}
         ({"a": [1]}, {"format": "mlflw"}, "did you mean 'mlflow'"),
     ],
 )  # fmt: skip
-def test_what_a_table_does_not_say_is_refused(source, options, message):
+def test_formats_refuse_tables_without_needed_columns(source, options, message):
     with pytest.raises(bk.BestOfKError, match=re.escape(message)):
         bk.read_scores(source_of(source), **options)
 

@@ -137,7 +137,7 @@ def test_f_knows_no_order_of_runs_and_folds(a, b):
             np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-12)
 
 
-def test_the_order_decides_the_t_test_and_it_says_so():
+def test_5x2cv_t_notes_that_its_result_depends_on_the_order():
     rng = np.random.default_rng(0)
     a, b = 0.05 + rng.normal(0.3, 0.04, (200, 5, 2)), rng.normal(0.3, 0.04, (200, 5, 2))
     backwards = np.s_[:, ::-1, ::-1]

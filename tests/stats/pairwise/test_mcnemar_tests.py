@@ -87,7 +87,7 @@ def test_interval_inverts_the_score_test():
     assert single == pytest.approx((low, inf))
 
 
-def test_interval_says_of_0_what_the_pvalue_says():
+def test_mcnemar_interval_agrees_with_its_pvalue():
     # chi-squared = 36 / 11 with the correction for continuity: p = 0.0704; the score without it
     # is 7 / sqrt(11) = 2.11
     a, b = wrongs(43, 9, 2, 14)

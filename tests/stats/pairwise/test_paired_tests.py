@@ -94,7 +94,7 @@ def test_coarse_losses_of_equal_learners_keep_the_level(n):
         assert stats.binom.sf(worst - 1, TABLES, bound) > 1e-3
 
 
-def test_by_hand():
+def test_sign_test_by_hand():
     a = np.array([3, 5, 2, 8, 6, 4, 7, 9])
     b = np.array([1, 4, 2, 9, 5, 3, 6, 8])  # a loses 6, wins 1, ties 1
     r = sign(a, b, alternative="greater")

@@ -73,7 +73,7 @@ def test_more_differences_than_can_be_counted_are_bracketed():
     )
 
 
-def test_wide_bounds_are_said(monkeypatch):
+def test_notes_give_wide_bounds_of_the_pvalue(monkeypatch):
     from bestofk.stats.pairwise import permutation_tests as permuted
 
     monkeypatch.setattr(permuted, "WIDE", 1.0)
@@ -83,7 +83,7 @@ def test_wide_bounds_are_said(monkeypatch):
 
 
 @pytest.mark.parametrize("n", [50, 1_000, 30_000])
-def test_the_sides_of_many_differences_fit_together(n):
+def test_one_and_two_sided_pvalues_of_many_differences_agree(n):
     rng = np.random.default_rng(n)
     a = rng.standard_t(3, n) + 1.5 / np.sqrt(n)
     two, greater, less = (
@@ -157,7 +157,7 @@ def test_intervals_of_many_differences_agree_with_the_pvalue(n, levels, kind):
             assert permutation(a - outside, 0 * a).pvalue <= (1 - level) * 1.1
 
 
-def test_few_differences_say_what_cannot_come_out():
+def test_notes_give_the_smallest_possible_pvalue():
     assert (
         "two-sided p-value cannot fall below 0.0625" in permutation(np.arange(5), np.zeros(5)).note
     )

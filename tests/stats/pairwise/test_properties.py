@@ -118,7 +118,7 @@ every_test_with_resolution = every_test_that_takes("resolution")
 
 
 @every_test_with_resolution
-def test_resolutions(entry):
+def test_resolution_below_the_spread_changes_nothing(entry):
     a, b = losses(entry, 0), losses(entry, 1)
     plain = call(entry, a, b)
     for none in (None, 0, 0.0, 1e-9):  # far below the spread of these losses
@@ -226,7 +226,7 @@ def test_interval_excludes_zero_exactly_if_the_pvalue_rejects(entry, more):
 
 
 @every_test_with_resolution
-def test_no_spread_is_no_certainty_where_the_resolution_is_known(entry):
+def test_resolution_gives_constant_differences_a_pvalue_above_zero(entry):
     if entry.axes == 2 and entry.covers != ("5x2",):
         b = np.full((2, 3), 0.1)
     else:
@@ -314,7 +314,7 @@ def agrees(name, d, alternative, level):
     alternative=st.sampled_from(ALTERNATIVES),
     level=st.sampled_from(LEVELS),
 )
-def test_whole_steps(name, d, alternative, level):
+def test_intervals_agree_with_pvalues_of_whole_numbers(name, d, alternative, level):
     assert agrees(name, d, alternative, level)
 
 

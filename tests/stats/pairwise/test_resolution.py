@@ -55,7 +55,7 @@ def test_rounded_rates_show_their_rows(n, decimals):
     assert resolution_of((100 * rates(n)).round(decimals)) == pytest.approx(100 / n, rel=0.01)
 
 
-def test_what_has_no_step_of_its_own():
+def test_real_losses_have_no_resolution():
     rng = np.random.default_rng(3)
     assert resolution_of(rng.random((4, 9))) == 0.0
     assert resolution_of(rng.random((4, 9)).round(3)) == pytest.approx(0.001)
@@ -169,7 +169,7 @@ def test_all_wins_give_the_smallest(entry, n):
 
 @every_discrete
 @pytest.mark.parametrize("n", [2, 5, 9])
-def test_nothing_gives_less(entry, n):
+def test_no_losses_give_less_than_the_smallest_pvalue(entry, n):
     rng = np.random.default_rng(n)
     a, b = rng.integers(0, 2 if entry.zero_one else 5, (2, 500, n)).astype(float)
     assert (call(entry, a, b).pvalue >= entry.smallest_pvalue(n) * (1 - 1e-12)).all()
@@ -203,7 +203,7 @@ def test_no_number_of_units_makes_a_pvalue_of_0(name, options):
             assert entry.load()(first, second, alternative=other, **options).pvalue == 1.0
 
 
-def test_by_hand():
+def test_smallest_pvalue_by_hand():
     assert smallest_pvalue(5) == 2 / 32
     assert smallest_pvalue(5, "less") == 1 / 32
     assert (smallest_pvalue(0), smallest_pvalue(1)) == (1.0, 1.0)

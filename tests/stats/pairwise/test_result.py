@@ -30,7 +30,7 @@ def test_sentences_in_both_directions():
     )
 
 
-def test_equal_means_are_said():
+def test_explain_states_equal_means():
     text = kfold_t(A, A).explain(names=("cart", "nb"))
     assert text.startswith("cart and nb have the same mean loss")
     assert "no evidence of a difference" in text
@@ -38,7 +38,7 @@ def test_equal_means_are_said():
     assert crossed.startswith("cart and nb have the same mean loss")
 
 
-def test_a_statistic_that_contradicts_the_means_is_said():
+def test_explain_states_a_statistic_against_the_means():
     # the statistic has the sign of the first difference
     a, b = np.zeros((5, 2)), np.zeros((5, 2))
     a[0, 0], b[4, 1] = 1.0, 2.0
@@ -72,7 +72,7 @@ def test_results_are_frozen_and_travel():
     assert back.confidence_interval(0.6) == result.confidence_interval(0.6)
 
 
-def test_no_interval_is_said():
+def test_results_without_interval_are_refused():
     bare = PairwiseResult(
         test="bare", statistic=1.0, pvalue=0.5, df=None, estimate=1.0, alternative="two-sided"
     )

@@ -158,7 +158,7 @@ def test_interval_at_both_sides_of_the_exact_limit(n, level):
     )
 
 
-def test_zeros_that_the_test_drops_do_not_hide_what_it_rejects():
+def test_wilcoxon_interval_excludes_zero_if_dropped_zeros_are_many():
     # p = 2 / 2^6; of the 136 Walsh averages of all 16 differences 55 are 0
     d = np.array([0.0] * 10 + [1.0] * 6)
     r = wilcoxon(d, d * 0)
@@ -189,7 +189,7 @@ def differences(kind, n, seed):
 
 @pytest.mark.parametrize("kind", ["normal", "rounded", "uneven"])
 @pytest.mark.parametrize("alpha", [0.025, 0.0025])
-def test_at_the_quick_end_the_exact_test_is_about_to_change_its_mind(kind, alpha):
+def test_least_shift_is_near_the_end_of_the_exact_interval(kind, alpha):
     d = differences(kind, 16, 3)
     ends = least_shift(d, alpha)
     reach = d.mean(axis=1) - ends
