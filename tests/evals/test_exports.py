@@ -172,6 +172,10 @@ def test_files_of_one_name_are_named_after_their_folders(tmp_path):
         (tmp_path / model).mkdir()
         write(tmp_path / model / "results.csv", rows)
     assert bk.read_evals(tmp_path).models == ("new", "old")
+    for folder in tmp_path.iterdir():
+        write(folder / "other.csv", ROWS["new"])
+    names = {"new/other", "new/results", "old/other", "old/results"}
+    assert set(bk.read_evals(tmp_path).models) == names
 
 
 def test_a_stated_model_may_repeat_its_items(tmp_path):
@@ -256,6 +260,16 @@ def test_nested_values_have_dotted_names(tmp_path):
         bk.read_evals(path, columns={"score": "scores.a"})
 
 
+def test_one_of_several_lists_of_rows_is_not_chosen(tmp_path):
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps({"models": ROWS}))
+    with pytest.raises(TableError, match="save each in a file of its own"):
+        bk.read_evals(path)
+    path.write_text(json.dumps({"new": {"q1": 1, "q2": 0}, "old": {"q1": 0, "q2": 0}}))
+    with pytest.raises(TableError, match="no column for item and score"):
+        bk.read_evals(path)
+
+
 def test_row_numbers_of_other_questions_do_not_pair(tmp_path):
     paths = []
     for model, order in (("new", 1), ("old", -1)):
@@ -311,6 +325,7 @@ def test_a_workbook(tmp_path):
     ("table", "how", "message"),
     [
         (WIDE.assign(level=3), {}, r"'level' has numbers up to 3.*exclude='level'"),
+        (WIDE.assign(new_latency=WIDE.new / 2), {}, "exclude='new_latency'"),
         (WIDE.assign(new=WIDE.new * 1.5, old=WIDE.old * 2.5), {}, "Cannot tell whether higher"),
         (WIDE.assign(question="q"), {}, "must name the item, each once"),
         (WIDE.assign(answer="x"), {}, "2 metrics .new and old.*metric='new'"),

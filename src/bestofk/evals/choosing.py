@@ -270,7 +270,9 @@ def _read(
     for name in likely_first([name for name in evals.other_metrics if name not in known_names]):
         if len(unnamed) < MAX_UNNAMED:
             with suppress(BestOfKError):
-                unnamed[name] = parsed.read(name, as_before=evals)
+                log = parsed.read(name, as_before=evals)
+                if np.nanmax(log.score) > np.nanmin(log.score):
+                    unnamed[name] = log
     return readings, unnamed
 
 
@@ -580,7 +582,7 @@ def _preference(prefer: Any, costs: Mapping[str, Mapping[str, float]]) -> Any:
         raise ArgumentError(
             use(prefer=prefer),
             f": the logs do not state it for {unknown[0]!r}; give ",
-            use(prices=...),
+            use(columns={"latency": "NAME"}) if prefer.endswith("latency") else use(prices=...),
             ", or name the models, the most preferred first.",
         )
     if prefer.endswith("latency"):

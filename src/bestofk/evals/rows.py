@@ -38,8 +38,6 @@ number. ``missing``: it was planned and did not run.
 """
 
 NAN = float("nan")
-BYTES_PER_ROW = 250
-"""Memory of a row while a log is read and its scores are tabulated."""
 ROWS_AT_ONCE = 1 << 18
 """Rows whose cells are computed together, so that these take little memory."""
 _NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
@@ -458,7 +456,8 @@ class EvalRows:
             if repeated:
                 self.note(
                     f"{counted(repeated, 'row')} repeat a model and an item: each repetition "
-                    "counts as an epoch."
+                    "counts as an epoch.",
+                    shown=True,
                 )
         keep = np.ones(len(cell), dtype=bool)
         if all_different([*cells, (epoch, int(epoch.max(initial=1)) + 1)]):

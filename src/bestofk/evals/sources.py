@@ -328,6 +328,7 @@ def file_names(sources: Sequence[Source]) -> list[str]:
         [source.stem for source in sources],
         [source.path.resolve().parent.name for source in sources],
         [source.path.name for source in sources],
+        [f"{source.path.resolve().parent.name}/{source.stem}" for source in sources],
     )
     counted = [(names, Counter(names)) for names in forms]
     return [

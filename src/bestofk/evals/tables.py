@@ -51,6 +51,8 @@ _ANSWERS = ("answer", "response", "output", "outputs", "completion", "prediction
             "actual_output", "model_response", "reference", "ground_truth", "expected_output",
             "retrieved_contexts", "contexts")  # fmt: skip
 """Columns of a table about one model, whose columns of numbers are metrics."""
+_ERRORS = ("error", "error_message", "exception")
+"""Columns whose texts say that a sample failed."""
 _CONTAINERS = ("scores", "feedback", "evaluations", "score", "metric", "metrics")
 """Objects that hold scores by the name of the metric."""
 _SURE_SCORES = ("score", "correct", "is_correct", "accuracy", "acc", "passed", "pass", "success",
@@ -139,6 +141,7 @@ def _columns_to_read(columns: tuple[str, ...], *, query: LogQuery) -> ColumnSele
     names = [column for column in roles.values() if column not in (*numbers, score)]
     content = _content(columns, roles)
     more = [*_shared_keys(columns, roles, query), *([content] if content else [])]
+    more += [column for column in columns if normal(column) in _ERRORS]
     return ColumnSelection([*names, *dict.fromkeys(more)], numbers, [score])
 
 
@@ -197,7 +200,7 @@ def _roles(
         candidates = sure or by_name or metrics
         if not candidates and table is not None and "model" not in roles:
             numbers = _number_columns(table, roles, query)
-            if len(numbers) > 1 and not _is_one_model(table, numbers):
+            if min(len(numbers), table.n_rows) > 1 and not _is_one_model(table, numbers):
                 roles.pop("score", None)
                 return _without_cluster(roles, query)
             candidates = {column: column for column in numbers} if "item" in roles else {}
@@ -543,12 +546,17 @@ class _Reader:
         models = _number_columns(table, roles, self.query)
         scores = {column: _scores(table, column) for column in models}
         small = [column for column in models if np.nanmax(np.abs(scores[column])) <= 1]
-        if small and len(small) < len(models):
-            other = next(column for column in models if column not in small)
+        binary = [column for column in small if np.isin(scores[column], (0.0, 1.0)).all()]
+        other = next((column for column in models if small and column not in small), None)
+        if binary and other is None:
+            graded = [column for column in small if column not in binary]
+            # such as the seconds next to right and wrong answers
+            other = next((column for column in graded if higher_by_name(column) is False), None)
+        if other is not None:
             raise TableError(
                 f"{table.source}: the column {other!r} has numbers up to "
-                f"{np.nanmax(scores[other]):g}, and {small[0]!r} has none above 1, so they are not "
-                "scores of two models: pass ",
+                f"{np.nanmax(scores[other]):.3g}, unlike {(binary or small)[0]!r}, so they do not "
+                "look like scores of two models: pass ",
                 use(exclude=other),
                 " if it is not a model.",
             )
@@ -643,6 +651,11 @@ def _statuses(
 ) -> npt.NDArray[np.int8]:
     """Return the codes of the statuses; all scored without a column."""
     scored = np.zeros(table.n_rows, dtype=np.int8)
+    for name in [each for each in table.columns if normal(each) in _ERRORS and each != column]:
+        levels = table.levels(name)
+        # numbers, yes and no are a metric
+        if all(number_of(text) is None for text in levels.names):
+            scored[levels.codes >= 0] = STATUSES.index("error")
     if column is None:
         return scored
     levels = table.levels(column)
@@ -657,4 +670,4 @@ def _statuses(
             rows.note(f"Column {column!r} was not used as the status, which {requirement}.")
             return scored
         codes[level] = STATUSES.index(status)
-    return codes[levels.codes]
+    return np.where(scored > 0, scored, codes[levels.codes])

@@ -114,3 +114,17 @@ def test_a_file_without_a_column_of_models_is_one_model(tmp_path):
     evals = bk.read_evals([tmp_path / "old.csv", tmp_path / "new.csv"])
     assert evals.models == ("old", "new")
     assert len(evals.items) == 12
+
+
+@pytest.mark.parametrize("rows", [4, 60_000])
+def test_texts_of_errors_are_failures(rows, tmp_path):
+    """Tools write 0 as the score of a call that failed; large files are read by pyarrow."""
+    path = tmp_path / "x.csv"
+    path.write_text("model,item,correct,error\n" + "".join(
+        f"{'ab'[k % 2]},q{k // 2},{int(k != 3)},{'timed out' * (k == 3)}\n" for k in range(rows)
+    ))  # fmt: skip
+    evals = bk.read_evals(path)
+    assert evals.count("error").tolist() == [0, 1]
+    assert evals.by_item(missing="allow").means().tolist() == [1.0, 1.0]
+    path.write_text("model,item,correct,error\na,1,1,0\nb,1,0,1\n")
+    assert bk.read_evals(path).count("error").sum() == 0

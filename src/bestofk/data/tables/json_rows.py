@@ -26,7 +26,7 @@ def read_json(text: Text, source: str, *, file_size: int, nested: bool = False) 
     lines: list[int] | None = None
     form = "JSON array"
     if isinstance(whole, dict):
-        rows = _rows_within(whole) if nested else None
+        rows = _rows_within(whole, source) if nested else None
         columns = _columns(whole)
         if rows is None and columns:
             return Table.from_columns(columns, source=source)
@@ -126,7 +126,7 @@ def _columns(value: dict[str, Any]) -> dict[str, list[Any]] | None:
     return None
 
 
-def _rows_within(value: dict[str, Any]) -> list[dict[str, Any]] | None:
+def _rows_within(value: dict[str, Any], source: str) -> list[dict[str, Any]] | None:
     """Return the rows of an object that contains them; None if there are none.
 
     The rows are the longest list of objects, at most two levels deep. The other values of the
@@ -141,6 +141,12 @@ def _rows_within(value: dict[str, Any]) -> list[dict[str, Any]] | None:
     ]
     if not lists:
         return None
+    rows = max(lists, key=len)
+    if sum(each[0].keys() == rows[0].keys() for each in lists) > 1:
+        raise TableError(
+            f"{source} has several lists of the same kind of rows: save each in a file of its own, "
+            "or all in one list."
+        )
     same = {
         name: cell
         for name, cell in flat_row(
@@ -149,7 +155,7 @@ def _rows_within(value: dict[str, Any]) -> list[dict[str, Any]] | None:
         if not isinstance(cell, str) or len(cell) <= _MAX_REPEATED
     }
     same = dict(list(same.items())[:_MAX_REPEATED_COLUMNS])
-    return [{**same, **row} for row in max(lists, key=len)]
+    return [{**same, **row} for row in rows]
 
 
 def flat_row(row: Mapping[str, Any], before: str = "", depth: int = 0) -> dict[str, Any]:
