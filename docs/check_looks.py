@@ -16,7 +16,8 @@ PAGES = (
     "gallery",
     "api/bestofk.stats.pairwise", "api/generated/bestofk.stats.pairwise.wilcoxon",
     "api/generated/bestofk.Result", "commands/compare", "questions", "papers/multitest",
-    "papers/intervals", "which-test", "changelog", "samples", "words", "cite",
+    "papers/intervals", "which-test", "trust", "slow", "use/two-models", "changelog", "samples",
+    "words", "cite", "reference", "404",
 )  # fmt: skip
 """One page of every kind."""
 AXE_PAGES = (
@@ -140,6 +141,59 @@ def moving(driver: Any, site: Path) -> list[str]:
     return wrong
 
 
+LONGEST, ROWS = 6000, 40
+"""Limits for a page, in pixels at a width of 1280, and for a table."""
+MEASURE = """
+const rows = [...document.querySelectorAll('article table')].map((table) => table.rows.length - 1);
+return [document.documentElement.scrollHeight, Math.max(0, ...rows)];
+"""
+
+
+def long_pages(driver: Any, site: Path) -> list[str]:
+    """Pages and tables that are too long to read."""
+    size = {"width": 1280, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    heights, tables = {}, {}
+    for page in sorted(site.rglob("*.html")):
+        name = str(page.relative_to(site))
+        if not name.startswith(("_static", "samples")):
+            driver.get(page.as_uri())
+            heights[name], tables[name] = driver.execute_script(MEASURE)
+    for unit, sizes in (("px", heights), ("rows", tables)):
+        longest = sorted(sizes, key=sizes.__getitem__)[-3:][::-1]
+        print("longest:", ", ".join(f"{name} {sizes[name]} {unit}" for name in longest))
+    return [f"{name} has {heights[name]} px" for name in heights if heights[name] > LONGEST] + [
+        f"a table of {name} has {tables[name]} rows" for name in tables if tables[name] > ROWS
+    ]
+
+
+def lost_answers(driver: Any, site: Path) -> list[str]:
+    """Searches of newcomers whose first result is not the page that answers them."""
+    from urllib.parse import quote
+
+    from check_site import QUESTIONS
+
+    wrong = []
+    for words, answer in QUESTIONS.items():
+        driver.get((site / "search.html").as_uri() + f"?q={quote(words)}")
+        found = driver.execute_async_script(FIRST_RESULTS)
+        if not found or f"/{answer}.html" not in found[0]:
+            wrong.append(f"the search for {words!r} finds {found} before {answer}")
+    print(f"searches of {len(QUESTIONS)} questions: {len(wrong)}")
+    return wrong
+
+
+FIRST_RESULTS = """
+const done = arguments[arguments.length - 1];
+const look = (left) => {
+  const links = [...document.querySelectorAll('#search-results li a')].slice(0, 3);
+  if (links.length > 2 || !left) done(links.map((link) => link.pathname));
+  else setTimeout(() => look(left - 1), 100);
+};
+look(50);
+"""
+
+
 class Quiet(SimpleHTTPRequestHandler):
     """Serves files without a line for each."""
 
@@ -168,6 +222,8 @@ def looks(site: Path, axe: Path | None, pages: tuple[str, ...] = PAGES) -> list[
             for page in pages:
                 wrong += _look(driver, site, page, axe)
             print(f"looks of {len(pages)} pages: {len(wrong)}")
+            wrong += long_pages(driver, site)
+            wrong += lost_answers(driver, site)
             wrong += moving(driver, site)
         finally:
             driver.quit()

@@ -159,6 +159,32 @@ def raw_directives(site: Path) -> list[str]:
     return wrong
 
 
+QUESTIONS = {
+    "csv file": "use/choose-a-model", "table of scores": "use/table-of-scores",
+    "two models": "use/two-models", "llm evaluation logs": "use/language-models",
+    "which test": "which-test", "cite paper": "cite", "ci build": "use/gate", "slow": "slow",
+    "trust": "trust",
+}  # fmt: skip
+"""What newcomers search for, and the page that answers it."""
+
+
+def far_answers(site: Path) -> list[str]:
+    """Pages that answer newcomers and are more than two clicks from the first page."""
+    near = {site / "index.html"}
+    for _ in range(2):
+        linked = {
+            (page.parent / unquote(urlsplit(link).path)).resolve()
+            for page in near
+            if page.suffix == ".html" and page.exists()
+            for link in read_page(page).links
+            if not urlsplit(link).netloc
+        }
+        near |= linked
+    answers = QUESTIONS.values()
+    return [f"{page} is far from the first page" for page in answers
+            if site / f"{page}.html" not in near]  # fmt: skip
+
+
 def size(site: Path) -> str:
     """Pages and words of the narrative and of the API reference."""
     counts = {}
@@ -184,7 +210,7 @@ def main() -> int:
     site = given.site.resolve()
     print(size(site))
     wrong = []
-    for check in (broken_links, missing_names, unlinked_methods, raw_directives):
+    for check in (broken_links, missing_names, unlinked_methods, raw_directives, far_answers):
         found = check(site)
         print(f"{check.__name__.replace('_', ' ')}: {len(found)}")
         wrong += found

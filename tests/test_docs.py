@@ -12,6 +12,7 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 sys.path.append(str(DOCS / "extensions"))
 
 import command_pages  # noqa: E402
+import gallery  # noqa: E402
 import method_links  # noqa: E402
 import public_names  # noqa: E402
 from run_cells import CELL, COLUMNS, PROMPT, CellPage  # noqa: E402
@@ -93,6 +94,8 @@ def test_stubs_of_the_reference_are_parsed_as_restructuredtext():
 @pytest.mark.parametrize("module", public_names.public_modules())
 def test_the_reference_lists_every_public_name(module):
     page = public_names.module_page(module)
+    if module in public_names.CLASSES_APART:
+        page += public_names.classes_page(module)
     # listed in a table of pages, or described on this page
     listed = {line.strip().rpartition(":: ")[2] for line in page.splitlines()}
     names = public_names.public_names(module)
@@ -180,14 +183,13 @@ def test_options_in_the_text_exist():
 
 def test_every_figure_is_in_the_gallery_and_its_example_draws_it():
     import matplotlib as mpl
-    from gallery import QUESTIONS, gallery_page
     from matplotlib import pyplot
 
     from bestofk.report.figures import FIGURES
 
     mpl.use("Agg")
-    page = gallery_page()
-    examples = {name: code for group in QUESTIONS.values() for name, code in group.items()}
+    page = "".join(gallery.all_pages().values())
+    examples = {name: code for group in gallery.QUESTIONS.values() for name, code in group.items()}
     assert set(examples) == set(FIGURES)
     for name, code in examples.items():
         assert f"### {name}\n" in page
@@ -274,7 +276,7 @@ def test_reference_describes_the_methods_of_results():
 
 
 def test_links_between_pages_work():
-    made = {DOCS / path for path in command_pages.all_pages()} | {DOCS / "gallery.md"}
+    made = {DOCS / path for path in (*command_pages.all_pages(), *gallery.all_pages())}
     for page in SOURCES:
         for target in re.findall(r"\]\(([^)#:]+\.md)(?:#[\w-]+)?\)", page.read_text()):
             path = (page.parent / target).resolve()

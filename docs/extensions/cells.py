@@ -130,7 +130,8 @@ def reflowed(lines: list[str]) -> str:
         for before, row in pairwise(rows):
             first, width = _plain(row).strip().split(" ")[0], len(_plain(before))
             # a terminal leaves its last column free
-            if first and width + len(first) + 3 > COLUMNS >= width:
+            starts = first in ("Note:", "Caution:")
+            if first and not starts and width + len(first) + 3 > COLUMNS >= width:
                 # the space at which it was broken may stand before the end of a colour
                 joined = re.sub(r" +((?:\x1b\[[\d;]*m)*)$", r"\1", whole[-1])
                 whole[-1] = f"{joined} {row.lstrip(' ')}"

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-PAGE = Path("gallery.md")
+PAGES = {Path("gallery.md"): "Figures of the learners", Path("gallery-more.md"): "More figures"}
+"""Titles; the first page has the first two questions."""
 THUMBNAILS = '<nav class="bk-thumbnails" aria-label="All figures"></nav>'
 
 _TABLE = """
@@ -82,12 +83,12 @@ result.plot('gate')""",
 """Code by figure and question; it runs by itself and ends with the call that draws."""
 
 
-def gallery_page() -> str:
-    """The page, as Markdown."""
+def gallery_page(title: str, questions: list[str]) -> str:
+    """A page, as Markdown."""
     from bestofk.report.figures import FIGURES
 
     lines = [
-        "# Gallery of figures", "",
+        f"# {title}", "",
         "Every figure that bestofk draws, with the code that draws it. `result.plot()` takes the "
         "one that suits the result, `result.plot(kind)` the one that you name, and "
         "`result.plot(kind, \"figure.pdf\")` writes it as PDF, SVG or PNG. `width=3.3` lays it out "
@@ -95,9 +96,9 @@ def gallery_page() -> str:
         "KIND=figure.pdf --figure-width 3.3`. The colours can be told apart by colour-blind "
         "readers.", "", "```{raw} html", THUMBNAILS, "```", "",
     ]  # fmt: skip
-    for question, examples in QUESTIONS.items():
+    for question in questions:
         lines += [f"## {question}", ""]
-        for name, code in examples.items():
+        for name, code in QUESTIONS[question].items():
             entry = FIGURES[name]
             lines += [f"### {name}", "", f"{entry.summary[:1].upper()}{entry.summary[1:]}.", ""]
             lines += [":::{dropdown} Code", "```python", code.strip(), "```", ":::", ""]
@@ -115,14 +116,18 @@ def gallery_page() -> str:
 
 def all_pages() -> dict[Path, str]:
     """Path below the documentation: text, of every page made here."""
-    return {PAGE: gallery_page()}
+    first, more = PAGES
+    return {
+        first: gallery_page(PAGES[first], [*QUESTIONS][:2]),
+        more: gallery_page(PAGES[more], [*QUESTIONS][2:]),
+    }
 
 
 def add_thumbnails(app: Any, doctree: Any) -> None:
     """Begin the gallery with small copies of its figures that lead to them."""
     from docutils import nodes
 
-    if app.env.docname != PAGE.stem:
+    if app.env.docname not in {page.stem for page in PAGES}:
         return
     links = []
     for section in doctree.findall(nodes.section):

@@ -26,6 +26,8 @@ PAGE_PER_FUNCTION = (
     "bestofk.stats.intervals", "bestofk.papers.stats", "bestofk.papers.decide",
     "bestofk.papers.lab",
 )  # fmt: skip
+CLASSES_APART = ("bestofk.plugins", "bestofk.stats.pairwise")
+"""Modules whose classes have a page of their own, next to that of the functions."""
 GROUPS = ("Functions", "Classes", "Errors", "Data")
 FOLDER = Path("api")
 
@@ -39,7 +41,9 @@ def page_of(name: str) -> str:
     """The page below the reference that describes a public name."""
     module, _, short = name.rpartition(".")
     group = group_of(getattr(import_module(module), short))
-    return f"generated/{name}" if has_pages(module, group) else module
+    if has_pages(module, group):
+        return f"generated/{name}"
+    return f"{module}.classes" if group == "Classes" and module in CLASSES_APART else module
 
 
 def has_pages(module: str, group: str) -> bool:
@@ -99,6 +103,9 @@ def module_page(module: str) -> str:
     for group, names in by_group.items():
         if not names:
             continue
+        if group == "Classes" and module in CLASSES_APART:
+            lines += [":doc:`Classes <" + module + ".classes>`", ""]
+            continue
         lines += [group, "-" * len(group), ""]
         if group == "Data":
             for name in names:
@@ -123,6 +130,17 @@ def module_page(module: str) -> str:
     return "\n".join(lines)
 
 
+def classes_page(module: str) -> str:
+    """The page of the classes of a module, as reStructuredText."""
+    title = f"{module}: classes"
+    lines = [title, "=" * len(title), "", f".. currentmodule:: {module}", ""]
+    for name in public_names(module):
+        value = getattr(import_module(module), name)
+        if group_of(value) == "Classes" and home_of(module, name) == module:
+            lines += [f".. autoclass:: {name}", ""]
+    return "\n".join(lines)
+
+
 def _registry(registry: Any, name: str) -> list[str]:
     """A registry and the names in it, or another constant."""
     if not isinstance(registry, Mapping):
@@ -133,4 +151,6 @@ def _registry(registry: Any, name: str) -> list[str]:
 
 def all_pages() -> dict[Path, str]:
     """Path below the documentation: text, of every page made here."""
-    return {FOLDER / f"{module}.rst": module_page(module) for module in public_modules()}
+    pages = {FOLDER / f"{module}.rst": module_page(module) for module in public_modules()}
+    apart = {FOLDER / f"{module}.classes.rst": classes_page(module) for module in CLASSES_APART}
+    return pages | apart
