@@ -121,6 +121,16 @@ def test_a_damaged_store_is_one_error_message(filled):
         open_store(filled).n_cells()
 
 
+def test_a_schema_that_is_no_text_is_damage(tmp_path):
+    path = tmp_path / "study.db"
+    open_store(path).close()
+    content = path.read_bytes().replace(b"CREATE TABLE bestofk_meta", b"CREATE TABLX bestofk_meta")
+    # the driver decodes the name in the message of SQLite
+    path.write_bytes(content.replace(b"tablebestofk_meta", b"tablebestofk_m\xccta"))
+    with pytest.raises(StoreError, match="the store is damaged"):
+        open_store(path)
+
+
 def test_an_empty_file_becomes_a_store_only_with_create(tmp_path):
     path = tmp_path / "made.db"
     path.touch()

@@ -195,7 +195,7 @@ class Database:
         """Turn driver errors into a StoreError that never shows the password."""
         try:
             yield
-        except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
+        except (sa.exc.SQLAlchemyError, sqlite3.Error, UnicodeDecodeError) as error:
             sentence = _sentence(getattr(error, "orig", None) or error, self.address)
             raise StoreError(f"{self.address.shown}: {sentence}.") from None
 
@@ -435,6 +435,8 @@ _SENTENCES: dict[int | str, str] = {
 
 
 def _sentence(cause: BaseException, address: Address) -> str:
+    if isinstance(cause, UnicodeDecodeError):
+        return _SENTENCES[sqlite3.SQLITE_CORRUPT]
     state = getattr(cause, "sqlstate", None) or ""
     for code in (getattr(cause, "sqlite_errorcode", 0) & 0xFF, state, state[:3]):
         if code in _SENTENCES:
