@@ -78,13 +78,13 @@ class Lines(Progress):
         self, stream: TextIO, every: float = LOG_LINE_SECONDS, *, end: str = "\n", shorter: str = ""
     ) -> None:
         self.stream, self.every, self.end, self.shorter = stream, every, end, shorter
-        self.begin = self.last = time.monotonic()
+        self.begin = self.last = self.asked = time.monotonic()
 
     def start(
         self, *, total: int, done: int, unit: str = "fits", times: Times | None = None
     ) -> None:
         self.total, self.done, self.unit, self.times = total, done, unit, times
-        self.begin = self.last = time.monotonic()
+        self.begin = self.last = self.asked = time.monotonic()
         self.begun()
 
     def begun(self) -> None:
@@ -108,11 +108,12 @@ class Lines(Progress):
         self.refresh()
 
     def refresh(self) -> None:
-        """Write a line if it is time."""
+        """Announce a long run as soon as its time is known, and write a line if it is time."""
         now = time.monotonic()
-        if now - self.last < self.every:
+        due = now - self.last >= self.every
+        if not (due or (not self.announced and now - self.asked >= MIN_ESTIMATE_SECONDS)):
             return
-        self.last = now
+        self.asked = now
         elapsed, left = now - self.begin, None
         if self.times is not None and elapsed >= MIN_ESTIMATE_SECONDS:
             left = self.times.left(elapsed=elapsed)
@@ -122,6 +123,9 @@ class Lines(Progress):
             if whole >= LONG_RUN_SECONDS:
                 shorter = f"; {self.shorter} is shorter" if self.shorter else ""
                 self.write(f"{self.total:,} {self.unit}, about {_wait(whole)}{shorter}")
+        if not due:
+            return
+        self.last = now
         parts = (
             "" if left is None else f"about {_wait(left)} left",
             f"{self.failed} failed" if self.failed else "",
