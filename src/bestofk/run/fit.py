@@ -12,7 +12,7 @@ from functools import cache, cached_property, lru_cache, partial
 from inspect import Parameter, signature
 from itertools import groupby
 from types import FunctionType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 from warnings import WarningMessage
 
 import numpy as np
@@ -26,10 +26,13 @@ from bestofk.learners.base import predict_subsets, seed_names
 from bestofk.learners.preparation import copy_of, is_trusted, ready_learner, steps_of
 from bestofk.run.cells import Cell, Failure, pack
 from bestofk.run.live import ALL_FOLDS, PLAIN, Live, UnavailableEstimator
-from bestofk.run.metrics import Answers, Labels, Loss, codes_in, loss_shown
+from bestofk.run.metrics import Labels, Loss, codes_in, loss_shown
 from bestofk.run.process_state import caught_warnings, restored_process_state
 from bestofk.run.task import describe_error, one_line
 from bestofk.splits.splits import Splits, distinct_rows
+
+if TYPE_CHECKING:
+    from bestofk.run.one_test_set import Predictions
 
 
 class Rows:
@@ -244,29 +247,12 @@ def checked_predictions(predicted: Any, n: int, rows: Rows) -> Labels:
     return array
 
 
-class Predicted(Protocol):
-    """The predictions of a model for some rows, as far as there are any."""
-
-    @property
-    def labels(self) -> Labels | None:
-        """Predicted labels or numbers (n,)."""
-
-    @property
-    def probabilities(self) -> Floats | None:
-        """Probabilities of all classes (n, classes)."""
-
-    @property
-    def ranking(self) -> Floats | None:
-        """Numbers that rank the rows by the second of two classes (n,)."""
-
-    def as_model(self) -> tuple[Any, Any]:
-        """Return a fitted estimator and rows, for scorers."""
-
-
-def given(loss: Loss, rows: HeldOutRows, model: Predicted) -> tuple[Any, ...]:
+def metric_arguments(
+    loss: Loss, rows: HeldOutRows, model: FittedModel | Predictions
+) -> tuple[Any, ...]:
     """Return the arguments of a loss: the truth, and the predictions that it needs."""
     if loss.needs == "model":
-        return (*model.as_model(), rows.truth)
+        return (*model.for_scorer(), rows.truth)
     if loss.needs == "labels":
         truth, what, predicted = rows.truth, "labels or numbers", model.labels
     else:
@@ -281,24 +267,62 @@ def given(loss: Loss, rows: HeldOutRows, model: Predicted) -> tuple[Any, ...]:
     return truth, predicted
 
 
-@dataclass
-class Judge:
-    """A fitted model with its predictions of the test rows, scored by any number of losses."""
+_PREDICTING = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
-    model: Any
-    X: Any
-    rows: HeldOutRows
-    labels: Labels
-    seconds: tuple[float, float] = (0.0, 0.0)
-    """Seconds of the fit and of the predictions."""
-    encoded: Fold | None = None
-    """The fold of a model that was fitted on encoded rows."""
+
+class FittedModel:
+    """A fitted model with its predictions of the test rows, which are made once for all losses.
+
+    - `model`: Fitted; scorers read its other attributes through this object.
+    - `X`: The test rows.
+    - `rows`: Their labels.
+    - `labels`: Their predictions.
+    - `seconds`: Seconds of the fit and of the predictions.
+    - `encoded`: The fold of a model that was fitted on encoded rows.
+    """
+
+    classes_: Labels
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        rows: HeldOutRows,
+        labels: Labels,
+        seconds: tuple[float, float] = (0.0, 0.0),
+        encoded: Fold | None = None,
+    ) -> None:
+        self._model, self._X, self._rows, self._encoded = model, X, rows, encoded
+        self.labels, self._seconds = labels, seconds
+        self._predictions: dict[str, Any] = {"predict": labels}
+
+    def __getattr__(self, name: str) -> Any:
+        # not self._model, which may be missing while this is being copied
+        attribute = getattr(self.__dict__["_model"], name)
+        if name not in _PREDICTING:
+            return attribute
+
+        def predict(X: Any, *more: Any, **options: Any) -> Any:
+            if X is not self._X or more or options:
+                return attribute(X, *more, **options)
+            if name not in self._predictions:
+                self._predictions[name] = attribute(X)
+            return self._predictions[name]
+
+        # scorers read the name of the method
+        predict.__name__ = name
+        return predict
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
 
     def loss(self, loss: Loss) -> float | Failure:
         """Return a loss on the test rows, or the failure to compute it."""
+        rows = self._rows
         try:
-            arguments = self.seconds if loss.needs == "costs" else given(loss, self.rows, self)
-            value = loss.value(*arguments, weights=self.rows.weights)
+            costs = loss.needs == "costs"
+            arguments = self._seconds if costs else metric_arguments(loss, rows, self)
+            value = loss.value(*arguments, weights=rows.weights)
             if not np.isfinite(value):
                 reason = f"the metric {loss_shown(loss.name)!r} came out as {value}."
                 return Failure(kind="nan", reason=reason)
@@ -313,14 +337,14 @@ class Judge:
     @cached_property
     def probabilities(self) -> Floats | None:
         """(n, C) probabilities, 0 for classes absent from the training rows."""
-        n, classes = len(self.labels), self.rows.classes
-        if classes is None or not hasattr(self.model, "predict_proba"):
+        n, classes = len(self.labels), self._rows.classes
+        if classes is None or not hasattr(self._model, "predict_proba"):
             return None
-        if self.encoded is not None:
-            found, columns = self.model._proba_encoded(self.X), self.model.class_codes_
+        if self._encoded is not None:
+            found, columns = self._model._proba_encoded(self._X), self._model.class_codes_
         else:
-            found = np.asarray(self.model.predict_proba(self.X), dtype=np.float64)
-            columns = codes_in(np.asarray(self.model.classes_), classes)
+            found = np.asarray(self.predict_proba(self._X), dtype=np.float64)
+            columns = codes_in(np.asarray(self._model.classes_), classes)
         if found.shape != (n, len(columns)) or not np.isfinite(found).all():
             raise UnscoredError("nan", "gave probabilities that are not finite numbers by class.")
         full = np.zeros((n, len(classes)))
@@ -330,14 +354,14 @@ class Judge:
     @cached_property
     def scores(self) -> Floats | None:
         """The decision values of the second of two classes."""
-        if self.rows.classes is None or not hasattr(self.model, "decision_function"):
+        if self._rows.classes is None or not hasattr(self._model, "decision_function"):
             return None
-        scores: Floats = np.asarray(self.model.decision_function(self.X), dtype=np.float64)
+        scores: Floats = np.asarray(self.decision_function(self._X), dtype=np.float64)
         if scores.ndim != 1:
             return None
         # they favour the second of the model's classes, which scikit-learn sorts
-        classes = self.rows.classes.tolist()
-        second = np.asarray(getattr(self.model, "classes_", sorted(classes))).tolist()[-1]
+        classes = self._rows.classes.tolist()
+        second = np.asarray(getattr(self._model, "classes_", sorted(classes))).tolist()[-1]
         return scores if second == classes[-1] else -scores
 
     @property
@@ -347,25 +371,27 @@ class Judge:
             return self.scores
         return None if self.probabilities is None else self.probabilities[:, 1]
 
-    def as_model(self) -> tuple[Any, Any]:
-        """Return the model with its cached predictions, and the test rows."""
-        return self._answers, self._answers._X
+    def for_scorer(self) -> tuple[Any, Any]:
+        """Return the model as a fitted estimator, and the test rows."""
+        return self if self._encoded is None else self._on_frames, self._frame
 
     @cached_property
-    def _answers(self) -> Answers:
-        predictions: dict[str, Any] = {"predict": self.labels}
-        if self.encoded is None:
-            return Answers(self.model, self.X, predictions)
-        # scikit-learn's scorers call predict on data frames
-        model, rows = self.model, self.encoded.rows
+    def _frame(self) -> Any:
+        """The test rows as scorers expect them."""
+        return self._X if self._encoded is None else self._encoded.form("frame")[1]
+
+    @cached_property
+    def _on_frames(self) -> FittedModel:
+        """The same model for scorers, which predict data frames and sort the classes."""
+        assert self._encoded is not None
+        model, rows = self._model, self._encoded.rows
         model.schema_, model.classes_ = rows.data.schema, rows.classes[model.class_codes_]
         order = np.argsort(model.classes_, kind="stable")
+        shown = FittedModel(model, self._frame, self._rows, self.labels)
         if hasattr(model, "_proba_encoded"):
-            predictions["predict_proba"] = model._proba_encoded(self.X)[:, order]
-        answers = Answers(model, self.encoded.form("frame")[1], predictions)
-        # scorers take the classes to be sorted
-        answers.classes_ = model.classes_[order]
-        return answers
+            shown._predictions["predict_proba"] = model._proba_encoded(self._X)[:, order]
+        shown.classes_ = model.classes_[order]
+        return shown
 
 
 # Cells
@@ -398,7 +424,7 @@ _NOTHING = contextlib.nullcontext()
 
 
 @dataclass(slots=True)
-class _Runner:
+class _ModelMaker:
     """One learner on one data set: how to make models."""
 
     fresh: Callable[[int], Any]
@@ -426,7 +452,7 @@ class Evaluator:
     def __init__(self, live: Live) -> None:
         self.live = live
         self._rows = cache(lambda dataset: Rows(live.datasets[dataset]))
-        self._runner = cache(self._make_runner)
+        self._models = cache(self._make_models)
         # a block may end in the middle of a fold
         self._fold = lru_cache(maxsize=1)(self._make_fold)
         self._trusted = cache(lambda learner: is_trusted(live.estimators[learner]))
@@ -441,7 +467,7 @@ class Evaluator:
             for learner in range(len(self.live.estimators)):
                 # a learner that cannot be prepared fails in its cells, with a reason
                 with contextlib.suppress(Exception, SystemExit):
-                    self._runner(dataset, learner)
+                    self._models(dataset, learner)
 
     def evaluate(self, cells: Iterable[Cell], *, apart: bool = False) -> Iterator[Cell]:
         """Yield each cell evaluated, in groups that share work; if `apart`, by ordinary fits."""
@@ -491,7 +517,7 @@ class Evaluator:
                 if fold in by_fold:
                     yield result
 
-    def _make_runner(self, dataset: int, learner: int) -> _Runner:
+    def _make_models(self, dataset: int, learner: int) -> _ModelMaker:
         estimator, rows = self.live.estimators[learner], self._rows(dataset)
         if isinstance(estimator, UnavailableEstimator):
             raise UnscoredError("missing", estimator.reason)
@@ -500,7 +526,7 @@ class Evaluator:
             with caught_warnings():
                 ready.estimator.load(rows.data.encoded())
         weighted = rows.weights is not None
-        return _Runner(
+        return _ModelMaker(
             fresh=model_factory(ready.estimator),
             form=ready.form,
             writes=ready.form != "encoded" and may_write(ready.estimator),
@@ -546,8 +572,8 @@ class Evaluator:
         with caught_warnings() as caught:
             try:
                 with _NOTHING if self._trusted(cell.learner) else restored_process_state():
-                    runner = self._runner(cell.dataset, cell.learner)
-                    cell = self._fit(runner, cell, fold, shared)
+                    models = self._models(cell.dataset, cell.learner)
+                    cell = self._fit(models, cell, fold, shared)
             except BaseException as raised:  # a stranger's class may raise anything
                 if isinstance(raised, Interrupted) or (
                     isinstance(raised, KeyboardInterrupt) and _hears_the_user()
@@ -557,30 +583,30 @@ class Evaluator:
         n_train, n_test = fold.sizes
         return replace(cell, n_train=n_train, n_test=n_test, warnings=_warning_texts(caught))
 
-    def _fit(self, runner: _Runner, cell: Cell, fold: Fold, shared: _Shared | None) -> Cell:
+    def _fit(self, models: _ModelMaker, cell: Cell, fold: Fold, shared: _Shared | None) -> Cell:
         live, rows = self.live, fold.rows
-        if runner.writes:
-            X_train, X_test, y_train = fold.own_form(runner.form)
+        if models.writes:
+            X_train, X_test, y_train = fold.own_form(models.form)
         else:
-            (X_train, X_test), y_train = fold.form(runner.form), fold.y_train
+            (X_train, X_test), y_train = fold.form(models.form), fold.y_train
         model = None if shared is None else shared.model
         begin = time.perf_counter()
         if model is None:
             # a shared model has the seed of the first fold
             place = cell if shared is None else replace(cell, fold=0)
-            model = runner.fresh(live.record.seed(place) if runner.seeded else 0)
+            model = models.fresh(live.record.seed(place) if models.seeded else 0)
             begin = time.perf_counter()
-            if runner.form == "encoded":
+            if models.form == "encoded":
                 model.fit_encoded(X_train)
-            elif runner.weights is not None and rows.weights is not None:
-                model.fit(X_train, y_train, **{runner.weights: rows.weights[fold.train]})
+            elif models.weights is not None and rows.weights is not None:
+                model.fit(X_train, y_train, **{models.weights: rows.weights[fold.train]})
             else:
                 model.fit(X_train, y_train)
             if shared is not None:
                 shared.model = model
                 shared.fit_time = time.perf_counter() - begin
         fitted = time.perf_counter()
-        if runner.form == "encoded":
+        if models.form == "encoded":
             predicted = rows.classes[model.predict_encoded(X_test)]
         else:
             predicted = model.predict(X_test)
@@ -589,16 +615,16 @@ class Evaluator:
         fit_time = fitted - begin
         # a model that serves two folds was fitted in the first, and as slowly for the second
         seconds = (fit_time if shared is None else shared.fit_time, done - fitted)
-        encoded = fold if runner.form == "encoded" else None
-        judge = Judge(model, X_test, fold.held_out, predicted, seconds, encoded)
-        scores = tuple(judge.loss(loss) for loss in live.metrics)
+        encoded = fold if models.form == "encoded" else None
+        fitted_model = FittedModel(model, X_test, fold.held_out, predicted, seconds, encoded)
+        scores = tuple(fitted_model.loss(loss) for loss in live.metrics)
         if all(isinstance(score, Failure) for score in scores):
             return replace(cell, scores=scores)
         packed = None
         if live.keeps_predictions(cell) and not isinstance(scores[0], Failure):
             if rows.classification:
                 predicted = codes_in(predicted, rows.classes).astype(np.int32)
-            packed = pack(predicted, judge.probabilities, judge.scores)
+            packed = pack(predicted, fitted_model.probabilities, fitted_model.scores)
         return replace(
             cell,
             scores=scores,

@@ -27,7 +27,7 @@ from bestofk.learners.preparation import innermost, steps_of
 from bestofk.learners.registry import panel
 from bestofk.learners.specification import named_learners
 from bestofk.run.data_cautions import column_cautions, find_copies, joined_groups
-from bestofk.run.fit import HeldOutRows, Rows, given, parts_of, weight_argument
+from bestofk.run.fit import HeldOutRows, Rows, metric_arguments, parts_of, weight_argument
 from bestofk.run.live import Live
 from bestofk.run.metrics import Labels, Loss
 from bestofk.run.task import describe_error
@@ -241,7 +241,7 @@ def check_loss(loss: Loss, data: DataSet, splits: Splits, classes: Labels | None
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                value = loss.value(*given(loss, rows, made_up))
+                value = loss.value(*metric_arguments(loss, rows, made_up))
             reason = "" if np.isfinite(value) else f"it is {value}"
         except Exception as raised:  # a user's metric may raise anything
             reason = describe_error(raised).rstrip(".")

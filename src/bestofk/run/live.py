@@ -227,9 +227,9 @@ def split_fingerprint(splits: Splits, run: int, fold: int) -> str:
 
 def _scoring_identity(loss: Loss) -> Identity:
     """Return the identity of how predictions are scored: the code of the loss and the scorer."""
-    from bestofk.run.fit import Judge
+    from bestofk.run.fit import FittedModel
 
-    return identify(loss.each, loss.of, loss.needs, Judge)
+    return identify(loss.each, loss.of, loss.needs, FittedModel)
 
 
 def _way(data: DataSet, threads: int) -> str:

@@ -29,7 +29,7 @@ from bestofk.losses.columns import find
 from bestofk.losses.losses import Scores
 from bestofk.losses.predictions import model_columns
 from bestofk.run.cells import Cell, CellTable, unpack
-from bestofk.run.fit import HeldOutRows, Judge, Rows, given
+from bestofk.run.fit import FittedModel, HeldOutRows, Rows, metric_arguments
 from bestofk.run.live import Live
 from bestofk.run.metrics import LOSSES, Labels, Loss, as_loss, codes_in, loss_shown
 from bestofk.run.task import describe_error
@@ -78,7 +78,7 @@ class Predictions(BaseEstimator):  # type: ignore[misc]
             return np.asarray(self.probabilities[:, 1])
         return self.scores  # type: ignore[no-any-return]
 
-    def as_model(self) -> tuple[Any, Any]:
+    def for_scorer(self) -> tuple[Any, Any]:
         """Return the model; its rows are known."""
         return self, None
 
@@ -160,7 +160,7 @@ def loss_of(loss: Loss, rows: HeldOutRows, predictions: Predictions) -> float:
         # an empty class gives a precision of 0, with a warning
         warnings.simplefilter("ignore")
         try:
-            return loss.value(*given(loss, rows, predictions), weights=rows.weights)
+            return loss.value(*metric_arguments(loss, rows, predictions), weights=rows.weights)
         except BestOfKError:
             raise
         except Exception as raised:  # a user's metric may raise anything
@@ -175,10 +175,10 @@ def unit_values(loss: Loss, rows: HeldOutRows, predictions: Predictions, seed: i
     each = _row_loss(loss)
     if each is not None:
         assert each.each is not None
-        losses = each.each(*given(each, rows, predictions))
+        losses = each.each(*metric_arguments(each, rows, predictions))
         return by_unit(np.asarray(losses, dtype=np.float64), rows)
     if design_kind(loss, rows.classes) == "test-set-auc":
-        positive, scores = given(LOSSES["auc"], rows, predictions)
+        positive, scores = metric_arguments(LOSSES["auc"], rows, predictions)
         return auc_components(positive, scores, sample_weight=rows.weights, groups=rows.groups)
     # jackknife components of any other metric
     unit_of = blocks(rows, seed)
@@ -785,13 +785,13 @@ def _predictions_of(name: str, model: Any, X: Any, rows: HeldOutRows) -> Predict
             f"{name} is not fitted: compare_fitted takes fitted models, and compare(models, X, y) "
             "fits and compares learners."
         ) from None
-    judge = Judge(model, X, rows, labels)
+    fitted = FittedModel(model, X, rows, labels)
     known = hasattr(model, "classes_")
     return Predictions(
         classes=rows.classes,
         labels=labels,
-        probabilities=judge.probabilities if known else None,
-        scores=judge.scores if known else None,
+        probabilities=fitted.probabilities if known else None,
+        scores=fitted.scores if known else None,
     )
 
 

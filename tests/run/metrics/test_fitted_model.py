@@ -2,7 +2,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 
-from bestofk.run.metrics import Answers
+from bestofk.run.fit import FittedModel, HeldOutRows
 
 
 class Counted(LogisticRegression):
@@ -21,7 +21,7 @@ def test_the_rows_of_the_fold_are_predicted_once_however_many_ask():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), rng.choice([0, 1], 40)
     model = Counted().fit(X, y)
-    answers = Answers(model, X, {"predict": model.predict(X)})
+    answers = FittedModel(model, X, HeldOutRows(truth=y), model.predict(X))
     Counted.asked = 0
     for name in ("accuracy", "f1_macro", "neg_log_loss", "roc_auc", "neg_brier_score"):
         assert get_scorer(name)(answers, X, y) == get_scorer(name)(model, X, y)
