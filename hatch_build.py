@@ -204,7 +204,7 @@ else:
 
         def dependencies(self) -> list[str]:
             """Require zig's compiler if the system has none."""
-            return [] if system_compiler() else ["ziglang>=0.13"]
+            return [] if system_compiler() else ["ziglang>=0.13,<0.18"]
 
         def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
             """Compile the kernels and set the platform of the wheel."""

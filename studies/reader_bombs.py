@@ -148,6 +148,63 @@ def endless_configuration(_: Path) -> list[Any]:
     return ["scores", "breast-cancer-10x10", "--config", "/dev/zero"]
 
 
+def endless_calibration(_: Path) -> list[Any]:
+    return ["scores", "breast-cancer-10x10", "--set", "df=/dev/zero"]
+
+
+LOG = ["inspect-sums", "--metric", "match"]
+
+
+def endless_log(_: Path) -> list[Any]:
+    return ["evals", "/dev/zero"]
+
+
+def endless_formats(_: Path) -> list[Any]:
+    return ["evals", *LOG, "--formats", "/dev/zero"]
+
+
+def endless_prices(_: Path) -> list[Any]:
+    return ["evals", *LOG, "--prices", "/dev/zero"]
+
+
+def endless_ledger(_: Path) -> list[Any]:
+    return ["gate", *LOG, "--ledger", "/dev/zero"]
+
+
+def pipe_without_writer(folder: Path) -> list[Any]:
+    os.mkfifo(folder / "ledger.json")
+    return ["gate", *LOG, "--ledger", folder / "ledger.json"]
+
+
+def _toml(folder: Path, value: str) -> Path:
+    path = folder / "a.toml"
+    path.write_text(f"alpha = {value}\n")
+    return path
+
+
+def long_integer_in_configuration(folder: Path) -> list[Any]:
+    return ["scores", "breast-cancer-10x10", "--config", _toml(folder, "9" * 5000)]
+
+
+def deep_configuration(folder: Path) -> list[Any]:
+    path = _toml(folder, "[" * 5000 + "]" * 5000)
+    return ["scores", "breast-cancer-10x10", "--config", path]
+
+
+def long_integer_in_formats(folder: Path) -> list[Any]:
+    return ["evals", *LOG, "--formats", _toml(folder, "9" * 5000)]
+
+
+def deep_formats(folder: Path) -> list[Any]:
+    return ["evals", *LOG, "--formats", _toml(folder, "[" * 5000 + "]" * 5000)]
+
+
+def long_integer_in_prices(folder: Path) -> list[Any]:
+    path = folder / "p.json"
+    path.write_text(f'{{"a": {"9" * 5000}}}')
+    return ["evals", *LOG, "--prices", path]
+
+
 def parquet_of_one_long_plain_word(folder: Path) -> list[Any]:
     return parquet_of_one_long_word(folder, coded=False)
 
@@ -385,7 +442,10 @@ def calibration_of_lists(folder: Path) -> list[Any]:
 BOMBS: tuple[Callable[[Path], list[Any]], ...] = (
     gzip_of_zeros, gzip_of_rows, gzip_of_empty_objects, gzip_of_gzip, gzip_of_arff,
     parquet_of_one_number, parquet_of_one_list, parquet_of_many_columns, csv_of_many_columns,
-    endless_device, endless_configuration, parquet_of_one_long_word,
+    endless_device, endless_configuration, endless_calibration, endless_log, endless_formats,
+    endless_prices, endless_ledger, pipe_without_writer, long_integer_in_configuration,
+    deep_configuration, long_integer_in_formats, deep_formats, long_integer_in_prices,
+    parquet_of_one_long_word,
     parquet_of_one_long_plain_word, commas,
     blanks_in_arff, blanks_in_declaration, sparse_arff, deep_json, deep_json_lines, long_integer,
     longish_integer, another_column_in_every_row, almost_empty_grid, deep_specification, long_fold,

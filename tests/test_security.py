@@ -7,6 +7,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+import tomllib
 from contextlib import closing, suppress
 from html import unescape
 from pathlib import Path
@@ -60,6 +61,26 @@ def test_the_tests_that_the_page_names_exist():
     paths = set(re.findall(r"`(tests/[\w/]+\.py)`", SECURITY))
     assert len(paths) > 10
     assert [path for path in paths if not (ROOT / path).is_file()] == []
+
+
+def test_actions_are_pinned_by_commit_and_build_requirements_are_bounded():
+    """A tag can be moved to other code, and a new major version can change what is built."""
+    workflows = [*(ROOT / ".github").rglob("*.yml")]
+    used = [line for path in workflows for line in re.findall(r"uses: (\S+)", path.read_text())]
+    assert len(used) > 10
+    assert [one for one in used if not re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", one)] == []
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    requirements = project["build-system"]["requires"]
+    requirements += re.findall(r'"(ziglang[^"]*)"\]', (ROOT / "hatch_build.py").read_text())
+    assert len(requirements) == 2
+    assert [one for one in requirements if "<" not in one] == []
+
+
+def test_no_message_installs_bestofk_by_its_name():
+    """The name does not exist on PyPI yet, so it could become somebody else's."""
+    texts = [*(ROOT / "src").rglob("*.py"), *(ROOT / "docs" / "use").rglob("*.md")]
+    advice = re.compile(r"pip install[^\n`]*?['\s]bestofk\b")
+    assert [path.name for path in texts if advice.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_only_fetch_opens_connections_and_no_archive_is_extracted():

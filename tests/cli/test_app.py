@@ -70,7 +70,7 @@ def test_examples_of_the_help_texts_work_as_printed(run, arguments, tmp_path, mo
         (["scores", "{scores}", "--alpha", "2"], "alpha must be strictly between 0 and 1"),
         (["scores", "{scores}", "--alpha", "x"], "'x' is not a valid float"),
         (["scores", "{scores}", "--prefer", "tiny"], "'tiny', which is not one of the learners"),
-        (["scores", "{scores}", "--set", "df=many"], "many: the calibration cannot be read"),
+        (["scores", "{scores}", "--set", "df=many"], "There is no file 'many'"),
         (["scores", "{scores}", "--set", "rope=x"], "rope must be a number of at least 0"),
         (["scores", "{scores}", "--set", "rope"], "--set must be NAME=VALUE"),
         (["scores", "{scores}", "--set", "correction=sidak"], "correction must be one of"),

@@ -58,7 +58,10 @@ def test_the_stored_command_repeats_the_study_without_the_file(run, config):
         ("alpha = 'x'", "'x' is not a valid float"),
         ("quiet = 'yes'", "quiet must be true or false"),
         ("alpha = true", "alpha must be a value"),
-        ("alpha 0.1", "is not TOML"),
+        ("alpha 0.1", "study.toml is not a TOML file (Expected '='"),
+        ("alpha = " + "9" * 5000, "is not a TOML file (a whole number has thousands of digits)"),
+        ("alpha = " + "[" * 5000 + "]" * 5000, "is not a TOML file (brackets are nested too"),
+        ("", "study.toml: the file is empty"),
     ],
 )
 def test_a_wrong_file_is_one_sentence(run, config, text, words):

@@ -89,7 +89,7 @@ def test_svg_needs_no_matplotlib(run, no_matplotlib, folder):
     assert (folder / "a.svg").exists()
     code, _, err = run("scores", TABLE, "--figure", "a.pdf")
     assert code == 2
-    assert "pip install 'bestofk[plot]', or use --figure a.svg" in err
+    assert "pip install matplotlib, or use --figure a.svg" in err
 
 
 def test_python_says_how_to_install_matplotlib(no_matplotlib):
@@ -98,6 +98,6 @@ def test_python_says_how_to_install_matplotlib(no_matplotlib):
         lambda: decision.plot("forest"),
         lambda: decision.plot(path="a.pdf"),
     ):
-        with pytest.raises(MissingExtraError, match=r"pip install 'bestofk\[plot\]'"):
+        with pytest.raises(MissingExtraError, match=r"pip install matplotlib\."):
             call()
     decision.plot(path="a.svg")

@@ -76,7 +76,7 @@ def test_written_down_and_read_back(given):
         ({"margin": 0}, "margin must be a number above 0"),
         ({"rope": -1}, "rope must be a number of at least 0"),
         ({"test_options": {"df": -3}}, "df must be a number above 0"),
-        ({"test_options": {"df": "nowhere.json"}}, "nowhere.json: the calibration cannot be read"),
+        ({"test_options": {"df": "nowhere.json"}}, "There is no file 'nowhere.json'"),
         ({"missing": "ignore"}, "missing must be one of 'refuse', 'drop'"),
         ({"random_state": -1}, "random_state must be at least 0"),
         ({"prefer": "price"}, "prefer must be one of 'listed', 'fit_time'"),

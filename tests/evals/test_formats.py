@@ -311,7 +311,7 @@ def test_a_format_of_a_user(run, tmp_path):
         ("[a]\nfile = '('\nitem = 'x'\nscore = 'y'", "is not a pattern"),
         ("[a]\nitem = 3", "'item' of 'a' must be a path or a list of paths"),
         ("a = 3", "must be a table"),
-        ("[a", "is not a TOML file of formats"),
+        ("[a", "is not a TOML file"),
     ],
 )
 def test_a_wrong_file_of_formats(toml, message, tmp_path):

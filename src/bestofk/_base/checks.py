@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache, wraps
@@ -249,7 +250,7 @@ def _is_of(value: Any, kind: Any) -> bool:
             check_fields(value)
         return type(value) is kind
     if kind is float:
-        return type(value) in (int, float) and abs(value) <= np.finfo(float).max
+        return type(value) in (int, float) and abs(value) <= sys.float_info.max
     # json reads surrogates, which no text in a database or page can have
     return type(value) is kind and (kind is not str or value.isascii() or _is_unicode(value))
 

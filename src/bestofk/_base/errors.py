@@ -158,12 +158,12 @@ class StoreError(RunError):
 class MissingExtraError(InputError, ImportError):
     """An optional dependency is not installed."""
 
-    def __init__(self, what: str, extra: str) -> None:
-        self.what, self.extra = what, extra
-        super().__init__(f"{what} needs an extra: pip install 'bestofk[{extra}]'.")
+    def __init__(self, what: str, package: str) -> None:
+        self.what, self.package = what, package
+        super().__init__(f"{what} needs a package that is not installed: pip install {package}.")
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
-        return type(self), (self.what, self.extra)
+        return type(self), (self.what, self.package)
 
 
 class BestOfKWarning(_Message, UserWarning):

@@ -276,7 +276,7 @@ NO_BREAK = "\ue000"
 _UNBROKEN = re.compile(
     r"""
     '(?:bestofk|pip|python)\ [^']*'             # a quoted command
-    | pip\ install\ '[^']*'                    # pip install 'bestofk[plot]'
+    | pip\ install\ \S                       # pip install pyarrow
     | --[a-z][a-z-]*\ (?:'[^']*'|[^\s'])       # an option and its value
     | \b(?:p|alpha)\ [=<>]\ \S                 # p = 0.02
     | \d\ %                                    # 95 %

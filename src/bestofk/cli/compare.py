@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from bestofk._base.errors import TableError, use
-from bestofk._base.missing_files import check_source
+from bestofk._base.files import check_source
 from bestofk.cli.options import (
     budget_option,
     by_option,

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bestofk._base.missing_files import check_source
+from bestofk._base.files import check_source
 from bestofk.cli.options import (
     by_option,
     decision_options,

@@ -158,7 +158,7 @@ def _require_matplotlib(path: str) -> None:
 
     if find_spec("matplotlib") is None:
         raise click.UsageError(
-            f"--figure {path} needs matplotlib: pip install 'bestofk[plot]', or use --figure "
+            f"--figure {path} needs matplotlib: pip install matplotlib, or use --figure "
             f"{Path(path).with_suffix('.svg')}."
         )
 

@@ -13,11 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from inspect import Parameter, getdoc, signature
+from pathlib import Path
 from typing import Any
 
 import click
 
 from bestofk._base.errors import Advice
+from bestofk._base.files import read_toml
 from bestofk._base.registry import resolve
 from bestofk._base.synonyms import meant
 
@@ -243,7 +245,7 @@ class SettingsCommand(click.Command):
     def _words(self, ctx: click.Context, path: str, typed: Mapping[str, Any]) -> list[str]:
         parameters = {key_of(one): one for one in self.params if key_of(one) != "config"}
         words: list[str] = []
-        for key, value in _toml(path).items():
+        for key, value in read_toml(Path(path)).items():
             name = key.replace("-", "_")
             parameter = parameters.get(name)
             if parameter is not None:
@@ -276,19 +278,6 @@ def key_of(parameter: click.Parameter) -> str:
     if isinstance(parameter, click.Argument):
         return str(parameter.name)
     return max(parameter.opts, key=len).lstrip("-").replace("-", "_")
-
-
-def _toml(path: str) -> dict[str, Any]:
-    import tomllib
-    from pathlib import Path
-
-    from bestofk.data.tables.limits import regular_size
-
-    regular_size(Path(path))
-    try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise click.UsageError(f"--config: {path} is not TOML: {error}") from None
 
 
 def _texts(value: Any) -> list[str]:

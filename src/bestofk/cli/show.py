@@ -90,7 +90,7 @@ def _only_store() -> str:
 
 def check_store(store: str) -> None:
     """Raise an error if there is no such file; servers are not asked."""
-    from bestofk._base.missing_files import no_such_file
+    from bestofk._base.files import no_such_file
     from bestofk.run.store.url import parse_address
 
     path = parse_address(store).path

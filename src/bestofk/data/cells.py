@@ -337,7 +337,7 @@ def as_pandas(value: Any, name: str = "data") -> Any:
             import pyarrow as pa
         except ImportError:
             raise MissingExtraError(
-                f"{name} of {kind.__module__.partition('.')[0]}", "parquet"
+                f"{name} of {kind.__module__.partition('.')[0]}", "pyarrow"
             ) from None
         if hasattr(value, "columns") or hasattr(value, "column_names"):
             return pa.table(value).to_pandas(date_as_object=False)

@@ -151,7 +151,7 @@ def read_data(
         return with_row_columns(data, **roles)
     choice, delimiter, locate = "", None, _row_location
     if isinstance(source, str | os.PathLike):
-        from bestofk._base.missing_files import check_source
+        from bestofk._base.files import check_source
         from bestofk.data.tables import read_table
 
         check_source(os.fspath(source), "file or embedded data set", _EMBEDDED)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bestofk._base.errors import ArgumentError, TableError, UnknownNameError
-from bestofk._base.missing_files import no_such_file
+from bestofk._base.files import read_toml
 from bestofk.evals.paths import Batch, each_row, parse, step
 from bestofk.evals.rows import STATUSES
 from bestofk.evals.sources import Source
@@ -167,13 +166,7 @@ def _own_formats() -> dict[str, Format]:
 
 
 def _read(path: Path) -> dict[str, Format]:
-    try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise TableError(no_such_file(path)) from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise TableError(f"{path.name} is not a TOML file of formats: {error}.") from None
-    return {name: _format(name, table, path.name) for name, table in tables.items()}
+    return {name: _format(name, table, path.name) for name, table in read_toml(path).items()}
 
 
 def _format(name: str, table: Any, where: str) -> Format:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ import numpy as np
 
 from bestofk._base.checks import Floats, refuse
 from bestofk._base.errors import ArgumentError, TableError
+from bestofk._base.files import read_file
+from bestofk.evals.sources import loads
 
 MILLION = 1e6
 
@@ -96,7 +97,7 @@ def _from_file(path: Path) -> dict[str, Any]:
     from bestofk.data.tables.reading import read_table
 
     if path.suffix.lower() == ".json" and path.is_file():
-        value = json.loads(path.read_text(encoding="utf-8-sig"))
+        value = loads(read_file(path), path.name)
         if isinstance(value, dict):
             return value
     table = read_table(path)

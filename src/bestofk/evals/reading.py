@@ -16,8 +16,8 @@ import numpy as np
 
 from bestofk._base.checks import Floats, refuse
 from bestofk._base.errors import BestOfKError, BestOfKWarning, TableError, UnknownNameError, use
+from bestofk._base.files import SUFFIXES, no_such_file
 from bestofk._base.formatting import counted, joined, shortened
-from bestofk._base.missing_files import SUFFIXES, no_such_file
 from bestofk.data.cells import as_pandas
 from bestofk.evals.containers import open_container
 from bestofk.evals.evals import Evals

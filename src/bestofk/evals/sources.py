@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from bestofk._base.errors import ArgumentError, MissingExtraError, TableError
-from bestofk._base.missing_files import no_such_file
+from bestofk._base.files import parsing_problem, read_file, regular_size
 from bestofk.data.tables.limits import (
     check_expansion,
     check_json,
     decompress,
-    read_file,
-    regular_size,
 )
 
 _INCOMPLETE = (json.JSONDecodeError, UnicodeDecodeError)
@@ -32,7 +30,7 @@ _INCOMPLETE = (json.JSONDecodeError, UnicodeDecodeError)
 MAX_LINE_BYTES = 1 << 28
 
 
-def loads(text: str, where: str, *, file_size: int | None = None) -> Any:
+def loads(text: str | bytes, where: str, *, file_size: int | None = None) -> Any:
     """Return the value of a JSON text, which may contain bare NaN and Infinity.
 
     `file_size` is the size of the compressed file that contains the text, if it is compressed.
@@ -44,20 +42,14 @@ def loads(text: str, where: str, *, file_size: int | None = None) -> Any:
         raise not_json(error, where) from None
 
 
-def not_json(error: Exception, where: str) -> TableError:
+def not_json(error: ValueError | RecursionError, where: str) -> TableError:
     """Return the error for a text that is not JSON."""
-    if isinstance(error, RecursionError):
-        reason = "brackets are nested too deeply"
-    elif isinstance(error, json.JSONDecodeError):
-        reason = f"{error.msg}, line {error.lineno} column {error.colno}"
-    else:
-        reason = "a whole number has thousands of digits"
-    return TableError(f"{where} is not valid JSON ({reason}).")
+    return TableError(f"{where} is not valid JSON ({parsing_problem(error)}).")
 
 
 def each_line(path: Path, where: str, note: Callable[[str], None]) -> Iterator[tuple[int, Any]]:
     """Yield the number and the value of each line; note and skip a truncated last line."""
-    broken: tuple[int, Exception] | None = None
+    broken: tuple[int, ValueError | RecursionError] | None = None
     parse, file_size = json.loads, path.stat().st_size
     with _opened(path, where) as file:
         number = 0
@@ -175,7 +167,7 @@ class ZipMembers:
             try:
                 import pyarrow as pa
             except ImportError:
-                raise MissingExtraError(f"{self.source}: zstandard", "parquet") from None
+                raise MissingExtraError(f"{self.source}: zstandard", "pyarrow") from None
             if not info.file_size:
                 return b""
             unpacked: bytes = pa.Codec("zstd").decompress(
@@ -379,15 +371,14 @@ def find_sources(paths: Any, models: Mapping[str, Any] | None = None) -> list[So
 
 def _below(path: Path) -> Iterator[Source]:
     try:
-        folder, file = path.is_dir(), path.is_file()
-    except (OSError, ValueError) as error:
-        raise TableError(f"{str(path)!r:.200} cannot be read: {error}.") from None
-    if folder:
+        is_folder = path.is_dir()
+    except OSError:
+        is_folder = False
+    if is_folder:
         yield from _in_folder(path)
-    elif file:
-        yield Source(path, named=True)
     else:
-        raise TableError(no_such_file(path, "file or folder"))
+        regular_size(path, "file or folder")
+        yield Source(path, named=True)
 
 
 def _in_folder(folder: Path) -> Iterator[Source]:

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils.metaestimators import available_if
 
-from bestofk._base.checks import check_fields
 from bestofk._base.formatting import joined
 from bestofk._base.results import Presented
 from bestofk.data.dataset import DataSet
@@ -438,11 +437,8 @@ class Preparation(Presented):
 
     @classmethod
     def from_dict(cls, fields: Mapping[str, Any]) -> Preparation:
-        """Read what `to_dict` wrote; raise ValueError if a field has a wrong type."""
-        known = {name: fields[name] for name in cls.__dataclass_fields__ if name in fields}
-        preparation = cls(**known)
-        check_fields(preparation)
-        return preparation
+        """Read what `to_dict` wrote."""
+        return cls(**{name: fields[name] for name in cls.__dataclass_fields__ if name in fields})
 
 
 def sentences(done: Mapping[str, Mapping[str, Preparation]]) -> list[str]:

@@ -26,6 +26,7 @@ import numpy as np
 from bestofk._base.atomic_write import write_text
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, StoreError, use
+from bestofk._base.files import regular_size
 from bestofk.release.method import METHOD
 
 FORMAT = "bestofk-gate-2"
@@ -138,7 +139,7 @@ def read_ledger(path: str | os.PathLike[str]) -> Ledger | None:
     """
     target = Path(path)
     try:
-        if target.stat().st_size > MAX_LEDGER_BYTES:
+        if target.exists() and regular_size(target) > MAX_LEDGER_BYTES:
             raise StoreError(f"{target}: a ledger has at most {MAX_LEDGER_BYTES >> 20} MiB.")
         text = target.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:

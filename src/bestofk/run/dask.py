@@ -80,7 +80,7 @@ class DaskCluster(Generic[ItemT]):
         try:
             distributed: Any = import_module("distributed")
         except ImportError:
-            raise MissingExtraError("The engine dask", "dask") from None
+            raise MissingExtraError("The engine dask", "distributed") from None
         try:
             self.packed = task.ship()
         except UnpicklableError as unpicklable:

@@ -150,5 +150,5 @@ except bk.InputError as error:
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout.splitlines() == [
         "('m1', 'm0')",
-        "t.parquet: a Parquet file needs an extra: pip install 'bestofk[parquet]'.",
+        "t.parquet: a Parquet file needs a package that is not installed: pip install pyarrow.",
     ]

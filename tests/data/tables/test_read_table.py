@@ -178,6 +178,10 @@ def test_declared_values_are_never_missing(write):
             "@relation r\n@attribute a real\n@data\n{0 1}\n",
             "rows in braces (sparse ARFF) are not read: save it as CSV.",
         ),
+        (  # as many cells in all as two full rows
+            "@relation r\n@attribute a real\n@attribute b real\n@data\n1,2,3\n4\n",
+            "line 5 has 3 cells, but the header has 2.",
+        ),
     ],
 )
 def test_broken_arff(write, content, sentence):

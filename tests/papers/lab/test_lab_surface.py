@@ -220,9 +220,11 @@ def test_calibration_file_and_its_use(tmp_path: Path) -> None:
     with pytest.warns(bk.BestOfKWarning, match="was calibrated on 3 runs"):
         bk.compare_scores(table, test="use-all-data", test_options={"df": found})
     broken = tmp_path / "broken.json"
-    broken.write_text("{}")
-    with pytest.raises(TableError, match="not a calibration"):
-        bk.compare_scores(losses, test="use-all-data", test_options={"df": broken})
+    # a whole number beyond all floats
+    for content in ("{}", path.read_text().replace('"alpha": 0.05', f'"alpha": 1{"0" * 400}')):
+        broken.write_text(content)
+        with pytest.raises(TableError, match="not a calibration"):
+            bk.compare_scores(losses, test="use-all-data", test_options={"df": broken})
 
 
 def test_critical_value_in_use() -> None:

@@ -142,7 +142,9 @@ def test_a_missing_package_is_named(monkeypatch):
     live = strange.make_live({"a": "max", "b": "nmc"}, {"one": DATA["one"]})
     with pytest.raises(MissingExtraError) as missing:
         list(on_cluster(live))
-    assert str(missing.value) == "The engine dask needs an extra: pip install 'bestofk[dask]'."
+    assert str(missing.value) == (
+        "The engine dask needs a package that is not installed: pip install distributed."
+    )
 
 
 def test_a_lost_connection_is_not_logged():

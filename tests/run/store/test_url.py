@@ -65,7 +65,7 @@ def test_servers(scheme):
     "wrong",
     ["", "  ", 7, b"study.db", "a\0b", "mysql://ann:secret@host/db", "sqlite://host/x.db",
      "postgresql+psycopg2://ann:secret@host/db", "sqlite:///x.db?mode=ro", "http://x",
-     "postgresql://ann:secret@host:port/db"],
+     "postgresql://ann:secret@host:port/db", "postgresql://ann:secret@host/db?plugin=os"],
 )  # fmt: skip
 def test_invalid_addresses(wrong):
     with pytest.raises(ArgumentError, match="store must be") as error:
@@ -151,7 +151,7 @@ except ImportError as said:
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    expected = MissingExtraError("PostgreSQL stores", "postgres")
+    expected = MissingExtraError("PostgreSQL stores", "'psycopg[binary]'")
     assert done.stdout.strip() == f"MissingExtraError {expected}"
 
 

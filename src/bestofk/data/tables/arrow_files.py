@@ -38,7 +38,7 @@ def read_parquet(data: bytes, source: str, *, file_size: int, nested: bool = Fal
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise MissingExtraError(f"{source}: a Parquet file", "parquet") from None
+        raise MissingExtraError(f"{source}: a Parquet file", "pyarrow") from None
     import pandas as pd
 
     try:
@@ -122,7 +122,7 @@ def parquet_rows(path: Path, source: str) -> Iterator[dict[str, Any]]:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        raise MissingExtraError(f"{source}: a Parquet file", "parquet") from None
+        raise MissingExtraError(f"{source}: a Parquet file", "pyarrow") from None
     try:
         with pq.ParquetFile(path) as file:
             _check_size(file.metadata, source, path.stat().st_size)

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from bestofk._base.errors import TableError
-from bestofk.data.tables.limits import check_cells, check_columns, decompress, read_file
+from bestofk._base.files import read_file
+from bestofk.data.tables.limits import check_cells, check_columns, decompress
 from bestofk.data.tables.table import Table, size_words
 from bestofk.data.tables.workbooks import from_text_cell
 
@@ -139,7 +140,7 @@ def split_cells(
         if quote.encode() in data:
             within = (frame[column].tolist() for column in frame.columns)
             delimiters -= sum("".join(cells).count(delimiter) for cells in within)
-        if delimiters == (width - 1) * len(frame):
+        if frame.shape[1] == width and delimiters == (width - 1) * len(frame):
             return frame
     line = first_line
     for start, record in _records(data, delimiter, source, quote=quote):

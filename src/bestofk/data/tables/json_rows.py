@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from bestofk._base.errors import TableError
+from bestofk._base.files import parsing_problem
 from bestofk.data.tables.delimited import Text
 from bestofk.data.tables.limits import check_cells, check_columns, check_json
 from bestofk.data.tables.table import Table
@@ -88,12 +89,10 @@ def _loads(text: str, source: str, line: int = 1) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        line, reason = line + error.lineno - 1, f"{error.msg}, column {error.colno}"
-    except RecursionError:
-        reason = "brackets are nested too deeply"
-    except ValueError:
-        reason = "a whole number has thousands of digits"
-    raise TableError(f"{source}: line {line} is not JSON ({reason}).")
+        line, problem = line + error.lineno - 1, f"{error.msg}, column {error.colno}"
+    except (ValueError, RecursionError) as error:
+        problem = parsing_problem(error)
+    raise TableError(f"{source}: line {line} is not JSON ({problem}).")
 
 
 def _whole(content: str, source: str) -> Any:

@@ -1,4 +1,4 @@
-"""Read regular files only, and limit the memory that they may need; all readers share this.
+"""Limit the memory that files may need; all readers share this.
 
 A reader calls one of the checks before it builds what the file declares. The error names the
 environment variable that allows more.
@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from io import BytesIO
-from pathlib import Path
 
 from bestofk._base.errors import ArgumentError, TableError
-from bestofk._base.missing_files import no_such_file
 
 VARIABLE = "BESTOFK_MAX_MEMORY"
 """The environment variable with the limit, such as 12G; it replaces the limits below."""
@@ -30,34 +27,6 @@ _PIECE = 1 << 20
 _LARGE_JSON = 1 << 20
 """Characters of JSON below which its memory is not estimated."""
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-
-
-def regular_size(path: Path) -> int:
-    """Return the size of a regular file; raise an error if the path is anything else."""
-    try:
-        status = path.stat()
-    except (FileNotFoundError, NotADirectoryError):
-        raise TableError(no_such_file(path)) from None
-    except (OSError, ValueError) as error:
-        raise TableError(f"{str(path)!r:.300} cannot be read: {error}.") from None
-    if stat.S_ISDIR(status.st_mode):
-        raise TableError(f"{path} must be a file; it is a directory.")
-    if not stat.S_ISREG(status.st_mode):
-        raise TableError(f"{path} must be a regular file, not a device or a pipe.")
-    return status.st_size
-
-
-def read_file(path: Path) -> bytes:
-    """Read a regular file that is not empty, or raise an error that says why it cannot be read."""
-    try:
-        data = path.read_bytes() if regular_size(path) else b""
-    except PermissionError:
-        raise TableError(f"{path} cannot be read: permission denied.") from None
-    except (OSError, OverflowError) as error:
-        raise TableError(f"{str(path)!r} cannot be read: {error}.") from None
-    if not data:
-        raise TableError(f"{path.name}: the file is empty.")
-    return data
 
 
 def decompress(data: bytes, source: str) -> bytes:

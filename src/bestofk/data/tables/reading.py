@@ -12,8 +12,9 @@ from typing import Any
 
 from bestofk._base.checks import one_of
 from bestofk._base.errors import ArgumentError, TableError
+from bestofk._base.files import read_file
 from bestofk.data.cells import as_pandas
-from bestofk.data.tables.limits import decompress, read_file
+from bestofk.data.tables.limits import decompress
 from bestofk.data.tables.table import Table, size_words
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "arff", "xlsx")

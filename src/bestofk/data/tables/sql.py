@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from bestofk._base.errors import TableError
-from bestofk.data.tables.limits import BYTES_PER_OBJECT, check_cells, regular_size
+from bestofk._base.files import regular_size
+from bestofk.data.tables.limits import BYTES_PER_OBJECT, check_cells
 from bestofk.data.tables.table import Table
 
 _ROWS_AT_ONCE = 10_000

@@ -31,7 +31,7 @@ def read_workbook(data: bytes, source: str, *, sheet: str | None = None) -> Tabl
     try:
         from openpyxl import load_workbook
     except ImportError:
-        raise MissingExtraError(f"{source}: an Excel workbook", "excel") from None
+        raise MissingExtraError(f"{source}: an Excel workbook", "openpyxl") from None
     with zipfile.ZipFile(BytesIO(data)) as packed:
         needed = sum(entry.file_size for entry in packed.infolist())
     check_expansion(source, file_size=len(data), needed=needed, what="unpacks to far more")

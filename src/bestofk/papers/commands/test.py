@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bestofk._base.missing_files import check_source
+from bestofk._base.files import check_source
 from bestofk.cli.options import alpha_option, json_option, seed_option, warnings_as_lines
 from bestofk.cli.outputs import echo_explanation
 from bestofk.cli.scores import table_options

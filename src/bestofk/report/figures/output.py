@@ -149,7 +149,7 @@ def require_matplotlib(purpose: str) -> None:
     try:
         import matplotlib as mpl  # noqa: F401
     except ImportError:
-        raise MissingExtraError(purpose, "plot") from None
+        raise MissingExtraError(purpose, "matplotlib") from None
 
 
 def _inches(picture: Picture) -> tuple[float, float]:

@@ -390,7 +390,7 @@ def _postgresql_engine(address: Address, busy_timeout: float) -> sa.Engine:
     try:
         engine = sa.create_engine(address.url, hide_parameters=True, pool_pre_ping=True)
     except ImportError:
-        raise MissingExtraError("PostgreSQL stores", "postgres") from None
+        raise MissingExtraError("PostgreSQL stores", "'psycopg[binary]'") from None
 
     def set_lock_timeout(connection: Any, record: Any) -> None:  # noqa: ARG001
         with connection.cursor() as cursor:

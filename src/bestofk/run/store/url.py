@@ -114,6 +114,8 @@ def _server(text: str) -> URL:
 
     try:
         url = make_url(text).set(drivername="postgresql+psycopg")
+        if "plugin" in url.query:  # SQLAlchemy would import it
+            raise ValueError
         dialect: Any = PGDialect_psycopg
         dialect().create_connect_args(url)  # checks ports and hosts in the query
     except (UnreadableURL, ValueError):

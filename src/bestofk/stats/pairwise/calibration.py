@@ -14,13 +14,14 @@ import numpy as np
 from bestofk._base.atomic_write import write_text
 from bestofk._base.checks import check_fields
 from bestofk._base.errors import ArgumentError, DesignError, TableError
+from bestofk._base.files import read_file, regular_size
 from bestofk._base.results import Presented, decided_level, renamed
 from bestofk.stats.pairwise.result import scalar_or_array
 
 KIND = "bestofk calibration"
 """Marks the JSON file of a calibration."""
-_MAX_CHARACTERS = 1 << 20
-"""Maximum length of the file; others are not parsed."""
+_MAX_BYTES = 1 << 20
+"""Maximum size of the file; others are not parsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,19 +223,13 @@ def read_calibration(path: str | os.PathLike[str]) -> Calibration:
         The JSON file.
     """
     shown = os.fspath(path)
+    if regular_size(Path(path)) > _MAX_BYTES:
+        raise TableError(f"{shown}: this is not a calibration (it is too long).")
+    data = read_file(Path(path))
     try:
-        with Path(path).open(encoding="utf-8") as file:
-            text = file.read(_MAX_CHARACTERS + 1)
-        if len(text) > _MAX_CHARACTERS:
-            raise TableError(f"{shown}: this is not a calibration (it is too long).")
-        content = json.loads(text)
-    except OSError as error:
-        raise TableError(f"{shown}: the calibration cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError):
-        raise TableError(f"{shown}: this is not a calibration (not JSON).") from None
-    try:
+        content = json.loads(data)
         if not isinstance(content, dict) or content.get("kind") != KIND:
             raise ValueError
         return Calibration.from_json(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise TableError(f"{shown}: this is not a calibration of bestofk.") from None

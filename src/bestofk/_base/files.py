@@ -1,11 +1,14 @@
-"""Errors about files that do not exist."""
+"""Read regular files, and explain why a file cannot be read or parsed."""
 
 from __future__ import annotations
 
+import json
+import stat
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from bestofk._base.errors import TableError
 from bestofk._base.registry import resolve
@@ -63,3 +66,56 @@ def check_source(source: str, noun: str, examples: str) -> None:
     names = resolve(examples)
     if source not in names:
         raise TableError(no_such_file(path, noun, names))
+
+
+def regular_size(path: Path, noun: str = "file") -> int:
+    """Return the size of a regular file; raise an error if the path is anything else."""
+    try:
+        status = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise TableError(no_such_file(path, noun)) from None
+    except (OSError, ValueError) as error:
+        raise TableError(f"{str(path)!r:.300} cannot be read: {error}.") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise TableError(f"{path} must be a file; it is a directory.")
+    if not stat.S_ISREG(status.st_mode):
+        raise TableError(f"{path} must be a regular file, not a device or a pipe.")
+    return status.st_size
+
+
+def read_file(path: Path) -> bytes:
+    """Read a regular file that is not empty, or raise an error that says why it cannot be read."""
+    try:
+        data = path.read_bytes() if regular_size(path) else b""
+    except PermissionError:
+        raise TableError(f"{path} cannot be read: permission denied.") from None
+    except (OSError, OverflowError) as error:
+        raise TableError(f"{str(path)!r} cannot be read: {error}.") from None
+    if not data:
+        raise TableError(f"{path.name}: the file is empty.")
+    return data
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file, or raise an error that says why it cannot be read."""
+    import tomllib
+
+    data = read_file(path)
+    try:
+        return tomllib.loads(data.decode())
+    except tomllib.TOMLDecodeError as error:
+        problem = str(error)
+    except (ValueError, RecursionError) as error:
+        problem = parsing_problem(error)
+    raise TableError(f"{path} is not a TOML file ({problem}).")
+
+
+def parsing_problem(error: ValueError | RecursionError) -> str:
+    """Return what is wrong with a text that Python could not parse as JSON or TOML."""
+    if isinstance(error, RecursionError):
+        return "brackets are nested too deeply"
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg}, line {error.lineno} column {error.colno}"
+    if isinstance(error, UnicodeDecodeError):
+        return "it is not UTF-8 text"
+    return "a whole number has thousands of digits"
