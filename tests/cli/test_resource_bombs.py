@@ -1,6 +1,8 @@
 """Small files and short commands that demand many resources end soon with an error message."""
 
 import gzip
+import subprocess
+import sys
 
 import pytest
 
@@ -61,3 +63,18 @@ def test_memory_that_is_not_there_is_one_line(error, capfd, monkeypatch) -> None
     monkeypatch.setattr("bestofk.losses.read_scores", fails)
     assert main(["scores", "breast-cancer-10x10"]) == 4
     assert "not enough memory" in capfd.readouterr().err
+
+
+@pytest.mark.needs("linux", "a limit of the address space")
+@pytest.mark.parametrize("megabytes", [200, 300])
+def test_a_small_address_space_is_one_line(megabytes, tmp_path) -> None:
+    """Importing fails in one of many places, and so may everything that reports it."""
+    program = (
+        f"import resource, sys; resource.setrlimit(resource.RLIMIT_AS, ({megabytes << 20},) * 2)\n"
+        "from bestofk.cli import main; sys.exit(main(['compare', 'iris', '--cv', '2x2']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == "bestofk: not enough memory; nothing was written.\n"

@@ -18,6 +18,7 @@ from bestofk._base.errors import Advice, BestOfKError, Interrupted, RunError, Un
 from bestofk._base.synonyms import meant
 from bestofk.cli.registry import COMMANDS, Command
 from bestofk.cli.say import discard, say, use_plain_characters, wrapped
+from bestofk.run.store.url import hide_passwords
 from bestofk.version import __version__
 
 if TYPE_CHECKING:
@@ -281,8 +282,6 @@ def _advised(error: BestOfKError, words: list[str]) -> str:
 
 def complain(message: str) -> None:
     """Print one line on stderr, without passwords and control characters."""
-    from bestofk.run.store.url import hide_passwords
-
     text = hide_passwords(" ".join(message.split()))
     if len(text) > MAX_MESSAGE:
         text = f"{text[: MAX_MESSAGE // 2]} ... {text[-MAX_MESSAGE // 2 :]}"

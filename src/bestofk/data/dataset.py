@@ -270,7 +270,7 @@ def _digest_original(original: pd.DataFrame, settled: pd.DataFrame) -> bytes:
     """
     import pandas as pd
 
-    usual = ("object", "str", "string", "category", "float64", "int64")
+    usual = ("object", "str", "string", "category", "bool", "float64", "int64")
     kinds = [(str(name), str(dtype)) for name, dtype in original.dtypes.items()]
     unseen = [name for name in original.columns if name not in settled.columns]
     if not unseen and all(kind in usual for _, kind in kinds):
