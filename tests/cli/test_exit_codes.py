@@ -1,8 +1,6 @@
 """Exit codes of docs/use/exit-codes.md."""
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -40,17 +38,6 @@ def test_errors_have_their_codes(run, scores, monkeypatch, error, code):
     found, out, err = run("scores", scores)
     assert (found, out) == (code, "")
     assert err.lstrip().startswith("bestofk: ")
-
-
-def test_codes_reach_the_shell(tmp_path):
-    def code(*words):
-        command = [sys.executable, "-m", "bestofk", *words]
-        return subprocess.run(command, capture_output=True, cwd=tmp_path, check=False).returncode
-
-    assert code("--version") == 0
-    assert code("scores", "nowhere.csv") == 2
-    (tmp_path / "s.db").write_text("no store")
-    assert code("show", "s.db") == 4
 
 
 def test_words_and_commands_are_never_broken(run, monkeypatch):

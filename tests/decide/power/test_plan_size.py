@@ -174,6 +174,16 @@ def test_random_splits():
     assert plan.limit == pytest.approx(again.limit)
 
 
+def test_sample_size_of_data_sets_equals_that_of_their_standard_deviation():
+    losses = data_sets(K=2)
+    plan = bk.sample_size(losses)
+    assert plan.test == "skew-corrected-t"  # its intervals are widened, which must count once
+    d = (losses.values[0] - losses.values[1]).ravel()
+    again = bk.sample_size(datasets=12, sd=d.std(ddof=1), difference=abs(d.mean()))
+    assert one(plan).smallest_difference == pytest.approx(one(again).smallest_difference)
+    assert one(plan).power == one(again).power
+
+
 def test_five_halvings_have_five_runs():
     rng = np.random.default_rng(4)
     losses = bk.Scores(rng.normal(0.2, 0.05, (3, 5, 2)), design="5x2")

@@ -160,6 +160,19 @@ def test_interval_is_centred_on_the_first_difference():
     assert five_by_two_t(a - low, b, alternative="greater").pvalue == pytest.approx(0.1, rel=1e-9)
 
 
+@given(counts, counts, st.sampled_from([0.2, 0.5, 0.8, 0.9, 0.95, 0.99]))
+@settings(max_examples=100, deadline=None)
+def test_f_interval_holds_the_estimate_and_never_contradicts_the_pvalue(a, b, level):
+    a, b = a / 60, b / 60
+    for word in ("two-sided", "greater", "less"):
+        r = five_by_two_f(a, b, alternative=word)
+        low, high = r.confidence_interval(level)
+        if word == "two-sided" or level >= 0.5:
+            assert low <= r.estimate <= high
+        if abs(r.pvalue - (1 - level)) > 1e-9 and r.estimate != 0:
+            assert (low <= 0 <= high) == (r.pvalue > 1 - level)
+
+
 def test_one_sided_f_intervals_invert_the_test():
     rng = np.random.default_rng(2)
     a, b = rng.random((5, 2)), rng.random((5, 2))

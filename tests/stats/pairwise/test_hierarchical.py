@@ -64,6 +64,7 @@ def test_the_posterior_equals_its_numerical_integral(datasets, folds, mean, spre
     # Monte Carlo error of some thousand effective draws, and that of the grid
     assert np.array(r.probabilities) == pytest.approx(wins, abs=0.02)
     assert np.array(r.next_dataset) == pytest.approx(masses, abs=0.01)
+    assert r.statistic == pytest.approx(r.next_dataset[2] - r.next_dataset[0])
     assert r.dataset_means == pytest.approx(means, abs=5e-4)
 
 
@@ -80,7 +81,10 @@ def test_equal_and_constant_differences():
     a = differences(5, 1, 5, 0.3, 0.05, 5)
     for rope in (0.0, 0.01):
         assert hierarchical_bayes(a, a, rope=rope).probabilities == (0.0, 1.0, 0.0)
-    assert hierarchical_bayes(a + 0.5, a, rope=0.01).right == 1.0
+    greater = hierarchical_bayes(a + 0.5, a, rope=0.01, samples=2000)
+    assert greater.right == 1.0
+    # the smallest p-value of 2,000 draws
+    assert greater.pvalue == pytest.approx(2 / 2001)
     # one data set without any variance
     b = a + differences(5, 1, 5, 0.1, 0.02, 6)
     b[0] = a[0]
