@@ -4,6 +4,8 @@ import ast
 import re
 import sys
 from importlib import import_module
+from inspect import signature
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -149,6 +151,29 @@ def test_the_command_line_reference_has_every_option():
                 assert all(one in page for one in option.opts), (name, option.opts)
     assert "compare" in command_pages.commands()
     assert "papers measure type1" in command_pages.commands()
+
+
+def _calls(page):
+    """Return (name, call) of every whole call of `bk` in the prose of a page."""
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for code in re.findall(r"`(bk\.[^`]*)`", prose):
+        try:
+            tree = ast.parse(" ".join(code.split()), mode="eval")
+        except SyntaxError:
+            continue  # a piece, such as `bk.compare_scores(losses, ...)`
+        for node in ast.walk(tree):
+            name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
+            if re.fullmatch(r"bk(\.\w+)+", name):
+                yield name.removeprefix("bk."), node
+
+
+def test_calls_in_the_text_fit_the_functions():
+    calls = [call for page in [DOCS.parent / "README.md", *SOURCES] for call in _calls(page)]
+    assert len(calls) > 30
+    for name, call in calls:
+        function = attrgetter(name)(import_module("bestofk"))
+        keywords = {word.arg: None for word in call.keywords if word.arg}
+        signature(function).bind_partial(*call.args, **keywords)
 
 
 OTHER_OPTIONS = {
