@@ -15,7 +15,6 @@ from bestofk._base.checks import Floats, probability
 from bestofk._base.formatting import joined, number, shortened
 from bestofk._base.results import Presented, decided_level, open_level
 from bestofk.papers.stats.analysis_of_variance import OneWayParts, one_way_parts
-from bestofk.papers.stats.studentized_range import quantile, survival
 from bestofk.stats.multiple.result import (
     MultipleResult,
     extremes_words,
@@ -26,6 +25,22 @@ from bestofk.stats.multiple.result import (
     square_columns,
 )
 from bestofk.stats.pairwise.result import Interval
+
+
+def survival(q: npt.ArrayLike, *, groups: int, df: float) -> Floats:
+    """Return P(Q > q) for the studentized range Q of `groups` means."""
+    from scipy.stats import studentized_range
+
+    # rounding can leave (0, 1) in the far tails
+    return np.clip(studentized_range.sf(np.asarray(q, np.float64), groups, df), 0.0, 1.0)
+
+
+@lru_cache(maxsize=4096)
+def quantile(alpha: float, *, groups: int, df: float) -> float:
+    """Return the critical value q with P(Q > q) = alpha."""
+    from scipy.stats import studentized_range
+
+    return float(studentized_range.isf(alpha, groups, df))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -63,7 +78,7 @@ class TukeyResult(MultipleResult):
             Probability that all intervals hold simultaneously.
         """
         alpha = 1.0 - probability(level, "level")
-        half = float(quantile(alpha, groups=len(self.means), df=self.df)) * self.standard_error
+        half = quantile(alpha, groups=len(self.means), df=self.df) * self.standard_error
         width = np.full(self.estimates.shape, half)
         np.fill_diagonal(width, 0.0)
         return Interval(self.estimates - width, self.estimates + width)
@@ -438,7 +453,7 @@ def duncan_critical_values(alpha: float, largest: int, df: float) -> Floats:
     [3.151, 3.293, 3.376]
     """
     values = [
-        float(quantile(-math.expm1((P - 1) * math.log1p(-alpha)), groups=P, df=df))
+        quantile(-math.expm1((P - 1) * math.log1p(-alpha)), groups=P, df=df)
         for P in range(2, largest + 1)
     ]
     largest_so_far: Floats = read_only(np.maximum.accumulate(values))
@@ -452,8 +467,6 @@ def _step_down(parts: OneWayParts, alpha: float, *, duncan: bool = False) -> Ite
     critical = np.full(K + 1, math.inf)
     if duncan:
         critical[2:] = duncan_critical_values(alpha, K, df)
-    else:
-        critical[K] = quantile(alpha, groups=K, df=df)
     # reach[i] is the largest end (exclusive) of the accepted windows that start at or before i; a
     # window [i, i + P) lies in one of them if and only if reach[i] >= i + P
     reach = np.zeros(m.shape, dtype=np.intp)
@@ -462,8 +475,8 @@ def _step_down(parts: OneWayParts, alpha: float, *, duncan: bool = False) -> Ite
         tested = reach[:, starts] < starts + P
         if not tested.any():
             break
-        if P == K - 1 and not duncan:
-            critical[2:K] = quantile(alpha, groups=np.arange(2, K), df=df)
+        if not duncan:
+            critical[P] = quantile(alpha, groups=P, df=df)
         t = parts.studentized(m[:, P - 1 :] - m[:, starts])
         accepted = tested & (t < critical[P])
         yield _Step(P, float(critical[P]), tested, t, accepted)
