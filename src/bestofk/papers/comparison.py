@@ -18,6 +18,7 @@ from bestofk.papers.printed_figures import PrintedTable
 if TYPE_CHECKING:
     from bestofk.report.figures.picture import Picture
     from bestofk.report.figures.style import Paper
+    from bestofk.run.progress import Progress
 
 Flags = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.object_]
@@ -136,9 +137,9 @@ class ComparedTable:
         because = f": {self.unjudged_because}" if self.unjudged_because else ""
         counts = f"not judged{because}"
         if total:
-            how = "agree"
-            if numeric:
-                how = f"within the limits of chance and rounding (tolerance {self._tolerance()})"
+            how, tolerance = "agree", self._tolerance() if numeric else ""
+            if tolerance:
+                how = f"within the limits of chance and rounding (tolerance {tolerance})"
             counts = f"{int(self.within.sum())} of {total} {how}"
         if self.target is not None:
             close = self.both & (np.abs(self.ours - self.printed) <= self.target + 1e-9)
@@ -151,16 +152,19 @@ class ComparedTable:
             size = np.where(self.both, np.abs(self.ours - self.printed), -1.0)
             row, column = (int(at) for at in np.unravel_index(int(np.argmax(size)), size.shape))
             cell = ", ".join(name for name in (self.rows[row], self.columns[column]) if name)
-            largest = f"{size[row, column]:.{self.digits}f}"
-            words.append(f"the largest difference is {largest} ({cell})")
+            if size[row, column] > 0:
+                largest = f"{size[row, column]:.{self.digits}f}"
+                words.append(f"the largest difference is {largest} ({cell})")
         elif differ := np.argwhere(self.compared & ~self.within).tolist():
             names = [f"{self.rows[row]} ({self.columns[column]})" for row, column in differ]
             words.append(f"not {shortened(names)}")
         return f"{self.table}: {'; '.join(words)}."
 
     def _tolerance(self) -> str:
-        """Return the range of the larger distances between the print and the limits."""
+        """Return the range of the larger distances between the print and the limits, if any."""
         size = np.maximum(self.high - self.printed, self.printed - self.low)[self.compared]
+        if not size.any():
+            return ""
         # one more digit than the numbers, because rounding alone allows half of their last digit
         texts = [f"{value:.{self.digits + (value < 10.0**-self.digits)}f}" for value in
                  (size.min(), size.max())]  # fmt: skip
@@ -343,10 +347,6 @@ def mean_limits(
 # Requests and results
 
 
-def _silent(line: str) -> None:
-    """Ignore a progress line."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """The settings of a reproduction.
@@ -361,7 +361,7 @@ class Request:
     - `store`: The store of finished work (see `bestofk.run.store.store.open_store`).
     - `data`: Folder of the data sets; None for the environment variable BESTOFK_DATA.
     - `seed`: Fixes all random choices.
-    - `say`: Called with progress lines.
+    - `progress`: As for `compare`.
     """
 
     tables: tuple[str, ...] = ()
@@ -373,7 +373,7 @@ class Request:
     store: str | None = None
     data: Path | None = None
     seed: int = 0
-    say: Callable[[str], None] = _silent
+    progress: bool | str | Progress = False
 
     def wants(self, table: str) -> bool:
         """Return whether a table is requested."""

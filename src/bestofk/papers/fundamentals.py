@@ -6,9 +6,8 @@ The example has four Boolean attributes, one target and disjunctions as hypothes
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from itertools import combinations
-from math import comb, factorial
+from math import factorial
 
 import numpy as np
 import numpy.typing as npt
@@ -129,27 +128,25 @@ def targets_left(x: Bits, y: Bits) -> int:
 
 TABLES = ("1", "2", "3", "4", "splits")
 SPLITS = ((4, 2), (5, 2), (10, 3), (14, 5), (100, 10), (150, 10))
-EXAMPLE = (12, 100)
-"""Errors and test instances for the intervals at the levels of Table 4."""
 
 
 def reproduce(request: Request) -> ReproductionResult:
     """Reproduce the worked example, the constants of the intervals and the numbers of splits."""
-    makers: dict[str, tuple[Callable[[], ComparedTable], ...]] = {
-        "1": (labels_table,),
-        "2": (hypotheses_table,),
-        "3": (truth_table,),
-        "4": (constants_table, intervals_table),
-        "A.1": (partial(constants_table, "A.1"),),
-        "B.1": (partial(mcnemar_table, "B.1"),),
-        "B.2": (partial(mcnemar_table, "B.2"),),
-        "splits": (splits_table,),
+    makers: dict[str, Callable[[str], ComparedTable]] = {
+        "1": labels_table,
+        "2": hypotheses_table,
+        "3": labels_table,
+        "4": constants_table,
+        "A.1": constants_table,
+        "B.1": mcnemar_table,
+        "B.2": mcnemar_table,
+        "splits": splits_table,
     }
     x = toy_instances()
     left, distinct = targets_left(x, target(x)), len(np.unique(x, axis=0))
     result = ReproductionResult(details={"targets_left": left})
     chosen = request.tables or TABLES
-    result.add([make() for name in makers if name in chosen for make in makers[name]])
+    result.add([make(name) for name, make in makers.items() if name in chosen])
     result.add(sentences=[
         f"The text's five labelled instances leave {left} of the {2**2**ATTRIBUTES} possible "
         f"targets, not 2^(16 - 5) = 2048: instances 2 and 3 are equal, so only {distinct} are "
@@ -172,24 +169,15 @@ def _attributes(table: str) -> np.ndarray:
     return printed_table("fundamentals", table, "x").values
 
 
-def labels_table() -> ComparedTable:
-    """Compare Table 1: the labels of the five instances."""
-    return _labels("1", "the data set")
-
-
-def truth_table() -> ComparedTable:
-    """Compare Table 3: the labels of all 16 instances."""
-    return _labels("3", "the truth table")
-
-
-def _labels(table: str, what: str) -> ComparedTable:
+def labels_table(table: str) -> ComparedTable:
+    """Compare Table 1 or 3: the labels of the five instances, or of all 16."""
     printed = printed_table("fundamentals", table, "y")
     x = _attributes(table)
     return beside(
         printed,
         target(x.astype(np.bool_))[:, np.newaxis].astype(np.float64),
         (printed.values, printed.values),
-        table=f"Table {table}, {what}",
+        table=f"Table {table}, {'the data set' if table == '1' else 'the truth table'}",
         rows=tuple(" ".join(f"{bit:.0f}" for bit in row) for row in x),
         columns=("y",),
         level=0.0,
@@ -199,9 +187,9 @@ def _labels(table: str, what: str) -> ComparedTable:
     )
 
 
-def hypotheses_table() -> ComparedTable:
+def hypotheses_table(table: str) -> ComparedTable:
     """Compare Table 2: the disjunctions, and which of them agree with Table 1."""
-    figures = [f for f in printed_figures("fundamentals") if f.table == "2"]
+    figures = [f for f in printed_figures("fundamentals") if f.table == table]
     printed = np.full((len(disjunctions()), 2), "", dtype=object)
     for figure in figures:
         printed[int(figure.row) - 1, 0 if figure.quantity == "h" else 1] = figure.printed
@@ -211,7 +199,7 @@ def hypotheses_table() -> ComparedTable:
     x = toy_instances()
     ours[list(consistent(disjunctions(), x, target(x))), 1] = "yes"
     return ComparedTable(
-        table="Table 2, hypotheses",
+        table=f"Table {table}, hypotheses",
         rows=tuple(f"h{number}" for number in range(1, len(ours) + 1)),
         columns=("hypothesis", "agrees with Table 1"),
         ours=ours,
@@ -220,7 +208,7 @@ def hypotheses_table() -> ComparedTable:
     )
 
 
-def constants_table(table: str = "4") -> ComparedTable:
+def constants_table(table: str) -> ComparedTable:
     """Compare Table 4: z of each level, from the normal interval at p = 1/2 and n = 100.
 
     Table A.1 prints the same constants.
@@ -267,33 +255,6 @@ def mcnemar_table(table: str) -> ComparedTable:
         columns=(f"h{h10 + 1} wrong", f"h{h10 + 1} right"),
         note="The text prints names instead of counts. With the continuity correction, McNemar's "
         f"statistic is {result.statistic:g}, p = {result.pvalue:.3f}.",
-    )
-
-
-def intervals_table() -> ComparedTable:
-    """Show intervals of one error rate at the levels of Table 4, by four methods."""
-    k, n = EXAMPLE
-    rows = printed_table("fundamentals", "4", "z").rows
-    methods = {
-        "normal": intervals.normal,
-        "Wilson": intervals.wilson,
-        "Clopper-Pearson": intervals.clopper_pearson,
-    }
-    ours = np.full((len(rows), len(methods) + 1), "", dtype=object)
-    for i, row in enumerate(rows):
-        level = float(row) / 100
-        for j, method in enumerate(methods.values()):
-            interval = method(k, n, level)
-            ours[i, j] = f"{interval.low:.3f} to {interval.high:.3f}"
-        ours[i, -1] = f"at most {intervals.test_set_bound(k, n, 1 - level).high:.3f}"
-    return unprinted(
-        ours,
-        table=f"Intervals of {k} errors on {n} instances",
-        rows=tuple(f"{row} %" for row in rows),
-        columns=(*methods, "test set bound"),
-        corner="level",
-        note="Nothing of this is printed in the text: it names the normal interval and Langford's "
-        "bound, which is one-sided.",
     )
 
 
@@ -363,34 +324,17 @@ def number_of_kfold_splits(n: int, k: int) -> int:
     return count
 
 
-def splits_table() -> ComparedTable:
-    """Show the number of k-fold splits, and the text's product with q = k - p."""
-    counts = [[number_of_kfold_splits(n, k), printed_product(n, k)] for n, k in SPLITS]
+def splits_table(table: str) -> ComparedTable:
+    """Show the number of k-fold splits."""
+    counts = [[_grouped(number_of_kfold_splits(n, k))] for n, k in SPLITS]
     return unprinted(
-        np.array([[_grouped(count) for count in row] for row in counts], dtype=object),
-        table="Number of k-fold splits",
+        np.array(counts, dtype=object),
+        table=f"Number of k-fold {table}",
         rows=tuple(f"n = {n}, k = {k}" for n, k in SPLITS),
-        columns=("splits", "the text's product with q = k - p"),
+        columns=("splits",),
         note="The text prints the formula of section 5.3 and no number. It has q = k - i, which "
         "has no meaning there.",
     )
-
-
-def printed_product(n: int, k: int) -> int:
-    """Evaluate the formula of section 5.3 with q = k - p.
-
-    Examples
-    --------
-    >>> printed_product(4, 2), printed_product(5, 2)
-    (6, 10)
-    """
-    m, p = divmod(n, k)
-    splits = 1
-    for i in range(1, p + 1):
-        splits *= comb(n - (m + 1) * (i - 1), m + 1)
-    for j in range(1, k - p + 1):
-        splits *= comb(n - (m + 1) * p - m * (j - 1), m)
-    return splits
 
 
 def _grouped(count: int) -> str:
