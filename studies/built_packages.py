@@ -39,7 +39,7 @@ SMOKE_TESTS = (
     ("bestofk scores scores.csv --higher-is-better --design kfold:10 --figure f.svg", "a"),
     ("bestofk evals items.csv", "200"),
     ("bestofk list learners", "c4.5"),
-    ("bestofk papers reproduce multitest --table 3 --printed", ""),
+    ("bestofk papers reproduce fundamentals --table 3", ""),
     ('python -c \'import bestofk as bk; print(bk.compare(data="iris", cv="5x2"))\'', "may be"),
 )
 """Commands, each with a text that its output contains."""

@@ -43,8 +43,8 @@ def rows() -> list[Row]:
 
 
 def plain(text: str) -> str:
-    """Return the text with single blanks, and without the borders of tables."""
-    return " ".join(text.replace("|", " ").split())
+    """Return the text with single blanks, without commas and the borders of tables."""
+    return " ".join(text.replace("|", " ").replace(",", "").split())
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ from bestofk._base.errors import RunError
 from bestofk.papers.array_task import ArrayPiece, ArrayTask, obtain
 from bestofk.papers.comparison import Request
 from bestofk.papers.intervals.experiments import SimulationPiece, run_piece
+from bestofk.run.progress import Progress
 from bestofk.run.store.store import open_store
 
 
@@ -17,6 +18,19 @@ def pieces_of(arguments, name="doubled"):
     return [
         ArrayPiece(name=f"{name} {k}", argument=argument) for k, argument in enumerate(arguments)
     ]
+
+
+class Counted(Progress):
+    """What the work tells its display."""
+
+    def __init__(self):
+        self.done, self.total, self.items = 0, 0, 0
+
+    def start(self, *, total, done, unit="fits", times=None):
+        self.total, self.done = total, done
+
+    def item(self, *, label, failed):
+        self.items += 1
 
 
 def doubled(number):
@@ -31,25 +45,25 @@ def test_results_come_in_the_order_of_the_pieces(how):
 
 
 def test_what_is_kept_is_not_done_again(tmp_path):
-    request = Request(store=str(tmp_path / "kept.db"))
+    counted = Counted()
+    request = Request(store=str(tmp_path / "kept.db"), progress=counted)
     obtain(pieces_of(range(3)), doubled, request=request)
-    lines = []
-    arrays = obtain(pieces_of(range(3)), doubled, request=request, say=lines.append)
+    assert (counted.done, counted.items) == (0, 3)
+    arrays = obtain(pieces_of(range(3)), doubled, request=request)
     assert [array.tolist() for array in arrays] == [[0, 0], [2, 1], [4, 2]]
     assert arrays[1].dtype == doubled(1).dtype
-    assert lines == ["3 of 3 pieces were in the store"]
-    obtain(pieces_of(range(4)), doubled, request=request, say=lines.append)
-    assert lines[1:] == ["3 of 4 pieces were in the store", "4 of 4 pieces"]
+    assert (counted.done, counted.total, counted.items) == (3, 3, 3)
+    obtain(pieces_of(range(4)), doubled, request=request)
+    assert (counted.done, counted.total, counted.items) == (3, 4, 4)
 
 
 def test_other_names_are_other_work(tmp_path):
-    request = Request(store=str(tmp_path / "kept.db"))
-    obtain(pieces_of([0]), doubled, request=request)
-    others = [pieces_of([0], name="halved"), pieces_of([0, 0])[1:]]
-    for pieces in others:
-        lines = []
-        obtain(pieces, doubled, request=request, say=lines.append)
-        assert lines == ["1 of 1 pieces"]
+    counted = Counted()
+    request = Request(store=str(tmp_path / "kept.db"), progress=counted)
+    for pieces in (pieces_of([0]), pieces_of([0], name="halved"), pieces_of([0, 0])[1:]):
+        obtain(pieces, doubled, request=request)
+        assert counted.done == 0
+    assert counted.items == 3
 
 
 def test_another_function_is_other_work(tmp_path):
@@ -130,9 +144,8 @@ def test_a_killed_reproduction_resumes_where_it_stopped(tmp_path, fork_server):
         task = ArrayTask(run_piece)
         stored = set(opened.get_payloads([task.key(piece) for piece in pieces]))
     assert 3 <= len(stored) < n
-    progress = []
-    arrays = obtain(pieces, run_piece, request=Request(store=str(store)), say=progress.append)
-    assert progress[0] == f"{len(stored)} of {n} pieces were in the store"
-    assert len(progress) == 1 + n - len(stored)
+    counted = Counted()
+    arrays = obtain(pieces, run_piece, request=Request(store=str(store), progress=counted))
+    assert (counted.done, counted.total, counted.items) == (len(stored), n, n - len(stored))
     expected = obtain(pieces, run_piece)
     assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(arrays, expected, strict=True))

@@ -19,7 +19,7 @@ from bestofk._base.errors import RunError
 from bestofk.papers.comparison import Request
 from bestofk.run.cells import Failure
 from bestofk.run.engine import Engine
-from bestofk.run.progress import Progress
+from bestofk.run.progress import Progress, observer
 from bestofk.run.runner import opened, run
 from bestofk.run.task import Task, describe_error, sendable_error
 
@@ -155,16 +155,14 @@ def obtain(
     function: Callable[[ArgumentT], Array],
     *,
     request: Request | None = None,
-    say: Callable[[str], None] | None = None,
 ) -> list[Array]:
     """Return the array of every piece, from the store or computed and stored.
 
     - `pieces`: The work with its name.
     - `function`: ``function(piece.argument)`` returns the array; at the top level of a module, so
       that other processes can import it.
-    - `request`: Its `engine`, `jobs`, `scheduler` and `store` determine where the work is done and
-      stored; the arrays do not depend on them.
-    - `say`: Called with progress lines; by default that of the request.
+    - `request`: Its `engine`, `jobs`, `scheduler`, `store` and `progress` determine where the work
+      is done, stored and shown; the arrays do not depend on them.
 
     Examples
     --------
@@ -177,24 +175,8 @@ def obtain(
         pieces,
         engine=Engine(name=request.engine, jobs=request.jobs, scheduler=request.scheduler),
         store=request.store,
-        progress=LineProgress(request.say if say is None else say),
+        progress=observer(request.progress),
     )
-
-
-class LineProgress(Progress):
-    """Report every piece as a line of text."""
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self.say, self.done, self.total, self.unit = say, 0, 0, ""
-
-    def start(self, *, total: int, done: int, unit: str = "fits", **_: Any) -> None:
-        self.total, self.done, self.unit = total, done, unit
-        if done:
-            self.say(f"{done} of {total} {unit} were in the store")
-
-    def item(self, **_: Any) -> None:
-        self.done += 1
-        self.say(f"{self.done} of {self.total} {self.unit}")
 
 
 def _pack(array: Array) -> bytes:

@@ -128,25 +128,10 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
         "repetitions of experiments using an interval-valued multiple comparison procedure, "
         "Journal of Computer and System Sciences 80 (2014) 88-100",
         doi="10.1016/j.jcss.2013.03.009",
-        tables=(
-            "fig1",
-            "1",
-            "2",
-            "fig2",
-            "3",
-            "4",
-            "fig3",
-            "5",
-            "null",
-            "copied",
-            "6",
-            "7",
-            "8",
-            "fig4",
-        ),
+        tables=("fig1", "1", "2", "fig2", "3", "4", "fig3", "5", "null", "6", "7", "8", "fig4"),
         default_runs=2,
         runs_mean="a draw of the winners for each dp with 100 simulations; for tables 6 to 8 and "
-        "fig4, which (as copied) run only when named, a repetition of all learners on all folds",
+        "fig4, which run only when named, a repetition of all learners on all folds",
         variants=(
             ("named", "every pair judged by its own p-value"),
             ("as_printed", "as the print seems to have counted, see the documentation"),

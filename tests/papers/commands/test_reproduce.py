@@ -61,9 +61,3 @@ def test_mistakes_are_told_in_a_line(arguments, words, capsys):
     said = capsys.readouterr()
     assert words in said.err
     assert (said.out, said.err.count("\n")) == ("", 1)
-
-
-def test_published_numbers_alone_are_not_written_to_files(run):
-    code, _, err = run("papers", "reproduce", "multitest", "--printed", "--markdown", "a.md")
-    assert code == 2
-    assert "remove --markdown or --printed" in err

@@ -123,9 +123,9 @@ def test_tables_with_outliers():
 
 
 def test_a_piece_depends_on_its_names_only():
-    piece = SimulationPiece(kind="copied", seed=3, draw=1, step=4, simulations=3)
+    piece = SimulationPiece(kind="plain", seed=3, draw=1, step=4, simulations=3)
     assert np.array_equal(run_piece(piece), run_piece(piece))
-    other = SimulationPiece(kind="copied", seed=3, draw=2, step=4, simulations=3)
+    other = SimulationPiece(kind="plain", seed=3, draw=2, step=4, simulations=3)
     assert piece.named != other.named
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from bestofk.papers.comparison import Request
 from bestofk.papers.multitest.reproduction import reproduce
+from bestofk.run.store.store import open_store
 
 DATA = os.environ.get("BESTOFK_DATA")
 
@@ -42,8 +43,10 @@ def test_a_store_and_processes_change_nothing(tmp_path, monkeypatch):
     first = reproduce(Request(**arguments, runs=3)).to_dict()
     store = str(tmp_path / "kept.db")
     reproduce(Request(**arguments, runs=2, store=store))
-    lines = []
-    again = reproduce(Request(**arguments, runs=3, store=store, jobs=2, say=lines.append)).to_dict()
+    with open_store(store, read_only=True) as opened:
+        assert opened.n_payloads() == 5
+    again = reproduce(Request(**arguments, runs=3, store=store, jobs=2)).to_dict()
     assert again == first
-    # each of the five learners has a finished piece of two runs, and needs one of a single run
-    assert lines[0] == "5 of 10 pieces were in the store"
+    # each of the five learners had a finished piece of two runs, and needed one of a single run
+    with open_store(store, read_only=True) as opened:
+        assert opened.n_payloads() == 10

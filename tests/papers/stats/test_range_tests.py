@@ -1,9 +1,7 @@
 """Tukey's test and the Newman-Keuls test."""
 
 import math
-import time
 from functools import cache
-from itertools import pairwise
 
 import numpy as np
 import pytest

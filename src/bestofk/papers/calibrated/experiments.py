@@ -162,7 +162,6 @@ def draw(
     request: Request,
     *,
     seed: int,
-    what: str,
     runs: int = RUNS,
     repeats: int = 1,
     splittings: Sequence[Splitting] = ("runs", "splits"),
@@ -172,7 +171,6 @@ def draw(
     plans = {"runs": f"{runs}x10", "splits": f"resample:{runs}:0.1", "halves": "5x2"}
     simulations: dict[str, Simulation] = {}
     for splitting in splittings:
-        request.say(f"{what}: {request.runs} data sets, plan {plans[splitting]}")
         simulations[splitting] = simulate(
             learners,
             problem,
@@ -184,6 +182,7 @@ def draw(
             engine=request.engine,
             scheduler=request.scheduler,
             store=request.store,
+            progress=request.progress,
         )
     if "runs" in simulations:
         simulations["first run"] = simulations["runs"].first_runs(1)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bestofk.papers.calibrated.averaging import first_figure
 from bestofk.papers.calibrated.experiments import SETS, degrees, draw, problem_of
 from bestofk.papers.calibrated.tables import (
+    first_figure,
     fourth_figure,
     fourth_table,
     level_tables,
@@ -27,10 +27,10 @@ def reproduce(request: Request) -> ReproductionResult:
     result = ReproductionResult()
     names = request.tables or TABLES
     if "fig1" in names:
-        result.add(*first_figure())
+        result.add(first_figure())
     if names == ("fig1",):
         return result
-    calibrated_on = draw(problem_of(SETS[0]), request, seed=request.seed, what="Set 1")
+    calibrated_on = draw(problem_of(SETS[0]), request, seed=request.seed)
     df = degrees(calibrated_on, request.variant)
     df_texts = ", ".join(f"{row} {'none' if d is None else f'{d:g}'}" for row, d in df.items())
     result.details["df"] = df
@@ -47,7 +47,7 @@ def reproduce(request: Request) -> ReproductionResult:
     if "fig4" in names:
         result.add(*fourth_figure(long))
     if "2" in names:
-        result.add(second_table(request, df))
+        result.add([second_table(request, df)])
     if "3" in names:
         result.add([third_table(request)])
     if "4" in names:

@@ -43,6 +43,8 @@ from bestofk.papers.lab.measures import agreement_of
 from bestofk.papers.lab.truth import estimate_truth, search_network
 from bestofk.papers.printed_figures import printed_table
 
+EXAMPLE: Floats = np.array([[3.0, -1.0, 4.0], [4.0, 1.0, -2.0], [0.0, 6.0, 3.0]])
+"""Differences in accuracy of 3 runs of 3 folds, in percent, for Fig. 1."""
 CLASS_PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 FIVE: dict[str, str | None] = {
     "C4.5": "c4.5", "nb": "naive-bayes", "nn": None, "tan": None, "vp": None,
@@ -90,7 +92,24 @@ def rates(
     )
 
 
-def second_table(request: Request, df: dict[str, float | None]) -> list[ComparedTable]:
+def first_figure() -> list[ComparedTable]:
+    """Show the cells of 3 x 3 cross-validation and the averages that the tests use."""
+    tables = []
+    for title, noun, cells in (
+        ("as run", "fold", EXAMPLE), ("sorted within each run", "rank", np.sort(EXAMPLE, axis=1))
+    ):  # fmt: skip
+        wide = np.column_stack([cells, cells.mean(axis=1)])
+        tables.append(unprinted(
+            np.vstack([wide, wide.mean(axis=0)]),
+            table=f"Fig. 1, {title}: difference in accuracy, percent",
+            rows=("run 1", "run 2", "run 3", "mean over runs"),
+            columns=(*(f"{noun} {k}" for k in (1, 2, 3)), "mean over folds"),
+            note="Our example; the numbers of the paper's figure are not in its text.",
+        ))  # fmt: skip
+    return tables
+
+
+def second_table(request: Request, df: dict[str, float | None]) -> ComparedTable:
     """Compare the Type I error over class probabilities, on new data sets."""
     columns = []
     for share in CLASS_PROBABILITIES:
@@ -98,14 +117,17 @@ def second_table(request: Request, df: dict[str, float | None]) -> list[Compared
             problem_of(SETS[0], class_probability=share),
             request,
             seed=request.seed + SEED_OFFSET,
-            what=f"Table 2, class probability {share:g}",
         )
         columns.append([_percent(drawn, row, df) for row in df])
     ours = np.array(columns).T
-    whole = rates("2", "type1", ours, request.runs,
-                  title="Type I error in percent by class probability",
-                  rows=tuple(df))  # fmt: skip
-    return [whole, _columns(whole, 2, "Table 2, class probability .2 to .5")]
+    title = "Type I error in percent by class probability"
+    table = rates("2", "type1", ours, request.runs, title=title, rows=tuple(df))
+    assert table.judged is not None
+    return replace(
+        table,
+        judged=table.judged & (np.array(CLASS_PROBABILITIES) >= 0.2),
+        unjudged_because="hardly any test rejects below .2, or the data sets are too few",
+    )
 
 
 def fourth_table(
@@ -125,10 +147,8 @@ def seventh_table(request: Request, df: float | None) -> ComparedTable:
     problem = problem_of(SETS[0])
     fitted = {name: spec for name, spec in FIVE.items() if spec is not None}
     drawn = draw(
-        problem, request, seed=request.seed, what="Table 7, five learners", splittings=("runs",),
-        learners=fitted,
+        problem, request, seed=request.seed, splittings=("runs",), learners=fitted
     ).by_splitting["runs"]  # fmt: skip
-    request.say("Table 7: nn, tan and vp by the rules of the paper's software")
     weka = weka_losses(problem, sets=drawn.sets, runs=RUNS, seed=request.seed)
     by_name = {name: drawn.losses[:, :, k] for k, name in enumerate(fitted)}
     for name, losses in weka.items():
@@ -157,19 +177,6 @@ def _percent(drawn: DrawnPanel, row: str, df: dict[str, float | None]) -> float:
     return float(100 * drawn.rejected(test, df=df[row]).mean())
 
 
-def _columns(table: ComparedTable, first: int, name: str) -> ComparedTable:
-    return replace(
-        table,
-        table=name,
-        columns=table.columns[first:],
-        ours=table.ours[:, first:],
-        printed=table.printed[:, first:],
-        low=table.low[:, first:],
-        high=table.high[:, first:],
-        judged=None if table.judged is None else table.judged[:, first:],
-    )
-
-
 def replicability_tables(
     request: Request, df: dict[str, float | None], names: tuple[str, ...]
 ) -> list[ComparedTable]:
@@ -179,7 +186,6 @@ def replicability_tables(
     for at, set_name in enumerate(SETS):
         drawn = draw(
             problem_of(set_name), request, seed=request.seed, repeats=REPEATS,
-            what=f"Tables 5 and 6, {set_name}, ten choices of splits",
             splittings=("runs", "splits", "halves"),
         )  # fmt: skip
         for number, test in enumerate(tests.values()):
@@ -221,7 +227,6 @@ def third_table(request: Request) -> ComparedTable:
     ours: Floats = np.empty(printed.values.shape)
     error: Floats = np.zeros(printed.values.shape)
     for at, set_name in enumerate(SETS):
-        request.say(f"Table 3, {set_name}: accuracies on test rows")
         truth = estimate_truth(
             LEARNERS, problem_of(set_name), n_train=300, training_sets=request.runs,
             random_state=request.seed,
@@ -257,14 +262,12 @@ def spread_table(request: Request, df: float | None) -> ComparedTable:
         difference = float(printed.values[2, at]) / 100
         figures = []
         for number in range(NETWORKS):
-            request.say(f"Spread: {set_name}, network {number + 1} of {NETWORKS}")
             problem = search_network(
                 LEARNERS, difference=difference, tolerance=0.004,
                 random_state=request.seed + 100 * at + number, tries=2000,
             )  # fmt: skip
             drawn = draw(
-                problem, request, seed=request.seed, repeats=REPEATS, splittings=("runs",),
-                what=f"Spread: {set_name}, network {number + 1}",
+                problem, request, seed=request.seed, repeats=REPEATS, splittings=("runs",)
             )  # fmt: skip
             rejected = drawn.rejected(USE_ALL, df=df, alphas=(ALPHA,))[:, :, 0]
             agree = agreement_of(rejected.astype(np.int64))
@@ -300,7 +303,7 @@ def level_tables(
     title = "Calibrated df by level, Set 1, 10 runs"
     tables = [_by_test(title, PANEL, np.array(calibrated), columns, ELSEWHERE)]
     for set_name in SETS[1:]:
-        drawn = draw(problem_of(set_name), request, seed=request.seed, what=set_name)
+        drawn = draw(problem_of(set_name), request, seed=request.seed)
         power = [
             100 * drawn.rejected(test, df=df[test.row], alphas=ALPHAS).mean(axis=(0, 1))
             for test in PANEL
@@ -312,10 +315,7 @@ def level_tables(
 
 def long_draw(request: Request, set_name: str) -> DrawnPanel:
     """Simulate 100 runs and 100 random splits of every data set."""
-    return draw(
-        problem_of(set_name), request, seed=request.seed, runs=STEPS[-1],
-        what=f"Figs. 2 and 4, {set_name}, 100 runs",
-    )  # fmt: skip
+    return draw(problem_of(set_name), request, seed=request.seed, runs=STEPS[-1])
 
 
 def second_figure(

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     help="Write the figures into this folder, as SVG.",
 )
 @json_option
-@click.option("--printed", is_flag=True, help="Show only the published numbers; run nothing.")
 @click.option("--list", "listing", is_flag=True, help="List the papers, tables and variants.")
 def reproduce_command(
     paper: str | None,
@@ -51,7 +50,6 @@ def reproduce_command(
     markdown: Path | None,
     figures: Path | None,
     as_json: bool,
-    printed: bool,
     listing: bool,
     **options: Any,
 ) -> None:
@@ -63,7 +61,7 @@ def reproduce_command(
     \b
     Examples:
       bestofk papers reproduce --list
-      bestofk papers reproduce multitest --table 3 --printed
+      bestofk papers reproduce fundamentals
     """
     from bestofk.papers.registry import REPRODUCTIONS
     from bestofk.run.engine import Engine
@@ -74,21 +72,13 @@ def reproduce_command(
     if paper is None:
         raise click.UsageError(f"Name a paper: {', '.join(REPRODUCTIONS)}; --list shows more.")
     entry = REPRODUCTIONS[paper]
-    tables = options["tables"]
-    _check(entry, tables, options["variant"], options["jobs"])
+    _check(entry, options["tables"], options["variant"], options["jobs"])
     # Check the engine before any data set is read.
     where = {"engine": "auto", "scheduler": None} | options
     Engine(name=where["engine"], jobs=options["jobs"], scheduler=where["scheduler"])
     check_path(markdown, "--markdown", (".md",))
-    if printed:
-        files = {"--markdown": markdown, "--figures": figures, "--store": options["store"]}
-        unused = next((option for option, value in files.items() if value is not None), None)
-        if unused is not None:
-            raise click.UsageError(f"--printed has nothing to write: remove {unused} or --printed.")
-        _printed(entry, tables, as_json)
-        return
     with warnings_as_lines():
-        account = entry.reproduce(**options, say=_progress)
+        account = entry.reproduce(**options, progress=sys.stderr.isatty())
     if markdown is not None:
         write_text(markdown, account.to_markdown())
     if figures is not None:
@@ -117,22 +107,6 @@ def _check(entry: Reproduction, tables: tuple[str, ...], variant: str | None, n_
         raise click.UsageError(f"--n-jobs must be at least 1, or -1 for all cores; got {n_jobs}.")
 
 
-def _printed(entry: Reproduction, tables: tuple[str, ...], as_json: bool) -> None:
-    from dataclasses import asdict
-
-    from bestofk.papers.printed_figures import printed_figures
-
-    figures = [f for f in printed_figures(entry.name) if not tables or f.table in tables]
-    if as_json:
-        echo_json({"paper": entry.paper, "figures": [asdict(figure) for figure in figures]})
-        return
-    click.echo(entry.paper)
-    for f in figures:
-        click.echo(
-            f"table {f.table}  page {f.page}  {f.row}  {f.column}  {f.quantity}  {f.printed}"
-        )
-
-
 def _list(as_json: bool) -> None:
     from dataclasses import asdict
 
@@ -157,12 +131,6 @@ def _list(as_json: bool) -> None:
         click.echo(click.style(entry.name, bold=True))
         for fact in (*facts, entry.paper):
             say(wrapped(f"  {fact}", sys.stdout, indent=4))
-
-
-def _progress(line: str) -> None:
-    """Print progress on a terminal, as one line that is overwritten."""
-    if sys.stderr.isatty():
-        click.echo(f"\r{line[:100]:<100}", err=True, nl=False)
 
 
 def _width() -> int:

@@ -58,7 +58,8 @@ DETAIL = 0.03
 """The dp of Tables 1, 3 and 5."""
 VERSION = 1
 """Increase it if the same names would give other numbers."""
-KINDS = ("plain", "outliers", "copied", "table 1", "table 1 copied", "null")
+KINDS = {"plain": 0, "outliers": 1, "table 1": 3, "null": 5}
+"""Kinds of simulations, with their part of the seed."""
 Verdicts = npt.NDArray[np.int8]
 """Indices into `OUTCOMES`."""
 
@@ -136,19 +137,12 @@ def simulate(
     return losses
 
 
-def simulate_means(
-    problem: DrawnWinners,
-    simulations: int,
-    rng: np.random.Generator,
-    *,
-    repetitions: int = REPETITIONS,
-) -> Floats:
+def simulate_means(problem: DrawnWinners, simulations: int, rng: np.random.Generator) -> Floats:
     """Simulate means over folds and repetitions directly, shape (simulations, 5, 32).
 
-    Without outliers, the sum of the errors of a data set is binomial. With one repetition, no
-    algorithm benefits from averaging repetitions.
+    Without outliers, the sum of the errors of a data set is binomial.
     """
-    rounds = np.full((ALGORITHMS, 1), repetitions)
+    rounds = np.full((ALGORITHMS, 1), REPETITIONS)
     rounds[list(DETERMINISTIC)] = 1
     objects = problem.sizes * FOLDS * rounds
     drawn = rng.binomial(objects, problem.errors, size=(simulations, *problem.errors.shape))
@@ -352,9 +346,8 @@ def tally(verdicts: Verdicts, axis: int | tuple[int, ...]) -> Floats:
 class SimulationPiece:
     """The simulations for one draw of winners at one dp.
 
-    `kind` is ``"plain"`` (section 4.1.3), ``"outliers"`` (4.1.4), ``"copied"`` (plain, but all
-    five algorithms have one result per fold), ``"table 1"`` or ``"table 1 copied"`` (the winners
-    and sizes of the printed Table 1) or ``"null"``.
+    `kind` is ``"plain"`` (section 4.1.3), ``"outliers"`` (4.1.4), ``"table 1"`` (the winners and
+    sizes of the printed Table 1) or ``"null"``.
     """
 
     kind: str
@@ -372,16 +365,13 @@ class SimulationPiece:
 
 def run_piece(piece: SimulationPiece) -> Floats:
     """Return the p-values of all tests on all simulations of a piece as columns."""
-    kind = KINDS.index(piece.kind)
-    rng = np.random.default_rng([piece.seed, kind, piece.draw, piece.step])
+    rng = np.random.default_rng([piece.seed, KINDS[piece.kind], piece.draw, piece.step])
     if piece.kind == "null":
         return packed(scalar_evidence(simulate_null(piece.simulations, rng), rng))
     dp = STEPS[piece.step]
-    problem = printed_problem() if piece.kind.startswith("table 1") else draw_problem(dp, rng)
+    problem = printed_problem() if piece.kind == "table 1" else draw_problem(dp, rng)
     if piece.kind != "outliers":
-        repetitions = {"repetitions": 1} if piece.kind.endswith("copied") else {}
-        means = simulate_means(problem, piece.simulations, rng, **repetitions)
-        return packed(scalar_evidence(means, rng))
+        return packed(scalar_evidence(simulate_means(problem, piece.simulations, rng), rng))
     losses = simulate(problem, piece.simulations, rng, outliers=True)
     medians = np.median(losses, axis=-1).mean(axis=-1)
     return packed(
@@ -432,12 +422,7 @@ def _obtained(kind: str, request: Request, steps: tuple[int, ...], simulations: 
         for draw in range(draws)
         for step in steps
     ]
-    arrays = obtain(
-        [piece.named for piece in pieces],
-        run_piece,
-        request=request,
-        say=lambda line: request.say(f"{kind}: {line}"),
-    )
+    arrays = obtain([piece.named for piece in pieces], run_piece, request=request)
     return np.stack(arrays).reshape(draws, len(steps), simulations, -1)
 
 

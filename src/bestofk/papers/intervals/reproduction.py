@@ -52,7 +52,7 @@ def reproduce(request: Request) -> ReproductionResult:
     names = tuple(SAME_NUMBERS.get(name, name) for name in request.tables) or SIMULATED
     if "fig1" in names:
         result.add(*first_figure(request.seed))
-    if set(names) - {"fig1", "1"} & {*SIMULATED, "copied"}:
+    if set(names) - {"fig1", "1"} & set(SIMULATED):
         result.add(sentences=[f"{counted(request.runs, 'draw')} of the winners."])
     if "1" in names:
         result.add(first_table())
@@ -67,10 +67,6 @@ def reproduce(request: Request) -> ReproductionResult:
     if "null" in names:
         null = scalar_pieces("null", request, steps=(0,), simulations=NULL_SIMULATIONS)
         result.add([null_table(null)])
-    if "copied" in names:
-        result.add(sentences=["Table 2 again, all five algorithms with one result per fold:"])
-        tables, _, sentences = _second(request, counting, kind="copied")
-        result.add(tables, sentences=sentences)
     if set(names) & set(REAL):
         sentences, tables = real_tables(request, tuple(t for t in REAL if t in names))
         result.add(tables, sentences=sentences)
@@ -79,8 +75,8 @@ def reproduce(request: Request) -> ReproductionResult:
     return result
 
 
-def _second(request: Request, counting: str, *, kind: str = "plain") -> Parts:
-    evidence = scalar_pieces(kind, request, steps=_ALL)
+def _second(request: Request, counting: str) -> Parts:
+    evidence = scalar_pieces("plain", request, steps=_ALL)
     verdicts = scalar_pairs(evidence, counting)
     tests, exchanged = ("t", "Wilcoxon", "Bootstrap-A"), counting == "as_printed"
     average = averages("2", verdicts, tests, exchanged=exchanged)
