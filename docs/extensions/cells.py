@@ -153,6 +153,9 @@ def stacked_rows(rows: list[str]) -> str:
     )
     spans = [cells.span() for cells in re.finditer(r"x(?: ?x)*", blank)]
     table = [[row[start:end].strip() for start, end in spans] for row in padded]
+    if sum(map(bool, table[0])) == 1:
+        # a head on two lines
+        table[:2] = [[f"{above} {below}".strip() for above, below in zip(*table[:2], strict=True)]]
     if table[0][0] == "":
         # a column of marks has no head, and the rank precedes the name
         if table[0][1] == "rank":
@@ -191,7 +194,11 @@ def _in_table(lines: list[str]) -> list[bool]:
         if starts or not is_row:
             columns = starts
         kinds.append(is_row)
-    return kinds
+    # the first line of a head on two lines is one cell far to the right
+    return [
+        kind or (after and line.startswith(" " * 12))
+        for line, kind, after in zip(lines, kinds, [*kinds[1:], False], strict=True)
+    ]
 
 
 def _text_html(text: str, first: int | None) -> list[str]:
