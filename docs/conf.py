@@ -64,7 +64,7 @@ numpydoc_class_members_toctree = False
 add_module_names = False
 python_use_unqualified_type_names = True
 
-html_search_scorer = "extensions/search_order.js"
+html_search_scorer = str(HERE / "extensions" / "search_order.js")
 
 extlinks = {"doi": ("https://doi.org/%s", "doi:%s")}
 
