@@ -241,11 +241,25 @@ def compare(
 def _with_complexity(
     settings: Settings, learners: Mapping[str, Any], datasets: Sequence[DataSet]
 ) -> Settings:
-    """Return the settings with the parameters counted, if they are preferred to be few."""
+    """Return the settings with the costs, if few parameters are preferred.
+
+    They are the mean numbers of parameters of the learners, fitted to all rows of each data set.
+    """
     if settings.prefer != "complexity":
         return settings
-    costs = MeasuredCosts(what="complexity", costs=complexities(learners, datasets))
-    return replace(settings, prefer=costs)
+    from bestofk.learners.complexity import fitted_complexity
+
+    parameters = {}
+    for name, estimator in learners.items():
+        counts = [fitted_complexity(estimator, data) for data in datasets]
+        known = [count for count in counts if count is not None]
+        if len(known) < len(counts):
+            raise ArgumentError(
+                f"prefer 'complexity' needs learners that count their parameters; "
+                f"{name!r} does not: use 'size', or name the learners."
+            )
+        parameters[name] = float(np.mean(known))
+    return replace(settings, prefer=MeasuredCosts(what="complexity", costs=parameters))
 
 
 def _combined(value: ValueT, name: str, **keywords: Any) -> ValueT:
@@ -322,26 +336,6 @@ def _live(
     )
 
 
-def complexities(learners: Mapping[str, Any], datasets: Sequence[DataSet]) -> dict[str, float]:
-    """Return the mean number of parameters of each learner, fitted to all rows of each data set.
-
-    Refuse learners whose parameters cannot be counted.
-    """
-    from bestofk.learners.complexity import fitted_complexity
-
-    parameters = {}
-    for name, estimator in learners.items():
-        counts = [fitted_complexity(estimator, data) for data in datasets]
-        known = [count for count in counts if count is not None]
-        if len(known) < len(counts):
-            raise ArgumentError(
-                f"prefer 'complexity' needs learners that count their parameters; "
-                f"{name!r} does not: use 'size', or name the learners."
-            )
-        parameters[name] = float(np.mean(known))
-    return parameters
-
-
 def run_comparison(
     live: Live,
     settings: Settings,
@@ -381,7 +375,12 @@ def run_comparison(
     with opened(execution.store) as store:
         if store is not None:
             store.register(live.record)
-            where, notes = store.shown_url, tuple(map(_unknown_note, live.unknown))
+            where = store.shown_url
+            notes = tuple(
+                f"The store keeps the fits, but another run computes them again: {reason}, so "
+                "that it cannot be known whether they would come out the same."
+                for reason in live.unknown
+            )
         run_cells = partial(
             run,
             task,
@@ -455,13 +454,6 @@ def _first_failure(live: Live, cell: Cell) -> RunError | None:
     return RunError(
         f"{learner} failed on {dataset!r} (run {cell.run + 1}, fold {cell.fold + 1}): "
         f"{cell.failure.explain()}"
-    )
-
-
-def _unknown_note(reason: str) -> str:
-    return (
-        f"The store keeps the fits, but another run computes them again: {reason}, so that it "
-        "cannot be known whether they would come out the same."
     )
 
 

@@ -73,13 +73,18 @@ class Live:
         Only a store has to recognise code, so it is identified only if the cells are `stored`.
         `options` are further fields.
         """
+        from bestofk.run.fit import FittedModel
+
         codes = [
             learner_fingerprint(one) if stored else Identity(digest=settings_digest(one))
             for one in learners.values()
         ]
-        judged = [_scoring_identity(loss) if stored else Identity(digest="") for loss in metrics]
+        scored = [
+            identify(loss.each, loss.of, loss.needs, FittedModel) if stored else Identity(digest="")
+            for loss in metrics
+        ]
         reasons = [(name, code.unknown) for name, code in zip(learners, codes, strict=True)]
-        reasons += [("the loss", code.unknown) for code in judged]
+        reasons += [("the loss", code.unknown) for code in scored]
         record = StudyRecord(
             title=_title(len(learners), [data.name for data in datasets]),
             learners=tuple(
@@ -93,7 +98,7 @@ class Live:
                     rows=data.n,
                     columns=data.d,
                     splits=_split_names(
-                        of_data, random_state, _way(data, threads) if stored else ""
+                        of_data, random_state, _evaluation_identity(data, threads) if stored else ""
                     ),
                 )
                 for data, of_data in zip(datasets, splits, strict=True)
@@ -103,7 +108,7 @@ class Live:
             designs=tuple(one.design for one in splits) if len(splits) > 1 else (),
             metrics=tuple(loss.name for loss in metrics),
             metric_keys=tuple(
-                f"{loss.name} {code.digest}" for loss, code in zip(metrics, judged, strict=True)
+                f"{loss.name} {code.digest}" for loss, code in zip(metrics, scored, strict=True)
             ),
             repetitions=repetitions,
             random_state=random_state,
@@ -197,12 +202,12 @@ def _versions() -> dict[str, str]:
 
 
 def _split_names(
-    splits: Splits, random_state: int, way: str
+    splits: Splits, random_state: int, evaluation: str
 ) -> tuple[tuple[int, int | None, str], ...]:
     """Return the name of each split; one name serves all folds of a run of cross-validation."""
 
     def name(run: int, fold: int) -> str:
-        return f"{random_state}:{split_fingerprint(splits, run, fold)}:{way}"
+        return f"{random_state}:{split_fingerprint(splits, run, fold)}:{evaluation}"
 
     if splits.fold_of is not None:
         runs = range(splits.runs + splits.subset_runs)
@@ -225,14 +230,7 @@ def split_fingerprint(splits: Splits, run: int, fold: int) -> str:
     return text_digest(f"{kind} {folds} ", marks)
 
 
-def _scoring_identity(loss: Loss) -> Identity:
-    """Return the identity of how predictions are scored: the code of the loss and the scorer."""
-    from bestofk.run.fit import FittedModel
-
-    return identify(loss.each, loss.of, loss.needs, FittedModel)
-
-
-def _way(data: DataSet, threads: int) -> str:
+def _evaluation_identity(data: DataSet, threads: int) -> str:
     """Return the digest of how predictions on a data set are computed.
 
     It covers the types of columns and labels, the preparation of columns for learners that need

@@ -54,7 +54,7 @@ class DataRecord:
     splits: tuple[tuple[int, int | None, str], ...]
     """Run, fold and name; the fold is None if one name covers all folds of the run. A name holds
     the random state, the digest of the rows (longer plans begin with the same runs) and, if there
-    is a store, that of the way of evaluation."""
+    is a store, that of how predictions are computed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
