@@ -10,28 +10,6 @@ import bestofk as bk
 from bestofk._base.errors import TableError
 
 GOLDEN = Path(__file__).parent / "golden"
-HOW = {"helm": {"metric": "exact_match"}, "lm-eval": {"metric": "acc"},
-       "every-eval-ever": {"task": "sums_mc"}}  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "name", ["lm-eval", "promptfoo", "every-eval-ever", "swe-bench", "evalplus", "livebench"]
-)
-@pytest.mark.parametrize("way", ["gzip", "windows", "mark"])
-def test_packing_line_ends_and_marks_change_nothing(name, way, tmp_path):
-    how = HOW.get(name, {})
-    expected = bk.read_evals(GOLDEN / name, **how).to_frame()
-    folder = shutil.copytree(GOLDEN / name, tmp_path / name)
-    for path in [one for one in folder.rglob("*.*") if one.is_file()]:
-        data = path.read_bytes()
-        if way == "gzip":
-            path.unlink()
-            path.with_name(path.name + ".gz").write_bytes(gzip.compress(data))
-        elif way == "windows":
-            path.write_bytes(data.replace(b"\n", b"\r\n"))
-        else:
-            path.write_bytes(b"\xef\xbb\xbf" + data)
-    assert bk.read_evals(folder, **how).to_frame().equals(expected)
 
 
 def test_a_gzip_bomb_and_a_cut_one(tmp_path):

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from bestofk._base.errors import TableError
+from bestofk.evals.paths import value_at
 from bestofk.evals.query import LogQuery
-from bestofk.evals.rows import mapping, number_of, value_at
+from bestofk.evals.rows import mapping, number_of
 from bestofk.evals.sources import Source, ZipMembers
 
 Document = Mapping[str, Any]

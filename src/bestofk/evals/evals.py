@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Bools, Floats, Ints, one_of
 from bestofk._base.errors import UnknownNameError
 from bestofk._base.formatting import counted
-from bestofk._base.results import json_ready, ready_to_print
+from bestofk._base.results import ready_to_print
 from bestofk.evals.item_scores import ItemScores, dense_names, item_scores
 from bestofk.evals.rows import ROWS_AT_ONCE, STATUSES
 
@@ -325,35 +325,6 @@ class Evals:
     def explain(self) -> str:
         """Return what was read, used and skipped, in sentences."""
         return " ".join(self.notes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a summary for strict JSON: counts by status, means and costs by model."""
-        scores = self.by_item(missing="allow")
-        means = scores.means()
-        costs = {of: self.costs(of) for of in MEASURES}
-        n_items = (scores.count > 0).sum(axis=1)
-        counts = {"rows": self.count(), **{status: self.count(status) for status in STATUSES}}
-        summary = {
-            "metric": self.metric,
-            "higher_is_better": self.higher_is_better,
-            "tasks": list(self.tasks),
-            "items": len(self.items),
-            "clusters": len(self.clusters) or None,
-            "models": [
-                {
-                    "model": name,
-                    "rows": counts["rows"][k],
-                    "items": n_items[k],
-                    "mean": means[k],
-                    **{status: counts[status][k] for status in STATUSES},
-                    **{of: costs[of][name] for of in MEASURES},
-                }
-                for k, name in enumerate(self.models)
-            ],
-            "notes": list(self.notes),
-        }
-        result: dict[str, Any] = json_ready(summary)
-        return result
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per model, item and epoch; `read_evals` reads it back from a file."""

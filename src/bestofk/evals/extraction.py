@@ -16,7 +16,7 @@ import numpy as np
 from bestofk._base.errors import TableError, UnknownNameError
 from bestofk._base.formatting import counted, shortened
 from bestofk.evals.formats import Format, split_keys
-from bestofk.evals.paths import Batch, Levels, each_row, named_values, parse, step
+from bestofk.evals.paths import Batch, Levels, each_row, named_values, parse, step, value_at
 from bestofk.evals.query import LogQuery, pick_metric
 from bestofk.evals.rows import (
     AMOUNTS,
@@ -27,7 +27,6 @@ from bestofk.evals.rows import (
     amount,
     clean_name,
     number_of,
-    value_at,
 )
 from bestofk.evals.sources import Source, file_names, is_copy
 

@@ -136,7 +136,7 @@ class ModelChoice(Stated):
         shared, metrics = "", len(self.by_metric) - len(self.unnamed) + 1
         if metrics > 1:
             shared = f"Alpha is shared by {metrics} metrics, so that all of this holds at once."
-        unnamed = f"Also compared, with an alpha of their own: {shortened(self.unnamed, 6)}."
+        unnamed = f"Also compared, at a further alpha: {shortened(self.unnamed, 6)}."
         listed += statements("note", [
             self._weight_sentence(), shared, unnamed * bool(self.unnamed),
             *self.evals.assumptions, *self.left_out,

@@ -53,6 +53,18 @@ def step(value: Any, keys: Sequence[str]) -> Any:
     return value
 
 
+def value_at(value: Any, key: str) -> Any:
+    """Return the value of a key, or at the dotted path that the key is.
+
+    Examples
+    --------
+    >>> value_at({"doc": {"passage": 7}}, "doc.passage"), value_at({"a.b": 8}, "a.b")
+    (7, 8)
+    """
+    found = step(value, (key,))
+    return step(value, key.split(".")) if found is None else found
+
+
 class Batch:
     """Some rows of a file, of which whole columns are taken.
 

@@ -117,29 +117,6 @@ def model_name(value: Any) -> str:
     return text if text.isprintable() else printable(" ".join(text.split()))
 
 
-def value_at(record: Any, path: str) -> Any:
-    """Return the value at a dotted path; None if there is none.
-
-    Examples
-    --------
-    >>> value_at({"doc": {"passage.id": 7}}, "doc.passage.id"), value_at({"a": 1}, "b")
-    (7, None)
-    """
-    if not isinstance(record, dict):
-        return None
-    if path in record:
-        return record[path]
-    head, dot, rest = path.partition(".")
-    while dot:
-        if head in record:
-            value = value_at(record[head], rest)
-            if value is not None:
-                return value
-        more, dot, rest = rest.partition(".")
-        head = f"{head}.{more}"
-    return None
-
-
 def matches(name: str, patterns: Iterable[str]) -> bool:
     """Return whether one of the patterns is the name, or matches it with ``*`` and ``?``.
 
@@ -449,9 +426,10 @@ class EvalRows:
         cell += cells[1][0]
         open_ = epoch == 0
         if open_.any():
+            import pandas as pd
+
             epoch = epoch.copy()
-            order = np.argsort(cell[open_], kind="stable")
-            epoch[np.flatnonzero(open_)[order]] = _turns(cell[open_][order])
+            epoch[open_] = pd.Series(cell[open_]).groupby(cell[open_]).cumcount() + 1
             repeated = int((epoch[open_] > 1).sum())
             if repeated:
                 self.note(
@@ -553,14 +531,3 @@ def all_different(columns: Sequence[tuple[Codes, int]]) -> bool:
         return False
     ordered = np.sort(keys(0, count))
     return bool((ordered[1:] != ordered[:-1]).all())
-
-
-def _turns(sorted_cells: Any) -> Any:
-    """Count 1, 2, 3, ... within each run of equal cells."""
-    count = len(sorted_cells)
-    if not count:
-        return np.empty(0, dtype=np.int64)
-    new = np.ones(count, dtype=bool)
-    new[1:] = sorted_cells[1:] != sorted_cells[:-1]
-    start = np.flatnonzero(new)
-    return np.arange(count) - np.repeat(start, np.diff(np.append(start, count))) + 1

@@ -11,6 +11,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from filecmp import cmp
 from functools import cached_property
 from io import BytesIO, TextIOWrapper
@@ -86,9 +87,9 @@ def _opened(path: Path, where: str) -> Iterator[IO[bytes]]:
         yield BytesIO(decompress(file.read(), where))
 
 
-STORED, DEFLATED, ZSTANDARD = 0, 8, 93
+_ZSTANDARD = 93
+_READABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD)
 """Compression methods of a zip archive."""
-_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
 
 
 class ZipMembers:
@@ -148,51 +149,39 @@ class ZipMembers:
             needed=max(info.file_size, self._unpacked // 8),
             what="unpacks to far more",
         )
+        if info.compress_type not in _READABLE:
+            raise TableError(
+                f"{where} uses zip method {info.compress_type}; bestofk reads stored, deflate and "
+                "zstandard."
+            )
         try:
             data = self._unpack(info)
-        except (OSError, ValueError, zlib.error, struct.error, EOFError):
+        except (zipfile.BadZipFile, OSError, ValueError, zlib.error, struct.error, EOFError):
             raise TableError(f"{where} is damaged and cannot be decompressed.") from None
         if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
             raise TableError(f"{where} is damaged: its checksum differs.")
         return data
 
     def _unpack(self, info: zipfile.ZipInfo) -> bytes:
-        packed = self._packed(info)
-        if info.compress_type == STORED:
-            return packed
-        if info.compress_type == DEFLATED:
-            # no more bytes than announced, which `read` has checked
-            return zlib.decompressobj(-15).decompress(packed, info.file_size + 1)
-        if info.compress_type == ZSTANDARD:
-            try:
-                import pyarrow as pa
-            except ImportError:
-                raise MissingExtraError(f"{self.source}: zstandard", "pyarrow") from None
-            if not info.file_size:
-                return b""
-            unpacked: bytes = pa.Codec("zstd").decompress(
-                packed, decompressed_size=info.file_size, asbytes=True
-            )
-            return unpacked
-        raise TableError(
-            f"{self.source}: {info.filename!r:.120} uses zip method {info.compress_type}; bestofk "
-            "reads stored, deflate and zstandard."
+        if info.compress_type != _ZSTANDARD:
+            with self._archive.open(info) as file:
+                return file.read(info.file_size + 1)
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise MissingExtraError(f"{self.source}: zstandard", "pyarrow") from None
+        packed = copy(info)
+        packed.compress_type, packed.file_size = zipfile.ZIP_STORED, info.compress_size
+        # the checksum is that of the unpacked data
+        del packed.CRC
+        with self._archive.open(packed) as file:
+            data = file.read()
+        if not info.file_size:
+            return b""
+        unpacked: bytes = pa.Codec("zstd").decompress(
+            data, decompressed_size=info.file_size, asbytes=True
         )
-
-    def _packed(self, info: zipfile.ZipInfo) -> bytes:
-        file = self._archive.fp
-        if file is None:
-            raise ValueError("closed")
-        file.seek(info.header_offset)
-        head = file.read(_LOCAL_HEADER.size)
-        signature, *_, name_size, extra_size = _LOCAL_HEADER.unpack(head)
-        if signature != b"PK\x03\x04":
-            raise ValueError("no local header")
-        file.seek(name_size + extra_size, 1)
-        data = file.read(info.compress_size)
-        if len(data) != info.compress_size:
-            raise EOFError
-        return data
+        return unpacked
 
 
 HEAD_BYTES = 1 << 16

@@ -19,7 +19,6 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk._base.errors import (
     Advice,
-    ArgumentError,
     BestOfKError,
     TableError,
     UnknownNameError,
@@ -169,17 +168,20 @@ def _roles(
     columns: Sequence[str], source: str, query: LogQuery, table: Table | None = None
 ) -> dict[str, str]:
     """Return the column of each role; a whole `table` may be wide, without a column of scores."""
-    named = _named(columns, source, query)
+    named = dict(query.columns)
+    if query.cluster is not None:
+        named["cluster"] = query.cluster
+    for role in named:
+        if role not in EVAL_ROLES:
+            raise UnknownNameError("role of a column", role, EVAL_ROLES)
     objects = {column[:at] for column in columns for at, sign in enumerate(column) if sign == "."}
-    free = [
+    plain = [
         column
         for column in columns
         # the text of an object can name an item
-        if column not in named.values()
-        and (column not in objects or normal(column) in EVAL_ROLES["item"])
+        if column in named.values() or column not in objects or normal(column) in EVAL_ROLES["item"]
     ]
-    wanted = {role: names for role, names in EVAL_ROLES.items() if role not in named}
-    roles = {**named, **find(free, wanted)}
+    roles = find(plain, EVAL_ROLES, named, source=source)
     if "metric" not in named and normal(roles.get("score", "")) not in _METRIC_VALUES:
         # a column of metrics belongs to a column of numbers without a name of its own
         roles.pop("metric", None)
@@ -212,22 +214,6 @@ def _roles(
     if absent:
         raise _absent_columns(absent, columns, source)
     return _without_cluster(roles, query)
-
-
-def _named(columns: Sequence[str], source: str, query: LogQuery) -> dict[str, str]:
-    """Return the columns that the user names, by role."""
-    named = dict(query.columns)
-    for role in named:
-        if role not in EVAL_ROLES:
-            raise UnknownNameError("role of a column", role, EVAL_ROLES)
-    if query.cluster is not None:
-        named["cluster"] = query.cluster
-    for column in named.values():
-        if column not in columns:
-            raise UnknownNameError("column", column, columns, source)
-    if len(set(named.values())) < len(named):
-        raise ArgumentError(f"columns must be different for each role; got {named!r:.200}.")
-    return named
 
 
 def _without_cluster(roles: dict[str, str], query: LogQuery) -> dict[str, str]:

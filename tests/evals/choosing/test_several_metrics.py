@@ -65,7 +65,7 @@ def test_the_headline_names_metrics_that_nobody_named(tmp_path):
         assert set(choice.by_metric) == {"safe", "toxicity"}
         # the metric that decides keeps its alpha
         assert (choice.decision.alpha, choice.by_metric["safe"].decision.alpha) == (0.05, 0.025)
-        assert "Also compared, with an alpha of their own: safe and toxicity." in choice.explain()
+        assert "Also compared, at a further alpha: safe and toxicity." in choice.explain()
         if source is logs:
             assert f"worse in toxicity (by {by})" in choice.headline
     agreed = bk.compare_evals(logs.drop(columns=["safe", "toxicity"]), metric="quality")

@@ -146,4 +146,3 @@ def test_prompts_make_learners_where_there_are_several(document):
     evals = bk.read_evals(path)
     assert len(evals.models) == 2
     assert max(map(len, evals.models)) < 60
-    assert json.dumps(evals.to_dict())
