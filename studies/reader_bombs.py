@@ -171,6 +171,25 @@ def endless_ledger(_: Path) -> list[Any]:
     return ["gate", *LOG, "--ledger", "/dev/zero"]
 
 
+def endless_store(_: Path) -> list[Any]:
+    return ["show", "/dev/zero"]
+
+
+def pipe_as_log(folder: Path) -> list[Any]:
+    os.mkfifo(folder / "log.jsonl")
+    return ["evals", folder / "log.jsonl"]
+
+
+def parquet_of_an_unknown_time_zone(folder: Path) -> list[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    times = pa.array(range(40), pa.timestamp("ms", tz="Mars/Phobos"))
+    path = folder / "t.parquet"
+    pq.write_table(pa.table({"when": times, "y": ["a", "b"] * 20}), path)
+    return ["compare", path, "--cv", "2x2"]
+
+
 def pipe_without_writer(folder: Path) -> list[Any]:
     os.mkfifo(folder / "ledger.json")
     return ["gate", *LOG, "--ledger", folder / "ledger.json"]
@@ -443,7 +462,8 @@ BOMBS: tuple[Callable[[Path], list[Any]], ...] = (
     gzip_of_zeros, gzip_of_rows, gzip_of_empty_objects, gzip_of_gzip, gzip_of_arff,
     parquet_of_one_number, parquet_of_one_list, parquet_of_many_columns, csv_of_many_columns,
     endless_device, endless_configuration, endless_calibration, endless_log, endless_formats,
-    endless_prices, endless_ledger, pipe_without_writer, long_integer_in_configuration,
+    endless_prices, endless_ledger, endless_store, pipe_as_log, pipe_without_writer,
+    parquet_of_an_unknown_time_zone, long_integer_in_configuration,
     deep_configuration, long_integer_in_formats, deep_formats, long_integer_in_prices,
     parquet_of_one_long_word,
     parquet_of_one_long_plain_word, commas,

@@ -21,6 +21,7 @@ import bestofk as bk
 from bestofk._base.errors import BestOfKError, StoreError, TableError
 from bestofk.learners.specification import parse_learner
 from bestofk.run.store.store import open_store
+from reader_bombs import BOMBS
 
 ROOT = Path(__file__).parents[1]
 SECURITY = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
@@ -55,6 +56,7 @@ def test_the_page_states_the_limits_of_the_code():
 
     assert f"more than {limits.MAX_RATIO} times their size" in SECURITY
     assert f"{limits.EXPANDED >> 20} MB" in SECURITY
+    assert f"measures {len(BOMBS)} hostile inputs" in SECURITY
 
 
 def test_the_tests_that_the_page_names_exist():
@@ -117,6 +119,16 @@ def test_a_specification_does_not_import_from_the_working_folder(tmp_path, mark)
     )  # fmt: skip
     assert done.returncode == 2
     assert not mark.exists()
+
+
+def test_only_python_itself_imports_from_the_working_folder(tmp_path, mark):
+    (tmp_path / "bestofk.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
+    command = Path(sys.executable).with_name("bestofk")
+    if command.exists():
+        subprocess.run([command, "--version"], cwd=tmp_path, check=True, timeout=60)
+        assert not mark.exists()
+    subprocess.run([sys.executable, "-m", "bestofk"], cwd=tmp_path, check=True, timeout=60)
+    assert mark.exists()
 
 
 def test_a_python_file_is_executed(tmp_path, mark):

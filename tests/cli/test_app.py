@@ -271,7 +271,7 @@ def test_json_is_clean_whatever_a_learner_prints(tmp_path, fork_server):
     (tmp_path / "loud.py").write_text(
         "import ctypes, os\nfrom sklearn.dummy import DummyClassifier\n"
         "class Loud(DummyClassifier):\n    def fit(self, X, y):\n"
-        "        print('by Python')\n        os.write(1, b'by descriptor\\n')\n"
+        "        print('by Python')\n        os.write(1, b'\\x1b[1mby descriptor\\n')\n"
         "        os.system('echo by process')\n        ctypes.CDLL(None).printf(b'by C\\n')\n"
         "        return super().fit(X, y)\n"
         "learners = {'loud': Loud(), 'max': 'max'}\n"
@@ -280,6 +280,7 @@ def test_json_is_clean_whatever_a_learner_prints(tmp_path, fork_server):
              "--json"]  # fmt: skip
     done = fork_server.run(["-m", "bestofk.cli", *words], cwd=tmp_path, timeout=60)
     assert json.loads(done.stdout)["order"]
+    assert "\x1b[1mby descriptor\n" in done.stderr  # as the learner wrote it
     for how in ("Python", "descriptor", "process", "C"):
         assert done.stderr.count(f"by {how}\n") == 2  # one for each fit
 

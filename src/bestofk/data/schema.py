@@ -232,15 +232,15 @@ def values_of(column: pd.Series[Any], name: Hashable) -> tuple[Any, ...]:
     kind = column.dtype
     if isinstance(kind, pd.CategoricalDtype):
         return tuple(kind.categories.tolist())
-    if pd.api.types.is_bool_dtype(kind):
+    known = column.dropna()
+    inferred = pd.api.types.infer_dtype(known)
+    if pd.api.types.is_bool_dtype(kind) or inferred == "boolean":
         return (False, True)
     if pd.api.types.is_complex_dtype(kind):
         raise ArgumentError(
             f"Complex data not supported: column {name!r} must hold real numbers or text."
         )
-    known = column.dropna()
-    inferred = pd.api.types.infer_dtype(known)
-    if pd.api.types.is_numeric_dtype(kind) or inferred == "boolean":
+    if pd.api.types.is_numeric_dtype(kind):
         return tuple(sorted(pd.unique(known).tolist()))
     for cell in () if inferred == "string" else known:
         if isinstance(cell, list | tuple | set | dict | np.ndarray):

@@ -156,13 +156,3 @@ def test_the_header_of_a_new_file(tmp_path):
 
         assert store._database.commit(pragmas) == ["wal", 2]
         assert store._database.commit(pragmas, lightly=True) == ["wal", 1]
-
-
-@pytest.mark.parametrize("read_only", [False, True])
-def test_a_store_with_a_damaged_schema_is_refused(tmp_path, read_only):
-    path = tmp_path / "schema.db"
-    open_store(path).close()
-    # the message of SQLite has the byte, which is not UTF-8
-    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE", b"CREATE TABL\xff"))
-    with pytest.raises(StoreError, match="the store is damaged"):
-        open_store(path, read_only=read_only)
