@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
@@ -182,15 +182,20 @@ def _csv_cell(cell: Any) -> Any:
 
 
 def rows_table(
-    name: str, title: str, columns: Mapping[Any, Any], uncertainty: float | None = None
+    name: str,
+    title: str,
+    columns: Mapping[Any, Any],
+    uncertainty: float | None = None,
+    names: Collection[object] = (),
 ) -> OutputTable:
     """Return columns as a table; their names and cells decide how they are printed.
 
-    With an uncertainty, all numbers of the table have the same decimals.
+    With an uncertainty, all numbers of the table have the same decimals. Columns that have the name
+    of a learner keep it.
     """
     made = []
     for key, cells in ((str(key), cells_of(values)) for key, values in columns.items()):
-        heading = key.replace("_", " ").capitalize() if len(key) > 1 else key
+        heading = key if len(key) == 1 or key in names else key.replace("_", " ").capitalize()
         made.append(Column(key, heading, _kind(key, cells), cells))
     if uncertainty:
         numbers = [cell for one in made if one.kind == "number" for cell in one.cells]

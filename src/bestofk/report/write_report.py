@@ -12,6 +12,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from markupsafe import Markup
 
 from bestofk._base.atomic_write import write_text
@@ -47,6 +48,8 @@ if TYPE_CHECKING:
 
 MAX_LISTED_PAIRS = 1000
 """If there are more pairs, a page shows those of the recommended learner."""
+MAX_ARRANGED = 20
+"""Learners that a reader can arrange by preference."""
 MAX_LISTED_MEANS = 10_000
 """If there are more means of a learner on a data set, a page does not list them."""
 
@@ -122,12 +125,38 @@ def _comparison(subject: ReportSubject, slices: Slices | None) -> dict[str, Any]
         "lead": record.select("verdict"),
         "card": card_of(subject),
         "forest": forest_of(subject.decision),
+        "what_if": _what_if(subject),
         "failures": [failures_table(study.failures)] if study and study.failures else [],
         "why": why,
         "tables": _tables(subject, slices),
         "assumptions": assumptions_of(subject.decision),
         "facts": (),
         "methods": methods_of(subject),
+    }
+
+
+def _what_if(subject: ReportSubject) -> dict[str, Any] | None:
+    """Return what decides at any level and preference: p-values of "row is worse than column".
+
+    None if the decision needs more than p-values, or has too many learners to arrange by hand.
+    """
+    decision = subject.decision
+    if decision is None or subject.race is not None or hasattr(subject.record, "tested"):
+        return None
+    evidence, names = decision.evidence, decision.evidence.names
+    by_pairs = decision.rule == "best" and evidence.family.name == "best"
+    if not by_pairs or decision.margin is not None or not 1 < len(names) <= MAX_ARRANGED:
+        return None
+    pvalues = np.ones((len(names), len(names)))
+    first_better = evidence.direction < 0
+    worse = np.where(first_better, evidence.second, evidence.first)
+    better = np.where(first_better, evidence.first, evidence.second)
+    pvalues[worse, better] = np.where(evidence.direction == 0, 1.0, evidence.adjusted_pvalue)
+    order = decision.by_preference if decision.preference.stated else decision.by_mean
+    return {
+        "alpha": decision.alpha,
+        "pvalues": pvalues.tolist(),
+        "learners": [(names.index(name), elided(str(name))) for name in order],
     }
 
 
@@ -142,7 +171,7 @@ def _tables(subject: ReportSubject, slices: Slices | None) -> list[OutputTable]:
         tables.append(rows_table("slices", f"Slices by {slices.by}", columns, uncertainty))
     further = {} if not hasattr(subject.record, "_tables") else subject.record._tables()
     tables += [
-        rows_table(f"further-{k}", title, columns)
+        rows_table(f"further-{k}", title, columns, names=subject.names)
         for k, (title, columns) in enumerate(further.items())
     ]
     tables.append(learners_table(subject.record))
@@ -203,6 +232,7 @@ def _gate(value: GateResult) -> dict[str, Any]:
             Row("Based on", notes=(counted(value.items, "item"), counted(value.runs, "run"))),
         ],
         "forest": None,
+        "what_if": None,
         "failures": (),
         "why": rest,
         "tables": [

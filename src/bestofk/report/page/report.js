@@ -1,4 +1,4 @@
-// Copy buttons; open folded parts for links, for printing and all at once.
+// Copy buttons; open folded parts for links, for printing and all at once; what if.
 (() => {
   "use strict";
 
@@ -55,6 +55,38 @@
     all.setAttribute("aria-pressed", String(open));
     all.textContent = open ? "Close all parts" : "Open all parts";
   });
+
+  // What if: the verdicts at another level and in another order of preference.
+  const what = document.getElementById("what-if");
+  if (what) {
+    const level = what.querySelector("input"), list = what.querySelector("ol");
+    const worse = JSON.parse(what.dataset.pvalues);
+
+    const judge = () => {
+      const alpha = level.valueAsNumber;
+      if (!level.checkValidity() || Number.isNaN(alpha)) return;
+      let recommended = false;
+      for (const row of list.children) {
+        const out = worse[row.dataset.learner].some((p) => p <= alpha);
+        const verdict = out ? "ruled out" : recommended ? "may be the best" : "recommended";
+        recommended ||= !out;
+        row.className = verdict.replaceAll(" ", "-");
+        row.querySelector("output").textContent = verdict;
+        row.querySelector("button").disabled = !row.previousElementSibling;
+      }
+    };
+
+    level.addEventListener("input", judge);
+    list.addEventListener("click", ({ target }) => {
+      const row = target.closest("button")?.parentElement;
+      if (!row?.previousElementSibling) return;
+      row.previousElementSibling.before(row);
+      judge();
+      (target.disabled ? row.nextElementSibling.querySelector("button") : target).focus();
+    });
+    judge();
+    what.hidden = false;
+  }
 
   // Paper shows everything but the long tables.
   let changed = [];
