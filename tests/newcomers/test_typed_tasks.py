@@ -28,8 +28,16 @@ def folder(tmp_path, monkeypatch, run):
     printed.to_csv("printed.csv", index=False)
     X = rng.normal(size=(60, 2))
     frame = pd.DataFrame(X, columns=["age", "spend"])
-    frame.assign(churn=np.where(X[:, 0] > 0, "yes", "no")).to_csv("churn.csv", index=False)
+    labels = {"plan": np.where(rng.random(60) > 0.5, "free", "paid")}
+    frame.assign(**labels, churn=np.where(X[:, 0] > 0, "yes", "no")).to_csv(
+        "churn.csv", index=False
+    )
     frame.assign(price=X[:, 0] + 0.1 * X[:, 1]).to_csv("price.csv", index=False)
+    for build, rate in (("old", 0.7), ("new", 0.75)):
+        logs = pd.DataFrame({"model": build, "item": range(200),
+                             "correct": (rng.random(200) < rate).astype(int)})  # fmt: skip
+        logs.to_csv(f"{build}.csv", index=False)
+    pd.concat([pd.read_csv("old.csv"), pd.read_csv("new.csv")]).to_csv("runs.csv", index=False)
     assert run(*f"compare iris {QUICK} --store bc.db -q".split())[0] == 0
 
 
@@ -56,6 +64,29 @@ WORKS = [
     "show", "show bc.db", "show bc.db --json",
     "show bc.db --report r.html", "show bc.db --report r.html --set alpha=0.01",
     "list learners", "list tests", "list tests wilcoxon", "list settings", "list formats",
+    "list", "list figures", "list figure forest", "list metrics", "list rules", "list plans 5x2",
+    "list learners random-forest", "list datasets", "list problems", "list formats --json",
+    f"compare iris wine {QUICK} --per-dataset",
+    f"compare churn.csv --by plan --target churn {QUICK}",
+    f"compare iris {QUICK} --scoring accuracy,log_loss,f1_macro --alpha 0.01",
+    f"compare iris {QUICK} --prefer max,nmc --random-state 3 --explain",
+    f"compare churn.csv --target churn {QUICK} --column age=ignore",
+    "compare iris --learner max --learner nmc --set stop=settled",
+    "compare churn.csv --learner SVC --learner KNeighborsClassifier --cv kfold:5 --target churn",
+    "compare churn.csv --learner 'SVC(C=10)' --learner max --cv 5x2 --target churn",
+    "compare price.csv --target price --learner mean-baseline --learner Ridge --cv 5x2 -q",
+    "scores acc.csv --higher-is-better --prefer small,large --margin 0.02",
+    "scores acc.csv --higher-is-better --csv t.csv --figure forest.svg --report r.html",
+    "scores long.csv --column learner=model --column dataset=dataset --json --pairs",
+    "scores p.csv --truth y --metric f1", "scores arena.csv --pairs", "scores arena.csv --json",
+    "scores printed.csv --items 1000 --report r.html", "scores digits-5x2 --figure matrix=m.svg",
+    "evals runs.csv --metric correct --json", "evals inspect-sums --metric match --noise",
+    "evals runs.csv --metric correct --set only=old,new --report r.html",
+    "gate --rehearse old.csv", "gate start old.csv --ledger g.json",
+    "gate old.csv --baseline old.csv --json", "gate -h", "gate check --help",
+    "size acc.csv --higher-is-better", "size --design 10x10 --rows 300 --sd 0.05 --learners 5",
+    "show bc.db --set alpha=0.01 --json", "show bc.db --study 1",
+    "papers estimate iris --learner nn", "papers test acc.csv --higher-is-better --test wilcoxon",
     "papers reproduce --list", "papers test digits-5x2 --test 5x2cv-f", "--version", "-h",
 ]  # fmt: skip
 
@@ -116,6 +147,7 @@ OPTIONS = [
     ("evals x --scoring f1", "--metric"), ("evals x --groups g", "--cluster"),
     ("evals x --pass-at 2", "--set pass_at=2"), ("gate new.csv --reference old.csv", "--baseline"),
     ("papers measure type1 --seed 3", "--random-state"),
+    ("scores x.csv --maximise", "--higher-is-better"),
     ("compare iris --replicate 5", "'bestofk papers measure replicability --data iris'."),
 ]  # fmt: skip
 
@@ -132,4 +164,7 @@ def test_an_option_typed_from_habit_gets_the_one_that_works(run, line, option):
 def test_unlike_words_lead_to_the_help(run):
     assert "See 'bestofk compare --help'" in run("compare", "iris", "--zzzz")[2]
     assert "did you mean 'compare'" in run("compre")[2]
+    assert "use --set only=old,new" in run("evals", "x", "--model", "old,new")[2]
+    assert "use 'bestofk --help'" in run("list", "commands")[2]
+    assert "did you mean fit_time?" in run("compare", "iris", "--prefer", "fittime")[2]
     assert "use --set correction" in run("scores", "digits-5x2", "--set", "corection=holm")[2]

@@ -324,6 +324,8 @@ def _kind(_: click.Context, __: click.Parameter, value: str | None) -> str | Non
     if word in LISTINGS:
         return word
     if not _lists_of(value.lower()):
+        if value in ("command", "commands", "options"):
+            raise click.UsageError(f"There is no list {value!r}: use 'bestofk --help'.")
         raise click.UsageError(str(UnknownNameError("list", value, LISTINGS)))
     return value.lower()
 

@@ -32,7 +32,10 @@ def pairs_in(_: click.Context, option: click.Parameter, texts: tuple[str, ...]) 
     for text in texts:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals or not name or not value:
-            raise click.UsageError(f"{option.opts[0]} must be {option.metavar}; got {text!r}.")
+            some = f": use --set only={text}" if option.metavar == "NAME=FILE" else ""
+            raise click.UsageError(
+                f"{option.opts[0]} must be {option.metavar}; got {text!r}{some}."
+            )
         if values.setdefault(name, value) != value:
             raise click.UsageError(f"{option.opts[0]} states {name!r} twice.")
     return values

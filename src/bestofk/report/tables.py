@@ -266,7 +266,7 @@ def learners_table(value: Any) -> OutputTable:
     if decision.counts is not None:
         wins = [decision.counts[name] for name in names]
         columns.append(Column("wins", "Wins", "count", wins))
-    bounded = any(row.at_most is not None for row in rows)
+    bounded = any(row.at_most for row in rows)
     columns += [
         Column("at_least", "", "number", [row.at_least for row in rows]),
         Column(

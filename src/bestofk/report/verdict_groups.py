@@ -95,7 +95,7 @@ def forest_of(decision: Decision | None) -> Forest | None:
     if decision is None or decision.recommended is None or not len(decision.evidence):
         return None
     rows = decision.standings
-    bounded = any(row.at_most is not None for row in rows)
+    bounded = any(row.at_most for row in rows)
     scale = layout_forest(decision).x_scale if bounded else None
     means, members = shown_means(decision), dict[str, list[Member]]()
     for row in rows:

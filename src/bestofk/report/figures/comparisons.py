@@ -75,7 +75,7 @@ def bounds_note(order: Decision) -> str:
         if best is None or not len(order.evidence):
             return ""
         return f"The verdicts compare with {called(best)}."
-    if all(row.at_most is None for row in order.standings):
+    if not any(row.at_most for row in order.standings):
         return no_bound(order)
     level = level_words(order.alpha)
     return f"How much worse than the best, with {level} confidence for all {order.noun}s at once."

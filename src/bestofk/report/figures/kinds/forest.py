@@ -175,7 +175,7 @@ def _mark(sheet: Sheet, x: float, y: float, verdict: str) -> None:
 
 def _note(order: Decision, *, beyond: bool) -> str:
     parts = [bounds_note(order)]
-    if any(row.at_most is not None for row in order.standings):
+    if any(row.at_most for row in order.standings):
         parts[0] = f"Bars: {parts[0][0].lower()}{parts[0][1:]} Marks: the means of the data."
     if beyond:
         parts.append("An arrow: the bar goes on.")
