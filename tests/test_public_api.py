@@ -65,12 +65,12 @@ SETTINGS = (
 )
 EXECUTION = (
     "n_jobs threads engine scheduler timeout budget store progress on_failure retry_failed "
-    "repetitions stratify duplicates command"
+    "repetitions stratify duplicates dry_run command"
 )
 COMMANDS = "compare scores evals gate size show list papers"
 OPTIONS = {
     "compare": "--target --learner --cv --scoring --groups --by --column --prefer --margin --alpha "
-    "--random-state --budget --store --per-dataset --as-published --report --figure "
+    "--random-state --budget --store --dry-run --per-dataset --as-published --report --figure "
     "--figure-width --csv --json --explain --pairs --quiet --verbose --set --config",
     "scores": "--higher-is-better --column --metric --design --truth --items --by --prefer "
     "--margin --alpha --random-state --report --figure --figure-width --csv --json --explain "

@@ -40,6 +40,20 @@ def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(tmp_path, with_modul
     assert again.stdout == "max\nSleepy()\n"
 
 
+@pytest.mark.usefixtures("preloaded_workers")
+def test_a_dry_run_estimates_and_keeps_nothing(tmp_path, capsys):
+    store = tmp_path / "study.db"
+    words = ["compare", "iris", "wine", "--learner", "max", "--learner", "decision-tree",
+             "--dry-run", "--store", str(store), "--set", "n_jobs=2"]  # fmt: skip
+    assert main(words) == 0
+    fits, seconds, memory = capsys.readouterr().out.splitlines()
+    # two learners, two data sets, and ten runs of ten folds
+    assert fits == "400 fits; nothing was kept"
+    assert re.fullmatch(r"about \d+ s on 2 workers \(\d+ s of work, decision-tree \d+%\)", seconds)
+    assert re.fullmatch(r"about \d+ MB per worker", memory)
+    assert not store.exists()
+
+
 def _cells(path):
     import sqlite3
 

@@ -22,7 +22,7 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.outputs import planned_outputs
-from bestofk.cli.say import printed_on_stderr, say_start
+from bestofk.cli.say import printed_on_stderr, say, say_start
 from bestofk.cli.scores import INTERVALS, by_intervals
 from bestofk.cli.set_values import EXECUTION, SETTINGS, SettingsCommand, names_in, taken
 
@@ -70,6 +70,7 @@ PUBLISHED_SPLITS = {"cv": "5x2", "stratify": False, "duplicates": "split"}
 )
 @budget_option
 @store_option
+@click.option("--dry-run", is_flag=True, help="Estimate fits, time and memory by one fit each.")
 @click.option("--per-dataset", is_flag=True, help="Decide on each data set by itself.")
 @click.option("--as-published", is_flag=True, help="Decide by MultiTest as its paper has it.")
 @output_options
@@ -129,6 +130,7 @@ def compare(
     from bestofk.decide.settings import Settings
     from bestofk.learners.specification import chosen_learners
     from bestofk.run.compare import compare as run_comparison
+    from bestofk.run.dry_run import DryRun
     from bestofk.run.engine import Execution
 
     made = Settings(**settings)
@@ -138,20 +140,24 @@ def compare(
         command=command_line(),
     )
     # Learners may print; keep that out of the answer.
-    with warnings_as_lines(), printed_on_stderr():
-        study = run_comparison(
-            chosen_learners(named, files),
-            list(data),
-            target,
-            scoring=_metrics(scoring),
-            stop=stop,
-            settings=made,
-            execution=execution,
-            **options,
-        )
-        if interval is not None:
-            missing = by_interval.pop("missing", "refuse")
-            study = by_intervals(study.scores, by_interval, interval=interval, missing=missing)
+    try:
+        with warnings_as_lines(), printed_on_stderr():
+            study = run_comparison(
+                chosen_learners(named, files),
+                list(data),
+                target,
+                scoring=_metrics(scoring),
+                stop=stop,
+                settings=made,
+                execution=execution,
+                **options,
+            )
+            if interval is not None:
+                missing = by_interval.pop("missing", "refuse")
+                study = by_intervals(study.scores, by_interval, interval=interval, missing=missing)
+    except DryRun as estimate:
+        say(estimate)
+        return
     outputs.show(study)
 
 

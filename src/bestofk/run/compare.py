@@ -369,6 +369,10 @@ def run_comparison(
         },
         decisions=(decision,),
     )
+    if execution.dry_run:
+        from bestofk.run.dry_run import dry_run
+
+        raise dry_run(live, execution)
     task, where = ComparisonTask(live), "memory"
     notes: tuple[str, ...] = ()
     outcome = None

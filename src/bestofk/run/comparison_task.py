@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import groupby, islice, repeat
+from itertools import accumulate, groupby, islice, repeat
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.formatting import joined
@@ -31,6 +32,8 @@ LOOKUP_BATCH_SIZE = 20_000
 """Number of cells per store query."""
 MIN_CELLS_FOR_SCAN = 10_000
 """Minimum number of needed cells for which the whole store is read."""
+PART_BYTES = 100_000_000
+"""Size of the data sets that a cluster receives together."""
 MAX_SCAN_RATIO = 3
 """Maximum number of stored cells per needed cell for which the whole store is read."""
 
@@ -59,6 +62,20 @@ class ComparisonTask(Task[Cell]):
 
     def isolated_as(self, item: Cell) -> int | None:
         return item.learner if item.learner in self._untrusted else None
+
+    @cached_property
+    def _parts(self) -> tuple[int, ...]:
+        """The part of each data set: small data sets that follow each other share one."""
+        sizes = (8 * data.n * data.d for data in self.live.datasets)
+        return tuple(begin // PART_BYTES for begin in accumulate(sizes, initial=0))
+
+    def part(self, item: Cell) -> int:
+        return self._parts[item.dataset]
+
+    def of_part(self, part: int) -> ComparisonTask:
+        datasets = zip(self.live.datasets, self._parts, strict=False)
+        needed = tuple(data if of == part else None for data, of in datasets)
+        return ComparisonTask(replace(self.live, datasets=needed))
 
     def key(self, item: Cell) -> str:
         return self.live.record.key(item)
@@ -158,7 +175,9 @@ class ComparisonTask(Task[Cell]):
         units = units_of(self.live, items, has_deadline=has_deadline, workers=times.workers)
         if has_deadline:
             return (Block(items=unit.cells, apart=not unit.whole_plan) for unit in units)
-        return BlockSizer(times, self.isolated_as).blocks(units)
+        return BlockSizer(times, lambda cell: (self.part(cell), self.isolated_as(cell))).blocks(
+            units
+        )
 
     def in_rounds(self, items: Sequence[Cell]) -> Sequence[Cell]:
         """Return one fold of every data set after the other."""
@@ -303,18 +322,23 @@ class BlockSizer:
     """Join units to blocks by the time that fits of the same learner and data set took.
 
     A fit whose time is unknown, and a unit of a whole plan, is a block of its own. A block contains
-    only cells of the same `Task.isolated_as`.
+    only cells that are `isolated_as` the same value.
     """
 
-    def __init__(self, times: Times, isolated_as: Callable[[Cell], int | None]) -> None:
+    def __init__(self, times: Times, isolated_as: Callable[[Cell], object]) -> None:
         self.times, self.isolated_as = times, isolated_as
         self.started: set[tuple[int, int]] = set()
         """Data sets and learners with a fit that some worker has received."""
+        self.latest: dict[int, float] = {}
+        """Seconds of the last fit of each learner, on any data set."""
 
     def estimate(self, unit: Unit) -> float:
-        """Return the seconds of a fit; infinity if unknown."""
-        seconds = self.times.estimate((unit.cells[0].dataset, unit.cells[0].learner))
-        return float("inf") if seconds is None else CELL_SECONDS + seconds
+        """Return the seconds of a fit, or of the learner's last one; infinity if unknown."""
+        learner = unit.cells[0].learner
+        seconds = self.times.estimate((unit.cells[0].dataset, learner))
+        if seconds is not None:
+            self.latest[learner] = CELL_SECONDS + seconds
+        return self.latest.get(learner, inf)
 
     def blocks(self, units: Iterator[Unit]) -> Iterator[Block[Cell]]:
         """Yield the cells of the units in blocks."""
@@ -340,7 +364,7 @@ class BlockSizer:
         """Yield some of the last blocks: fits that are long or unknown first, the others small."""
         workers = self.times.workers
         seconds = {unit: self.estimate(unit) for unit in waiting}
-        known = sum(each for each in seconds.values() if each < float("inf"))
+        known = sum(each for each in seconds.values() if each < inf)
         limit = min(BLOCK_SECONDS, max(MIN_SECONDS, known / (2 * workers)))
         long = sorted(
             (unit for unit in waiting if seconds[unit] > limit),

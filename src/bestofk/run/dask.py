@@ -2,27 +2,31 @@
 
 Each block is a Dask future. On a worker of the cluster a pool of one process evaluates it. Dask
 resends the block of a dead worker to another worker. If Dask gives a block up, its items are
-recorded as killed.
+recorded as killed. A worker keeps the parts of the task whose blocks are under way, each in a file.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import mmap
+import os
+import pickle
 import queue
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Generator, Iterable, Iterator
 from importlib import import_module
 from itertools import count, islice
-from typing import Any, Generic
+from typing import Any, BinaryIO, Generic
 from uuid import uuid4
 
 from bestofk._base.errors import MissingExtraError, RunError
 from bestofk.run.cells import Failure
 from bestofk.run.engine import Engine
-from bestofk.run.pool import Pool, WorkerSource
+from bestofk.run.pool import Pool, WorkerSource, unnamed_file
 from bestofk.run.task import (
     Block,
     ItemT,
@@ -38,6 +42,8 @@ CONNECT_SECONDS = 10.0
 """Time limit for the scheduler to answer."""
 FIRST_WORKER_SECONDS = 30.0
 """Time limit for the first worker to join."""
+MAX_PARTS = 2
+"""Parts of a task that the workers keep, if no block of another part is under way."""
 MAX_SENDS = 4
 """Times to send a block whose task was lost together with the workers that had it."""
 _LOGGERS = (
@@ -53,7 +59,7 @@ class DaskCluster(Generic[ItemT]):
     The Dask setting ``distributed.scheduler.allowed-failures`` limits how often the scheduler
     resends the block of a dead worker.
 
-    - `task`: The task of the items. Each worker receives it once.
+    - `task`: The task of the items. Each worker receives a part when its first block is sent.
     - `jobs`: Number of blocks evaluated at the same time; -1 uses all threads of the cluster.
       Without a scheduler, the number of threads of the local cluster.
     - `scheduler`: Address of the cluster, a `distributed.Client` or a Dask cluster; by default a
@@ -81,14 +87,11 @@ class DaskCluster(Generic[ItemT]):
             distributed: Any = import_module("distributed")
         except ImportError:
             raise MissingExtraError("The engine dask", "distributed") from None
-        try:
-            self.packed = task.ship()
-        except UnpicklableError as unpicklable:
-            raise RunError(
-                f"{unpicklable} cannot be pickled, so it cannot be sent to a Dask cluster: define "
-                "it in a module."
-            ) from None
-        self.task, self.token, self.timeout = task, uuid4().hex, timeout
+        self.task, self.timeout = task, timeout
+        self.parts: dict[int, tuple[str, Any]] = {}
+        """The parts that the workers have: their token and their future, last used last."""
+        self.tokens: set[str] = set()
+        """Tokens of parts that have not ended, also of those that were lost."""
         self.futures: dict[int, tuple[Any, Block[ItemT], int]] = {}
         self.finished: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self.tickets = count()
@@ -106,7 +109,6 @@ class DaskCluster(Generic[ItemT]):
                 raise RunError("scheduler is a Dask client that does not run: pass its address.")
             undo.callback(self._disconnect)
             self.blocks_at_once = BLOCKS_PER_THREAD * self._threads(scheduler, jobs)
-            self.data = self._scatter()
             self.undo = undo.pop_all()
 
     def _threads(self, scheduler: Any, jobs: int) -> int:
@@ -120,9 +122,43 @@ class DaskCluster(Generic[ItemT]):
         threads = int(sum(self.client.ncores().values()))
         return max(1, threads if jobs < 1 else min(jobs, threads))
 
-    def _scatter(self) -> Any:
-        # without a hash: data that was lost with its workers needs a new key
-        return self.client.scatter(self.packed, broadcast=True, hash=False)
+    def _sent(self, part: int) -> tuple[str, Any]:
+        """Return the token and the future of a part; send it if the workers do not have it."""
+        token, future = self.parts.pop(part, ("", None))
+        if future is None or future.status != "finished":
+            try:
+                packed = Packed(self.task.of_part(part).ship())
+            except UnpicklableError as unpicklable:
+                raise RunError(
+                    f"{unpicklable} cannot be pickled, so it cannot be sent to a Dask cluster: "
+                    "define it in a module."
+                ) from None
+            token, future = uuid4().hex, self._scattered(packed)
+            self.tokens.add(token)
+            under_way = {self.task.part(block.items[0]) for _, block, _ in self.futures.values()}
+            idle = [other for other in self.parts if other not in under_way]
+            for other in idle[: len(self.parts) + 1 - MAX_PARTS]:
+                self._end(self.parts.pop(other)[0])
+        self.parts[part] = token, future
+        return token, future
+
+    def _scattered(self, packed: Packed) -> Any:
+        """Give the data to all workers; try again if one of them dies meanwhile."""
+        for _ in range(MAX_SENDS):
+            try:
+                # without a hash: data that was lost with its workers needs a new key
+                return self.client.scatter(packed, broadcast=True, hash=False)
+            except OSError as error:
+                reason = error
+                if self.client.status != "running":
+                    break
+                self._threads(None, 1)
+        raise reason
+
+    def _end(self, token: str) -> None:
+        """End the worker processes of a part."""
+        self.tokens.discard(token)
+        self.client.run(end_part, token, on_error="ignore")
 
     def run(
         self,
@@ -141,54 +177,59 @@ class DaskCluster(Generic[ItemT]):
             if not self.futures:
                 break
             left = None if deadline is None else max(0.0, deadline - time.monotonic())
-            received = self.receive(left)
-            if received is None:
-                continue
-            block, results = received
-            if results is None:
-                reason = "the Dask workers that evaluated it were killed."
-                lost = Failure(kind="killed", reason=reason)
-                yield from (self.task.lost(item, lost) for item in block.items)
-            else:
-                yield from results
+            for block, results in self.receive(left):
+                if results is None:
+                    reason = "the Dask workers that evaluated it were killed."
+                    lost = Failure(kind="killed", reason=reason)
+                    yield from (self.task.lost(item, lost) for item in block.items)
+                else:
+                    yield from results
 
     def _submit(self, ticket: int, block: Block[ItemT], sends: int) -> None:
         try:
+            token, packed = self._sent(self.task.part(block.items[0]))
             future = self.client.submit(
-                evaluate_block, self.token, self.data, block, self.timeout, pure=False
+                evaluate_block, token, packed, block, self.timeout, pure=False
             )
+        except RunError:
+            raise
         except (RuntimeError, OSError) as error:
             raise self._disconnected(error) from None
         self.futures[ticket] = (future, block, sends)
         future.add_done_callback(lambda done: self.finished.put((ticket, done)))
 
-    def receive(self, seconds: float | None) -> tuple[Block[ItemT], list[Any] | None] | None:
-        """Return a finished block and its results; None after `seconds` or a resend.
+    def receive(self, seconds: float | None) -> list[tuple[Block[ItemT], list[Any] | None]]:
+        """Wait `seconds` for a block, and return all finished blocks and their results.
 
         The results are None if the block was lost with its workers.
         """
-        try:
+        received: list[tuple[Block[ItemT], list[Any] | None]] = []
+        finished: list[tuple[Any, Block[ItemT]]] = []
+        with contextlib.suppress(queue.Empty):
             ticket, future = self.finished.get(timeout=seconds)
-        except queue.Empty:
-            return None
-        _, block, sends = self.futures.pop(ticket)
-        if self.client.status != "running":
-            raise self._disconnected(None)
-        if future.status == "finished":
-            return block, future.result()
-        if future.status == "error":
-            error = future.exception()
-            if not isinstance(error, self.killed_worker):
-                raise RunError(f"A worker of the Dask cluster failed: {describe_error(error)}")
-            return block, None
-        # cancelled: the workers that had the task are gone
-        if sends >= MAX_SENDS:
-            return block, None
-        if self.data.status != "finished":
-            self._threads(None, 1)
-            self.data = self._scatter()
-        self._submit(ticket, block, sends + 1)
-        return None
+            while True:
+                _, block, sends = self.futures.pop(ticket)
+                if self.client.status != "running":
+                    raise self._disconnected(None)
+                if future.status == "finished":
+                    finished.append((future, block))
+                elif future.status == "error":
+                    error = future.exception()
+                    if not isinstance(error, self.killed_worker):
+                        raise RunError(
+                            f"A worker of the Dask cluster failed: {describe_error(error)}"
+                        )
+                    received.append((block, None))
+                elif sends >= MAX_SENDS:
+                    received.append((block, None))
+                else:
+                    # cancelled: the workers that had the task are gone
+                    self._threads(None, 1)
+                    self._submit(ticket, block, sends + 1)
+                ticket, future = self.finished.get_nowait()
+        # one message for all
+        results = self.client.gather([future for future, _ in finished])
+        return [*received, *zip((block for _, block in finished), results, strict=True)]
 
     def _disconnected(self, error: BaseException | None) -> RunError:
         reason = "" if error is None else f" ({describe_error(error)})"
@@ -204,7 +245,8 @@ class DaskCluster(Generic[ItemT]):
         with contextlib.suppress(Exception):
             # a broken cluster cannot be cleaned up
             self.client.cancel([future for future, _, _ in self.futures.values()])
-            self.client.run(end_task, self.token)
+            for token in list(self.tokens):
+                self._end(token)
         if self.is_own:
             self.client.close()
 
@@ -259,32 +301,53 @@ def _local_cluster(distributed: Any, jobs: int) -> Iterator[Any]:
 
 _POOLS: dict[tuple[str, int], Pool[Any]] = {}
 _SOURCES: dict[str, tuple[Task[Any], WorkerSource]] = {}
-"""The task and the origin of its worker processes, shared by all threads."""
+"""The part of a task and the origin of its worker processes, shared by all threads."""
 _ENDED: set[str] = set()
-"""Tokens of ended tasks, whose late blocks are ignored."""
+"""Tokens of ended parts, whose late blocks are ignored."""
 _LOCK = threading.Lock()
 
 
+class Packed:
+    """A pickled part of a task; a worker keeps it in a file, so that all processes share it."""
+
+    def __init__(self, content: bytes | memoryview) -> None:
+        self.content: bytes | memoryview | mmap.mmap = content
+        self.file: BinaryIO | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Packed, (pickle.PickleBuffer(self.content),)
+
+    def kept(self, folder: str) -> BinaryIO:
+        """Return a copy of the descriptor of the file, which is in `folder`."""
+        if self.file is None:
+            self.file = unnamed_file(self.content, folder)  # type: ignore[arg-type]
+            weakref.finalize(self, self.file.close)
+            self.content = mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)
+        return os.fdopen(os.dup(self.file.fileno()), "r+b")
+
+
 def evaluate_block(
-    token: str, packed: bytes, block: Block[Any], timeout: float | None
+    token: str, packed: Packed, block: Block[Any], timeout: float | None
 ) -> list[object]:
-    """Return the results of a block of the task `packed`, which the token identifies."""
+    """Return the results of a block of the part `packed`, which the token identifies."""
     if token in _ENDED:
         return []
     key = (token, threading.get_ident())
     with _LOCK:
         if key not in _POOLS:
             if token not in _SOURCES:
-                task = load_task(packed)
-                _SOURCES[token] = task, WorkerSource(task, packed)
+                folder = import_module("distributed").get_worker().local_directory
+                file = packed.kept(folder)
+                task = load_task(packed.content)
+                _SOURCES[token] = task, WorkerSource(task, file)
             task, source = _SOURCES[token]
             _POOLS[key] = Pool(task, source, jobs=1, timeout=timeout)
         pool = _POOLS[key]
     return list(pool.run(iter([block])))
 
 
-def end_task(token: str) -> None:
-    """End the worker processes of a task."""
+def end_part(token: str) -> None:
+    """End the worker processes of a part of a task."""
     with _LOCK:
         _ENDED.add(token)
         _SOURCES.pop(token, None)

@@ -238,6 +238,9 @@ class Execution:
         Give every fold its share of each class; False: plain random folds.
     duplicates : {"together", "split"}
         Keep copies of a row in one fold, or split them like other rows.
+    dry_run : bool
+        Fit every learner once, and raise `bestofk.run.dry_run.DryRun` with the fits, the time and
+        the memory that the comparison needs.
     command : sequence of str
         Words of the command line, for the store and the report; passwords in it are hidden.
 
@@ -260,6 +263,7 @@ class Execution:
     repetitions: int = 1
     stratify: bool = True
     duplicates: str = "together"
+    dry_run: bool = False
     command: Sequence[str] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:

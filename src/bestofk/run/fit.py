@@ -420,6 +420,8 @@ def takes_whole_plans(live: Live, dataset: int, learner: int) -> bool:
 
 
 WARNINGS_KEPT = 3
+PREPARE_SECONDS = 2.0
+"""Seconds after which the rest of many learners on many data sets is prepared by their cells."""
 _NOTHING = contextlib.nullcontext()
 
 
@@ -462,9 +464,12 @@ class Evaluator:
         )
 
     def prepare(self) -> None:
-        """Make everything that is made once, so that no cell pays for it."""
+        """Make what is made once, so that no cell pays for it; stop after some seconds."""
+        until = time.monotonic() + PREPARE_SECONDS
         for dataset in range(len(self.live.datasets)):
             for learner in range(len(self.live.estimators)):
+                if time.monotonic() > until:
+                    return
                 # a learner that cannot be prepared fails in its cells, with a reason
                 with contextlib.suppress(Exception, SystemExit):
                     self._models(dataset, learner)

@@ -30,7 +30,7 @@ from math import inf
 from multiprocessing import reduction
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, Generic
+from typing import Any, BinaryIO, Generic
 
 from bestofk._base.errors import RunError
 from bestofk.run.cells import Failure
@@ -156,19 +156,15 @@ class WorkerSource:
     the memory of the data.
 
     - `task`: The task.
-    - `packed`: The pickled task, which is kept in an unnamed file. If it is None, the workers are
-      forks of this process.
+    - `file`: Contains the pickled task. If it is None, the workers are forks of this process.
     """
 
-    def __init__(self, task: Task[ItemT], packed: bytes | None) -> None:
+    def __init__(self, task: Task[ItemT], file: BinaryIO | None) -> None:
         self.threads = task.threads
-        self.forked = task if packed is None else None
+        self.forked = task if file is None else None
         if self.forked is not None:
             self.forked.prepare()
-        self._file = None if packed is None else tempfile.TemporaryFile()  # noqa: SIM115
-        if self._file is not None:
-            self._file.write(packed or b"")
-            self._file.flush()
+        self._file = file
         self._pipes: set[Connection] = set()
         self._reaper = Reaper()
         self._server: tuple[_Process, Connection] | None = None
@@ -388,15 +384,23 @@ def new_pool(
     UnpicklableError
         A part of the task cannot be pickled, and the system cannot fork.
     """
-    packed = None
+    file = None
     # libraries of macOS may crash in forks of a process with threads
     if not (here and can_fork() and sys.platform != "darwin"):
         try:
-            packed = task.ship()
+            file = unnamed_file(task.ship())
         except UnpicklableError:
             if not can_fork():
                 raise
-    return Pool(task, WorkerSource(task, packed), jobs=jobs, timeout=timeout)
+    return Pool(task, WorkerSource(task, file), jobs=jobs, timeout=timeout)
+
+
+def unnamed_file(content: bytes | memoryview, folder: str | None = None) -> BinaryIO:
+    """Write an unnamed file, which the system removes when nobody has it open."""
+    file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+    file.write(content)
+    file.flush()
+    return file
 
 
 def can_fork() -> bool:

@@ -29,7 +29,7 @@ LONG_RUN_SECONDS = 120.0
 """Announce the whole time of runs that take longer."""
 
 
-def _wait(seconds: float) -> str:
+def wait_words(seconds: float) -> str:
     """Return a duration in rounded seconds, minutes or hours."""
     if seconds < 90:
         return f"{max(seconds, 1.0):.0f} s"
@@ -122,12 +122,12 @@ class Lines(Progress):
             whole = elapsed + left
             if whole >= LONG_RUN_SECONDS:
                 shorter = f"; {self.shorter} is shorter" if self.shorter else ""
-                self.write(f"{self.total:,} {self.unit}, about {_wait(whole)}{shorter}")
+                self.write(f"{self.total:,} {self.unit}, about {wait_words(whole)}{shorter}")
         if not due:
             return
         self.last = now
         parts = (
-            "" if left is None else f"about {_wait(left)} left",
+            "" if left is None else f"about {wait_words(left)} left",
             f"{self.failed} failed" if self.failed else "",
             self.label,
             self.text,

@@ -43,7 +43,7 @@ SURE_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block(Generic[ItemT]):
-    """Items of one `Task.isolated_as` that one worker evaluates in order before it gets more."""
+    """Items of one `Task.part` and `Task.isolated_as`; a worker evaluates them in order."""
 
     items: tuple[ItemT, ...]
     apart: bool = False
@@ -155,6 +155,14 @@ class Task(ABC, Generic[ItemT]):
         None if the item leaves a worker as it was, so that any item may follow.
         """
         return None
+
+    def part(self, item: ItemT) -> int:  # noqa: ARG002
+        """Return the number of the part of the task that the item belongs to; see `of_part`."""
+        return 0
+
+    def of_part(self, part: int) -> Task[ItemT]:  # noqa: ARG002
+        """Return the task without the data that only items of other parts need."""
+        return self
 
     def prepare(self) -> None:
         """Create or load what is needed once in a process, before the first item."""

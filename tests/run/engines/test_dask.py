@@ -92,6 +92,27 @@ def test_dask_loses_nothing_if_a_worker_is_killed(dask, tmp_path):
     assert strange.outcomes(live, results) == expected
 
 
+@pytest.mark.usefixtures("preloaded_workers")
+def test_dask_sends_a_data_set_when_its_first_cell_is_due(monkeypatch):
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    from bestofk.run import dask as on_worker  # the local cluster is in this process
+
+    monkeypatch.setattr("bestofk.run.comparison_task.PART_BYTES", 100)
+    tables = dict.fromkeys("abcd", DATA["one"])
+    live = strange.make_live({"bayes": GaussianNB(), "nmc": "nmc"}, tables, "2x3")
+    results, known = [], []
+    for result in on_cluster(live, jobs=1):
+        results.append(result)
+        known.append([[data is not None for data in task.live.datasets]
+                      for task, _ in on_worker._SOURCES.values()])  # fmt: skip
+    assert strange.outcomes(live, results) == serially(live)
+    assert all(sum(part) == 1 for parts in known for part in parts)
+    # at most two, unless blocks of more are under way
+    assert len(known[0]) == 1
+    assert len(known[-1]) < 4
+    assert not on_worker._SOURCES
+
+
 def test_dask_records_crashes_and_hangs(dask):
     learners = {
         "segfaults": strange.Segfaults(),

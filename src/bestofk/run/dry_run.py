@@ -1,0 +1,74 @@
+"""Estimate the time and the memory of a comparison from one fit of each learner."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from bestofk._base.formatting import counted
+from bestofk.run.cells import Cell
+from bestofk.run.comparison_task import ComparisonTask
+from bestofk.run.engine import Engine, Execution
+from bestofk.run.live import Live
+from bestofk.run.progress import wait_words
+
+
+class DryRun(Exception):  # noqa: N818  (nothing went wrong)
+    """Ends a comparison before its first stored fit.
+
+    - `fits`: Number of planned fits.
+    - `seconds`: Seconds of work, by learner; without the learners that failed.
+    - `memory`: Largest memory of a worker, in bytes; None if the system does not tell.
+    - `workers`: Number of workers on this machine.
+    """
+
+    def __init__(
+        self, fits: int, seconds: dict[str, float], memory: int | None, workers: int
+    ) -> None:
+        super().__init__(fits, seconds, memory, workers)
+        self.fits, self.seconds, self.memory, self.workers = fits, seconds, memory, workers
+
+    def __str__(self) -> str:
+        lines = [f"{counted(self.fits, 'fit')}; nothing was kept"]
+        if self.seconds:
+            work = sum(self.seconds.values())
+            slowest = max(self.seconds, key=lambda name: self.seconds[name])
+            lines.append(
+                f"about {wait_words(work / self.workers)} on {counted(self.workers, 'worker')} "
+                f"({wait_words(work)} of work, {slowest} {self.seconds[slowest] / work:.0%})"
+            )
+        if self.memory is not None:
+            lines.append(f"about {self.memory / 1e6:.0f} MB per worker")
+        return "\n".join(lines)
+
+
+def dry_run(live: Live, execution: Execution) -> DryRun:
+    """Fit every learner once in a worker, on the data set with the most numbers.
+
+    The time on other data sets is taken to be proportional to the numbers in them.
+    """
+    splits, record = live.splits, live.record
+    sizes = [data.n * max(data.d, 1) for data in live.datasets]
+    largest = sizes.index(max(sizes))
+    # the folds of a nested run share a model
+    models = [of.runs * of.folds + of.subset_runs for of in splits]
+    cells = [Cell(learner=learner, dataset=largest, run=0, fold=0, repetition=0)
+             for learner in range(len(record.learners))]  # fmt: skip
+    with Engine(name="processes", jobs=1, timeout=execution.timeout) as engine:
+        done = list(engine.run(ComparisonTask(live), cells))
+    share = sum(size * count for size, count in zip(sizes, models, strict=True)) / sizes[largest]
+    times = share * record.repetitions
+    seconds = {record.names[cell.learner]: cell.seconds * times
+               for cell in done if cell.failure is None}  # fmt: skip
+    fits = sum(models) * len(cells) * record.repetitions
+    return DryRun(fits, seconds, _memory_of_workers(), execution.make_engine().workers)
+
+
+def _memory_of_workers() -> int | None:
+    """Return the largest memory of an ended worker."""
+    with suppress(ImportError):  # Windows
+        import resource
+        import sys
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * unit
+    return None
