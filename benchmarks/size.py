@@ -3,13 +3,17 @@
 Lines of code are those with at least one token that is neither a comment nor a docstring.
 
     python benchmarks/size.py [CHECKOUT ...]
+    python benchmarks/size.py --installed    megabytes of bestofk's dependencies, without extras
 """
 
 import ast
+import contextlib
 import io
+import re
 import sys
 import tokenize
 from collections import Counter
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
 _IGNORED = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
@@ -50,7 +54,26 @@ def by_package(checkout: Path) -> dict[str, Counter[str]]:
     return found
 
 
+def installed(name: str, known: dict[str, float]) -> dict[str, float]:
+    """Add the megabytes of an installed package and its dependencies to those that are known."""
+    with contextlib.suppress(PackageNotFoundError):  # for other systems
+        package = distribution(name)
+        files = [file.locate() for file in package.files or ()]
+        known[name] = sum(file.stat().st_size for file in files if file.is_file()) / 1e6
+        for line in package.requires or ():
+            needed = re.split(r"[^\w.-]", line)[0]
+            if "extra ==" not in line and needed not in known:
+                installed(needed, known)
+    return known
+
+
 def main() -> None:
+    if sys.argv[1:] == ["--installed"]:
+        megabytes = installed("bestofk", {})
+        for name, size in sorted(megabytes.items(), key=lambda each: -each[1]):
+            print(f"{name:20} {size:6.1f}")
+        print(f"{'together':20} {sum(megabytes.values()):6.1f}")
+        return
     checkouts = [Path(word) for word in sys.argv[1:]] or [Path(__file__).parents[1]]
     columns = [by_package(checkout) for checkout in checkouts]
     heads = ["lines", "code", "files", "functions"]
