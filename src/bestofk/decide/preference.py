@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, refuse
 from bestofk._base.errors import ArgumentError
-from bestofk._base.synonyms import meant
 
 Name = int | str
 Ints = npt.NDArray[np.int64]
@@ -259,6 +258,8 @@ def _all_known(names: Sequence[Name], listed: Sequence[Any]) -> None:
     for index, name in enumerate(listed):
         if name not in known:
             some = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
+            from bestofk._base.synonyms import meant
+
             near = meant(str(name), list(MEASURED), most=1, cutoff=0.7)
             end = f"; did you mean {near[0]}?" if near else "."
             raise ArgumentError(
