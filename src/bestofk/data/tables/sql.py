@@ -18,7 +18,7 @@ def read_sql(url: str, what: str) -> Table:
     - `url`: The SQLAlchemy URL of the database, such as ``sqlite:///scores.db``.
     """
     import pandas as pd
-    from sqlalchemy import create_engine, make_url, text
+    from sqlalchemy import NullPool, create_engine, make_url, text
     from sqlalchemy.exc import SQLAlchemyError
 
     if not what:
@@ -33,7 +33,7 @@ def read_sql(url: str, what: str) -> Table:
             file = Path(address.database or "")
             file_size = regular_size(file)
             address = address.set(database=f"file:{file}", query={"mode": "ro", "uri": "true"})
-        engine = create_engine(address)
+        engine = create_engine(address, poolclass=NullPool)
         is_query = what.lower().startswith(("select ", "with "))
         name = engine.dialect.identifier_preparer.quote(what)
         with engine.connect() as connection:
@@ -49,7 +49,6 @@ def read_sql(url: str, what: str) -> Table:
                         file.name, file_size=file_size, rows=len(rows), columns=1 + len(names),
                         bytes_per_cell=BYTES_PER_OBJECT,
                     )  # fmt: skip
-        engine.dispose()
     except (SQLAlchemyError, ImportError) as error:
         reason = str(getattr(error, "orig", None) or error).split("\n")[0].rstrip(".")
         raise TableError(f"{source} cannot be read: {reason}.") from None
