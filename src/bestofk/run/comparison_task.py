@@ -74,7 +74,7 @@ class ComparisonTask(Task[Cell]):
 
     def of_part(self, part: int) -> ComparisonTask:
         datasets = zip(self.live.datasets, self._parts, strict=False)
-        needed = tuple(data if of == part else None for data, of in datasets)
+        needed: Any = tuple(data if of == part else None for data, of in datasets)
         return ComparisonTask(replace(self.live, datasets=needed))
 
     def key(self, item: Cell) -> str:

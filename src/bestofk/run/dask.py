@@ -311,7 +311,7 @@ class Packed:
     """A pickled part of a task; a worker keeps it in a file, so that all processes share it."""
 
     def __init__(self, content: bytes | memoryview) -> None:
-        self.content: bytes | memoryview | mmap.mmap = content
+        self.content: Any = content
         self.file: BinaryIO | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -320,7 +320,7 @@ class Packed:
     def kept(self, folder: str) -> BinaryIO:
         """Return a copy of the descriptor of the file, which is in `folder`."""
         if self.file is None:
-            self.file = unnamed_file(self.content, folder)  # type: ignore[arg-type]
+            self.file = unnamed_file(self.content, folder)
             weakref.finalize(self, self.file.close)
             self.content = mmap.mmap(self.file.fileno(), 0, access=mmap.ACCESS_READ)
         return os.fdopen(os.dup(self.file.fileno()), "r+b")
