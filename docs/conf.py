@@ -123,7 +123,7 @@ def _styles_inside(app, failed):
         text = (Path(app.outdir) / name).read_text(encoding="utf-8")
         return f"<style>{text}</style>"
 
-    sheets = r'<link rel="stylesheet"[^>]*? href="([^"]*)"[^>]*>'
+    sheets = r'<link (?=[^>]*rel="stylesheet")[^>]*href="([^"]*)"[^>]*>'
     page.write_text(re.sub(sheets, style, page.read_text(encoding="utf-8")), encoding="utf-8")
 
 

@@ -1,5 +1,5 @@
 // What the search finds first: guides, then methods, then commands and names, the changelog last.
-const Scorer = {
+var Scorer = {  // Sphinx declares it with var, too
   score: ([docname, , , , score]) => score + ([
     [/^(index|start|which-test|trust|slow|questions|cite)$|^use\//, 6],
     [/^(methods|commands)\/|^(words|reference)$/, 3],
