@@ -124,7 +124,12 @@ def _styles_inside(app, failed):
         return f"<style>{text}</style>"
 
     sheets = r'<link (?=[^>]*rel="stylesheet")[^>]*href="([^"]*)"[^>]*>'
-    page.write_text(re.sub(sheets, style, page.read_text(encoding="utf-8")), encoding="utf-8")
+    text = re.sub(sheets, style, page.read_text(encoding="utf-8"))
+    # the font of the icons is a file, too
+    text = text.replace(
+        "</head>", "<style>.fa-solid, .headerlink { display: none; }</style></head>"
+    )
+    page.write_text(text, encoding="utf-8")
 
 
 def setup(app):
