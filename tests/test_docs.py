@@ -179,7 +179,8 @@ def test_calls_in_the_text_fit_the_functions():
 OTHER_OPTIONS = {
     "--help", "--version",
     "--output", "--output_path", "--log_samples", "--save-details",  # of evaluation tools
-    "--part", "--sets", "--seed", "--splits", "--axe", "--memory-limit",  # of studies, checks, Dask
+    "--part", "--sets", "--seed", "--splits", "--axe",  # of studies and checks
+    "--memory-limit", "--local-directory", "--nthreads",  # of Dask
 }  # fmt: skip
 
 
