@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import accumulate, groupby, islice, repeat
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from bestofk._base.formatting import joined
 from bestofk.learners.preparation import is_trusted
@@ -26,6 +26,7 @@ from bestofk.run.task import (
 )
 
 if TYPE_CHECKING:
+    from bestofk.data.dataset import DataSet
     from bestofk.run.store.store import Store
 
 LOOKUP_BATCH_SIZE = 20_000
@@ -74,8 +75,8 @@ class ComparisonTask(Task[Cell]):
 
     def of_part(self, part: int) -> ComparisonTask:
         datasets = zip(self.live.datasets, self._parts, strict=False)
-        needed: Any = tuple(data if of == part else None for data, of in datasets)
-        return ComparisonTask(replace(self.live, datasets=needed))
+        needed = [data if of == part else None for data, of in datasets]
+        return ComparisonTask(replace(self.live, datasets=cast("tuple[DataSet, ...]", (*needed,))))
 
     def key(self, item: Cell) -> str:
         return self.live.record.key(item)

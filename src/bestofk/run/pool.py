@@ -281,7 +281,7 @@ class WorkerSource:
 
 def _spawned(target: Callable[..., None], threads: int) -> tuple[_Process, Connection]:
     """Start a new interpreter, and return its process and its pipe."""
-    context = multiprocessing.get_context(START_METHOD)
+    context: Any = multiprocessing.get_context(START_METHOD)
     pipe, child = context.Pipe()
     process = context.Process(target=target, args=(child, threads), daemon=True)
     # Python starts interpreters with -c, which would import a random.py of the working folder

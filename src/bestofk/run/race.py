@@ -361,8 +361,11 @@ class _Track:
         runs, folds = range(planned.test.runs), range(planned.test.folds)
         splits = np.array([[planned.cells(unit, fold) for fold in folds] for unit in runs])
         learners, repetitions = len(record.learners), np.arange(record.repetitions)
-        each = np.broadcast_arrays(*np.moveaxis(splits, -1, 0)[..., None], repetitions)
-        self.at, _ = record.positions(*each, np.arange(learners).reshape(-1, 1, 1, 1, 1))
+        datasets, run, fold, repetition = np.broadcast_arrays(
+            *np.moveaxis(splits, -1, 0)[..., None], repetitions
+        )
+        learner = np.arange(learners).reshape(-1, 1, 1, 1, 1)
+        self.at, _ = record.positions(datasets, run, fold, repetition, learner)
         """Positions of the cells: learner, unit, fold, split of the fold, repetition."""
         self.done = [0] * learners
         """Number of runs of every learner."""

@@ -71,7 +71,8 @@ class Times:
     """
 
     def __init__(self, waiting: Mapping[Any, int], *, workers: int = 1) -> None:
-        self.waiting, self.workers = dict(waiting), workers
+        self.waiting: dict[Any, int] = dict(waiting)
+        self.workers = workers
         self._total = 0.0
         self._done: dict[Any, tuple[float | None, int, float]] = {}
         """The seconds of the first item of a kind; the number and the seconds of the others."""
