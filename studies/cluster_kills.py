@@ -238,8 +238,8 @@ def main(words: list[str] | None = None) -> int:
         expected = bk.compare(
             written.learners, few, "class", cv=options.plan, progress=False,
             execution=bk.Execution(engine="serial"),
-        ).scores.values  # fmt: skip
-        values = study.scores.values
+        ).scores.losses  # fmt: skip
+        values = study.scores.losses
         equal = np.array_equal(values[:, : len(few)], expected)
     complete = stored == total and bool(np.isfinite(values).all())
     print(f"{stored:,} of {total:,} cells stored, {kills} workers killed, "

@@ -80,8 +80,8 @@ def random_results(count: int, seed: int) -> Iterator[tuple[str, Decision]]:
         options: dict[str, Any] = {"test": str(rng.choice(TESTS[design]))}
         if rng.random() < 0.4:
             options["prefer"] = [str(name) for name in rng.permutation(losses.learners)]
-        if rng.random() < 0.3 and np.ptp(losses.values) > 0:
-            margin = float(rng.choice([0.001, 0.02, 0.1]) * np.ptp(losses.values))
+        if rng.random() < 0.3 and np.ptp(losses.losses) > 0:
+            margin = float(rng.choice([0.001, 0.02, 0.1]) * np.ptp(losses.losses))
             options["margin"] = min(margin, 0.9) if losses.metric.higher_is_better else margin
         if rng.random() < 0.2:
             options["alpha"] = float(rng.choice([0.01, 0.1, 0.2]))

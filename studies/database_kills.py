@@ -55,7 +55,7 @@ def main(kills: int) -> int:
         results: list[np.ndarray] = []
 
         def work() -> None:
-            results.append(bk.compare(learners, X, y, store=url, **options).scores.values)
+            results.append(bk.compare(learners, X, y, store=url, **options).scores.losses)
 
         thread = threading.Thread(target=work)
         thread.start()
@@ -70,7 +70,7 @@ def main(kills: int) -> int:
         fits = len(log.read_text(encoding="ascii").split())
         with open_store(url, read_only=True) as store:
             stored = store.n_cells()
-        expected = bk.compare(learners, X, y, **options).scores.values
+        expected = bk.compare(learners, X, y, **options).scores.losses
         server.down()
     same = len(results) == 1 and np.array_equal(results[0], expected)
     print(f"{kills} kills: {stored} of 200 fits stored, {fits - 200} repeated, equal: {same}")

@@ -113,7 +113,7 @@ def _run(order: dict[str, Any]) -> int:
         failed = [cell.reason for cell in study.outcome.failures]
         # written at once, because the reader does not wait
         part = Path(f"{order['answer']}.part")
-        part.write_text(json.dumps({"losses": study.scores.values.tolist(), "failed": failed}))
+        part.write_text(json.dumps({"losses": study.scores.losses.tolist(), "failed": failed}))
         part.replace(order["answer"])
         return 0
 
@@ -358,7 +358,7 @@ def kill(kind: str, times: int, folder: Path, seed: int = 8) -> dict[str, Any]:
     function, number, pace = KINDS[kind]
     # import the module by name as the runs do: the name is part of a learner's fingerprint
     compare = importlib.import_module("kill_matrix").comparison
-    expected = compare(None, engine="serial").scores.values
+    expected = compare(None, engine="serial").scores.losses
     runs = Runs(folder=folder, pace=pace)
     begin = time.monotonic()
     try:

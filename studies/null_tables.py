@@ -242,11 +242,11 @@ class Null:
         else:
             rng = np.random.default_rng([seed, K, self.n, *self.name.encode()])
             tables = [losses_of(self, self.draw(rng, K, self.n)) for _ in range(studies)]
-        if claiming and not np.isnan(tables[0].values).any():
+        if claiming and not np.isnan(tables[0].losses).any():
             first = tables[0]
             subset = first.subset_values is not None
             claims = order_many(
-                np.stack([table.values for table in tables]), design=first.design, test=self.test,
+                np.stack([table.losses for table in tables]), design=first.design, test=self.test,
                 learners=first.learners,
                 subset_values=np.stack([one.subset_values for one in tables]) if subset else None,
             ).claims  # fmt: skip

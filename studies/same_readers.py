@@ -121,7 +121,7 @@ def as_losses(source: Any) -> tuple[Any, ...]:
     losses = bk.read_scores(source, higher_is_better=False)
     decided = bk.compare_scores(losses)
     names = losses.learners, losses.dims, losses.datasets
-    return names, losses.values.tolist(), decided.headline
+    return names, losses.losses.tolist(), decided.headline
 
 
 def outcome(read: Callable[[Any], tuple[Any, ...]], source: Any) -> tuple[Any, ...]:

@@ -157,7 +157,7 @@ def check_losses(store: Path, expected: Any) -> None:
 
     study = comparison(str(store), PLAN, engine="serial")  # completes fits that were hit too often
     assert study.failures.empty, study.failures
-    assert (study.losses.values == expected).all(), "other losses than in an undisturbed run"
+    assert (study.scores.losses == expected).all(), "other losses than in an undisturbed run"
 
 
 def main() -> int:
@@ -170,7 +170,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     moments = random.Random(options.seed)
-    expected = comparison(None, PLAN, engine="serial").losses.values
+    expected = comparison(None, PLAN, engine="serial").scores.losses
     end, kills, studies = time.monotonic() + 60 * options.minutes, 0, 0
     with tempfile.TemporaryDirectory(prefix="soak-") as name:
         folder = Path(name)

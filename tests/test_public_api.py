@@ -176,7 +176,7 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     assert set(study.decision.ranking) == {"max", "nmc", "GaussianNB"}
     assert study.recommended == study.decision.ranking[0]
     table = study.scores
-    assert table.values.shape == (3, 1, 5, 2, 1)
+    assert table.losses.shape == (3, 1, 5, 2, 1)
     assert (table.learners, len(table.datasets)) == (("max", "nmc", "GaussianNB"), 1)
     assert table.design.runs == 5
     assert {"learner", "dataset", "run", "fold", "loss"} <= set(table.to_frame().columns)
@@ -220,7 +220,7 @@ def test_from_a_table(tmp_path, losses):
     path.write_text("fold,small,medium,large\n1,.7,.9,.9\n2,.7,.9,.8\n3,.6,.9,.9\n4,.7,.8,.9\n")
     table = bk.read_scores(str(path), higher_is_better=True)
     assert table.learners == ("small", "medium", "large")
-    assert table.values[0].mean() > table.values[1].mean()
+    assert table.losses[0].mean() > table.losses[1].mean()
     decision = bk.compare_scores(
         losses, prefer=["small", "medium", "large"], rule="multitest", test="5x2cv-t",
         alpha=0.05,
@@ -244,7 +244,7 @@ def test_test_first_may_recommend_nothing():
 
 
 def test_bare_arrays_are_in_the_order_of_preference(losses):
-    values = losses.values[:, 0, :, :, 0]
+    values = losses.losses[:, 0, :, :, 0]
     decision = ordering.multitest(values, test="5x2cv-t", alpha=0.05, correction="holm")
     assert (decision.recommended, decision.ranking) == (1, (1, 2, 0))
     assert decision.edges == ((0, 1), (0, 2))
@@ -252,7 +252,7 @@ def test_bare_arrays_are_in_the_order_of_preference(losses):
 
 
 def test_results_of_pairwise_tests(losses):
-    a, b = losses.values[0, 0, :, :, 0], losses.values[1, 0, :, :, 0]
+    a, b = losses.losses[0, 0, :, :, 0], losses.losses[1, 0, :, :, 0]
     r = pairwise.five_by_two_t(a, b, alternative="greater")
     assert r.df == 5.0
     assert r.statistic > 0 > r.pvalue - 0.05
@@ -269,7 +269,7 @@ def test_results_of_pairwise_tests(losses):
 
 
 def test_results_of_multiple_tests(losses):
-    table = losses.values[:, 0].reshape(3, -1)
+    table = losses.losses[:, 0].reshape(3, -1)
     keuls = paper_tests.newman_keuls(table, 0.05)
     assert keuls.order == (1, 2, 0)
     assert all(isinstance(line, tuple) for line in keuls.underlines)

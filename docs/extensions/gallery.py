@@ -46,7 +46,7 @@ import bestofk as bk
 from bestofk.stats import pairwise
 
 losses = bk.read_scores("breast-cancer-10x10")
-a, b = (losses.values[k].ravel() for k in (0, 3))
+a, b = (losses.losses[k].ravel() for k in (0, 3))
 pairwise.corrected_resampled_t(a, b, n_train=512, n_test=57).plot('difference')""",
     },
     "On which data sets?": {

@@ -183,7 +183,7 @@ class TestTime:
         days = [f"2020-01-{day:02d}" for day in (3, 1, 2)]
         frame = wide(3).assign(date=days)
         losses = bk.read_scores(frame, higher_is_better=False, design="time")
-        assert losses.values[0].ravel().tolist() == frame["svm"].iloc[[1, 2, 0]].tolist()
+        assert losses.losses[0].ravel().tolist() == frame["svm"].iloc[[1, 2, 0]].tolist()
 
     def test_the_time_of_a_run_is_no_series(self):
         frame = long("fold", range(5)).assign(timestamp=range(10))

@@ -45,7 +45,7 @@ def source(request, tmp_path):
 def test_scores(source, capsys):
     expected = SCORES["error"].to_numpy().reshape(12, 2).T.ravel().tolist()
     name = source(SCORES)
-    assert bk.read_scores(name).values.ravel().tolist() == pytest.approx(expected)
+    assert bk.read_scores(name).losses.ravel().tolist() == pytest.approx(expected)
     assert bk.compare_scores(name).recommended == "a"
     assert main(["scores", name, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["recommended"] == "a"

@@ -25,7 +25,7 @@ def table(means, *, n=30, sd=0.03, seed=0, names=None):
 
 def by_definition(losses, alpha):
     """Return candidates and bounds from scipy's paired t test, pair by pair."""
-    x = losses.values[:, :, 0, 0, 0]
+    x = losses.losses[:, :, 0, 0, 0]
     K = len(x)
     low, high = np.zeros((K, K)), np.zeros((K, K))
     for i in range(K):

@@ -206,7 +206,7 @@ def test_series_that_depend_on_each_other_have_wider_intervals_and_no_caution():
     decision = bk.compare_scores(windows(0.9))
     assert decision.test == "ewc-t"
     assert decision.decision.caution == ""
-    values = windows(0.9).values.reshape(2, -1)
+    values = windows(0.9).losses.reshape(2, -1)
     plain = bk.stats.pairwise.ewc_t(*values)
     # the series may have the information of one independent loss
     assert decision.decision.evidence.standard_error[0] > 2 * plain.standard_error
@@ -223,7 +223,7 @@ def test_slow_changes_of_a_short_series_give_a_caution():
 
 
 def test_tables_of_rows_in_order_of_time_are_series():
-    values = windows(0.9).values.reshape(2, -1)
+    values = windows(0.9).losses.reshape(2, -1)
     times = {
         "date": pd.date_range("2020-01-01", periods=50).strftime("%Y-%m-%d"),
         "step": range(50),

@@ -105,7 +105,7 @@ def test_one_number_a_learner_cannot_be_tested():
 def test_sizes_come_from_the_design():
     losses = TABLES["corrected-resampled-t"]
     decision = bk.compare_scores(losses, prefer=["a", "b", "c"])
-    x = losses.values[:, 0, 0, :, 0]
+    x = losses.losses[:, 0, 0, :, 0]
     # 100 rows, and losses that are not error rates
     widened = 1 + 2.4 / 100**0.5
     by_hand = bk.stats.pairwise.corrected_resampled_t(
@@ -222,7 +222,7 @@ class TestDesignsThatTheNumberOfFoldsSuggests:
     def test_the_refusal_survives_copies_of_the_table(self):
         table = bk.Scores(self.VALUES, learners=["a", "b"])
         for copy in (table.select(learners=["b", "a"]), pickle.loads(pickle.dumps(table))):
-            assert copy == bk.Scores(copy.values, dims=copy.dims, learners=copy.learners)
+            assert copy == bk.Scores(copy.losses, dims=copy.dims, learners=copy.learners)
             with pytest.raises(DesignError, match="to Scores"):
                 bk.compare_scores(copy)
 

@@ -151,7 +151,7 @@ def test_posterior_probabilities_are_those_of_the_bayesian_test():
     table = random_table("kfold", 1)
     order = bk.compare_scores(table, rope=0.01)
     for pair in order.decision.evidence:
-        a, b = (table.values[table.learners.index(name)].ravel() for name in (pair.a, pair.b))
+        a, b = (table.losses[table.learners.index(name)].ravel() for name in (pair.a, pair.b))
         own = bk.stats.pairwise.correlated_t(a, b, rope=0.01, n_train=7, n_test=1)
         assert pair.posterior.a_better == pytest.approx(own.left)
         assert pair.posterior.equivalent == pytest.approx(own.rope)

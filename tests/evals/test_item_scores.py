@@ -87,7 +87,7 @@ def test_epochs_are_never_paired(data, tmp_path_factory):
     plain = losses(lambda _, e: e)
     assert plain == losses(lambda m, e: order[e] if m == "a" else e)
     expected = 1 - np.array(scores, dtype=float).reshape(2, 2, 3).mean(axis=2)
-    assert plain.values[:, 0, 0, :, 0] == pytest.approx(expected)
+    assert plain.losses[:, 0, 0, :, 0] == pytest.approx(expected)
 
 
 def test_the_known_example_of_rows_and_items(tmp_path):
@@ -110,7 +110,7 @@ def test_the_known_example_of_rows_and_items(tmp_path):
     assert bk.stats.pairwise.mcnemar(1 - a, 1 - b, exact=True).pvalue == pytest.approx(
         2 * 10 / 2**9
     )
-    per_item = evals.to_scores().values[:, 0, 0, :, 0]
+    per_item = evals.to_scores().losses[:, 0, 0, :, 0]
     assert bk.stats.pairwise.permutation(*per_item).pvalue == pytest.approx(0.0625)
 
 

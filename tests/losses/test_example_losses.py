@@ -16,7 +16,7 @@ def test_breast_cancer():
     n_test = np.reshape(losses.design.n_test, (10, 10))
     assert (n_test.sum(axis=1) == 569).all()  # the rows of the data set
     # whole numbers of mistakes; the dummy errs on the 212 malignant rows in every run
-    mistakes = losses.values[:, 0, :, :, 0] * n_test
+    mistakes = losses.losses[:, 0, :, :, 0] * n_test
     assert np.allclose(mistakes, mistakes.round(), atol=1e-9)
     assert np.allclose(mistakes[0].sum(axis=1), 212)
     assert min(losses.means(), key=losses.means().get) == "logistic-regression"

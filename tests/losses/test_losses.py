@@ -37,9 +37,9 @@ def full():
 def test_axes_are_inferred_from_their_number(shape, datasets, expected, kind):
     given = np.arange(np.prod(shape), dtype=float).reshape(shape)
     losses = Scores(given, datasets=None if datasets is None else list(datasets))
-    assert losses.values.shape == expected
+    assert losses.losses.shape == expected
     assert losses.dims == DIMS
-    assert losses.values.ravel().tolist() == given.ravel().tolist()
+    assert losses.losses.ravel().tolist() == given.ravel().tolist()
     assert losses.design == Design(
         kind=kind, runs=expected[2], folds=expected[3], repetitions=expected[4]
     )
@@ -48,17 +48,17 @@ def test_axes_are_inferred_from_their_number(shape, datasets, expected, kind):
 def test_named_axes_in_any_order():
     given = np.arange(24.0).reshape(2, 3, 4)
     losses = Scores(given, dims=("fold", "learner", "dataset"))
-    assert losses.values.shape == (3, 4, 1, 2, 1)
-    assert losses.values[2, 1, 0, 1, 0] == given[1, 2, 1]
+    assert losses.losses.shape == (3, 4, 1, 2, 1)
+    assert losses.losses[2, 1, 0, 1, 0] == given[1, 2, 1]
 
 
 def test_values_are_a_read_only_copy():
     values = np.array([[0.1, 0.2], [0.3, 0.4]])
     losses = Scores(values)
     values[:] = 9
-    assert losses.values.max() == 0.4
+    assert losses.losses.max() == 0.4
     with pytest.raises(ValueError, match="read-only"):
-        losses.values[0] = 1
+        losses.losses[0] = 1
     with pytest.raises(ValueError, match="read-only"):
         losses.missing[0] = True
     with pytest.raises(FrozenInstanceError):
@@ -142,7 +142,7 @@ def test_a_mask_declares_missing_cells_whatever_they_hold():
     losses = Scores([[0.1, np.inf], [0.5, 0.25]], missing=mask)
     assert not losses.complete
     assert losses.missing.ravel().tolist() == [False, True, False, False]
-    assert np.isnan(losses.values[0, 0, 0, 1, 0])
+    assert np.isnan(losses.losses[0, 0, 0, 1, 0])
     assert "1 of 4 cells missing" in losses.account[-1]
     assert repr(losses).endswith("1 cells missing)")
 
@@ -159,27 +159,27 @@ def test_means_of_missing_cells_need_a_rule():
     # by hand: (0.1 + 0.6) / 2, (0.5 + 0.3 + 0.1) / 3; no cell is NaN
     assert losses.means(missing="allow") == pytest.approx({"nn": 0.35, "c4.5": 0.3})
     by_set = Scores([[0.2, np.nan], [0.5, 0.3]], datasets=["x", "y"], missing="allow")
-    np.testing.assert_array_equal(by_set.by_dataset(missing="allow"), by_set.values[..., 0, 0, 0])
+    np.testing.assert_array_equal(by_set.by_dataset(missing="allow"), by_set.losses[..., 0, 0, 0])
 
 
 def test_means_by_learner_and_data_set(full):
     assert full.means() == pytest.approx(
-        {name: full.values[i].mean() for i, name in enumerate("cab")}
+        {name: full.losses[i].mean() for i, name in enumerate("cab")}
     )
     assert list(full.means()) == ["c", "a", "b"]
     assert full.by_dataset().shape == (3, 2)
-    assert full.by_dataset()[2, 1] == pytest.approx(full.values[2, 1].mean())
+    assert full.by_dataset()[2, 1] == pytest.approx(full.losses[2, 1].mean())
 
 
 def test_select(full):
     part = full.select(learners=["b", "c"], datasets="x")
     assert part.learners == ("b", "c")
     assert part.datasets == ("x",)
-    assert np.array_equal(part.values[:, 0], full.values[[2, 0], 1])
+    assert np.array_equal(part.losses[:, 0], full.losses[[2, 0], 1])
     assert part.design == full.design
     assert part.account[-1].startswith("Losses of 2 learners on 1 data set")
     turned = full.select(learners=["a", "b", "c"])
-    assert np.array_equal(turned.values, full.values[[1, 2, 0]])
+    assert np.array_equal(turned.losses, full.losses[[1, 2, 0]])
     assert turned.select(learners=full.learners) == full
     with pytest.raises(UnknownNameError, match="no learner 'd'"):
         full.select(learners=["d"])
@@ -191,29 +191,29 @@ def test_select(full):
 
 def test_scores_are_flipped_once():
     losses = Scores([[0.75, 1.0], [0.0, 0.5]], higher_is_better=True, loss_name="accuracy")
-    assert losses.values.ravel().tolist() == [0.25, 0.0, 1.0, 0.5]
+    assert losses.losses.ravel().tolist() == [0.25, 0.0, 1.0, 0.5]
     assert losses.loss_name == "1 - accuracy"
     assert losses.account[0] == "Every score became the loss 1 - score."
     losses = Scores([[75.0, 1.0], [0.0, -2.0]], higher_is_better=True, loss_name="reward")
-    assert losses.values.ravel().tolist() == [-75.0, -1.0, 0.0, 2.0]
+    assert losses.losses.ravel().tolist() == [-75.0, -1.0, 0.0, 2.0]
     assert losses.loss_name == "-reward"
     assert losses.account[0] == "Every score became its negative."
-    assert not np.signbit(losses.values[1, 0, 0, 0, 0])
+    assert not np.signbit(losses.losses[1, 0, 0, 0, 0])
 
 
 def test_flipping_leaves_missing_cells_out_of_the_range():
     losses = Scores([[0.75, np.nan]], higher_is_better=True, missing="allow")
-    assert losses.values[0, 0, 0, 0, 0] == 0.25
+    assert losses.losses[0, 0, 0, 0, 0] == 0.25
 
 
 def test_a_design_by_its_form():
     losses = Scores(np.arange(20.0).reshape(2, 10), design="5x2")
-    assert losses.values.shape == (2, 1, 5, 2, 1)
-    assert losses.values[1, 0, 3, 1, 0] == 17.0
+    assert losses.losses.shape == (2, 1, 5, 2, 1)
+    assert losses.losses[1, 0, 3, 1, 0] == 17.0
     assert losses.design == Design(kind="cv", runs=5, folds=2)
     splits = Scores(np.arange(12.0).reshape(2, 6, 1), design="resample")
     assert splits.design == Design(kind="resample", folds=6)
-    assert splits.values[1].ravel().tolist() == [6, 7, 8, 9, 10, 11]
+    assert splits.losses[1].ravel().tolist() == [6, 7, 8, 9, 10, 11]
     assert Scores(np.ones((2, 7)), design="test-set").design.kind == "test-set"
 
 
@@ -223,24 +223,24 @@ def test_equality_fingerprint_and_pickle(full):
     assert hash(again) == hash(full)
     assert again.fingerprint == full.fingerprint
     assert again.account == full.account
-    assert not again.values.flags.writeable
+    assert not again.losses.flags.writeable
     others = [
         full.select(learners=["a", "b", "c"]),
-        Scores(full.values, learners=["c", "a", "z"], datasets=full.datasets),
-        Scores(full.values, learners=full.learners, datasets=["y", "z"]),
-        Scores(full.values + 1e-16, learners=full.learners, datasets=full.datasets),
+        Scores(full.losses, learners=["c", "a", "z"], datasets=full.datasets),
+        Scores(full.losses, learners=full.learners, datasets=["y", "z"]),
+        Scores(full.losses + 1e-16, learners=full.learners, datasets=full.datasets),
         Scores(
-            full.values,
+            full.losses,
             learners=full.learners,
             datasets=full.datasets,
             design=full.design.with_(stratified=True),
         ),
-        Scores(full.values, learners=full.learners, datasets=full.datasets, loss_name="error"),
+        Scores(full.losses, learners=full.learners, datasets=full.datasets, loss_name="error"),
     ]
     assert all(other != full for other in others)
     assert len({other.fingerprint for other in [*others, full]}) == 7
     assert full != 3
-    gap = np.array(full.values)
+    gap = np.array(full.losses)
     gap[0, 0, 0, 0, 0] = np.nan
     holed = Scores(gap, missing="allow")
     assert holed == Scores(gap, missing="allow")
@@ -250,8 +250,8 @@ def test_equality_fingerprint_and_pickle(full):
 def test_instances_of_one_test_set_are_an_axis():
     losses = Scores(np.eye(2, 30), dims=("learner", "instance"))
     assert losses.design == Design(kind="test-set", folds=30)
-    assert losses.values.shape == (2, 1, 1, 30, 1)
+    assert losses.losses.shape == (2, 1, 1, 30, 1)
     turned = Scores(np.eye(2, 30).T, dims=("instance", "learner"))
-    assert np.array_equal(turned.values, losses.values)
+    assert np.array_equal(turned.losses, losses.losses)
     with pytest.raises(ArgumentError, match="each once"):
         Scores(np.ones((2, 3, 4)), dims=("learner", "instance", "fold"))

@@ -41,7 +41,7 @@ def test_scores_come_back_as_they_were(name):
     assert losses.loss_name == loss_name
     assert losses.metric == Metric(name=name, higher_is_better=True, offset=offset)
     np.testing.assert_allclose(
-        losses.metric.shown(losses.values[:, 0, 0, :, 0]), scores(name), atol=1e-12
+        losses.metric.shown(losses.losses[:, 0, 0, :, 0]), scores(name), atol=1e-12
     )
 
 

@@ -55,7 +55,7 @@ class TestLong:
         assert losses.learners == ("svm", "nn")
         assert losses.datasets == ("iris",)
         assert losses.design == Design(kind="cv", runs=2, folds=3)
-        assert losses.values[0, 0, 1].ravel().tolist() == [0.75, 0.5, 0.25]
+        assert losses.losses[0, 0, 1].ravel().tolist() == [0.75, 0.5, 0.25]
         assert losses.loss_name == "Error"
         assert losses.account[1:] == (
             "Layout long: learners from column 'Model', data sets from 'Data', runs from 'Run', "
@@ -79,12 +79,12 @@ class TestLong:
     )
     def test_folds_are_sorted_by_number_or_date(self, names, values):
         losses = read_scores({"model": ["a"] * 3, "fold": names, "error": values})
-        assert losses.values.ravel().tolist() == sorted(values)
+        assert losses.losses.ravel().tolist() == sorted(values)
 
     def test_truth_values_count_as_one_and_zero(self, write):
         text = "model,question,correct\na,1,True\na,2,false\nb,1,FALSE\nb,2,true\n"
         losses = read_scores(write(text))
-        assert losses.values.ravel().tolist() == [0.0, 1.0, 1.0, 0.0]
+        assert losses.losses.ravel().tolist() == [0.0, 1.0, 1.0, 0.0]
         assert losses.design == Design(kind="test-set", folds=2)
 
     def test_folds_numbered_through_the_runs(self):
@@ -97,13 +97,13 @@ class TestLong:
         }
         losses = read_scores(columns)
         assert losses.design == Design(kind="cv", runs=3, folds=2)
-        assert losses.values[1, 0, 2].ravel().tolist() == [1.0, 1.1]
+        assert losses.losses[1, 0, 2].ravel().tolist() == [1.0, 1.1]
         assert "renumbered within each run (2 folds in each)" in losses.explain()
 
     def test_unnumbered_folds_are_numbered_by_appearance(self):
         columns = {"model": ["a", "b", "a", "b", "a", "b"], "error": [1.0, 4, 2, 5, 3, 6]}
         losses = read_scores(columns)
-        assert losses.values.ravel().tolist() == [1, 2, 3, 4, 5, 6]
+        assert losses.losses.ravel().tolist() == [1, 2, 3, 4, 5, 6]
         assert "No column numbers the folds" in losses.explain()
         assert refusal({"model": ["a", "b", "a"], "error": [1.0, 2, 3]}) == (
             "the table: without a column of folds every learner must have the same number of rows; "
@@ -129,7 +129,7 @@ class TestLong:
         }
         losses = read_scores(columns, design="5x2")
         assert losses.design == Design(kind="cv", runs=5, folds=2, n_train=tuple(range(50, 60)))
-        assert losses.values[0, 0, 4].ravel().tolist() == [8.0, 9.0]
+        assert losses.losses[0, 0, 4].ravel().tolist() == [8.0, 9.0]
 
     def test_a_column_that_numbers_the_rows_is_no_instance(self):
         columns = {"id": [1, 2, 3, 4], "model": list("aabb"), "error": [1.0, 2, 3, 4]}
@@ -160,8 +160,8 @@ class TestDirection:
     @pytest.mark.parametrize("name", ["accuracy", "error", "value", "result", "strange"])
     def test_stated_direction_overrides_the_name(self, name):
         columns = {"model": ["a", "b"], name: [0.75, 0.5]}
-        assert read_scores(columns, higher_is_better=True).values.ravel().tolist() == [0.25, 0.5]
-        assert read_scores(columns, higher_is_better=False).values.ravel().tolist() == [0.75, 0.5]
+        assert read_scores(columns, higher_is_better=True).losses.ravel().tolist() == [0.25, 0.5]
+        assert read_scores(columns, higher_is_better=False).losses.ravel().tolist() == [0.75, 0.5]
         if name not in ("accuracy", "error"):
             assert refusal(columns) == (
                 "the table: cannot tell whether higher or lower is better: pass "
@@ -172,13 +172,13 @@ class TestDirection:
 
     def test_the_name_of_the_file_tells(self, write):
         text = "dataset,svm,nn\niris,0.25,0.5\n"
-        assert read_scores(write(text, "accuracy.csv")).values.ravel().tolist() == [0.75, 0.5]
-        assert read_scores(write(text, "errors.csv")).values.ravel().tolist() == [0.25, 0.5]
+        assert read_scores(write(text, "accuracy.csv")).losses.ravel().tolist() == [0.75, 0.5]
+        assert read_scores(write(text, "errors.csv")).losses.ravel().tolist() == [0.25, 0.5]
         assert "cannot tell whether higher or lower" in refusal(write(text, "scores.csv"))
 
     def test_the_columns_of_a_wide_table_tell_together(self, write):
         losses = read_scores(write("dataset,svm_acc,nn_acc\niris,0.25,0.5\n"))
-        assert losses.values.ravel().tolist() == [0.75, 0.5]
+        assert losses.losses.ravel().tolist() == [0.75, 0.5]
         assert losses.metric.name == "acc"
         assert "cannot tell" in refusal(write("dataset,svm_acc,nn\niris,0.25,0.5\n"))
 
@@ -186,18 +186,18 @@ class TestDirection:
     def test_negative_losses_are_a_question(self, name):
         columns = {"model": ["a", "b"], name: [-0.75, -0.5]}
         assert "its numbers are negative" in refusal(columns)
-        assert read_scores(columns, higher_is_better=True).values.ravel().tolist() == [0.75, 0.5]
+        assert read_scores(columns, higher_is_better=True).losses.ravel().tolist() == [0.75, 0.5]
 
     def test_several_metrics(self, write):
         file = write("model,fold,metric,value\na,1,auc,0.75\na,1,rmse,7\nb,1,auc,0.5\nb,1,rmse,8\n")
         assert "holds 'auc', 'rmse'; choose one with metric='auc'." in refusal(file)
-        assert read_scores(file, metric="auc").values.ravel().tolist() == [0.25, 0.5]
-        assert read_scores(file, metric="rmse").values.ravel().tolist() == [7.0, 8.0]
+        assert read_scores(file, metric="auc").losses.ravel().tolist() == [0.25, 0.5]
+        assert read_scores(file, metric="rmse").losses.ravel().tolist() == [7.0, 8.0]
         columns = {"model": ["a", "b"], "auc": [0.75, 0.5], "rmse": [7.0, 8.0]}
         assert "could each hold the scores: name one with columns={'score': 'auc'}." in refusal(
             columns
         )
-        assert read_scores(columns, metric="rmse").values.ravel().tolist() == [7.0, 8.0]
+        assert read_scores(columns, metric="rmse").losses.ravel().tolist() == [7.0, 8.0]
         for source in (file, columns):
             with pytest.raises(UnknownNameError, match="There is no metric 'mae' in"):
                 read_scores(source, metric="mae")
@@ -217,17 +217,17 @@ class TestWide:
     def test_folds_and_items(self, write):
         losses = read_scores(write("fold,svm,nn\n2,0.1,0.2\n1,0.3,0.4\n"), higher_is_better=False)
         assert losses.design == Design(kind="cv", folds=2)
-        assert losses.values[:, 0, 0, :, 0].tolist() == [[0.3, 0.1], [0.4, 0.2]]
+        assert losses.losses[:, 0, 0, :, 0].tolist() == [[0.3, 0.1], [0.4, 0.2]]
         losses = read_scores(write("item,svm,nn\nq1,0,1\nq2,1,1\nq3,0,0\n"), higher_is_better=True)
         assert losses.design == Design(kind="test-set", folds=3)
-        assert losses.values[:, 0, 0, :, 0].tolist() == [[1, 0, 1], [0, 0, 1]]
+        assert losses.losses[:, 0, 0, :, 0].tolist() == [[1, 0, 1], [0, 0, 1]]
 
     def test_rows_without_names_are_folds_with_a_warning(self, write):
         file = write("svm,nn\n0.1,0.2\n0.3,0.4\n0.5,0.7\n")
         with pytest.warns(BestOfKWarning, match="the rows have no names"):
             losses = read_scores(file, higher_is_better=False)
         assert losses.design == Design(kind="cv", folds=3)
-        assert losses.values[1, 0, 0, :, 0].tolist() == [0.2, 0.4, 0.7]
+        assert losses.losses[1, 0, 0, :, 0].tolist() == [0.2, 0.4, 0.7]
         assert read_scores(file, higher_is_better=False, design="resample").design == Design(
             kind="resample", folds=3
         )
@@ -254,7 +254,7 @@ class TestWide:
         frame = pd.DataFrame({"svm": [0.5, 0.25], "nn": [0.75, 1.0]}, index=rows)
         losses = read_scores(frame, higher_is_better=False)
         assert losses.design.kind == ("cv" if rows[0] == "fold1" else "time")
-        assert losses.values[:, 0, 0, :, 0].tolist() == [[0.5, 0.25], [0.75, 1.0]]
+        assert losses.losses[:, 0, 0, :, 0].tolist() == [[0.5, 0.25], [0.75, 1.0]]
 
     def test_zeros_and_ones_are_instances(self):
         frame = pd.DataFrame({"gpt": [1, 1, 0, 1], "llama": [0, 1, 0, 0]})
@@ -262,7 +262,7 @@ class TestWide:
         named = frame.assign(prompt=list("pqrs"))
         losses = read_scores(named, higher_is_better=True)
         assert losses.design == Design(kind="test-set", folds=4)
-        assert losses.values[:, 0, 0, :, 0].tolist() == [[0, 0, 1, 0], [1, 0, 1, 1]]
+        assert losses.losses[:, 0, 0, :, 0].tolist() == [[0, 0, 1, 0], [1, 0, 1, 1]]
         stated = read_scores(named, columns={"dataset": "prompt"}, higher_is_better=True)
         assert len(stated.datasets) == 4
 
@@ -272,9 +272,9 @@ def test_learners_in_rows(write):
     frame = pd.DataFrame(values, index=["nn", "svm"], columns=["fold1", "fold2", "fold10"])
     losses = read_scores(frame, higher_is_better=False)
     assert (losses.learners, losses.design) == (("nn", "svm"), Design(kind="cv", folds=3))
-    assert losses.values[:, 0, 0, :, 0].tolist() == values
+    assert losses.losses[:, 0, 0, :, 0].tolist() == values
     frame.columns = [f"accuracy_fold{i}" for i in range(3)]
-    assert read_scores(frame).values[:, 0, 0, :, 0].tolist() == (1 - np.array(values)).tolist()
+    assert read_scores(frame).losses[:, 0, 0, :, 0].tolist() == (1 - np.array(values)).tolist()
     file = write("method,iris,wine\nnn,0.5,0.25\nsvm,0.125,1\n")
     losses = read_scores(file, higher_is_better=False)
     assert (losses.learners, losses.datasets) == (("nn", "svm"), ("iris", "wine"))

@@ -26,7 +26,7 @@ def learner(package, **settings):
 
 
 def losses_of(study, name):
-    values = study.scores.values[list(study.scores.learners).index(name)]
+    values = study.scores.losses[list(study.scores.learners).index(name)]
     return values.ravel()
 
 

@@ -146,7 +146,7 @@ INTERVALS = pd.DataFrame(
             LONG[:40][["item", "accuracy"]],
         ),
         (lambda frame: str(bestofk.decide.order_by(frame, "part")), LONG),
-        (lambda frame: bk.read_scores(frame).values.tolist(), LONG.drop(columns="part")),
+        (lambda frame: bk.read_scores(frame).losses.tolist(), LONG.drop(columns="part")),
         (lambda frame: str(bestofk.decide.compare_battles(frame)), BATTLES),
         (lambda frame: bestofk.decide.order_printed(frame, 1319).outcome.tested.verdicts, PRINTED),
         (lambda frame: str(bk.papers.decide.order_intervals(frame)), INTERVALS),
@@ -423,7 +423,7 @@ def test_a_seed_that_the_user_set_is_used():
     study = compare(
         [ExtraTreesClassifier(3, random_state=1), ExtraTreesClassifier(3, random_state=2)], X, Y
     )
-    first, second = study.scores.values
+    first, second = study.scores.losses
     assert (first != second).any()
     # every fit is the one of scikit-learn with this seed
     splits = make_plan("kfold:3").materialise(N, Y)
@@ -566,7 +566,7 @@ def test_a_dask_client():
     ):
         study = compare(MODELS, X, Y, execution=bk.Execution(scheduler=client))
         assert client.status == "running"
-    np.testing.assert_array_equal(study.scores.values, compare(MODELS, X, Y).scores.values)
+    np.testing.assert_array_equal(study.scores.losses, compare(MODELS, X, Y).scores.losses)
 
 
 def test_every_argument_of_compare_is_documented():

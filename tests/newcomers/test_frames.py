@@ -115,7 +115,7 @@ def test_pipelines_that_choose_their_columns_get_the_frame_as_it_came(patients, 
         execution=bk.Execution(engine="serial"),
     )
     assert study.outcome.left_out == {}
-    np.testing.assert_array_equal(study.scores.values[0].ravel(), expected)
+    np.testing.assert_array_equal(study.scores.losses[0].ravel(), expected)
     assert study.outcome.preparation["data"]["own"].explain() == "none"
     assert study.outcome.preparation["data"]["search"].explain() == "none"
 
@@ -134,7 +134,7 @@ def test_an_imputer_of_the_user_sees_the_missing_cells(patients, by_hand):
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    np.testing.assert_array_equal(study.scores.values[0].ravel(), expected)
+    np.testing.assert_array_equal(study.scores.losses[0].ravel(), expected)
     assert study.outcome.preparation["data"]["own"].explain() == "none"
 
 
@@ -183,7 +183,7 @@ def test_a_frame_of_texts_alone_keeps_them(tmp_path):
             execution=bk.Execution(engine="serial"),
         )
         assert study.outcome.left_out == {}
-        assert study.scores.values[0].max() == 0.0
+        assert study.scores.losses[0].max() == 0.0
 
 
 def test_texts_alone_and_a_sparse_matrix(by_hand):
@@ -202,7 +202,7 @@ def test_texts_alone_and_a_sparse_matrix(by_hand):
             progress=False,
             execution=bk.Execution(engine="serial"),
         )
-        np.testing.assert_array_equal(study.scores.values[0].ravel(), expected)
+        np.testing.assert_array_equal(study.scores.losses[0].ravel(), expected)
     sparse = TfidfVectorizer().fit_transform(texts)
     study = bk.compare(
         {"linear": LogisticRegression(), "svm": SVC(), "tree": "c4.5"},
@@ -213,7 +213,7 @@ def test_texts_alone_and_a_sparse_matrix(by_hand):
         execution=bk.Execution(engine="serial"),
     )
     np.testing.assert_array_equal(
-        study.scores.values[0].ravel(), by_hand(LogisticRegression, sparse, y, "2x3")
+        study.scores.losses[0].ravel(), by_hand(LogisticRegression, sparse, y, "2x3")
     )
     # a learner of columns says why it cannot, in the headline
     assert "the rows of 'data' are a sparse matrix" in study.headline

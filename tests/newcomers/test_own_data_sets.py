@@ -52,7 +52,7 @@ def test_five_regressions_with_whole_and_fractional_targets(name, run, tmp_path)
     ]
     study = bk.compare(learners, data, cv="2x3", progress=False)
     assert study.outcome.left_out == {}
-    assert study.scores.values[1].mean() < study.scores.values[0].mean()
+    assert study.scores.losses[1].mean() < study.scores.losses[0].mean()
     table = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])]).assign(amount=y)
     file = tmp_path / f"{name}.csv"
     table.to_csv(file, index=False)
@@ -64,7 +64,7 @@ def test_five_regressions_with_whole_and_fractional_targets(name, run, tmp_path)
     if y.dtype != np.float32:  # which text does not keep
         by_file = {row["name"]: row["mean"] for row in json.loads(out)["table"]}
         for place, learner in enumerate(("mean", "ridge")):
-            assert by_file[learner] == pytest.approx(study.scores.values[place].mean(), rel=1e-9)
+            assert by_file[learner] == pytest.approx(study.scores.losses[place].mean(), rel=1e-9)
 
 
 def test_three_data_sets_of_different_kinds(patients, run, tmp_path):

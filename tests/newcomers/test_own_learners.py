@@ -60,7 +60,7 @@ def test_arrays_of_float32_and_labels_stay_as_they_are(net, by_hand):
         execution=bk.Execution(engine="serial"),
     )
     assert study.outcome.left_out == {}
-    np.testing.assert_array_equal(study.scores.values[0].ravel(), by_hand(lambda: net, X, y, "2x3"))
+    np.testing.assert_array_equal(study.scores.losses[0].ravel(), by_hand(lambda: net, X, y, "2x3"))
     assert study.outcome.preparation["data"]["net"].explain() == "none"
 
 
@@ -82,7 +82,7 @@ def test_a_search_is_a_learner(by_hand):
     search = GridSearchCV(SVC(), {"C": [0.1, 10.0]}, cv=3)
     study = bk.compare({"search": search, "svm": SVC()}, X, y, cv="2x3", progress=False)
     np.testing.assert_array_equal(
-        study.scores.values[0].ravel(), by_hand(lambda: search, X, y, "2x3")
+        study.scores.losses[0].ravel(), by_hand(lambda: search, X, y, "2x3")
     )
 
 

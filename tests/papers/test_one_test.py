@@ -24,7 +24,7 @@ def many_sets():
 
 def test_bootstraps_see_data_sets_folds_and_repetitions():
     losses = many_sets()
-    folded = losses.values.reshape(3, 6, 8, 3)
+    folded = losses.losses.reshape(3, 6, 8, 3)
     a = run_test(losses, "bootstrap-a").result
     np.testing.assert_array_equal(a.pvalues, paper_tests.bootstrap_a(folded).pvalues)
     b = run_test(losses, "bootstrap-b").result
@@ -34,7 +34,7 @@ def test_bootstraps_see_data_sets_folds_and_repetitions():
 
 def test_blocks_are_the_means_of_the_data_sets():
     losses = many_sets()
-    means = losses.values.mean(axis=(2, 3, 4))
+    means = losses.losses.mean(axis=(2, 3, 4))
     report = run_test(losses, "friedman")
     assert report.result.statistic == multiple.friedman(means).statistic
     assert "means on 6 data sets" in report.explain()

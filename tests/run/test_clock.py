@@ -40,7 +40,7 @@ def run(engine, folder):
         progress=False, execution=bk.Execution(engine=engine),
     )
     return {
-        "losses": [value.hex() for value in study.scores.values.ravel().tolist()],
+        "losses": [value.hex() for value in study.scores.losses.ravel().tolist()],
         "order": study.order,
         "failures": len(study.failures),
         "notes": study.outcome.notes,

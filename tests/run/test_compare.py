@@ -37,10 +37,10 @@ def test_losses_are_those_of_scikit_learn_on_the_same_splits():
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    assert study.scores.values.shape == (2, 1, 2, 4, 1)
+    assert study.scores.losses.shape == (2, 1, 2, 4, 1)
     for run, fold, train, test in make_plan("2x4", random_state=5).splits(X, y):
         wrong = GaussianNB().fit(X[train], y[train]).predict(X[test]) != y[test]
-        assert study.scores.values[0, 0, run, fold, 0] == wrong.sum() / len(test)
+        assert study.scores.losses[0, 0, run, fold, 0] == wrong.sum() / len(test)
 
 
 def test_a_study_holds_what_the_contract_promises(capsys):
@@ -68,11 +68,11 @@ def test_the_same_twice_to_the_bit():
     first = bk.compare(["nmc", forest], **arguments)
     again = bk.compare(["nmc", forest], **arguments)
     other = bk.compare(["nmc", forest], **arguments, random_state=1)
-    np.testing.assert_array_equal(first.scores.values, again.scores.values)
-    assert (first.scores.values != other.scores.values).any()
-    forest_losses = first.scores.values[1]
+    np.testing.assert_array_equal(first.scores.losses, again.scores.losses)
+    assert (first.scores.losses != other.scores.losses).any()
+    forest_losses = first.scores.losses[1]
     assert (forest_losses[..., 0] != forest_losses[..., 1]).any()
-    np.testing.assert_array_equal(first.scores.values[0, ..., 0], first.scores.values[0, ..., 1])
+    np.testing.assert_array_equal(first.scores.losses[0, ..., 0], first.scores.losses[0, ..., 1])
 
 
 def test_priors_given_priced_and_measured():
@@ -106,12 +106,12 @@ def test_the_number_of_parameters_as_a_prior():
 def test_cost_matrix_and_callable():
     X, y = labels()
     learners = {"nb": GaussianNB(), "dummy": DummyClassifier()}
-    plain = bk.compare(learners, X, y, **QUICK).scores.values
-    costs = bk.compare(learners, X, y, scoring=[[0, 2], [2, 0]], **QUICK).scores.values
+    plain = bk.compare(learners, X, y, **QUICK).scores.losses
+    costs = bk.compare(learners, X, y, scoring=[[0, 2], [2, 0]], **QUICK).scores.losses
     np.testing.assert_allclose(costs, 2 * plain)
     errors = bk.metric(lambda t, p: float(np.mean(t != p)), higher_is_better=False)
     own = bk.compare(learners, X, y, scoring=errors, **QUICK)
-    np.testing.assert_allclose(own.scores.values, plain)
+    np.testing.assert_allclose(own.scores.losses, plain)
     with pytest.raises(ArgumentError, match="2 x 2 finite numbers"):
         bk.compare(learners, X, y, scoring=[[0, 1, 2]] * 3, **QUICK)
 
@@ -127,8 +127,8 @@ def test_regression_by_fractions_of_the_target():
     for loss in ("absolute", "r2", "neg_mean_squared_error"):
         means = bk.compare(learners, X, y, scoring=loss, **QUICK).decision.mean_losses
         assert means["ridge"] < means["mean"] / 3
-    squared = bk.compare(learners, X, y, scoring="squared", **QUICK).scores.values
-    scorer = bk.compare(learners, X, y, scoring="neg_mean_squared_error", **QUICK).scores.values
+    squared = bk.compare(learners, X, y, scoring="squared", **QUICK).scores.losses
+    scorer = bk.compare(learners, X, y, scoring="neg_mean_squared_error", **QUICK).scores.losses
     np.testing.assert_allclose(squared, scorer)
     with pytest.raises(ArgumentError, match="'zero-one' is for classification"):
         bk.compare({"a": Ridge(), "b": Ridge(2.0)}, X, y, scoring="zero-one", **QUICK)
@@ -144,7 +144,7 @@ def test_one_split_is_tested_by_its_instances():
     assert study.recommended == "nb"
     (_, _, train, test) = next(make_plan("holdout:0.5").splits(X, y))
     wrong = GaussianNB().fit(X[train], y[train]).predict(X[test]) != y[test]
-    np.testing.assert_array_equal(study.scores.values[1, 0, 0, :, 0], wrong)
+    np.testing.assert_array_equal(study.scores.losses[1, 0, 0, :, 0], wrong)
     built_in = bk.compare(
         ["max", "nn"],
         X,
@@ -326,7 +326,7 @@ def test_splits_are_those_of_the_plan():
         progress=False,
         execution=bk.Execution(engine="serial"),
     )
-    np.testing.assert_array_equal(by_plan.scores.values, by_seed.scores.values)
+    np.testing.assert_array_equal(by_plan.scores.losses, by_seed.scores.losses)
 
 
 def test_ten_thousand_classes_are_handled():
@@ -378,7 +378,7 @@ def test_stored_cells_without_predictions_are_evaluated_again_where_those_are_ne
     connection.commit()
     again = bk.compare(["max", "nmc"], **arguments)
     assert again.decision.test == first.decision.test == "mcnemar"
-    np.testing.assert_array_equal(again.scores.values, first.scores.values)
+    np.testing.assert_array_equal(again.scores.losses, first.scores.losses)
     (held,) = connection.execute(f"SELECT COUNT(predictions) FROM {cells.name}")
     connection.close()
     assert held == (2,)

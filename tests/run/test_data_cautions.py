@@ -58,10 +58,10 @@ def test_a_caution_appears_only_if_the_data_show_it(learners, X, y, options, cau
 def test_the_advice_on_untrained_classes_and_scales_works():
     study = bk.compare("max,nmc", IRIS, SPECIES, cv=KFold(3), progress=False)
     plan = study.outcome.notes[0].split("the plan ")[1].split()[0]
-    errors = bk.compare("max,nmc", IRIS, SPECIES, cv=plan, progress=False).scores.values
-    assert study.scores.values.min() == 1.0
+    errors = bk.compare("max,nmc", IRIS, SPECIES, cv=plan, progress=False).scores.losses
+    assert study.scores.losses.min() == 1.0
     assert errors[1].mean() < 0.2
     study = bk.compare([SVC(C=10), "max"], WINE, CULTIVAR, cv="kfold:3", progress=False)
     learner = study.outcome.notes[0].split("use ")[1].rstrip(".")
     better = bk.compare([learner, "max"], WINE, CULTIVAR, cv="kfold:3", progress=False)
-    assert better.scores.values[0].mean() < study.scores.values[0].mean() / 2
+    assert better.scores.losses[0].mean() < study.scores.losses[0].mean() / 2

@@ -70,7 +70,7 @@ def test_the_pipeline_repeats_the_folds_from_raw_rows(study, name):
         train, test = splits.train(0, fold), splits.test(0, fold)
         again = clone(model).fit(X.iloc[train], y[train])
         error = np.mean(again.predict(X.iloc[test]) != y[test])
-        assert error == pytest.approx(study.scores.values[place, 0, 0, fold, 0], abs=1e-12)
+        assert error == pytest.approx(study.scores.losses[place, 0, 0, fold, 0], abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["logistic", "boosting", "nmc"])

@@ -65,7 +65,7 @@ def check(study, expected):
         assert "2 of 2 fits failed" in study.outcome.left_out[name]
         assert f"{name}: {study.outcome.left_out[name].rstrip('.')}" in study.explain()
     assert f"{len(expected)} failed (" in study.headline
-    assert not np.isnan(study.scores.values).any()
+    assert not np.isnan(study.scores.losses).any()
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def good():
 
 @pytest.fixture(scope="module")
 def alone(good):
-    return run(good).scores.values
+    return run(good).scores.losses
 
 
 def test_failures_in_this_process_are_recorded_and_the_others_go_on(good, alone):
@@ -85,7 +85,7 @@ def test_failures_in_this_process_are_recorded_and_the_others_go_on(good, alone)
     study = run(learners)
     check(study, SOFT)
     assert study.scores.learners == ("majority", "nmc")
-    np.testing.assert_array_equal(study.scores.values, alone)
+    np.testing.assert_array_equal(study.scores.losses, alone)
 
 
 def test_crashes_and_hangs_are_recorded_and_the_others_go_on(good):
@@ -120,7 +120,7 @@ def test_a_learner_that_cannot_be_pickled_runs_in_this_process(good):
     learners = {"stays": strange.CannotBePickled(), **good}
     apart = run(learners, n_jobs=1, cv="2x3", execution=bk.Execution(engine="processes"))
     assert not apart.outcome.failures
-    np.testing.assert_array_equal(apart.scores.values, run(learners, cv="2x3").scores.values)
+    np.testing.assert_array_equal(apart.scores.losses, run(learners, cv="2x3").scores.losses)
 
 
 def test_warnings_are_kept_with_the_cell_and_not_shown():

@@ -61,7 +61,7 @@ for line in sys.stdin:
     if pid == 0:
         os.environ.update(order["environment"])
         study = here.run(order["store"], order["log"], engine=order["engine"])
-        np.save(order["losses"] + ".part.npy", study.scores.values)
+        np.save(order["losses"] + ".part.npy", study.scores.losses)
         os.rename(order["losses"] + ".part.npy", order["losses"])
         os._exit(0)
     print(pid, flush=True)
@@ -100,7 +100,7 @@ def host(fork_server, tmp_path):
 
 
 def uninterrupted(log):
-    return run(None, log).scores.values
+    return run(None, log).scores.losses
 
 
 def fits(log):
@@ -142,11 +142,11 @@ def test_killed_at_random_moments_and_resumed_equals_uninterrupted(host, tmp_pat
     # only missing cells were fitted, and a second resumption fits nothing
     again = sum(fits(log).values())
     assert again - before <= CELLS - stored[-1]
-    np.testing.assert_array_equal(run(store, log).scores.values, study.scores.values)
+    np.testing.assert_array_equal(run(store, log).scores.losses, study.scores.losses)
     assert sum(fits(log).values()) == again
     with open_store(store, read_only=True) as opened:
         assert opened.n_cells() == CELLS
-    np.testing.assert_array_equal(study.scores.values, uninterrupted(log))
+    np.testing.assert_array_equal(study.scores.losses, uninterrupted(log))
 
 
 def test_a_killed_run_leaves_no_process_and_no_file(host, tmp_path):
@@ -163,7 +163,7 @@ def test_a_killed_run_leaves_no_process_and_no_file(host, tmp_path):
     assert offspring
     wait_until(lambda: not any(map(is_alive, offspring)))
     assert not list(tmp_path.glob("bestofk-*"))
-    np.testing.assert_array_equal(run(store, log).scores.values, uninterrupted(log))
+    np.testing.assert_array_equal(run(store, log).scores.losses, uninterrupted(log))
 
 
 def _environment(entry):
@@ -220,31 +220,31 @@ def test_only_what_is_missing_is_computed(counted):
     assert done == {"a": 6, "b": 6}
     again, done = counted("ab")
     assert done == {}
-    np.testing.assert_array_equal(again.scores.values, first.scores.values)
+    np.testing.assert_array_equal(again.scores.losses, first.scores.losses)
 
     more, done = counted("cab")
     assert done == {"c": 6}
-    np.testing.assert_array_equal(more.scores.values[1:], first.scores.values)
+    np.testing.assert_array_equal(more.scores.losses[1:], first.scores.losses)
 
     longer, done = counted("ab", cv="5x3")
     assert done == {"a": 9, "b": 9}
-    np.testing.assert_array_equal(longer.scores.values[:, :, :2], first.scores.values)
+    np.testing.assert_array_equal(longer.scores.losses[:, :, :2], first.scores.losses)
 
     other = {"d": (X, Y), "e": (X + 1.0, Y)}
     both, done = counted("ab", other)
     assert done == {"a": 6, "b": 6}
-    np.testing.assert_array_equal(both.scores.values[:, :1], first.scores.values)
+    np.testing.assert_array_equal(both.scores.losses[:, :1], first.scores.losses)
 
     repeated, done = counted("ab", repetitions=3)
     assert done == {"a": 12, "b": 12}
-    np.testing.assert_array_equal(repeated.scores.values[..., :1], first.scores.values)
+    np.testing.assert_array_equal(repeated.scores.losses[..., :1], first.scores.losses)
 
 
 def test_a_data_set_is_identified_by_its_content_not_its_name(counted):
     first, _ = counted("ab", {"one name": (X, Y)})
     renamed, done = counted("ab", {"another": (X.copy(), Y.copy())})
     assert done == {}
-    np.testing.assert_array_equal(renamed.scores.values, first.scores.values)
+    np.testing.assert_array_equal(renamed.scores.losses, first.scores.losses)
 
 
 def one_cell_changed():

@@ -65,7 +65,7 @@ def test_the_planted_slice_is_found_and_the_verdict_of_all_rows_is_unchanged(fra
     sliced, plain = compared(frame, cv="kfold:10", by="part"), compared(frame, cv="kfold:10")
     west = next(one for one in sliced.outcome.slices.slices if one.name == "west")
     assert west.decision.candidates == ("tree",)
-    assert sliced.scores.values.tolist() == plain.scores.values.tolist()
+    assert sliced.scores.losses.tolist() == plain.scores.losses.tolist()
     assert plain.outcome.slices is None
     assert sliced.outcome.slices.headline in sliced.explain()
     assert set(sliced.to_dict()["by_slice"]) == set(sliced.by_slice)

@@ -112,7 +112,7 @@ def test_the_good_ones_have_the_losses_that_they_have_alone(studies, way):
     found = studies(way).scores
     for name in ("max", "nmc"):
         np.testing.assert_array_equal(
-            found.values[found.learners.index(name)], alone.values[alone.learners.index(name)]
+            found.losses[found.learners.index(name)], alone.losses[alone.learners.index(name)]
         )
 
 
@@ -127,7 +127,7 @@ def test_what_cannot_be_pickled_is_evaluated_all_the_same(engine):
     )
     expected = compared({"plain": (strange.Majority(),)}, execution=bk.Execution(engine="serial"))
     assert not study.outcome.failures
-    np.testing.assert_array_equal(study.scores.values, expected.scores.values)
+    np.testing.assert_array_equal(study.scores.losses, expected.scores.losses)
 
 
 class RaisesInInit:

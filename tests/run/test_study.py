@@ -115,7 +115,7 @@ def test_losses_outlive_a_decision_that_is_no_longer_possible():
     for study in (control, spoiled):
         assert study.decision is None
         assert study.headline.startswith("Nothing can be decided: ")
-        assert study.scores.values.size
+        assert study.scores.losses.size
         json.loads(json.dumps(study.to_dict(), allow_nan=False))
 
 
@@ -204,7 +204,7 @@ def test_verdicts_are_in_the_users_metric(loss, name, higher):
     assert study.scores.metric.higher_is_better is higher
     assert f"mean {name} of learners" in study.explain()
     shown = study.decision.means
-    means = study.scores.values.mean(axis=(1, 2, 3, 4))
+    means = study.scores.losses.mean(axis=(1, 2, 3, 4))
     expected = 1 - means if higher else means
     assert sorted(shown.values()) == pytest.approx(sorted(expected))
 

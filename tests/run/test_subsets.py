@@ -66,7 +66,7 @@ def test_degrees_of_freedom_are_fewer_than_models_and_rows(spec, df):
 def test_means_are_of_the_runs_on_all_rows():
     study, plain = compared(NESTED), compared("3x4")
     assert study.scores.means() == plain.scores.means()
-    np.testing.assert_array_equal(study.scores.values, plain.scores.values)
+    np.testing.assert_array_equal(study.scores.losses, plain.scores.losses)
     assert study.scores.design.with_(nested_runs=0) == plain.scores.design
     assert study.scores.subset_values.shape[2:4] == (18, 2)
     # a test that needs no parts of the rows gives what it gives without them
@@ -213,7 +213,7 @@ def test_losses_keep_their_parts():
         losses.subset_values[0] = 1.0
     other = losses.subset_values.copy()
     other[0, 0, 0, 0, 0] += 0.5
-    changed = Scores(losses.values, learners=losses.learners, datasets=losses.datasets,
+    changed = Scores(losses.losses, learners=losses.learners, datasets=losses.datasets,
                      design=losses.design, loss_name=losses.loss_name,
                      subset_values=other)  # fmt: skip
     assert changed != losses

@@ -342,7 +342,7 @@ def metrics():
         "a loss without a name",
         bk.compare_scores(folds((3.2, 1.2, 1.21), loss="loss", spread=0.1)),
     )
-    yield "an array", bk.compare_scores(np.asarray(folds(FIRST_LOSES).values[:, 0, :, :, 0]))
+    yield "an array", bk.compare_scores(np.asarray(folds(FIRST_LOSES).losses[:, 0, :, :, 0]))
 
 
 def designs():
@@ -369,13 +369,13 @@ def designs():
     )
     yield "twelve data sets", bk.compare_scores(sets(FIRST_LOSES))
     many = bk.Scores(
-        np.repeat(folds(FIRST_LOSES, runs=1, folds=5).values, 10, axis=1)
+        np.repeat(folds(FIRST_LOSES, runs=1, folds=5).losses, 10, axis=1)
         + rng.normal(0, 0.01, (3, 10, 1, 5, 4)),
         learners=NAMES[:3], loss_name="zero-one",
         dims=("learner", "dataset", "run", "fold", "repetition"),
     )  # fmt: skip
     yield "repetitions on ten data sets", bk.compare_scores(many)
-    one_big = sets(FIRST_LOSES).values[:, :, 0, 0, 0].copy()
+    one_big = sets(FIRST_LOSES).losses[:, :, 0, 0, 0].copy()
     one_big[0, 3] += 3.0
     yield "one data set carries the sum", bk.compare_scores(exactly(one_big), test="permutation")
     yield (
@@ -387,18 +387,18 @@ def designs():
 
 def notes():
     for gone, what in ((1, "one data set"), (2, "two data sets")):
-        values = sets(FIRST_LOSES).values[:, :, 0, 0, 0].copy()
+        values = sets(FIRST_LOSES).losses[:, :, 0, 0, 0].copy()
         values[0, :gone] = np.nan
         table = exactly(values, missing="allow")
         yield f"{what} dropped", bk.compare_scores(table, missing="drop")
     for gone, what in ((1, "one run"), (2, "two runs")):
-        values = folds(FIRST_LOSES).values.copy()
+        values = folds(FIRST_LOSES).losses.copy()
         values[0, 0, :gone, 3] = np.nan
         table = bk.Scores(
             values, dims=DIMS, learners=NAMES[:3], missing="allow", loss_name="zero-one"
         )
         yield f"{what} dropped", bk.compare_scores(table, missing="drop")
-    values = folds(FIRST_LOSES, runs=1).values.copy()
+    values = folds(FIRST_LOSES, runs=1).losses.copy()
     values[0, 0, 0, 3] = np.nan
     table = bk.Scores(values, dims=DIMS, learners=NAMES[:3], missing="allow", loss_name="zero-one")
     yield "one fold dropped", bk.compare_scores(table, missing="drop")

@@ -62,7 +62,7 @@ def refused():
             folds((0.3, 0.2), runs=1, design=Design(kind="resample", folds=10))
         ),
     )
-    values = MEANS.values[:, :, 0, 0, 0].copy()
+    values = MEANS.losses[:, :, 0, 0, 0].copy()
     values[0, 3] = np.nan
     table = bk.Scores(values, dims=("learner", "dataset"), learners=NAMES[:3], missing="allow")
     yield "missing cells", lambda: bk.compare_scores(table)

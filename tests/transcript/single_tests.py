@@ -16,7 +16,7 @@ def tables(means, count):
     splits = {"n_train": (90,), "n_test": (10,)}
     rng = np.random.default_rng(1)
     wrong = rng.random((count, 200)) < np.asarray(means)[:, None]
-    repeated = np.asarray(sets(means).values)[..., None][..., 0] + rng.normal(
+    repeated = np.asarray(sets(means).losses)[..., None][..., 0] + rng.normal(
         0, 0.002, (count, 12, 1, 3, 4)
     )
     return {

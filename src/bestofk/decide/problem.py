@@ -262,7 +262,7 @@ def problem_from_losses(
             f"{len(names)} learners have {n_pairs} pairs, more than the limit of {MAX_PAIRS}: "
             f"compare at most {isqrt(2 * MAX_PAIRS)} learners."
         )
-    units = _Common(losses.values, losses.design)
+    units = _Common(losses.losses, losses.design)
     same_gaps = not losses.complete and _same_gaps(losses)
     if not (losses.complete or same_gaps or _unpaired(losses)):
         if missing != "drop":
@@ -282,10 +282,10 @@ def problem_from_losses(
     positions, preference, notes = arrange(names, prefer, _means(array.reshape(len(array), -1)))
     n_datasets = array.shape[1] if array.ndim == 2 else 1
     ordered = losses.select(learners=[names[k] for k in positions])
-    same = np.may_share_memory(array, losses.values)
+    same = np.may_share_memory(array, losses.losses)
     return Problem(
         # do not copy the ordered losses
-        values=values_of(ordered.values) if same else np.ascontiguousarray(array[positions]),
+        values=values_of(ordered.losses) if same else np.ascontiguousarray(array[positions]),
         names=tuple(names[k] for k in positions),
         design=units.design,
         n_datasets=n_datasets,
@@ -334,9 +334,9 @@ def _common_units(losses: Scores) -> _Common:
     verb, it = ("was", "it") if total - count == 1 else ("were", "them")
     note = f"{total - count} of {total} {unit}s {verb} left out because some learner lacks {it}."
     common = _Common(
-        losses.values.compress(complete, axis), _design_of(losses, complete, axis), (note,)
+        losses.losses.compress(complete, axis), _design_of(losses, complete, axis), (note,)
     )
-    worst = filled_with_worst(losses.values)
+    worst = filled_with_worst(losses.losses)
     present: Bools = np.asarray(~np.isnan(worst).any(axis=(0, *others)))
     partly_nested = losses.subset_values is not None and not present.all()
     if (lacking == lacking[:1]).all() or present.sum() < 2 or partly_nested:

@@ -605,7 +605,7 @@ def _weighted(
     if weights is None:
         return table
     return Scores(
-        table.values[:, :, 0, :, 0] * weights[scores.task],
+        table.losses[:, :, 0, :, 0] * weights[scores.task],
         dims=("learner", "dataset", "instance"),
         learners=table.learners,
         datasets=table.datasets,

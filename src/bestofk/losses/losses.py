@@ -342,11 +342,11 @@ class Scores:
     subset_values : array_like, optional
         Losses of the runs on parts of the rows (`Design.nested_runs`), with the axes (learner,
         dataset, subset run, fold, repetition) and no missing cells. Means, tables, files and
-        figures use only `values`.
+        figures use only `losses`.
 
     Attributes
     ----------
-    values : ndarray
+    losses : ndarray
         Read-only floats in the order of `dims`, always on all five axes; NaN only if `missing`.
     dims : tuple of str
         ``("learner", "dataset", "run", "fold", "repetition")``.
@@ -364,13 +364,13 @@ class Scores:
     >>> losses = Scores([[0.1, 0.2, 0.3], [0.2, 0.2, 0.5]], learners=["nn", "c4.5"])
     >>> losses
     Scores(2 learners x 1 data set, one run of 3-fold cross-validation)
-    >>> losses.values.shape
+    >>> losses.losses.shape
     (2, 1, 1, 3, 1)
     >>> {name: round(mean, 3) for name, mean in losses.means().items()}
     {'nn': 0.2, 'c4.5': 0.3}
     """
 
-    values: Floats
+    losses: Floats
     learners: tuple[str, ...]
     datasets: tuple[str, ...]
     design: Design
@@ -426,7 +426,7 @@ class Scores:
         absent.setflags(write=False)
         sentences.append(summary(names, sets, settled, absent))
         for name, value in (
-            ("values", array),
+            ("losses", array),
             ("learners", names),
             ("datasets", sets),
             ("design", settled),
@@ -439,7 +439,7 @@ class Scores:
 
     @property
     def dims(self) -> tuple[str, ...]:
-        """The axes of `values`, always the same five."""
+        """The axes of `losses`, always the same five."""
         return DIMS
 
     @property
@@ -454,14 +454,14 @@ class Scores:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of values, names, design and loss name."""
+        """SHA-256 of losses, names, design and loss name."""
         import hashlib
         import json
 
         design = repr(self.design)
-        head = json.dumps([self.learners, self.datasets, self.loss_name, design, self.values.shape])
+        head = json.dumps([self.learners, self.datasets, self.loss_name, design, self.losses.shape])
         digest = hashlib.sha256(head.encode("utf-8"))
-        digest.update(np.where(self.missing, 0.0, self.values).astype("<f8").tobytes())
+        digest.update(np.where(self.missing, 0.0, self.losses).astype("<f8").tobytes())
         digest.update(np.packbits(self.missing).tobytes())
         if self.subset_values is not None:
             digest.update(self.subset_values.astype("<f8").tobytes())
@@ -475,7 +475,7 @@ class Scores:
             and self.datasets == other.datasets
             and self.design == other.design
             and self.loss_name == other.loss_name
-            and np.array_equal(self.values, other.values, equal_nan=True)
+            and np.array_equal(self.losses, other.losses, equal_nan=True)
             and (
                 self.subset_values is None
                 or other.subset_values is None
@@ -496,7 +496,7 @@ class Scores:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _part_of, (
-            np.array(self.values), self.learners, self.datasets, self.design, self.loss_name,
+            np.array(self.losses), self.learners, self.datasets, self.design, self.loss_name,
             self.account[:-1], None if self.subset_values is None else np.array(self.subset_values),
         )  # fmt: skip
 
@@ -511,7 +511,7 @@ class Scores:
         columns, sets = _positions(datasets, self.datasets, "data set")
         if (learners, sets) == (self.learners, self.datasets):
             return self
-        parts, values = self.subset_values, self.values[rows]
+        parts, values = self.subset_values, self.losses[rows]
         return _part_of(
             Fresh(values if sets == self.datasets else values[:, columns]),
             learners,
@@ -533,7 +533,7 @@ class Scores:
                 " averages the cells that each learner has.",
             )
         count = (~self.missing).sum(axis=axis)
-        total = np.where(self.missing, 0.0, self.values).sum(axis=axis)
+        total = np.where(self.missing, 0.0, self.losses).sum(axis=axis)
         with np.errstate(invalid="ignore"):
             mean: Floats = total / count
         return mean
@@ -570,7 +570,7 @@ class Scores:
             "dims": list(DIMS),
             "loss": self.loss_name,
             "design": self.design.describe(),
-            "values": json_ready(self.values),
+            "losses": json_ready(self.losses),
         }
 
     def to_frame(self) -> pd.DataFrame:
@@ -580,7 +580,7 @@ class Scores:
         """
         import pandas as pd
 
-        where = np.indices(self.values.shape).reshape(5, -1)
+        where = np.indices(self.losses.shape).reshape(5, -1)
         names = (np.array(self.learners, dtype=object), np.array(self.datasets, dtype=object))
         return pd.DataFrame(
             {
@@ -589,7 +589,7 @@ class Scores:
                 "run": where[2] + 1,
                 "fold": where[3] + 1,
                 "repetition": where[4] + 1,
-                "loss": self.values.ravel(),
+                "loss": self.losses.ravel(),
             }
         )
 

@@ -255,7 +255,7 @@ def _table(problem: Problem, entry: MultipleTest, missing: str) -> Any:
             )
         return 1.0 - wrong
     if entry.axes == 4 and problem.losses is not None:
-        values = problem.losses.values
+        values = problem.losses.losses
         if missing == "drop":
             values = values[:, ~np.isnan(values).any(axis=(0, 2, 3, 4))]
         if np.isnan(values).any():

@@ -85,7 +85,7 @@ def _several_losses(subject: ReportSubject) -> bool:
     if scores is None or subject.decision is None or scores.design.on_test_set:
         return False
     few = len(subject.learners) <= MAX_LEARNERS
-    return few and scores.values[0].size > 1 and subject.race is None
+    return few and scores.losses[0].size > 1 and subject.race is None
 
 
 def _few_means(subject: ReportSubject) -> bool:

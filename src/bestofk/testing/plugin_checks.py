@@ -196,7 +196,7 @@ def check_rule(name: str) -> None:
     def decide(*, reverse: bool = False, unit: float = 1.0) -> Result:
         step = -1 if reverse else 1
         losses = Scores(unit * values[::step], learners=list(_NAMES[::step]))
-        losses.values.flags.writeable = False
+        losses.losses.flags.writeable = False
         options = {"margin": 0.02 * unit} if "margin" in entry.options else {}
         return compare_scores(losses, rule=name, prefer=list(_NAMES), **options)  # type: ignore[arg-type]
 

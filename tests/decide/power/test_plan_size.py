@@ -153,7 +153,7 @@ WIDENED = 1 + 2.4 / 300**0.5
 def test_sample_size_of_losses_equals_that_of_their_standard_deviation():
     losses = folds(K=2)
     plan = bk.sample_size(losses)
-    d = (losses.values[0] - losses.values[1]).ravel()
+    d = (losses.losses[0] - losses.losses[1]).ravel()
     # a decision on 300 rows multiplies the standard error by 1 + 2.4 / sqrt(300)
     sd = d.std(ddof=1) * WIDENED
     again = bk.sample_size(design="10x10", rows=300, sd=sd, difference=abs(d.mean()))
@@ -168,7 +168,7 @@ def test_random_splits():
     losses = bk.Scores(rng.normal(0.2, 0.05, (2, 30)), design=design)
     plan = bk.sample_size(losses)
     assert plan.unit == "splits"
-    d = losses.values[0].ravel() - losses.values[1].ravel()
+    d = losses.losses[0].ravel() - losses.losses[1].ravel()
     again = bk.sample_size(design="resample:30:0.1", rows=300, sd=d.std(ddof=1) * WIDENED)
     assert plan.smallest_difference == pytest.approx(again.smallest_difference)
     assert plan.limit == pytest.approx(again.limit)
@@ -178,7 +178,7 @@ def test_sample_size_of_data_sets_equals_that_of_their_standard_deviation():
     losses = data_sets(K=2)
     plan = bk.sample_size(losses)
     assert plan.test == "skew-corrected-t"  # its intervals are widened, which must count once
-    d = (losses.values[0] - losses.values[1]).ravel()
+    d = (losses.losses[0] - losses.losses[1]).ravel()
     again = bk.sample_size(datasets=12, sd=d.std(ddof=1), difference=abs(d.mean()))
     assert one(plan).smallest_difference == pytest.approx(one(again).smallest_difference)
     assert one(plan).power == one(again).power
@@ -203,7 +203,7 @@ def test_open_pairs_need_more_data_sets():
 
 def test_one_outlier_changes_the_power_of_wilcoxon_little():
     losses = data_sets(n=20, K=2, gap=0.05)
-    values = losses.values[:, :, 0, 0, 0].copy()
+    values = losses.losses[:, :, 0, 0, 0].copy()
     values[1, 3] += 5.0
     wild = bk.Scores(values, dims=("learner", "dataset"))
     tame, shaken = (one(bk.sample_size(x, test="wilcoxon")) for x in (losses, wild))
@@ -214,7 +214,7 @@ def test_one_outlier_changes_the_power_of_wilcoxon_little():
 def test_answers_of_a_test_set():
     losses = answers()
     plan = bk.sample_size(losses)
-    wrong = losses.values[:, 0, 0, :, 0]
+    wrong = losses.losses[:, 0, 0, :, 0]
     disagree = (wrong[0] != wrong[1]).mean()
     assert plan.test == "mcnemar"
     again = bk.sample_size(instances=200, discordance=disagree, difference=one(plan).difference)
@@ -292,7 +292,7 @@ def test_unknown_learners_are_named():
 
 
 def test_sample_size_ignores_rounding_error():
-    values = np.array(folds(K=2).values[:, 0, :, :, 0])
+    values = np.array(folds(K=2).losses[:, 0, :, :, 0])
     values[1] = values[0][::-1, ::-1] + 3e-17
     plan = bk.sample_size(values)
     assert one(plan).difference == 0.0
@@ -301,7 +301,7 @@ def test_sample_size_ignores_rounding_error():
 
 
 def test_sample_size_gives_up_beyond_a_thousand_times_the_rows():
-    values = np.array(folds(K=2, gap=0.0).values[:, 0, :, :, 0])
+    values = np.array(folds(K=2, gap=0.0).losses[:, 0, :, :, 0])
     values[1] += values[0].mean() - values[1].mean() + 1e-5
     plan = bk.sample_size(values)
     assert one(plan).needed[1].reason == "more than 1000 times as many would be needed"
@@ -336,7 +336,7 @@ def test_learners_without_spread_give_no_nan_and_no_warning(kind, shape):
 def test_the_unit_of_the_loss_does_not_matter(scale, kind):
     losses = folds(gap=0.01) if kind == "folds" else data_sets(gap=0.01)
     bigger = bk.Scores(
-        losses.values * scale, dims=losses.dims, learners=losses.learners, design=losses.design
+        losses.losses * scale, dims=losses.dims, learners=losses.learners, design=losses.design
     )
     a, b = bk.sample_size(losses), bk.sample_size(bigger)
     for x, y in zip(a.pairs, b.pairs, strict=True):

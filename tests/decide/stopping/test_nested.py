@@ -94,7 +94,7 @@ def test_compare_stops_the_default_plan_as_a_replay_of_the_full_plan(tmp_path):
     store = tmp_path / "study.db"
     stopped = bk.compare(learners, "wine", stop="settled", **options, n_jobs=2, store=store)
     assert stopped.decision.test == full.decision.test == "nested-cv-t"
-    outer, inner = full.scores.values[:, 0, ..., 0], full.scores.subset_values[:, 0, ..., 0]
+    outer, inner = full.scores.losses[:, 0, ..., 0], full.scores.subset_values[:, 0, ..., 0]
     losses = np.concatenate([outer, inner.reshape(4, 10, 20)], axis=2)
     rows = 178
     test = PlannedNested(runs=10, folds=25, df=149.0, span=1.0)
@@ -110,7 +110,7 @@ def test_compare_stops_the_default_plan_as_a_replay_of_the_full_plan(tmp_path):
         < stopped.outcome.race.planned_fits
         == 1000
     )
-    used = stopped.scores.values[:, 0, ..., 0]
+    used = stopped.scores.losses[:, 0, ..., 0]
     assert np.array_equal(used[~np.isnan(used)], outer[~np.isnan(used)])
     for row, name in enumerate(learners):
         runs = stopped.outcome.race.runs[name]

@@ -45,7 +45,7 @@ def test_the_numbers_of_a_pair_are_those_of_the_test_on_common_runs(study):
     design = losses.design
     share = sum(design.n_test) / sum(design.n_train)
     for pair in evidence:
-        a, b = (losses.values[losses.learners.index(name), 0, :, :, 0] for name in (pair.a, pair.b))
+        a, b = (losses.losses[losses.learners.index(name), 0, :, :, 0] for name in (pair.a, pair.b))
         d = (a - b)[~np.isnan(a - b)]
         assert d.size % 10 == 0
         assert pair.estimate == pytest.approx(d.mean())
@@ -59,7 +59,7 @@ def test_means_come_with_their_runs_the_best_first(study):
     assert len(set(runs.values())) > 1
     for name in LEARNERS:
         k = study.scores.learners.index(name)
-        used = study.scores.values[k]
+        used = study.scores.losses[k]
         assert decision.runs_of(name) == runs[name] == (~np.isnan(used)).sum() / 10
         assert decision.means[name] == pytest.approx(np.nanmean(used))
     means = [one.mean for one in decision.standings]

@@ -112,10 +112,10 @@ def test_each_tool_is_recognised_and_read(name):
     tool, source, options, shape, means = CASES[name]
     losses = bk.read_scores(source_of(source), **options)
     assert (len(losses.datasets), losses.design.runs, losses.design.folds) == shape
-    shown = losses.metric.shown(losses.values).mean(axis=(1, 2, 3, 4))
+    shown = losses.metric.shown(losses.losses).mean(axis=(1, 2, 3, 4))
     assert dict(zip(losses.learners, shown, strict=True)) == pytest.approx(means, abs=1e-5)
     named = bk.read_scores(source_of(source), **{**options, "format": tool})
-    assert np.array_equal(named.values, losses.values)
+    assert np.array_equal(named.losses, losses.losses)
     assert named.account == losses.account
     assert {tool for tool, *_ in CASES.values()} == set(LOSS_FORMATS)
 
@@ -127,8 +127,8 @@ def test_frames_are_read_like_their_files():
             read = pd.read_csv(path)
             if "values" in read and read["values"].notna().all():
                 read["values"] = read["values"].map(json.loads)
-            values = bk.read_scores(read, **options).values
-            assert values == pytest.approx(bk.read_scores(path, **options).values, rel=1e-14)
+            values = bk.read_scores(read, **options).losses
+            assert values == pytest.approx(bk.read_scores(path, **options).losses, rel=1e-14)
 
 
 def test_a_real_search_is_read_as_it_is():
@@ -139,7 +139,7 @@ def test_a_real_search_is_read_as_it_is():
     search = GridSearchCV(DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2]}, cv=5)
     results = search.fit(*load_iris(return_X_y=True)).cv_results_
     losses = bk.read_scores(results)
-    assert 1 - losses.values.mean(axis=(1, 2, 3, 4)) == pytest.approx(results["mean_test_score"])
+    assert 1 - losses.losses.mean(axis=(1, 2, 3, 4)) == pytest.approx(results["mean_test_score"])
 
 
 def test_rows_of_data_sets():
@@ -148,12 +148,12 @@ def test_rows_of_data_sets():
         GOLDEN / "scmamp/data_gh_2008.csv", format="autorank", higher_is_better=True
     )
     assert losses.datasets[:2] == ("Abalone*", "Adult*")
-    ranks = rankdata(losses.values[:, :, 0, 0, 0], axis=0).mean(axis=1)
+    ranks = rankdata(losses.losses[:, :, 0, 0, 0], axis=0).mean(axis=1)
     assert ranks == pytest.approx([2.1, 3.25, 2.2, 4.3333, 3.1167], abs=1e-4)
     losses = bk.read_scores(
         GOLDEN / "autorank/populations.csv", format="autorank", higher_is_better=True
     )
-    ranks = rankdata(losses.values[:, :, 0, 0, 0], axis=0).mean(axis=1)
+    ranks = rankdata(losses.losses[:, :, 0, 0, 0], axis=0).mean(axis=1)
     stated = json.loads((GOLDEN / "autorank/meanrank.json").read_text())
     assert dict(zip(losses.learners, ranks, strict=True)) == pytest.approx(stated)
     named = pd.DataFrame({"": [7, 8], "a": [1, 3], "b": [2, 4]})
@@ -192,7 +192,7 @@ def test_tasks_of_the_automl_benchmark_have_their_own_metrics(metric, sign, mean
     again = pd.concat([AMLB, AMLB.assign(constraint="4h8c")])
     with pytest.raises(TableError, match=r"with where=\{'constraint': '1h8c'\}"):
         bk.read_scores(again)
-    assert bk.read_scores(again, where={"constraint": "4h8c"}).values.shape == (2, 1, 1, 2, 1)
+    assert bk.read_scores(again, where={"constraint": "4h8c"}).losses.shape == (2, 1, 1, 2, 1)
 
 
 def test_setups_of_a_flow_and_measures_of_openml():
@@ -343,7 +343,7 @@ def test_mutilated_tables_are_read_or_refused_with_a_sentence(case, tmp_path):
             except bk.BestOfKError as error:
                 refused.append(str(error))
             else:
-                assert np.isfinite(losses.values).all()
+                assert np.isfinite(losses.losses).all()
     assert len(refused) > 3
     assert all(text.endswith((".", "?")) and "\n" not in text for text in refused)
 

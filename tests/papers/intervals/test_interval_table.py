@@ -162,7 +162,7 @@ def test_a_fuzzy_p_value_is_nested(repeated, tmp_path):
 
 
 def test_one_repetition_and_wrong_tables_are_named(frame, repeated):
-    single = repetition_table(bk.Scores(repeated.values[..., :1].reshape(2, 8)))
+    single = repetition_table(bk.Scores(repeated.losses[..., :1].reshape(2, 8)))
     assert "every interval has width 0" in single.notes[0]
     with pytest.raises(TableError, match="hold intervals of losses"):
         bk.compare_scores(frame)
@@ -218,7 +218,7 @@ def test_missing_cells_of_files_are_those_of_the_function(frame, repeated, tmp_p
         by_learner[2]["low"].mean()
     )
 
-    values = repeated.values[:, :, 0, 0].copy()
+    values = repeated.losses[:, :, 0, 0].copy()
     values[1, 2, 4] = np.nan
     table = bk.Scores(
         values, dims=("learner", "dataset", "repetition"), learners=["steady", "trapped"],

@@ -108,7 +108,7 @@ def test_losses_are_those_of_compare() -> None:
                 n_jobs=1,
                 cv=make_plan("2x4", random_state=splits.seed),
             )
-            assert np.array_equal(study.scores.values, generated.losses[one, repeat])
+            assert np.array_equal(study.scores.losses, generated.losses[one, repeat])
 
 
 def test_learners_of_scikit_learn_and_other_losses() -> None:

@@ -122,7 +122,7 @@ def values_of(n):
         bk.compare_scores(over_datasets).outcome,
     )
     study = study_of_many(losses)
-    flat = losses.values.reshape(n, -1)
+    flat = losses.losses.reshape(n, -1)
     return {
         "forest": bk.compare_scores(losses, margin=0.02).outcome,
         "race": replace(study, race=race_of_many(n)),

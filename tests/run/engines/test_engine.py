@@ -136,8 +136,8 @@ def test_a_budget_stops_in_time_and_favours_no_learner(tmp_path):
     fits = Counter(log.read_text().split())
     assert 0 <= fits["slow"] - fits["quick"] <= 1  # the last one was stopped
     assert 0 < fits["slow"] < 2500  # all would take 250 s
-    assert study.scores.values.shape[0] == 3
-    assert not np.isnan(study.scores.values).any()
+    assert study.scores.losses.shape[0] == 3
+    assert not np.isnan(study.scores.losses).any()
     assert "The budget of 10 s ended the run after" in study.explain()
 
 

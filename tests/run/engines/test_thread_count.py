@@ -37,7 +37,7 @@ def losses(data, loss, **options):
         y = labels
     execution = bk.Execution(**{"n_jobs": 2, "progress": False, **options})
     study = bk.compare(learners, X, y, scoring=loss, cv="resample:2:0.4", execution=execution)
-    return study.scores.values
+    return study.scores.losses
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_whole_plans_and_split_by_split(monkeypatch):
             prefer="listed",
             execution=bk.Execution(engine=engine),
         )
-        found.append(study.scores.values)
+        found.append(study.scores.losses)
     np.testing.assert_array_equal(*found)
 
 
@@ -114,7 +114,7 @@ def test_a_fit_has_the_requested_threads(data, engine, threads):
     (failure,) = study.outcome.failures
     assert f"threads [{threads}]" in failure.reason
     if engine != "serial":
-        np.testing.assert_array_equal(study.scores.values, study_with("serial").scores.values)
+        np.testing.assert_array_equal(study.scores.losses, study_with("serial").scores.losses)
 
 
 def test_thread_limits_are_restored(monkeypatch):

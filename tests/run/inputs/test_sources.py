@@ -71,7 +71,7 @@ def test_one_split_of_groups_is_tested_by_groups():
     train, test = splits.train(0, 0), splits.test(0, 0)
     features = X.drop(columns="patient").to_numpy()
     wrong = GaussianNB().fit(features[train], y[train]).predict(features[test]) != y[test]
-    assert study.scores.values[0].mean() == pytest.approx(wrong.mean())
+    assert study.scores.losses[0].mean() == pytest.approx(wrong.mean())
 
 
 def test_a_splitter_and_its_pairs_are_the_same_study(tmp_path):
@@ -85,7 +85,7 @@ def test_a_splitter_and_its_pairs_are_the_same_study(tmp_path):
     assert one.outcome.plan == other.outcome.plan
     assert one.outcome.plan == "your splits"
     assert one.decision.test == "corrected-repeated-kfold-t"
-    np.testing.assert_array_equal(one.scores.values, other.scores.values)
+    np.testing.assert_array_equal(one.scores.losses, other.scores.losses)
     # what the first ran, the second found
     assert bk.open_study(tmp_path / "s.db").explain() == one.explain()
     with open_store(tmp_path / "s.db") as store:
@@ -133,7 +133,7 @@ def test_workers_and_this_process_agree_on_splits_that_leave_rows_out():
         progress=False,
         execution=bk.Execution(engine="processes"),
     )
-    np.testing.assert_array_equal(here.scores.values, there.scores.values)
+    np.testing.assert_array_equal(here.scores.losses, there.scores.losses)
 
 
 def test_splits_without_a_sound_test_are_refused_before_anything_is_run():
@@ -151,7 +151,7 @@ def test_several_data_sets_have_groups_by_name(tmp_path):
         X, y = visits(seed=seed)
         sets.append(read_data(X, y, name=f"set {seed}"))
     study = bk.compare(LEARNERS, sets, groups="patient", cv="group-kfold:3", **QUICK)
-    assert study.scores.values.shape == (2, 3, 1, 3, 1)
+    assert study.scores.losses.shape == (2, 3, 1, 3, 1)
     with pytest.raises(ArgumentError, match="must be the name of a column that they have"):
         bk.compare(LEARNERS, data=sets, groups=np.arange(N), **QUICK)
     with pytest.raises(UnknownNameError, match="groups column 'doctor' in 'set 0'"):

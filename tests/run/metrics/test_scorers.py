@@ -48,7 +48,7 @@ def test_values_of_classification_are_those_of_scikit_learn(name):
     if name not in get_scorer_names():
         pytest.skip(f"this scikit-learn has no scorer {name}")
     study = bk.compare(CLASSIFIERS, X, Y, scoring=name, **QUICK)
-    ours = study.scores.metric.shown(study.scores.values[:, 0, 0, :, 0])
+    ours = study.scores.metric.shown(study.scores.losses[:, 0, 0, :, 0])
     sign = -1.0 if name.startswith("neg_") else 1.0
     for row, learner in zip(ours, CLASSIFIERS.values(), strict=True):
         theirs = cross_val_score(learner, X, Y, cv=folds(X, Y), scoring=name)
@@ -57,7 +57,7 @@ def test_values_of_classification_are_those_of_scikit_learn(name):
 
 
 def test_the_brier_score_is_the_same_for_either_class():
-    ours = bk.compare(CLASSIFIERS, X, Y, scoring="neg_brier_score", **QUICK).scores.values[
+    ours = bk.compare(CLASSIFIERS, X, Y, scoring="neg_brier_score", **QUICK).scores.losses[
         :, 0, :, :, 0
     ]
     for label in ("benign", "malignant"):
@@ -78,7 +78,7 @@ def test_values_of_regression_are_those_of_scikit_learn(name):
         task="regression",
         execution=bk.Execution(engine="serial"),
     )
-    ours = study.scores.metric.shown(study.scores.values[:, 0, 0, :, 0])
+    ours = study.scores.metric.shown(study.scores.losses[:, 0, 0, :, 0])
     sign = -1.0 if name.startswith("neg_") else 1.0
     made = make_plan("kfold:3", random_state=0).materialise(len(Q), bk.DataSet(
         name="d", X=pd.DataFrame(P), y=pd.Series(Q), task="regression").y)  # fmt: skip
@@ -92,7 +92,7 @@ def test_the_class_that_counts_is_told_or_evident():
     study = bk.compare(CLASSIFIERS, X, Y, scoring="f1:malignant", **QUICK)
     mine = make_scorer(f1_score, pos_label="malignant")
     theirs = cross_val_score(GaussianNB(), X, Y, cv=folds(X, Y), scoring=mine)
-    np.testing.assert_allclose(1 - study.scores.values[:, 0, :, :, 0][0, 0], theirs)
+    np.testing.assert_allclose(1 - study.scores.losses[:, 0, :, :, 0][0, 0], theirs)
     assert study.scores.metric.name == "f1 of malignant"
     with pytest.raises(ArgumentError) as caught:
         bk.compare(CLASSIFIERS, X, Y, scoring="average_precision", **QUICK)
@@ -130,14 +130,14 @@ def scorer(estimator, X, y):
 
 
 def test_callables_of_every_kind():
-    plain = bk.compare(CLASSIFIERS, X, Y, **QUICK).scores.values[:, 0, :, :, 0]
+    plain = bk.compare(CLASSIFIERS, X, Y, **QUICK).scores.losses[:, 0, :, :, 0]
     by_mine = bk.compare(
         CLASSIFIERS, X, Y, scoring=bk.metric(mine, higher_is_better=False), **QUICK
     )
-    np.testing.assert_array_equal(by_mine.scores.values[:, 0, :, :, 0], plain)
+    np.testing.assert_array_equal(by_mine.scores.losses[:, 0, :, :, 0], plain)
     assert (by_mine.scores.metric.name, by_mine.scores.metric.higher_is_better) == ("mine", False)
     by_scorer = bk.compare(CLASSIFIERS, X, Y, scoring=scorer, **QUICK)
-    np.testing.assert_allclose(by_scorer.scores.values[:, 0, :, :, 0], plain - 1.0)
+    np.testing.assert_allclose(by_scorer.scores.losses[:, 0, :, :, 0], plain - 1.0)
     assert by_scorer.scores.metric.higher_is_better
     assert "metric scorer (higher is better)" in by_scorer.explain()
     assert by_scorer.recommended == by_mine.recommended
@@ -145,7 +145,7 @@ def test_callables_of_every_kind():
     study = bk.compare(REGRESSORS, P, Q, scoring=made, **QUICK)
     same = bk.compare(REGRESSORS, P, Q, scoring="absolute", **QUICK)
     np.testing.assert_allclose(
-        study.scores.values[:, 0, :, :, 0], same.scores.values[:, 0, :, :, 0]
+        study.scores.losses[:, 0, :, :, 0], same.scores.losses[:, 0, :, :, 0]
     )
     assert study.scores.metric.name == "mean_absolute_error"
 
@@ -157,7 +157,7 @@ def test_a_function_with_a_direction():
     assert study.recommended == same.recommended
     assert study.scores.metric.higher_is_better
     np.testing.assert_allclose(
-        study.scores.values[:, 0, :, :, 0] + 1.0, same.scores.values[:, 0, :, :, 0]
+        study.scores.losses[:, 0, :, :, 0] + 1.0, same.scores.losses[:, 0, :, :, 0]
     )
 
 

@@ -110,7 +110,7 @@ def test_fits_and_losses_are_those_of_scikit_learn_with_weights():
                 fitted = sklearn.base.clone(model).fit(X[train], y[train], **how)
                 guess = fitted.predict if loss == "zero-one" else fitted.predict_proba
                 wanted = metric(y[test], guess(X[test]), sample_weight=w[test])
-                got = study.scores.values[place, 0, 0, fold, 0]
+                got = study.scores.losses[place, 0, 0, fold, 0]
                 assert got == pytest.approx(wanted, rel=1e-9)
         said = " ".join(study.outcome.notes)
         assert "knn accepts no weights and is fitted without them." in said
@@ -124,7 +124,7 @@ def test_weights_pass_the_preparation_of_columns():
     plain = bk.compare(learners, frame, y, **QUICK)
     assert study.outcome.notes == ()
     assert not study.outcome.failures
-    assert (study.scores.values != plain.scores.values).any()
+    assert (study.scores.losses != plain.scores.losses).any()
 
 
 def test_whole_weights_are_rows_that_are_there_as_often():
@@ -160,7 +160,7 @@ def test_callables_and_scorers_take_weights_where_they_can():
     by_function = bk.metric(mean_absolute_error, higher_is_better=False)
     for loss in (by_function, "neg_mean_absolute_error"):
         study = bk.compare(learners, X, target, sample_weight=w, scoring=loss, **QUICK)
-        np.testing.assert_allclose(study.scores.values, by_name.scores.values, rtol=1e-12)
+        np.testing.assert_allclose(study.scores.losses, by_name.scores.losses, rtol=1e-12)
     plain = bk.compare(learners, X, target, sample_weight=w, scoring="neg_max_error", **QUICK)
     assert "accepts no weights: all test rows count equally" in " ".join(plain.outcome.notes)
 
@@ -179,6 +179,6 @@ def test_weights_have_cells_of_their_own(tmp_path):
     plain = bk.compare(learners, X, y, **options)
     heavy = bk.compare(learners, X, y, sample_weight=w, **options)
     again = bk.compare(learners, X, y, sample_weight=w, **options)
-    assert (plain.scores.values != heavy.scores.values).any()
-    np.testing.assert_array_equal(heavy.scores.values, again.scores.values)
+    assert (plain.scores.losses != heavy.scores.losses).any()
+    np.testing.assert_array_equal(heavy.scores.losses, again.scores.losses)
     assert bk.open_study(tmp_path / "s.db", 2).explain() == heavy.explain()

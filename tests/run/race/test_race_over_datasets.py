@@ -76,8 +76,8 @@ def test_all_data_sets_decide_the_same(data, options):
     assert stopped.recommended == full.recommended
     assert stopped.decision.ranking in (full.decision.ranking, full.decision.ranking[:1])
     assert set(stopped.decision.claims) <= set(full.decision.evidence.claims())
-    used = stopped.scores.values
-    assert np.array_equal(used[~np.isnan(used)], full.scores.values[~np.isnan(used)])
+    used = stopped.scores.losses
+    assert np.array_equal(used[~np.isnan(used)], full.scores.losses[~np.isnan(used)])
     assert stopped.outcome.race.fits == (~np.isnan(used)).sum()
 
 

@@ -46,7 +46,7 @@ def full():
 
 def test_the_runs_are_those_of_a_replay_on_the_full_plan(serial, full):
     # the statistics alone, on the losses of all runs; the sizes are those of ten folds of 178 rows
-    losses = full.scores.values[:, 0, :, :, 0]
+    losses = full.scores.losses[:, 0, :, :, 0]
     sizes = full.scores.design.n_test
     test = PlannedT(
         runs=10, folds=10, df=99, test_share=sum(sizes) / sum(full.scores.design.n_train),
@@ -57,8 +57,8 @@ def test_the_runs_are_those_of_a_replay_on_the_full_plan(serial, full):
     assert list(serial.outcome.race.runs.values()) == alone.runs.tolist()
     assert serial.recommended == full.recommended
     assert set(serial.decision.claims) <= set(full.decision.evidence.claims())
-    used = serial.scores.values
-    assert np.array_equal(used[~np.isnan(used)], full.scores.values[~np.isnan(used)])
+    used = serial.scores.losses
+    assert np.array_equal(used[~np.isnan(used)], full.scores.losses[~np.isnan(used)])
     assert serial.outcome.race.fits == (~np.isnan(used)).sum() < 400
 
 

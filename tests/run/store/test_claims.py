@@ -63,7 +63,7 @@ for line in sys.stdin:
         children.append(os.fork())
         if children[-1] == 0:
             study = here.run(store, log)
-            here.np.save(f"{log}.{len(children)}.npy", study.scores.values)
+            here.np.save(f"{log}.{len(children)}.npy", study.scores.losses)
             os._exit(0)
     print([os.waitpid(child, 0)[1] for child in children], flush=True)
 """
@@ -108,7 +108,7 @@ def test_processes_share_the_fits_of_one_study(request, together, tmp_path, kind
     assert together(url, log, n) == [0] * n
     # each process retries a learner that raises in other ways on the first fold
     assert CELLS <= fits(log) <= factor * CELLS + OTHER_WAYS * n
-    expected = run(None, tmp_path / "fits").scores.values
+    expected = run(None, tmp_path / "fits").scores.losses
     for child in range(1, n + 1):
         np.testing.assert_array_equal(np.load(f"{log}.{child}.npy"), expected)
     with open_store(url) as store:
@@ -139,7 +139,7 @@ def test_what_a_killed_process_had_claimed_is_taken_over_at_once(
     execution = bk.Execution(engine="serial", budget=200.0)
     study = run(store, log, nap=0.02, execution=execution)
     assert CELLS + lost <= fits(log) <= CELLS + lost + OTHER_WAYS
-    np.testing.assert_array_equal(study.scores.values, run(None, log, nap=0.02).scores.values)
+    np.testing.assert_array_equal(study.scores.losses, run(None, log, nap=0.02).scores.losses)
 
 
 @pytest.fixture

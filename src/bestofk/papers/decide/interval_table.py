@@ -141,12 +141,12 @@ def repetition_table(
     >>> repetition_table(losses, "interquartile").ends[:, 0].tolist()
     [[0.75, 4.75, 8.75], [2.25, 6.25, 10.25]]
     """
-    holes = int(np.isnan(losses.values).sum())
+    holes = int(np.isnan(losses.losses).sum())
     if holes and missing == "refuse":
         raise ArgumentError("Intervals of repetitions need a complete table; use ",
                             use(missing="drop"), ".")  # fmt: skip
-    K, D = losses.values.shape[:2]
-    cells = losses.values.reshape(K, D, -1, losses.values.shape[-1])
+    K, D = losses.losses.shape[:2]
+    cells = losses.losses.reshape(K, D, -1, losses.losses.shape[-1])
     units = list(losses.datasets) if D > 1 else [f"split {k + 1}" for k in range(cells.shape[2])]
     if missing == "drop":
         complete = ~np.asarray(np.isnan(cells).any(axis=(0, 2, 3) if D > 1 else (0, 1, 3)))

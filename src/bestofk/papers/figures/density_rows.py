@@ -105,7 +105,7 @@ def layout_densities(order: Decision, losses: Scores, *, paper: Paper = ANY_PAPE
 def densities_of(order: Decision, losses: Scores) -> tuple[Floats, Floats, Floats]:
     """Return a grid of values of the metric, the density of each learner on it, and the means."""
     table = losses.select(learners=map(str, order.by_preference))
-    sample = table.metric.shown(table.values.reshape(len(order.by_preference), -1))
+    sample = table.metric.shown(table.losses.reshape(len(order.by_preference), -1))
     low, high = around(float(sample.min()), float(sample.max()), margin=0.08)
     grid = np.linspace(low, high, GRID_POINTS)
     densities = np.array([kernel_density(row, grid) for row in sample])

@@ -34,8 +34,8 @@ def layout_repetitions(table: Scores, *, paper: Paper = ANY_PAPER) -> Picture:
     from bestofk.papers.stats.interval_bootstrap import repetition_intervals
 
     metric, names = table.metric, table.learners
-    repetitions = table.values.shape[-1]
-    cells = table.values.reshape(2, -1, repetitions)
+    repetitions = table.losses.shape[-1]
+    cells = table.losses.reshape(2, -1, repetitions)
     ends = np.sort(metric.shown(repetition_intervals(cells, "interquartile")), axis=0)
     cells = metric.shown(cells)
     n = cells.shape[1]

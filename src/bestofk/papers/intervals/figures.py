@@ -44,7 +44,7 @@ def stochastic_pair(seed: int) -> Scores:
 def first_figure(seed: int) -> tuple[list[ComparedTable], dict[str, tuple[str, ...]]]:
     """Draw Fig. 1, and test means and interquartile ranges of the same repetitions."""
     losses = stochastic_pair(seed)
-    folds = losses.values[:, 0, 0]
+    folds = losses.losses[:, 0, 0]
     ends = repetition_intervals(folds, "interquartile")
     means = np.stack([folds.mean(axis=-1)] * 2)
     ours = []

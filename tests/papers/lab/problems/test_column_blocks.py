@@ -89,7 +89,7 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
                 progress=False,
                 n_jobs=1,
             )
-            assert np.array_equal(study.scores.values[0], result.losses[one, 0, place])
+            assert np.array_equal(study.scores.losses[0], result.losses[one, 0, place])
 
 
 def test_learners_of_scikit_learn_see_their_block_only() -> None:
@@ -136,7 +136,7 @@ def test_plans_with_runs_on_parts_of_the_rows() -> None:
             cv=make_plan(plan, random_state=seed),
         )
         assert study.scores.subset_values is not None
-        assert np.array_equal(study.scores.values, result.losses[one, 0])
+        assert np.array_equal(study.scores.losses, result.losses[one, 0])
         assert np.array_equal(study.scores.subset_values, parts[one, 0])
         assert result.table(one).design == study.scores.design
 

@@ -134,8 +134,8 @@ def measured_losses(value: Any) -> MeasuredLosses:
 
 def mean_losses(table: Scores, *, axes: tuple[int, ...]) -> Floats:
     """Return means over axes of the table without the missing values; NaN if all are missing."""
-    absent = np.isnan(table.values)
+    absent = np.isnan(table.losses)
     count = (~absent).sum(axis=axes)
-    total = np.where(absent, 0.0, table.values).sum(axis=axes)
+    total = np.where(absent, 0.0, table.losses).sum(axis=axes)
     means: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
     return means
