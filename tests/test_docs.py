@@ -49,8 +49,8 @@ def test_every_cell_is_found(page):
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_cells_run(page):
-    cells = CellPage(name=page.stem)
-    for match in CELL.finditer(page.read_text()):
+    cells, text = CellPage(name=page.stem), page.read_text()
+    for match in CELL.finditer(text):
         language, options, source = match.groups()
         output = cells.run(language, source, stderr="remove-stderr" not in options)
         stated = re.search(r"^:exit-code: (\d+)", options, re.MULTILINE)
@@ -60,6 +60,25 @@ def test_cells_run(page):
         if language == "console" and source.split()[2] in WRAPPED:
             lines = ANSI.sub("", output.text).splitlines()
             assert max(map(len, lines), default=0) <= COLUMNS, "a phone would wrap it"
+        _check_explained(ANSI.sub("", output.text), text[match.end() :].partition("```{")[0])
+
+
+def _check_explained(output, after):
+    """Compare a table of the printed words, if one follows the output, with the output."""
+    _, _, table = after.partition("| printed | meaning |\n")
+    if not table:
+        return
+    explained = re.findall(r"^\| \*\*(.+?)\*\*", table.partition("\n\n")[0], re.MULTILINE)
+    assert len(explained) > 5
+    printed = " ".join(output.split())
+    for words in explained:
+        assert re.search(re.escape(words).replace(r"\.\.\.", ".+?"), printed), words
+    assert set(re.findall(r"^(?!Use )([A-Z][\w ]+): ", output, re.MULTILINE)) <= set(explained)
+
+
+def test_printed_words_are_explained_where_newcomers_start():
+    for page in ("start.md", "use/language-models.md"):
+        assert (DOCS / page).read_text().count("| printed | meaning |") == 1
 
 
 def _names_of_methods():
