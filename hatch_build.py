@@ -33,12 +33,12 @@ FLAGS = [
 ZIG = [sys.executable, "-m", "ziglang", "cc"]
 LEVELS = ("x86-64-v3", "x86-64-v4")
 SCALAR_SOURCES = (
-    "exact_sums", "multitest_filling", "multitest_tree", "processor", "split_marks", "tan",
+    "multitest_filling", "multitest_tree", "processor", "split_marks", "tan",
     "voted_perceptron", "weka_learners",
 )  # fmt: skip
 """Sources that vector instructions do not speed up; all libraries share one object."""
 WIDE_SOURCES = (
-    "c45_binary", "logistic", "multitest_logistic", "nearest_mean", "neighbour",
+    "c45_binary", "logistic", "multitest_logistic", "neighbour",
 )  # fmt: skip
 """Name prefixes of sources that x86-64-v4 speeds up; others use the objects of v3."""
 ADVICE = "install a C compiler (gcc or clang), or the package ziglang with pip"

@@ -116,6 +116,7 @@ def large(shapes: Sequence[tuple[int, int, int]] = LARGE, rounds: int = 4) -> It
 
     from bestofk.data.schema import Encoded
     from bestofk.learners import learner
+    from bestofk.learners.base import predict_encoded_splits
     from bestofk.splits.plans import plan
 
     peers = {
@@ -138,8 +139,10 @@ def large(shapes: Sequence[tuple[int, int, int]] = LARGE, rounds: int = 4) -> It
         rows = X[train], y[train], X[test]
         for name, make in peers.items():
             ours = learner(name.split(" ")[0])
+            splitwise = partial(predict_encoded_splits, ours)
+            at_once = getattr(ours, "_predict_plan", splitwise)
             sides = (
-                partial(ours._predict_plan, encoded, splits),
+                partial(at_once, encoded, splits),
                 partial(_fit_and_predict, lambda ours=ours: ours, rows),
                 partial(_fit_and_predict, make, rows),
             )

@@ -122,6 +122,7 @@ def lists(rng: Rng) -> Iterator[None]:
 def check_learner(rng: Rng) -> str:
     """Fit, predict and evaluate a plan; return a label of the outcome."""
     from bestofk._base.errors import BestOfKError
+    from bestofk.learners.base import predict_encoded_splits
     from bestofk.learners.specification import parse_learner
     from bestofk.splits.plans import plan
 
@@ -148,7 +149,11 @@ def check_learner(rng: Rng) -> str:
     word = str(rng.choice(["2x2", "kfold:3", "bootstrap:2", "3x2"]))
     splits = plan(word, stratified=False, random_state=int(rng.integers(99))).materialise(data.n)
     with lists(rng):
-        at_once = learner._predict_plan(data, splits)
+        at_once = (
+            learner._predict_plan(data, splits)
+            if hasattr(learner, "_predict_plan")
+            else predict_encoded_splits(learner, data, splits)
+        )
     for (_, _, train, test), codes in zip(splits, at_once, strict=True):
         alone = parse_learner(spec)[1].fit_encoded(data.take(train))
         alone_codes = alone.predict_encoded(data.values[test])

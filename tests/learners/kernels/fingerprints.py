@@ -10,12 +10,15 @@ import hashlib
 import json
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 
 from bestofk.data.schema import Encoded
+from bestofk.learners.base import predict_encoded_splits
 from bestofk.learners.specification import parse_learner
 from bestofk.splits.plans import plan
+from bestofk.splits.splits import Splits
 
 SETS = range(20)
 LEARNERS = (
@@ -75,6 +78,13 @@ def hash_of(arrays: list[np.ndarray]) -> str:
     return digest.hexdigest()[:16]
 
 
+def predicted(learner: Any, data: Encoded, splits: Splits) -> list[np.ndarray]:
+    """Predict all splits, at once if the learner can."""
+    if hasattr(learner, "_predict_plan"):
+        return learner._predict_plan(data, splits)
+    return predict_encoded_splits(learner, data, splits)
+
+
 def fitted_numbers(model: object) -> list[np.ndarray]:
     """Return the public arrays of a fitted model."""
     values = [value for name, value in sorted(vars(model).items()) if name.endswith("_")]
@@ -100,7 +110,7 @@ def fingerprints() -> dict[str, dict[str, str]]:
                 nearest._lists_pay = lambda *_, answer=by_lists: answer
                 for plan_spec in ("3x2", "kfold:4", "bootstrap:2"):
                     splits = plan(plan_spec, stratified=False, random_state=seed)
-                    stored += learner._predict_plan(data, splits.materialise(data.n))
+                    stored += predicted(learner, data, splits.materialise(data.n))
                 nearest._lists_pay = original
             model = learner.fit_encoded(data)
             stored.append(model.predict_encoded(data.values))

@@ -1,5 +1,8 @@
 """A small form of studies/fuzz_kernels.py, and the cases that it and others found."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,10 @@ from bestofk.learners.specification import parse_learner
 from bestofk.papers.multitest import kernel as multitest
 from bestofk.papers.multitest.learners import Prepared
 from bestofk.splits.plans import plan
+
+sys.path.insert(0, str(Path(__file__).parent))
+from fingerprints import predicted
+
 from fuzz_kernels import check_case
 
 
@@ -29,7 +36,7 @@ def check_plan(spec: str, data: Encoded) -> None:
     """Compare a whole plan with single fits."""
     splits = plan("2x2", stratified=False, random_state=0).materialise(data.n)
     learner = parse_learner(spec)[1]
-    for (_, _, train, test), codes in zip(splits, learner._predict_plan(data, splits), strict=True):
+    for (_, _, train, test), codes in zip(splits, predicted(learner, data, splits), strict=True):
         alone = parse_learner(spec)[1].fit_encoded(data.take(train))
         np.testing.assert_array_equal(codes, alone.predict_encoded(data.values[test]))
 

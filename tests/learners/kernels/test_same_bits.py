@@ -50,7 +50,9 @@ def test_threads_do_not_disturb_one_another() -> None:
             numbers = fingerprints.fitted_numbers(model)
             if hasattr(model, "_proba_encoded"):
                 numbers.append(model._proba_encoded(data.values))
-            hashes.append(fingerprints.hash_of(learner._predict_plan(data, splits) + numbers))
+            hashes.append(
+                fingerprints.hash_of(fingerprints.predicted(learner, data, splits) + numbers)
+            )
         return hashes
 
     with warnings.catch_warnings():

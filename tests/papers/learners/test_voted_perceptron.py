@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError
-from bestofk.data.schema import Encoded
 from bestofk.papers.learners.voted_perceptron import VotedPerceptron
-from bestofk.splits.plans import plan
 
 
 def plain(inputs, y, new):
@@ -65,12 +63,3 @@ def test_one_class_in_training_is_predicted_and_three_are_refused():
     assert VotedPerceptron().fit([[1.0], [2.0]], ["u", "u"]).predict([[9.0]]).tolist() == ["u"]
     with pytest.raises(ArgumentError, match="at most two classes for voted-perceptron; got 3"):
         VotedPerceptron().fit([[1.0], [2.0], [3.0]], ["u", "v", "w"])
-    data = Encoded(
-        values=np.arange(9.0)[:, None],
-        cardinality=np.array([0]),
-        y=np.arange(9) % 3,
-        classes=np.arange(3),
-    )
-    splits = plan("kfold:3", stratified=False, random_state=0).materialise(9)
-    with pytest.raises(ArgumentError, match="at most two classes"):
-        VotedPerceptron()._predict_plan(data, splits)

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import TYPE_CHECKING
+from math import fsum
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, refuse
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.base import EncodedClassifier, predict_encoded_splits
-from bestofk.papers.learners.kernels import nearest_mean as kernel
-
-if TYPE_CHECKING:
-    from bestofk.splits.splits import Splits
-
-_SCALES = {None: 0, "std": 1, "range": 2}
+from bestofk.learners.base import EncodedClassifier
 
 
 class NearestMean(EncodedClassifier):
@@ -41,9 +34,8 @@ class NearestMean(EncodedClassifier):
 
     *Ties*: modes go to the value, predictions to the class that is declared first.
 
-    *Means* are the exact sum, rounded once, divided by the count. They depend neither on the row
-    order nor on whether the sum adds the training rows or subtracts the test rows from all rows.
-    Therefore evaluating a whole plan equals evaluating its splits bit for bit.
+    *Means* are the exact sum, rounded once, divided by the count, so they do not depend on the row
+    order.
 
     References
     ----------
@@ -69,37 +61,67 @@ class NearestMean(EncodedClassifier):
     def __init__(self, *, scale: str | None = "std") -> None:
         self.scale = scale
 
-    def _kind(self) -> int:
-        if self.scale is not None and self.scale not in _SCALES:
-            raise refuse("scale", "None, 'std' or 'range'", self.scale)
-        return _SCALES[self.scale]
-
     def _fit_encoded(self, encoded: Encoded) -> None:
-        self.means_, self.modes_, self._rows, self._scale = kernel.fit(encoded, self._kind())
+        if self.scale not in (None, "std", "range"):
+            raise refuse("scale", "None, 'std' or 'range'", self.scale)
         self._cardinality = encoded.cardinality
+        numbers, codes = self._parts(encoded.values)
+        members = [encoded.y == code for code in range(encoded.n_classes)]
+        overall = _means(numbers)
+        self.means_ = np.array([_means(numbers[rows], overall) for rows in members])
+        values = encoded.cardinality[encoded.cardinality > 0]
+        common = _modes(codes, values)
+        self.modes_ = np.array([_modes(codes[rows], values, common) for rows in members])
+        self._absent = np.array([not rows.any() for rows in members])
+        spread = np.ones(numbers.shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            known = np.where(np.isnan(numbers), overall, numbers)
+            if self.scale == "std":
+                count = (~np.isnan(numbers)).sum(axis=0)
+                squares = np.square(known - overall).sum(axis=0)
+                spread = np.sqrt(squares / np.maximum(count, 1))
+            elif self.scale == "range":
+                spread = np.ptp(known, axis=0)
+        self._factor = 1.0 / np.where(spread > 0, spread, 1.0)
+
+    def _parts(self, values: Floats) -> tuple[Floats, Floats]:
+        """Return the numeric and the nominal columns."""
+        return values[:, self._cardinality == 0], values[:, self._cardinality > 0]
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        return kernel.predict_rows(
-            values,
-            self._cardinality,
-            means=self.means_,
-            modes=self.modes_,
-            rows=self._rows,
-            scale=self._scale,
-            scaled=self._kind() > 0,
-        )
-
-    def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        if splits.fold_of is None or splits.folds < 2:
-            return predict_encoded_splits(self, encoded, splits)
-        fold_of = np.ascontiguousarray(splits.fold_of, dtype=np.int64)
-        predicted, begins = kernel.predict_folds(encoded, fold_of, splits.folds, self._kind())
-        return [
-            predicted[run, begin:end]
-            for run in range(splits.runs)
-            for begin, end in pairwise(begins[run].tolist())
-        ]
+        numbers, codes = self._parts(values)
+        distances = np.full((len(values), len(self.means_)), np.inf)
+        for k in np.flatnonzero(~self._absent):
+            with np.errstate(over="ignore", invalid="ignore"):
+                far = np.nansum(np.square((numbers - self.means_[k]) * self._factor), axis=1)
+            differs = (codes != self.modes_[k]) & ~np.isnan(codes) & (self.modes_[k] >= 0)
+            distances[:, k] = far + differs.sum(axis=1)
+        return np.asarray(distances.argmin(axis=1), dtype=np.int64)
 
     def complexity(self) -> int:
         """Return c d: one centre per class, one value per column."""
         return len(self.classes_) * self.n_features_in_
+
+
+def _means(numbers: Floats, otherwise: Floats | None = None) -> Floats:
+    """Return the mean of the known numbers of each column; `otherwise` if there are none."""
+    means = np.full(numbers.shape[1], np.nan) if otherwise is None else otherwise.copy()
+    for j, column in enumerate(numbers.T):
+        if known := column[~np.isnan(column)].tolist():
+            try:
+                means[j] = fsum(known) / len(known)
+            except OverflowError:
+                means[j] = fsum(number / len(known) for number in known)
+    return means
+
+
+def _modes(
+    codes: Floats, values: Codes, otherwise: npt.NDArray[np.int32] | None = None
+) -> npt.NDArray[np.int32]:
+    """Return the most frequent known value of each column; -1 or `otherwise` if there are none."""
+    modes = np.full(codes.shape[1], -1, dtype=np.int32) if otherwise is None else otherwise.copy()
+    for j, column in enumerate(codes.T):
+        known = column[~np.isnan(column)].astype(np.int64)
+        if len(known):
+            modes[j] = np.bincount(known, minlength=values[j]).argmax()
+    return modes

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.base import ProbabilisticClassifier, predict_encoded_splits
-from bestofk.learners.kernels.splits import SplitMarks
+from bestofk.learners.base import ProbabilisticClassifier
 from bestofk.papers.learners.kernels import tan as kernel
-
-if TYPE_CHECKING:
-    from bestofk.splits.splits import Splits
-
 
 MAX_PAIRS = 1 << 24
 """Refuse columns with more pairs of values, whose tables would need gigabytes."""
@@ -96,13 +89,6 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
         joint = np.exp(logs - logs.max(axis=1, keepdims=True))
         shares: Floats = joint / joint.sum(axis=1, keepdims=True)
         return shares
-
-    def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        codes, offset = _codes(encoded.values, encoded.cardinality)
-        marks = SplitMarks.of(splits)
-        if marks is None:
-            return predict_encoded_splits(self, encoded, splits)
-        return marks.cut(kernel.predict_marks(codes, offset, encoded.y, encoded.n_classes, marks))
 
     def complexity(self) -> int:
         """Return the table cells: c priors, and c times column values times parent values."""

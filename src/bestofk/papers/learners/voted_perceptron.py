@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.base import EncodedClassifier, predict_encoded_splits
-from bestofk.learners.kernels.splits import SplitMarks
+from bestofk.learners.base import EncodedClassifier
 from bestofk.papers.learners.kernels import voted_perceptron as kernel
-
-if TYPE_CHECKING:
-    from bestofk.splits.splits import Splits
-
-_MAX_ROWS_FOR_PRODUCTS = 2000
-"""Cache all dot products up to this many rows (32 MB)."""
 
 
 class VotedPerceptron(EncodedClassifier):
@@ -81,17 +74,6 @@ class VotedPerceptron(EncodedClassifier):
         if len(self.classes_) == 1:
             return np.zeros(len(values), dtype=np.int64)
         return kernel.predict_rows(self.vectors_, self.signs_, self.votes_, self._inputs(values))
-
-    def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        marks = SplitMarks.of(splits)
-        if marks is None:
-            return predict_encoded_splits(self, encoded, splits)
-        predicted, refused_split = kernel.predict_marks(
-            encoded, marks, with_products=encoded.n <= _MAX_ROWS_FOR_PRODUCTS
-        )
-        if refused_split >= 0:
-            raise _too_many(encoded.n_classes)
-        return marks.cut(predicted)
 
     def complexity(self) -> int:
         """Return the number of vectors (without the zero vector) times their length."""

@@ -128,29 +128,6 @@ EXPORT i64 naive_bayes_mixed_plan(const double *values, const double *columns,
                                   const i64 *order, const i64 *n_known, const i64 *marks,
                                   const i64 *wanted, i64 n_wanted, i64 *predicted);
 
-/* exact_sums.c */
-double rounded_sum(const i64 *part, i64 count, i64 low, i64 width, i64 *limb);
-EXPORT i64 limb_exponents(const i64 *bits, i64 n, i64 d, i64 *low, i64 *high);
-EXPORT i64 split_into_limbs(const i64 *bits, i64 n, i64 d, const i64 *first, const i64 *low,
-                            i64 width, i64 *digits, i64 n_limbs);
-
-/* nearest_mean.c */
-EXPORT i64 nearest_mean_quick_means(const double *numbers, i64 n, i64 d, const i64 *y, i64 c,
-                                    double *means);
-EXPORT i64 nearest_mean_fit(const double *numbers, const i64 *digits, const int8_t *known,
-                            const int32_t *codes, i64 n, i64 d, i64 n_limbs, i64 n_known, i64 v,
-                            const i64 *offset, const i64 *first, const i64 *low, i64 width,
-                            const i64 *y, i64 c, i64 kind, double *means, int32_t *modes,
-                            i64 *rows, double *scale);
-EXPORT i64 nearest_mean_rows(const double *numbers, const int32_t *codes, i64 n, i64 d, i64 v,
-                             const double *means, const int32_t *modes, const i64 *rows, i64 c,
-                             const double *scale, i64 scaled, i64 *predicted);
-EXPORT i64 nearest_mean_plan(const double *numbers, const i64 *digits, const int8_t *known,
-                             const int32_t *codes, i64 n, i64 d, i64 n_limbs, i64 n_known, i64 v,
-                             const i64 *offset, const i64 *first, const i64 *low, i64 width,
-                             const i64 *y, i64 c, const i64 *fold_of, i64 runs, i64 folds,
-                             i64 kind, i64 *predicted, i64 *begins);
-
 /* tan.c */
 void tan_add_pairs(const i64 *codes, i64 d, const i64 *y, const i64 *rows, i64 n_rows, i64 sign,
                    const i64 *offset, i64 n_labels, i64 *pairs, i64 *class_counts);
@@ -168,9 +145,6 @@ EXPORT i64 tan_fit(const i64 *codes, i64 n, i64 d, const i64 *offset, const i64 
 EXPORT i64 tan_rows(const i64 *codes, i64 n, i64 d, const i64 *modes, const i64 *offset,
                     const i64 *parent, const i64 *start, const double *tables,
                     const double *prior, i64 n_labels, double *logs);
-EXPORT i64 tan_plan(const i64 *codes, i64 n, i64 d, const i64 *offset, const i64 *y,
-                    i64 n_labels, const double *gammas, const i64 *marks, const i64 *wanted,
-                    i64 n_wanted, i64 *predicted);
 
 /* voted_perceptron.c */
 i64 perceptron_train(const double *inputs, i64 width, const bool *second, const i64 *rows,
@@ -185,10 +159,6 @@ EXPORT i64 perceptron_fit(const double *inputs, i64 n, i64 width, const bool *se
                           i64 *mistakes, double *signs, i64 *votes);
 EXPORT i64 perceptron_rows(const double *vectors, const double *signs, const i64 *votes, i64 k,
                            const double *inputs, i64 n, i64 width, i64 *codes);
-EXPORT i64 perceptron_plan(const double *values, i64 n, i64 d, const i64 *cardinality, i64 width,
-                           const i64 *y, i64 n_labels, const i64 *marks, const i64 *wanted,
-                           i64 n_wanted, i64 complete, i64 with_products, i64 *predicted,
-                           i64 *refused);
 
 /* c45_tree.c */
 EXPORT i64 c45_fit(const double *columns, const i64 *cardinality, const i64 *y, i64 d, i64 n,

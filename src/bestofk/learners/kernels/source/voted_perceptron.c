@@ -119,18 +119,6 @@ bool perceptron_votes_second(const double *inputs, i64 width, const i64 *mistake
     return total > 0;
 }
 
-/* Do the same from the dot products of the row with all rows. */
-static bool second_by_products(const double *products, const i64 *mistakes, const double *signs,
-                               const i64 *votes, i64 k) {
-    double score = 0.0;
-    i64 total = votes[0];
-    for (i64 m = 0; m < k; m++) {
-        score += signs[m] * products[mistakes[m]];
-        total += score >= 0.0 ? votes[m + 1] : -votes[m + 1];
-    }
-    return total > 0;
-}
-
 i64 perceptron_fit(const double *inputs, i64 n, i64 width, const bool *second, i64 *mistakes,
                    double *signs, i64 *votes) {
     Scratch scratch = {0};
@@ -151,93 +139,4 @@ i64 perceptron_rows(const double *vectors, const double *signs, const i64 *votes
                                              inputs + row * width);
     }
     return 0;
-}
-
-/* Predict all splits, shaped like `marks`; `refused` gets a split with a third class, or -1.
- *
- * `with_products` computes the dot products of all pairs of rows once. */
-i64 perceptron_plan(const double *values, i64 n, i64 d, const i64 *cardinality, i64 width,
-                    const i64 *y, i64 n_labels, const i64 *marks, const i64 *wanted,
-                    i64 n_wanted, i64 complete, i64 with_products, i64 *predicted,
-                    i64 *refused) {
-    Scratch scratch = {0};
-    double *inputs = TAKE(&scratch, double, n *width);
-    double *filling = TAKE(&scratch, double, d);
-    double *products = TAKE(&scratch, double, with_products && complete ? n * n : 1);
-    bool *second = TAKE(&scratch, bool, n);
-    i64 *rows = TAKE(&scratch, i64, n);
-    i64 *mistakes = TAKE(&scratch, i64, n);
-    double *signs = TAKE(&scratch, double, n);
-    i64 *votes = TAKE(&scratch, i64, n + 1);
-    i64 *counts = TAKE(&scratch, i64, n_labels);
-    double *vector = TAKE(&scratch, double, width);
-    i64 failed = scratch.failed ? NO_MEMORY : 0;
-    *refused = -1;
-    for (i64 row = 0; row < n && !failed; row++) {
-        rows[row] = row;
-    }
-    if (!failed) {
-        failed = perceptron_filling(values, n, d, cardinality, rows, n, filling);
-    }
-    if (!failed) {
-        perceptron_expand(values, n, d, cardinality, filling, width, inputs);
-        if (with_products && complete) {
-            for (i64 i = 0; i < n; i++) {
-                for (i64 j = 0; j <= i; j++) {
-                    products[i * n + j] = dot(inputs + j * width, inputs + i * width, width);
-                    products[j * n + i] = products[i * n + j];
-                }
-            }
-        }
-    }
-    for (i64 s = 0; s < n_wanted && !failed; s++) {
-        i64 line = wanted[2 * s], mark = wanted[2 * s + 1], n_rows = 0;
-        const i64 *here = marks + line * n;
-        memset(counts, 0, (size_t)n_labels * sizeof *counts);
-        for (i64 row = 0; row < n; row++) {
-            if (here[row] != mark) {
-                rows[n_rows++] = row;
-                counts[y[row]]++;
-            }
-        }
-        i64 present = 0, first = 0, last = 0;
-        for (i64 c = 0; c < n_labels; c++) {
-            if (counts[c] > 0) {
-                first = present == 0 ? c : first;
-                last = c;
-                present++;
-            }
-        }
-        if (present > 2) {
-            *refused = s;
-            break;
-        }
-        if (!complete) {
-            failed = perceptron_filling(values, n, d, cardinality, rows, n_rows, filling);
-            if (failed) {
-                break;
-            }
-            perceptron_expand(values, n, d, cardinality, filling, width, inputs);
-        }
-        for (i64 row = 0; row < n; row++) {
-            second[row] = y[row] == last;
-        }
-        i64 k = perceptron_train(inputs, width, second, rows, n_rows, mistakes, signs, votes,
-                                 vector);
-        for (i64 row = 0; row < n; row++) {
-            if (here[row] != mark) {
-                continue;
-            }
-            bool vote = false;
-            if (present > 1) {
-                vote = complete && with_products
-                           ? second_by_products(products + row * n, mistakes, signs, votes, k)
-                           : perceptron_votes_second(inputs, width, mistakes, signs, votes, k,
-                                                     inputs + row * width);
-            }
-            predicted[line * n + row] = vote ? last : first;
-        }
-    }
-    scratch_free(&scratch);
-    return failed;
 }

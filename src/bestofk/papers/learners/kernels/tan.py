@@ -7,12 +7,10 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk.data.schema import Codes
 from bestofk.learners.kernels.library import Kernel
-from bestofk.learners.kernels.splits import SplitMarks
 
 _GAMMAS = Kernel("tan_gammas", "i64 &f64")
 _FIT = Kernel("tan_fit", "*i64 i64 i64 *i64 *i64 i64 *f64 &i64 &i64 &i64 &f64 &f64")
 _ROWS = Kernel("tan_rows", "*i64 i64 i64 *i64 *i64 *i64 *i64 *f64 *f64 i64 &f64")
-_PLAN = Kernel("tan_plan", "*i64 i64 i64 *i64 *i64 i64 *f64 *i64 *i64 i64 &i64")
 
 
 def gamma_table(n: int, max_values: int) -> Floats:
@@ -54,17 +52,3 @@ def log_rows(
         codes, *codes.shape, modes, offset, parent, start, tables, prior, len(prior), logs
     )  # fmt: skip
     return logs
-
-
-def predict_marks(
-    codes: Codes, offset: Codes, y: Codes, n_classes: int, marks: SplitMarks
-) -> Codes:
-    """Predict all splits; return a table shaped like the marks."""
-    n, d = codes.shape
-    gammas = gamma_table(n, int(np.diff(offset).max()))
-    predicted = np.zeros(marks.marks.shape, dtype=np.int64)
-    _PLAN(
-        codes, n, d, offset, y, n_classes, gammas, marks.marks, marks.wanted, len(marks.wanted),
-        predicted,
-    )  # fmt: skip
-    return predicted

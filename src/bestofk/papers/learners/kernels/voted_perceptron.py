@@ -6,15 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk.data.schema import Codes, Encoded
+from bestofk.data.schema import Codes
 from bestofk.learners.kernels.library import Kernel
-from bestofk.learners.kernels.splits import SplitMarks
 
 _FILLING = Kernel("perceptron_filling", "*f64 i64 i64 *i64 *i64 i64 &f64")
 _EXPAND = Kernel("perceptron_expand", "*f64 i64 i64 *i64 *f64 i64 &f64")
 _FIT = Kernel("perceptron_fit", "*f64 i64 i64 *bool &i64 &f64 &i64")
 _ROWS = Kernel("perceptron_rows", "*f64 *f64 *i64 i64 *f64 i64 i64 &i64")
-_PLAN = Kernel("perceptron_plan", "*f64 i64 i64 *i64 i64 *i64 i64 *i64 *i64 i64 i64 i64 &i64 &i64")
 
 
 def n_inputs(cardinality: Codes) -> int:
@@ -52,19 +50,3 @@ def predict_rows(vectors: Floats, signs: Floats, votes: Codes, inputs: Floats) -
     codes = np.empty(len(inputs), dtype=np.int64)
     _ROWS(vectors, signs, votes, len(signs), inputs, *inputs.shape, codes)
     return codes
-
-
-def predict_marks(encoded: Encoded, marks: SplitMarks, *, with_products: bool) -> tuple[Codes, int]:
-    """Predict all splits; return a table shaped like the marks, and a split with a third class.
-
-    The split is -1 if there is none. `with_products` computes the dot products of all pairs of
-    rows once.
-    """
-    predicted = np.zeros(marks.marks.shape, dtype=np.int64)
-    refused = np.empty(1, dtype=np.int64)
-    _PLAN(
-        encoded.values, encoded.n, encoded.d, encoded.cardinality, n_inputs(encoded.cardinality),
-        encoded.y, encoded.n_classes, marks.marks, marks.wanted, len(marks.wanted),
-        int(not np.isnan(encoded.values).any()), int(with_products), predicted, refused,
-    )  # fmt: skip
-    return predicted, int(refused[0])
