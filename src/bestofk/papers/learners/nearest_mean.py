@@ -111,7 +111,7 @@ def _means(numbers: Floats, otherwise: Floats | None = None) -> Floats:
             try:
                 means[j] = fsum(known) / len(known)
             except OverflowError:
-                means[j] = fsum(number / len(known) for number in known)
+                means[j] = 2.0 * fsum(number / (2 * len(known)) for number in known)
     return means
 
 
