@@ -36,7 +36,7 @@ def test_every_place_is_in_one_block(workers, has_deadline, plan):
 
 
 def test_blocks_of_whole_plans_give_every_worker_two():
-    live = made("c4.5", "nn", "nmc")
+    live = made("c4.5", "nn", "naive-bayes")
     runs = {
         workers: [
             (unit.cells[0].learner, len({place.run for place in unit.cells}))
