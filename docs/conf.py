@@ -44,7 +44,7 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = [
     "_build", "extensions", "_templates", "papers/tables",
-    "use/exit-codes.md",  # a part of the page of the commands
+    "use/command-line.md", "use/exit-codes.md",  # parts of the page of the commands
     # read in the repository
     "design.md", "contributing.md", "stability.md", "skill.md",
     "papers/checklist.md", "papers/terms.md",

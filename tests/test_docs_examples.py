@@ -38,7 +38,7 @@ NOT_RUN = {
     "dask ": "needs a cluster; tests/run/engines starts one",
     "postgresql+psycopg://": "needs a database server; tests/run/store starts one",
     "from dask_jobqueue": "needs a Slurm cluster",
-    "papers fetch": "needs a network",
+    "papers reproduce": "takes minutes to hours; tests/papers has the tables with few samples",
     ">>> ": "pytest runs the README as a doctest",
 }
 """Text of a command, and why it is not run here."""

@@ -33,9 +33,8 @@ def commands() -> dict[str, Any]:
 
 
 def page_of(name: str) -> str:
-    """The command on whose page a command stands: those of ``gate`` stand on the page of gate."""
-    words = name.split()
-    return " ".join(words[: 2 if words[0] == "papers" else 1])
+    """Return the command on whose page a command is; those of a group are on its page."""
+    return "papers measure" if name.startswith("papers measure") else name.split()[0]
 
 
 def command_text(name: str, command: Any) -> str:
@@ -101,15 +100,15 @@ def index_page(found: dict[str, Any]) -> str:
         "# Command line", "",
         "Every command with all its options, made from the program itself. On a terminal, "
         "`bestofk COMMAND --help` says the same, and "
-        "`--json` gives the answer to a program. See also [Work on the command "
-        "line](../use/command-line.md).", "",
+        "`--json` gives the answer to a program.", "",
         "| command | what it does |", "| --- | --- |",
     ]  # fmt: skip
     for name, command in found.items():
         place = f"{_stem(page_of(name))}.md" + ("" if page_of(name) == name else f"#{_stem(name)}")
         lines.append(f"| [{name}]({place}) | {command.get_short_help_str(200)} |")
     pages = dict.fromkeys(map(page_of, found))
-    lines += ["", "```{include} ../use/exit-codes.md", ":heading-offset: 1", "```", ""]
+    for part in ("command-line", "exit-codes"):
+        lines += ["", f"```{{include}} ../use/{part}.md", ":heading-offset: 1", "```", ""]
     lines += ["```{toctree}", ":hidden:", "", *map(_stem, pages), "```", ""]
     return "\n".join(lines)
 
