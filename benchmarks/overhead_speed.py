@@ -8,9 +8,10 @@
   the same splits with its default score (limit: above 1).
 - ``outside-DATA``, for 10,000 rows and more: the same two, but only the seconds outside of fit and
   predict. Fits take more than 98 percent of the time there and vary by a few percent between turns.
-- ``whole-call-DATA`` (part ``whole``): the whole call of `compare` (10x10, and 5x2 on 10,000 rows;
-  five fast learners, one thread) against bare copies, fits and predictions on sliced folds (limit:
-  1/1.05 = 0.952).
+- ``scored-5x2-DATA`` and ``scored-10x10-DATA`` (parts ``5x2`` and ``10x10``, or ``whole``): the
+  whole call of `compare` (five fast learners, one thread) against `clone`, `fit` and `score` on the
+  same splits. Limits for 5x2: 1/1.15, 1/1.10 and 1/1.05 on iris, cancer and digits; else 1/1.05.
+- ``bare-PLAN-DATA``: the same calls against `clone`, `fit`, `predict` and a count of the errors.
 - ``first-call-5x2`` (part ``calls``, with the same learners): the seconds in fit and predict over
   those of the first call of `compare` in a process (only if measured alone; limit: 1/1.5). Garbage
   of the imports before it is collected first.
@@ -31,6 +32,7 @@ import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import combinations, count
 from typing import Any
 
@@ -39,8 +41,8 @@ import numpy as np
 from bestofk.splits.plans import plan as make_plan
 from timing import Row, one_thread, row, turns
 
-ROUNDS = {"iris": 15, "cancer": 15, "digits": 11, "10000x20": 7, "100000x20": 3}
-WHOLE = {"iris": "10x10", "cancer": "10x10", "digits": "10x10", "10000x20": "5x2"}
+ROUNDS = {"iris": 15, "cancer": 15, "digits": 7, "10000x20": 7, "100000x20": 3}
+WHOLE = {"5x2": ("iris", "cancer", "digits", "10000x20"), "10x10": ("iris", "cancer", "digits")}
 CALLS = {"5x2": 50, "10x10": 500}
 """Cells of the shorter and the longer plan."""
 CALL_ROUNDS = 12
@@ -216,7 +218,7 @@ def fast_learners() -> dict[str, Any]:
     }
 
 
-def whole_call(name: str, plan: str) -> Row:
+def whole_call(name: str, plan: str) -> Iterator[Row]:
     """Call `compare` as users do, with one job."""
     from sklearn.base import clone
 
@@ -225,17 +227,26 @@ def whole_call(name: str, plan: str) -> Row:
     X, y = data_sets([name])[name]
     chosen = fast_learners()
     splits = make_plan(plan, random_state=0).materialise(len(y), y)
-    folds = [(X[train], y[train], X[test], y[test]) for _, _, train, test in splits]
 
     def ours() -> None:
         bk.compare(chosen, X, y, cv=plan, n_jobs=1, progress=False)
 
-    def by_hand() -> None:
-        for X_train, y_train, X_test, y_test in folds:
+    def by_hand(error: Callable[[Any, Any, Any], float]) -> None:
+        for _, _, train, test in splits:
+            X_train, y_train, X_test, y_test = X[train], y[train], X[test], y[test]
             for model in chosen.values():
-                np.count_nonzero(clone(model).fit(X_train, y_train).predict(X_test) != y_test)
+                error(clone(model).fit(X_train, y_train), X_test, y_test)
 
-    return row(f"whole-call-{name}", *turns(ours, by_hand, rounds=ROUNDS[name] // 3))
+    def score(model: Any, X_test: Any, y_test: Any) -> float:
+        return 1 - model.score(X_test, y_test)
+
+    def counted(model: Any, X_test: Any, y_test: Any) -> float:
+        return np.count_nonzero(model.predict(X_test) != y_test) / len(y_test)
+
+    sides = ours, partial(by_hand, score), partial(by_hand, counted)
+    own, scored, predicted = turns(*sides, rounds=ROUNDS[name])
+    yield row(f"scored-{plan}-{name}", own, scored)
+    yield row(f"bare-{plan}-{name}", own, predicted)
 
 
 def calls() -> Iterator[Row]:
@@ -295,8 +306,10 @@ def measure(only: Sequence[str] = ()) -> Iterator[Row]:
     with one_thread():
         if "calls" in only or not only:
             yield from calls()
-        if not only or "whole" in only:
-            yield from (whole_call(name, plan) for name, plan in WHOLE.items())
+        for plan, names in WHOLE.items():
+            if not only or "whole" in only or plan in only:
+                for name in names:
+                    yield from whole_call(name, plan)
         yield from overhead(only)
         if not only or "mlxtend" in only:
             yield mlxtend_pairs()

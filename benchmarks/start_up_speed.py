@@ -1,4 +1,4 @@
-"""Measure start-up: importing bestofk, the help text, misspelt calls, and a first run.
+"""Measure start-up: importing bestofk, the help text, misspelt calls, and first runs.
 
 - ``import-bestofk``: the time of `import numpy` over ours (limit: at least 1 / 1.6).
 - ``help``: 90 ms over ``bestofk --help`` (limit: at least 1).
@@ -9,15 +9,22 @@
 - ``panel-imports``: the import of all modules that the run loads, over the second run (limit:
   1 / 1.4).
 
-``python benchmarks/run.py start_up_speed:panel`` measures only the last two. Medians of alternating
-starts, in CPU-seconds: user and system time of the process. Modules are compiled before, as by an
-installation.
+- ``first-compare`` (part ``first``): a process that imports scikit-learn and, on 5x2 splits of
+  iris, clones, fits and scores five learners, over a process that calls `compare` instead (limit:
+  1/2).
+- ``first-output``: 0.3 CPU-seconds over those until ``bestofk compare`` prints on a terminal
+  (limit: at least 1).
+
+``python benchmarks/run.py start_up_speed:panel`` measures only ``panel-...``. Medians of
+alternating starts, in CPU-seconds: user and system time of the process. Modules are compiled
+before, as by an installation.
 """
 
 from __future__ import annotations
 
 import os
 import resource
+import signal
 import statistics
 import subprocess
 import sys
@@ -42,7 +49,29 @@ for name in sys.stdin.read().split():
     with contextlib.suppress(Exception):
         importlib.import_module(name)
 """
-REFUSAL_SECONDS, HELP_SECONDS = 0.3, 0.09
+LEARNERS = """
+from sklearn.datasets import load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+X, y = load_iris(return_X_y=True)
+learners = [GaussianNB(), LogisticRegression(max_iter=1000), DecisionTreeClassifier(),
+            KNeighborsClassifier(), LinearDiscriminantAnalysis()]
+"""
+FIRST_COMPARE = f"""{LEARNERS}
+import bestofk
+print(bestofk.compare(learners, X, y, cv="5x2", n_jobs=1, progress=False))
+"""
+FIRST_FITS = f"""{LEARNERS}
+from sklearn.base import clone
+from sklearn.model_selection import RepeatedStratifiedKFold
+for train, test in RepeatedStratifiedKFold(n_splits=2, n_repeats=5).split(X, y):
+    for learner in learners:
+        print(clone(learner).fit(X[train], y[train]).score(X[test], y[test]))
+"""
+REFUSAL_SECONDS, HELP_SECONDS, OUTPUT_SECONDS = 0.3, 0.09, 0.3
 REFUSED = {
     "refuse-file": ("compare", "chrun.csv"),
     "refuse-name": ("compare", "irsi"),
@@ -83,9 +112,35 @@ def panel() -> Iterator[Row]:
     yield row("panel-imports", second, imports)
 
 
-def measure(parts: Sequence[str] = ("start", "panel")) -> Iterator[Row]:
+def first() -> Iterator[Row]:
+    """Measure the first comparison and the first output of a process."""
+    programs = FIRST_COMPARE, FIRST_FITS
+    times = [[cpu_seconds(sys.executable, "-c", each) for each in programs] for _ in range(RUNS)]
+    ours, peer = map(list, zip(*times, strict=True))
+    yield row("first-compare", ours, peer)
+    waits = [seconds_to_output("compare", "iris", "--cv", "5x2") for _ in range(RUNS)]
+    yield row("first-output", waits, [OUTPUT_SECONDS] * RUNS)
+
+
+def seconds_to_output(*words: str) -> float:
+    """Return the CPU time of a command on a terminal until its first byte; then kill it."""
+    import pty
+
+    process, terminal = pty.fork()
+    if not process:
+        os.execv(sys.executable, [sys.executable, "-m", "bestofk", *words])
+    assert os.read(terminal, 1)
+    os.kill(process, signal.SIGKILL)
+    spent = os.wait4(process, 0)[2]
+    os.close(terminal)
+    return spent.ru_utime + spent.ru_stime
+
+
+def measure(parts: Sequence[str] = ("start", "first", "panel")) -> Iterator[Row]:
     if "start" in parts:
         yield from start()
+    if "first" in parts:
+        yield from first()
     if "panel" in parts:
         yield from panel()
 

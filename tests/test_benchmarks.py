@@ -35,7 +35,7 @@ SMALL = {
         ["order_many", "paper", "claims", "multitest", "ranks", "text", "instances"],
     ),
     "overhead_speed": (
-        {"ROUNDS": {"iris": 3}, "WHOLE": {"iris": "2x2"}, "CALLS": {"2x2": 8, "4x2": 16},
+        {"ROUNDS": {"iris": 3}, "WHOLE": {"2x2": ("iris",)}, "CALLS": {"2x2": 8, "4x2": 16},
          "CALL_ROUNDS": 4, "learners": quick_learners, "fast_learners": quick_learners},
         ["calls", "whole", "iris", "mlxtend"],
     ),
@@ -44,7 +44,7 @@ SMALL = {
     "start_up_speed": (
         {"STARTS": 3, "RUNS": 1, "PANEL": ("--help",),
          "REFUSED": {"refuse-file": ("compare", "chrun.csv")}},
-        ["start", "panel"],
+        ["start", "first", "panel"],
     ),
     "statistics_speed": (
         {"LEARNERS": 6, "LOOP_LEARNERS": 5, "RESAMPLES": 200, "MEASURED_RESAMPLES": 100,
