@@ -223,6 +223,9 @@ def _may_be_numbers(cells: Any) -> bool:
 
 def _plain_numbers(cells: Any) -> Floats | None:
     """Parse texts that are all plain numbers or missing."""
+    values = _floats(cells.tolist())
+    if values is not None:
+        return values  # no cell is missing
     missing = _absent(cells) | cells.isin(MISSING_TEXTS).to_numpy(dtype=np.bool_)
     known = _floats(cells[~missing].tolist())
     if known is None:
@@ -300,11 +303,11 @@ def _pattern(thousands: str, decimal: str) -> re.Pattern[str]:
 
 def _floats(texts: list[str]) -> Floats | None:
     """Return the texts as floats, correctly rounded; None if one is no number."""
-    if "_" in "\n".join(texts):
-        return None
     try:
+        if "_" in "\n".join(texts):
+            return None
         values: Floats = np.array(list(map(float, texts)), dtype=np.float64)
-    except ValueError:
+    except (TypeError, ValueError):
         return None
     return None if np.isnan(values).any() else values
 

@@ -682,7 +682,7 @@ def model_factory(estimator: Any) -> Callable[[int], Any]:
         return lambda _: deepcopy(estimator)
     settings = estimator.get_params(deep=False)
     flat = all(isinstance(value, PLAIN) for value in settings.values())
-    if flat and type(copy_of(estimator)) is kind and not _cloned_by_itself(estimator):
+    if flat and not _cloned_by_itself(estimator):
         if seeds == ["random_state"] and "random_state" in settings:
             return lambda seed: kind(**{**settings, "random_state": seed})
         return lambda _: kind(**settings)
