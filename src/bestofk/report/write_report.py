@@ -144,8 +144,8 @@ def _what_if(subject: ReportSubject) -> dict[str, Any] | None:
     if decision is None or subject.race is not None or hasattr(subject.record, "tested"):
         return None
     evidence, names = decision.evidence, decision.evidence.names
-    by_pairs = decision.rule == "best" and evidence.family.name == "best"
-    if not by_pairs or decision.margin is not None or not 1 < len(names) <= MAX_ARRANGED:
+    by_pairs = evidence.family.of_best and decision.margin is None
+    if not by_pairs or not 1 < len(names) <= MAX_ARRANGED:
         return None
     pvalues = np.ones((len(names), len(names)))
     first_better = evidence.direction < 0
