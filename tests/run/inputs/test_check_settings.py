@@ -9,7 +9,6 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
-from bestofk.splits.plans import plan as make_plan
 
 
 class Counted(GaussianNB):
@@ -120,22 +119,3 @@ def test_what_can_be_decided_is_run(asked, tmp_path):
     study = compared(learners, X, y, **asked)
     assert study.decision is not None
     assert (tmp_path / "fits").exists()
-
-
-def test_many_learners_are_checked_quickly():
-    import time
-
-    from bestofk.decide.settings import Settings
-    from bestofk.run.inputs import as_datasets, check_settings, named_estimators
-    from bestofk.run.live import Live
-    from bestofk.run.metrics import as_loss
-
-    X, y = rows(200)
-    datasets = as_datasets(X, y)
-    splits = (make_plan("10x10").materialise(200, datasets[0].y),)
-    learners = {f"l{k}": GaussianNB(var_smoothing=10.0 ** (-k)) for k in range(100)}
-    metrics = [as_loss("zero-one", classes=datasets[0].classes)]
-    live = Live.of(named_estimators(learners), datasets, splits, metrics)
-    begin = time.process_time()
-    check_settings(live, Settings())
-    assert time.process_time() - begin < 2.0
