@@ -106,7 +106,7 @@ class ErrorEstimates(Presented):
 
     def explain(self) -> str:
         """State the learner and the data, the intervals, and the rules of thumb that fail."""
-        return "\n".join([self._head(), *self._about_intervals()])
+        return "\n".join([f"{self._head()}:", *self._about_intervals()])
 
     def _screen(self) -> tuple[str, dict[str, dict[str, Any]], str]:
         columns = {

@@ -73,7 +73,7 @@ class Rows:
             truth=_shared(truth.astype(np.float64) if truth.dtype == np.float32 else truth),
             classes=self.classes if self.classification else None,
             codes=self.codes[test] if self.classification else None,
-            weights=None if self.weights is None else self.weights[test],
+            weights=None if self.weights is None else _shared(self.weights[test]),
             groups=None if groups is None else groups.to_numpy()[test],
         )
 
@@ -225,7 +225,7 @@ class UnscoredError(Exception):
 
 
 def checked_predictions(predicted: Any, n: int, rows: Rows) -> Labels:
-    """Return the predictions if each row has one known label or finite number; else raise."""
+    """Return the predictions, read-only, if each row has a known label or a number; else raise."""
     array = np.asarray(predicted)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
@@ -244,13 +244,13 @@ def checked_predictions(predicted: Any, n: int, rows: Rows) -> Labels:
             )
     elif array.dtype.kind not in "iufb" or not np.isfinite(array).all():
         raise UnscoredError("nan", "predicted something that is not a finite number.")
-    return array
+    return _shared(array.view())
 
 
 def metric_arguments(
     loss: Loss, rows: HeldOutRows, model: FittedModel | Predictions
 ) -> tuple[Any, ...]:
-    """Return the arguments of a loss: the truth, and the predictions that it needs."""
+    """Return the arguments of a loss: the truth, and the predictions that it needs, read-only."""
     if loss.needs == "model":
         return (*model.for_scorer(), rows.truth)
     if loss.needs == "labels":
@@ -264,7 +264,7 @@ def metric_arguments(
             truth, predicted = rows.codes == 1, model.ranking
     if predicted is None:
         raise UnscoredError("cannot-score", f"has no {what}, which the metric {loss.name!r} needs.")
-    return truth, predicted
+    return truth, _shared(predicted.view())
 
 
 _PREDICTING = ("predict", "predict_proba", "predict_log_proba", "decision_function")
@@ -558,12 +558,14 @@ class Evaluator:
             held_out = rows.held_out(splits.test(cell.run, cell.fold))
             codes = predicted[cell.run, cell.fold]
             labels = rows.classes[codes]
+            fitted_model = FittedModel(estimator, None, held_out, labels)
+            scores = tuple(fitted_model.loss(loss) for loss in live.metrics)
+            if any(isinstance(score, Failure) for score in scores):
+                yield from self._apart([cell])
+                continue
             yield replace(
                 cell,
-                scores=tuple(
-                    loss.value(held_out.truth, labels, weights=held_out.weights)
-                    for loss in live.metrics
-                ),
+                scores=scores,
                 fit_time=model.fit_time,
                 predict_time=model.predict_time,
                 size=model.size if _is_weighed(cell) else None,

@@ -15,6 +15,7 @@ from bestofk._base.checks import Floats, refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk._base.registry import Registry
 from bestofk.learners.specification import find
+from bestofk.run.task import describe_error
 
 Labels = npt.NDArray[Any]
 Needs = Literal["labels", "probabilities", "ranking", "model", "costs"]
@@ -583,18 +584,24 @@ def _positional(function: Any) -> int:
 def _number_of(function: Callable[..., Any], *, offset: float | None) -> Callable[..., float]:
     """Return the function, or `offset` minus its value; with weights if it takes them."""
 
-    def number(value: Any) -> float:
+    def number(*given: Any, **weights: Any) -> float:
+        try:
+            value = function(*given, **weights)
+        except (Exception, KeyboardInterrupt):
+            raise
+        except BaseException as raised:  # such as SystemExit, which ends no run
+            raise RuntimeError(f"it raised {describe_error(raised)}") from None
         if np.ndim(value):
             raise TypeError(f"it gave an array of shape {np.shape(value)}, not one number")
         return float(value) if offset is None else offset - float(value)
 
     if not has_argument(getattr(function, "_score_func", function), "sample_weight"):
-        return lambda *given: number(function(*given))
+        return number
 
     def of(*given: Any, sample_weight: Floats | None = None) -> float:
         if sample_weight is None:
-            return number(function(*given))
-        return number(function(*given, sample_weight=sample_weight))
+            return number(*given)
+        return number(*given, sample_weight=sample_weight)
 
     return of
 

@@ -181,6 +181,8 @@ SAY_NOTHING = {
     "order_intervals",
     "simulate", "slices",
     "type1_error",
+    # a table has the numbers
+    "estimate", "one test",
 }  # fmt: skip
 
 

@@ -1,10 +1,13 @@
 """Scorers and callables as losses: values of scikit-learn, direction of the user."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn.metrics
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import (
     brier_score_loss,
@@ -304,3 +307,104 @@ def test_a_metric_that_no_split_can_show_is_refused_before_the_fits(data, cv, sc
         bk.compare(None, data, cv=cv, scoring=scoring)
     with pytest.raises(AssertionError, match="fitted"):
         bk.compare(None, data, cv="10x10", scoring=scoring)
+
+
+class OwnError(BaseException):
+    """An error that is no Exception."""
+
+
+def exits(_y_true, _y_pred):
+    raise SystemExit(3)
+
+
+def raises_its_own(_y_true, _y_pred):
+    raise OwnError("mine")
+
+
+def closes(_y_true, _y_pred):
+    raise GeneratorExit
+
+
+def writes_the_truth(y_true, _y_pred):
+    y_true[:] = y_true[0]
+    return 0.0
+
+
+def writes_the_predictions(_y_true, y_pred):
+    y_pred[:] = y_pred[0]
+    return 0.0
+
+
+def gives_text(_y_true, _y_pred):
+    return "low"
+
+
+def gives_a_complex_number(_y_true, _y_pred):
+    return 1j
+
+
+def gives_a_huge_number(_y_true, _y_pred):
+    return 10**400
+
+
+def calls_itself(y_true, y_pred):
+    return calls_itself(y_true, y_pred)
+
+
+HOSTILE = [
+    (exits, "RuntimeError: it raised SystemExit: 3"),
+    (raises_its_own, "RuntimeError: it raised OwnError: mine"),
+    (closes, "RuntimeError: it raised GeneratorExit"),
+    (writes_the_truth, "ValueError: assignment destination is read-only"),
+    (writes_the_predictions, "ValueError: assignment destination is read-only"),
+    (gives_text, "ValueError: could not convert string to float: 'low'"),
+    (gives_a_complex_number, "TypeError: float"),
+    (gives_a_huge_number, "OverflowError: int too large to convert to float"),
+    (calls_itself, "RecursionError: maximum recursion depth exceeded"),
+]
+
+
+class OnModels:
+    """A hostile metric as a scorer, which is not tried before the first fit."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def __call__(self, model, X, y):
+        return self.function(y, model.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"), HOSTILE, ids=[function.__name__ for function, _ in HOSTILE]
+)
+def test_a_hostile_metric_changes_no_other_and_ends_no_run(function, reason):
+    sentence = f"cannot score 50 test rows of 'data' .{re.escape(reason)}"
+    with pytest.raises(ArgumentError, match=sentence):
+        bk.compare(CLASSIFIERS, X, Y, scoring=bk.metric(function, higher_is_better=False), **QUICK)
+    alone = bk.compare(CLASSIFIERS, X, Y, scoring="zero-one", **QUICK)
+    study = bk.compare(CLASSIFIERS, X, Y, scoring=["zero-one", OnModels(function)], **QUICK)
+    np.testing.assert_array_equal(study.scores.values, alone.scores.values)
+    (other,) = study.outcome.others
+    assert "no learner has a value in every fold" in other.said
+
+
+def wrong_unless_two(y_true, y_pred):
+    """Fail for folds with two wrong labels."""
+    if (y_true != y_pred).sum() == 2:
+        raise ValueError("two")
+    return float((y_true != y_pred).mean())
+
+
+def test_a_metric_that_fails_for_some_folds_of_a_whole_plan_loses_only_these():
+    picky = bk.metric(wrong_unless_two, higher_is_better=False)
+    learners = {name: name for name in ("max", "nmc")} | {"dummy": DummyClassifier()}
+    options = {"cv": "10x10", "progress": False, "execution": bk.Execution(engine="serial")}
+    usual = bk.compare(learners, "iris", scoring="zero-one", **options)
+    study = bk.compare(learners, "iris", scoring=picky, **options)
+    # of 15 test rows
+    two = np.isclose(usual.scores.values, 2 / 15)
+    assert study.failures["learner"].tolist() == ["nmc"] * two.sum()
+    assert set(study.failures["reason"]) == {"ValueError: two"}
+    by_learner = zip(study.scores.values, usual.scores.values, two, strict=True)
+    for ours, losses, failed in by_learner:
+        np.testing.assert_array_equal(ours[~failed], losses[~failed])
