@@ -13,6 +13,7 @@ from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.decide import Settings, StoredTest, decide
 from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.registry import RULES
+from bestofk.decide.settings import check_learners, given_options, with_changes
 
 CALIBRATION = bk.stats.pairwise.Calibration(
     test="use-all-data", alpha=0.05, alternative="two-sided", df=9, df_low=7, df_high=12,
@@ -56,8 +57,8 @@ def test_written_down_and_read_back(given):
     # options of a later version are left out
     assert Settings.from_dict({**json.loads(text), "flavour": "mild"}) == asked
     assert set(asked.to_dict()) == {one.name for one in fields(Settings)}
-    assert set(asked.given()) == set(given)
-    assert Settings(**asked.given()) == asked
+    assert set(given_options(asked)) == set(given)
+    assert Settings(**given_options(asked)) == asked
     assert "  " not in asked.describe()
 
 
@@ -103,7 +104,7 @@ def test_settings_refuse_invalid_values(given, words):
 )
 def test_decisions_refuse_settings_that_do_not_fit_the_losses(given, words):
     with pytest.raises(bk.BestOfKError, match=re.escape(words)):
-        Settings(**given).check_learners(["a", "b"])
+        check_learners(Settings(**given), ["a", "b"])
 
 
 def test_settings_that_json_cannot_hold_are_refused():
@@ -130,7 +131,7 @@ def test_the_rule_can_always_be_changed(old, new):
     entry = RULES[old]
     given = {name: value for name, value in values.items() if name in entry.options}
     given |= {"test": "use-all-data", "test_options": {"df": 9}} if entry.takes_test else {}
-    changed = Settings(prefer="listed", rule=old, alpha=0.1, **given).changed(rule=new)
+    changed = with_changes(Settings(prefer="listed", rule=old, alpha=0.1, **given), rule=new)
     assert (changed.rule, changed.alpha, changed.prefer) == (new, 0.1, "listed")
     if old == new:
         assert changed == Settings(prefer="listed", rule=old, alpha=0.1, **given)
@@ -140,15 +141,15 @@ def test_changes():
     asked = Settings(
         family="control", control="a", test="use-all-data", test_options={"df": 9}, alpha=0.1
     )
-    assert asked.changed() == asked
-    assert asked.changed(control="b").control == "b"
-    assert asked.changed(family=None) == Settings(
+    assert with_changes(asked) == asked
+    assert with_changes(asked, control="b").control == "b"
+    assert with_changes(asked, family=None) == Settings(
         rule="multitest", test="use-all-data", test_options={"df": 9}, alpha=0.1
     )
-    assert asked.changed(test="wilcoxon").test_options == {}
-    assert asked.changed(test="runs", test_options={"df": 4}).test_options == {"df": 4}
+    assert with_changes(asked, test="wilcoxon").test_options == {}
+    assert with_changes(asked, test="runs", test_options={"df": 4}).test_options == {"df": 4}
     shaffer = Settings(correction="shaffer")
-    assert shaffer.changed(family="preference", prefer="listed").correction is None
-    assert Settings(margin=0.1).changed(family="all") == Settings(family="all")
+    assert with_changes(shaffer, family="preference", prefer="listed").correction is None
+    assert with_changes(Settings(margin=0.1), family="all") == Settings(family="all")
     with pytest.raises(UnknownNameError, match="did you mean 'margin'"):
-        asked.changed(margins=1)
+        with_changes(asked, margins=1)

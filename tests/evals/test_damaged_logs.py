@@ -44,7 +44,7 @@ def files_of(name):
 
 def cells(evals):
     """The score of every learner, item and epoch that has one."""
-    columns = (evals.model, evals.task, evals.item, evals.epoch, evals.score)
+    columns = (evals.model, evals.item_task[evals.item], evals.item, evals.epoch, evals.score)
     return {
         (evals.models[who], evals.tasks[task], evals.items[item], epoch): score
         for who, task, item, epoch, score in zip(*(c.tolist() for c in columns), strict=True)

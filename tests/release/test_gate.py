@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from bestofk._base.errors import ArgumentError
-from bestofk.release.gate import accept, gate, start
+from bestofk.release.gate import accept, gate, next_step, start
 from bestofk.release.rehearsal import rehearse
 from bestofk.testing import assert_not_worse
 
@@ -59,7 +59,7 @@ def test_a_suspect_is_tested_again_with_the_mean_of_all_runs(tmp_path):
     start(baseline, ledger=path)
     first = gate(build, ledger=path, build="b1")
     assert first.answer == "suspect"
-    assert "bestofk gate RUN2 RUN3 --build b1" in first.next_step()
+    assert "bestofk gate RUN2 RUN3 --build b1" in next_step(first)
     worse = gate([build, build * 0.5], ledger=path, build="b1")
     assert (worse.answer, worse.runs) == ("blocked", 3)
     assert score(worse)["mean"] == pytest.approx(build.mean() * 2.5 / 3)
@@ -137,7 +137,7 @@ def test_accept_makes_a_new_baseline_and_keeps_the_first(tmp_path):
     start(answers(0), ledger=path)
     better = gate(answers(1, chance=0.9), ledger=path, build="v2")
     assert better.better
-    assert "bestofk gate accept" in better.next_step()
+    assert "bestofk gate accept" in next_step(better)
     accept(answers(1, chance=0.9), ledger=path, build="v2", reason="better")
     result = gate(answers(2), ledger=path)
     assert (result.answer, result.baseline) == ("blocked", "v2")

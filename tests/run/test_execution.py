@@ -5,11 +5,11 @@ import re
 import pytest
 
 from bestofk._base.errors import ArgumentError
-from bestofk.run.engine import Execution
+from bestofk.run.engine import Execution, engine_of
 
 
 def test_the_engine_has_what_was_asked():
-    engine = Execution(n_jobs=3, engine="dask", scheduler="tcp://x:1", timeout=2).make_engine()
+    engine = engine_of(Execution(n_jobs=3, engine="dask", scheduler="tcp://x:1", timeout=2))
     found = (engine.name, engine.workers, engine.scheduler, engine.timeout)
     assert found == ("dask", 3, "tcp://x:1", 2)
 

@@ -130,7 +130,7 @@ def check(
     """Test a build against the baseline, and record it in the ledger."""
     from bestofk._base.atomic_write import write_text
     from bestofk.cli.terminal import print_sentences
-    from bestofk.release.gate import gate as run_gate
+    from bestofk.release.gate import gate as run_gate, next_step, worse_words
     from bestofk.release.output import junit as junit_text, markdown as markdown_text
 
     reading = taken(options, READ_EVALS)
@@ -160,8 +160,8 @@ def check(
             echo_json(result.to_dict())
         else:
             text = result.explain() if explain else "\n".join((result.headline, *result.notes))
-            step = result.next_step(_source(new, model=model, **reading))
-            worse = "" if explain or result.answer == "pass" else result.worse_words()
+            step = next_step(result, _source(new, model=model, **reading))
+            worse = "" if explain or result.answer == "pass" else worse_words(result)
             print_sentences("\n".join(filter(None, (text, worse, step))))
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # rich exits

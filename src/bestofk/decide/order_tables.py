@@ -33,7 +33,7 @@ from bestofk.decide.problem import (
     values_of,
 )
 from bestofk.decide.registry import RULES
-from bestofk.decide.settings import Settings
+from bestofk.decide.settings import Settings, correction_of
 
 if TYPE_CHECKING:
     from bestofk.splits.design import Design
@@ -353,7 +353,7 @@ def _collected(
             for name in ("candidates", "at_least", "at_most"):
                 part = getattr(ruled.best, name)
                 best.setdefault(name, np.empty((B, K), dtype=part.dtype))[rows, places] = part
-            pairs = replace(evidence.family, name="all", correction=settings.used_correction)
+            pairs = replace(evidence.family, name="all", correction=correction_of(settings))
             evidence = evidence.of_family(pairs)
         edges[square] = np.triu(beaten)
         claims[square] = evidence.beaten().swapaxes(-1, -2)
@@ -373,7 +373,7 @@ def _collected(
         adjusted_pvalue=adjusted,
         names=stack.names,
         rule=settings.rule,
-        correction=settings.used_correction,
+        correction=correction_of(settings),
         tests=tuple(tests),
         alpha=settings.alpha,
         **best,

@@ -17,7 +17,7 @@ from bestofk.decide.evidence import BEST, Evidence, Family, Signs
 from bestofk.decide.preference import Name, preference_ranks
 from bestofk.decide.problem import Problem
 from bestofk.decide.registry import RULES, decides_by
-from bestofk.decide.settings import Settings, StoredTest
+from bestofk.decide.settings import Settings, StoredTest, correction_of, preference_before_measuring
 from bestofk.splits.design import Design
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -72,7 +72,7 @@ def decision_from(
         test=choice.name,
         test_reason=choice.reason,
         alpha=settings.alpha,
-        correction=settings.used_correction,
+        correction=correction_of(settings),
         design=problem.describe(choice.axes),
         preference=problem.preference,
         caution=caution_of(problem, choice),
@@ -127,7 +127,7 @@ def family_of(problem: Problem, settings: Settings) -> Family:
     K, alpha, name = len(names), settings.alpha, settings.family or "all"
     if decides_by(settings.rule) == "best":
         return Family(name=BEST, learners=K, alpha=alpha, correction="bonferroni")
-    family = Family(name=name, learners=K, alpha=alpha, correction=settings.used_correction)
+    family = Family(name=name, learners=K, alpha=alpha, correction=correction_of(settings))
     if name == "preference" and not problem.preference.stated:
         raise ArgumentError(
             use(family="preference"),
@@ -337,7 +337,7 @@ def _problem(
     settings: Settings, names: Sequence[str], design: Design, datasets: int, *, zero_one: bool
 ) -> Problem:
     """Return a problem of this design with constant losses in place of those to come."""
-    _, preference, _ = preference_ranks(names, settings.without_measuring(names))
+    _, preference, _ = preference_ranks(names, preference_before_measuring(settings, names))
     loss = 0.0 if zero_one else 0.5
     shape = (datasets,) if datasets > 1 else (design.runs, design.folds)
     parts = None

@@ -25,33 +25,18 @@ if TYPE_CHECKING:
 FAILURE_COLUMNS = ("learner", "dataset", "run", "fold", "repetition", "kind", "reason")
 
 INSTEAD = {
-    "best": "recommended",
-    "best_": "recommended",
     "winner": "recommended",
     "best_estimator_": "fit_recommended()",
-    "best_model": "fit_recommended()",
     "refit": "fit_recommended('NAME')",
-    "fit": "fit_recommended()",
     "predict": "fit_recommended().predict(X)",
     "ranking": "order",
     "leaderboard": "table",
-    "standings": "table",
     "to_frame": "table",
-    "means": "table.set_index('name')['mean']",
-    "costs": "table",
     "to_csv": "table.to_csv('FILE', index=False)",
-    "to_latex": "table.to_latex(index=False)",
-    "to_markdown": "table.to_markdown(index=False)",
-    "pvalue": "pairs['p']",
     "pvalues": "pairs['p']",
-    "evidence": "pairs",
     "losses": "scores",
-    "scores_": "scores",
     "cv_results_": "scores.to_frame()",
-    "slices": "by_slice",
     "summary": "explain()",
-    "to_json": "to_dict()",
-    "figure": "plot()",
 }
 """What to write instead of names that people try."""
 

@@ -92,7 +92,7 @@ class Settings:
     'rule best, test auto, alpha 0.01, preference small before large'
     >>> Settings.from_dict(settings.to_dict()) == settings
     True
-    >>> settings.changed(alpha=0.05).given()
+    >>> given_options(with_changes(settings, alpha=0.05))
     {'prefer': ('small', 'large')}
     """
 
@@ -185,66 +185,6 @@ class Settings:
         if self.correction is not None:
             one_of(self.correction, "correction", CORRECTIONS)
 
-    def check_learners(self, names: Sequence[Name]) -> None:
-        """Refuse a preference or a control that names none of these learners."""
-        measured = isinstance(self.prefer, MeasuredCosts)
-        if self.prefer is not None and not measured and not isinstance(self.prefer, str):
-            preference_ranks(names, self.prefer)
-        if self.control is not None and self.control not in names:
-            raise UnknownNameError("learner", self.control, [str(name) for name in names])
-
-    @property
-    def used_correction(self) -> str:
-        """The correction, or that of the rule."""
-        return self.correction or RULES[self.rule].correction
-
-    def settled(self, names: Sequence[Name], costs: Mapping[str, Any]) -> Settings:
-        """Return the settings for the learners `names`, with measured costs from `costs`.
-
-        `costs` gives an object by learner, with `fit_time`, `predict_time` and `size`.
-        """
-        return replace(self, prefer=settled(self.prefer, names, costs))
-
-    def without_measuring(self, names: Sequence[Name]) -> Any:
-        """Return the preference with equal costs in place of those that are measured later."""
-        if isinstance(self.prefer, str) and self.prefer in MEASURED:
-            return MeasuredCosts(what=self.prefer, costs=dict.fromkeys(map(str, names), 1.0))
-        return self.prefer
-
-    def given(self) -> dict[str, Any]:
-        """Return the options that differ from their defaults."""
-        plain = Settings()
-        values = {option.name: getattr(self, option.name) for option in fields(self)}
-        return {name: value for name, value in values.items() if value != getattr(plain, name)}
-
-    def changed(self, **changes: Any) -> Settings:
-        """Return the settings with some options changed.
-
-        Options that do not fit the new rule, test or family get their defaults, unless they
-        are among the changes.
-        """
-        known = [option.name for option in fields(self)]
-        for name in changes:
-            if name not in known:
-                raise UnknownNameError("option of a decision", name, known)
-        left: dict[str, Any] = {}
-        rule = changes.get("rule", self.rule)
-        if decides_by(rule) == "best" and changes.get("family") is not None:
-            rule = "multitest"
-        if rule != self.rule:
-            entry = RULES[rule]
-            left = {name: None for name in OPTIONAL if name not in entry.options}
-            if not entry.takes_test:
-                left |= {"test": "auto", "test_options": {}}
-        if changes.get("test", self.test) != self.test:
-            left["test_options"] = {}
-        family = changes.get("family", left.get("family", self.family))
-        if family != "control":
-            left["control"] = None
-        if _needs_all_pairs(self.correction) and family not in (None, "all"):
-            left["correction"] = None
-        return replace(self, **{**left, **changes})
-
     def to_dict(self) -> dict[str, Any]:
         """Return the settings for JSON; `from_dict` reads them back.
 
@@ -255,7 +195,7 @@ class Settings:
             raise ArgumentError(
                 "random_state must be a whole number to be written down; got a Generator."
             )
-        state, test = self.random_state, self._stored_test
+        state, test = self.random_state, _stored_test(self.test)
         return {
             **{option.name: getattr(self, option.name) for option in fields(self)},
             "prefer": preference_to_json(self.prefer),
@@ -287,7 +227,7 @@ class Settings:
 
     def describe(self) -> str:
         """Return the settings in a line."""
-        parts = [f"rule {self.rule}", f"test {self.test_name}", f"alpha {self.alpha:g}"]
+        parts = [f"rule {self.rule}", f"test {test_name_of(self)}", f"alpha {self.alpha:g}"]
         parts.append(preference_words(self.prefer))
         if self.family == "control":
             parts.append(f"all learners against {self.control}")
@@ -300,17 +240,84 @@ class Settings:
                   if (value := getattr(self, name)) is not None]  # fmt: skip
         return ", ".join(parts)
 
-    @property
-    def _stored_test(self) -> str | StoredTest:
-        return self.test if isinstance(self.test, str | StoredTest) else StoredTest.of(self.test)
-
-    @property
-    def test_name(self) -> str:
-        """The test by its name."""
-        return getattr(self._stored_test, "name", str(self.test))
-
 
 Settings.__init__ = names_arguments()(Settings.__init__)  # type: ignore[method-assign]
+
+
+def check_learners(settings: Settings, names: Sequence[Name]) -> None:
+    """Refuse a preference or a control that names none of these learners."""
+    measured = isinstance(settings.prefer, MeasuredCosts)
+    if settings.prefer is not None and not measured and not isinstance(settings.prefer, str):
+        preference_ranks(names, settings.prefer)
+    if settings.control is not None and settings.control not in names:
+        raise UnknownNameError("learner", settings.control, [str(name) for name in names])
+
+
+def correction_of(settings: Settings) -> str:
+    """Return the correction, or that of the rule."""
+    return settings.correction or RULES[settings.rule].correction
+
+
+def with_measured_costs(
+    settings: Settings, names: Sequence[Name], costs: Mapping[str, Any]
+) -> Settings:
+    """Return the settings for the learners `names`, with measured costs from `costs`.
+
+    `costs` gives an object by learner, with `fit_time`, `predict_time` and `size`.
+    """
+    return replace(settings, prefer=settled(settings.prefer, names, costs))
+
+
+def preference_before_measuring(settings: Settings, names: Sequence[Name]) -> Any:
+    """Return the preference with equal costs in place of those that are measured later."""
+    if isinstance(settings.prefer, str) and settings.prefer in MEASURED:
+        return MeasuredCosts(what=settings.prefer, costs=dict.fromkeys(map(str, names), 1.0))
+    return settings.prefer
+
+
+def given_options(settings: Settings) -> dict[str, Any]:
+    """Return the options that differ from their defaults."""
+    plain = Settings()
+    values = {option.name: getattr(settings, option.name) for option in fields(settings)}
+    return {name: value for name, value in values.items() if value != getattr(plain, name)}
+
+
+def with_changes(settings: Settings, **changes: Any) -> Settings:
+    """Return the settings with some options changed.
+
+    Options that do not fit the new rule, test or family get their defaults, unless they
+    are among the changes.
+    """
+    known = [option.name for option in fields(settings)]
+    for name in changes:
+        if name not in known:
+            raise UnknownNameError("option of a decision", name, known)
+    left: dict[str, Any] = {}
+    rule = changes.get("rule", settings.rule)
+    if decides_by(rule) == "best" and changes.get("family") is not None:
+        rule = "multitest"
+    if rule != settings.rule:
+        entry = RULES[rule]
+        left = {name: None for name in OPTIONAL if name not in entry.options}
+        if not entry.takes_test:
+            left |= {"test": "auto", "test_options": {}}
+    if changes.get("test", settings.test) != settings.test:
+        left["test_options"] = {}
+    family = changes.get("family", left.get("family", settings.family))
+    if family != "control":
+        left["control"] = None
+    if _needs_all_pairs(settings.correction) and family not in (None, "all"):
+        left["correction"] = None
+    return replace(settings, **{**left, **changes})
+
+
+def test_name_of(settings: Settings) -> str:
+    """Return the name of the test."""
+    return getattr(_stored_test(settings.test), "name", str(settings.test))
+
+
+def _stored_test(test: str | Callable[..., Any] | StoredTest) -> str | StoredTest:
+    return test if isinstance(test, str | StoredTest) else StoredTest.of(test)
 
 
 def _needs_all_pairs(correction: str | None) -> bool:

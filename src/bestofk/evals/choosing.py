@@ -28,7 +28,7 @@ from bestofk.decide.settings import Settings
 from bestofk.decide.slices import Slice, order_slices
 from bestofk.decide.statements.wording import at_most_text
 from bestofk.evals.costs import cost_details
-from bestofk.evals.evals import MEASURES, Evals, is_measure
+from bestofk.evals.evals import MEASURES, Evals, is_measure, never_run
 from bestofk.evals.item_scores import ItemScores, missing_scores
 from bestofk.evals.judge import judge_check, labelled_losses
 from bestofk.evals.model_choice import ModelChoice, unmet
@@ -342,8 +342,8 @@ def _scored(
         return passed(scores), None, ""
     several: Bools = np.asarray((has.sum(axis=0) > 1) & ~has.all(axis=0))
     by_pairs = scores.truth is None and RULES[options["rule"]].ruling
-    never_run = evals.never_run()
-    if by_pairs and never_run[:, several].any():
+    absent = never_run(evals)
+    if by_pairs and absent[:, several].any():
         compared = scores.only_items(np.asarray(has.sum(axis=0) > 1))
     else:
         compared = evals.by_item(**counting)
@@ -351,7 +351,7 @@ def _scored(
     stated = () if missing is None else missing.counts
     few = [
         f"{name} has {n:,}"
-        for name, n in zip(scores.models, (~never_run).sum(axis=1).tolist(), strict=True)
+        for name, n in zip(scores.models, (~absent).sum(axis=1).tolist(), strict=True)
         if n < len(scores.items) and name not in stated
     ]
     lacking = f"{shortened(few, 4)} of {len(scores.items):,} items." if few else ""
@@ -371,7 +371,7 @@ def _missing_losses(
     task: otherwise it ran on a part of the task by design.
     """
     worst, best, missing = missing_scores(evals, **counting)
-    by_design = evals.never_run() & (scores.share_by_task() < 0.5)[:, scores.task]
+    by_design = never_run(evals) & (scores.share_by_task() < 0.5)[:, scores.task]
     lacking = (missing > 0) & ~by_design
     if not lacking.any() or (lacking == lacking[:1]).all():
         return None

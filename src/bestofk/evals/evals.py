@@ -14,7 +14,7 @@ from bestofk._base.checks import Bools, Floats, Ints, one_of
 from bestofk._base.errors import UnknownNameError
 from bestofk._base.formatting import counted
 from bestofk._base.results import ready_to_print
-from bestofk.evals.item_scores import ItemScores, dense_names, item_scores
+from bestofk.evals.item_scores import ItemScores, cells_of, dense_names, item_scores
 from bestofk.evals.rows import ROWS_AT_ONCE, STATUSES
 
 if TYPE_CHECKING:
@@ -156,32 +156,6 @@ class Evals:
             f"of {counted(len(self.tasks), 'task')}, {counted(epochs, 'epoch')}, {self.metric})"
         )
 
-    @property
-    def cell(self) -> Ints:
-        """Return model * items + item of each row."""
-        cells = self.model.astype(np.int64)
-        cells *= len(self.items)
-        cells += self.item
-        return cells
-
-    @property
-    def task(self) -> Codes:
-        """The code of the task of each row."""
-        codes: Codes = self.item_task[self.item]
-        return codes
-
-    @property
-    def cluster(self) -> Codes:
-        """The code of the cluster of each row."""
-        codes: Codes = self.item_cluster[self.item]
-        return codes
-
-    @property
-    def statuses(self) -> npt.NDArray[np.str_]:
-        """The status of each row as a word."""
-        statuses: npt.NDArray[np.str_] = np.array(STATUSES)[self.status]
-        return statuses
-
     def count(self, status: str | None = None) -> Ints:
         """Return the number of rows of each model, of one status or of all."""
         if status is not None:
@@ -287,7 +261,7 @@ class Evals:
         if not rows.any():
             return dict.fromkeys(self.models, float("nan"))
         k, n = len(self.models), len(self.items)
-        cell = self.cell
+        cell = cells_of(self)
         if not rows.all():
             cell, values = cell[rows], values[rows]
         count = np.bincount(cell, minlength=k * n).reshape(k, n)
@@ -307,13 +281,6 @@ class Evals:
             else float(np.mean(each) if share is None else np.quantile(each, share))
             for name, each in zip(self.models, samples, strict=True)
         }  # fmt: skip
-
-    def never_run(self) -> Bools:
-        """Return (models, items): the model was not run on the item."""
-        k, n = len(self.models), len(self.items)
-        ran = self.status != STATUSES.index("missing")
-        count = np.bincount(self.cell[ran], minlength=k * n)
-        return np.asarray(count == 0).reshape(k, n)
 
     def noise(self) -> Noise:
         """Return how much the scores vary between the runs (epochs) of an item."""
@@ -336,7 +303,7 @@ class Evals:
 
         columns = {
             "model": named(self.model, self.models),
-            "task": named(self.task, self.tasks),
+            "task": named(self.item_task[self.item], self.tasks),
             "item": named(self.item, self.items),
             "epoch": self.epoch,
             "score": self.score,
@@ -344,8 +311,16 @@ class Evals:
             "latency": self.latency,
             "tokens_in": self.tokens_in,
             "tokens_out": self.tokens_out,
-            "status": self.statuses.astype(object),
+            "status": np.array(STATUSES, dtype=object)[self.status],
         }
         if self.clusters:
-            columns["cluster"] = named(self.cluster, self.clusters)
+            columns["cluster"] = named(self.item_cluster[self.item], self.clusters)
         return pd.DataFrame(columns)
+
+
+def never_run(evals: Evals) -> Bools:
+    """Return (models, items): the model was not run on the item."""
+    k, n = len(evals.models), len(evals.items)
+    ran = evals.status != STATUSES.index("missing")
+    count = np.bincount(cells_of(evals)[ran], minlength=k * n)
+    return np.asarray(count == 0).reshape(k, n)

@@ -186,7 +186,7 @@ def item_scores(evals: Evals, *, missing: str, count_errors_as_wrong: bool) -> I
         # a constant takes no memory
         count = np.broadcast_to(np.int64(1), k * n) if has.all() else has.astype(np.int64)
     else:
-        cell = evals.cell
+        cell = cells_of(evals)
         if not counts.all():
             cell, score = cell[counts], score[counts]
         count = np.bincount(cell, minlength=k * n)
@@ -223,6 +223,14 @@ def item_scores(evals: Evals, *, missing: str, count_errors_as_wrong: bool) -> I
             "paired between models."
         )
     return replace(scores, notes=(*evals.notes, *notes), left_out=left_out)
+
+
+def cells_of(evals: Evals) -> Ints:
+    """Return model * items + item of each row."""
+    cells = evals.model.astype(np.int64)
+    cells *= len(evals.items)
+    cells += evals.item
+    return cells
 
 
 def _grid(evals: Evals) -> tuple[int, int]:
@@ -279,7 +287,7 @@ def _with_missing(evals: Evals, score: Floats, counts: Bools, value: float) -> t
     An item that a model never ran has one missing score.
     """
     k, n = _grid(evals)
-    cell = evals.cell
+    cell = cells_of(evals)
     count = np.bincount(cell[counts], minlength=k * n)
     total = np.bincount(cell[counts], weights=score[counts], minlength=k * n)
     missing = np.bincount(cell[~counts], minlength=k * n)

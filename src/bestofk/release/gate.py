@@ -128,31 +128,6 @@ class GateResult(Drawn):
             return text
         return f"{text}, {pvalue_words(result['p'], result['level'])}"
 
-    def next_step(self, source: str = "NEW") -> str:
-        """Return what to do now; empty if there is nothing to do.
-
-        `source` are the words of a command that name the build.
-        """
-        if self.answer == "suspect":
-            again = f"Run it {RERUNS} more times on the same items"
-            if self.ledger is None:
-                return f"{again}, and give all runs: bestofk gate RUN1 RUN2 RUN3 --baseline FILE"
-            return f"{again}, and type: bestofk gate RUN2 RUN3 --build {quote(self.build)}"
-        if self.ledger is None:
-            return ""
-        ledger = "" if self.ledger == DEFAULT_LEDGER else f" --ledger {quote(self.ledger)}"
-        command = f"bestofk gate accept {source}{ledger} --reason TEXT"
-        if self.answer == "blocked":
-            return f"If the loss is intended, make this build the baseline: {command}"
-        if self.better:
-            return f"To hold later builds to it, make it the baseline: {command}"
-        return ""
-
-    def worse_words(self) -> str:
-        """List the items that got worse."""
-        names = ", ".join(str(item["item"]) for item in self.worse_items)
-        return f"Items that got worse: {names}." if names else ""
-
     def explain(self) -> str:
         """Return the verdict, its evidence and what the gate promises."""
         runs = f" (mean of {self.baseline_runs} runs)" if self.baseline_runs > 1 else ""
@@ -161,7 +136,7 @@ class GateResult(Drawn):
             f"{counted(self.items, 'item')}, {counted(self.runs, 'run')} of the build. The "
             f"baseline is {self.baseline}{runs}."
         )
-        lines += [self.worse_words()] if self.worse_items else []
+        lines += [worse_words(self)] if self.worse_items else []
         if self.history is not None and len(self.history.baselines) > 1:
             since = ", ".join(
                 f"{name} {signed(row['since_start'], '.3f')}" for name, row in self.results.items()
@@ -191,6 +166,33 @@ class GateResult(Drawn):
         content = {name: json_ready(getattr(self, name)) for name in names.split()}
         table = [{"metric": name, **json_ready(row)} for name, row in self.results.items()]
         return {**content, "headline": self.headline, "table": table}
+
+
+def next_step(result: GateResult, source: str = "NEW") -> str:
+    """Return what to do now; empty if there is nothing to do.
+
+    `source` are the words of a command that name the build.
+    """
+    if result.answer == "suspect":
+        again = f"Run it {RERUNS} more times on the same items"
+        if result.ledger is None:
+            return f"{again}, and give all runs: bestofk gate RUN1 RUN2 RUN3 --baseline FILE"
+        return f"{again}, and type: bestofk gate RUN2 RUN3 --build {quote(result.build)}"
+    if result.ledger is None:
+        return ""
+    ledger = "" if result.ledger == DEFAULT_LEDGER else f" --ledger {quote(result.ledger)}"
+    command = f"bestofk gate accept {source}{ledger} --reason TEXT"
+    if result.answer == "blocked":
+        return f"If the loss is intended, make this build the baseline: {command}"
+    if result.better:
+        return f"To hold later builds to it, make it the baseline: {command}"
+    return ""
+
+
+def worse_words(result: GateResult) -> str:
+    """List the items that got worse."""
+    names = ", ".join(str(item["item"]) for item in result.worse_items)
+    return f"Items that got worse: {names}." if names else ""
 
 
 def verdict_of(result: Mapping[str, Any]) -> str:

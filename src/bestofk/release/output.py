@@ -5,7 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from bestofk._base.formatting import printable, pvalue_text
-from bestofk.release.gate import GateResult, decimals, signed
+from bestofk.release.gate import GateResult, decimals, next_step, signed
 
 SYMBOLS = {"pass": "✅", "blocked": "❌", "suspect": "⚠️"}
 MAX_HISTORY_ROWS = 10
@@ -29,7 +29,7 @@ def markdown(result: GateResult) -> str:
         )  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
     lines += [f"\n{_cell(note)}" for note in result.notes]
-    step = result.next_step()
+    step = next_step(result)
     lines += [f"\n{_cell(step)}"] if step else []
     if result.worse_items and result.answer != "pass":
         lines += ["", "Items that got worse:", "", "| item | metric | baseline | new |"]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from bestofk._base.formatting import counted, number
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import MeasuredCosts
-from bestofk.decide.settings import Settings
+from bestofk.decide.settings import Settings, given_options, test_name_of
 from bestofk.report.subject import ReportSubject
 from bestofk.report.tables import OutputTable, rows_table
 from bestofk.run.store.url import hide_passwords
@@ -135,7 +135,7 @@ _COMPARE_SETTINGS = ("prefer", "margin", "alpha", "test")
 
 def _settings_code(settings: Settings) -> dict[str, str]:
     """Return the code of the settings that differ from their defaults."""
-    changed = settings.given()
+    changed = given_options(settings)
     code = {name: repr(value) for name, value in changed.items()}
     prefer = changed.get("prefer")
     if isinstance(prefer, MeasuredCosts):
@@ -143,7 +143,7 @@ def _settings_code(settings: Settings) -> dict[str, str]:
     elif isinstance(prefer, tuple):
         code["prefer"] = repr(list(prefer))
     if not isinstance(settings.test, str):
-        code["test"] = settings.test_name.rpartition(".")[2]
+        code["test"] = test_name_of(settings).rpartition(".")[2]
     if isinstance(settings.test_options.get("df"), Calibration):
         code["test_options"] = "{'df': calibration}"
     return code

@@ -14,7 +14,7 @@ from bestofk._base.errors import BestOfKError, RunError
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk.decide.compare_scores import decide
 from bestofk.decide.registry import RULES
-from bestofk.decide.settings import Settings
+from bestofk.decide.settings import Settings, with_changes, with_measured_costs
 from bestofk.decide.statements import Kind, Statement, in_order, statements
 from bestofk.decide.statements.wording import level_words
 from bestofk.losses.losses import DIMS, Scores
@@ -173,8 +173,10 @@ def _chosen(parts: Mapping[str, Study], rule: str) -> dict[str, dict[str, str | 
         for other in others:
             # it may not apply to these losses
             with suppress(BestOfKError):
-                settings = part.settings.changed(rule=other)
-                decision = decide(part.losses, settings.settled(part.losses.learners, part.costs))
+                settings = with_changes(part.settings, rule=other)
+                decision = decide(
+                    part.losses, with_measured_costs(settings, part.losses.learners, part.costs)
+                )
                 chosen.setdefault(other, {})[data] = _name(decision.recommended)
     return chosen
 

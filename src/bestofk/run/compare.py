@@ -18,12 +18,12 @@ from bestofk._base.formatting import counted
 from bestofk.data.dataset import DataSet
 from bestofk.decide.preference import MeasuredCosts, PreferenceLike, preference_to_json
 from bestofk.decide.result import Result
-from bestofk.decide.settings import Settings
+from bestofk.decide.settings import Settings, check_learners
 from bestofk.learners.preparation import ready_learner
 from bestofk.run.cells import Cell, CellTable
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.data_cautions import data_cautions
-from bestofk.run.engine import Execution
+from bestofk.run.engine import Execution, engine_of
 from bestofk.run.inputs import (
     as_datasets,
     check_loss,
@@ -205,7 +205,7 @@ def compare(
         rule = as_stop_rule(stop, datasets=len(datasets))
     named, notes = with_baseline(named, datasets[0])
     check_task(named, datasets)
-    settings.check_learners(tuple(named))
+    check_learners(settings, tuple(named))
     if plan is None:
         plan = _default_plan(datasets, settings, execution, rule, together=not per_dataset)
     if not execution.stratify:
@@ -394,7 +394,7 @@ def run_comparison(
             retry_failed=execution.retry_failed,
         )
         engine, progress = (
-            execution.make_engine(),
+            engine_of(execution),
             observer(execution.progress, _shorter(execution)),
         )
         if race is None:

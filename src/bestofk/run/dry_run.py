@@ -7,7 +7,7 @@ from contextlib import suppress
 from bestofk._base.formatting import counted
 from bestofk.run.cells import Cell
 from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.engine import Engine, Execution
+from bestofk.run.engine import Engine, Execution, engine_of
 from bestofk.run.live import Live
 from bestofk.run.progress import wait_words
 
@@ -60,7 +60,7 @@ def dry_run(live: Live, execution: Execution) -> DryRun:
     seconds = {record.names[cell.learner]: cell.seconds * times
                for cell in done if cell.failure is None}  # fmt: skip
     fits = sum(models) * len(cells) * record.repetitions
-    return DryRun(fits, seconds, _memory_of_workers(), execution.make_engine().workers)
+    return DryRun(fits, seconds, _memory_of_workers(), engine_of(execution).workers)
 
 
 def _memory_of_workers() -> int | None:

@@ -246,7 +246,7 @@ class Execution:
 
     Examples
     --------
-    >>> Execution(n_jobs=2, engine="serial").make_engine().workers
+    >>> engine_of(Execution(n_jobs=2, engine="serial")).workers
     2
     """
 
@@ -274,10 +274,12 @@ class Execution:
         object.__setattr__(self, "command", tuple(self.command))
         if self.budget is not None:
             object.__setattr__(self, "budget", positive(self.budget, "budget"))
-        self.make_engine()
+        engine_of(self)
 
-    def make_engine(self) -> Engine:
-        """Return the engine that runs the fits."""
-        return Engine(
-            name=self.engine, jobs=self.n_jobs, scheduler=self.scheduler, timeout=self.timeout
-        )
+
+def engine_of(execution: Execution) -> Engine:
+    """Return the engine that runs the fits."""
+    return Engine(
+        name=execution.engine, jobs=execution.n_jobs, scheduler=execution.scheduler,
+        timeout=execution.timeout,
+    )  # fmt: skip

@@ -23,7 +23,7 @@ from bestofk.decide.decision import Decision
 from bestofk.decide.preference import PreferenceLike
 from bestofk.decide.problem import Subject
 from bestofk.decide.result import Result, decision_of
-from bestofk.decide.settings import Settings
+from bestofk.decide.settings import Settings, check_learners
 from bestofk.decide.slices import order_slices, slice_names
 from bestofk.losses.columns import find
 from bestofk.losses.losses import Scores
@@ -591,7 +591,7 @@ def _decide(
             f"({joined(names)})."
         )
     chosen = _combined(settings or Settings(), "settings", **options)
-    chosen.check_learners(names)
+    check_learners(chosen, names)
     sentences = [f"Predictions of {counted(len(names), 'model')} for {len(rows.truth)} rows."]
     if unused:
         sentences.append(f"Not used: {shortened(list(map(repr, unused)), 12)}.")

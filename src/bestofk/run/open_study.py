@@ -16,7 +16,7 @@ from bestofk._base.errors import (
 from bestofk.data.tables.limits import check_cells
 from bestofk.decide.preference import preference_from_json
 from bestofk.decide.result import Result
-from bestofk.decide.settings import Settings, StoredTest
+from bestofk.decide.settings import Settings, StoredTest, check_learners, with_changes
 from bestofk.decide.stopping.rule import StopRule
 from bestofk.run.cells import NUMBERS, CellTable
 from bestofk.run.comparison_task import read_cells
@@ -109,8 +109,8 @@ def decided_study(
     test = changes.get("test")
     if callable(test) and StoredTest.of(test) == first.test:
         first = replace(first, test=test)
-    settings = first.changed(**changes)
-    settings.check_learners(record.names)
+    settings = with_changes(first, **changes)
+    check_learners(settings, record.names)
     # the stop rule of a recorded decision applies to others, too; its notes and command do not
     race = None if stored is None else stored.race
     by_dataset = {

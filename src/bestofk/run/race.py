@@ -18,7 +18,7 @@ from bestofk.decide.evidence import Family
 from bestofk.decide.pairs import Foreseen, foresee
 from bestofk.decide.preference import NO_PREFERENCE, Preference, arrange, preference_ranks
 from bestofk.decide.registry import decides_by
-from bestofk.decide.settings import Settings
+from bestofk.decide.settings import Settings, test_name_of, with_measured_costs
 from bestofk.decide.statements.stopped import progress_line
 from bestofk.decide.stopping.bounds import (
     MAX_UNITS,
@@ -134,7 +134,7 @@ def planned_race(
     entry = None if choice is None else choice.entry
     calibrated = isinstance(settings.test_options.get("df"), Calibration)
     if choice is None or entry is None or entry.curtailed not in _BY_RUNS or calibrated:
-        test_name = settings.test_name if choice is None else choice.name
+        test_name = test_name_of(settings) if choice is None else choice.name
         raise _refused(
             f"does not know what the rest of a plan can change for the test {test_name!r}", settings
         )
@@ -287,7 +287,7 @@ def race_cells(
     if track.failed & worked:
         return ask_for_all()
     first = track.losses(remaining)[:, 0, : planned.test.outer]
-    prefer = settings.settled(names, cost_table(track.table)).prefer
+    prefer = with_measured_costs(settings, names, cost_table(track.table)).prefer
     positions, outcome.preference, outcome.notes = arrange(names, prefer, first.mean(axis=1))
     outcome.ranks = preference_ranks(names, prefer)[0][positions]
     outcome.prefer = tuple(remaining[at] for at in positions)

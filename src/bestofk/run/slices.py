@@ -17,7 +17,7 @@ from bestofk._base.formatting import counted
 from bestofk.data.dataset import DataSet
 from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
-from bestofk.decide.settings import Settings
+from bestofk.decide.settings import Settings, with_measured_costs
 from bestofk.decide.slices import Slices, check_slices, order_slices, slice_names
 from bestofk.run.cells import CellTable
 from bestofk.run.fit import HeldOutRows, Rows
@@ -82,7 +82,9 @@ def study_slices(
             losses = instance_losses(live, table, learners, chosen) or losses
         if losses is None:
             raise DesignError("No fold was finished by all learners.")
-        preferred = replace(settings.settled(losses.learners, study.costs), alpha=alpha)
+        preferred = replace(
+            with_measured_costs(settings, losses.learners, study.costs), alpha=alpha
+        )
         return decide(losses, preferred)
 
     return order_slices(whole, names, decide_in, by=by)

@@ -15,7 +15,7 @@ from bestofk._base.formatting import duration, joined, number, shortened
 from bestofk._base.results import json_ready
 from bestofk.decide.compare_scores import decide
 from bestofk.decide.decision import Decision
-from bestofk.decide.settings import Settings
+from bestofk.decide.settings import Settings, with_changes, with_measured_costs
 from bestofk.decide.statements import Stated, Statement
 from bestofk.losses.losses import DIMS, Scores, metric_of
 from bestofk.run.cells import CellTable
@@ -377,7 +377,7 @@ def _of_whole_plan(
     why_not = "fewer than two learners have losses."
     if len(compared) > 1:
         try:
-            decision = decide(losses, settings.settled(losses.learners, costs))
+            decision = decide(losses, with_measured_costs(settings, losses.learners, costs))
         except BestOfKError as refusal:
             # keep the losses: the complete plan could have decided
             if not (left_out or dropped):
@@ -386,7 +386,7 @@ def _of_whole_plan(
             if settings.control in left_out:
                 why_not = f"the control, {settings.control}, is among those that failed."
     # margins are in units of the first metric
-    others = settings.changed(margin=None, rope=None)
+    others = with_changes(settings, margin=None, rope=None)
     return Study(
         decision=decision,
         losses=losses,
@@ -440,7 +440,7 @@ def _other_metric(
     if losses is not None:
         means = {name: float(metric.shown(mean)) for name, mean in losses.means().items()}
         try:
-            decision = decide(losses, settings.settled(losses.learners, costs))
+            decision = decide(losses, with_measured_costs(settings, losses.learners, costs))
             problem = "no learner comes out first"
         except BestOfKError as refusal:
             problem = str(refusal).rstrip(".")

@@ -53,7 +53,7 @@ def test_not_a_number_stands_bare(tmp_path):
     path = tmp_path / "l.json"
     path.write_text(json.dumps(log), encoding="utf-8")
     assert '"value": NaN' in path.read_text(encoding="utf-8")
-    assert bk.read_evals(path).statuses.tolist() == ["unscored", "scored"]
+    assert bk.read_evals(path).to_frame()["status"].tolist() == ["unscored", "scored"]
 
 
 def test_two_scorers_must_be_chosen(golden):
@@ -121,7 +121,7 @@ def test_chunked_samples_and_archives_without_summaries(golden, tmp_path):
 def test_values_that_are_scores(value, score, inspect_log):
     path = inspect_log("a.eval", [{"scores": {"s": {"value": value}}}])
     evals = bk.read_evals(path)
-    assert (evals.score.tolist(), evals.statuses.tolist()) == ([score], ["scored"])
+    assert (evals.score.tolist(), evals.to_frame()["status"].tolist()) == ([score], ["scored"])
 
 
 @pytest.mark.parametrize("value", ["maybe", float("nan"), "", "A", float("inf")])
@@ -129,7 +129,7 @@ def test_values_that_are_unscored_and_never_zero(value, inspect_log):
     path = inspect_log("a.eval", [{"scores": {"s": {"value": value}}},
                                   {"scores": {"s": {"value": 1}}}])  # fmt: skip
     evals = bk.read_evals(path)
-    assert evals.statuses.tolist() == ["unscored", "scored"]
+    assert evals.to_frame()["status"].tolist() == ["unscored", "scored"]
     assert evals.by_item().items == ("q1",)
     assert any("not as 0" in s for s in evals.notes)
 
@@ -159,7 +159,7 @@ def test_error_limit_unscored_and_wrong_are_four_things(inspect_log):
         ],
     )
     evals = bk.read_evals(path)
-    assert evals.statuses.tolist() == ["scored", "error", "limit", "limit", "unscored"]
+    assert evals.to_frame()["status"].tolist() == ["scored", "error", "limit", "limit", "unscored"]
     assert evals.by_item().items == ("q0", "q2")
     assert evals.by_item(count_errors_as_wrong=True).items == ("q0", "q1", "q2", "q3")
 

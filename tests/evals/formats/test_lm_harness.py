@@ -124,7 +124,7 @@ def test_booleans_and_numbers_as_text(written, score, lm_eval):
 def test_nan_is_unscored(lm_eval):
     path = lm_eval("a", [{"doc_id": 0, "acc": 1.0}, {"doc_id": 1, "acc": float("nan")},
                          {"doc_id": 2, "acc": None}])  # fmt: skip
-    assert bk.read_evals(path).statuses.tolist() == ["scored", "unscored", "unscored"]
+    assert bk.read_evals(path).to_frame()["status"].tolist() == ["scored", "unscored", "unscored"]
 
 
 def test_a_direction_of_null_goes_by_the_name(lm_eval):

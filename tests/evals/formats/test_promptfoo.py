@@ -72,7 +72,7 @@ def test_an_error_is_not_a_wrong_answer(document):
         result(success=False, score=0, failureReason=1, vars={"a": 2}),
     ))  # fmt: skip
     evals = bk.read_evals(path)
-    assert evals.statuses.tolist() == ["error", "scored"]
+    assert evals.to_frame()["status"].tolist() == ["error", "scored"]
 
 
 @pytest.mark.parametrize("wrap", ["v3", "lines"])
