@@ -13,7 +13,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.errors import Advice, ArgumentError, Part
+from bestofk._base.errors import Advice, ArgumentError, Part, argument
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -30,7 +30,7 @@ def refuse(where: str, must: str, got: object) -> ArgumentError:
     shown = repr(got)
     if len(shown) > 80:
         shown = shown[:77] + "..."
-    return ArgumentError(f"{where} must be {must}; got {shown}.")
+    return ArgumentError(argument(where), f" must be {must}; got {shown}.")
 
 
 def refuse_named_table(value: Any, where: str) -> None:

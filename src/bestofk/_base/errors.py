@@ -16,12 +16,18 @@ _MAX_LISTED_NAMES = 60
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """An argument that a message names; an Ellipsis stands for a value of the reader's choice."""
+    """An argument that a message names; an Ellipsis stands for a value of the reader's choice.
+
+    If `name_only`, a message shows no value.
+    """
 
     keyword: str
     value: Any
+    name_only: bool = False
 
     def __str__(self) -> str:
+        if self.name_only:
+            return self.keyword
         return f"{self.keyword}={'...' if self.value is Ellipsis else repr(self.value)}"
 
 
@@ -35,6 +41,17 @@ def use(**argument: Any) -> Advice:
     """
     ((keyword, value),) = argument.items()
     return Advice(keyword, value)
+
+
+def argument(name: str) -> Advice:
+    """Return the name of an argument as a part of a message: ``--prefer`` on the command line.
+
+    Examples
+    --------
+    >>> str(argument("prefer"))
+    'prefer'
+    """
+    return Advice(name, None, name_only=True)
 
 
 Part = str | Advice

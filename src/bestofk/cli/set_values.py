@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from inspect import Parameter, getdoc, signature
 from pathlib import Path
@@ -338,12 +338,14 @@ def typed(advice: Advice, command: click.Command | None) -> str:
 
     Examples
     --------
-    >>> from bestofk._base.errors import use
+    >>> from bestofk._base.errors import argument, use
     >>> scores = command_of(["bestofk", "scores"])
     >>> typed(use(metric="roc auc"), scores), typed(use(higher_is_better=False), scores)
     ("--metric 'roc auc'", '--lower-is-better')
     >>> typed(use(where={"constraint": "1h"}), scores), typed(use(test="sign"), scores)
     ('--set where=constraint=1h', '--set test=sign')
+    >>> typed(argument("prefer"), scores), typed(argument("rope"), scores)
+    ('--prefer', '--set rope')
     """
     keyword, value = advice.keyword, advice.value
     options = {key_of(one): one for one in getattr(command, "params", ())}
@@ -355,7 +357,12 @@ def typed(advice: Advice, command: click.Command | None) -> str:
     names = (keyword, keyword.removesuffix("s"), _OPTION_NAMES.get(keyword, keyword))
     option = next((options[name] for name in names if name in options), None)
     if option is None and keyword in _ROLES and "column" in options:
-        return typed(Advice("columns", {_ROLES[keyword]: value}), command)
+        column = {_ROLES[keyword]: value}
+        return typed(replace(advice, keyword="columns", value=column), command)
+    if advice.name_only and isinstance(option, click.Option):
+        return option.opts[0]
+    if advice.name_only:
+        return f"--set {keyword}" if keyword in settings else keyword
     if isinstance(option, click.Option) and option.is_flag == isinstance(value, bool):
         if option.is_flag:
             return (option.opts if value else option.secondary_opts or [str(advice)])[0]

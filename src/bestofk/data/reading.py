@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk._base.checks import one_of, refuse
-from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, use
+from bestofk._base.errors import ArgumentError, TableError, UnknownNameError, argument, use
 from bestofk._base.formatting import shortened
 from bestofk._base.registry import resolve
 from bestofk.data.cells import (
@@ -230,11 +230,11 @@ def _is_embedded(source: Any) -> bool:
 
 def _refuse_known(data: DataSet, *, target: Any, columns: Mapping[str, str], task: str) -> None:
     """Refuse arguments about columns and target of a data set, which knows them."""
-    for argument, value in (("target", target), ("columns", columns or None)):
+    for name, value in (("target", target), ("columns", columns or None)):
         if value is not None:
             raise ArgumentError(
-                f"{argument} does not apply to {data.name!r}, whose columns and target are known: "
-                "omit it."
+                argument(name),
+                f" does not apply to {data.name!r}, whose columns and target are known: omit it.",
             )
     if task not in ("auto", data.task):
         raise ArgumentError(
@@ -336,7 +336,8 @@ def _features_and_target(source: Any, target: Any) -> tuple[Any, Any, str]:
     if isinstance(target, list | tuple) and names and set(map(str, target)) <= set(names):
         if len(target) > 1 and len(target) != len(source):
             raise ArgumentError(
-                f"target names {len(target)} columns, and bestofk predicts one: compare one at a "
+                argument("target"),
+                f" names {len(target)} columns, and bestofk predicts one: compare one at a "
                 "time, as in ",
                 use(target=str(target[0])),
                 ".",
@@ -377,7 +378,7 @@ def _separated(source: Any) -> tuple[Any, Any]:
             return X, y
     likely = [name for name in getattr(source, "columns", []) if str(name).lower() in _TARGET_NAMES]
     form = f"compare(learners, frame, {str(likely[0])!r})" if likely else _FORMS
-    raise ArgumentError(f"target must be given: {form}.")
+    raise ArgumentError(argument("target"), f" must be given: {form}.")
 
 
 def _frame(X: Any) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, refuse
-from bestofk._base.errors import ArgumentError
+from bestofk._base.errors import ArgumentError, argument
 
 Name = int | str
 Ints = npt.NDArray[np.int64]
@@ -117,8 +117,9 @@ def preference_ranks(
         if prefer == LISTED:
             return np.arange(float(len(names))), Preference(kind="stated", words=LISTED), ()
         raise ArgumentError(
-            "prefer must be a list of learners, most preferred first, prices by name, or 'listed'; "
-            f"got the text {prefer!r}; costs are measured by compare alone."
+            argument("prefer"),
+            " must be a list of learners, most preferred first, prices by name, or 'listed'; "
+            f"got the text {prefer!r}; costs are measured by compare alone.",
         )
     if isinstance(prefer, MeasuredCosts):
         _all_priced(names, prefer.costs, prefer.what)
@@ -154,8 +155,9 @@ def checked_preference(prefer: Any) -> Any:
     if isinstance(prefer, str):
         if prefer not in (words := (LISTED, *MEASURED)):
             raise ArgumentError(
-                f"prefer must be one of {', '.join(map(repr, words))}, a list of learners, most "
-                f"preferred first, or prices by name; got the text {prefer!r}."
+                argument("prefer"),
+                f" must be one of {', '.join(map(repr, words))}, a list of learners, most "
+                f"preferred first, or prices by name; got the text {prefer!r}.",
             )
         return prefer
     if isinstance(prefer, Mapping):
@@ -263,17 +265,18 @@ def _all_known(names: Sequence[Name], listed: Sequence[Any]) -> None:
             near = meant(str(name), list(MEASURED), most=1, cutoff=0.7)
             end = f"; did you mean {near[0]}?" if near else "."
             raise ArgumentError(
-                f"prefer names {name!r}, which is not one of the learners: {some}{end}"
+                argument("prefer"),
+                f" names {name!r}, which is not one of the learners: {some}{end}",
             )
         if name in listed[:index]:
-            raise ArgumentError(f"prefer names {name!r} twice.")
+            raise ArgumentError(argument("prefer"), f" names {name!r} twice.")
 
 
 def _all_priced(names: Sequence[Name], prices: Mapping[str, float], what: str) -> None:
     absent = [name for name in names if name not in prices]
     if absent:
         raise ArgumentError(
-            f"prefer must give {what} for each of them; got none for {absent[0]!r}."
+            argument("prefer"), f" must give {what} for each of them; got none for {absent[0]!r}."
         )
 
 
@@ -283,5 +286,5 @@ def _price(name: Any, price: Any) -> float:
     except (TypeError, ValueError):
         number = float("nan")
     if not np.isfinite(number):
-        raise ArgumentError(f"prefer must give a number for {name!r}; got {price!r}.")
+        raise ArgumentError(argument("prefer"), f" must give a number for {name!r}; got {price!r}.")
     return number

@@ -19,7 +19,7 @@ from bestofk._base.checks import (
     refuse,
     significance_level,
 )
-from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, use
+from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, argument, use
 from bestofk.decide.choose_test import Choice, checked_df
 from bestofk.decide.evidence import FAMILIES
 from bestofk.decide.preference import (
@@ -166,7 +166,9 @@ class Settings:
             options |= {"test": test, "test_options": self.test_options or None}
         for name, value in options.items():
             if value is not None and name not in entry.options:
-                raise ArgumentError(f"{name} does not apply to rule {self.rule!r}: leave it out.")
+                raise ArgumentError(
+                    argument(name), f" does not apply to rule {self.rule!r}: leave it out."
+                )
 
     def _check_family(self) -> None:
         if self.family is not None:
@@ -180,7 +182,10 @@ class Settings:
             )
         if self.control is not None and self.family != "control":
             raise ArgumentError(
-                "control applies to ", use(family="control"), ": add that, or leave control out."
+                argument("control"),
+                " applies to ",
+                use(family="control"),
+                ": add that, or leave it out.",
             )
         if self.correction is not None:
             one_of(self.correction, "correction", CORRECTIONS)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.errors import BestOfKError, DesignError, UnknownNameError
+from bestofk._base.errors import BestOfKError, DesignError, UnknownNameError, argument
 from bestofk._base.formatting import counted, shortened
 from bestofk.data.tables.reading import read_table
 from bestofk.decide.compare_scores import compare_scores
@@ -178,7 +178,8 @@ def check_slices(names: Sequence[str], by: str) -> None:
     """Refuse a column with too few or too many different values."""
     if not 2 <= len(names) <= MAX_SLICES:
         raise DesignError(
-            f"by needs a column with 2 to {MAX_SLICES} different values; {by!r} has {len(names)}."
+            argument("by"),
+            f" needs a column with 2 to {MAX_SLICES} different values; {by!r} has {len(names)}.",
         )
 
 

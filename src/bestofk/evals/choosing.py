@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats, RandomState, names_arguments, positive, refuse
-from bestofk._base.errors import ArgumentError, BestOfKError, TableError, use
+from bestofk._base.errors import ArgumentError, BestOfKError, TableError, argument, use
 from bestofk._base.formatting import counted, interval_words, joined, shortened
 from bestofk._base.registry import resolve
 from bestofk.decide.choose_test import Choice
@@ -568,10 +568,10 @@ def _labels_alone(evals: Evals, scores: ItemScores) -> ItemScores:
 def _refuse_with_labels(test: Any, rule: str, passes: int | None) -> None:
     """Refuse options that do not work with human labels."""
     if passes is not None:
-        raise ArgumentError("truth does not work with pass_at or pass_all; omit one.")
+        raise ArgumentError(argument("truth"), " does not work with pass_at or pass_all; omit one.")
     if test not in ("auto", *LABELLED_TESTS) or not RULES[rule].takes_test:
         option = use(rule=rule) if test == "auto" else use(test=test)
-        raise ArgumentError("truth does not work with ", option, "; omit one.")
+        raise ArgumentError(argument("truth"), " does not work with ", option, "; omit one.")
 
 
 def _preference(prefer: Any, costs: Mapping[str, Mapping[str, float]]) -> Any:

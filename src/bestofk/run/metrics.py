@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats, refuse
-from bestofk._base.errors import ArgumentError, UnknownNameError, use
+from bestofk._base.errors import ArgumentError, UnknownNameError, argument, use
 from bestofk._base.registry import Registry
 from bestofk.learners.specification import find
 from bestofk.run.task import describe_error
@@ -334,7 +334,7 @@ def as_losses(scoring: Any, *, classes: Labels | None) -> tuple[Loss, ...]:
     names = [loss.name for loss in losses]
     for name in names:
         if names.count(name) > 1:
-            raise ArgumentError(f"scoring names {name!r} twice.")
+            raise ArgumentError(argument("scoring"), f" names {name!r} twice.")
     return losses
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from bestofk._base.errors import ArgumentError, BestOfKError, DesignError
+from bestofk._base.errors import ArgumentError, BestOfKError, DesignError, argument
 from bestofk._base.formatting import counted
 from bestofk.data.dataset import DataSet
 from bestofk.decide.compare_scores import decide
@@ -36,12 +36,13 @@ Names = npt.NDArray[np.object_]
 def refuse_slices(live: Live, *, stops: bool) -> None:
     """Raise an error before the first fit if no slice can be decided about."""
     if stops:
-        raise ArgumentError("by does not apply to a comparison that stops early.")
+        raise ArgumentError(argument("by"), " does not apply to a comparison that stops early.")
     loss = live.metric
     if loss.needs == "costs" or loss.reads_model:
         raise ArgumentError(
-            f"by does not apply to the metric {loss_shown(loss.name)!r}, which depends on more "
-            "than the predictions."
+            argument("by"),
+            f" does not apply to the metric {loss_shown(loss.name)!r}, which depends on more "
+            "than the predictions.",
         )
     labels, by = _names(live.datasets)
     names = _distinct(labels)
