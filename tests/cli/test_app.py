@@ -67,7 +67,7 @@ def test_examples_of_the_help_texts_work_as_printed(run, arguments, tmp_path, mo
         (["scores", "{scores}", "--set", "test=5x2cv-t"], "covers five runs of two folds"),
         (["scores", "{scores}", "--set", "test=t-test"], "There is no pairwise test 't-test'"),
         (["scores", "{scores}", "--set", "rule=x"], "There is no rule 'x'"),
-        (["scores", "{scores}", "--alpha", "2"], "alpha must be strictly between 0 and 1"),
+        (["scores", "{scores}", "--alpha", "2"], "--alpha must be strictly between 0 and 1"),
         (["scores", "{scores}", "--alpha", "x"], "'x' is not a valid float"),
         (["scores", "{scores}", "--prefer", "tiny"], "'tiny', which is not one of the learners"),
         (["scores", "{scores}", "--set", "df=many"], "There is no file 'many'"),

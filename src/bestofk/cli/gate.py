@@ -173,8 +173,9 @@ def check(
 def _rehearse(
     runs: tuple[str, ...], as_json: bool, *, false_blocks: float | None, **arguments: Any
 ) -> None:
-    from bestofk.cli.terminal import print_sentences
+    from bestofk.cli.terminal import console
     from bestofk.release.rehearsal import rehearse
+    from bestofk.report.screen import write_presented
 
     share: dict[str, Any] = {} if false_blocks is None else {"false_blocks": false_blocks}
     with warnings_as_lines():
@@ -182,7 +183,7 @@ def _rehearse(
     if as_json:
         echo_json(rehearsal.to_dict())
     else:
-        print_sentences(rehearsal.explain())
+        write_presented(console(), rehearsal)
 
 
 def _source(new: tuple[str, ...], **options: Any) -> str:

@@ -232,7 +232,7 @@ class Settings:
 
     def describe(self) -> str:
         """Return the settings in a line."""
-        parts = [f"rule {self.rule}", f"test {test_name_of(self)}", f"alpha {self.alpha:g}"]
+        parts = [f"rule {self.rule}", f"test {name_of_test(self)}", f"alpha {self.alpha:g}"]
         parts.append(preference_words(self.prefer))
         if self.family == "control":
             parts.append(f"all learners against {self.control}")
@@ -316,7 +316,7 @@ def with_changes(settings: Settings, **changes: Any) -> Settings:
     return replace(settings, **{**left, **changes})
 
 
-def test_name_of(settings: Settings) -> str:
+def name_of_test(settings: Settings) -> str:
     """Return the name of the test."""
     return getattr(_stored_test(settings.test), "name", str(settings.test))
 

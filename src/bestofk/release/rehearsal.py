@@ -56,11 +56,8 @@ class Rehearsal(Presented):
     """The size of one point."""
 
     def explain(self) -> str:
-        """Describe the rehearsal in sentences and a table."""
-        lines = [
-            f"Rehearsal on {counted(self.items, 'item')} with {counted(self.runs, 'run')} of the "
-            "baseline:"
-        ]
+        """Describe the rehearsal in sentences."""
+        lines = [self._head()]
         for name, share in self.false_blocks.items():
             lines.append(
                 f"{name}: of 100 good builds, {100 * share:.1f} are blocked and "
@@ -71,20 +68,54 @@ class Rehearsal(Presented):
                 f"{100 * once:.0f} % of builds, and within {BUILDS} builds in {100 * five:.0f} %."
                 for loss, (once, five) in self.caught[name].items()
             ]
-            if abs(self.unit[name] - 0.01) > 1e-12:
-                lines.append(f"  A point is {self.unit[name]:.3g}, a hundredth of the range.")
-            if self.clustered[name] > 0.05:
-                lines.append(
-                    f"{100 * self.clustered[name]:.0f} % of histories of {LONG} good builds have "
-                    f"more than {MANY_BLOCKS} blocks, because one lucky baseline makes all later "
-                    "builds look worse: give more runs of it to 'bestofk gate start'."
-                )
+        return "\n".join((*lines, *self._notes()))
+
+    def _screen(self) -> tuple[str, Mapping[str, Any], str]:
+        tables = {
+            f"{name}: of 100 builds, how many are blocked": {
+                "the build loses": [
+                    "nothing",
+                    *(counted(round(100 * loss), "point") for loss in caught),
+                ],
+                "blocked": [f"{100 * self.false_blocks[name]:.1f}"]
+                + [f"{100 * once:.0f}" for once, _ in caught.values()],
+                f"at least one of {BUILDS}": [
+                    "",
+                    *(f"{100 * k:.0f}" for _, k in caught.values()),
+                ],
+            }
+            for name, caught in self.caught.items()
+        }
+        again = [
+            f"Of 100 good builds, {100 * share:.0f} run again"
+            f"{f' by {name}' if len(self.reruns) > 1 else ''}."
+            for name, share in self.reruns.items()
+        ]
+        return self._head(), tables, "\n".join((*again, *self._notes()))
+
+    def _head(self) -> str:
+        return (
+            f"Rehearsal on {counted(self.items, 'item')} with {counted(self.runs, 'run')} of the "
+            "baseline."
+        )
+
+    def _notes(self) -> list[str]:
+        notes = [
+            f"A point of {name} is {unit:.3g}, a hundredth of the range."
+            for name, unit in self.unit.items() if abs(unit - 0.01) > 1e-12
+        ]  # fmt: skip
+        notes += [
+            f"{100 * share:.0f} % of histories of {LONG} good builds have more than {MANY_BLOCKS} "
+            "blocks, because one lucky baseline makes all later builds look worse: give more runs "
+            "of it to 'bestofk gate start'."
+            for share in self.clustered.values() if share > 0.05
+        ]  # fmt: skip
         if self.runs == 1:
-            lines.append(
+            notes.append(
                 "One run does not show how much the scores vary; this assumes that of typical "
                 "language models. Give a second run to measure it."
             )
-        return "\n".join(lines)
+        return notes
 
 
 def rehearse(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from bestofk._base.formatting import counted, number
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import MeasuredCosts
-from bestofk.decide.settings import Settings, given_options, test_name_of
+from bestofk.decide.settings import Settings, given_options, name_of_test
 from bestofk.report.subject import ReportSubject
 from bestofk.report.tables import OutputTable, rows_table
 from bestofk.run.store.url import hide_passwords
@@ -143,7 +143,7 @@ def _settings_code(settings: Settings) -> dict[str, str]:
     elif isinstance(prefer, tuple):
         code["prefer"] = repr(list(prefer))
     if not isinstance(settings.test, str):
-        code["test"] = test_name_of(settings).rpartition(".")[2]
+        code["test"] = name_of_test(settings).rpartition(".")[2]
     if isinstance(settings.test_options.get("df"), Calibration):
         code["test_options"] = "{'df': calibration}"
     return code

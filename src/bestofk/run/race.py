@@ -18,7 +18,7 @@ from bestofk.decide.evidence import Family
 from bestofk.decide.pairs import Foreseen, foresee
 from bestofk.decide.preference import NO_PREFERENCE, Preference, arrange, preference_ranks
 from bestofk.decide.registry import decides_by
-from bestofk.decide.settings import Settings, test_name_of, with_measured_costs
+from bestofk.decide.settings import Settings, name_of_test, with_measured_costs
 from bestofk.decide.statements.stopped import progress_line
 from bestofk.decide.stopping.bounds import (
     MAX_UNITS,
@@ -134,7 +134,7 @@ def planned_race(
     entry = None if choice is None else choice.entry
     calibrated = isinstance(settings.test_options.get("df"), Calibration)
     if choice is None or entry is None or entry.curtailed not in _BY_RUNS or calibrated:
-        test_name = test_name_of(settings) if choice is None else choice.name
+        test_name = name_of_test(settings) if choice is None else choice.name
         raise _refused(
             f"does not know what the rest of a plan can change for the test {test_name!r}", settings
         )
