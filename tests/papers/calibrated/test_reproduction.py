@@ -22,7 +22,7 @@ def test_every_table_comes_out_with_every_cell(account):
     by_name = {table.table.split(":")[0]: table for table in account.tables}
     assert set(by_name) == {
         "Fig. 2, left", "Fig. 2, right", "Table 2", "Table 3", "Table 4", "Table 5", "Table 6",
-        "Table 7",
+        "Table 7", "Table 7, other tests",
     }  # fmt: skip
     for name in ("Table 2", "Table 3", "Table 4", "Table 5", "Table 6", "Table 7"):
         table = by_name[name]
@@ -35,6 +35,16 @@ def test_every_table_comes_out_with_every_cell(account):
 def test_minimum_column_of_table_5_is_the_minimum(account):
     table = next(table for table in account.tables if table.table.startswith("Table 5"))
     assert np.array_equal(table.ours[:, 4], table.ours[:, :4].min(axis=1))
+
+
+def test_the_other_tests_of_table_7_are_set_next_to_use_all_data(account):
+    table = next(table for table in account.tables if table.table.startswith("Table 7, other"))
+    assert table.columns == tuple(
+        test.row for test in PANEL if test.splitting == "runs" and test.test != "use-all-data"
+    )
+    pairs, farthest = table.ours[:-1], table.ours[-1]
+    assert len(pairs) == 10
+    assert np.array_equal(farthest, np.abs(pairs).max(axis=0))
 
 
 def test_fig4_has_power_for_every_set():

@@ -12,7 +12,7 @@ from bestofk.papers.calibrated.tables import (
     replicability_tables,
     second_figure,
     second_table,
-    seventh_table,
+    seventh_tables,
     spread_table,
     third_table,
 )
@@ -55,7 +55,7 @@ def reproduce(request: Request) -> ReproductionResult:
     if "5" in names or "6" in names:
         result.add(replicability_tables(request, df, names))
     if "7" in names:
-        result.add([seventh_table(request, df["use all data"])])
+        result.add(seventh_tables(request, df))
     if "levels" in names:
         result.add(level_tables(request, calibrated_on, df))
     if "spread" in names:
