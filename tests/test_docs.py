@@ -124,6 +124,12 @@ def test_the_reference_lists_every_public_name(module):
     assert set(names) <= listed
 
 
+def test_types_in_docstrings_are_links():
+    links = public_names.type_links()
+    assert links["Settings"] == "bestofk.Settings"
+    assert links["Plan"] == "bestofk.plugins.Plan"
+
+
 def test_names_of_the_top_level_package_are_described_there():
     assert public_names.home_of("bestofk.decide", "Settings") == "bestofk"
     assert public_names.home_of("bestofk.decide", "multitest") == "bestofk.decide"
@@ -255,6 +261,20 @@ def test_dois_are_links():
     address = "10.1162/089976698300017197"
     assert f"[doi:{address}](https://doi.org/{address})." in linked
     assert "```bibtex\ndoi:10.1/x\n```" in linked
+
+
+RECIPES = {"use/language-models.md"}
+"""Guides with one recipe after another, which may be longer."""
+GUIDES = [*(DOCS / "use").glob("*.md"), *(DOCS / "papers").glob("[cfim]*.md"),
+          *(DOCS / f"{name}.md" for name in ("coming-from", "questions", "start", "slow", "trust",
+                                             "cite", "which-test"))]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_guides_are_short(page):
+    if page.relative_to(DOCS).as_posix() in RECIPES or page.stem == "checklist":
+        return
+    assert len(page.read_text().split()) <= 900
 
 
 def test_wrapped_sentences_are_joined():

@@ -87,10 +87,11 @@ def write_tables(folder, names):
     rng = np.random.default_rng(7)
     rows = pd.DataFrame(rng.normal(size=(60, 3)), columns=["age", "income", "debt"])
     label = np.where(rows["age"] + rng.normal(scale=0.3, size=60) > 0, "yes", "no")
-    for name, target in (("credit.csv", "class"), ("data.csv", "target"), ("churn.csv", "churned"),
-                         ("patients.csv", "target"), ("other.csv", "class")):  # fmt: skip
+    targets = {"data.csv": "target", "patients.csv": "target", "churn.csv": "churned"}
+    for name in (*targets, "credit.csv", "other.csv", "A.csv", "B.csv", "C.csv"):
         if name in names:
-            rows.assign(**{target: label}).to_csv(folder / name, index=False)
+            data = rows.assign(**{targets.get(name, "class"): label})
+            data.to_csv(folder / name, index=False)
     scores = pd.DataFrame(
         {"small": rng.normal(0.8, 0.02, 10), "large": rng.normal(0.83, 0.02, 10)},
         index=pd.Index([f"set {k}" for k in range(10)], name="dataset"),

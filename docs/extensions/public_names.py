@@ -87,6 +87,16 @@ def home_of(module: str, name: str) -> str:
     return module
 
 
+def type_links() -> dict[str, str]:
+    """Return the full name of each class that a docstring can name as a type."""
+    return {
+        name: f"{home_of(module, name)}.{name}"
+        for module in reversed(public_modules())
+        for name in public_names(module)
+        if inspect.isclass(getattr(import_module(module), name))
+    }
+
+
 def module_page(module: str) -> str:
     """The page of a module, as reStructuredText."""
     home = import_module(module)
