@@ -50,7 +50,7 @@ def test_every_metric_is_as_if_it_were_alone(study):
 
 def test_what_is_said(study):
     probabilities, times = study.outcome.others
-    assert probabilities.said.endswith("; svc has no value.")
+    assert probabilities.sentence.endswith("; svc has no value.")
     assert "svc" in study.decision.ranking
     assert set(times.means) == set(learners())
     assert all(0 < mean < 10 for mean in times.means.values())
@@ -117,10 +117,10 @@ def test_whole_plans_and_one_test_set():
         **{**QUICK, "cv": "holdout:0.4"},
     )
     accuracy, brier, seconds = split.outcome.others
-    assert "recommended as well" in accuracy.said
-    assert "recommended as well" in brier.said
+    assert "recommended as well" in accuracy.sentence
+    assert "recommended as well" in brier.sentence
     assert seconds.decision is None
-    assert "nothing can be decided" in seconds.said
+    assert "nothing can be decided" in seconds.sentence
 
 
 def test_the_command_line(tmp_path, capsys):

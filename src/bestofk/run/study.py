@@ -305,13 +305,13 @@ class OtherMetric:
     - `name`: The name of the user's metric.
     - `means`: The mean of every learner that has one, in the user's metric.
     - `decision`: What this metric would decide; None if it cannot.
-    - `said`: That in a sentence.
+    - `sentence`: Describes this decision.
     """
 
     name: str
     means: Mapping[str, float]
     decision: Decision | None
-    said: str
+    sentence: str
 
 
 def conclude(
@@ -444,21 +444,22 @@ def _other_metric(
             problem = "no learner comes out first"
         except BestOfKError as refusal:
             problem = str(refusal).rstrip(".")
-    said = f"nothing can be decided: {problem}"
+    sentence = f"nothing can be decided: {problem}"
     if decision is not None and decision.recommended is not None:
         best, ours = str(decision.recommended), None if first is None else first.recommended
-        said = f"{best} would be recommended {'as well' if best == ours else 'instead'}"
+        sentence = f"{best} would be recommended {'as well' if best == ours else 'instead'}"
         if best != ours and ours in means:
-            said += f" (mean {number(means[best])} against {number(means[str(ours)])} of {ours})"
+            mean, other = number(means[best]), number(means[str(ours)])
+            sentence += f" (mean {mean} against {other} of {ours})"
     lacking = [names[index] for index in compared if index not in learners]
     if lacking:
         have = "has" if len(lacking) == 1 else "have"
-        said += f"; {shortened(lacking, MAX_NAMED_LEARNERS)} {have} no value"
+        sentence += f"; {shortened(lacking, MAX_NAMED_LEARNERS)} {have} no value"
     return OtherMetric(
         name=metric.name,
         means=means,
         decision=decision,
-        said=f"By {metric.name} ({metric.direction}) {said}.",
+        sentence=f"By {metric.name} ({metric.direction}) {sentence}.",
     )
 
 

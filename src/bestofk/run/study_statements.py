@@ -39,7 +39,7 @@ def study_statements(study: Study) -> tuple[Statement, ...]:
             *_speed_hint(study),
             *_left_out(study),
             *_whole_plan(study),
-            *statements("also", [one.said for one in study.others]),
+            *statements("also", [one.sentence for one in study.others]),
             *statements("note", study.notes),
             *statements(
                 "run",
