@@ -43,12 +43,21 @@ def examples():
     return [shlex.split(line)[1:] for line in lines]
 
 
+SHORTER = {
+    "compare iris": ["--cv", "5x2"],
+    "compare breast-cancer --set stop=settled": ["--cv", "5x10"],
+}
+"""Plans for examples of up to 1,500 fits; tests of the README and of the docs run such in full."""
+
+
+@pytest.mark.usefixtures("preloaded_workers")
 @pytest.mark.parametrize("arguments", examples(), ids=" ".join)
 def test_examples_of_the_help_texts_work_as_printed(run, arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if "study.db" in arguments:
         quick = ["--learner", "max", "--learner", "nmc", "--cv", "5x2"]
         assert run("compare", "iris", *quick, "--store", "study.db", "--quiet")[0] == 0
+    arguments = [*arguments, *SHORTER.get(" ".join(arguments), ())]
     if "fetch" in arguments:
         pytest.skip("needs the network; see tests/papers/test_fetch.py")
     code, out, err = run(*arguments)
@@ -230,24 +239,33 @@ def test_sigterm_ends_what_python_cannot_interrupt(tmp_path, fork_server):
         ("--help >/dev/full", 4),
         ("--help >/dev/full 2>/dev/full", 4),
         ("list tests > >(true)", 0),
-        ("compare iris --learner exits.py", 2),
-        ("compare iris --learner strange.py", 4),
-        ("compare iris --learner speechless.py 2>/dev/full", 4),
     ],
 )
 def test_only_the_gate_exits_with_1(command, code, tmp_path):
-    """Closed and full outputs, and everything that a Python file may raise."""
-    (tmp_path / "exits.py").write_text("import sys\nsys.exit(1)\n")
-    (tmp_path / "strange.py").write_text("class E(BaseException): pass\nraise E('x')\n")
-    (tmp_path / "speechless.py").write_text(
-        "class E(BaseException):\n    def __str__(self): raise self\nraise E\n"
-    )
     line = f"exec {sys.executable} -m bestofk {command}"
     source = {"PYTHONPATH": str(Path(bestofk.__file__).parents[1])}
     done = subprocess.run(
         ["bash", "-c", line], cwd=tmp_path, stderr=subprocess.PIPE, text=True,
         env={**os.environ, **source},
     )  # fmt: skip
+    assert done.returncode == code
+    assert len(done.stderr.splitlines()) <= 1
+
+
+@pytest.mark.parametrize(
+    ("raised", "code"),
+    [
+        ("import sys\nsys.exit(1)\n", 2),
+        ("class E(BaseException): pass\nraise E('x')\n", 4),
+        ("class E(BaseException):\n    def __str__(self): raise self\nraise E\n", 4),
+    ],
+)
+def test_whatever_a_file_of_learners_raises_the_exit_code_is_not_1(
+    raised, code, tmp_path, fork_server
+):
+    (tmp_path / "raises.py").write_text(raised)
+    words = ["-m", "bestofk", "compare", "iris", "--learner", "raises.py"]
+    done = fork_server.run(words, cwd=tmp_path, timeout=60)
     assert done.returncode == code
     assert len(done.stderr.splitlines()) <= 1
 
