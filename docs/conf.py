@@ -16,6 +16,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "extensions"))
 
 from docutils.nodes import reference  # noqa: E402
+from numpydoc.xref import DEFAULT_LINKS  # noqa: E402
 from public_names import type_links  # noqa: E402
 
 from bestofk import __version__  # noqa: E402
@@ -65,6 +66,7 @@ numpydoc_class_members_toctree = False
 numpydoc_xref_param_type = True
 numpydoc_xref_ignore = "all"  # only the types of bestofk are links
 numpydoc_xref_aliases = type_links()
+DEFAULT_LINKS.clear()  # to other sites, whose inventories need a network
 default_role = "py:obj"  # names in docstrings are links
 add_module_names = False
 python_use_unqualified_type_names = True
