@@ -36,6 +36,7 @@ from bestofk.splits.design import Design
 from timing import Row, best
 
 LEARNERS, DATASETS, FOLDS = 20, 64, 10
+TIMES = 3
 MEMORY = """
 import resource, sys
 from bestofk.cli import main
@@ -100,7 +101,7 @@ def small_report() -> Row:
                                capture_output=True, text=True, check=True)  # fmt: skip
         print(f"memory {alone.stderr.split()[-1]} MiB, page {page.stat().st_size / 1e6:.3g} MB")
         clock = time.perf_counter
-        ours = best(lambda: _quietly(command), times=3, clock=clock, warm_up=False)
+        ours = best(lambda: _quietly(command), times=TIMES, clock=clock, warm_up=False)
         opened = open_study(store)
         assert opened.decision is not None
         subject = subject_of(opened)
@@ -109,7 +110,9 @@ def small_report() -> Row:
             for figure in PAGE_FIGURES
             if FIGURES[figure.kind].fits(opened) and figure.condition(subject)
         ]
-        theirs = best(lambda: _draw_twice(pictures, folder), times=3, clock=clock, warm_up=False)
+        theirs = best(
+            lambda: _draw_twice(pictures, folder), times=TIMES, clock=clock, warm_up=False
+        )
     return f"report_{LEARNERS}x{DATASETS}", theirs / ours, ours, theirs
 
 
