@@ -69,7 +69,7 @@ def test_processes_of_a_learner_follow_the_rules_of_python(tmp_path, variables):
 
 @pytest.mark.parametrize(
     "execution",
-    [{"engine": "processes"}, {"engine": "serial", "timeout": 60}, {"engine": "dask"}],
+    [{"engine": "processes"}, {"engine": "dask"}],
     ids=lambda execution: execution["engine"],
 )
 def test_workers_import_nothing_from_the_working_folder(tmp_path: Path, execution: dict) -> None:
