@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import replace
@@ -290,6 +291,13 @@ def _policy(script: str) -> str:
     )
 
 
+def _unbroken(value: Any) -> Any:
+    """Return text with a no-break space between a number and its percent sign."""
+    if not isinstance(value, str):
+        return value
+    return type(value)(re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value))
+
+
 @cache
 def _template(name: str) -> Template:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -297,6 +305,7 @@ def _template(name: str) -> Template:
     environment = Environment(
         loader=FunctionLoader(_part),
         autoescape=True,
+        finalize=_unbroken,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
