@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -111,6 +112,13 @@ class Hangs(Majority):
     def fit(self, X, y):
         while True:
             time.sleep(60)
+
+
+class HangsInC(Majority):
+    """A loop in C that holds the lock of the interpreter and hears no signal for hours."""
+
+    def fit(self, X, y):
+        re.fullmatch("(a+)+", "a" * 64 + "b")
 
 
 class Segfaults(Majority):

@@ -68,11 +68,22 @@ def test_one_fold_of_all_learners_is_decided_by_its_instances(tmp_path):
 LIMITS = [
     ("serial", strange.Hangs()),
     ("auto", strange.Hangs()),
+    ("serial", strange.HangsInC()),
     ("serial", time_limits.Spinning(nap=60.0)),
     ("serial", time_limits.Unpicklable(nap=60.0)),
     ("processes", time_limits.Unpicklable(nap=60.0)),
     ("auto", time_limits.Unpicklable(nap=60.0)),
 ]
+
+
+@pytest.mark.needs("linux", "a new interpreter starts after the budget")
+def test_a_budget_ends_a_fit_that_hangs_in_c():
+    learners = {"max": "max", "nmc": "nmc", "hangs": strange.HangsInC()}
+    execution = bk.Execution(engine="serial", budget=BUDGET, progress=False)
+    begin = time.monotonic()
+    with pytest.raises(bk.BestOfKError, match="budget"):
+        bk.compare(learners, X, Y, cv="kfold:2", execution=execution)
+    assert time.monotonic() - begin < BUDGET + BUSY
 
 
 @pytest.mark.needs("linux", "a new interpreter is too slow for this limit")
