@@ -65,6 +65,21 @@ def test_memory_that_is_not_there_is_one_line(error, capfd, monkeypatch) -> None
     assert "not enough memory" in capfd.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "error", ["MemoryError()", "ImportError('libgomp.so: failed to map segment')"]
+)
+def test_a_learner_that_needs_more_memory_to_import_is_one_line(
+    error, tmp_path, capfd, monkeypatch
+) -> None:
+    from bestofk.cli import main
+
+    (tmp_path / "large_package.py").write_text(f"raise {error}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    learners = ["--learner", "max", "--learner", "large_package:Learner"]
+    assert main(["compare", "iris", *learners]) == 4
+    assert capfd.readouterr().err == "bestofk: not enough memory; nothing was written.\n"
+
+
 @pytest.mark.needs("linux", "a limit of the address space")
 @pytest.mark.parametrize("megabytes", [200, 300])
 def test_a_small_address_space_is_one_line(megabytes, tmp_path) -> None:

@@ -242,6 +242,8 @@ def _code_and_message(error: BaseException, command: list[str]) -> tuple[int, st
         return EXIT_WRONG_CALL, _with_help(error, command)
     if isinstance(error, click.ClickException):
         return EXIT_WRONG_CALL, error.format_message()
+    if isinstance(error, MemoryError) or "failed to map segment" in str(error):
+        return EXIT_FAILED, "not enough memory; nothing was written."
     if isinstance(error, BestOfKError):
         code = EXIT_FAILED if isinstance(error, RunError) else EXIT_WRONG_CALL
         return code, _advised(error, command)
@@ -250,8 +252,6 @@ def _code_and_message(error: BaseException, command: list[str]) -> tuple[int, st
         chain = (error, error.__cause__, error.__context__)
         messages = [str(one) for one in chain if isinstance(one, Interrupted)]
         return EXIT_INTERRUPTED, (*messages, "interrupted.")[0]
-    if isinstance(error, MemoryError) or "failed to map segment" in str(error):
-        return EXIT_FAILED, "not enough memory; nothing was written."
     if isinstance(error, OSError):
         parts = [str(error.strerror or error), *([str(error.filename)] if error.filename else [])]
         return EXIT_FAILED, ": ".join(parts)

@@ -442,6 +442,8 @@ def _import_module(module_name: str, name: str, text: str) -> Any:
         raise ArgumentError(
             f"Learner {text}: there is no module {error.name!r:.200}; is its package installed?"
         ) from None
+    except MemoryError:
+        raise
     except (Exception, SystemExit) as raised:
         # any module may raise anything while it is imported
         raise ArgumentError(
