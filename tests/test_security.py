@@ -19,6 +19,7 @@ from sklearn.dummy import DummyClassifier
 
 import bestofk as bk
 from bestofk._base.errors import BestOfKError, StoreError, TableError
+from bestofk.cli import main
 from bestofk.learners.specification import parse_learner
 from bestofk.run.store.store import open_store
 from reader_bombs import BOMBS
@@ -206,6 +207,17 @@ def test_a_changed_specification_is_damaged(change, stored):
     change_spec(stored, lambda spec: spec.update(change), forged=False)
     with pytest.raises(StoreError, match="the specification of study 1 is damaged"):
         bk.open_study(stored)
+
+
+@pytest.mark.parametrize("change", [
+    {"repetitions": -1}, {"title": 5}, {"metrics": []}, {"decisions": [{"options": 5}]},
+])  # fmt: skip
+def test_a_forged_specification_ends_in_one_sentence(change, stored, capfd):
+    change_spec(stored, lambda spec: spec.update(change))
+    assert main(["show", str(stored)]) == 4
+    message = " ".join(capfd.readouterr().err.split())
+    assert message.startswith("bestofk: unexpected error, ")
+    assert "Traceback" not in message
 
 
 def test_a_forged_decision_reads_no_file(stored, tmp_path):
