@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -110,6 +111,29 @@ def test_processes_share_the_fits_of_one_study(request, together, tmp_path, kind
     assert CELLS <= fits(log) <= factor * CELLS + OTHER_WAYS * n
     expected = run(None, tmp_path / "fits").scores.losses
     for child in range(1, n + 1):
+        np.testing.assert_array_equal(np.load(f"{log}.{child}.npy"), expected)
+    with open_store(url) as store:
+        assert store.n_cells() == CELLS
+        assert left_behind(store) == [0, 0]
+
+
+@pytest.mark.needs("posix", "the processes are forks")
+def test_two_processes_on_a_server_that_crashes_lose_nothing(postgresql, together, tmp_path):
+    log, url = tmp_path / "fits", postgresql.emptied()
+
+    def restart():
+        while fits(log) < CELLS // 6:
+            time.sleep(0.01)
+        postgresql.down()  # immediately, like a crash
+        postgresql.up()
+
+    restarts = threading.Thread(target=restart, daemon=True)
+    restarts.start()
+    assert together(url, log, 2) == [0, 0]
+    restarts.join()
+    assert fits(log) >= CELLS
+    expected = run(None, log).scores.losses  # a seed depends on the path of the log
+    for child in (1, 2):
         np.testing.assert_array_equal(np.load(f"{log}.{child}.npy"), expected)
     with open_store(url) as store:
         assert store.n_cells() == CELLS
