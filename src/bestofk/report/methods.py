@@ -15,6 +15,7 @@ from bestofk.decide.statements.wording import level_words
 from bestofk.decide.stopping.result import Race
 from bestofk.report.names import one_line
 from bestofk.report.subject import ReportSubject
+from bestofk.run.by_dataset import StudyByDataset, preferred_words
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, LABELLED_TESTS, PAIRWISE_TESTS
@@ -116,6 +117,8 @@ def methods_of(subject: ReportSubject) -> Methods:
     sentences: list[Sentence] = [(_comparison(subject),)]
     if subject.decision is not None:
         sentences += _rule(subject.decision)
+    if isinstance(subject.study, StudyByDataset):
+        sentences.append(_rule_by_dataset(subject.study))
     if subject.race is not None:
         sentences.append((_stopping(subject.race),))
     if subject.study is not None and subject.study.left_out:
@@ -186,6 +189,19 @@ def _rule(order: Decision) -> list[Sentence]:
         (f"Pairs of {order.noun}s were compared by ", test, ", ", *_family(order), "."),
         (f"The {order.noun}s were {verb} by ", rule, f" {level} {prefer}"),
     ]
+
+
+def _rule_by_dataset(study: StudyByDataset) -> Sentence:
+    """Return how the decision on each data set was made."""
+    decisions = [part.decision for part in study.parts.values() if part.decision is not None]
+    first = decisions[0]
+    return (
+        "Each data set was decided by itself, by ",
+        _cited(first.rule, first.rule, RULES),
+        " with ",
+        _cited(first.test, f"the test {first.test}", *_TESTS),
+        f"{preferred_words(decisions)}, at level {first.alpha:g}.",
+    )
 
 
 def _comparisons_with_best(order: Decision, rule: Cited, test: Cited) -> list[Sentence]:

@@ -20,6 +20,7 @@ from bestofk._base.atomic_write import write_text
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk._base.formatting import counted, without_controls
 from bestofk.decide.decision import Decision
+from bestofk.decide.registry import RULES
 from bestofk.decide.statements import Statement
 from bestofk.release.gate import GateResult, decimals
 from bestofk.report.assumptions import assumptions_of
@@ -172,7 +173,7 @@ def _tables(subject: ReportSubject, slices: Slices | None) -> list[OutputTable]:
         tables.append(rows_table("slices", f"Slices by {slices.by}", columns, uncertainty))
     further = {} if not hasattr(subject.record, "_tables") else subject.record._tables()
     tables += [
-        rows_table(f"further-{k}", title, columns, names=subject.names)
+        rows_table(f"further-{k}", title, columns, names=(*subject.names, *RULES))
         for k, (title, columns) in enumerate(further.items())
     ]
     tables.append(learners_table(subject.record))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import numpy as np
 from bestofk._base.errors import BestOfKError, RunError
 from bestofk._base.formatting import counted, joined, shortened
 from bestofk.decide.compare_scores import decide
+from bestofk.decide.decision import Decision
 from bestofk.decide.registry import RULES
 from bestofk.decide.settings import Settings, with_changes, with_measured_costs
 from bestofk.decide.statements import Kind, Statement, in_order, statements
@@ -198,12 +199,20 @@ def _level(study: StudyByDataset) -> Statement:
     """Return the rule and its confidence."""
     assert study.settings is not None
     tests = {part.decision.test for part in study.parts.values() if part.decision is not None}
+    preferred = preferred_words([part.decision for part in study.parts.values() if part.decision])
     text = (
         f"How sure: {RULES[study.settings.rule].title} with the test "
-        f"{joined(sorted(tests))}; {level_words(study.settings.alpha)} confidence on each data "
-        "set by itself, not on all of them at once."
+        f"{joined(sorted(tests))}{preferred}; {level_words(study.settings.alpha)} confidence on "
+        "each data set by itself, not on all of them at once."
     )
     return Statement(kind="evidence", text=text, lead=text)
+
+
+def preferred_words(decisions: Sequence[Decision]) -> str:
+    """Return the words for a preference that all decisions share."""
+    firsts = {one.preference.first("") if one.preference.stated else "" for one in decisions}
+    shared = firsts.pop() if len(firsts) == 1 else ""
+    return f" and a preference for {shared}" if shared else ""
 
 
 def _agreement(chosen: Chosen) -> Iterator[str]:
