@@ -190,3 +190,14 @@ def test_a_local_cluster_has_no_address_in_the_network():
         assert cluster.scheduler_address.startswith("inproc://")
         # without bokeh there is no dashboard, and the link names the scheduler
         assert re.search("127.0.0.1|/status$", cluster.dashboard_link)
+
+
+@pytest.mark.needs("posix", "files without names")
+def test_a_worker_keeps_a_part_in_a_file_without_a_name(tmp_path):
+    from bestofk.run.dask import Packed
+
+    packed = Packed(b"the rows")
+    with packed.kept(str(tmp_path)) as file:
+        file.seek(0)
+        assert file.read() == packed.content[:] == b"the rows"
+        assert list(tmp_path.iterdir()) == []
