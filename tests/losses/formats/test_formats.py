@@ -352,4 +352,4 @@ def test_the_page_lists_every_format():
     assert not set(FORMATS) & set(LOSS_FORMATS)
     page = (Path(__file__).parents[3] / "docs" / "coming-from.md").read_text("utf-8")
     for entry in LOSS_FORMATS.values():
-        assert f"| {entry.called} (`format={entry.name}`) | {entry.summary} | " in page
+        assert f"| {entry.called} (`{entry.name}`) | {entry.summary} | " in page
