@@ -15,8 +15,8 @@ PAGES = (
     "index", "start", "use/choose-a-model", "use/index", "methods/wilcoxon",
     "gallery",
     "api/bestofk.stats.pairwise", "api/generated/bestofk.stats.pairwise.wilcoxon",
-    "api/generated/bestofk.Result", "api/generated/bestofk.compare", "commands/compare", "questions",
-    "papers/multitest",
+    "api/generated/bestofk.Result", "api/generated/bestofk.compare", "commands/compare",
+    "questions", "papers/multitest",
     "papers/intervals", "which-test", "trust", "slow", "use/two-models", "changelog", "samples",
     "words", "cite", "reference", "404",
 )  # fmt: skip
