@@ -62,7 +62,7 @@ def test_in_the_papers_family_only_edges_are_claims(cross_validated):
     ("asked", "words"),
     [
         ({"family": "control"}, "name it with control="),
-        ({"control": "a"}, "control applies to family='control': add that, or leave control out"),
+        ({"control": "a"}, "control applies to family='control': add that, or leave it out"),
         ({"family": "preference"}, "none is stated: give prefer="),
         ({"family": "some"}, "family must be one of 'all', 'preference', 'control'; got 'some'"),
         ({"family": "preference", "prefer": "listed", "correction": "shaffer"},

@@ -560,7 +560,7 @@ def test_a_dask_client():
     distributed = pytest.importorskip("distributed", reason="distributed is not installed")
     with (
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):

@@ -133,8 +133,8 @@ class WholePlan:
 # seconds of one fit, of a whole plan, and what they must come to with a limit of 1 s
 @pytest.mark.parametrize(("each", "at_once", "kind"), [(3.0, 0.0, "timeout"), (0.0, 600.0, None)])
 def test_with_a_limit_each_fit_is_made_and_timed_on_its_own(monkeypatch, each, at_once, kind):
-    made = make_learner("nmc")
-    live = strange.make_live({"nmc": "nmc", "max": "max"}, {"d": (X, Y)}, "2x2")
+    made = make_learner("naive-bayes")
+    live = strange.make_live({"naive-bayes": "naive-bayes", "max": "max"}, {"d": (X, Y)}, "2x2")
     expected = {
         at: cell.loss
         for at, cell in strange.by_place(
@@ -148,7 +148,7 @@ def test_with_a_limit_each_fit_is_made_and_timed_on_its_own(monkeypatch, each, a
     found = strange.by_place(live, engine.run(ComparisonTask(live), places))
     assert set(found) == set(expected)
     for at, cell in found.items():
-        if at[0] == "nmc":
+        if at[0] == "naive-bayes":
             assert (cell.failure and cell.failure.kind) == kind
         if cell.failure is None:
             assert cell.loss == expected[at]

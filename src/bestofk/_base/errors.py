@@ -65,7 +65,7 @@ def parts_of(text: str) -> tuple[Part, ...]:
     Examples
     --------
     >>> parts_of("'id' is left out (columns={'id': 'number'} keeps it).")[1]
-    Advice(keyword='columns', value={'id': 'number'})
+    Advice(keyword='columns', value={'id': 'number'}, name_only=False)
     """
     parts: list[Part] = []
     end = 0

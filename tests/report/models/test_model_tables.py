@@ -72,8 +72,8 @@ def test_the_page_holds_every_part(tmp_path):
     page = bk.Result(choice).report(tmp_path / "r.html").read_text(encoding="utf-8")
     for words in (
         "Quality against cost", "The items that decide", "have the same score",
-        "Samples of every model by status", "may be the best", "With 95 % confidence",
-        "Clusters of instances are independent",
+        "Samples of every model by status", "may be the best",
+        "With 95\N{NO-BREAK SPACE}% confidence", "Clusters of instances are independent",
     ):  # fmt: skip
         assert words in page
 

@@ -154,7 +154,7 @@ def seventh_tables(request: Request, df: dict[str, float | None]) -> list[Compar
     for name, losses in weka.items():
         by_name[name] = losses[:, np.newaxis, np.newaxis, :, :, np.newaxis]
     tests = [test for test in PANEL if test.splitting == "runs"]
-    tests.sort(key=lambda test: test.test != "use-all-data")
+    tests.sort(key=lambda test: test.row != "use all data")
     pairs = list(combinations(FIVE, 2))
     shares = np.empty((len(tests), len(pairs)))
     for at, (first, second) in enumerate(pairs):
