@@ -1,6 +1,6 @@
 """The pages of the API reference: one per public module, made from its names.
 
-The names of a package stand in its ``__init__.pyi``, those of a module in ``__all__`` or
+The names of a package are in its ``__init__.pyi``, those of a module in ``__all__`` or
 are the functions and classes that it defines. Every name of `bestofk` and the functions of some
 modules have pages of their own; a name that `bestofk` itself has too is described there.
 """

@@ -236,7 +236,7 @@ def _required(require: Any) -> dict[str, float | None]:
 def _read(
     logs: Any, metrics: tuple[str, ...], required: tuple[str, ...], reading: dict[str, Any]
 ) -> tuple[dict[str, Evals], dict[str, Evals]]:
-    """Return the logs by metric, that which decides first, and by metrics that nobody named."""
+    """Return the logs by metric, the deciding one first, and by metrics that were not named."""
     if isinstance(logs, Evals):
         if metrics or required or reading:
             first = "metric" if metrics else "require" if required else next(iter(reading))

@@ -87,7 +87,7 @@ class Reaper:
         self._send(f"-{group}\n")
 
     def _send(self, line: str) -> None:
-        with contextlib.suppress(OSError):  # somebody killed it
+        with contextlib.suppress(OSError):  # it was killed
             if self.process is not None:
                 self.process.stdin.write(line.encode())  # type: ignore[union-attr]
 
@@ -396,7 +396,7 @@ def new_pool(
 
 
 def unnamed_file(content: bytes | memoryview, folder: str | None = None) -> BinaryIO:
-    """Write an unnamed file, which the system removes when nobody has it open."""
+    """Write an unnamed file, which the system removes once it is closed everywhere."""
     file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
     file.write(content)
     file.flush()
