@@ -165,7 +165,7 @@ QUESTIONS = {
     "which test": "which-test", "cite paper": "cite", "ci build": "use/gate", "slow": "slow",
     "trust": "trust",
 }  # fmt: skip
-"""What newcomers search for, and the page that answers it."""
+"""Searches of newcomers, and the page that answers each."""
 
 
 def far_answers(site: Path) -> list[str]:

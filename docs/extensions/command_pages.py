@@ -38,7 +38,7 @@ def page_of(name: str) -> str:
 
 
 def command_text(name: str, command: Any) -> str:
-    """What one command does, its examples, arguments and options."""
+    """The purpose, examples, arguments and options of one command."""
     import click
 
     context = click.Context(command, info_name=f"bestofk {name}")

@@ -75,7 +75,7 @@ class FormatReader:
         """Models with their settings; a model is a name, or the file without one."""
         self.tasks_of_key: dict[tuple[int, str], None] = {}
         self.times: dict[tuple[float, str, str], int] = {}
-        """What sorts by time: a number or a text, then the name of the file."""
+        """Key to sort by time: a number or a text, then the name of the file."""
         self.higher: dict[str, bool] = {}
         self._scores = [_scores(path, entry.metric) for path in entry.score]
         self._values: dict[str | float, float] = {k: float(v) for k, v in entry.values.items()}
@@ -522,7 +522,7 @@ def _cut(text: str) -> str:
 
 
 def _epoch(value: Any) -> int:
-    """Return the number of an epoch; -1 if there is none."""
+    """Return the number of an epoch, or -1 without one."""
     number = value if type(value) is int else number_of(value)
     return int(number) if number is not None and 0 <= number < 1 << 30 else -1
 

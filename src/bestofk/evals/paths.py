@@ -88,7 +88,7 @@ class Batch:
         return len(self.rows)
 
     def column(self, path: str) -> list[Any]:
-        """Return the value of each row at a path; None if there is none."""
+        """Return the value of each row at a path, or None without one."""
         parts = parse(path)
         marks = [at for at, part in enumerate(parts) if part in ("[]", "[#]")]
         level = len(marks) if path.startswith("/") else -1
