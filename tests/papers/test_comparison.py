@@ -57,7 +57,7 @@ def test_decimal_fractions_at_the_limit_are_within():
 
 def test_nothing_to_compare_is_said():
     nothing = np.full((2, 2), np.nan)
-    assert numbers(printed=nothing).summary() == "Table 9: there is nothing to compare."
+    assert numbers(printed=nothing).summary() == "Table 9: ours only, nothing is printed."
 
 
 def test_markdown_escapes_pipes_and_marks_what_differs():

@@ -132,7 +132,7 @@ class ComparedTable:
         """State how many cells agree, and which differ, or differ most."""
         both, total = int(self.both.sum()), int(self.compared.sum())
         if not both:
-            return f"{self.table}: there is nothing to compare."
+            return f"{self.table}: ours only, nothing is printed."
         words, numeric = [], self.agrees is None
         because = f": {self.unjudged_because}" if self.unjudged_because else ""
         counts = f"not judged{because}"

@@ -28,7 +28,7 @@ class EqualShares(BinaryAttributes):
 def test_the_first_of_tied_neighbours_by_hand():
     """One attribute that is constant: all rows tie, so the first row of the first other fold."""
     problem = EqualShares(rows=40, attributes=1, share=1e-12)
-    losses = weka_losses(problem, sets=2, runs=3, seed=5)["nn"]
+    losses = weka_losses(problem, sets=2, splitting="3x10", seed=5)[..., 0]
     assert losses.shape == (2, 3, 10)
     # all rows of a fold get one class: its error is the share of the other class, 2 of 4 rows
     # where the classes are stratified and even, else 1 of 4 or 3 of 4
@@ -39,7 +39,7 @@ def test_first_neighbour_has_the_folds_of_the_simulation():
     """Attributes that distinguish rows give few ties, so it mostly equals the built-in nn."""
     problem = EqualShares(rows=30, attributes=19, share=0.5)
     ours = simulate(["max", "nn"], problem, "2x10", sets=2, random_state=4).losses[:, 0, 1, 0]
-    theirs = weka_losses(problem, sets=2, runs=2, seed=4)["nn"]
+    theirs = weka_losses(problem, sets=2, splitting="2x10", seed=4)[..., 0]
     same = np.isclose(theirs, ours[..., 0])
     assert same.mean() > 0.6  # ties are left, and rare
 
@@ -59,10 +59,12 @@ def java_shuffle(rows, seed):
         rows[last], rows[other] = rows[other], rows[last]
 
 
-def test_the_perceptron_is_ours_on_shuffled_training_rows():
-    (run,), *_ = shuffled_runs(BinaryAttributes(rows=60, attributes=4), sets=1, runs=1, seed=2)
+@pytest.mark.parametrize(("splitting", "folds"), [("1x10", 10), ("5x2", 2), ("resample:3:0.1", 1)])
+def test_the_perceptron_is_ours_on_shuffled_training_rows(splitting, folds):
+    problem = BinaryAttributes(rows=60, attributes=4)
+    (run, *_), *_ = shuffled_runs(problem, sets=1, splitting=splitting, seed=2)
     losses = run_losses(run)["vp"]
-    for fold in range(10):
+    for fold in range(folds):
         rows = np.flatnonzero(run.folds != fold)
         java_shuffle(rows, SEED)
         model = VotedPerceptron().fit_encoded(run.encoded.take(rows))
@@ -129,7 +131,9 @@ def test_the_network_is_that_of_the_best_arcs(seed):
 
 def test_without_arcs_the_network_is_naive_bayes():
     """One column: by hand, with 0.5 added to every cell."""
-    (run,), *_ = shuffled_runs(BinaryAttributes(rows=50, attributes=1), sets=1, runs=1, seed=9)
+    (run,), *_ = shuffled_runs(
+        BinaryAttributes(rows=50, attributes=1), sets=1, splitting="1x10", seed=9
+    )
     losses = run_losses(run)["tan"]
     x, y = run.encoded.values[:, 0].astype(int), run.encoded.y
     for fold in range(10):
@@ -144,7 +148,7 @@ def test_without_arcs_the_network_is_naive_bayes():
 
 def test_shuffled_rows_come_by_fold_then_by_class_and_hold_the_same_rows():
     problem = BinaryAttributes(rows=40, attributes=3)
-    (first, second), *_ = shuffled_runs(problem, sets=1, runs=2, seed=1)
+    (first, second), *_ = shuffled_runs(problem, sets=1, splitting="2x10", seed=1)
     for run in (first, second):
         assert np.array_equal(run.folds, np.sort(run.folds))
         for fold in range(10):

@@ -40,21 +40,24 @@ class ShuffledRun:
 
 
 def shuffled_runs(
-    problem: DataProblem, *, sets: int, runs: int, seed: int
+    problem: DataProblem, *, sets: int, splitting: str, seed: int
 ) -> Iterator[list[ShuffledRun]]:
-    """Yield the runs of every data set, on the data and folds of `simulate` with this seed."""
+    """Yield the runs of every data set, on the data and splits of `simulate` with this seed.
+
+    `splitting` is a plan. A random split is a run of two folds, of which the first is tested.
+    """
     classes = problem.encoded(np.random.default_rng(0)).classes
     task = SimulationTask(
         problem=problem,
         learners={},
-        plan=plan(f"{runs}x10", random_state=0),
+        plan=plan(splitting, random_state=0),
         loss=as_loss("zero-one", classes=classes),
         seed=seed,
     )
     for number in range(sets):
         encoded = task.encoded(number)
-        fold_of = task.splits(number, 0, encoded).fold_of
-        assert fold_of is not None
+        splits = task.splits(number, 0, encoded)
+        fold_of = ~splits.marks if splits.fold_of is None else splits.fold_of
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7, number)))
         yield [_shuffled(encoded, folds.astype(np.int64), rng) for folds in fold_of]
 
@@ -78,6 +81,9 @@ PRINTED_SETS = 1000
 """Data sets behind each printed figure."""
 RUNS = 10
 Splitting = Literal["splits", "first run", "runs", "halves"]
+PLANS: dict[Splitting, str] = {
+    "runs": "{runs}x10", "splits": "resample:{runs}:0.1", "halves": "5x2",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +147,16 @@ class DrawnPanel:
         """Return the df with which a test keeps its level on these data sets."""
         return calibrate(test.test, simulation=self.by_splitting[test.splitting], alpha=alpha)
 
+    def take(self, pair: tuple[int, int]) -> DrawnPanel:
+        """Return the panel of two learners."""
+        return DrawnPanel(by_splitting={
+            splitting: replace(
+                one, losses=one.losses[:, :, list(pair)],
+                learners=tuple(one.learners[k] for k in pair),
+            )
+            for splitting, one in self.by_splitting.items()
+        })  # fmt: skip
+
     def first_runs(self, runs: int) -> DrawnPanel:
         """Return the panel with only the first runs and splits."""
         whole, splits = self.by_splitting["runs"], self.by_splitting["splits"]
@@ -168,13 +184,12 @@ def draw(
     learners: Any = LEARNERS,
 ) -> DrawnPanel:
     """Simulate losses of the learners on data sets of a problem, for each kind of splits."""
-    plans = {"runs": f"{runs}x10", "splits": f"resample:{runs}:0.1", "halves": "5x2"}
     simulations: dict[str, Simulation] = {}
     for splitting in splittings:
         simulations[splitting] = simulate(
             learners,
             problem,
-            plans[splitting],
+            PLANS[splitting].format(runs=runs),
             sets=request.runs,
             repeats=repeats,
             random_state=seed,

@@ -33,16 +33,15 @@ SEED = 1
 """The seed with which Weka's voted perceptron shuffles its training rows."""
 
 
-def weka_losses(problem: DataProblem, *, sets: int, runs: int, seed: int) -> dict[str, Floats]:
-    """Return error rates (sets, runs, folds) of nn, tan and vp on problems with binary columns."""
-    by_set = [
-        [run_losses(run) for run in data_set]
-        for data_set in shuffled_runs(problem, sets=sets, runs=runs, seed=seed)
-    ]
-    return {
-        name: np.array([[losses[name] for losses in by_run] for by_run in by_set])
-        for name in ("nn", "tan", "vp")
-    }
+def weka_losses(problem: DataProblem, *, sets: int, splitting: str, seed: int) -> Floats:
+    """Return error rates (sets, runs, folds, learners) of nn, tan and vp by a plan.
+
+    The problem has binary columns. A random split is a run of two folds.
+    """
+    runs = shuffled_runs(problem, sets=sets, splitting=splitting, seed=seed)
+    return np.array([
+        [np.stack(list(run_losses(run).values()), axis=-1) for run in data_set] for data_set in runs
+    ])  # fmt: skip
 
 
 def run_losses(run: ShuffledRun) -> dict[str, Floats]:
