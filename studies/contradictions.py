@@ -152,21 +152,25 @@ def _pair_contradictions(decision: Decision) -> list[str]:
     wrong = []
     candidates = set(decision.candidates)
     typical = decision.test in ("sign", "wilcoxon")
-    for pair in decision.pair_evidence:
-        shown = pair.adjusted_pvalue <= decision.alpha
-        if shown != (pair.better is not None) and pair.estimate != 0:
-            wrong.append(f"p and verdict of {pair.a} and {pair.b}")
-        finite = np.isfinite(pair.low) and np.isfinite(pair.high)
-        inside = pair.low < 0 < pair.high if pair.better else pair.low <= 0 <= pair.high
-        if finite and inside == (pair.better is not None):
-            wrong.append(f"interval and verdict of {pair.a} and {pair.b}")
-        if pair.better is None:
+    evidence = decision.pair_evidence
+    for k in range(len(evidence)):
+        a, b = evidence.names[evidence.first[k]], evidence.names[evidence.second[k]]
+        better, estimate = int(evidence.better[k]), evidence.estimate[k]
+        low, high = evidence.low[k], evidence.high[k]
+        shown = evidence.adjusted_pvalue[k] <= decision.alpha
+        if shown != (better != 0) and estimate != 0:
+            wrong.append(f"p and verdict of {a} and {b}")
+        finite = np.isfinite(low) and np.isfinite(high)
+        inside = low < 0 < high if better else low <= 0 <= high
+        if finite and inside == (better != 0):
+            wrong.append(f"interval and verdict of {a} and {b}")
+        if not better:
             continue
-        loser = pair.b if pair.better == pair.a else pair.a
+        loser = b if better < 0 else a
         if loser in candidates and decision.correction == "bonferroni":
             wrong.append(f"{loser} is beaten and may be the best")
-        if not typical and (pair.estimate > 0) != (pair.better == pair.b):
-            wrong.append(f"sign of {pair.a} and {pair.b}")
+        if not typical and (estimate > 0) != (better > 0):
+            wrong.append(f"sign of {a} and {b}")
     ranks = decision.ranks
     if ranks is not None and decision.correction == "bonferroni":
         wrong += [

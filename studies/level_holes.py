@@ -284,12 +284,9 @@ def missing(rng: np.random.Generator, sets: int) -> Iterator[Case]:
                 design="test-set", loss_name="zero-one",
             )  # fmt: skip
             decision = bk.compare_scores(table, missing="drop")
-            (pair,) = decision.decision.evidence
-            now[at] = 2 * min(pair.pvalue_greater, pair.pvalue_less) <= ALPHA
-            (common,), _ = tested(
-                replace(decision.decision.problem, missing=None), decision.settings
-            )
-            before[at] = 2 * min(common.pvalue_greater, common.pvalue_less) <= ALPHA
+            now[at] = decision.decision.evidence.pvalue[0] <= ALPHA
+            common, _ = tested(replace(decision.decision.problem, missing=None), decision.settings)
+            before[at] = common.pvalue[0] <= ALPHA
         words = f"100 items, one model lacks {100 * lost:.0f} % of those that it gets wrong"
         yield Case(name=words, before=before, now=now)
 

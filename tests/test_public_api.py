@@ -181,10 +181,9 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     assert table.design.runs == 5
     assert {"learner", "dataset", "run", "fold", "loss"} <= set(table.to_frame().columns)
     assert study.decision.evidence is study.decision.evidence
-    evidence = study.decision.evidence.to_frame()
     # the two-sided p-value of all pairs
-    assert {"a", "b", "statistic", "pvalue", "adjusted_pvalue", "rejected"} <= set(evidence.columns)
-    assert len(evidence) == 3
+    assert {"a", "b", "difference", "p", "adjusted_p", "better"} <= set(study.pairs.columns)
+    assert len(study.pairs) == 3
     print(study)
     assert capsys.readouterr().out.startswith("Use GaussianNB, the first in your list")
     page = tmp_path / "report.html"

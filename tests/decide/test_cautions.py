@@ -167,7 +167,8 @@ def test_pvalues_and_intervals_are_widened_alike(losses, factor):
         evidence.values[evidence.first], evidence.values[evidence.second],
         **{**choice.arguments, **({"widened": 1.0} if factor > 1 else {})},
     )  # fmt: skip
-    np.testing.assert_allclose(evidence.standard_error, factor * np.asarray(plain.standard_error))
+    (result,) = evidence.results["two-sided"]
+    np.testing.assert_allclose(result.standard_error, factor * np.asarray(plain.standard_error))
     assert (evidence.pvalue >= np.asarray(plain.pvalue) - 1e-12).all()
     low, high = plain.confidence_interval(evidence.family.interval_level())
     wide, narrow = evidence.high - evidence.low, np.asarray(high) - np.asarray(low)
@@ -209,7 +210,8 @@ def test_series_that_depend_on_each_other_have_wider_intervals_and_no_caution():
     values = windows(0.9).losses.reshape(2, -1)
     plain = bk.stats.pairwise.ewc_t(*values)
     # the series may have the information of one independent loss
-    assert decision.decision.evidence.standard_error[0] > 2 * plain.standard_error
+    (result,) = decision.decision.evidence.results["two-sided"]
+    assert result.standard_error[0] > 2 * plain.standard_error
     assert bk.compare_scores(windows(0.0)).decision.caution == ""
 
 

@@ -55,16 +55,15 @@ def test_each_pair_is_tested_once(options, pairs):
     assert test.asked == Counter(dict.fromkeys(test.asked, 1))
     assert len(test.asked) == pairs
     decision.explain()
-    assert "low" in decision.decision.evidence.to_frame()
-    assert np.isfinite(decision.decision.evidence.standard_error).all()
-    # intervals and standard errors come from the same results
+    low, _ = decision.decision.evidence.intervals_at(0.95)
+    assert np.isfinite(low).all()
+    # intervals come from the same results
     assert len(test.asked) == pairs
     assert {alternative for _, alternative in test.asked} == {family}
     decision.to_dict(pairs=True)
     render_report(decision)
-    # the page tells the one-sided p-values too: other questions, each asked once
+    assert len(test.asked) == pairs
     assert max(test.asked.values()) == 1
-    assert len(test.asked) <= 3 * pairs
 
 
 def test_many_pairs_are_tested_in_blocks_and_give_the_same(monkeypatch):
@@ -74,7 +73,7 @@ def test_many_pairs_are_tested_in_blocks_and_give_the_same(monkeypatch):
     held = bk.compare_scores(table(), prefer=NAMES)
     monkeypatch.setattr(pairs, "MAX_PAIRED_LOSSES", 0)
     blocks = bk.compare_scores(table(), prefer=NAMES)
-    for name in ("pvalue", "adjusted_pvalue", "statistic", "low", "high", "standard_error"):
+    for name in ("pvalue", "adjusted_pvalue", "statistic", "low", "high"):
         assert (
             getattr(blocks.decision.evidence, name).tolist()
             == getattr(held.decision.evidence, name).tolist()

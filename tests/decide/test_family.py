@@ -35,13 +35,13 @@ def test_the_control_family_adjusts_over_the_others_alone(cross_validated):
     table = cross_validated([0.24, 0.2, 0.21, 0.25], spread=0.03)
     control = bk.compare_scores(table, family="control", control="b")
     everybody = bk.compare_scores(table, family="all")
-    raw = {frozenset((pair.a, pair.b)): pair.pvalue for pair in everybody.decision.evidence}
-    mine = [(pair, raw[frozenset((pair.a, pair.b))]) for pair in control.decision.evidence]
+    raw = {frozenset((row.a, row.b)): row.p for row in everybody.pairs.itertuples()}
+    mine = list(control.pairs.itertuples())
     assert len(mine) == 3
-    assert all("b" in (pair.a, pair.b) for pair, _ in mine)
-    assert [pair.pvalue for pair, _ in mine] == [p for _, p in mine]
-    expected = adjust(np.array([p for _, p in mine]), "holm")
-    assert [pair.adjusted_pvalue for pair, _ in mine] == pytest.approx(expected.tolist())
+    assert all("b" in (row.a, row.b) for row in mine)
+    assert [row.p for row in mine] == [raw[frozenset((row.a, row.b))] for row in mine]
+    expected = adjust(np.array([row.p for row in mine]), "holm")
+    assert [row.adjusted_p for row in mine] == pytest.approx(expected.tolist())
 
 
 def test_in_the_papers_family_only_edges_are_claims(cross_validated):

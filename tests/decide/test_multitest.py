@@ -16,11 +16,12 @@ def test_as_published_it_is_the_papers(five_by_two, t_by_hand):
     for i in range(4):
         for j in range(i + 1, 4):
             t, p = t_by_hand(losses[i], losses[j])
-            row = next(pair for pair in decision.evidence if (pair.a, pair.b) == (i, j))
-            assert row.statistic == pytest.approx(t, rel=1e-12)
-            assert row.pvalue == pytest.approx(p, rel=1e-10)
-            assert row.adjusted_pvalue == pytest.approx(min(1, 6 * p), rel=1e-10)
-            assert row.estimate == pytest.approx(losses[i].mean() - losses[j].mean(), abs=1e-15)
+            evidence, row = decision.evidence, decision.evidence.row(i, j)
+            gap = losses[i].mean() - losses[j].mean()
+            assert evidence.statistic[row] == pytest.approx(t, rel=1e-12)
+            assert evidence.pvalue[row] == pytest.approx(p, rel=1e-10)
+            assert evidence.adjusted_pvalue[row] == pytest.approx(min(1, 6 * p), rel=1e-10)
+            assert evidence.estimate[row] == pytest.approx(gap, abs=1e-15)
             if p <= 0.05 / 6:
                 expected.add((i, j))
     assert expected
@@ -65,7 +66,7 @@ def test_identical_learners_stay_in_the_order_of_preference(five_by_two):
     losses = np.broadcast_to(five_by_two([0.2]), (4, 5, 2))
     decision = ordering.multitest(losses)
     assert decision.edges == decision.claims == ()
-    assert all(pair.pvalue == 1 for pair in decision.evidence)
+    assert (decision.evidence.pvalue == 1).all()
     assert [one.verdict for one in decision.standings[1:]] == ["no difference shown"] * 3
     assert decision.ranking == (0, 1, 2, 3)
 

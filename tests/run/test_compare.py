@@ -50,7 +50,7 @@ def test_a_study_holds_what_the_contract_promises(capsys):
     assert set(study.decision.candidates) == {"nmc", "nn"}
     assert set(study.decision.ranking) == {"max", "nmc", "nn"}
     assert study.scores.learners == ("max", "nmc", "nn")
-    assert list(study.decision.evidence.to_frame().columns[:2]) == ["a", "b"]
+    assert list(study.pairs.columns[:2]) == ["a", "b"]
     assert len(study.decision.evidence) == 3
     assert study.decision.test == "5x2cv-f"
     assert str(study).startswith(f"Use {study.recommended}")

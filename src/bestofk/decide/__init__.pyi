@@ -3,7 +3,7 @@ from .battles import BattleDecision as BattleDecision, compare_battles as compar
 from .best import Best as Best, sort_by_overrides as sort_by_overrides
 from .compare_scores import decide as decide
 from .decision import Decision as Decision, Standing as Standing
-from .evidence import Evidence as Evidence, Family as Family, Pair as Pair
+from .evidence import Evidence as Evidence, Family as Family
 from .interval_decision import IntervalDecision as IntervalDecision
 from .multitest_order import (
     Step as Step,

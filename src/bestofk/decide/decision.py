@@ -223,26 +223,8 @@ class Decision(Stated):
         return evidence.of_family(replace(evidence.family, name="all", correction=self.correction))
 
     def _pair_columns(self) -> dict[str, Any]:
-        """Return one row per pair, in the user's metric: a difference is `a` minus `b`.
-
-        Stepwise corrections have no intervals.
-        """
-        evidence = self.pair_evidence
-        names: Any = np.array(evidence.names, dtype=object)
-        low, high = evidence.metric.interval(evidence.low, evidence.high)
-        better = names[np.where(evidence.better < 0, evidence.first, evidence.second)]
-        better[evidence.better == 0] = None
-        ends = {"low": low, "high": high} if evidence.family.has_intervals else {}
-        return {
-            "a": names[evidence.first],
-            "b": names[evidence.second],
-            "difference": evidence.metric.difference(evidence.estimate),
-            **ends,
-            "p": evidence.pvalue,
-            "adjusted_p": evidence.adjusted_pvalue,
-            "better": better,
-            **(evidence.posteriors or {}),
-        }
+        """Return one row per pair."""
+        return self.pair_evidence.columns()
 
     def _measured(self) -> dict[str, Mapping[Name, Any]]:
         """Return the counts of a rule that counts, and the runs of a race."""
@@ -371,11 +353,7 @@ class Decision(Stated):
             ranking=tuple(map(str, self.ranking)),
             by_preference=tuple(map(str, self.by_preference)),
             mean_losses=by_text(self.mean_losses),
-            evidence=replace(
-                self.evidence,
-                names=tuple(map(str, self.evidence.names)),
-                cache={k: v for k, v in self.evidence.cache.items() if k != "_keys"},
-            ),
+            evidence=replace(self.evidence, names=tuple(map(str, self.evidence.names))),
             counts=None if self.counts is None else by_text(self.counts),
         )
 

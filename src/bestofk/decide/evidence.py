@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Bools, Floats, Ints, one_of, probability
 from bestofk._base.errors import ArgumentError, use
-from bestofk._base.results import Presented, json_ready
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS, adjust, pair_indices
 
 if TYPE_CHECKING:
     from typing import Self
-
-    import pandas as pd
 
     from bestofk.decide.choose_test import Choice
 
@@ -132,123 +130,10 @@ Signs = npt.NDArray[np.int8]
 Name = int | str
 _LOSSES_AT_A_TIME = 1 << 22
 """Limit on the losses of the pairs that are tested in one call."""
-T = TypeVar("T")
 
 
-class _Once(Generic[T]):
-    """A property of an `Evidence` that is computed once, and kept in its cache by name."""
-
-    def __init__(self, compute: Callable[[Any], T]) -> None:
-        self.compute, self.__doc__ = compute, compute.__doc__
-
-    def __get__(self, evidence: Any, owner: type) -> T:
-        if evidence is None:
-            return self  # type: ignore[return-value]
-        name = self.compute.__name__
-        if name not in evidence.cache:
-            evidence.cache[name] = self.compute(evidence)
-        value: T = evidence.cache[name]
-        return value
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Posterior(Presented):
-    """Probabilities about a pair, given the data and a region of practical equivalence."""
-
-    a_better: float
-    equivalent: float
-    b_better: float
-
-    def explain(self) -> str:
-        """Return the probabilities in a sentence."""
-        from bestofk.decide.statements.details import posterior_sentence
-
-        return posterior_sentence(self)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pair(Presented):
-    """One row of the evidence; differences are of losses, `a` minus `b`."""
-
-    a: Name
-    b: Name
-    estimate: float
-    """Mean loss of `a` minus mean loss of `b`."""
-    low: float
-    high: float
-    """Simultaneous interval of that difference; infinite if an end is open or unknown."""
-    standard_error: float | None
-    statistic: float
-    pvalue_greater: float
-    """One-sided, of H0: the loss of `a` is at most that of `b`."""
-    pvalue_less: float
-    pvalue: float
-    """The alternative of the family: two-sided, or one-sided along the preference."""
-    adjusted_pvalue: float
-    better: Name | None
-    """The learner that is shown to be better; None if no difference is shown."""
-    posterior: Posterior | None = None
-    metric: Metric = field(default_factory=Metric)
-    shown_statistic: float | None = None
-    """The statistic with the sign of the user's values; None: that of the losses."""
-
-    @property
-    def rejected(self) -> bool:
-        """True if a claim is made about this pair."""
-        return self.better is not None
-
-    @property
-    def verdict(self) -> str:
-        """The claim in words."""
-        return "no difference shown" if self.better is None else f"{self.better} is better"
-
-    def explain(self) -> str:
-        """Return the pair in a sentence, in the user's metric."""
-        from bestofk.decide.statements.details import pair_sentence
-
-        return pair_sentence(self)
-
-    def _columns(self) -> dict[str, Any]:
-        """Return one row, in the user's metric."""
-        return {name: [cell] for name, cell in self.to_dict().items() if name != "posterior"}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row for strict JSON, in the user's metric; infinite values become null."""
-        low, high = self.metric.interval(self.low, self.high)
-        # "greater" refers to the user's values
-        greater, less = self.pvalue_greater, self.pvalue_less
-        if self.metric.higher_is_better:
-            greater, less = less, greater
-        row: dict[str, Any] = {
-            "a": self.a,
-            "b": self.b,
-            "estimate": self.metric.difference(self.estimate),
-            "low": _finite(low),
-            "high": _finite(high),
-            "standard_error": self.standard_error,
-            "statistic": _finite(
-                self.statistic if self.shown_statistic is None else self.shown_statistic
-            ),
-            "pvalue_greater": greater,
-            "pvalue_less": less,
-            "pvalue": self.pvalue,
-            "adjusted_pvalue": self.adjusted_pvalue,
-            "rejected": self.rejected,
-            "better": self.better,
-        }
-        if not np.isfinite(self.statistic):
-            row["degenerate"] = True
-        if self.posterior is not None:
-            row["posterior"] = self.posterior.to_dict()
-        return row
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evidence(Presented):
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evidence:
     """The pairs that were tested, as parallel arrays; `first[p]` is preferred to `second[p]`.
 
     The arrays of B tables that were tested together are (B, P) instead of (P,).
@@ -273,8 +158,6 @@ class Evidence(Presented):
     low, high : (P,) arrays
         Simultaneous intervals of the differences; computed at first use. They agree with the
         adjusted p-values, so there are none with a stepwise correction such as Holm's.
-    standard_error, pvalue_greater, pvalue_less : (P,) arrays
-        Computed at first use.
     """
 
     names: tuple[Name, ...]
@@ -303,19 +186,9 @@ class Evidence(Presented):
     """Results of the test by alternative, if they were kept."""
     ends: tuple[float, Floats, Floats] | None = field(default=None, repr=False)
     """A level, and the intervals of all pairs at this level, if they were computed already."""
-    cache: dict[str, Any] = field(default_factory=dict, repr=False)
-    """Values that are computed once."""
 
     def __len__(self) -> int:
         return len(self.first)
-
-    def __iter__(self) -> Iterator[Pair]:
-        return (self.pair(row) for row in range(len(self)))
-
-    @property
-    def rejected(self) -> Bools:
-        """True if a claim is made about each pair."""
-        return np.asarray(self.better != 0)
 
     @property
     def low(self) -> Floats:
@@ -327,45 +200,7 @@ class Evidence(Presented):
         """Upper ends of the simultaneous intervals."""
         return self._intervals[1]
 
-    @_Once
-    def pvalue_greater(self) -> Floats:
-        """One-sided p-values of H0: the first has at most the loss of the second."""
-        return self._one_sided("greater")
-
-    @_Once
-    def pvalue_less(self) -> Floats:
-        """One-sided p-values of H0: the first has at least the loss of the second."""
-        return self._one_sided("less")
-
-    @_Once
-    def standard_error(self) -> Floats:
-        """Standard errors of the differences; NaN for tests that have none."""
-        errors = [getattr(one, "standard_error", None) for one in self._results(self.alternative)]
-        if not errors or any(error is None for error in errors):
-            return np.full(len(self), np.nan)
-        return self._joined(errors)
-
-    @_Once
-    def shown_statistic(self) -> Floats:
-        """The statistics, with the sign of the user's values if these are scores.
-
-        Counts, rank sums and squares have no sign and do not change.
-        """
-        if not self.metric.higher_is_better or not len(self):
-            return self.statistic
-        negated: Floats = 0.0 - self.statistic
-        if self.choice is None or self.values is None:
-            return negated if (self.statistic < 0).any() else self.statistic
-        # swap one pair to see whether the statistic has a sign
-        row = int(np.abs(self.statistic).argmax())
-        opposite = {"greater": "less", "less": "greater"}.get(self.alternative, self.alternative)
-        a, b = self.values[self.second[row]], self.values[self.first[row]]
-        swapped = float(np.asarray(self.choice(a, b, opposite).statistic))
-        expected = negated[row]
-        signed = swapped == expected or abs(swapped - expected) <= 1e-9 * abs(swapped)
-        return negated if signed else self.statistic
-
-    @_Once
+    @cached_property
     def posteriors(self) -> Mapping[str, Floats] | None:
         """P(first better), P(equivalent), P(second better), if a rope was given."""
         if self.bayesian is None:
@@ -377,7 +212,7 @@ class Evidence(Presented):
             for name, field in (("a_better", "left"), ("equivalent", "rope"), ("b_better", "right"))
         }
 
-    @_Once
+    @cached_property
     def _intervals(self) -> tuple[Floats, Floats]:
         """The intervals of the family; 0 is inside exactly if no difference is shown.
 
@@ -392,7 +227,7 @@ class Evidence(Presented):
         ends_at_0 = np.where(self.better < 0, np.minimum(high, 0.0), np.maximum(high, 0.0))
         return low, np.where(known, ends_at_0, high)
 
-    @_Once
+    @cached_property
     def _keys(self) -> tuple[dict[Name, int], Ints, Ints]:
         """The positions of the names, the rows by key, and these keys: first * K + second."""
         keys = self.first * len(self.names) + self.second
@@ -424,14 +259,16 @@ class Evidence(Presented):
         part = self._result_of(rows)
         results = {} if part is None else {self.alternative: [part]}
         also = tuple((other, at[rows], sign[rows]) for other, at, sign in self.also)
-        return replace(self, **columns, also=also, results=results, ends=None, cache={})
+        return replace(self, **columns, also=also, results=results, ends=None)
 
     def of_family(self, family: Family) -> Self:
         """Return the same tests, adjusted over another family of the same pairs."""
         adjusted = family.adjust(self.pvalue)
         better = (self.direction * (adjusted <= family.alpha)).astype(np.int8)
-        cache = {name: value for name, value in self.cache.items() if name != "_intervals"}
-        return replace(self, family=family, adjusted_pvalue=adjusted, better=better, cache=cache)
+        other = replace(self, family=family, adjusted_pvalue=adjusted, better=better)
+        if "posteriors" in vars(self):
+            vars(other)["posteriors"] = self.posteriors
+        return other
 
     def intervals_at(self, level: float, rows: Ints | None = None) -> tuple[Floats, Floats]:
         """Return the intervals of some pairs at a level; infinite for a test that has none."""
@@ -445,32 +282,6 @@ class Evidence(Presented):
             low = np.minimum(low, np.where(sign < 0, -most, least))
             high = np.maximum(high, np.where(sign < 0, -least, most))
         return low, high
-
-    def pair(self, row: int) -> Pair:
-        """Return the pair of one row."""
-        better = int(self.better[row])
-        a, b = self.names[self.first[row]], self.names[self.second[row]]
-        error = float(self.standard_error[row])
-        posteriors = self.posteriors
-        return Pair(
-            a=a,
-            b=b,
-            estimate=float(self.estimate[row]),
-            low=float(self.low[row]),
-            high=float(self.high[row]),
-            standard_error=error if np.isfinite(error) else None,
-            statistic=float(self.statistic[row]),
-            pvalue_greater=float(self.pvalue_greater[row]),
-            pvalue_less=float(self.pvalue_less[row]),
-            pvalue=float(self.pvalue[row]),
-            adjusted_pvalue=float(self.adjusted_pvalue[row]),
-            better=None if not better else a if better < 0 else b,
-            posterior=None
-            if posteriors is None
-            else Posterior(**{name: float(p[row]) for name, p in posteriors.items()}),
-            metric=self.metric,
-            shown_statistic=float(self.shown_statistic[row]),
-        )
 
     def overrides(self) -> Bools:
         """Return (..., K, K): j is shown to be better than i, which is preferred (i < j)."""
@@ -502,48 +313,26 @@ class Evidence(Presented):
         pairs = zip(first.tolist(), second.tolist(), strict=True)
         return tuple((self.names[i], self.names[j]) for i, j in pairs)
 
-    def explain(self) -> str:
-        """Return which pairs are shown to differ, in sentences."""
-        from bestofk.decide.statements.details import evidence_sentences
+    def columns(self) -> dict[str, Any]:
+        """Return one row per pair, in the user's metric: a difference is `a` minus `b`.
 
-        return evidence_sentences(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the evidence for strict JSON, in the user's metric: one object per pair."""
-        return {
-            "learners": list(self.names),
-            "family": self.family.name,
-            "correction": self.family.correction,
-            "alpha": self.family.alpha,
-            "alternative": self.alternative,
-            "metric": json_ready({"name": self.metric.name,
-                                  "higher_is_better": self.metric.higher_is_better}),
-            "rope": self.rope,
-            "pairs": [pair.to_dict() for pair in self],
-        }  # fmt: skip
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a data frame with one row per pair, in the user's metric."""
-        import pandas as pd
-
-        names: npt.NDArray[np.object_] = np.array(self.names, dtype=object)
-        low, high = self.metric.interval(self.low, self.high)
+        Stepwise corrections have no intervals.
+        """
+        names: Any = np.array(self.names, dtype=object)
         better = names[np.where(self.better < 0, self.first, self.second)]
         better[self.better == 0] = None
-        columns = {
+        low, high = self.metric.interval(self.low, self.high)
+        ends = {"low": low, "high": high} if self.family.has_intervals else {}
+        return {
             "a": names[self.first],
             "b": names[self.second],
-            "estimate": self.metric.difference(self.estimate),
-            "low": low,
-            "high": high,
-            "statistic": self.shown_statistic,
-            "pvalue": self.pvalue,
-            "adjusted_pvalue": self.adjusted_pvalue,
-            "rejected": self.rejected,
-            # object dtype, so that None is kept
-            "better": pd.Series(better, dtype=object),
+            "difference": self.metric.difference(self.estimate),
+            **ends,
+            "p": self.pvalue,
+            "adjusted_p": self.adjusted_pvalue,
+            "better": better,
+            **(self.posteriors or {}),
         }
-        return pd.DataFrame(columns | dict(self.posteriors or {}))
 
     def _tested(self, choice: Choice, values: Any, alternative: str, rows: Ints) -> Iterator[Any]:
         """Yield the results of a test on some pairs, as many at a time as fit into one call."""
@@ -575,23 +364,6 @@ class Evidence(Presented):
             parts = [np.reshape(np.asarray(part, dtype=float), (-1, len(self))) for part in parts]
             return np.concatenate(parts)
         return np.concatenate([np.atleast_1d(np.asarray(part, dtype=float)) for part in parts])
-
-    def _one_sided(self, alternative: str) -> Floats:
-        if alternative == self.alternative:
-            return self.pvalue
-        merged = self.also and self.alternative == "two-sided"
-        if self.choice is None or self.choice.two_sided_only or merged:
-            # the favoured side gets half of the two-sided p-value, the other side the rest
-            side = self.direction * (1 if alternative == "greater" else -1)
-            half = self.pvalue / 2.0
-            return np.where(side > 0, half, np.where(side < 0, 1.0 - half, 1.0))
-        pvalues = [one.pvalue for one in self._results(alternative)]
-        pvalue = self._joined(pvalues) if pvalues else np.zeros(0)
-        for other, at, sign in self.also:
-            greater, less = other.pvalue_greater[at], other.pvalue_less[at]
-            same, reverse = (greater, less) if alternative == "greater" else (less, greater)
-            pvalue = np.maximum(pvalue, np.where(sign < 0, reverse, same))
-        return pvalue
 
     def _test_intervals(self, level: float, rows: Ints | None) -> tuple[Floats, Floats]:
         """Return the test's own intervals of some pairs; use its results, if there are any."""
@@ -658,16 +430,11 @@ def filled_with_worst(values: Floats) -> Floats:
     return filled
 
 
-_REVISED = ("pvalue_greater", "pvalue_less", "_intervals")
-"""Cached values of an evidence that other losses change."""
-
-
 def agreeing(evidence: Evidence, other: Evidence) -> Evidence:
     """Return the evidence that both hold: a pair differs only if both say so.
 
     Each p-value is the larger of the two, or 1 if the two favour different learners. Each interval
-    covers both. A claim is then wrong only if both analyses are. The one-sided p-values follow from
-    the same rule.
+    covers both. A claim is then wrong only if both analyses are.
     """
     position = {name: at for at, name in enumerate(other.names)}
     rows, signs = [], []
@@ -684,6 +451,5 @@ def agreeing(evidence: Evidence, other: Evidence) -> Evidence:
         evidence,
         pvalue=np.where(same, np.maximum(evidence.pvalue, other.pvalue[at]), 1.0),
         also=(*evidence.also, (other, at, sign)),
-        cache={name: value for name, value in evidence.cache.items() if name not in _REVISED},
     )
     return merged.of_family(evidence.family)

@@ -11,7 +11,7 @@ import numpy as np
 from bestofk._base.checks import RandomState, one_of, side, significance_level
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk._base.formatting import counted
-from bestofk._base.results import Presented
+from bestofk._base.results import Presented, present, row_dicts
 from bestofk.decide.cautions import caution_of
 from bestofk.decide.choose_test import SITUATION_WORDS, Choice, choose_test
 from bestofk.decide.evidence import Evidence, Family
@@ -61,6 +61,8 @@ class TestReport(Presented):
 
     def to_frame(self) -> Any:
         """Return the table of the result."""
+        if isinstance(self.result, Evidence):
+            return present("frame", self.result.columns())
         return self.result.to_frame()
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,7 +79,7 @@ class TestReport(Presented):
             },
         }  # fmt: skip
         if isinstance(self.result, Evidence):
-            body: dict[str, Any] = {"evidence": [pair.to_dict() for pair in self.result]}
+            body: dict[str, Any] = {"evidence": row_dicts(self.result.columns())}
         else:
             result = self.result.to_dict()
             body = {name: one for name, one in result.items() if name != "test"}
@@ -217,7 +219,7 @@ def _all_pairs(
         choice, family, problem.sample(choice.axes), problem.means(), names=problem.names,
         alternative=alternative, metric=problem.metric,
     )  # fmt: skip
-    shown = sum(pair.rejected for pair in evidence)
+    shown = int(np.count_nonzero(evidence.better))
     words = (
         f"{choice.name}, {_SIDES[alternative]}, alpha = {family.alpha:g}"
         f"{correction_words(evidence)}, from {problem.describe()}. A difference is shown in "

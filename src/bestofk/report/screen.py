@@ -22,6 +22,7 @@ from bestofk._base.formatting import (
     safe,
     unbroken,
 )
+from bestofk._base.results import row_dicts
 from bestofk.decide.decision import Decision
 from bestofk.decide.statements import HEADLINE, Stated
 from bestofk.decide.statements.wording import (
@@ -301,11 +302,13 @@ def pair_columns(
     evidence: Evidence, width: int, uncertainty: float | None = None
 ) -> list[TerminalColumn]:
     """Return the columns of the second view that fit into `width`: one row per pair."""
-    pairs = [evidence.pair(row).to_dict() for row in range(min(len(evidence), MAX_PAIRS))]
+    pairs = row_dicts({name: cells[:MAX_PAIRS] for name, cells in evidence.columns().items()})
     alpha = evidence.family.alpha
-    differences = rounded([pair["estimate"] for pair in pairs], uncertainty)
+    differences = rounded([pair["difference"] for pair in pairs], uncertainty)
     intervals = [
-        interval_words(pair["low"], pair["high"]) if None not in (pair["low"], pair["high"]) else ""
+        ""
+        if pair.get("low") is None or pair.get("high") is None
+        else interval_words(pair["low"], pair["high"])
         for pair in pairs
     ]
     columns = [
@@ -313,10 +316,10 @@ def pair_columns(
         _names("second", [pair["b"] for pair in pairs]),
         _right("difference", "difference", differences),
         _right("interval", f"{level_words(alpha)} interval", intervals),
-        _right("p", "p", [pvalue_text(pair["pvalue"], alpha) for pair in pairs]),
+        _right("p", "p", [pvalue_text(pair["p"], alpha) for pair in pairs]),
         _right(
             "adjusted p", "adjusted p",
-            [pvalue_text(pair["adjusted_pvalue"], alpha) for pair in pairs],
+            [pvalue_text(pair["adjusted_p"], alpha) for pair in pairs],
         ),
         TerminalColumn(key="better", title="better", cells=[
             {None: "", pair["a"]: "first", pair["b"]: "second"}[pair["better"]] for pair in pairs

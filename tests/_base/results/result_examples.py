@@ -194,10 +194,7 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "order_many": lambda: bestofk.decide.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
     "most wins": lambda: bk.compare_scores(table(n=10), rule="most-wins"),
-    "evidence": lambda: decision().decision.evidence,
     "slices": sliced,
-    "pair": lambda: decision().decision.evidence.pair(0),
-    "posterior": lambda: decision().decision.evidence.pair(0).posterior,
     "one test": lambda: run_test(scores(), "kfold-t"),
     "one test of a pair": lambda: run_test(scores(), "kfold-t", pair=("tree", "bayes")),
     "one test of all": lambda: run_test(scores(), "friedman"),
@@ -206,11 +203,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "study": study,
     "study with a failure": _study_with_a_failure,
     "study that stopped": _stopped,
-    "evidence that stopped": lambda: _stopped().decision.evidence,
-    "pair that stopped": lambda: _stopped().decision.evidence.pair(0),
-    "pair that is not settled": lambda: next(
-        pair for pair in _stopped().decision.evidence if not pair.settled
-    ),
     "race": lambda: _stopped().outcome.race,
     "raced learner": lambda: _stopped().outcome.race.learners[0],
     "settled items": lambda: settle_items(

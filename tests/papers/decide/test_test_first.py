@@ -21,11 +21,10 @@ def test_it_uses_alpha_over_k_minus_1(five_by_two, t_by_hand):
     first = ordering.test_first(losses, test="5x2cv-t")
     f = int(np.argmin(losses.mean(axis=(1, 2))))
     assert f > 0
-    for pair in first.evidence:
-        assert pair.b == f
-        assert pair.adjusted_pvalue == pytest.approx(
-            min(1, 3 * t_by_hand(losses[pair.a], losses[f])[1]), rel=1e-10
-        )
+    pairs = first.evidence.columns()
+    assert set(pairs["b"]) == {f}
+    expected = [min(1, 3 * t_by_hand(losses[a], losses[f])[1]) for a in pairs["a"]]
+    assert pairs["adjusted_p"] == pytest.approx(expected, rel=1e-10)
     assert len(first.evidence) == f
 
 

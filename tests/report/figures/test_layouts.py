@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import ordinal
+from bestofk._base.results import row_dicts
 from bestofk.decide import multitest
 from bestofk.decide.statements.wording import worse_than_best
 from bestofk.papers.figures.density_rows import densities_of, layout_densities
@@ -251,15 +252,14 @@ def test_comparisons_are_the_evidence_in_the_users_metric(scores):
     order = bk.compare_scores(losses).outcome
     pairs = comparisons_of(order)
     index = {name: k for k, name in enumerate(pairs.names)}
-    for pair in order.pair_evidence:
-        row, column = index[pair.a], index[pair.b]
-        facts = pair.to_dict()
-        assert pairs.difference[row, column] == pytest.approx(facts["estimate"], abs=1e-12)
+    for facts in row_dicts(order.pair_evidence.columns()):
+        row, column = index[facts["a"]], index[facts["b"]]
+        assert pairs.difference[row, column] == pytest.approx(facts["difference"], abs=1e-12)
         assert pairs.low[row, column] == facts["low"]
         assert pairs.high[row, column] == facts["high"]
         assert pairs.low[column, row] == -facts["high"]
-        assert pairs.pvalue[row, column] == pairs.pvalue[column, row] == facts["adjusted_pvalue"]
-        better = {None: 0, pair.a: -1, pair.b: 1}[facts["better"]]
+        assert pairs.pvalue[row, column] == pairs.pvalue[column, row] == facts["adjusted_p"]
+        better = {None: 0, facts["a"]: -1, facts["b"]: 1}[facts["better"]]
         assert (pairs.better[row, column], pairs.better[column, row]) == (better, -better)
     assert pairs.score_name == ("mean accuracy" if scores else "mean loss")
     mean = values.mean(axis=1)

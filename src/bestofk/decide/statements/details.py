@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bestofk._base.formatting import (
-    capitalised,
     in_words,
-    interval_words,
     number,
     probability_words,
     pvalue_words,
@@ -31,8 +29,6 @@ from bestofk.stats.adjust import ANY_WRONG_CLAIM, CORRECTIONS
 
 if TYPE_CHECKING:
     from bestofk.decide.decision import Decision
-    from bestofk.decide.evidence import Evidence, Pair, Posterior
-    from bestofk.decide.preference import Name
     from bestofk.decide.problem import Problem
     from bestofk.stats.pairwise.entry import PairwiseTest
 
@@ -290,66 +286,3 @@ def _posteriors(decision: Decision) -> str:
         f"Posterior probabilities, by the {evidence.bayesian.name} test, of being better than, "
         f"equivalent to{within} and worse than {called(best)}: {'; '.join(listed)}."
     )
-
-
-# The sentences of values that a decision holds.
-
-
-def pair_sentence(pair: Pair) -> str:
-    """State whether two learners are shown to differ, and by how much, in the user's metric."""
-    a, b = called(pair.a), called(pair.b)
-    metric = pair.metric
-    difference = number(float(metric.difference(pair.estimate)))
-    low, high = map(float, metric.interval(pair.low, pair.high))
-    interval = interval_words(low, high)
-    parts = (
-        f"difference in {metric.mean} {difference}",
-        f"interval {interval}" if interval else "",
-        f"adjusted {pvalue_words(pair.adjusted_pvalue)}",
-    )
-    numbers = ", ".join(filter(None, parts))
-    if pair.better is None:
-        return capitalised(f"{a} and {b} are not shown to differ ({numbers}).")
-    winner, loser = map(called, _winner_first(pair))
-    return capitalised(f"{winner} is significantly better than {loser} ({numbers}).")
-
-
-def posterior_sentence(posterior: Posterior) -> str:
-    """State the three probabilities."""
-    return (
-        f"The probability that a is better is {probability_words(posterior.a_better)}, that the "
-        f"two are equivalent {probability_words(posterior.equivalent)}, and that b is better "
-        f"{probability_words(posterior.b_better)}."
-    )
-
-
-def evidence_sentences(evidence: Evidence) -> str:
-    """State how the pairs were tested, and which of them are shown to differ."""
-    if not len(evidence):
-        return "No pair was tested."
-    test = "Test" if evidence.choice is None else f"{evidence.choice.name} test"
-    level = f"alpha = {evidence.family.alpha:g}{correction_words(evidence)}"
-    return f"{test} {family_words(evidence)}, {level}. {claims_sentence(evidence)}"
-
-
-def claims_sentence(evidence: Evidence) -> str:
-    """List the pairs that are shown to differ, the surest first."""
-    claimed = [pair for pair in evidence if pair.rejected]
-    if not claimed:
-        if len(evidence) == 1:
-            p = pvalue_words(float(evidence.adjusted_pvalue[0]), evidence.family.alpha)
-            return f"No difference between the two is shown ({p})."
-        return f"No difference is shown in any of {len(evidence)} pairs."
-    claimed.sort(key=lambda pair: pair.adjusted_pvalue)
-    listed = listing(
-        f"{' is better than '.join(map(called, _winner_first(pair)))} "
-        f"({pvalue_words(pair.adjusted_pvalue, evidence.family.alpha)})"
-        for pair in claimed
-    )
-    if len(evidence) == 1:
-        return capitalised(f"{listed}.")
-    return f"Shown in {len(claimed)} of {len(evidence)} pairs: {listed}."
-
-
-def _winner_first(pair: Pair) -> tuple[Name, Name]:
-    return (pair.a, pair.b) if pair.better == pair.a else (pair.b, pair.a)

@@ -23,6 +23,5 @@ from .result import (
     RacedLearner as RacedLearner,
     StoppedDecision as StoppedDecision,
     StoppedEvidence as StoppedEvidence,
-    StoppedPair as StoppedPair,
 )
 from .rule import StopRule as StopRule

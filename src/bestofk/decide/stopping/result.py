@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats
-from bestofk._base.formatting import counted, joined, number, shortened
+from bestofk._base.formatting import counted, joined, shortened
 from bestofk._base.results import Presented, json_ready
 from bestofk.decide.decision import (
     MAY_BE_BEST,
@@ -19,12 +19,11 @@ from bestofk.decide.decision import (
     Decision,
     Standing,
 )
-from bestofk.decide.evidence import Evidence, Family, Pair
+from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.multitest_order import Step
 from bestofk.decide.preference import Name
 from bestofk.decide.statements import Statement
 from bestofk.decide.statements.stopped import NOT_SETTLED, stopped_statements
-from bestofk.decide.statements.wording import listing
 from bestofk.decide.stopping.bounds import PlannedTest
 from bestofk.decide.stopping.races import IntervalVerdict
 from bestofk.losses.losses import Metric
@@ -192,35 +191,7 @@ class Race(Presented):
         return f"{100 * (1 - self.risk):.4g} %"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoppedPair(Pair):
-    """One pair, on the runs that both learners completed."""
-
-    settled: bool = True
-    """True if the claim of the full plan about this pair is settled."""
-
-    @property
-    def verdict(self) -> str:
-        """The claim in words."""
-        if self.better is not None:
-            return f"{self.better} is better"
-        return NOT_SHOWN if self.settled else NOT_SETTLED
-
-    def explain(self) -> str:
-        """Return the pair in a sentence."""
-        if self.settled:
-            return Pair.explain(self)
-        return (
-            f"It is not settled whether {self.a} and {self.b} differ (so far they differ by "
-            f"{number(abs(self.estimate))} in {self.metric.mean})."
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row for strict JSON, in the user's metric."""
-        return {**Pair.to_dict(self), "settled": self.settled}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class StoppedEvidence(Evidence):
     """The pairs of a race that stopped early.
 
@@ -231,19 +202,6 @@ class StoppedEvidence(Evidence):
     """
 
     unsettled: Bools
-
-    def pair(self, row: int) -> StoppedPair:
-        """Return one row."""
-        pair = Evidence.pair(self, row)
-        values = {field.name: getattr(pair, field.name) for field in fields(pair)}
-        return StoppedPair(**values, settled=not self.unsettled[row])
-
-    def explain(self) -> str:
-        """State which claims are settled, and how many pairs are not settled."""
-        claims = [f"{better} is better than {worse}" for better, worse in self.claims()]
-        shown = f"Settled: {listing(claims)}." if claims else "No claim is settled."
-        left = int(self.unsettled.sum())
-        return f"{counted(len(self), 'pair')}. {shown} Not settled: {counted(left, 'pair')}."
 
 
 def evidence_so_far(
@@ -274,11 +232,6 @@ def evidence_so_far(
         family=family,
         alternative=family.alternative,
         metric=metric,
-        cache={
-            "standard_error": found.error,
-            "pvalue_greater": pvalues["greater"],
-            "pvalue_less": pvalues["less"],
-        },
         unsettled=verdict.open_pairs()[first, second],
     )
 

@@ -74,7 +74,7 @@ def decide_test_first(problem: Problem, settings: Settings) -> Decision:
     losses = dict(zip(names, means.tolist(), strict=True))
     smallest = mean_words(names[first], losses, problem.metric)
     best = np.array(first)
-    if evidence.rejected.all():
+    if (evidence.better != 0).all():
         why = "none is preferred to it" if problem.preference.stated else "no preference was stated"
         if first:
             beaten = names[:first]
@@ -85,7 +85,7 @@ def decide_test_first(problem: Problem, settings: Settings) -> Decision:
         reason = f"TestFirst chooses {called(names[first])}: it {smallest} and {why}."
     else:
         best = np.array(NO_LEARNER)
-        unbeaten = [names[k] for k in evidence.first[~evidence.rejected].tolist()]
+        unbeaten = [names[k] for k in evidence.first[evidence.better == 0].tolist()]
         reason = (
             f"TestFirst finds no best: {called(names[first])} {smallest} but is not significantly "
             f"better than {named(unbeaten)}, which {is_are(unbeaten)} preferred to it."
@@ -107,7 +107,7 @@ def test_first_many(stack: Problem, settings: Settings) -> Iterator[DecidedTable
             if first:
                 of_first = replace(family, control=first)
                 evidence = _against_preferred(stack.tables(some), choice, of_first, first)
-                best = np.where(evidence.rejected.all(axis=1), best, NO_LEARNER)
+                best = np.where((evidence.better != 0).all(axis=1), best, NO_LEARNER)
             yield DecidedTables(some, choice.name, Ruled(best, best[:, np.newaxis]), evidence)
 
 
