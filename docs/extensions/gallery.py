@@ -13,7 +13,7 @@ THUMBNAILS = '<nav class="bk-thumbnails" aria-label="All figures"></nav>'
 _TABLE = """
 import bestofk as bk
 
-losses = bk.read_scores("breast-cancer-10x10")
+scores = bk.read_scores("breast-cancer-10x10")
 """
 _DATASETS = """
 import numpy as np
@@ -21,14 +21,14 @@ import bestofk as bk
 
 rng = np.random.default_rng(3)
 table = rng.uniform(0.05, 0.4, 15) + rng.normal([[0.05], [0.01], [0.03], [0.0]], 0.02, (4, 15))
-losses = bk.Scores(table, dims=("learner", "dataset"),
+scores = bk.Scores(table, dims=("learner", "dataset"),
                    learners=["naive-bayes", "forest", "svm", "boosting"],
                    datasets=[f"set {k}" for k in range(1, 16)])
 """
 QUESTIONS = {
     "Which learner should I use?": {
-        "forest": f"{_TABLE}bk.compare_scores(losses, margin=0.01).plot('forest')",
-        "losses": f"{_TABLE}bk.compare_scores(losses).plot('losses')",
+        "forest": f"{_TABLE}bk.compare_scores(scores, margin=0.01).plot('forest')",
+        "losses": f"{_TABLE}bk.compare_scores(scores).plot('losses')",
         "frontier": """
 import bestofk as bk
 
@@ -36,27 +36,27 @@ study = bk.compare(None, "breast-cancer", cv="kfold:10", prefer="fit_time", prog
 study.plot('frontier')""",
     },
     "Which learners differ?": {
-        "critical-difference": f"{_DATASETS}bk.compare_scores(losses).plot('critical-difference')",
-        "critical-difference-ranks": f"{_DATASETS}decision = bk.compare_scores(losses)\n"
+        "critical-difference": f"{_DATASETS}bk.compare_scores(scores).plot('critical-difference')",
+        "critical-difference-ranks": f"{_DATASETS}decision = bk.compare_scores(scores)\n"
         "decision.plot('critical-difference-ranks')",
-        "matrix": f"{_TABLE}bk.compare_scores(losses).plot('matrix')",
-        "rank-intervals": f"{_TABLE}bk.compare_scores(losses).plot('rank-intervals')",
+        "matrix": f"{_TABLE}bk.compare_scores(scores).plot('matrix')",
+        "rank-intervals": f"{_TABLE}bk.compare_scores(scores).plot('rank-intervals')",
         "difference": """
 import bestofk as bk
 from bestofk.stats import pairwise
 
-losses = bk.read_scores("breast-cancer-10x10")
-a, b = (losses.losses[k].ravel() for k in (0, 3))
+scores = bk.read_scores("breast-cancer-10x10")
+a, b = (scores.losses[k].ravel() for k in (0, 3))
 pairwise.corrected_resampled_t(a, b, n_train=512, n_test=57).plot('difference')""",
     },
     "On which data sets?": {
-        "heatmap": f"{_DATASETS}bk.compare_scores(losses).plot('heatmap')",
-        "ranks": f"{_DATASETS}bk.compare_scores(losses).plot('ranks')",
+        "heatmap": f"{_DATASETS}bk.compare_scores(scores).plot('heatmap')",
+        "ranks": f"{_DATASETS}bk.compare_scores(scores).plot('ranks')",
     },
     "Do the data override my preference?": {
-        "graph": f"{_TABLE}bk.compare_scores(losses, prefer='listed').plot('graph')",
+        "graph": f"{_TABLE}bk.compare_scores(scores, prefer='listed').plot('graph')",
         "steps": f"{_TABLE}result = bk.compare_scores("
-        "losses, prefer='listed', rule='multitest')\nresult.plot('steps')",
+        "scores, prefer='listed', rule='multitest')\nresult.plot('steps')",
     },
     "What happened over time?": {
         "race": """
