@@ -22,7 +22,7 @@ SETS, POOL, POOL_SEED = 1000, 4000, 100
 
 def tables(sets: int, seed: int, store: str | None) -> dict[str, object]:
     """Reproduce Tables 2 (class probabilities .2 to .5), 4 and 7."""
-    from bestofk.papers.calibrated.reproduction import reproduce
+    from bestofk.papers.calibrated.tables import reproduce
     from bestofk.papers.comparison import Request
 
     request = Request(tables=("2", "4", "7"), runs=sets, seed=seed, store=store)

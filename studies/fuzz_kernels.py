@@ -164,7 +164,7 @@ def check_learner(rng: Rng) -> str:
 
 def check_paper_kernels(rng: Rng) -> str:
     """Call the kernels of the MultiTest paper."""
-    from bestofk.papers.multitest import kernel as multitest
+    from bestofk.papers.multitest import learners as multitest
     from bestofk.papers.multitest.learners import Prepared
 
     data = drawn(rng)
@@ -193,7 +193,7 @@ def check_paper_kernels(rng: Rng) -> str:
 
 def check_weka_kernels(rng: Rng) -> str:
     """Call the kernels of the paper on calibrated tests."""
-    from bestofk.papers.calibrated import weka_kernel as weka
+    from bestofk.papers.calibrated import weka_learners as weka
 
     n, d, folds = int(rng.integers(4, 150)), int(rng.integers(1, 20)), int(rng.integers(2, 5))
     values = rng.integers(1, 6, d)

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from bestofk.cli.app import bestofk
 from bestofk.papers.comparison import Request
 from bestofk.papers.intervals.experiments import STEPS, scalar_pairs, scalar_pieces
-from bestofk.papers.intervals.figures import first_figure, rate_figures
+from bestofk.papers.intervals.tables import first_figure, rate_figures
 from bestofk.papers.multitest.tables import sample_execution
 
 

@@ -56,7 +56,7 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
     Reproduction(
         name="multitest",
         title="MultiTest (Yildiz and Alpaydin 2006)",
-        function="bestofk.papers.multitest.reproduction:reproduce",
+        function="bestofk.papers.multitest.tables:reproduce",
         summary="five learners on 30 data sets, the best by four procedures",
         paper="O. T. Yildiz and E. Alpaydin, Ordering and finding the best of K > 2 supervised "
         "learning algorithms, IEEE Trans. Pattern Analysis and Machine Intelligence 28 (2006) "
@@ -86,7 +86,7 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
     Reproduction(
         name="calibrated",
         title="Calibrated tests (Bouckaert 2003)",
-        function="bestofk.papers.calibrated.reproduction:reproduce",
+        function="bestofk.papers.calibrated.tables:reproduce",
         summary="ten tests on repeated cross-validation: calibrated df, Type I error, power, "
         "replicability",
         paper="R. R. Bouckaert, Choosing between two learning algorithms based on calibrated "
@@ -121,7 +121,7 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
     Reproduction(
         name="intervals",
         title="Bootstrap analysis of multiple repetitions (Otero et al. 2013)",
-        function="bestofk.papers.intervals.reproduction:reproduce",
+        function="bestofk.papers.intervals.tables:reproduce",
         summary="tests of five simulated algorithms, with and without outliers, and of five "
         "learners on 64 data sets",
         paper="J. Otero, L. Sanchez, I. Couso and A. Palacios, Bootstrap analysis of multiple "

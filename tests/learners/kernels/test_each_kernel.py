@@ -15,8 +15,8 @@ from bestofk.learners import nearest_neighbour as neighbour_plan
 from bestofk.learners.kernels.c45 import leaf_estimates
 from bestofk.learners.kernels.library import DECLARED, Kernel
 from bestofk.learners.specification import parse_learner
-from bestofk.papers.calibrated import weka_kernel as weka
-from bestofk.papers.multitest import kernel as multitest
+from bestofk.papers.calibrated import weka_learners as weka
+from bestofk.papers.multitest import learners as multitest
 from bestofk.papers.multitest.learners import Prepared
 from bestofk.splits.plans import plan
 

@@ -10,7 +10,7 @@ from bestofk.data.schema import Encoded
 from bestofk.learners import logistic, nearest_neighbour
 from bestofk.learners.kernels.splits import SplitMarks
 from bestofk.learners.specification import parse_learner
-from bestofk.papers.multitest import kernel as multitest
+from bestofk.papers.multitest import learners as multitest
 from bestofk.papers.multitest.learners import Prepared
 from bestofk.splits.plans import plan
 

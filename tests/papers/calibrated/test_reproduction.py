@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from bestofk.cli.app import bestofk
 from bestofk.papers.calibrated import tables as networks
 from bestofk.papers.calibrated.experiments import PANEL, draw, problem_of
-from bestofk.papers.calibrated.reproduction import reproduce
+from bestofk.papers.calibrated.tables import reproduce
 from bestofk.papers.comparison import Request
 from bestofk.papers.printed_figures import printed_table
 

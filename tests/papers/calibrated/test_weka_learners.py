@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from bestofk.papers.calibrated import weka_kernel as kernel
+from bestofk.papers.calibrated import weka_learners as kernel
 from bestofk.papers.calibrated.experiments import shuffled_runs
 from bestofk.papers.calibrated.weka_learners import SEED, run_losses, weka_losses
 from bestofk.papers.lab.problems.classes import BinaryAttributes

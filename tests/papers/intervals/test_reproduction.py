@@ -18,13 +18,13 @@ from bestofk.papers.intervals.experiments import (
     scalar_pairs,
     scalar_pieces,
 )
-from bestofk.papers.intervals.reproduction import significant_shares
 from bestofk.papers.intervals.tables import (
     averages,
     detail_table,
     first_table,
     null_table,
     second_table,
+    significant_shares,
 )
 
 # Shares of all pairs found significant, means over dp > 0 of many draws, and three standard

@@ -5,8 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bestofk.papers.multitest.learners import Prepared
-from bestofk.papers.multitest.tables import count_errors
+from bestofk.papers.multitest.learners import Prepared, count_errors
 
 
 def filled_and_scaled(data, train):
@@ -253,5 +252,5 @@ def test_lists_of_neighbours_give_what_pairs_give(kind, monkeypatch):
     marks = rng.permuted(np.tile(np.arange(data.n) % 2 == 1, (8, 1)), axis=1)
     seeds = np.zeros((8, 2), dtype=np.uint32)
     by_pairs = count_errors(data, "NN", marks, seeds)
-    monkeypatch.setattr("bestofk.papers.multitest.tables._MAX_ROWS_BY_PAIR", 10)
+    monkeypatch.setattr("bestofk.papers.multitest.learners._MAX_ROWS_BY_PAIR", 10)
     np.testing.assert_array_equal(count_errors(data, "NN", marks, seeds), by_pairs)

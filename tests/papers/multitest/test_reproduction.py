@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bestofk.papers.comparison import Request
-from bestofk.papers.multitest.reproduction import reproduce
+from bestofk.papers.multitest.tables import reproduce
 from bestofk.run.store.store import open_store
 
 DATA = os.environ.get("BESTOFK_DATA")
@@ -38,7 +38,7 @@ def test_one_run_is_near_the_print():
 
 @needs_data
 def test_a_store_and_processes_change_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("bestofk.papers.multitest.reproduction._RUNS_PER_PIECE", 2)
+    monkeypatch.setattr("bestofk.papers.multitest.tables._RUNS_PER_PIECE", 2)
     arguments = {"variant": "shared", "tables": ("fig3",), "data": Path(DATA)}
     first = reproduce(Request(**arguments, runs=3)).to_dict()
     store = str(tmp_path / "kept.db")

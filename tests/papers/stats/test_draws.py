@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bestofk.papers.stats.draws import drawn_tails
+from bestofk.papers.stats.bootstrap import drawn_tails
 from bestofk.stats.null_distributions.sums import StepGrid, step_grid, sum_tails
 
 

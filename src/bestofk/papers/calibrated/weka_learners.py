@@ -23,11 +23,14 @@ VotedPerceptron.java (1.9); S. Inglis, L. Trigg and E. Frank, IB1.java. Weka, Un
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk.papers.calibrated import weka_kernel as kernel
+from bestofk.data.schema import Codes
+from bestofk.learners.kernels.library import Kernel
 from bestofk.papers.calibrated.experiments import ShuffledRun, shuffled_runs
 from bestofk.papers.lab.problems.generator import DataProblem
+from bestofk.papers.learners.tan import gamma_table
 
 SEED = 1
 """The seed with which Weka's voted perceptron shuffles its training rows."""
@@ -52,10 +55,45 @@ def run_losses(run: ShuffledRun) -> dict[str, Floats]:
     offset = 2 * np.arange(encoded.d + 1)
     inputs = np.column_stack([encoded.values, np.ones(encoded.n)])
     wrong = {
-        "nn": kernel.first_neighbour_errors(codes, encoded.y, folds, len(sizes)),
-        "tan": kernel.network_errors(
+        "nn": first_neighbour_errors(codes, encoded.y, folds, len(sizes)),
+        "tan": network_errors(
             codes, offset, encoded.y, encoded.n_classes, folds, len(sizes),
         ),
-        "vp": kernel.voted_perceptron_errors(inputs, encoded.y == 1, folds, len(sizes), SEED),
+        "vp": voted_perceptron_errors(inputs, encoded.y == 1, folds, len(sizes), SEED),
     }  # fmt: skip
     return {name: counts / sizes for name, counts in wrong.items()}
+
+
+_NEIGHBOUR = Kernel("weka_first_neighbour", "*i64 *i64 i64 i64 *i64 i64 &i64")
+_PERCEPTRON = Kernel("weka_perceptron", "*f64 *bool i64 i64 *i64 i64 i64 &i64")
+_NETWORK = Kernel("weka_network", "*i64 *i64 *i64 i64 i64 i64 *f64 *i64 i64 &i64")
+
+
+def first_neighbour_errors(codes: Codes, y: Codes, folds: Codes, n_folds: int) -> Codes:
+    """Count the errors of predicting the class of the first nearest training row."""
+    wrong = np.empty(n_folds, dtype=np.int64)
+    _NEIGHBOUR(codes, y, *codes.shape, folds, n_folds, wrong)
+    return wrong
+
+
+def voted_perceptron_errors(
+    inputs: Floats, second: npt.NDArray[np.bool_], folds: Codes, n_folds: int, seed: int
+) -> Codes:
+    """Count the errors of the voted perceptron on training rows shuffled with one seed."""
+    wrong = np.empty(n_folds, dtype=np.int64)
+    _PERCEPTRON(inputs, second, *inputs.shape, folds, n_folds, seed, wrong)
+    return wrong
+
+
+def network_errors(
+    codes: Codes, offset: Codes, y: Codes, n_classes: int, folds: Codes, n_folds: int
+) -> Codes:
+    """Count the errors of naive Bayes with arcs between columns.
+
+    In each fold, the arc that raises the score most is added until none raises it.
+    """
+    n, d = codes.shape
+    gammas = gamma_table(n, int(np.diff(offset).max()))
+    wrong = np.empty(n_folds, dtype=np.int64)
+    _NETWORK(codes, offset, y, n, d, n_classes, gammas, folds, n_folds, wrong)
+    return wrong

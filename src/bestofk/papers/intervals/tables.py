@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Floats
+from bestofk._base.formatting import counted
+from bestofk.losses.losses import Scores
 from bestofk.papers import stats as paper_tests
 from bestofk.papers.comparison import (
     ComparedTable,
+    ReproductionResult,
     Request,
     beside,
+    figure_variants,
     mean_limits,
     rounding_limits,
     share_limits,
     unprinted,
 )
+from bestofk.papers.figures.rate_curves import Rates, layout_rates
+from bestofk.papers.figures.repetition_points import layout_repetitions
 from bestofk.papers.intervals.experiments import (
+    COUNTINGS,
     DETAIL,
     DETERMINISTIC,
     FIRST,
@@ -26,6 +34,7 @@ from bestofk.papers.intervals.experiments import (
     KEEL_DATASETS,
     LEARNERS,
     OUTCOMES,
+    READINGS,
     REPETITIONS,
     SECOND,
     SIMULATIONS,
@@ -34,14 +43,18 @@ from bestofk.papers.intervals.experiments import (
     Scalar,
     Verdicts,
     measured,
+    outlier_pieces,
     printed_problem,
     range_multiple,
     range_pairs,
     scalar_multiple,
     scalar_pairs,
+    scalar_pieces,
     tally,
 )
 from bestofk.papers.printed_figures import printed_figures, printed_table
+from bestofk.papers.stats.interval_bootstrap import repetition_intervals
+from bestofk.papers.stats.interval_tests import interval_test
 from bestofk.stats import multiple, pairwise
 from bestofk.stats.adjust import adjust
 from bestofk.stats.intervals import clopper_pearson
@@ -526,3 +539,245 @@ def _number(p: float) -> str:
 
 def _range(ends: Floats) -> str:
     return f"[{ends[0]:.2g}, {ends[1]:.2g}]"
+
+
+TRAPPED, TRAP_COST = 2, 0.2
+"""Of ten repetitions of the second learner, how many are trapped, and how much that costs."""
+GRID = 200
+"""Points of a density."""
+OUTCOME_NAMES = {"ok": ("left", "power"), "err": ("right", "Type I error")}
+"""By outcome: the side of Figs. 2 and 3, and the name of its axis."""
+
+
+def stochastic_pair(seed: int) -> Scores:
+    """Return 10 folds x 10 repetitions of two learners as in Fig. 1: the means are equal.
+
+    The paper draws the first as squares and the second as diamonds. The second is better by 0.04,
+    except for two repetitions of every fold that are trapped in a local minimum.
+    """
+    rng = np.random.default_rng(seed)
+    base = rng.uniform(0.15, 0.25, (1, 10, 1)) + rng.normal(0, 0.012, (2, 10, 10))
+    base[0] += TRAP_COST * TRAPPED / 10
+    base[1, :, :TRAPPED] += TRAP_COST
+    return Scores(
+        base, dims=("learner", "fold", "repetition"), learners=("steady", "trapped"),
+        loss_name="error",
+    )  # fmt: skip
+
+
+def first_figure(seed: int) -> tuple[list[ComparedTable], dict[str, tuple[str, ...]]]:
+    """Draw Fig. 1, and test means and interquartile ranges of the same repetitions."""
+    losses = stochastic_pair(seed)
+    folds = losses.losses[:, 0, 0]
+    ends = repetition_intervals(folds, "interquartile")
+    means = np.stack([folds.mean(axis=-1)] * 2)
+    ours = []
+    for low, high in (means, ends):
+        test = interval_test(np.stack([low[0], high[0]]), np.stack([low[1], high[1]]))
+        ours.append([*low.mean(axis=-1), *high.mean(axis=-1), *test.pvalues[0]])
+    table = unprinted(
+        np.array(ours),
+        table="Fig. 1: two stochastic learners",
+        rows=("mean error", "interquartile range"),
+        columns=("steady, low", "trapped, low", "steady, high", "trapped, high", "p, low",
+                 "p, high"),
+        digits=3,
+        note="Wilcoxon's test over 10 folds. The paper draws its points and prints no numbers; "
+        "ours are simulated.",
+    )  # fmt: skip
+    pictures = figure_variants(lambda paper: layout_repetitions(losses, paper=paper))
+    return [table], {"Fig. 1": pictures}
+
+
+def rate_figures(
+    number: str, table: str, verdicts: dict[str, Verdicts], tests: Sequence[str], *, exchanged: bool
+) -> dict[str, tuple[str, ...]]:
+    """Draw Fig. 2 or 3: our shares by dp, next to the published ones of Table 2 or 4."""
+    names = [*tests, *(f"{test}, published" for test in tests)]
+    figures = {}
+    for outcome, (half, y_name) in OUTCOME_NAMES.items():
+        ours = [outcome_shares(verdicts[test]).mean(axis=0)[:, OUTCOMES.index(outcome)]
+                for test in tests]  # fmt: skip
+        printed = [
+            printed_column(table, test, outcome, exchanged=exchanged) / 1000 for test in tests
+        ]
+        rate = np.stack([*ours, *printed])
+        nominal = 0.05 if outcome == "err" else None
+        figures[f"Fig. {number}, {half}"] = _curves(Rates(
+            x=STEPS, rate=rate, low=rate, high=rate, names=names, x_name="dp", y_name=y_name,
+            nominal=nominal,
+        ))  # fmt: skip
+    return figures
+
+
+def fourth_figure(request: Request) -> tuple[list[ComparedTable], dict[str, tuple[str, ...]]]:
+    """Draw Fig. 4: densities of the AUC of FURIA and C4.5 over data sets, and of the difference."""
+    pair = ("FURIA", "C4.5")
+    published = printed_table("intervals", "6", "AUC")
+    rows = [k for k, name in enumerate(published.rows) if name != "Avg"]
+    columns = [published.columns.index(name) for name in pair]
+    by_source = {
+        "": 1 - measured(request, learners=pair)[0].mean(axis=(2, 3)),
+        ", published": published.values[np.ix_(rows, columns)].T,
+    }
+    samples = {
+        f"{name}{source}": values
+        for source, auc in by_source.items()
+        for name, values in zip((*pair, "difference"), (*auc, auc[0] - auc[1]), strict=True)
+    }
+    modes: dict[str, float] = {}
+    figures: dict[str, tuple[str, ...]] = {}
+    for title, differences in (("AUC", False), ("difference", True)):
+        chosen = {k: v for k, v in samples.items() if k.startswith("difference") == differences}
+        spread = np.concatenate([*chosen.values()])
+        grid = np.linspace(spread.min() - 0.1, spread.max() + 0.1, GRID)
+        density = np.stack([_density(values, grid) for values in chosen.values()])
+        modes |= dict(zip(chosen, grid[density.argmax(axis=1)].tolist(), strict=True))
+        figures[f"Fig. 4, {title}"] = _curves(Rates(
+            x=grid, rate=density, low=density, high=density, names=list(chosen), noun="sample",
+            x_name="AUC" if not differences else "AUC of FURIA minus AUC of C4.5",
+            y_name="density",
+        ))  # fmt: skip
+    table = unprinted(
+        np.array([[len(v), v.mean(), modes[name]] for name, v in samples.items()]),
+        table="Fig. 4: AUC of FURIA and C4.5",
+        rows=tuple(samples),
+        columns=("data sets", "mean", "mode of the density"),
+        note="Published: the rows of Table 6 that the scan preserves. The paper says that both "
+        "modes are equal and that the mode of the difference is 0.",
+    )
+    return [table], figures
+
+
+def _curves(rates: Rates) -> tuple[str, ...]:
+    return figure_variants(lambda paper: layout_rates(rates, paper=paper))
+
+
+def _density(values: Floats, grid: Floats) -> Floats:
+    from scipy.stats import gaussian_kde
+
+    return np.asarray(gaussian_kde(values)(grid), dtype=np.float64)
+
+
+SIMULATED = ("fig1", "1", "2", "3", "4", "5", "null")
+SAME_NUMBERS = {"fig2": "2", "fig3": "4"}
+"""Figures that show the numbers of a table."""
+REAL = ("6", "7", "8")
+NULL_SIMULATIONS = 400
+"""Simulations of equal algorithms per run."""
+_ALL = tuple(range(len(STEPS)))
+_DETAIL = (STEPS.index(DETAIL),)
+Parts = tuple[list[ComparedTable], dict[str, tuple[str, ...]], list[str]]
+"""Tables, figures and sentences."""
+
+
+def reproduce(request: Request) -> ReproductionResult:
+    """Reproduce the tables; by default, those of the simulations.
+
+    A run is one draw of the winners for each of the 21 values of dp, with 100 simulations each.
+    For Tables 7 and 8, it is a repetition of the folds with another seed of the learners.
+    """
+    result = ReproductionResult()
+    counting = request.variant or COUNTINGS[0]
+    names = tuple(SAME_NUMBERS.get(name, name) for name in request.tables) or SIMULATED
+    if "fig1" in names:
+        result.add(*first_figure(request.seed))
+    if set(names) - {"fig1", "1"} & set(SIMULATED):
+        result.add(sentences=[f"{counted(request.runs, 'draw')} of the winners."])
+    if "1" in names:
+        result.add(first_table())
+    if "2" in names:
+        result.add(*_second(request, counting))
+    if "3" in names:
+        result.add([_third(request, counting)])
+    if "4" in names:
+        result.add(*_fourth(request, counting))
+    if "5" in names:
+        result.add([_fifth(request, counting)])
+    if "null" in names:
+        null = scalar_pieces("null", request, steps=(0,), simulations=NULL_SIMULATIONS)
+        result.add([null_table(null)])
+    if set(names) & set(REAL):
+        sentences, tables = real_tables(request, tuple(t for t in REAL if t in names))
+        result.add(tables, sentences=sentences)
+    if "fig4" in names:
+        result.add(*fourth_figure(request))
+    return result
+
+
+def _second(request: Request, counting: str) -> Parts:
+    evidence = scalar_pieces("plain", request, steps=_ALL)
+    verdicts = scalar_pairs(evidence, counting)
+    tests, exchanged = ("t", "Wilcoxon", "Bootstrap-A"), counting == "as_printed"
+    average = averages("2", verdicts, tests, exchanged=exchanged)
+    figures = rate_figures("2", "2", verdicts, tests, exchanged=exchanged)
+    sentences = []
+    for other in COUNTINGS:
+        shares = significant_shares(scalar_pairs(evidence, other))
+        means = ", ".join(
+            f"{test} {share.mean():.3f}"
+            + (
+                f" (standard deviation between draws {share.std(ddof=1):.3f})"
+                if len(share) > 1
+                else ""
+            )
+            for test, share in shares.items()
+        )
+        sentences.append(f"Share significant over dp > 0, counting {other!r}: {means}.")
+        if request.runs > 1:
+            spreads = ", ".join(
+                f"{test} {one_step_spread(v):.3f}"
+                for test, v in scalar_pairs(evidence, other).items()
+            )
+            sentences.append(f"Largest standard deviation between draws at one dp: {spreads}.")
+    return [*second_table(evidence, counting), average], figures, sentences
+
+
+def significant_shares(verdicts: dict[str, Verdicts]) -> dict[str, Floats]:
+    """Return the share of significant pairs, right or wrong, over dp > 0 for each draw."""
+    return {
+        test: outcome_shares(v)[:, 1:, [0, 2]].sum(axis=-1).mean(axis=-1)
+        for test, v in verdicts.items()
+    }
+
+
+def one_step_spread(verdicts: Verdicts) -> float:
+    """Return the largest standard deviation between draws of the significant share at one dp."""
+    shares = outcome_shares(verdicts)[..., [0, 2]].sum(axis=-1)
+    return float(shares.std(axis=0, ddof=1).max())
+
+
+def _third(request: Request, counting: str) -> ComparedTable:
+    evidence = scalar_pieces("table 1", request, steps=_DETAIL)
+    verdicts = scalar_pairs(evidence, counting)
+    del verdicts["Bootstrap-A, Hochberg"]
+    return detail_table(
+        "3", verdicts, ("ok", "err"), exchanged=counting == "as_printed", known=True
+    )
+
+
+def _fourth(request: Request, counting: str) -> Parts:
+    evidence = outlier_pieces(request, steps=_ALL)
+    verdicts = scalar_pairs(evidence.means, counting)
+    verdicts |= {name: range_pairs(evidence.ranges[name], counting) for name in READINGS}
+    verdicts |= {test + MEDIANS: v for test, v in scalar_pairs(evidence.medians, counting).items()}
+    tests, exchanged = ("t", "Wilcoxon", "Bootstrap-B"), counting == "as_printed"
+    average = averages("4", verdicts, tests, exchanged=exchanged)
+    figures = rate_figures("3", "4", verdicts, tests, exchanged=exchanged)
+    # at dp = 0 all typical errors are equal but the means are not: A3 and A4 are never trapped
+    shares = ", ".join(f"{test} {(v[:, 0] != 1).mean():.3f}" for test, v in verdicts.items())
+    sentence = f"With outliers at dp = 0 these shares of pairs were not called equal: {shares}."
+    return [*fourth_table(evidence, counting), average], figures, [sentence]
+
+
+def _fifth(request: Request, counting: str) -> ComparedTable:
+    evidence = outlier_pieces(request, steps=_DETAIL)
+    scalar = scalar_pairs(evidence.means, counting)
+    verdicts = {
+        "t": scalar["t"],
+        "Wilcoxon": scalar["Wilcoxon"],
+        "Bootstrap-B": range_pairs(evidence.ranges["Bootstrap-B"], counting),
+    }
+    return detail_table(
+        "5", verdicts, ("ok", "err", "inc"), exchanged=counting == "as_printed", known=False
+    )

@@ -9,7 +9,7 @@ replication on, because its random numbers for pruning advanced the generator. T
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -20,9 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Codes, Encoded
+from bestofk.learners.kernels.library import Kernel
+from bestofk.learners.kernels.nearest_neighbour import STD
+from bestofk.learners.nearest_neighbour import predict_plan_nearest
 from bestofk.papers.data import read_in_file_order
+from bestofk.splits.splits import Splits
 
 REPLICATIONS = 5
 LEARNERS = ("MAX", "NMC", "LGC", "C4.5", "NN")
@@ -194,3 +199,191 @@ def _number(column: str, text: str, settings: dict[str, Any]) -> float:
     if number is None or isinstance(number, dict):
         return float(text.removeprefix("v"))
     return float(number)
+
+
+Seeds = npt.NDArray[np.uint32]
+Counts = npt.NDArray[np.int64]
+
+MAX_TREE_ROWS = 1 << 15
+"""In a tree, ranks (two per row) and rows must fit into 16 bits each."""
+
+_DATA = "*f64 *i64 *bool i64 *i64 i64 i64"
+_FILL = Kernel("multitest_fill", "*f64 *i64 *bool i64 i64 *i64 i64 &f64 &f64")
+_MODES_AGREE = Kernel("multitest_modes_agree", "*f64 *i64 *bool i64 i64 *bool i64 *f64")
+_NEAREST_MEAN = Kernel("multitest_nearest_mean", f"{_DATA} i64 *bool i64 &i64")
+_MAJORITY = Kernel("multitest_majority", "*i64 i64 i64 *bool i64 &i64")
+_FIRST_NEAREST = Kernel("multitest_first_nearest", f"{_DATA} *bool i64 &i64")
+_LOGISTIC = Kernel("multitest_logistic", f"{_DATA} i64 f64 *u32 *bool i64 &i64")
+_TREE = Kernel("multitest_tree", f"{_DATA} i64 *u32 *i64 *u32 *bool i64 &i64")
+
+
+def _arguments(data: Prepared) -> tuple[object, ...]:
+    return (
+        data.values, data.cardinality, data.whole, data.unknown, data.y, *data.values.shape,
+    )  # fmt: skip
+
+
+def majority_errors(data: Prepared, marks: Marks) -> Counts:
+    """Count errors of MAX: the most frequent class of the training rows, the first of ties."""
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    _MAJORITY(data.y, data.n, data.n_classes, marks, len(marks), errors)
+    return errors
+
+
+def nearest_mean_errors(data: Prepared, marks: Marks) -> Counts:
+    """Count errors of NMC: class means of z-scores and class modes."""
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    _NEAREST_MEAN(*_arguments(data), data.n_classes, marks, len(marks), errors)
+    return errors
+
+
+def first_nearest_errors(data: Prepared, marks: Marks) -> Counts:
+    """Count errors of NN: squared distances of z-scores, 1 per mismatch; the first of ties."""
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    _FIRST_NEAREST(*_arguments(data), marks, len(marks), errors)
+    return errors
+
+
+def logistic_errors(data: Prepared, marks: Marks, seeds: Seeds) -> Counts:
+    """Count errors of LGC: 50 steps of gradient descent from small random weights."""
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    _LOGISTIC(
+        *_arguments(data), data.n_classes, data.learning_rate,
+        np.ascontiguousarray(seeds, dtype=np.uint32), marks, len(marks), errors,
+    )  # fmt: skip
+    return errors
+
+
+def tree_errors(data: Prepared, marks: Marks, seeds: Seeds) -> Counts:
+    """Count errors of C4.5: grown by information gain until pure, pruned on a fifth of the rows."""
+    if data.n > MAX_TREE_ROWS or data.n_classes > 256 or data.cardinality.max() > 256:
+        raise ArgumentError(
+            f"The paper's tree accepts at most {MAX_TREE_ROWS} rows and 256 classes and values; "
+            f"got {data.n}, {data.n_classes} and {data.cardinality.max()}."
+        )
+    by_value, known = _sorted(data.values, data.cardinality)
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    _TREE(
+        *_arguments(data), data.n_classes, by_value, known,
+        np.ascontiguousarray(seeds, dtype=np.uint32), marks, len(marks), errors,
+    )  # fmt: skip
+    return errors
+
+
+def _sorted(values: Floats, cardinality: Codes) -> tuple[npt.NDArray[np.uint32], Codes]:
+    """Sort the rows of each numeric column; return rows with odd ranks, and known counts."""
+    n, d = values.shape
+    entries, known = np.zeros((d, n), dtype=np.uint32), np.zeros(d, dtype=np.int64)
+    for j in np.flatnonzero(cardinality == 0):
+        order = np.argsort(values[:, j], kind="stable")
+        known[j] = np.count_nonzero(~np.isnan(values[:, j]))
+        steps = np.diff(values[order[: known[j]], j]) != 0
+        ranks = np.ones(n, dtype=np.int64)
+        ranks[1 : known[j]] += 2 * np.cumsum(steps)
+        entries[j] = ranks << 16 | order
+    return entries, known
+
+
+def fill(data: Prepared, train: Codes) -> tuple[Floats, Floats]:
+    """Return the values with unknowns imputed from the training rows, and the imputed values.
+
+    A nominal value is the most frequent one, the first of ties. A number is the sum of the known
+    values divided by the number of all training rows (a mistake of the original), truncated to a
+    whole number in columns of whole numbers.
+    """
+    filled, fills = np.empty_like(data.values), np.empty(data.values.shape[1])
+    _FILL(
+        data.values, data.cardinality, data.whole, *data.values.shape,
+        np.ascontiguousarray(train, dtype=np.int64), len(train), filled, fills,
+    )  # fmt: skip
+    return filled, fills
+
+
+def modes_agree(data: Prepared, marks: Marks, fills: Floats) -> bool:
+    """Return whether the imputed values equal `fills` in every half."""
+    return bool(
+        _MODES_AGREE(
+            data.values, data.cardinality, data.whole, *data.values.shape, marks, len(marks), fills
+        )
+    )
+
+
+# Errors of the runs
+
+_MAX_ROWS_BY_PAIR = 1000
+"""Compare pairs of rows one by one up to this many rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnerRuns:
+    """Some runs of one learner on one data set."""
+
+    path: Path
+    name: str
+    learner: str
+    design: str
+    first: int
+    last: int
+    seed: int
+
+
+def errors_of(task: LearnerRuns) -> Counts:
+    """Count wrong and tested rows of every fold of the runs, shape (runs, 5, 2, 2)."""
+    data = prepare(task.name, task.path)
+    runs = range(task.first, task.last)
+    marks, seeds = halves(task.name, data.y, task.learner, task.design, runs, task.seed)
+    wrong = count_errors(data, task.learner, marks, seeds)
+    second = marks.sum(axis=1)
+    tested = np.stack([data.n - second, second], axis=1)
+    shape = len(runs), REPLICATIONS, 2
+    return np.stack([wrong.reshape(shape), tested.reshape(shape)], axis=-1)
+
+
+def count_errors(data: Prepared, learner: str, marks: Marks, seeds: Seeds) -> Counts:
+    """Count wrong predictions, shape (splits, 2); fold f trains on the rows whose mark is not f."""
+    if learner == "MAX":
+        return majority_errors(data, marks)
+    if learner == "NMC":
+        return nearest_mean_errors(data, marks)
+    if learner == "LGC":
+        return logistic_errors(data, marks, seeds)
+    if learner == "C4.5":
+        return tree_errors(data, marks, seeds)
+    return _nearest_errors(data, marks)
+
+
+def _nearest_errors(data: Prepared, marks: Marks) -> Counts:
+    """Count errors of NN by pairs of rows, or by the faster built-in learner if it is equivalent.
+
+    The built-in learner's standard deviation divides by n, which matters if a distance has numeric
+    and nominal columns. It compares differences of numbers, not of z-scores, whose rounding breaks
+    ties (monks).
+    """
+    values = _always_filled(data, marks) if data.n > _MAX_ROWS_BY_PAIR else None
+    pure = (data.cardinality == 0).all() or (data.cardinality > 0).all()
+    if values is None or not pure:
+        return first_nearest_errors(data, marks)
+    encoded = replace(data.encoded(), values=values)
+    splits = Splits.of(
+        spec="random halves",
+        seed=0,
+        kind="cv",
+        marks=marks.astype(np.int32),
+        notes=(),
+    )
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    predicted = predict_plan_nearest(encoded, splits, STD)
+    for split, codes in enumerate(predicted):
+        truth: Codes = data.y[marks[split // 2] == bool(split % 2)]
+        errors[split // 2, split % 2] = int((codes != truth).sum())
+    return errors
+
+
+def _always_filled(data: Prepared, marks: Marks) -> npt.NDArray[np.float64] | None:
+    """Return the values if every half imputes unknowns equally, else None."""
+    if not data.unknown:
+        return data.values
+    if (data.cardinality == 0).any():
+        return None
+    filled, fills = fill(data, np.arange(data.n))
+    return filled if modes_agree(data, marks, fills) else None

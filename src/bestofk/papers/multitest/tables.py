@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,40 +12,36 @@ from scipy.stats import binom
 
 from bestofk._base.checks import Floats
 from bestofk._base.formatting import counted, shortened
-from bestofk.data.schema import Codes
 from bestofk.decide import order_many, stack_tables
 from bestofk.decide.best import sort_by_overrides
 from bestofk.decide.compare_scores import compare_scores
 from bestofk.decide.multitest_order import AS_PUBLISHED
 from bestofk.decide.result import decision_of
-from bestofk.learners.kernels.nearest_neighbour import STD
-from bestofk.learners.nearest_neighbour import predict_plan_nearest
 from bestofk.losses.losses import Scores
+from bestofk.papers.array_task import ArrayPiece, obtain
 from bestofk.papers.comparison import (
     ComparedTable,
+    ReproductionResult,
+    Request,
     Words,
     beside,
     figure_variants,
     mean_limits,
     share_limits,
 )
-from bestofk.papers.multitest import kernel
+from bestofk.papers.data import content, locate
 from bestofk.papers.multitest.learners import (
     LEARNERS,
     REPLICATIONS,
-    Marks,
-    Prepared,
-    halves,
-    prepare,
+    LearnerRuns,
+    errors_of,
+    recipe,
 )
 from bestofk.papers.printed_figures import PrintedTable, printed_figures, printed_table
 from bestofk.papers.stats.range_tests import underline_ends
-from bestofk.splits.splits import Splits
 from bestofk.stats.intervals import clopper_pearson
 from bestofk.stats.pairwise import PairwiseResult, corrected_repeated_kfold_t, five_by_two_t
 
-_MAX_ROWS_BY_PAIR = 1000
-"""Compare pairs of rows one by one up to this many rows."""
 PAPER = "multitest"
 PRINTED_RUNS = 1000
 SAMPLE_SEED = 2
@@ -64,81 +59,6 @@ Seeds = npt.NDArray[np.uint32]
 Counts = npt.NDArray[np.int64]
 Choices = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LearnerRuns:
-    """Some runs of one learner on one data set."""
-
-    path: Path
-    name: str
-    learner: str
-    design: str
-    first: int
-    last: int
-    seed: int
-
-
-def errors_of(task: LearnerRuns) -> Counts:
-    """Count wrong and tested rows of every fold of the runs, shape (runs, 5, 2, 2)."""
-    data = prepare(task.name, task.path)
-    runs = range(task.first, task.last)
-    marks, seeds = halves(task.name, data.y, task.learner, task.design, runs, task.seed)
-    wrong = count_errors(data, task.learner, marks, seeds)
-    second = marks.sum(axis=1)
-    tested = np.stack([data.n - second, second], axis=1)
-    shape = len(runs), REPLICATIONS, 2
-    return np.stack([wrong.reshape(shape), tested.reshape(shape)], axis=-1)
-
-
-def count_errors(data: Prepared, learner: str, marks: Marks, seeds: Seeds) -> Counts:
-    """Count wrong predictions, shape (splits, 2); fold f trains on the rows whose mark is not f."""
-    if learner == "MAX":
-        return kernel.majority_errors(data, marks)
-    if learner == "NMC":
-        return kernel.nearest_mean_errors(data, marks)
-    if learner == "LGC":
-        return kernel.logistic_errors(data, marks, seeds)
-    if learner == "C4.5":
-        return kernel.tree_errors(data, marks, seeds)
-    return _nearest_errors(data, marks)
-
-
-def _nearest_errors(data: Prepared, marks: Marks) -> Counts:
-    """Count errors of NN by pairs of rows, or by the faster built-in learner if it is equivalent.
-
-    The built-in learner's standard deviation divides by n, which matters if a distance has numeric
-    and nominal columns. It compares differences of numbers, not of z-scores, whose rounding breaks
-    ties (monks).
-    """
-    values = _always_filled(data, marks) if data.n > _MAX_ROWS_BY_PAIR else None
-    pure = (data.cardinality == 0).all() or (data.cardinality > 0).all()
-    if values is None or not pure:
-        return kernel.first_nearest_errors(data, marks)
-    encoded = replace(data.encoded(), values=values)
-    splits = Splits.of(
-        spec="random halves",
-        seed=0,
-        kind="cv",
-        marks=marks.astype(np.int32),
-        notes=(),
-    )
-    errors = np.zeros((len(marks), 2), dtype=np.int64)
-    predicted = predict_plan_nearest(encoded, splits, STD)
-    for split, codes in enumerate(predicted):
-        truth: Codes = data.y[marks[split // 2] == bool(split % 2)]
-        errors[split // 2, split % 2] = int((codes != truth).sum())
-    return errors
-
-
-def _always_filled(data: Prepared, marks: Marks) -> npt.NDArray[np.float64] | None:
-    """Return the values if every half imputes unknowns equally, else None."""
-    if not data.unknown:
-        return data.values
-    if (data.cardinality == 0).any():
-        return None
-    filled, fills = kernel.fill(data, np.arange(data.n))
-    return filled if kernel.modes_agree(data, marks, fills) else None
 
 
 # Procedures
@@ -565,3 +485,94 @@ def sample_execution() -> tuple[ComparedTable, tuple[str, ...]]:
         by_construction="our losses were chosen to give its edges",
     )
     return facts, figure_variants(lambda paper: layout_steps(decision, paper=paper))
+
+
+VERSION = 1
+"""Increase it if the same seed gives other errors."""
+_RUNS_PER_PIECE = 100
+FIGURES = {"fig3": "hepatitis", "fig4": "pendigits"}
+DESIGNS = {
+    "own": "as inferred from the print, the logistic model on its own stratified halves, C4.5 on "
+    "its own halves from the second replication on",
+    "shared": "all learners on the same random halves",
+}
+
+
+def reproduce(request: Request) -> ReproductionResult:
+    """Reproduce Tables 1 to 3 and Figs. 2 to 4, next to the published values."""
+    result = ReproductionResult()
+    if request.wants("fig2"):
+        facts, steps = sample_execution()
+        result.add([facts], {"Fig. 2": steps})
+    # one data set per figure, all for the tables
+    datasets = tuple(FIGURES[table] for table in FIGURES if table in request.tables)
+    if set(request.tables) - {"fig2", *FIGURES} or not request.tables:
+        datasets = tuple(recipe())
+    if not datasets:
+        return result
+    design = "own" if request.variant == "paper" else "shared"
+    losses = obtain_losses(request, datasets, design)
+    decisions = decide(losses)
+    if request.variant == "retested":
+        decisions = decide(losses, test="corrected-repeated-kfold-t", correction="holm")
+    result.add(sentences=[
+        f"{counted(request.runs, 'run')} of 5x2 cross-validation on "
+        f"{counted(len(datasets), 'data set')}, seed {request.seed}; the print has 1,000 runs.",
+        f"Design: {DESIGNS[design]}.",
+    ])  # fmt: skip
+    if request.wants("1"):
+        result.add(table_1(losses, datasets))
+    if request.wants("2"):
+        same = ", ".join(f"{len(sets)} of {len(datasets)} ({name})"
+                         for name, sets in most_selected(decisions, datasets).items())  # fmt: skip
+        sentence = f"The most selected is the printed one on {same} data sets."
+        result.add(table_2(decisions, datasets), sentences=[sentence])
+    if request.wants("claims"):
+        result.add([claims(decisions, datasets)])
+    if request.wants("3"):
+        result.add([table_3(decisions, len(datasets))])
+    for name, dataset in FIGURES.items():
+        if request.wants(name):
+            row = datasets.index(dataset)
+            image, result.details[name] = drawn(dataset, losses[row], decisions.edges[row])
+            facts = figure_facts(name, dataset, decisions, row)
+            result.add([facts], {f"Fig. {name[-1]}, {dataset}": image})
+    return result
+
+
+def obtain_losses(request: Request, datasets: tuple[str, ...], design: str) -> Floats:
+    """Return error rates, shape (data sets, runs, learners, 5, 2)."""
+    paths = locate("uci", datasets, request.data)
+    contents = {name: content(path) for name, path in paths.items()}
+    tasks = [
+        LearnerRuns(
+            path=paths[name],
+            name=name,
+            learner=learner,
+            design=design,
+            first=first,
+            last=min(first + _RUNS_PER_PIECE, request.runs),
+            seed=request.seed,
+        )
+        for name in datasets
+        for first in range(0, request.runs, _RUNS_PER_PIECE)
+        for learner in LEARNERS  # consecutive, because they share halves
+    ]
+    pieces = [
+        ArrayPiece(
+            name=f"multitest errors {VERSION} {task.learner} {task.design} on {task.name} "
+            f"{contents[task.name]}, runs {task.first} to {task.last}, seed {task.seed}",
+            argument=task,
+        )
+        for task in tasks
+    ]
+    arrays = obtain(pieces, errors_of, request=request)
+    rates: dict[tuple[str, str], list[Floats]] = {}
+    for task, counts in zip(tasks, arrays, strict=True):
+        rates.setdefault((task.name, task.learner), []).append(counts[..., 0] / counts[..., 1])
+    return np.array(
+        [
+            np.stack([np.concatenate(rates[name, learner]) for learner in LEARNERS], axis=1)
+            for name in datasets
+        ]
+    )

@@ -1,1 +1,0 @@
-"""Kernels of the learners of the papers."""
