@@ -36,7 +36,7 @@ class Squares(Task):
     def key(self, item):
         return f"{item % self.modulus}"
 
-    def evaluate(self, items, *, apart=False):
+    def evaluate(self, items):
         for item in items:
             self.seen.append(item)
             if item == self.interrupts:

@@ -57,14 +57,6 @@ def test_the_same_whatever_was_resumed(alone, tmp_path, gone):
     assert again.decision.by_preference == alone.decision.by_preference
 
 
-def test_the_same_for_whole_plans(monkeypatch):
-    import bestofk.run.fit as evaluating
-
-    split_by_split = sizes(compare(execution=bk.Execution(engine="serial")))
-    monkeypatch.setattr(evaluating, "WHOLE_PLAN_FROM", 0)
-    assert sizes(compare(execution=bk.Execution(engine="serial"))) == split_by_split
-
-
 TEXTS = """
 from sklearn.base import BaseEstimator
 

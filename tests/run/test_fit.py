@@ -19,13 +19,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import bestofk as bk
-from bestofk.learners.registry import learner as make_learner
 from bestofk.run.fit import (
     Evaluator,
     may_write,
     model_factory,
     model_size,
-    takes_whole_plans,
 )
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -120,7 +118,8 @@ def test_a_class_that_the_training_rows_lack_has_probability_zero():
     assert rare.loss == pytest.approx(expected)
 
 
-def test_cells_do_not_depend_on_what_is_evaluated_before_or_beside_them():
+@pytest.mark.parametrize("plan", ["2x3", "2x3+nested"])
+def test_cells_do_not_depend_on_what_is_evaluated_before_or_beside_them(plan):
     learners = {
         "forest": RandomForestClassifier(n_estimators=3),
         "nn": "nn",
@@ -129,7 +128,7 @@ def test_cells_do_not_depend_on_what_is_evaluated_before_or_beside_them():
         "counted": strange.Counted(),
     }
     live = strange.make_live(
-        learners, {"d": THREE, "e": TWO}, "2x3", repetitions=2, keep_predictions=True
+        learners, {"d": THREE, "e": TWO}, plan, repetitions=2, keep_predictions=True
     )
     together = strange.outcomes(live, Evaluator(live).evaluate(live.record.cells()))
     places = list(live.record.cells())
@@ -137,23 +136,6 @@ def test_cells_do_not_depend_on_what_is_evaluated_before_or_beside_them():
     order = np.random.default_rng(0).permutation(len(places))
     alone = [result for at in order for result in evaluator.evaluate([places[at]])]
     assert strange.outcomes(live, alone) == together
-
-
-@pytest.mark.parametrize("plan", ["3x4", "resample:5:0.3", "bootstrap:4", "loo"])
-@pytest.mark.parametrize("learner", ["nmc", "nn", "naive-bayes", "c4.5", "max"])
-def test_whole_plans_equal_fits_one_by_one(learner, plan, monkeypatch):
-    monkeypatch.setattr("bestofk.run.fit.WHOLE_PLAN_FROM", 0)
-    live = strange.make_live(
-        {learner: learner, "other": DummyClassifier()}, {"d": THREE}, plan, keep_predictions=True
-    )
-    labels = {at: cell.loss for at, cell in cells(live).items() if at[0] == learner}
-    model = make_learner(learner)
-    X, y = (np.asarray(part) for part in THREE)
-    for (_, _, run, fold, _), loss in labels.items():
-        train = live.splits[0].train(run, fold)
-        test = live.splits[0].test(run, fold)
-        predicted = clone(model).fit(X[train], y[train]).predict(X[test])
-        assert loss == np.count_nonzero(predicted != y[test]) / len(test)
 
 
 def test_a_learner_that_writes_on_its_rows_changes_them_for_nobody():
@@ -229,18 +211,6 @@ def test_labels_of_every_type(labels):
             assert found[name, 0, 0, fold, 0].loss in losses
 
 
-def test_whole_plans_are_for_losses_of_labels_without_seeds(monkeypatch):
-    def whole(learner, loss):
-        made = strange.make_live({"a": learner, "b": "max"}, {"d": TWO}, loss=loss)
-        return takes_whole_plans(made, 0, 0)
-
-    assert not whole("nn", "zero-one")  # so little work is not worth it
-    monkeypatch.setattr("bestofk.run.fit.WHOLE_PLAN_FROM", 0)
-    assert whole("nn", "zero-one")
-    assert not whole("nn", "log-loss")
-    assert not whole(GaussianNB(), "zero-one")
-
-
 def test_fresh_models_are_unfitted_copies_with_the_seed():
     forest = RandomForestClassifier(n_estimators=3, max_depth=2)
     fresh = model_factory(forest)
@@ -287,8 +257,3 @@ def test_size_is_that_of_the_pickled_model():
         assert model_size(pickle.loads(pickle.dumps(model))) == model_size(model)
     assert model_size(lambda: None) < 150  # a function weighs as much as its name
     assert model_size(one for one in ()) is None
-
-
-def test_an_estimator_that_lacks_arguments_is_refused_with_a_sentence():
-    with pytest.raises(bk.BestOfKError, match="VotingClassifier"):
-        bk.compare(["sklearn.ensemble:VotingClassifier()", "max"], data="iris", progress=False)

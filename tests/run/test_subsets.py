@@ -4,16 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, DesignError
 from bestofk.learners.registry import learner
 from bestofk.losses.losses import Scores
 from bestofk.run.fit import Evaluator
-from bestofk.run.inputs import as_datasets
-from bestofk.run.live import Live
-from bestofk.run.metrics import as_loss
 from bestofk.splits import plan
 from bestofk.splits.design import Design
 
@@ -23,16 +19,6 @@ NESTED = "3x4+nested"
 def compared(plan, **more):
     asked = {"data": "iris", "progress": False, "execution": bk.Execution(engine="serial")} | more
     return bk.compare(["nmc", "nn", "c4.5"], cv=plan, **asked)
-
-
-@pytest.mark.parametrize("test", ["nested-cv-t", "nested-cv-z"])
-def test_every_test_decides(test):
-    study = compared(NESTED, test=test)
-    assert study.decision.test == test
-    assert study.recommended in study.decision.ranking
-    assert len(study.decision.evidence) == 3
-    assert test in study.explain()
-    assert "nan" not in str(study)
 
 
 @pytest.mark.parametrize(
@@ -109,27 +95,6 @@ def test_a_store_gives_the_study_back(tmp_path):
     assert "not finished" not in again.explain()
 
 
-def test_cells_do_not_depend_on_how_they_are_evaluated(monkeypatch):
-    (data,) = as_datasets("iris")
-    live = Live.of(
-        {"nmc": learner("nmc"), "tree": DecisionTreeClassifier(max_features=1)},
-        [data],
-        [plan("2x3+nested").materialise(data.n, data.y)],
-        [as_loss("zero-one", classes=data.classes)],
-        repetitions=2,
-        random_state=4,
-    )
-    places = list(live.record.cells())
-    assert len(places) == live.record.n_cells
-    together = {cell: cell.loss for cell in Evaluator(live).evaluate(places)}
-    one_by_one = Evaluator(live)
-    alone = {cell: cell.loss for place in places[::-1] for cell in one_by_one.evaluate([place])}
-    monkeypatch.setattr("bestofk.run.fit.WHOLE_PLAN_FROM", 0)
-    whole = {cell: cell.loss for cell in Evaluator(live).evaluate(places)}
-    assert together == alone == whole
-    assert len(together) == len(places)
-
-
 class CountsFits:
     """Counts how often it is fitted; predicts the first class."""
 
@@ -162,23 +127,6 @@ def test_a_pair_of_folds_takes_one_fit():
     assert CountsFits.fits == 2 * 3 + 2 * 3
 
 
-@pytest.mark.usefixtures("preloaded_workers")
-def test_workers_give_the_same():
-    learners = {"tree": DecisionTreeClassifier(), "nn": learner("nn")}
-    made = [
-        bk.compare(
-            learners,
-            "iris",
-            cv="2x3+nested",
-            progress=False,
-            n_jobs=2,
-            execution=bk.Execution(engine=one),
-        )
-        for one in ("serial", "processes")
-    ]
-    assert made[0].scores == made[1].scores
-
-
 def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
     from bestofk.run.comparison_task import ComparisonTask
 
@@ -192,13 +140,6 @@ def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
     assert study.decision.test == "corrected-repeated-kfold-t"
     assert study.scores.design.nested_runs == 0
     assert "Not every nested run was finished" in study.explain()
-
-
-def test_several_data_sets_are_tested_by_their_means():
-    study = compared("2x3+nested", data=["iris", "wine"])
-    assert study.scores.subset_values.shape == (3, 2, 6, 2, 1)
-    assert "datasets" in study.scores.design.situations(n_datasets=2)
-    assert study.decision is not None
 
 
 def test_losses_keep_their_parts():
@@ -265,12 +206,3 @@ def test_nested_keeps_its_level_where_the_corrected_test_does_not():
     naive = int((corrected_repeated_kfold_t(*runs).pvalue <= 0.05).sum())
     assert ours <= stats.binom.ppf(1 - 1e-4, sets, 0.06)
     assert naive > ours
-
-
-def test_the_report_says_what_these_tests_assume():
-    from bestofk.report.assumptions import assumptions_of
-
-    said = [one.why for one in assumptions_of(compared(NESTED).decision)]
-    assert "It is measured on 18 pairs of folds left out together." in said
-    said = [one.claim for one in assumptions_of(compared("loo", test="bayle-cv-z").decision)]
-    assert "No learner depends much on any one training row." in said

@@ -4,7 +4,6 @@ The long form of the budgets is ``python studies/time_limits.py``.
 """
 
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +11,6 @@ import pytest
 
 import bestofk as bk
 import time_limits
-from bestofk.learners.registry import learner as make_learner
-from bestofk.run import fit as whole_plans
-from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.engine import Engine
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
@@ -76,16 +71,6 @@ LIMITS = [
 ]
 
 
-@pytest.mark.needs("linux", "a new interpreter starts after the budget")
-def test_a_budget_ends_a_fit_that_hangs_in_c():
-    learners = {"max": "max", "nmc": "nmc", "hangs": strange.HangsInC()}
-    execution = bk.Execution(engine="serial", budget=BUDGET, progress=False)
-    begin = time.monotonic()
-    with pytest.raises(bk.BestOfKError, match="budget"):
-        bk.compare(learners, X, Y, cv="kfold:2", execution=execution)
-    assert time.monotonic() - begin < BUDGET + BUSY
-
-
 @pytest.mark.needs("linux", "a new interpreter is too slow for this limit")
 @pytest.mark.parametrize(("engine", "learner"), LIMITS)
 def test_a_timeout_holds_with_every_engine_and_learner(engine, learner):
@@ -104,51 +89,3 @@ def test_a_timeout_holds_with_every_engine_and_learner(engine, learner):
         "took longer than 1 s and was stopped."
     ] * 2
     assert study.scores.learners == ("max", "nmc")
-
-
-class WholePlan:
-    """A built-in learner whose fits take a while, at once or one by one."""
-
-    def __init__(self, made, each, at_once):
-        self.made, self.each, self.at_once = made, each, at_once
-
-    def __call__(self, monkeypatch):
-        kind = type(self.made)
-        fit, plan = kind.fit_encoded, kind._predict_plan
-
-        def slow_fit(model, encoded):
-            time.sleep(self.each)
-            return fit(model, encoded)
-
-        def slow_plan(model, encoded, splits):
-            time.sleep(self.at_once)
-            return plan(model, encoded, splits)
-
-        monkeypatch.setattr(kind, "fit_encoded", slow_fit)
-        monkeypatch.setattr(kind, "_predict_plan", slow_plan)
-        monkeypatch.setattr(whole_plans, "WHOLE_PLAN_FROM", 0)
-
-
-@pytest.mark.needs("linux", "the workers are forks of the patched process")
-# seconds of one fit, of a whole plan, and what they must come to with a limit of 1 s
-@pytest.mark.parametrize(("each", "at_once", "kind"), [(3.0, 0.0, "timeout"), (0.0, 600.0, None)])
-def test_with_a_limit_each_fit_is_made_and_timed_on_its_own(monkeypatch, each, at_once, kind):
-    made = make_learner("naive-bayes")
-    live = strange.make_live({"naive-bayes": "naive-bayes", "max": "max"}, {"d": (X, Y)}, "2x2")
-    expected = {
-        at: cell.loss
-        for at, cell in strange.by_place(
-            live, Engine(name="serial").run(ComparisonTask(live), list(live.record.cells()))
-        ).items()
-    }
-    WholePlan(made, each, at_once)(monkeypatch)
-    assert whole_plans.takes_whole_plans(live, 0, 0)
-    places = list(live.record.cells())
-    engine = Engine(name="serial", timeout=1.0)
-    found = strange.by_place(live, engine.run(ComparisonTask(live), places))
-    assert set(found) == set(expected)
-    for at, cell in found.items():
-        if at[0] == "naive-bayes":
-            assert (cell.failure and cell.failure.kind) == kind
-        if cell.failure is None:
-            assert cell.loss == expected[at]

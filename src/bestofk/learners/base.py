@@ -55,9 +55,6 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The columns as they were when the model was fitted (not set by `fit_encoded`).
     """
 
-    _splits_share_most = False
-    """True if most of the work of a plan is done once for all its splits."""
-
     classes_: npt.NDArray[Any]
     class_codes_: Codes
     schema_: Schema

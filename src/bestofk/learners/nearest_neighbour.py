@@ -359,8 +359,6 @@ class NearestNeighbour(ProbabilisticClassifier):
     high_: Floats
     divisor_: Floats
 
-    _splits_share_most = True
-
     def __init__(self, scale: str | None = "range") -> None:
         self.scale = scale
 

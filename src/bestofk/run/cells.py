@@ -93,7 +93,7 @@ class Cell:
     scores: tuple[Score, ...] = field(default=(), compare=False)
     """By metric, of which the first one decides; empty if the cell was not evaluated."""
     fit_time: float | None = field(default=None, compare=False)
-    """Seconds of one fit; for cells of a whole-plan evaluation, of one fit made to measure it."""
+    """Seconds of the fit."""
     predict_time: float | None = field(default=None, compare=False)
     size: int | None = field(default=None, compare=False)
     """Bytes of the pickled model."""

@@ -2,7 +2,7 @@
 
 Each block is a Dask future. On a worker of the cluster a pool of one process evaluates it. Dask
 resends the block of a dead worker to another worker. If Dask gives a block up, its items are
-recorded as killed. A worker keeps the parts of the task whose blocks are under way, each in a file.
+recorded as killed. A worker keeps the task in a file, which all its processes share.
 """
 
 from __future__ import annotations
@@ -42,8 +42,6 @@ CONNECT_SECONDS = 10.0
 """Time limit for the scheduler to answer."""
 FIRST_WORKER_SECONDS = 30.0
 """Time limit for the first worker to join."""
-MAX_PARTS = 2
-"""Parts of a task that the workers keep, if no block of another part is under way."""
 MAX_SENDS = 4
 """Times to send a block whose task was lost together with the workers that had it."""
 _LOGGERS = (
@@ -59,7 +57,7 @@ class DaskCluster(Generic[ItemT]):
     The Dask setting ``distributed.scheduler.allowed-failures`` limits how often the scheduler
     resends the block of a dead worker.
 
-    - `task`: The task of the items. Each worker receives a part when its first block is sent.
+    - `task`: The task of the items. All workers receive it when the first block is sent.
     - `jobs`: Number of blocks evaluated at the same time; -1 uses all threads of the cluster.
       Without a scheduler, the number of threads of the local cluster.
     - `scheduler`: Address of the cluster, a `distributed.Client` or a Dask cluster; by default a
@@ -88,10 +86,10 @@ class DaskCluster(Generic[ItemT]):
         except ImportError:
             raise MissingExtraError("The engine dask", "distributed") from None
         self.task, self.timeout = task, timeout
-        self.parts: dict[int, tuple[str, Any]] = {}
-        """The parts that the workers have: their token and their future, last used last."""
-        self.tokens: set[str] = set()
-        """Tokens of parts that have not ended, also of those that were lost."""
+        self.token = uuid4().hex
+        """What identifies the task on the workers."""
+        self.packed: Any = None
+        """The future of the task."""
         self.futures: dict[int, tuple[Any, Block[ItemT], int]] = {}
         self.finished: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self.tickets = count()
@@ -122,25 +120,18 @@ class DaskCluster(Generic[ItemT]):
         threads = int(sum(self.client.ncores().values()))
         return max(1, threads if jobs < 1 else min(jobs, threads))
 
-    def _sent(self, part: int) -> tuple[str, Any]:
-        """Return the token and the future of a part; send it if the workers do not have it."""
-        token, future = self.parts.pop(part, ("", None))
-        if future is None or future.status != "finished":
+    def _sent(self) -> Any:
+        """Return the future of the task; send it again if the workers that had it are gone."""
+        if self.packed is None or self.packed.status != "finished":
             try:
-                packed = Packed(self.task.of_part(part).ship())
+                packed = Packed(self.task.ship())
             except UnpicklableError as unpicklable:
                 raise RunError(
                     f"{unpicklable} cannot be pickled, so it cannot be sent to a Dask cluster: "
                     "define it in a module."
                 ) from None
-            token, future = uuid4().hex, self._scattered(packed)
-            self.tokens.add(token)
-            under_way = {self.task.part(block.items[0]) for _, block, _ in self.futures.values()}
-            idle = [other for other in self.parts if other not in under_way]
-            for other in idle[: len(self.parts) + 1 - MAX_PARTS]:
-                self._end(self.parts.pop(other)[0])
-        self.parts[part] = token, future
-        return token, future
+            self.packed = self._scattered(packed)
+        return self.packed
 
     def _scattered(self, packed: Packed) -> Any:
         """Give the data to all workers; try again if one of them dies meanwhile."""
@@ -154,11 +145,6 @@ class DaskCluster(Generic[ItemT]):
                     break
                 self._threads(None, 1)
         raise reason
-
-    def _end(self, token: str) -> None:
-        """End the worker processes of a part."""
-        self.tokens.discard(token)
-        self.client.run(end_part, token, on_error="ignore")
 
     def run(
         self,
@@ -181,15 +167,14 @@ class DaskCluster(Generic[ItemT]):
                 if results is None:
                     reason = "the Dask workers that evaluated it were killed."
                     lost = Failure(kind="killed", reason=reason)
-                    yield from (self.task.lost(item, lost) for item in block.items)
+                    yield from (self.task.lost(item, lost) for item in block)
                 else:
                     yield from results
 
     def _submit(self, ticket: int, block: Block[ItemT], sends: int) -> None:
         try:
-            token, packed = self._sent(self.task.part(block.items[0]))
             future = self.client.submit(
-                evaluate_block, token, packed, block, self.timeout, pure=False
+                evaluate_block, self.token, self._sent(), block, self.timeout, pure=False
             )
         except RunError:
             raise
@@ -245,8 +230,7 @@ class DaskCluster(Generic[ItemT]):
         with contextlib.suppress(Exception):
             # a broken cluster cannot be cleaned up
             self.client.cancel([future for future, _, _ in self.futures.values()])
-            for token in list(self.tokens):
-                self._end(token)
+            self.client.run(end_task, self.token, on_error="ignore")
         if self.is_own:
             self.client.close()
 
@@ -301,14 +285,14 @@ def _local_cluster(distributed: Any, jobs: int) -> Iterator[Any]:
 
 _POOLS: dict[tuple[str, int], Pool[Any]] = {}
 _SOURCES: dict[str, tuple[Task[Any], WorkerSource]] = {}
-"""The part of a task and the origin of its worker processes, shared by all threads."""
+"""The task and the origin of its worker processes, shared by all threads."""
 _ENDED: set[str] = set()
-"""Tokens of ended parts, whose late blocks are ignored."""
+"""Tokens of ended tasks, whose late blocks are ignored."""
 _LOCK = threading.Lock()
 
 
 class Packed:
-    """A pickled part of a task; a worker keeps it in a file, so that all processes share it."""
+    """A pickled task; a worker keeps it in a file, so that all processes share it."""
 
     def __init__(self, content: bytes | memoryview) -> None:
         self.content: Any = content
@@ -329,7 +313,7 @@ class Packed:
 def evaluate_block(
     token: str, packed: Packed, block: Block[Any], timeout: float | None
 ) -> list[object]:
-    """Return the results of a block of the part `packed`, which the token identifies."""
+    """Return the results of a block of the task `packed`, which the token identifies."""
     if token in _ENDED:
         return []
     key = (token, threading.get_ident())
@@ -346,8 +330,8 @@ def evaluate_block(
     return list(pool.run(iter([block])))
 
 
-def end_part(token: str) -> None:
-    """End the worker processes of a part of a task."""
+def end_task(token: str) -> None:
+    """End the worker processes of a task."""
     with _LOCK:
         _ENDED.add(token)
         _SOURCES.pop(token, None)

@@ -18,7 +18,7 @@ from bestofk._base.checks import one_of, positive, whole
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk.run.process_state import limited_threads
 from bestofk.run.progress import Progress
-from bestofk.run.task import Block, ItemT, Task, Times, UnpicklableError
+from bestofk.run.task import Block, Blocks, ItemT, Task, Times, UnpicklableError
 
 ENGINES = ("auto", "serial", "processes", "dask")
 START_COST = 3.0
@@ -107,7 +107,8 @@ class Engine:
         if times is None:
             times = Times(Counter(map(task.timed_as, items)))
         times.workers = 1 if self.name == "serial" else self.workers
-        blocks = task.blocks(items, times, has_deadline=deadline is not None)
+        # all learners finish a fold as early as possible if there is a deadline
+        blocks = iter(Blocks(task, items, times)) if deadline is None else task.together(items)
         if claim is not None:
             blocks = claim(blocks)
         results = self._results(task, blocks, times, deadline)
@@ -141,7 +142,7 @@ class Engine:
             if may_start and (self._pool is not None or times.known_work() > START_COST):
                 yield from self._in_workers(task, chain([block], blocks), None)
                 return
-            yield from task.evaluate(block.items, apart=block.apart)
+            yield from task.evaluate(block)
 
     def _cluster(self, task: Task[ItemT], times: Times) -> Any:
         from bestofk.run.dask import DaskCluster
@@ -172,7 +173,7 @@ class Engine:
                     "define it in a module, or omit the timeout and the budget."
                 ) from None
             for block in blocks:
-                yield from task.evaluate(block.items, apart=block.apart)
+                yield from task.evaluate(block)
 
     def _in_pool(
         self,

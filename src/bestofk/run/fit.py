@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 from inspect import Parameter, signature
 from itertools import groupby
 from types import FunctionType
@@ -21,15 +21,15 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, Interrupted
 from bestofk.data.dataset import DataSet
-from bestofk.data.schema import Codes, Encoded, take_rows
-from bestofk.learners.base import predict_subsets, seed_names
+from bestofk.data.schema import Codes, take_rows
+from bestofk.learners.base import seed_names
 from bestofk.learners.preparation import copy_of, is_trusted, ready_learner, steps_of
 from bestofk.run.cells import Cell, Failure, pack
 from bestofk.run.live import ALL_FOLDS, PLAIN, Live, UnavailableEstimator
 from bestofk.run.metrics import Labels, Loss, codes_in, loss_shown
 from bestofk.run.process_state import caught_warnings, restored_process_state
 from bestofk.run.task import describe_error, one_line
-from bestofk.splits.splits import Splits, distinct_rows
+from bestofk.splits.splits import distinct_rows
 
 if TYPE_CHECKING:
     from bestofk.run.one_test_set import Predictions
@@ -396,29 +396,6 @@ class FittedModel:
 
 # Cells
 
-WHOLE_PLAN_FROM = 10_000
-"""Minimum of rows times splits for evaluating whole plans at once.
-
-Below it, single fits are as fast, and each is timed."""
-
-
-def takes_whole_plans(live: Live, dataset: int, learner: int) -> bool:
-    """Return whether the learner can evaluate all splits of the data set at once, and should.
-
-    The predictions are the same either way.
-    """
-    estimator = live.estimators[learner]
-    splits = live.splits[dataset]
-    return (
-        hasattr(estimator, "_predict_plan")
-        and splits.n * len(splits) >= WHOLE_PLAN_FROM
-        and not splits.leaves_out
-        and not seed_names(estimator)
-        and all(loss.needs == "labels" for loss in live.metrics)
-        and live.datasets[dataset].task == "classification"
-    )
-
-
 WARNINGS_KEPT = 3
 PREPARE_SECONDS = 2.0
 """Seconds after which the rest of many learners on many data sets is prepared by their cells."""
@@ -458,10 +435,6 @@ class Evaluator:
         # a block may end in the middle of a fold
         self._fold = lru_cache(maxsize=1)(self._make_fold)
         self._trusted = cache(lambda learner: is_trusted(live.estimators[learner]))
-        self._takes_whole_plans = cache(partial(takes_whole_plans, live))
-        self._n_train = cache(
-            lambda dataset, run, fold: distinct_rows(live.splits[dataset].train(run, fold))
-        )
 
     def prepare(self) -> None:
         """Make what is made once, so that no cell pays for it; stop after some seconds."""
@@ -474,22 +447,8 @@ class Evaluator:
                 with contextlib.suppress(Exception, SystemExit):
                     self._models(dataset, learner)
 
-    def evaluate(self, cells: Iterable[Cell], *, apart: bool = False) -> Iterator[Cell]:
-        """Yield each cell evaluated, in groups that share work; if `apart`, by ordinary fits."""
-        whole: dict[tuple[int, int], list[Cell]] = {}
-        folds: list[Cell] = []
-        for cell in cells:
-            at = cell.dataset, cell.learner
-            if not apart and self._takes_whole_plans(*at):
-                whole.setdefault(at, []).append(cell)
-            else:
-                folds.append(cell)
-        for (dataset, learner), group in whole.items():
-            yield from self._whole_plan(dataset, learner, group)
-        yield from self._apart(folds)
-
-    def _apart(self, cells: Iterable[Cell]) -> Iterator[Cell]:
-        """Yield the same results by ordinary fits only."""
+    def evaluate(self, cells: Iterable[Cell]) -> Iterator[Cell]:
+        """Yield each cell evaluated."""
         # join only neighbours: the order shows which cell ended a worker
         for (dataset, run, fold), group in groupby(cells, key=self.live.sharing):
             if fold == ALL_FOLDS:
@@ -538,42 +497,6 @@ class Evaluator:
             seeded=bool(seed_names(ready.estimator)),
             weights=weight_argument(ready.estimator) if weighted else None,
         )
-
-    def _whole_plan(self, dataset: int, learner: int, group: Sequence[Cell]) -> Iterator[Cell]:
-        live, rows = self.live, self._rows(dataset)
-        splits, estimator = live.splits[dataset], live.estimators[learner]
-        first = min(group, key=live.record.position)
-        parts = self._fold(dataset, first.run, first.fold)
-        # one ordinary fit: its time and size stand for all cells of this learner
-        model = self._evaluate_cell(first, parts)
-        predicted: dict[tuple[int, int], Codes] | None = None
-        if model.failure is None:
-            # fit fold by fold if the whole plan fails
-            with caught_warnings(), contextlib.suppress(Exception):
-                predicted = _predicted_in_plan(estimator, rows.data.encoded(), splits, group)
-        if predicted is None:
-            yield from self._apart(group)
-            return
-        for cell in group:
-            held_out = rows.held_out(splits.test(cell.run, cell.fold))
-            codes = predicted[cell.run, cell.fold]
-            labels = rows.classes[codes]
-            fitted_model = FittedModel(estimator, None, held_out, labels)
-            scores = tuple(fitted_model.loss(loss) for loss in live.metrics)
-            if any(isinstance(score, Failure) for score in scores):
-                yield from self._apart([cell])
-                continue
-            yield replace(
-                cell,
-                scores=scores,
-                fit_time=model.fit_time,
-                predict_time=model.predict_time,
-                size=model.size if _is_weighed(cell) else None,
-                n_train=self._n_train(*cell.split),
-                n_test=len(labels),
-                warnings=model.warnings,
-                predictions=pack(codes, None) if live.keeps_predictions(cell) else None,
-            )
 
     def _evaluate_cell(self, cell: Cell, fold: Fold, shared: _Shared | None = None) -> Cell:
         with caught_warnings() as caught:
@@ -716,32 +639,6 @@ def may_write(estimator: Any) -> bool:
         name.rpartition("__")[2].startswith("copy") and value is False
         for name, value in settings.items()
     )
-
-
-def _predicted_in_plan(
-    estimator: Any, encoded: Encoded, splits: Splits, group: Sequence[Cell]
-) -> dict[tuple[int, int], Codes]:
-    """Return the predicted codes by (run, fold) for all folds of the runs in `group`."""
-    predicted: dict[tuple[int, int], Codes] = {}
-    in_folds = splits.fold_of is not None
-    main = [cell for cell in group if cell.run < splits.runs]
-    if main:
-        # a row of marks is a run of cross-validation, but a single split of other kinds of plan
-        rows = sorted({cell.run if in_folds else cell.fold for cell in main})
-        part = Splits.of(
-            spec=splits.spec,
-            seed=splits.seed,
-            kind=splits.design.kind,
-            marks=np.array(splits.marks[rows]),
-            notes=(),
-        )
-        at = [(row, fold) for row in rows for fold in range(splits.folds)]
-        codes = estimator._predict_plan(encoded, part)
-        predicted = dict(zip(at if in_folds else [(0, row) for row in rows], codes, strict=True))
-    subsets = sorted({cell.run for cell in group if cell.run >= splits.runs})
-    pairs = ((run, fold) for run in subsets for fold in range(splits.folds_in(run)))
-    predicted |= zip(pairs, predict_subsets(estimator, encoded, splits, subsets), strict=True)
-    return predicted
 
 
 def model_size(model: Any) -> int | None:

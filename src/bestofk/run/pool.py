@@ -24,7 +24,7 @@ import types
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, partial
 from math import inf
 from multiprocessing import reduction
@@ -458,7 +458,7 @@ class Pool(Generic[ItemT]):
                 block = self.retries.popleft() if self.retries else next(blocks, None)
                 if block is None:
                     exhausted = True
-                elif block.items and not self._assign(block, idle):
+                elif not self._assign(block, idle):
                     break
             busy = [worker for worker in self.workers if worker.items]
             if self._is_over() or not busy:
@@ -471,7 +471,7 @@ class Pool(Generic[ItemT]):
 
     def _assign(self, block: Block[ItemT], worker: _Worker[ItemT] | None) -> bool:
         """Send a block to a worker, or to a new one; return False if none can be started."""
-        isolated_as = self.task.isolated_as(block.items[0])
+        isolated_as = self.task.isolated_as(block[0])
         if (
             worker is not None
             and self.source.forks
@@ -486,10 +486,7 @@ class Pool(Generic[ItemT]):
             self.retries.appendleft(block)
             return False
         worker.isolated_as = isolated_as
-        if self.timeout is not None:
-            # the timeout is that of one fit
-            block = replace(block, apart=True)
-        worker.items, worker.since = deque(block.items), time.monotonic()
+        worker.items, worker.since = deque(block), time.monotonic()
         with contextlib.suppress(OSError):
             # a worker that died while idle is noticed when it is waited for
             worker.pipe.send(block)
@@ -585,12 +582,12 @@ class Pool(Generic[ItemT]):
             yield self.task.lost(culprit, failure)
         else:
             # first, in the new worker: an earlier fit may have damaged the old one
-            self.retries.appendleft(Block(items=(culprit,), apart=True))
+            self.retries.appendleft((culprit,))
 
     def _put_back(self, worker: _Worker[ItemT]) -> None:
-        """Queue the items that the worker has not evaluated, one by one."""
+        """Queue the items that the worker has not evaluated."""
         if worker.items:
-            self.retries.append(Block(items=tuple(worker.items), apart=True))
+            self.retries.append(tuple(worker.items))
         worker.items.clear()
 
     def close(self) -> None:

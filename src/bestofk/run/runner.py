@@ -12,7 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic
 
 from bestofk._base.errors import Interrupted, StoreError
@@ -197,10 +197,10 @@ class _Run(Generic[ItemT]):
     def claim_blocks(self, blocks: Iterator[Block[ItemT]]) -> Iterator[Block[ItemT]]:
         """Claim and yield the free parts of blocks, which have about half a second of work."""
         for block in blocks:
-            claimed = self.claim({self.keys[item]: item for item in block.items})
-            free = tuple(item for item in block.items if self.keys[item] in claimed)
+            claimed = self.claim({self.keys[item]: item for item in block})
+            free = tuple(item for item in block if self.keys[item] in claimed)
             if free:
-                yield replace(block, items=free)
+                yield free
             if time.monotonic() - self.last_read > READ_EVERY_SECONDS:
                 self.read_results()
 

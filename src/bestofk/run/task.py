@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pickle
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
+from math import inf
 from mmap import mmap
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -35,22 +36,14 @@ BLOCK_SECONDS = 0.5
 """Seconds of work that a block of quick items should contain."""
 _ALIGNMENT = 64
 """Bytes at a multiple of which the arrays of a packed task begin."""
-MAX_BLOCK_ITEMS = 50
-"""Maximum number of items in a block of quick items."""
+GROUPS_PER_WORKER = 256
+"""Number of groups of items per worker that are read ahead."""
+MIN_SECONDS = 0.02
+"""Least work of a block of quick items, when little is left."""
+ITEM_SECONDS = 2e-4
+"""Seconds of an item that are not part of its time."""
 SURE_SECONDS = 1.0
 """A single item says how long the others take only if it takes longer."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block(Generic[ItemT]):
-    """Items of one `Task.part` and `Task.isolated_as`; a worker evaluates them in order."""
-
-    items: tuple[ItemT, ...]
-    apart: bool = False
-    """Evaluate each item on its own, even if the task could evaluate several at once."""
-
-    def __len__(self) -> int:
-        return len(self.items)
 
 
 class Times:
@@ -122,6 +115,10 @@ class UnpicklableError(Exception):
     """A task cannot be pickled; the message describes which part."""
 
 
+Block = tuple[ItemT, ...]
+"""Items that a worker evaluates in order."""
+
+
 class Task(ABC, Generic[ItemT]):
     """A set of items, each a pure function of its key.
 
@@ -157,20 +154,12 @@ class Task(ABC, Generic[ItemT]):
         """
         return None
 
-    def part(self, item: ItemT) -> int:  # noqa: ARG002
-        """Return the number of the part of the task that the item belongs to; see `of_part`."""
-        return 0
-
-    def of_part(self, part: int) -> Task[ItemT]:  # noqa: ARG002
-        """Return the task without the data that only items of other parts need."""
-        return self
-
     def prepare(self) -> None:
         """Create or load what is needed once in a process, before the first item."""
 
     @abstractmethod
-    def evaluate(self, items: Sequence[ItemT], *, apart: bool = False) -> Iterator[ItemT]:
-        """Yield the result of each item in order; if `apart`, evaluate each on its own."""
+    def evaluate(self, items: Sequence[ItemT]) -> Iterator[ItemT]:
+        """Yield the result of each item in order."""
 
     @abstractmethod
     def lost(self, item: ItemT, failure: Failure) -> ItemT:
@@ -215,23 +204,9 @@ class Task(ABC, Generic[ItemT]):
     def label(self, item: ItemT) -> str:
         """Return a description of the item for the progress display."""
 
-    def blocks(
-        self,
-        items: Iterable[ItemT],
-        times: Times,
-        *,
-        has_deadline: bool = False,  # noqa: ARG002  (for tasks with large blocks)
-    ) -> Iterator[Block[ItemT]]:
-        """Yield the items in blocks, lazily; in small blocks if there is a deadline.
-
-        Here a block has half a second of work, or one item if the time of an item is unknown.
-        """
-        waiting, size = iter(items), 1
-        while group := tuple(islice(waiting, size)):
-            yield Block(items=group)
-            seconds = times.estimate(self.timed_as(group[0]))
-            if seconds is not None:
-                size = min(MAX_BLOCK_ITEMS, max(1, int(BLOCK_SECONDS / max(seconds, 1e-6))))
+    def together(self, items: Iterable[ItemT]) -> Iterator[Block[ItemT]]:
+        """Yield the items in groups that share work and should be evaluated together."""
+        return ((item,) for item in items)
 
     def in_rounds(self, items: Sequence[ItemT]) -> Sequence[ItemT]:
         """Return the items in the order of a run with a deadline."""
@@ -250,6 +225,77 @@ class Task(ABC, Generic[ItemT]):
         except Exception:
             # user classes may raise anything when they are pickled
             raise UnpicklableError("the task") from None
+
+
+# Divide the items between workers: half a second of work at a time, long items first
+
+
+class Blocks(Generic[ItemT]):
+    """Join the items of a task to blocks by the time that items of the same kind took.
+
+    Items whose time is unknown are blocks of their own. A block contains only items that are
+    `isolated_as` the same value.
+    """
+
+    def __init__(self, task: Task[ItemT], items: Iterable[ItemT], times: Times) -> None:
+        self.task, self.times, self.groups = task, times, task.together(items)
+        self.started: set[Hashable] = set()
+        """Kinds of which some worker has received an item."""
+
+    def estimate(self, group: Block[ItemT]) -> float:
+        """Return the seconds of a group; infinity if unknown."""
+        seconds = self.times.estimate(self.task.timed_as(group[0]))
+        return inf if seconds is None else ITEM_SECONDS + seconds
+
+    def __iter__(self) -> Iterator[Block[ItemT]]:
+        waiting: deque[Block[ItemT]] = deque()
+        while True:
+            # read ahead, to start the long ones first
+            size = GROUPS_PER_WORKER * self.times.workers
+            waiting.extend(islice(self.groups, max(0, size - len(waiting))))
+            if not waiting:
+                return
+            if len(waiting) == size:
+                yield self._next(waiting, BLOCK_SECONDS)
+            else:
+                yield from self._last(waiting)
+
+    def _last(self, waiting: deque[Block[ItemT]]) -> Iterator[Block[ItemT]]:
+        """Yield some of the last blocks: items that are long or unknown first, the others small."""
+        workers = self.times.workers
+        seconds = {group: self.estimate(group) for group in waiting}
+        known = sum(each for each in seconds.values() if each < inf)
+        limit = min(BLOCK_SECONDS, max(MIN_SECONDS, known / (2 * workers)))
+
+        def turn(group: Block[ItemT]) -> tuple[bool, float, bool]:
+            """Long groups first; among unknown ones, the first of each kind."""
+            long = seconds[group] > limit
+            return not long, -seconds[group] * long, self.task.timed_as(group[0]) in self.started
+
+        ordered = sorted(waiting, key=turn)
+        waiting.clear()
+        waiting.extend(ordered)
+        # estimates improve meanwhile, so look again after a part of them
+        for _ in range(max(1, min(len(seconds) // 8, workers))):
+            if waiting:
+                yield self._next(waiting, limit)
+
+    def _next(self, waiting: deque[Block[ItemT]], limit: float) -> Block[ItemT]:
+        """Remove the next group, and those after it that together take at most `limit` seconds."""
+        first = waiting.popleft()
+        block, spent = list(first), self.estimate(first)
+        others: list[Block[ItemT]] = []
+        while waiting and spent <= limit:
+            group = waiting.popleft()
+            if self.task.isolated_as(group[0]) != self.task.isolated_as(first[0]):
+                others.append(group)
+            elif (spent := spent + self.estimate(group)) <= limit:
+                block += group
+            else:
+                others.append(group)
+        waiting.extendleft(reversed(others))
+        self.started.update(map(self.task.timed_as, block))
+        return tuple(block)
 
 
 def one_line(text: str) -> str:

@@ -167,7 +167,7 @@ def _evaluate_block(pipe: Connection, task: AnyTask, block: Block[Any], pid: int
     sent_at = time.monotonic()
     unsent: list[object] = []
     try:
-        for result in task.evaluate(block.items, apart=block.apart):
+        for result in task.evaluate(block):
             if os.getpid() != pid:
                 # a fork that a fit left running must not answer too
                 os._exit(0)

@@ -19,7 +19,7 @@ from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.dask import DaskCluster
 from bestofk.run.engine import Engine
 from bestofk.run.fit import Evaluator
-from bestofk.run.task import Times
+from bestofk.run.task import Blocks, Times
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -40,7 +40,7 @@ def on_cluster(live, **options):
     deadline = options.pop("deadline", None)
     cluster = DaskCluster(ComparisonTask(live), **options)
     try:
-        blocks = ComparisonTask(live).blocks(live.record.cells(), Times({}))
+        blocks = Blocks(ComparisonTask(live), live.record.cells(), Times({}))
         yield from cluster.run(blocks, deadline=deadline)
     finally:
         cluster.close()
@@ -90,27 +90,6 @@ def test_dask_loses_nothing_if_a_worker_is_killed(dask, tmp_path):
             victim = next(iter(dask.workers.values())).pid
             os.kill(victim, signal.SIGKILL)
     assert strange.outcomes(live, results) == expected
-
-
-@pytest.mark.usefixtures("preloaded_workers")
-def test_dask_sends_a_data_set_when_its_first_cell_is_due(monkeypatch):
-    pytest.importorskip("distributed", reason="Dask is not installed")
-    from bestofk.run import dask as on_worker  # the local cluster is in this process
-
-    monkeypatch.setattr("bestofk.run.comparison_task.PART_BYTES", 100)
-    tables = dict.fromkeys("abcd", DATA["one"])
-    live = strange.make_live({"bayes": GaussianNB(), "nmc": "nmc"}, tables, "2x3")
-    results, known = [], []
-    for result in on_cluster(live, jobs=1):
-        results.append(result)
-        known.append([[data is not None for data in task.live.datasets]
-                      for task, _ in on_worker._SOURCES.values()])  # fmt: skip
-    assert strange.outcomes(live, results) == serially(live)
-    assert all(sum(part) == 1 for parts in known for part in parts)
-    # at most two, unless blocks of more are under way
-    assert len(known[0]) == 1
-    assert len(known[-1]) < 4
-    assert not on_worker._SOURCES
 
 
 def test_dask_records_crashes_and_hangs(dask):
@@ -193,7 +172,7 @@ def test_a_local_cluster_has_no_address_in_the_network():
 
 
 @pytest.mark.needs("posix", "files without names")
-def test_a_worker_keeps_a_part_in_a_file_without_a_name(tmp_path):
+def test_a_worker_keeps_the_task_in_a_file_without_a_name(tmp_path):
     from bestofk.run.dask import Packed
 
     packed = Packed(b"the rows")

@@ -55,7 +55,7 @@ LEARNERS = {
 @pytest.fixture(scope="module")
 def live():
     return strange.make_live(
-        LEARNERS, DATA, "2x3", repetitions=2, keep_predictions=True, random_state=3
+        LEARNERS, DATA, "2x3+nested", repetitions=2, keep_predictions=True, random_state=3
     )
 
 
@@ -70,7 +70,7 @@ def serial(live):
 
 
 def test_every_cell_is_evaluated_exactly_once(live, serial):
-    assert len(serial) == live.record.n_cells == 6 * 2 * 6 * 2
+    assert len(serial) == live.record.n_cells == 6 * 2 * (6 + 2 * 6) * 2
 
 
 def test_processes_give_identical_bits(live, serial):

@@ -15,7 +15,7 @@ from bestofk.run import pool, reaper
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.fit import Evaluator
 from bestofk.run.pool import new_pool
-from bestofk.run.task import Block, Times
+from bestofk.run.task import Blocks, Times
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -27,7 +27,7 @@ LINUX = pytest.mark.needs("linux", "processes are found in /proc, and workers st
 def in_workers(live, **options):
     """Run in spawned workers, or in forks of this process (`here`)."""
     task, jobs = ComparisonTask(live), options.pop("jobs", 2)
-    blocks = task.blocks(live.record.cells(), Times({}, workers=jobs))
+    blocks = Blocks(task, live.record.cells(), Times({}, workers=jobs))
     return ran(task, blocks, jobs=jobs, **options)
 
 
@@ -171,7 +171,7 @@ def test_the_timeout_counts_from_the_start_of_a_fit_not_of_its_block(tmp_path):
     sets = {f"d{number}": DATA["d"] for number in range(6)}
     learners = {"w": strange.Waits(log=str(tmp_path / "pids"), nap=1.0)}
     live = strange.make_live(learners, sets, "holdout:0.5")
-    block = Block(items=tuple(live.record.cells()))
+    block = tuple(live.record.cells())
     task = ComparisonTask(live)
     results = list(ran(task, [block], jobs=1, timeout=5.0, here=True))
     assert [cell.failure for cell in results] == [None] * 6
@@ -206,7 +206,7 @@ def test_untrusted_learners_get_their_own_workers(tmp_path):
     shared = new_pool(task, jobs=1, here=True)
     results = []
     try:
-        for block in task.blocks(live.record.cells(), Times({})):
+        for block in Blocks(task, live.record.cells(), Times({})):
             results.extend(shared.run(iter([block])))
             assert len(shared.workers) == 1
     finally:
@@ -221,7 +221,7 @@ def test_a_crash_in_a_block_of_alternating_folds_loses_nothing():
     live = strange.make_live(learners, DATA, "1x2")
     cells = {(cell.learner, cell.fold): cell for cell in live.record.cells()}
     order = [(0, 0), (2, 1), (1, 0), (1, 1), (0, 1), (2, 0)]
-    block = Block(items=tuple(cells[at] for at in order))
+    block = tuple(cells[at] for at in order)
     results = ran(ComparisonTask(live), [block], jobs=1, here=True)
     assert kinds(live, results) == {"max": {None}, "nmc": {None}, "exits": {"killed"}}
 

@@ -71,24 +71,6 @@ def test_begun_here_and_ended_in_workers(data, monkeypatch):
     np.testing.assert_array_equal(losses(data, "auc", engine="auto"), alone)
 
 
-@pytest.mark.usefixtures("preloaded_workers")
-def test_whole_plans_and_split_by_split(monkeypatch):
-    found = []
-    for rows, engine in ((0, "processes"), (10**9, "serial")):
-        monkeypatch.setattr("bestofk.run.fit.WHOLE_PLAN_FROM", rows)
-        study = bk.compare(
-            ["nmc", "logistic", "c4.5", "nn"],
-            "iris",
-            cv="2x4",
-            n_jobs=2,
-            progress=False,
-            prefer="listed",
-            execution=bk.Execution(engine=engine),
-        )
-        found.append(study.scores.losses)
-    np.testing.assert_array_equal(*found)
-
-
 @pytest.mark.parametrize(("engine", "threads"), [("serial", 3), ("serial", 1), ("processes", 3)])
 def test_a_fit_has_the_requested_threads(data, engine, threads):
     learners = {
