@@ -76,12 +76,11 @@ def table_of(values, parts, design, at, names=NAMES):
 def assert_same(many, decisions):
     """Every field of `many` against the decision on every table."""
     decisions = [getattr(one, "decision", one) for one in decisions]
-    place = {name: at for at, name in enumerate(many.names)}
-    assert len(many) == len(decisions)
+    place = {name: at for at, name in enumerate(sorted(decisions[0].by_preference))}
+    assert len(many.recommended) == len(decisions)
     for at, one in enumerate(decisions):
         number = -1 if one.recommended is None else place[one.recommended]
         assert many.recommended[at] == number
-        assert many.smallest_mean[at] == place[one.smallest_mean]
         kept = [k for k in many.ranking[at].tolist() if k >= 0]
         assert kept == [place[name] for name in one.ranking]
         assert many.by_preference[at].tolist() == [place[name] for name in one.by_preference]
@@ -93,20 +92,6 @@ def assert_same(many, decisions):
             expected = [np.nan if end is None else end for end in (row.at_least, row.at_most)]
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
             assert many.candidates[at, place[row.name]] == (row.name in one.candidates)
-        evidence = one.pair_evidence
-        first = [place[evidence.names[k]] for k in evidence.first]
-        second = [place[evidence.names[k]] for k in evidence.second]
-        # numpy adds the losses of one pair in another order than those of several
-        for name in ("pvalue", "adjusted_pvalue"):
-            found, expected = getattr(many, name)[at][first, second], getattr(evidence, name)
-            np.testing.assert_allclose(found, expected, rtol=0 if len(first) > 1 else 1e-9)
-        tested = {frozenset(pair) for pair in np.argwhere(~np.isnan(many.pvalue[at])).tolist()}
-        assert tested == set(map(frozenset, zip(first, second, strict=True)))
-        assert (one.rule, one.correction, one.alpha) == (
-            many.rule,
-            many.correction,
-            many.alpha,
-        )
         assert one.test in many.tests
 
 

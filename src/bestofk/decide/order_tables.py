@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bestofk._base.checks import Bools, Floats, Ints, RandomState, finite_array
+from bestofk._base.checks import Bools, Floats, Ints, finite_array
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import counted, joined
 from bestofk._base.registry import resolve
-from bestofk._base.results import Presented
 from bestofk.decide.choose_test import Choice
 from bestofk.decide.compare_scores import decide_problem
 from bestofk.decide.decision import NO_LEARNER, Ruled
@@ -23,7 +21,6 @@ from bestofk.decide.preference import (
     PreferenceLike,
     preference_ranks,
     preferred_order,
-    without_rounding,
 )
 from bestofk.decide.problem import (
     Problem,
@@ -44,17 +41,13 @@ _SQUARES_FIT = (1e-100, 1e100)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ManyDecisions(Presented):
+class ManyDecisions:
     """The decisions of a rule on B tables of K learners, which are numbered from 0.
 
     Attributes
     ----------
     recommended : (B,) array of int
         The learner to use; -1 if the rule finds none.
-    means : (B, K) array
-        Mean loss of every learner.
-    smallest_mean : (B,) array of int
-        The learner with the smallest mean loss, the most preferred of equal ones.
     ranking : (B, K) array of int
         Best first; -1 after the last that a rule orders.
     by_preference : (B, K) array of int
@@ -63,83 +56,23 @@ class ManyDecisions(Presented):
         ``claims[b, i, j]``: i is shown to be better than j.
     edges : (B, K, K) array of bool
         ``edges[b, i, j]``: i is preferred, and j is shown to be better.
+    tests : tuple of str
+        The tests that were used.
     candidates : (B, K) array of bool or None
         The learners that may be the best, if the rule says so.
     at_least, at_most : (B, K) arrays or None
         Bounds of how much worse than the best each learner is; NaN without a bound.
-    pvalue, adjusted_pvalue : (B, K, K) arrays
-        Of every pair, the same both ways round; in the family ``"preference"`` and for TestFirst
-        only of H0: i, which is preferred, has at most the loss of j. NaN where nothing was tested.
-    names : tuple
-        The learners.
-    rule, correction : str
-        What decided.
-    tests : tuple of str
-        The tests that were used.
-    alpha : float
-        Chance of any false claim in a table.
     """
 
     recommended: Ints
-    means: Floats
     ranking: Ints
     by_preference: Ints
     claims: Bools
     edges: Bools
-    pvalue: Floats
-    adjusted_pvalue: Floats
-    names: tuple[Name, ...]
-    rule: str
-    correction: str
     tests: tuple[str, ...]
-    alpha: float
     candidates: Bools | None = None
     at_least: Floats | None = None
     at_most: Floats | None = None
-
-    def __len__(self) -> int:
-        return len(self.recommended)
-
-    def _columns(self) -> dict[str, Any]:
-        """One row per table."""
-        return {
-            "recommended": [
-                None if at == NO_LEARNER else self.names[at] for at in self.recommended
-            ],
-            "smallest_mean": [self.names[at] for at in self.smallest_mean],
-            "claims": np.count_nonzero(self.claims, axis=(1, 2)),
-        }
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the decisions for strict JSON, and how often each learner is recommended."""
-        counts = np.bincount(self.recommended + 1, minlength=len(self.names) + 1).tolist()
-        return {
-            **Presented.to_dict(self),
-            "tables": len(self),
-            "learners": len(self.names),
-            "none_recommended": counts[0],
-            "times_recommended": counts[1:],
-        }
-
-    def explain(self) -> str:
-        """Return how often each learner is recommended, in a sentence."""
-        counts = [int(np.count_nonzero(self.recommended == at)) for at in range(len(self.names))]
-        listed = [
-            f"{name} on {count}" for name, count in zip(self.names, counts, strict=True) if count
-        ]
-        undecided = len(self) - sum(counts)
-        listed += [f"no learner on {undecided}"] * (undecided > 0)
-        return (
-            f"On {counted(len(self), 'table')} of {counted(len(self.names), 'learner')} "
-            f"{self.rule} recommends {joined(listed)}."
-        )
-
-    @property
-    def smallest_mean(self) -> Ints:
-        """The learner with the smallest mean loss, the most preferred of equal ones."""
-        means = without_rounding(np.take_along_axis(self.means, self.by_preference, axis=1))
-        smallest: Ints = self.by_preference[np.arange(len(self)), np.argmin(means, axis=1)]
-        return smallest
 
 
 def order_many(
@@ -148,17 +81,7 @@ def order_many(
     design: Design | None = None,
     learners: Sequence[str] | None = None,
     subset_values: Any = None,
-    prefer: PreferenceLike = None,
-    rule: str = "best",
-    test: str | Callable[..., Any] = "auto",
-    alpha: float = 0.05,
-    correction: str | None = None,
-    family: str | None = None,
-    control: Any = None,
-    margin: float | None = None,
-    rope: float | None = None,
-    random_state: RandomState = 0,
-    test_options: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> ManyDecisions:
     """Decide on many tables of losses at once, each as `compare_scores` does.
 
@@ -175,9 +98,8 @@ def order_many(
     subset_values : array_like, optional
         Losses on parts of the rows (B, K, data sets, runs, folds, repetitions), of designs that
         have them.
-    prefer, rule, test, alpha, correction, family, control, margin, rope, random_state, \
-test_options
-        As for `compare_scores`. A function given as `test` takes losses with any leading axes.
+    **options
+        Those of `Settings`. A function given as `test` takes losses with any leading axes.
 
     Returns
     -------
@@ -197,15 +119,15 @@ test_options
     >>> np.bincount(decisions.recommended).tolist(), float(decisions.claims[:, 1, 0].mean())
     ([0, 100], 1.0)
     """
-    settings = Settings(
-        prefer=prefer, rule=rule, test=test, alpha=alpha, correction=correction,
-        family=family, control=control, margin=margin, rope=rope, random_state=random_state,
-        test_options=test_options or {},
-    )  # fmt: skip
+    settings = Settings(**options)
     stack = losses
     if not isinstance(stack, Problem):
         stack = stack_tables(
-            losses, design=design, learners=learners, subset_values=subset_values, prefer=prefer
+            losses,
+            design=design,
+            learners=learners,
+            subset_values=subset_values,
+            prefer=options.get("prefer"),
         )
     refuse_wide_margin(stack.table(0), settings.margin)
     entry = RULES[settings.rule]
@@ -334,11 +256,8 @@ def _collected(
     B, K = every.shape
     recommended, ranking = np.full(B, NO_LEARNER), np.full((B, K), NO_LEARNER)
     claims, edges = np.zeros((2, B, K, K), dtype=bool)
-    pvalue, adjusted = np.full((2, B, K, K), np.nan)
-    means = np.empty((B, K))
     best: dict[str, Any] = {}
     tests: dict[str, None] = {}
-    means[np.arange(B)[:, np.newaxis], every] = stack.means()
     for tables, test, ruled, evidence in decided:
         tests[test] = None
         rows, places = tables[:, np.newaxis], every[tables]
@@ -357,25 +276,13 @@ def _collected(
             evidence = evidence.of_family(pairs)
         edges[square] = np.triu(beaten)
         claims[square] = evidence.beaten().swapaxes(-1, -2)
-        i, j = places[:, evidence.first], places[:, evidence.second]
-        for whole, part in ((pvalue, evidence.pvalue), (adjusted, evidence.adjusted_pvalue)):
-            whole[rows, i, j] = part
-            if evidence.alternative == "two-sided":
-                whole[rows, j, i] = part
     return ManyDecisions(
         recommended=recommended,
-        means=means,
         ranking=ranking,
         by_preference=every,
         claims=claims,
         edges=edges,
-        pvalue=pvalue,
-        adjusted_pvalue=adjusted,
-        names=stack.names,
-        rule=settings.rule,
-        correction=correction_of(settings),
         tests=tuple(tests),
-        alpha=settings.alpha,
         **best,
     )
 

@@ -192,7 +192,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "order along the preference": lambda: bk.compare_scores(
         scores(), prefer=list(NAMES), family="preference"
     ),
-    "order_many": lambda: bestofk.decide.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
     "most wins": lambda: bk.compare_scores(table(n=10), rule="most-wins"),
     "slices": sliced,
     "one test": lambda: run_test(scores(), "kfold-t"),

@@ -23,7 +23,7 @@ NO_RESULTS = {
     # inputs and registry entries
     "DataSet", "Design", "Encoded", "Loss", "Plan", "Schema", "Splits", "Table",
     "BayesianNetwork", "Decision", "PairwiseTest", "MultipleTest", "CalibratedDf", "Outcomes",
-    "Step", "Simulation", "Truth",
+    "ManyDecisions", "Step", "Simulation", "Truth",
 }  # fmt: skip
 PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "losses", "papers.lab", "splits",
             "stats.multiple", "stats.pairwise")  # fmt: skip
@@ -175,7 +175,7 @@ SAY_NOTHING = {
     "gate",
     "interval", "interval_test", "intervals", "kfold_t of many",
     "losses",
-    "multinomial_selection", "needed", "order_many", "other metric",
+    "multinomial_selection", "needed", "other metric",
     "power", "power point", "replicability",
     "race", "raced learner", "rehearsal", "roc_hull", "run_interval_test", "settled items",
     "order_intervals",

@@ -391,7 +391,7 @@ def false_claims(
         known_truth(rehearsal)
         _decided(rehearsal, options)
         simulation = simulate(learners, problem, cv, sets=sets, **running)
-    many = _decided(simulation, options)
+    many, alpha = _decided(simulation, options), options.get("alpha", 0.05)
     means = np.array(known_truth(simulation).means)
     # claims[i, j] says that i is better, which is true if this is negative
     gap = means[:, np.newaxis] - means
@@ -402,7 +402,7 @@ def false_claims(
     )
     right = int((many.claims & (gap < 0)).sum())
     row = {
-        "alpha": many.alpha,
+        "alpha": alpha,
         **wrong,
         **{f"reversed_{name}": opposite[name] for name in ("rate", "low", "high", "count")},
         "found": right / (n * different) if different else None,
@@ -414,9 +414,9 @@ def false_claims(
     test, drawn = ", ".join(many.tests), f"{simulation.drawn}s"
     described = ", ".join([test, *(f"{name} {value}" for name, value in settings.items())])
     verdict = "Its error rate agrees with the allowed one."
-    if row["low"] > many.alpha:
+    if row["low"] > alpha:
         verdict = "It makes false claims too often."
-    elif row["high"] < many.alpha:
+    elif row["high"] < alpha:
         verdict = "It keeps its error rate, and is conservative."
     if different:
         verdict += (
@@ -427,7 +427,7 @@ def false_claims(
         )
     sentences = (
         f"The decision ({described}) makes a false claim about {len(means)} learners on "
-        f"{_percent(row)} of the {drawn}; {100 * many.alpha:g} % are allowed ({100 * LEVEL:g} % "
+        f"{_percent(row)} of the {drawn}; {100 * alpha:g} % are allowed ({100 * LEVEL:g} % "
         f"intervals).\n{verdict}\nMeasured on {simulation.explain()}"
     )
     return Measured(
