@@ -211,10 +211,6 @@ MADE: dict[str, Callable[[], Any]] = {
         prefer="listed",
     ),
     "sample_size": lambda: bk.sample_size(scores()),
-    "pair plan": lambda: bk.sample_size(scores(), difference=0.02).pairs[0],
-    "needed": lambda: next(
-        pair.needed[0] for pair in bk.sample_size(scores(), difference=0.001).pairs if pair.needed
-    ),
     "interval": lambda: intervals.wilson(3, 40),
     "interval_test": lambda: interval_test(np.sort(table(2, 8), axis=0), [table(1, 8)[0]] * 2),
     "run_interval_test": lambda: run_interval_test(interval_table()),

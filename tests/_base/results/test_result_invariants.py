@@ -175,7 +175,7 @@ SAY_NOTHING = {
     "gate",
     "interval", "interval_test", "intervals", "kfold_t of many",
     "losses",
-    "multinomial_selection", "needed", "other metric",
+    "multinomial_selection", "other metric",
     "power", "power point", "replicability",
     "race", "raced learner", "rehearsal", "roc_hull", "run_interval_test", "settled items",
     "order_intervals",

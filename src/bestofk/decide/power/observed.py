@@ -49,7 +49,7 @@ def observe(
     rows = _rows(problem) if rows is None else rows
     planned = _planned(problem, choice, d, results, level, rows)
     estimate = _column(result.estimate for result in results)
-    noise = _NO_SPREAD * np.maximum(planned.error, np.abs(values).max(initial=0.0))
+    noise = _NO_SPREAD * np.maximum(planned.spread, np.abs(values).max(initial=0.0))
     return Described(
         planned=planned,
         design=problem.describe() + ("" if rows is None else f", {rows} rows"),

@@ -12,7 +12,7 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk.decide.power.exact import mcnemar_power, t_power
 from bestofk.decide.power.result import Name, Needed
-from bestofk.decide.power.simulated import DRAWS, efficiency, halves_power, is_simulated, unit_power
+from bestofk.decide.power.simulated import DRAWS, halves_power, is_simulated, unit_power
 
 MAX_TIMES = 1000
 """Do not advise designs more than this many times larger than the current one."""
@@ -42,8 +42,6 @@ class Planned:
     spread: Floats
     """What the curve takes: the standard deviation of a difference, or the share of disagreements.
     """
-    error: Floats
-    """Standard error of each pair's estimate."""
     now: int
     unit: str
     """The repeated units: runs, splits, data sets or instances."""
@@ -148,7 +146,6 @@ def corrected_splits(
     return Planned(
         curve=curve,
         spread=sd,
-        error=sd * float(np.sqrt(1.0 / (runs * per_unit) + test_ratio)),
         now=runs,
         unit=unit,
         rows=rows,
@@ -170,9 +167,7 @@ def known_error(
     def curve(difference: Any, error: Any, _: float) -> Floats:
         return t_power(ratio(difference, error), df, level)
 
-    return Planned(
-        curve=curve, spread=error, error=error, now=runs, unit=unit, rows=rows, fixed=fixed
-    )
+    return Planned(curve=curve, spread=error, now=runs, unit=unit, rows=rows, fixed=fixed)
 
 
 def five_halvings(sd: Floats, *, test: str, level: float, rows: int | None) -> Planned:
@@ -184,7 +179,6 @@ def five_halvings(sd: Floats, *, test: str, level: float, rows: int | None) -> P
     return Planned(
         curve=curve,
         spread=sd,
-        error=sd * float(np.sqrt(0.5)),
         now=5,
         unit="runs",
         rows=rows,
@@ -215,7 +209,6 @@ def independent_units(sd: Floats, *, test: str | None, n: int, unit: str, level:
     return Planned(
         curve=curve,
         spread=sd,
-        error=sd / float(np.sqrt(n * efficiency(test))),
         now=n,
         unit=unit,
         more_rows=False,
@@ -238,7 +231,6 @@ def disagreements(discordance: Floats, *, n: int, level: float) -> Planned:
     return Planned(
         curve=curve,
         spread=discordance,
-        error=np.sqrt(discordance / n),
         now=n,
         unit="instances",
         more_rows=False,

@@ -15,7 +15,7 @@ Name = int | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Needed(Presented):
+class Needed:
     """The number of runs, rows, data sets or instances that would show a difference.
 
     Attributes
@@ -43,15 +43,9 @@ class Needed(Presented):
         """True if some number is enough."""
         return self.times is not None
 
-    def explain(self) -> str:
-        """State the number in a sentence."""
-        from bestofk.decide.statements.power import needed_sentence
-
-        return needed_sentence(self)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairPlan(Presented):
+class PairPlan:
     """One pair of learners.
 
     Attributes
@@ -60,8 +54,6 @@ class PairPlan(Presented):
         The two learners.
     estimate : float or None
         Mean loss of `first` minus mean loss of `second`, as observed; None without data.
-    standard_error : float or None
-        Standard error of the estimate in the test; None if unknown.
     difference : float or None
         The absolute difference to plan for: the requested one, else the observed one (for
         Wilcoxon's test the pseudomedian of the differences).
@@ -82,23 +74,12 @@ class PairPlan(Presented):
     first: Name
     second: Name
     estimate: float | None
-    standard_error: float | None
     difference: float | None
     power: float | None
     smallest_difference: float | None
     limit: float | None = None
     settled: bool = False
     needed: tuple[Needed, ...] = ()
-
-    def _columns(self) -> dict[str, Any]:
-        """One row."""
-        return {name: [cell] for name, cell in _flat(self).items()}
-
-    def explain(self) -> str:
-        """State the pair in sentences."""
-        from bestofk.decide.statements.power import pair_plan_sentences
-
-        return pair_plan_sentences(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -223,7 +223,6 @@ def _plan(study: Described, family: Family, difference: float | None, power: flo
                 first=first,
                 second=second,
                 estimate=_at(study.estimate, row),
-                standard_error=_at(planned.error, row),
                 difference=_at(differences, row),
                 power=_at(powers, row),
                 smallest_difference=_at(smallest, row),

@@ -69,35 +69,6 @@ def open_pairs(plan: SampleSize) -> dict[str, list[Any]]:
     }
 
 
-def needed_sentence(needed: Needed) -> str:
-    """State how many are needed, or why no number is enough."""
-    if needed.times is None:
-        return f"No number of {needed.unit} would show the difference: {needed.reason.rstrip('.')}."
-    have = "" if needed.now is None else f"; there are {needed.now}"
-    many = f"{about(needed.times)} times the {needed.unit}"
-    if needed.count is not None:
-        many = f"about {about(needed.count)} {needed.unit}"
-    return f"{many[:1].upper()}{many[1:]} would show the difference{have}."
-
-
-def pair_plan_sentences(pair: PairPlan) -> str:
-    """State what the design shows for one pair, and what would settle it."""
-    who = f"{pair.first} and {pair.second}"
-    sentences = [f"A difference between {who} is shown already."] if pair.settled else []
-    if pair.difference is not None and pair.power is not None:
-        sentences.append(
-            f"If {who} differ by {short(pair.difference)}, that is shown with probability "
-            f"{pair.power:.2g}."
-        )
-    if pair.smallest_difference is not None:
-        sentences.append(
-            f"The smallest difference between {who} that is shown with the requested power is "
-            f"{short(pair.smallest_difference)}."
-        )
-    sentences += [needed_sentence(needed) for needed in pair.needed]
-    return " ".join(sentences) or f"No difference between {who} can be shown."
-
-
 _COMPARED = {"best": "comparisons of each learner", "control": "comparisons with the control"}
 
 
