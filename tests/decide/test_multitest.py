@@ -18,7 +18,7 @@ def test_as_published_it_is_the_papers(five_by_two, t_by_hand):
             t, p = t_by_hand(losses[i], losses[j])
             evidence, row = decision.evidence, decision.evidence.row(i, j)
             gap = losses[i].mean() - losses[j].mean()
-            assert evidence.statistic[row] == pytest.approx(t, rel=1e-12)
+            assert evidence.results["greater"][0].statistic[row] == pytest.approx(t, rel=1e-12)
             assert evidence.pvalue[row] == pytest.approx(p, rel=1e-10)
             assert evidence.adjusted_pvalue[row] == pytest.approx(min(1, 6 * p), rel=1e-10)
             assert evidence.estimate[row] == pytest.approx(gap, abs=1e-15)

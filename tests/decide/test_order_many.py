@@ -92,6 +92,15 @@ def assert_same(many, decisions):
             expected = [np.nan if end is None else end for end in (row.at_least, row.at_most)]
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
             assert many.candidates[at, place[row.name]] == (row.name in one.candidates)
+        evidence = one.pair_evidence
+        first = [place[evidence.names[k]] for k in evidence.first]
+        second = [place[evidence.names[k]] for k in evidence.second]
+        # numpy adds the losses of one pair in another order than those of several
+        for name in ("pvalue", "adjusted_pvalue"):
+            found, expected = getattr(many, name)[at][first, second], getattr(evidence, name)
+            np.testing.assert_allclose(found, expected, rtol=0 if len(first) > 1 else 1e-9)
+        tested = {frozenset(pair) for pair in np.argwhere(~np.isnan(many.pvalue[at])).tolist()}
+        assert tested == set(map(frozenset, zip(first, second, strict=True)))
         assert one.test in many.tests
 
 

@@ -73,8 +73,8 @@ def test_any_other_metric_by_the_jackknife(answers):
     d = parts["good"] - parts["poor"]
     t = d.mean() / (d.std(ddof=1) / np.sqrt(len(d)))
     # the published pseudo-values have another mean and the same spread
-    (statistic,) = decision.decision.evidence.statistic
-    assert abs(statistic) == pytest.approx(abs(t), rel=0.02)
+    (result,) = decision.decision.evidence.results["two-sided"]
+    assert abs(result.statistic[0]) == pytest.approx(abs(t), rel=0.02)
 
 
 def test_numbers_and_many_rows():
@@ -214,8 +214,8 @@ def test_predictions_with_folds_are_a_cross_validation(answers):
     # Nadeau and Bengio's variance, with 30 test rows for 120 training rows
     d = wrong[1] - wrong[0]
     t = d.mean() / np.sqrt((1 / 5 + 30 / 120) * d.var(ddof=1))
-    (pair,) = decision.decision.evidence
-    assert abs(pair.statistic) == pytest.approx(t)
+    (result,) = decision.decision.evidence.results["two-sided"]
+    assert abs(result.statistic[0]) == pytest.approx(t)
     # AUC of every fold
     ranked = bk.compare_predictions(y, {"good": good, "poor": poor}, folds=folds, scoring="roc_auc")
     areas = [roc_auc_score(y[folds == k], good[folds == k]) for k in range(5)]

@@ -144,8 +144,8 @@ class Evidence:
         Learners in the order of preference, or of their means if no preference was stated.
     first, second : (P,) arrays of int
         The pairs, by index in `names`.
-    estimate, statistic : (P,) arrays
-        Mean loss of the first minus that of the second, and the statistic.
+    estimate : (P,) array
+        Mean loss of the first minus that of the second.
     pvalue, adjusted_pvalue : (P,) arrays
         Of the family: two-sided, or one-sided against the preference in the family
         ``"preference"``.
@@ -164,7 +164,6 @@ class Evidence:
     first: Ints
     second: Ints
     estimate: Floats
-    statistic: Floats
     pvalue: Floats
     adjusted_pvalue: Floats
     direction: Signs
@@ -253,7 +252,7 @@ class Evidence:
         """Return the evidence about some pairs, with the p-values of the whole family."""
         columns: dict[str, Any] = {
             name: getattr(self, name)[rows]
-            for name in ("first", "second", "estimate", "statistic", "pvalue", "adjusted_pvalue",
+            for name in ("first", "second", "estimate", "pvalue", "adjusted_pvalue",
                          "direction", "better")
         }  # fmt: skip
         part = self._result_of(rows)

@@ -84,7 +84,6 @@ def decide_from_pairs(
         first=first,
         second=second,
         estimate=estimate,
-        statistic=np.asarray(tested.statistic),
         pvalue=pvalue,
         adjusted_pvalue=adjusted,
         direction=direction,

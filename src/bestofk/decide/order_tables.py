@@ -56,6 +56,9 @@ class ManyDecisions:
         ``claims[b, i, j]``: i is shown to be better than j.
     edges : (B, K, K) array of bool
         ``edges[b, i, j]``: i is preferred, and j is shown to be better.
+    pvalue, adjusted_pvalue : (B, K, K) arrays
+        Of every pair, the same both ways round; in the family ``"preference"`` and for TestFirst
+        only of H0: i, which is preferred, has at most the loss of j. NaN where nothing was tested.
     tests : tuple of str
         The tests that were used.
     candidates : (B, K) array of bool or None
@@ -69,6 +72,8 @@ class ManyDecisions:
     by_preference: Ints
     claims: Bools
     edges: Bools
+    pvalue: Floats
+    adjusted_pvalue: Floats
     tests: tuple[str, ...]
     candidates: Bools | None = None
     at_least: Floats | None = None
@@ -256,6 +261,7 @@ def _collected(
     B, K = every.shape
     recommended, ranking = np.full(B, NO_LEARNER), np.full((B, K), NO_LEARNER)
     claims, edges = np.zeros((2, B, K, K), dtype=bool)
+    pvalue, adjusted = np.full((2, B, K, K), np.nan)
     best: dict[str, Any] = {}
     tests: dict[str, None] = {}
     for tables, test, ruled, evidence in decided:
@@ -276,12 +282,19 @@ def _collected(
             evidence = evidence.of_family(pairs)
         edges[square] = np.triu(beaten)
         claims[square] = evidence.beaten().swapaxes(-1, -2)
+        i, j = places[:, evidence.first], places[:, evidence.second]
+        for whole, part in ((pvalue, evidence.pvalue), (adjusted, evidence.adjusted_pvalue)):
+            whole[rows, i, j] = part
+            if evidence.alternative == "two-sided":
+                whole[rows, j, i] = part
     return ManyDecisions(
         recommended=recommended,
         ranking=ranking,
         by_preference=every,
         claims=claims,
         edges=edges,
+        pvalue=pvalue,
+        adjusted_pvalue=adjusted,
         tests=tuple(tests),
         **best,
     )

@@ -24,7 +24,7 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 _MAX_LOSSES_PER_CALL = 1 << 17
 MAX_PAIRED_LOSSES = 1 << 22
 """Limit on the losses of all pairs of a table that are kept with the test's results."""
-_COLUMNS = ("statistic", "pvalue", "estimate", "direction")
+_COLUMNS = ("pvalue", "estimate", "direction")
 
 
 def tested(problem: Problem, settings: Settings) -> tuple[Evidence, Choice]:
@@ -233,7 +233,6 @@ def compare_pairs(
         first=first,
         second=second,
         estimate=np.where(np.abs(estimate) <= noise, 0.0, estimate),
-        statistic=columns["statistic"],
         pvalue=columns["pvalue"],
         adjusted_pvalue=adjusted,
         direction=direction,
@@ -251,7 +250,7 @@ def _columns(
 ) -> Mapping[str, Floats]:
     """Return (B, P) columns of a result; refuse a caller's test that reduces the wrong axes."""
     direction = getattr(result, "direction", None)
-    columns = {name: getattr(result, name) for name in ("statistic", "pvalue", "estimate")}
+    columns = {name: getattr(result, name) for name in ("pvalue", "estimate")}
     columns["direction"] = columns["estimate"] if direction is None else direction
     try:
         return {
@@ -262,7 +261,7 @@ def _columns(
         raise ArgumentError(
             f"The test {choice.name!r} must give one number per pair, over the last "
             f"{len(unit_axes)} axes of the losses (here of shape {unit_axes}); got the shape "
-            f"{np.shape(columns['statistic'])} for {shape[1]} pairs."
+            f"{np.shape(columns['pvalue'])} for {shape[1]} pairs."
         ) from None
 
 
@@ -289,7 +288,6 @@ def no_pairs(problem: Problem, *, alpha: float) -> Evidence:
         first=empty,
         second=empty,
         estimate=none,
-        statistic=none,
         pvalue=none,
         adjusted_pvalue=none,
         direction=np.zeros(0, dtype=np.int8),

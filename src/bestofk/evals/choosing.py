@@ -474,9 +474,7 @@ def _decide_by_pairs(
     problem = replace(problem, subject=subject, missing=missing)
     family = family_of(problem, settings)
     first, second = family.pairs()
-    columns: dict[str, Any] = {
-        name: np.zeros(len(first)) for name in ("estimate", "statistic", "direction")
-    }
+    columns: dict[str, Any] = {name: np.zeros(len(first)) for name in ("estimate", "direction")}
     columns["pvalue"] = np.ones(len(first))
     place = {name: k for k, name in enumerate(scores.models)}
     patterns: dict[bytes, list[str]] = {}
@@ -504,7 +502,7 @@ def _decide_by_pairs(
             at = row_of[frozenset((a, b))]
             sign = 1.0 if problem.names[first[at]] == a else -1.0
             columns["pvalue"][at] = evidence.pvalue[row]
-            for name in ("estimate", "statistic", "direction"):
+            for name in ("estimate", "direction"):
                 columns[name][at] = sign * getattr(evidence, name)[row]
     if choice is None:
         raise TableError("No two models have two items in common; choose models or tasks.")

@@ -168,7 +168,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "hierarchical_bayes": lambda: pairwise.hierarchical_bayes(
         *np.random.default_rng(0).normal([[[[0.3]]], [[[0.4]]]], 0.01, (2, 6, 1, 5)), rope=0.01
     ),
-    "all_pairs": lambda: pairwise.all_pairs("kfold-t", table()),
     "anova": lambda: paper_tests.anova(table()),
     "anova of many": lambda: paper_tests.anova(np.stack([table(), table(seed=4)])),
     "repeated_measures_anova": lambda: paper_tests.repeated_measures_anova(table()),
@@ -202,8 +201,6 @@ MADE: dict[str, Callable[[], Any]] = {
     "study": study,
     "study with a failure": _study_with_a_failure,
     "study that stopped": _stopped,
-    "race": lambda: _stopped().outcome.race,
-    "raced learner": lambda: _stopped().outcome.race.learners[0],
     "settled items": lambda: settle_items(
         (np.random.default_rng(0).random((3, 200)) < [[0.9], [0.1], [0.8]]).astype(float),
         planned=400,

@@ -23,7 +23,7 @@ NO_RESULTS = {
     # inputs and registry entries
     "DataSet", "Design", "Encoded", "Loss", "Plan", "Schema", "Splits", "Table",
     "BayesianNetwork", "Decision", "PairwiseTest", "MultipleTest", "CalibratedDf", "Outcomes",
-    "ManyDecisions", "Step", "Simulation", "Truth",
+    "AllPairs", "ManyDecisions", "Step", "Simulation", "Truth",
 }  # fmt: skip
 PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "losses", "papers.lab", "splits",
             "stats.multiple", "stats.pairwise")  # fmt: skip
@@ -170,14 +170,14 @@ SAY_NOTHING = {
     "a judge",
     # bounds, which are rounded up
     "compare_battles", "compare_evals", "order along the preference", "study",
-    "all_pairs", "anova of many", "calibrate",
+    "anova of many", "calibrate",
     "false_claims",
     "gate",
     "interval", "interval_test", "intervals", "kfold_t of many",
     "losses",
     "multinomial_selection", "other metric",
     "power", "power point", "replicability",
-    "race", "raced learner", "rehearsal", "roc_hull", "run_interval_test", "settled items",
+    "rehearsal", "roc_hull", "run_interval_test", "settled items",
     "order_intervals",
     "simulate", "slices",
     "type1_error",

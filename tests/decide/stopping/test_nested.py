@@ -31,7 +31,7 @@ def test_the_statistic_so_far_is_the_test_on_the_complete_runs():
         # a run without one of its pairs of folds is incomplete
         if runs < RUNS:
             some[:, runs, :-1] = d[:, runs, :-1]
-        assert TEST.so_far(some).statistic == pytest.approx(statistic(d[:, :runs]))
+        assert TEST.so_far(some).evidence == pytest.approx(statistic(d[:, :runs]))
     bounds = TEST.exact(d)
     assert bounds.t_low == pytest.approx(statistic(d))
     assert (bounds.t_low < bounds.t_high).all()
@@ -60,7 +60,7 @@ def test_the_full_plan_ends_within_the_prediction():
     # a seeded simulation of 600 plans; the chance of each side is 0.05, so about 30 end outside
     d = np.random.default_rng(7).normal(0.1, 0.2, (600, 10, 25))
     test = PlannedNested(runs=10, folds=25, df=149.0)
-    full = test.so_far(d).statistic
+    full = test.so_far(d).evidence
     for runs in (2, 4, 8):
         bounds = test.predicted(d[:, :runs], risk=0.05)
         assert np.mean(full < bounds.t_low) < 0.08

@@ -145,7 +145,8 @@ def test_tasks_count_by_items_or_the_same(evals_of):
     # the root of sum w^2 SE^2, by scipy, widened by 1 + 2.5 / items
     d = scores[0] - scores[1]
     error = np.hypot(stats.sem(d[:90]), stats.sem(d[90:])) / 2 * (1 + 2.5 / 100)
-    assert macro.decision.evidence.standard_error == pytest.approx([error])
+    (result,) = macro.decision.evidence.results["two-sided"]
+    assert result.standard_error == pytest.approx([error])
 
 
 def test_pass_at_k_is_a_score_like_any_other(evals_of):

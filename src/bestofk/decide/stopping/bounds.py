@@ -27,7 +27,6 @@ MAX_UNITS = EXACT_UP_TO
 """Beyond this the signed rank test is approximated, and bounds do not cover the approximation."""
 _TINY = float(np.finfo(np.float64).tiny)
 _NOISE = 8.0 * float(np.finfo(np.float64).eps)
-_SIDES = ("two-sided", "greater", "less")
 
 
 class Bounds(NamedTuple):
@@ -61,13 +60,9 @@ class SoFar(NamedTuple):
 
     estimate: Floats
     """Mean loss of the first minus that of the second."""
-    error: Floats
-    """Its standard error; NaN for tests that have none."""
-    statistic: Floats
     evidence: Floats
     """The quantity that is bounded; positive if the second seems better."""
-    pvalues: dict[str, Floats]
-    """By alternative."""
+    pvalue: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +99,9 @@ class PlannedTest(ABC):
         """
 
     @abstractmethod
-    def so_far(self, first: Floats, second: Floats | float = 0.0) -> SoFar:
+    def so_far(
+        self, first: Floats, second: Floats | float = 0.0, alternative: str = "two-sided"
+    ) -> SoFar:
         """Apply the test to the losses so far."""
 
     @abstractmethod
@@ -188,7 +185,9 @@ class PlannedT(PlannedTest):
         t = evidence / self.widened
         return np.asarray(pvalue_of_t(t, degrees, alternative))  # type: ignore[arg-type]
 
-    def so_far(self, first: Floats, second: Floats | float = 0.0) -> SoFar:
+    def so_far(
+        self, first: Floats, second: Floats | float = 0.0, alternative: str = "two-sided"
+    ) -> SoFar:
         """Apply the test to the losses so far, with the degrees of freedom of the plan."""
         differences = first - second
         mean, error = self._mean_and_error(differences)
@@ -197,7 +196,7 @@ class PlannedT(PlannedTest):
         some = (~np.isnan(differences)).sum(axis=(1, 2)) > 1
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.where(some & (mean != 0), mean / error, 0.0)
-        return SoFar(mean, error, t, t, {side: self.pvalue(t, side) for side in _SIDES})
+        return SoFar(mean, t, self.pvalue(t, alternative))
 
     def _mean_and_error(self, differences: Floats) -> tuple[Floats, Floats]:
         """Return the mean and its standard error over the known differences of every pair."""
@@ -519,12 +518,13 @@ class PlannedUnits(PlannedTest):
             return np.asarray(np.exp(-np.abs(evidence)))
         return np.asarray(np.exp(-np.maximum(evidence, 0.0)) / 2.0)
 
-    def so_far(self, first: Floats, second: Floats | float = 0.0) -> SoFar:
+    def so_far(
+        self, first: Floats, second: Floats | float = 0.0, alternative: str = "two-sided"
+    ) -> SoFar:
         """Apply the test to the finished units."""
         a, b = (each[..., 0] for each in np.broadcast_arrays(first, second))
         gap = np.isnan(a - b)
-        statistic, evidence = np.zeros((2, len(a)))
-        pvalues = {side: np.ones(len(a)) for side in _SIDES}
+        evidence, pvalue = np.zeros(len(a)), np.ones(len(a))
         patterns, which = np.unique(gap, axis=0, return_inverse=True)
         for number, pattern in enumerate(patterns):
             rows = np.flatnonzero(np.reshape(which, -1) == number)
@@ -532,17 +532,15 @@ class PlannedUnits(PlannedTest):
                 continue
             pair = a[rows][:, ~pattern], b[rows][:, ~pattern]
             test = wilcoxon if self.kind == "ranks" else sign
-            results = {side: test(*pair, alternative=side) for side in _SIDES}
-            for side, result in results.items():
-                pvalues[side][rows] = result.pvalue
-            both = results["two-sided"]
-            statistic[rows] = results["greater"].statistic
+            both = test(*pair)
+            one_sided = alternative != "two-sided"
+            pvalue[rows] = (test(*pair, alternative=alternative) if one_sided else both).pvalue
             evidence[rows] = -np.sign(np.asarray(both.direction)) * np.log(both.pvalue)
         known = np.maximum((~gap).sum(axis=1), 1)
         estimate = np.where(gap, 0.0, a - b).sum(axis=1) / known
         scale = max(np.nanmax(np.abs(each), initial=0.0) for each in (a, b))
         estimate = np.where(np.abs(estimate) <= 1e-12 * scale, 0.0, estimate)
-        return SoFar(estimate, np.full(len(a), np.nan), statistic, evidence, pvalues)
+        return SoFar(estimate, evidence, pvalue)
 
     def exact(self, first: Floats, second: Floats | float = 0.0) -> Bounds:
         """Bound the result of the full plan for any outcome of the rest.

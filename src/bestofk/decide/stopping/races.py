@@ -307,8 +307,8 @@ def _so_far(losses: Floats, test: PlannedTest, family: Family) -> tuple[Floats, 
     This only selects the learners to run next.
     """
     first, second = family.pairs()
-    found = test.so_far(losses[first], losses[second])
-    shown = family.adjust(found.pvalues[family.alternative]) <= family.alpha
+    found = test.so_far(losses[first], losses[second], family.alternative)
+    shown = family.adjust(found.pvalue) <= family.alpha
     against = np.zeros((family.learners, family.learners))
     against[first, second], against[second, first] = found.evidence, -found.evidence
     overrides = np.zeros(against.shape, dtype=bool)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats
-from bestofk._base.formatting import counted, joined, shortened
-from bestofk._base.results import Presented, json_ready
+from bestofk._base.formatting import joined, shortened
 from bestofk.decide.decision import (
     MAY_BE_BEST,
     NOT_SHOWN,
@@ -33,7 +31,7 @@ MAX_LISTED_PAIRS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RacedLearner(Presented):
+class RacedLearner:
     """The progress of one learner.
 
     Attributes
@@ -62,13 +60,6 @@ class RacedLearner(Presented):
         """Whether it was stopped before the end of the plan."""
         return bool(self.why)
 
-    def explain(self) -> str:
-        """Return how far the learner ran, in a sentence."""
-        if self.stopped:
-            return _stopped([self])
-        on = "" if self.unit == "run" else "on "
-        return f"{self.learner} ran {on}{counted(self.runs, self.unit)}."
-
 
 def _stopped(learners: list[RacedLearner]) -> str:
     """State when learners stopped that share a reason: ``nn stopped after run 2: ...``."""
@@ -83,7 +74,7 @@ def _stopped(learners: list[RacedLearner]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Race(Presented):
+class Race:
     """The course of a comparison that stops as soon as it is settled.
 
     Attributes
@@ -124,44 +115,6 @@ class Race(Presented):
     def runs(self) -> dict[str, int]:
         """Number of runs (or data sets) used, by learner."""
         return {entry.learner: entry.runs for entry in self.learners}
-
-    @property
-    def saved(self) -> float:
-        """Share of the planned fits that were not needed."""
-        return 1.0 - self.fits / self.planned_fits
-
-    def _columns(self) -> dict[str, Any]:
-        """One row per learner, the mean in the user's metric."""
-        return {
-            "learner": [entry.learner for entry in self.learners],
-            self._units(): [entry.runs for entry in self.learners],
-            "stopped": [entry.stopped for entry in self.learners],
-            "mean": [self.metric.shown(entry.course[-1]) for entry in self.learners],
-            "why": [entry.why for entry in self.learners],
-        }
-
-    def _units(self) -> str:
-        """Return ``runs`` or ``datasets``, the name of columns and fields."""
-        return "runs" if self.unit == "run" else "datasets"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the race for strict JSON, in the user's metric."""
-        columns = self._columns()
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        names = ("settled", "exact", "target", "risk", "fits", "planned_fits")
-        result: dict[str, Any] = json_ready(
-            {
-                **{name: getattr(self, name) for name in names},
-                f"planned_{self._units()}": self.planned_runs,
-                "open": [list(pair) for pair in self.open_pairs],
-                "learners": rows,
-            }
-        )
-        return result
-
-    def explain(self) -> str:
-        """Return what was saved, what is open, and why learners were stopped."""
-        return "\n".join([self.state(), *self.reasons()])
 
     def reasons(self) -> list[str]:
         """Return when and why learners stopped, one sentence per shared reason."""
@@ -217,16 +170,15 @@ def evidence_so_far(
     `losses` is (K, runs, folds) in the order of `names`, NaN for cells that were not run.
     """
     first, second = family.pairs()
-    found = test.so_far(losses[first], losses[second])
-    sure, pvalues = verdict.sure.astype(np.int8), found.pvalues
+    found = test.so_far(losses[first], losses[second], family.alternative)
+    sure = verdict.sure.astype(np.int8)
     return StoppedEvidence(
         names=names,
         first=first,
         second=second,
         estimate=found.estimate,
-        statistic=found.statistic,
-        pvalue=pvalues[family.alternative],
-        adjusted_pvalue=family.adjust(pvalues[family.alternative]),
+        pvalue=found.pvalue,
+        adjusted_pvalue=family.adjust(found.pvalue),
         direction=np.sign(found.evidence).astype(np.int8),
         better=sure[first, second] - sure[second, first],
         family=family,

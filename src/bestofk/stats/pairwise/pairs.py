@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import isqrt
 from typing import Any
@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Alternative, Floats, finite_array, one_of, side
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import counted, pvalue_words
-from bestofk._base.results import Presented, open_level, renamed
 from bestofk.stats.adjust import pair_indices
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
@@ -26,7 +24,7 @@ _MIN_LARGE_TEST = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AllPairs(Presented):
+class AllPairs:
     """Evidence about every pair i < j, as condensed arrays in the order of (i, j).
 
     Attributes
@@ -56,40 +54,6 @@ class AllPairs(Presented):
     direction: Floats
     low: Floats | None = None
     high: Floats | None = None
-
-    def _columns(self) -> dict[str, Any]:
-        """Return one row per pair and per element of its leading axes."""
-        times = self.pvalue.size // len(self.i)
-        columns: dict[str, Any] = {"a": np.repeat(self.i, times), "b": np.repeat(self.j, times)}
-        for name in ("estimate", "statistic", "pvalue"):
-            columns[name] = getattr(self, name).ravel()
-        return columns
-
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """Describe the result in sentences, ready to print.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the K learners.
-        alpha : float, optional
-            Significance level; 0.05 by default.
-        """
-        alpha = open_level(alpha)
-        called = renamed(names, range(self.learners))
-        count = int((self.pvalue <= alpha).sum())
-        least = np.unravel_index(int(self.pvalue.argmin()), self.pvalue.shape)[0]
-        first, second = (
-            f"learner {k}" if names is None else called[k]
-            for k in (int(self.i[least]), int(self.j[least]))
-        )
-        return (
-            f"{counted(self.pvalue.size, 'comparison')} of {self.learners} learners in pairs "
-            f"({self.test} test, {self.alternative}): {counted(count, 'p-value')} "
-            f"{'is' if count == 1 else 'are'} at most {alpha:g}, without correction for their "
-            f"number; the smallest is that of {first} against {second} "
-            f"({pvalue_words(float(self.pvalue.min()), alpha)})."
-        )
 
 
 def all_pairs(

@@ -122,9 +122,9 @@ def _against_preferred(problem: Problem, choice: Choice, family: Family, first: 
     tables = values[np.newaxis] if problem.places is None else values
     result = call_test(choice, tables[:, :first], tables[:, first : first + 1], "greater")
     shape = (first,) if problem.places is None else (len(tables), first)
-    estimate, statistic, pvalue = (
+    estimate, pvalue = (
         np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), shape))
-        for name in ("estimate", "statistic", "pvalue")
+        for name in ("estimate", "pvalue")
     )
     adjusted = _adjusted(family, pvalue)
     return Evidence(
@@ -132,7 +132,6 @@ def _against_preferred(problem: Problem, choice: Choice, family: Family, first: 
         first=np.arange(first),
         second=np.full(first, first),
         estimate=estimate,
-        statistic=statistic,
         pvalue=pvalue,
         adjusted_pvalue=adjusted,
         direction=np.ones(shape, dtype=np.int8),
