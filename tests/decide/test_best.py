@@ -12,6 +12,7 @@ import bestofk as bk
 import contradictions
 from bestofk.decide.best import best_of
 from bestofk.decide.decision import MAY_BE_BEST, RECOMMENDED, RULED_OUT, WITHIN_MARGIN
+from bestofk.losses.losses import DIMS
 
 
 def table(means, *, n=30, sd=0.03, seed=0, names=None):
@@ -116,6 +117,23 @@ def test_empty_and_unknown_intervals_give_no_bound():
     best = best_of(beaten, -np.ones((2, 2)), np.ones((2, 2)))
     assert np.isnan(best.at_most).all()
     assert best.recommended == -1
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [(1, 10, 1, 1, 1), (1, 1, 10, 10, 1), (1, 1, 5, 2, 1), (1, 1, 1, 50, 1)],
+    ids=["data sets", "10x10", "5x2", "time"],
+)
+def test_learners_that_are_equal_everywhere_have_no_bound(shape):
+    losses = np.random.default_rng(0).random((2, *shape[1:]))
+    design = {50: "time"}.get(shape[3])
+    table = bk.Scores(losses[[0, 0, 1]], dims=DIMS, learners=["a", "b", "c"], design=design)
+    for result in (bk.compare_scores(table), bk.compare_scores(table.select(learners=["a", "b"]))):
+        bounds = result.table.set_index("name").at_most
+        assert bounds[["a", "b"]].isna().all()
+        assert result.pairs.set_index(["a", "b"]).high["a", "b"] == np.inf
+    assert "There is no bound: a and b are equal on every" in result.headline
+    assert "a, which you prefer" in bk.compare_scores(table, prefer=["a"], margin=0.5).headline
 
 
 @pytest.mark.parametrize("design", ["order: 30 data sets", "evals: 200 right-or-wrong items"])

@@ -15,6 +15,7 @@ from bestofk.decide.statements.wording import (
     is_are,
     level_words,
     mean_words,
+    named,
     short_list,
     shown_means,
     uncertainty_of,
@@ -169,6 +170,12 @@ def no_bound(decision: Decision) -> str:
         return f"{start}: it does not compare means."
     if entry is not None and entry.pair_by_pair:
         return f"{start}: it estimates the difference of each pair by itself."
+    problem, recommended = decision.problem, decision.recommended
+    if problem is not None and recommended is not None:
+        losses = dict(zip(problem.names, problem.sample(1), strict=True))
+        same = [name for name, row in losses.items() if (row == losses[recommended]).all()]
+        if len(same) > 1:
+            return f"There is no bound: {named(same)} are equal on every {problem.unit}."
     return f"{start}."
 
 

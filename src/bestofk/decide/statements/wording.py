@@ -98,8 +98,10 @@ def mean_words(
 ) -> str:
     """Return ``has the lowest mean error (0.07)``; of two, ``lower ... (0.07 vs 0.1)``."""
     texts = mean_texts(losses, metric, uncertainty)
-    if len(texts) != 2:
-        return f"has the {metric.smallest} {metric.mean} ({texts[name]})"
+    shared = list(losses.values()).count(losses[name]) > 1
+    if len(texts) != 2 or shared:
+        has = "shares" if shared else "has"
+        return f"{has} the {metric.smallest} {metric.mean} ({texts[name]})"
     other = next(text for one, text in texts.items() if one != name)
     against = ", nearly equal" if other == texts[name] else f" vs {other}"
     return f"has the {metric.smaller} {metric.mean} ({texts[name]}{against})"

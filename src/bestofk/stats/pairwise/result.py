@@ -125,6 +125,10 @@ class PairwiseResult(Drawn):
         low, high = self._inverted(level)
         # without any spread only signs or ranks are known, which may exclude no difference
         unknown = np.isinf(self.statistic) & (np.asarray(self.pvalue) > 1.0 - level)
+        if self.estimand == "mean":
+            # losses that are all equal do not show how large a difference can be
+            ends_at_0 = np.equal(low, 0.0) | np.equal(high, 0.0)
+            unknown = unknown | (np.equal(self.estimate, 0.0) & ends_at_0)
         if not np.any(unknown):
             return Interval(low, high)
         return Interval(
