@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -401,9 +402,8 @@ def are_whole_numbers(numbers: Any) -> bool:
 
 def is_sparse(X: Any) -> bool:
     """Return whether `X` is a SciPy sparse matrix or array."""
-    from scipy.sparse import issparse
-
-    return bool(issparse(X))
+    scipy_sparse = sys.modules.get("scipy.sparse")  # slow to load, and loaded if X is sparse
+    return scipy_sparse is not None and bool(scipy_sparse.issparse(X))
 
 
 def is_texts(X: Any) -> bool:
