@@ -36,6 +36,7 @@ def refused():
         "a test that does not cover the design": {"test": "5x2cv-t"},
         "a test of all learners": {"test": "friedman"},
         "df for a test without": {"test": "correlated-t", "test_options": {"df": 3}},
+        "a direction of the test": {"test_options": {"alternative": "greater"}},
         "an unknown learner in the preference": {"prefer": ["nmc", "tree"]},
         "a learner twice": {"prefer": ["nmc", "nmc"]},
         "a word as the preference": {"prefer": "fit_time"},

@@ -142,6 +142,9 @@ class Settings:
             raise refuse("test_options", "a mapping such as {'df': 10}", self.test_options)
         options = {name: value for name, value in (self.test_options or {}).items()
                    if value is not None}  # fmt: skip
+        if "alternative" in options:
+            raise ArgumentError("The rule decides which tests are one-sided: use ",
+                                use(family="preference"), " for one-sided tests.")  # fmt: skip
         if "df" in options:
             options["df"] = checked_df(options["df"])
         self._set("test_options", options)
