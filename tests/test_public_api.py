@@ -16,6 +16,7 @@ from bestofk import decide as ordering, papers
 from bestofk.cli import main
 from bestofk.cli.app import bestofk as command_line
 from bestofk.cli.registry import COMMANDS as VERBS
+from bestofk.evals import example_evals
 from bestofk.learners.registry import learner as make_learner
 from bestofk.papers import lab, stats as paper_tests
 from bestofk.splits.design import Design
@@ -45,6 +46,9 @@ RESULT = (
     "recommended candidates order table pairs ranks headline notes cautions explain metric test "
     "settings scores failures by_metric by_slice by_dataset plot report to_dict fit_recommended"
 )
+GATE_RESULT = "answer exit_code build table worse_items headline notes explain plot report to_dict"
+EVALS = "models tasks items metric notes costs to_frame to_scores select"
+DATA_SET = "name X y task classes groups sample_weight notes explain"
 TESTS = (
     "kfold-t resampled-t corrected-resampled-t corrected-repeated-kfold-t 5x2cv-t 5x2cv-f "
     "use-all-data folds folds-averaged-var runs runs-averaged-var sorted-runs "
@@ -97,8 +101,14 @@ def losses():
 
 def test_the_top_level_and_a_result_have_these_names_and_no_others(losses):
     assert {*dir(bk)} >= {*TOP_LEVEL.split()} == {*bk.__all__} - {"__version__"}
-    result = bk.compare_scores(losses)
-    assert sorted(name for name in dir(result) if name[0] != "_") == sorted(RESULT.split())
+    values = {
+        RESULT: bk.compare_scores(losses),
+        GATE_RESULT: bk.gate([0.0] * 9, [1.0] * 9),
+        EVALS: example_evals("inspect-sums"),
+        DATA_SET: bk.read_data("iris"),
+    }
+    for names, value in values.items():
+        assert sorted(name for name in dir(value) if name[0] != "_") == sorted(names.split())
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_a_suspect_is_tested_again_with_the_mean_of_all_runs(tmp_path):
     assert first.answer == "suspect"
     assert "bestofk gate RUN2 RUN3 --build b1" in next_step(first)
     worse = gate([build, build * 0.5], ledger=path, build="b1")
-    assert (worse.answer, worse.runs) == ("blocked", 3)
+    assert (worse.answer, worse.entry["runs"]) == ("blocked", 3)
     assert score(worse)["mean"] == pytest.approx(build.mean() * 2.5 / 3)
     other = gate(build.copy()[::-1][::-1] * 1.0, ledger=path, build="b2")
     assert other.repeated  # the same scores get the same answer
@@ -80,7 +80,7 @@ def test_a_rerun_settles_a_suspect_at_once(tmp_path):
         return baseline
 
     result = gate(build, ledger=path, rerun=rerun)
-    assert (result.answer, len(calls), result.runs) == ("pass", 2, 3)
+    assert (result.answer, len(calls), result.entry["runs"]) == ("pass", 2, 3)
     expected = (build.mean() + 2 * baseline.mean()) / 3
     assert score(result)["mean"] == pytest.approx(expected)
 
@@ -129,7 +129,7 @@ def test_baseline_is_fixed_so_that_slow_decline_is_blocked(tmp_path):
     assert blocked
     assert blocked[0] * 0.003 < 0.06
     result = gate(build(0), ledger=path, build="last")
-    assert (result.baseline, result.baseline_runs) == ("baseline", 5)
+    assert (result.history.baseline["build"], result.history.baseline["runs"]) == ("baseline", 5)
 
 
 def test_accept_makes_a_new_baseline_and_keeps_the_first(tmp_path):
@@ -140,7 +140,7 @@ def test_accept_makes_a_new_baseline_and_keeps_the_first(tmp_path):
     assert "bestofk gate accept" in next_step(better)
     accept(answers(1, chance=0.9), ledger=path, build="v2", reason="better")
     result = gate(answers(2), ledger=path)
-    assert (result.answer, result.baseline) == ("blocked", "v2")
+    assert (result.answer, result.history.baseline["build"]) == ("blocked", "v2")
     expected = answers(2).mean() - answers(0).mean()
     assert score(result)["since_start"] == pytest.approx(expected)
     assert f"Difference from the first baseline: score {expected:+.3f}" in result.explain()
@@ -217,7 +217,7 @@ def test_a_rehearsal_agrees_with_the_gate_on_the_same_items():
         caught += result.answer == "blocked"
     assert rehearsal.caught["score"][0.05][0] == pytest.approx(caught / 100, abs=0.15)
     assert rehearsal.false_blocks["score"] < 0.02
-    assert "of 100 good builds, " in rehearsal.explain()
+    assert "Of 100 good builds, " in rehearsal.explain()
 
 
 def test_assert_not_worse_takes_data_frames():

@@ -81,6 +81,11 @@ def renamed(names: Sequence[str] | None, learners: Iterable[Any]) -> dict[Any, A
     return {old: str(new) for old, new in zip(known, names, strict=True)}
 
 
+def listed(value: Any, names: str) -> list[str]:
+    """Return what `dir` shows of a value: these names, and those that start with an underscore."""
+    return [name for name in object.__dir__(value) if name[0] == "_" or name in names.split()]
+
+
 def json_ready(value: Any) -> Any:
     """Return a value for strict JSON, with lists for arrays and null for non-finite numbers.
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk._base.formatting import counted
-from bestofk._base.results import ready_to_print
+from bestofk._base.results import listed, ready_to_print
 from bestofk.data.cells import as_pandas
 from bestofk.data.schema import (
     OTHER_TASK,
@@ -44,7 +44,7 @@ class DataSet:
 
     Made by `read_data`.
 
-    Parameters
+    Attributes
     ----------
     name : str
         The name in reports.
@@ -55,25 +55,14 @@ class DataSet:
         The labels, categorical with the classes in declared order; numbers for a regression.
     task : str
         ``"classification"`` or ``"regression"``.
-    notes : tuple of str
-        Sentences about what was assumed, left out, or may make a comparison misleading.
+    classes : ndarray
+        The labels in declared order; none for a regression.
     groups : Series or None
         Rows of one group are never on both sides of a split.
     sample_weight : Series or None
         The weight of each row, in fits and in the loss.
-    folds : Series or None
-        The fold that tests each row, for the plan ``"predefined:COLUMN"``.
-    by : Series or None
-        The slice of each row.
-    target_choice : str
-        Why the target was chosen, if the user named none: ``"the last column"``.
-    task_guessed : bool
-        Whether the target may also be read for the other task.
-    original : DataFrame or None
-        The unconverted columns, including those that were left out, for learners that choose
-        their own columns; None if they equal those of `X`.
-    named : bool
-        Whether the columns have names from the user's data frame.
+    notes : tuple of str
+        Sentences about what was assumed, left out, or may make a comparison misleading.
 
     Examples
     --------
@@ -95,11 +84,18 @@ class DataSet:
     groups: pd.Series[Any] | None = None
     sample_weight: pd.Series[Any] | None = None
     folds: pd.Series[Any] | None = None
+    """The fold that tests each row, for the plan ``"predefined:COLUMN"``."""
     by: pd.Series[Any] | None = None
+    """The slice of each row."""
     target_choice: str = ""
+    """Why the target was chosen, if the user named none: ``"the last column"``."""
     task_guessed: bool = False
+    """Whether the target may also be read for the other task."""
     original: pd.DataFrame | None = None
+    """The unconverted columns, including those that were left out, for learners that choose their
+    own columns; None if they equal those of `X`."""
     named: bool = False
+    """Whether the columns have names from the user's data frame."""
 
     @property
     def whole(self) -> bool:
@@ -241,6 +237,9 @@ class DataSet:
 
     def __len__(self) -> int:
         return self.n
+
+    def __dir__(self) -> list[str]:
+        return listed(self, "name X y task classes groups sample_weight notes explain")
 
     def __repr__(self) -> str:
         target = "a number"

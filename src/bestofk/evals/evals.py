@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Bools, Floats, Ints, one_of
 from bestofk._base.errors import UnknownNameError
 from bestofk._base.formatting import counted
-from bestofk._base.results import ready_to_print
+from bestofk._base.results import listed
 from bestofk.evals.item_scores import ItemScores, cells_of, dense_names, item_scores
 from bestofk.evals.rows import ROWS_AT_ONCE, STATUSES
 
@@ -67,39 +67,14 @@ class Evals:
     A row is one model on one item in one epoch. Rows hold codes into the tuples of names.
     `read_evals` returns it; every array is read-only.
 
-    Parameters
+    Attributes
     ----------
-    models, tasks : tuple of str
-        The names.
-    items : tuple of str
-        The names of the items. Items of different tasks are different even if their names agree.
-    clusters : tuple of str
-        The names of the clusters; empty if none were requested.
-    item_task : ndarray of int
-        The code of the task of each item.
-    item_cluster : ndarray of int
-        The code of the cluster of each item. Without clusters it is the code of the item.
-    model, item, epoch : ndarray of int
-        The codes of each row, and its epoch from 1. Epochs of two models are unrelated: they
-        are averaged per item (`by_item`), never paired.
-    score : ndarray of float
-        NaN if there is none. Rows of status ``"limit"`` may have one.
-    cost, latency : ndarray of float
-        In the currency of the log or of the prices, and in seconds; NaN if unknown.
-    tokens_in, tokens_out : ndarray of float
-        Tokens of the model itself, never of a grader; NaN if unknown.
-    status : ndarray of int
-        Codes into `STATUSES`: scored, error, limit, unscored, missing.
+    models, tasks, items : tuple of str
+        The names. Items of different tasks are different even if their names agree.
     metric : str
         The name of the score.
-    higher_is_better : bool
-        Whether higher scores are better.
     notes : tuple of str
         What was read, used and skipped, and why, in sentences.
-    truth : ndarray of float, optional
-        Human labels of models x items, averaged over epochs; NaN if there are none.
-    truth_name : str
-        The name of the labels.
 
     Examples
     --------
@@ -115,23 +90,34 @@ class Evals:
     tasks: tuple[str, ...]
     items: tuple[str, ...]
     clusters: tuple[str, ...]
+    """The names of the clusters; empty if none were requested."""
     item_task: Codes
+    """The code of the task of each item."""
     item_cluster: Codes
+    """The code of the cluster of each item. Without clusters it is the code of the item."""
     model: Codes
     item: Codes
     epoch: Codes
+    """The epoch of each row from 1. Epochs of two models are unrelated, so they are averaged per
+    item (`by_item`), never paired."""
     score: Floats
+    """NaN if there is none. Rows of status ``"limit"`` may have one."""
     cost: Floats
+    """In the currency of the log or of the prices; NaN if unknown."""
     latency: Floats
+    """In seconds; NaN if unknown."""
     tokens_in: Floats
+    """Tokens of the model itself, never of a grader; NaN if unknown."""
     tokens_out: Floats
     status: npt.NDArray[np.int8]
+    """Codes into `STATUSES`: scored, error, limit, unscored, missing."""
     metric: str
     higher_is_better: bool
     notes: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
     """The notes that everybody should see, which are about assumptions and skipped files."""
     truth: Floats | None = None
+    """Human labels of models x items, averaged over epochs; NaN if there are none."""
     truth_name: str = ""
     currency: str = ""
     """The currency of the costs, if the log states it."""
@@ -148,6 +134,9 @@ class Evals:
 
     def __len__(self) -> int:
         return len(self.score)
+
+    def __dir__(self) -> list[str]:
+        return listed(self, "models tasks items metric notes costs to_frame to_scores select")
 
     def __repr__(self) -> str:
         epochs = int(self.epoch.max(initial=1))
@@ -287,11 +276,6 @@ class Evals:
         from bestofk.evals.noise import noise_of
 
         return noise_of(self.by_item(missing="allow"))
-
-    @ready_to_print
-    def explain(self) -> str:
-        """Return what was read, used and skipped, in sentences."""
-        return " ".join(self.notes)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per model, item and epoch; `read_evals` reads it back from a file."""

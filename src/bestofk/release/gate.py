@@ -6,7 +6,7 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil, floor, isfinite, log2, log10
 from pathlib import Path
 from shlex import quote
@@ -17,7 +17,7 @@ import numpy as np
 from bestofk._base.checks import Floats, one_of
 from bestofk._base.errors import ArgumentError, RunError, UnknownNameError, use
 from bestofk._base.formatting import counted, pvalue_words
-from bestofk._base.results import Drawn, json_ready, present
+from bestofk._base.results import Drawn, json_ready, listed, present
 from bestofk.release import DEFAULT_LEDGER
 from bestofk.release.builds import Build, digest_of, item_hashes, read_build
 from bestofk.release.ledger import (
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXIT_CODES = {"pass": 0, "blocked": 1, "suspect": 3}
+_DOCUMENTED = "answer exit_code build table worse_items headline notes explain plot report to_dict"
 MAX_WORSE_ITEMS = 10
 
 
@@ -57,30 +58,47 @@ class GateResult(Drawn):
         same items, and gate these runs under the same name.
     exit_code : int
         0, 1 or 3.
-    results : mapping
-        By metric: mean, baseline, difference, the ends of the interval that belongs to the level
-        of the test, the p-value of *worse*, the level, the difference from the first baseline.
+    build : str
+        Its name.
+    table : DataFrame
+        One row per metric: mean, baseline, difference, the ends of the interval that belongs to the
+        level of the test, the p-value of *worse*, the level, the difference from the first
+        baseline.
     worse_items : list of dict
         The items that got worse, the largest loss first.
+    headline, notes
+        The verdict in one sentence; what counted as wrong or was left out.
     """
 
-    answer: str
     build: str
-    baseline: str
-    baseline_runs: int
-    runs: int
-    results: Mapping[str, Mapping[str, Any]]
     worse_items: Sequence[Mapping[str, Any]]
-    false_blocks: float
     items: int
-    failures: int
-    better: bool
-    """True if a metric is shown to be better, and none to be worse."""
     repeated: bool
     """True if the ledger already holds these scores."""
-    notes: tuple[str, ...] = ()
-    ledger: str | None = None
-    history: Ledger | None = field(default=None, repr=False, compare=False)
+    ledger: str | None
+    entry: Mapping[str, Any]
+    """The line of the ledger about this build."""
+    history: Ledger
+
+    def __dir__(self) -> list[str]:
+        return listed(self, _DOCUMENTED)
+
+    @property
+    def answer(self) -> str:
+        """``"pass"``, ``"blocked"`` or ``"suspect"``."""
+        answer: str = self.entry["answer"]
+        return answer
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What counted as wrong or was left out."""
+        return tuple(self.entry["notes"])
+
+    @property
+    def results(self) -> Mapping[str, Mapping[str, Any]]:
+        """The row of the table by metric."""
+        results: Mapping[str, Mapping[str, Any]] = self.entry["metrics"]
+        return results
 
     @property
     def exit_code(self) -> int:
@@ -91,13 +109,15 @@ class GateResult(Drawn):
         return self.exit_code == 0
 
     @property
+    def better(self) -> bool:
+        """True if a metric is shown to be better, and none to be worse."""
+        return self.answer == "pass" and any(row["better"] for row in self.results.values())
+
+    @property
     def table(self) -> pd.DataFrame:
         """One row per metric."""
-        columns = {"metric": list(self.results)} | {
-            name: [result[name] for result in self.results.values()]
-            for name in next(iter(self.results.values()))
-        }
-        frame: pd.DataFrame = present("frame", columns)
+        rows = [{"metric": name, **row} for name, row in self.results.items()]
+        frame: pd.DataFrame = present("frame", {key: [r[key] for r in rows] for key in rows[0]})
         return frame
 
     @property
@@ -130,21 +150,22 @@ class GateResult(Drawn):
 
     def explain(self) -> str:
         """Return the verdict, its evidence and what the gate promises."""
-        runs = f" (mean of {self.baseline_runs} runs)" if self.baseline_runs > 1 else ""
+        baseline, runs = self.history.baseline, counted(self.entry["runs"], "run")
+        mean = f" (mean of {baseline['runs']} runs)" if baseline["runs"] > 1 else ""
         lines = [self.headline, *self.notes]
         lines.append(
-            f"{counted(self.items, 'item')}, {counted(self.runs, 'run')} of the build. The "
-            f"baseline is {self.baseline}{runs}."
+            f"{counted(self.items, 'item')}, {runs} of the build. The baseline is "
+            f"{baseline['build']}{mean}."
         )
         lines += [worse_words(self)] if self.worse_items else []
-        if self.history is not None and len(self.history.baselines) > 1:
+        if len(self.history.baselines) > 1:
             since = ", ".join(
                 f"{name} {signed(row['since_start'], '.3f')}" for name, row in self.results.items()
             )
             lines.append(f"Difference from the first baseline: {since}.")
         if self.repeated:
             lines.append("The ledger already has these scores; this is its answer.")
-        blocked = 100 * self.false_blocks
+        blocked = 100 * self.history.false_blocks
         lines.append(
             f"Of 100 builds that are as good as the baseline, about {blocked:g} "
             f"{'is' if blocked == 1 else 'are'} blocked. 'bestofk gate --rehearse' says what "
@@ -159,13 +180,15 @@ class GateResult(Drawn):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result for strict JSON."""
-        names = (
-            "answer exit_code build baseline baseline_runs runs worse_items false_blocks items "
-            "failures better repeated notes ledger"
-        )
-        content = {name: json_ready(getattr(self, name)) for name in names.split()}
         table = [{"metric": name, **json_ready(row)} for name, row in self.results.items()]
-        return {**content, "headline": self.headline, "table": table}
+        return {
+            "answer": self.answer, "exit_code": self.exit_code, "build": self.build,
+            "headline": self.headline, "table": table,
+            "worse_items": json_ready(self.worse_items), "notes": list(self.notes),
+            "baseline": self.history.baseline["build"], "runs": self.entry["runs"],
+            "items": self.items, "false_blocks": self.history.false_blocks,
+            "ledger": self.ledger,
+        }  # fmt: skip
 
 
 def next_step(result: GateResult, source: str = "NEW") -> str:
@@ -328,22 +351,13 @@ def gate(
             entry = history.builds[-1]
             if ledger is not None:
                 history = write_entry(history, ledger, alone=bool(alone))
-    results = entry["metrics"]
     return GateResult(
-        answer=entry["answer"],
         build=tested.name,
-        baseline=history.baseline["build"],
-        baseline_runs=history.baseline["runs"],
-        runs=entry["runs"],
-        results=results,
         worse_items=_worse_items(tested, scores, history),
-        false_blocks=history.false_blocks,
         items=min(int(np.isfinite(values).sum()) for values in scores.values()),
-        failures=entry["failures"],
-        better=entry["answer"] == "pass" and any(r["better"] for r in results.values()),
         repeated=repeated,
-        notes=tuple(entry["notes"]),
         ledger=None if ledger is None else os.fspath(ledger),
+        entry=entry,
         history=history,
     )
 

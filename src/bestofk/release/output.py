@@ -39,7 +39,7 @@ def markdown(result: GateResult) -> str:
             f"{item['new']:.3g} |"
             for item in result.worse_items
         ]
-    builds = [] if result.history is None else result.history.builds[-MAX_HISTORY_ROWS:]
+    builds = result.history.builds[-MAX_HISTORY_ROWS:]
     if result.ledger is not None and builds:
         lines += ["", "<details><summary>Last builds</summary>", "",
                   "| build | metric | difference | from the first baseline | answer |",

@@ -56,19 +56,8 @@ class Rehearsal(Presented):
     """The size of one point."""
 
     def explain(self) -> str:
-        """Describe the rehearsal in sentences."""
-        lines = [self._head()]
-        for name, share in self.false_blocks.items():
-            lines.append(
-                f"{name}: of 100 good builds, {100 * share:.1f} are blocked and "
-                f"{100 * self.reruns[name]:.0f} run again."
-            )
-            lines += [
-                f"  A loss of {100 * loss:g} point{'s' * (loss > 0.01)} is caught in "
-                f"{100 * once:.0f} % of builds, and within {BUILDS} builds in {100 * five:.0f} %."
-                for loss, (once, five) in self.caught[name].items()
-            ]
-        return "\n".join((*lines, *self._notes()))
+        """Return what is blocked by mistake, and what was assumed."""
+        return "\n".join((self._head(), *self._notes()))
 
     def _screen(self) -> tuple[str, Mapping[str, Any], str]:
         tables = {
@@ -86,12 +75,7 @@ class Rehearsal(Presented):
             }
             for name, caught in self.caught.items()
         }
-        again = [
-            f"Of 100 good builds, {100 * share:.0f} run again"
-            f"{f' by {name}' if len(self.reruns) > 1 else ''}."
-            for name, share in self.reruns.items()
-        ]
-        return self._head(), tables, "\n".join((*again, *self._notes()))
+        return self._head(), tables, "\n".join(self._notes())
 
     def _head(self) -> str:
         return (
@@ -101,6 +85,11 @@ class Rehearsal(Presented):
 
     def _notes(self) -> list[str]:
         notes = [
+            f"Of 100 good builds, {100 * share:.0f} run again"
+            f"{f' by {name}' if len(self.reruns) > 1 else ''}."
+            for name, share in self.reruns.items()
+        ]
+        notes += [
             f"A point of {name} is {unit:.3g}, a hundredth of the range."
             for name, unit in self.unit.items() if abs(unit - 0.01) > 1e-12
         ]  # fmt: skip

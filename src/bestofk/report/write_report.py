@@ -211,10 +211,9 @@ def _pairs(decision: Decision) -> OutputTable:
 def _gate(value: GateResult) -> dict[str, Any]:
     """Return the parts of a page about one build and the history of its ledger."""
     first, *rest = value.explain().split("\n")
-    history = value.history.builds if value.history is not None else ()
     builds = [
         {"build": build["build"], "metric": metric, "answer": build["answer"], **row}
-        for build in history
+        for build in value.history.builds
         for metric, row in build["metrics"].items()
     ]
     metrics = [{"metric": name, **row} for name, row in value.results.items()]
@@ -230,8 +229,11 @@ def _gate(value: GateResult) -> dict[str, Any]:
         "lead": [Statement(kind="verdict", text=first, lead=value.answer.capitalize())],
         "card": [
             Row("Answer", value.answer.capitalize(), (html_name(value.build),), value.answer),
-            Row("Compared with", notes=(html_name(value.baseline),)),
-            Row("Based on", notes=(counted(value.items, "item"), counted(value.runs, "run"))),
+            Row("Compared with", notes=(html_name(value.history.baseline["build"]),)),
+            Row(
+                "Based on",
+                notes=(counted(value.items, "item"), counted(value.entry["runs"], "run")),
+            ),
         ],
         "forest": None,
         "what_if": None,
@@ -250,8 +252,8 @@ def _gate(value: GateResult) -> dict[str, Any]:
         "assumptions": (),
         "facts": [
             ("Ledger", value.ledger or "none"),
-            ("Runs of the baseline", str(value.baseline_runs)),
-            ("False blocks", f"{100 * value.false_blocks:g} %"),
+            ("Runs of the baseline", str(value.history.baseline["runs"])),
+            ("False blocks", f"{100 * value.history.false_blocks:g} %"),
         ],
         "methods": None,
     }
