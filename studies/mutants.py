@@ -1,18 +1,17 @@
-"""Test the tests: change the code in one place and run the tests of its package.
+"""Test the tests: change the code in one place and run the tests that reach the place.
 
-    python studies/mutants.py [--count 100] [--seed 0] [--jobs 2] [--only PART]
-    python studies/mutants.py --tests OLD/tests --record before.json
-    python studies/mutants.py --record before.json
+    python -m pytest -n auto --cov=bestofk --cov-context=test --junitxml=seconds.xml \\
+        -o junit_family=xunit1
+    python studies/mutants.py [--count 100] [--seed 0] [--jobs 2]
 
-Draw as many mutants from each of stats, decide and run, apply them to a copy of the tree, and run
-the tests: first those of the module, then those of its subpackage, then those of its package. Print
-which mutants survive. Read the survivors: some change nothing that can be observed (block sizes,
-brackets of root searches, thresholds between two methods with the same result).
+The first command needs pytest-cov. It writes which test reaches which line (.coverage) and how long
+each test takes. The second draws as many mutants from each of stats, decide and run and applies
+them to a copy of the tree. It runs at most 40 tests for each: those of the same package first, and
+the fastest of them. Code of worker processes is not in .coverage, so it takes the tests that are
+named after the module. Mutants of code that does not change are drawn again by the same seed.
 
-`--tests` takes the tests of another checkout, which must pass on this source. `--record` writes the
-test that found each mutant. A second call with the same file starts with these tests, so that it
-only takes long if they are gone. Tests that start many processes (`PROCESS_TESTS`) run only for
-the modules that they are named after.
+Read the survivors: some change nothing that can be observed (block sizes, brackets of root
+searches, thresholds between two methods with the same result).
 
 A mutant is one of: < and <= exchanged (also > and >=, == and !=); + and -, * and / exchanged; a
 number increased by 1; `and` and `or`, min and max exchanged; a `not` removed. Comparisons with a
@@ -27,27 +26,27 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
-import json
 import multiprocessing
 import os
 import queue
-import random
 import resource
 import shutil
 import signal
+import sqlite3
 import sys
 import tempfile
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
+from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "bestofk"
 PACKAGES = ("stats", "decide", "run")
 EXCLUDED_FILES = {"registry.py", "__init__.py", "wording.py"}
 EXCLUDED_FOLDERS = {"statements"}
-PROCESS_TESTS = ("engines", "test_all_estimators.py", "test_clock.py", "test_kill_matrix.py",
-                 "test_store_faults.py", "test_time_limits.py")  # fmt: skip
 TEXT_FUNCTIONS = ("explain", "describe", "to_dict", "to_frame", "_columns", "__repr__", "_words",
           "_sentence", "_note", "_share", "_explain_many", "_first_missing", "_tally", "_against",
           "_offer", "_found", "_unequal", "_plain")  # fmt: skip
@@ -57,8 +56,10 @@ COMPARE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
            ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}  # fmt: skip
 TURN = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 OPERATE = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
-TIME_LIMIT = 240  # CPU seconds; an endless loop counts as found
-WALL_LIMIT = 1200  # seconds; a deadlock counts as found
+CPU_LIMIT = 60  # seconds more than the tests take; an endless loop counts as found
+WALL_LIMIT = 900  # seconds; a deadlock counts as found
+BATCHES = (slice(0, 8), slice(8, 40))
+"""Tests that run in one process; most mutants are found by the first batch."""
 FRESH = multiprocessing.get_context("forkserver")
 # import what most tests need once
 FRESH.set_forkserver_preload(
@@ -83,13 +84,13 @@ class Mutator(ast.NodeTransformer):
     """Change the `target`-th position that can be changed; with None only count positions."""
 
     def __init__(self, target: int | None) -> None:
-        self.target, self.seen, self.change = target, 0, ""
+        self.target, self.seen, self.change, self.line = target, 0, "", 0
 
-    def _hit(self, node: ast.AST, what: str) -> bool:
+    def _hit(self, node: ast.expr, what: str) -> bool:
         hit = self.seen == self.target
         self.seen += 1
         if hit:
-            self.change = f"line {getattr(node, 'lineno', '?')}: {what}"
+            self.change, self.line = f"line {node.lineno}: {what}", node.lineno
         return hit
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
@@ -208,12 +209,21 @@ def positions(path: Path) -> list[tuple[str, int]]:
     return result
 
 
-def mutated(mutant: Mutant) -> tuple[str, str]:
-    """Return the changed source and a description of the change."""
+def mutated(mutant: Mutant) -> tuple[str, str, list[range]]:
+    """Return the changed source, a description, and the lines of the statement and function."""
     tree = ast.parse(mutant.path.read_text())
+    function = functions(tree)[mutant.function]
     mutator = Mutator(mutant.position)
-    mutator.visit(functions(tree)[mutant.function])
-    return ast.unparse(ast.fix_missing_locations(tree)), mutator.change
+    mutator.visit(function)
+    spans = []
+    for node in ast.walk(function):
+        if isinstance(node, ast.stmt) and node.lineno <= mutator.line <= node.end_lineno:
+            body = getattr(node, "body", None)
+            header = body and node is not function and mutator.line < body[0].lineno
+            spans.append(range(node.lineno, body[0].lineno if header else node.end_lineno + 1))
+    spans.sort(key=len)
+    whole = range(function.body[0].lineno, function.end_lineno + 1)
+    return ast.unparse(ast.fix_missing_locations(tree)), mutator.change, [spans[0], whole]
 
 
 def mutants(package: str) -> list[Mutant]:
@@ -225,48 +235,67 @@ def mutants(package: str) -> list[Mutant]:
     ]
 
 
-def stages(path: Path, tests: Path) -> list[list[str]]:
-    """Return the doctests and tests of a module, of its subpackage, and of its package."""
-    name = path.relative_to(PACKAGE)
-    package = tests / name.parts[0]
-    own = sorted(package.rglob(f"test_{path.stem}.py"))
-    folder = tests / name.parent
-    stages = [[path.relative_to(ROOT).as_posix(), *(f"tests/{t.relative_to(tests)}" for t in own)]]
-    left_out = [
-        f"--ignore=tests/{found.relative_to(tests)}"
-        for test in (*PROCESS_TESTS, *(one.name for one in own))
-        for found in package.rglob(test)
-    ]
-    if folder != package and folder.is_dir():
-        stages.append([f"tests/{name.parent}", *left_out])
-        left_out = [*left_out, f"--ignore=tests/{name.parent}"]
-    return [*stages, [f"tests/{name.parts[0]}", *left_out]]
+class Reached:
+    """The tests that reach a line, and the seconds that each test takes."""
+
+    def __init__(self, coverage: Path, seconds: Path) -> None:
+        self.database = sqlite3.connect(coverage, check_same_thread=False)
+        self.seconds: dict[str, float] = defaultdict(float)
+        for case in ElementTree.parse(seconds).iter("testcase"):
+            self.seconds[f"{case.get('file')}::{case.get('name')}"] += float(case.get("time", 0))
+
+    def tests(self, mutant: Mutant, spans: list[range]) -> list[str]:
+        """Return the tests of the first span that any test reaches, the best first."""
+        name = mutant.path.relative_to(PACKAGE)
+        rows = self.database.execute(
+            "SELECT context, numbits FROM line_bits JOIN file ON file.id = file_id"
+            " JOIN context ON context.id = context_id WHERE path LIKE ?",
+            (f"%/src/bestofk/{name}",),
+        ).fetchall()
+        found: set[str] = set()
+        for span in spans:
+            found = found or {
+                context.rpartition("|")[0]
+                for context, bits in rows
+                if any(line // 8 < len(bits) and bits[line // 8] >> line % 8 & 1 for line in span)
+            }
+        package = f"tests/{name.parts[0]}/"
+        if not found & {*self.seconds}:
+            found = {test for test in self.seconds if f"/test_{name.stem}.py::" in test}
+        if not found:
+            found = {test for test in self.seconds if test.startswith(f"tests/{name.parent}/")}
+        return sorted(
+            found & {*self.seconds},
+            key=lambda test: (not test.startswith((package, f"src/bestofk/{name}")),
+                              self.seconds[test], test),
+        )[: BATCHES[-1].stop]  # fmt: skip
 
 
-def copy_of_tree(folder: Path, tests: Path) -> Path:
-    for part in ("src", "studies", "benchmarks"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(tests, folder / "tests", ignore=shutil.ignore_patterns("__pycache__"))
-    for part in ("pyproject.toml", "README.md"):
-        shutil.copy(ROOT / part, folder / part)
-    return folder
+def copy_of_tree(folder: Path) -> Path:
+    hidden = shutil.ignore_patterns(".git", ".venv", "_build", ".*_cache")
+    return Path(shutil.copytree(ROOT, folder, ignore=hidden))
 
 
-class FirstFailure:
-    """Remember the first test that fails."""
+class Chosen:
+    """Run only some tests, in their order, and remember the first that fails."""
 
-    test = ""
+    def __init__(self, tests: list[str]) -> None:
+        self.tests, self.failed = tests, ""
+
+    def pytest_collection_modifyitems(self, items: list[object]) -> None:
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self.tests),
+            key=lambda item: self.tests.index(item.nodeid),
+        )
 
     def pytest_runtest_logreport(self, report: object) -> None:
-        if report.failed and not self.test:
-            self.test = report.nodeid
+        if report.failed and not self.failed:
+            self.failed = report.nodeid
 
-    def pytest_collectreport(self, report: object) -> None:
-        if report.failed and not self.test:
-            self.test = report.nodeid
+    pytest_collectreport = pytest_runtest_logreport
 
 
-def run_tests(copy: Path, tests: list[str], time_limit: int, found_by: Path) -> None:
+def run_tests(copy: Path, tests: list[str], time_limit: int, output: Path) -> None:
     """Run tests in a new process that has not imported the package yet."""
     import pytest
 
@@ -280,21 +309,22 @@ def run_tests(copy: Path, tests: list[str], time_limit: int, found_by: Path) -> 
     sys.path.insert(0, str(copy / "src"))
     sys.dont_write_bytecode = True
     early = "ignore::pytest.PytestAssertRewriteWarning"  # plugins that are already imported
-    arguments = ["-x", "-q", "-p", "no:cacheprovider", "-W", early, *tests]
+    arguments = ["-q", "-p", "no:cacheprovider", "-W", early, "-x"]
     arguments += ["-o", "addopts=--import-mode=importlib --doctest-modules --strict-markers"]
-    first = FirstFailure()
-    outcome = int(pytest.main(arguments, plugins=[first]))
+    chosen = Chosen(tests)
+    files = dict.fromkeys(test.partition("::")[0] for test in tests)
+    outcome = int(pytest.main([*arguments, *files], plugins=[chosen]))
     if outcome == 0 and not sys.modules["bestofk"].__file__.startswith(str(copy)):
         outcome = WRONG_COPY
-    found_by.write_text(first.test)
+    output.write_text(chosen.failed)
     os._exit(outcome)
 
 
-def failure(copy: Path, tests: list[str], time_limit: int = TIME_LIMIT) -> str:
-    """Return the test that fails, "limit" if the time is over, and "" if all pass."""
-    found_by = copy / "found_by"
-    found_by.write_text("limit")
-    process = FRESH.Process(target=run_tests, args=(copy, tests, time_limit, found_by))
+def failure(copy: Path, tests: list[str], limit: float) -> str:
+    """Return the first test that fails, "limit" if the time is over, and "" if all pass."""
+    output = copy.with_suffix(".failures")
+    output.write_text("limit")
+    process = FRESH.Process(target=run_tests, args=(copy, tests, round(limit), output))
     process.start()
     process.join(WALL_LIMIT)
     with contextlib.suppress(OSError):
@@ -302,27 +332,36 @@ def failure(copy: Path, tests: list[str], time_limit: int = TIME_LIMIT) -> str:
     process.join()
     if process.exitcode == WRONG_COPY:
         sys.exit("The tests do not import the copy of the package.")
-    # 4: a recorded test is gone; 5: no tests collected
-    return "" if process.exitcode in (0, 4, 5) else found_by.read_text() or "limit"
+    # 5: no such test
+    return "" if process.exitcode in (0, 5) else output.read_text() or "limit"
 
 
-def try_out(mutant: Mutant, copies: queue.Queue[Path], known: str) -> tuple[str, str]:
-    """Return the test that finds the mutant, or "", and the change."""
-    text, change = mutated(mutant)
+def try_out(mutant: Mutant, reached: Reached, copies: queue.Queue[Path]) -> tuple[str, str]:
+    """Return the test that finds the mutant, or "", and the change with the number of tests."""
+    text, change, spans = mutated(mutant)
+    tests = reached.tests(mutant, spans)
     copy = copies.get()
     target = copy / mutant.path.relative_to(ROOT)
     original = target.read_text()
-    target.write_text(text)
     try:
-        again = [[known]] if known not in ("", "limit") else []
-        for tests in (*again, *stages(mutant.path, copy / "tests")):
-            found = failure(copy, tests)
-            if found:
-                return found, change
+        for batch in BATCHES:
+            some = tests[batch]
+            while some:
+                limit = CPU_LIMIT + 3 * sum(reached.seconds[test] for test in some)
+                target.write_text(text)
+                found = failure(copy, some, limit)
+                target.write_text(original)
+                if not found:
+                    break
+                alone = [found] if found in some else some
+                if not failure(copy, alone, limit):
+                    return found, change
+                # a test that fails without the change, too, finds nothing
+                some = [test for test in some if test not in alone]
     finally:
         target.write_text(original)
         copies.put(copy)
-    return "", change
+    return "", f"{change}, {len(tests)} tests"
 
 
 def main() -> int:
@@ -331,36 +370,27 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", default="", help="draw from paths that contain this text")
-    parser.add_argument("--tests", type=Path, default=ROOT / "tests", help="another tests folder")
-    parser.add_argument("--record", type=Path, help="file of the tests that found the mutants")
-    parser.add_argument("--unchecked", action="store_true", help="do not run the tests first")
+    parser.add_argument("--coverage", type=Path, default=ROOT / ".coverage")
+    parser.add_argument("--seconds", type=Path, default=ROOT / "seconds.xml")
     options = parser.parse_args()
+    reached = Reached(options.coverage, options.seconds)
     drawn = []
     for number, package in enumerate(PACKAGES):
         pool = [one for one in mutants(package) if options.only in one.path.as_posix()]
         share = options.count * (number + 1) // len(PACKAGES) - len(drawn)
-        drawn += random.Random(options.seed).sample(pool, min(share, len(pool)))
-    record = options.record
-    known = json.loads(record.read_text()) if record is not None and record.exists() else {}
+        pool.sort(key=lambda one: sha256(f"{options.seed} {one}".encode()).digest())
+        drawn += pool[:share]
     copies: queue.Queue[Path] = queue.Queue()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(options.jobs) as workers:
         for job in range(options.jobs):
-            copies.put(copy_of_tree(Path(folder) / str(job), options.tests.resolve()))
-        if not options.unchecked:
-            copy = copies.queue[0]
-            for package in PACKAGES:
-                tests = stages(PACKAGE / package / "__init__.py", copy / "tests")[-1]
-                if failing := failure(copy, tests, 10 * TIME_LIMIT):
-                    sys.exit(f"{failing} fails on the unchanged tree.")
-        found = 0
-        results = workers.map(lambda one: try_out(one, copies, known.get(str(one), "")), drawn)
+            copies.put(copy_of_tree(Path(folder) / str(job)))
+        found: dict[str, list[bool]] = defaultdict(list)
+        results = workers.map(lambda one: try_out(one, reached, copies), drawn)
         for number, (mutant, (test, change)) in enumerate(zip(drawn, results, strict=True), 1):
-            found += bool(test)
-            known[str(mutant)] = test
-            if record is not None:
-                record.write_text(json.dumps(known, indent=1))
+            found[mutant.path.relative_to(PACKAGE).parts[0]].append(bool(test))
             print(f"{number:3} {mutant} {change}: {test or 'SURVIVES'}", flush=True)
-    print(f"mutants: {found} of {len(drawn)} found")
+    for package, hits in found.items():
+        print(f"{package}: {sum(hits)} of {len(hits)} found")
     return 0
 
 
