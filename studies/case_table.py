@@ -86,7 +86,7 @@ class Case:
             losses=simulation.losses[:, :, : self.first],
             subset_losses=None if parts is None else parts[:, :, : self.first],
             learners=simulation.learners[: self.first],
-            problem=self.problem.first(self.first),
+            problem=replace(self.problem, learners=self.first),
         )
 
 

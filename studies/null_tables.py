@@ -454,7 +454,7 @@ def compare_paths() -> None:
     for learner, model in models.items():
         for plan, test in (("10x5+nested", "auto"), ("kfold:10", "auto"), ("5x2", "5x2cv-f")):
             for errors in ((0.2, 0.2), (0.1, 0.4)):
-                task = _task([learner], ColumnBlocks(rows=60, bayes_error=errors), plan, None, 0)
+                task = _task([learner], ColumnBlocks(rows=60, bayes_error=errors), plan, 0)
                 simulated = simulate(
                     [learner], task.problem, plan, sets=2, n_jobs=1, engine="serial"
                 )

@@ -15,8 +15,7 @@ SMALL = "binary(rows=40, attributes=3)"
     "words",
     [
         ["type1", "--problem", SMALL, "--cv", "2x4", "--sets", "5", "--test", "folds"],
-        ["power", "--problem", "gaussian(rows=40)", "--cv", "2x4", "--sets", "4"],
-        ["power", "--data", "iris", "--by", "0.1", "--cv", "2x4", "--sets", "4"],
+        ["power", "--problem", "network(paper=2, rows=40)", "--cv", "2x4", "--sets", "4"],
         ["replicability", "--problem", SMALL, "--cv", "2x4", "--sets", "4", "--repeats", "3"],
     ],
 )  # fmt: skip
@@ -51,8 +50,7 @@ def test_measures_of_decisions(words: list[str], capsys: pytest.CaptureFixture[s
     [
         ["papers", "measure", "type1", "--sets", "0"],
         ["papers", "measure", "power", "--data", "iris"],
-        ["papers", "measure", "power", "--by", "0.1"],
-        ["papers", "measure", "claims", "--problem", "gaussian"],
+        ["papers", "measure", "claims", "--problem", "network(paper=2)"],
     ],
 )
 def test_wrong_calls(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -62,7 +62,7 @@ def test_what_cannot_be_decided_is_refused_before_the_work() -> None:
     with pytest.raises(BestOfKError, match="'5x2cv-t' covers five runs of two folds"):
         lab.false_claims(test="5x2cv-t", **huge)
     with pytest.raises(ArgumentError, match="must have known expected losses"):
-        lab.false_claims(problem="gaussian", sets=10**6)
+        lab.false_claims(problem="network(paper=2)", sets=10**6)
 
 
 @pytest.mark.parametrize("family", ["all", "preference", "control"])

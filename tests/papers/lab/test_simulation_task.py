@@ -66,8 +66,7 @@ def test_only_what_is_missing_is_evaluated(tmp_path, counted):
 
 @pytest.mark.parametrize(
     "change",
-    [{"random_state": 1}, {"cv": "2x5"}, {"learners": PAIR[::-1]}, {"problem": "binary(rows=41)"},
-     {"scoring": "brier"}],
+    [{"random_state": 1}, {"cv": "2x5"}, {"learners": PAIR[::-1]}, {"problem": "binary(rows=41)"}],
     ids=lambda change: next(iter(change)),
 )  # fmt: skip
 def test_another_simulation_is_never_mixed_in(tmp_path, counted, change):
@@ -105,7 +104,7 @@ def test_a_killed_simulation_resumes_where_it_stopped(tmp_path, counted, fork_se
     store = tmp_path / "lab.db"
     open_store(store).close()
     killed_midway(fork_server.start(["-c", CHILD, store]), store, at_least=20)
-    task = _task(PAIR, lab.problem(SMALL), "2x4", None, 4)
+    task = _task(PAIR, lab.problem(SMALL), "2x4", 4)
     with open_store(store) as stored:
         sets = stored.n_payloads() + 25
         items = {task.key(SplitSet(number, 0)): number for number in range(sets)}
@@ -121,7 +120,7 @@ def test_a_killed_simulation_resumes_where_it_stopped(tmp_path, counted, fork_se
 def test_a_learner_that_fails_is_named_wherever_it_runs(tmp_path):
     broken = "sklearn.tree:DecisionTreeClassifier(max_depth=-1)"
     for engine in ("serial", "processes"):
-        with pytest.raises(RunError, match=r"failed on data set 1 .*max_depth"):
+        with pytest.raises(RunError, match=r"failed on data set 1: .*max_depth"):
             lab.simulate(["max", broken], SMALL, "kfold:4", sets=3, engine=engine, n_jobs=1,
                          store=tmp_path / "lab.db")  # fmt: skip
     with open_store(tmp_path / "lab.db") as stored:

@@ -22,7 +22,6 @@ from bestofk.papers.lab.problems.generator import DataProblem
 from bestofk.papers.lab.problems.networks import network
 from bestofk.papers.lab.simulation import Simulation, simulate
 from bestofk.papers.lab.simulation_task import SimulationTask
-from bestofk.run.metrics import as_loss
 from bestofk.splits.plans import plan
 from bestofk.stats.pairwise.calibration import Calibration
 
@@ -46,13 +45,8 @@ def shuffled_runs(
 
     `splitting` is a plan. A random split is a run of two folds, of which the first is tested.
     """
-    classes = problem.encoded(np.random.default_rng(0)).classes
     task = SimulationTask(
-        problem=problem,
-        learners={},
-        plan=plan(splitting, random_state=0),
-        loss=as_loss("zero-one", classes=classes),
-        seed=seed,
+        problem=problem, learners={}, plan=plan(splitting, random_state=0), seed=seed
     )
     for number in range(sets):
         encoded = task.encoded(number)

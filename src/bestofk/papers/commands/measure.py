@@ -117,7 +117,7 @@ def measure_command() -> None:
 
 @measure_command.command(cls=SettingsCommand, places=(SIMULATE,), more=OF_TEST)
 @click.option("--problem", metavar="SPEC",
-              help="binary, network(paper=2), gaussian, ... with its settings.")  # fmt: skip
+              help="binary, network(paper=2), ... with its settings.")  # fmt: skip
 @test_options
 @simulation_options
 def type1(**options: Any) -> None:
@@ -131,35 +131,23 @@ def type1(**options: Any) -> None:
 @measure_command.command(cls=SettingsCommand, places=(SIMULATE,), more=OF_TEST)
 @click.option("--problem", "problems", metavar="SPEC", multiple=True,
               help="Where learners differ: network(paper=2), ... Repeatable.")  # fmt: skip
-@click.option("--by", metavar="SIZES",
-              help="With --data: how much worse to make one learner: 0.02,0.05.")  # fmt: skip
 @test_options
 @simulation_options
 def power(**options: Any) -> None:
-    """Measure how often the test detects a true difference.
-
-    With --data and --by, a learner is compared with a degraded copy of itself on your own rows.
-    """
+    """Measure how often the test detects a true difference."""
     from bestofk.papers.lab import power as measure_power, problem
 
+    if options["data"] is not None:
+        raise click.UsageError("The truth about --data is unknown: use --problem for power.")
     arguments = _arguments(options)
     with _running():
-        rows = _rows(options)
-        if (rows is None) != (options["by"] is None):
-            raise click.UsageError("--data and --by need each other: --data FILE --by 0.02,0.05.")
-        if rows is not None:
-            sizes = _sizes(options["by"])
-            problems: list[Any] = [problem("degraded", data=rows, by=size) for size in sizes]
-            arguments["learners"] = options["learners"] or ("naive-bayes",)
-        else:
-            texts = options["problems"] or [f"network(paper={paper})" for paper in (2, 3, 4)]
-            problems = [problem(text) for text in texts]
-        result = measure_power(problem=problems, **arguments)
+        texts = options["problems"] or [f"network(paper={paper})" for paper in (2, 3, 4)]
+        result = measure_power(problem=[problem(text) for text in texts], **arguments)
     echo_explanation(result, as_json=options["as_json"])
 
 
 @measure_command.command(cls=SettingsCommand, places=(SIMULATE,), more=OF_TEST)
-@click.option("--problem", metavar="SPEC", help="binary, network(paper=2), gaussian, ...")
+@click.option("--problem", metavar="SPEC", help="binary, network(paper=2), ...")
 @click.option("--repeats", type=int, default=10, show_default=True,
               help="Number of random splits of every data set.")  # fmt: skip
 @test_options
@@ -194,13 +182,6 @@ def claims(**options: Any) -> None:
     settings = taken(options, SETTINGS)
     options["random_state"] = seed
     _measured("false_claims", options, "many-data-sets", **settings)
-
-
-def _sizes(text: str) -> list[float]:
-    try:
-        return [float(size) for size in text.split(",")]
-    except ValueError:
-        raise click.UsageError(f"--by must be numbers such as 0.02,0.05; got {text!r}.") from None
 
 
 @click.command("calibrate", cls=SettingsCommand, places=(SIMULATE,), more={"alternative": "str"})

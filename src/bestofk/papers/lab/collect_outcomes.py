@@ -80,9 +80,8 @@ def outcomes(
     simulation : Simulation
         From `simulate`.
     test : str or callable
-        A pairwise test (first learner against second), a test of K learners, or a function
-        ``test(a, b)`` of the losses (runs, folds) of two learners on one data set, which returns
-        a p-value or an object with a `pvalue`.
+        A pairwise test (first learner against second), a test of K learners, or a function of the
+        losses of two learners, as for `bestofk.compare_scores`.
     alpha : float or sequence of float
         Levels.
     alternative, df, **arguments
@@ -93,14 +92,11 @@ def outcomes(
         raise ArgumentError("alpha must hold at least one level; got none.")
     alphas = tuple(probability(level, "alpha") for level in listed)
     side(alternative)
-    if callable(test):
-        more = {} if alternative == "two-sided" else {"alternative": alternative}
-        return _of_function(simulation, test, alphas, {**more, **arguments})
-    if test in MULTIPLE_TESTS:
+    if not callable(test) and test in MULTIPLE_TESTS:
         if df is not None:
             raise ArgumentError(f"df does not apply to {test!r}, a test of all learners; omit df.")
         return _of_all(simulation, MULTIPLE_TESTS[test], alphas, arguments)
-    if test != "auto" and test not in PAIRWISE_TESTS:
+    if not callable(test) and test not in ("auto", *PAIRWISE_TESTS):
         raise UnknownNameError("test", test, [*PAIRWISE_TESTS, *MULTIPLE_TESTS])
     problem = problem_from_losses(simulation.table(0, 0), prefer=simulation.learners)
     choice = choose_test(
@@ -116,7 +112,6 @@ def outcomes(
     if direction is None:
         direction = getattr(result, "estimate", a.mean(axis=axes) - b.mean(axis=axes))
     shape = a.shape[:2]
-    assert choice.entry is not None
     return Outcomes(
         name=choice.name,
         alphas=alphas,
@@ -124,7 +119,7 @@ def outcomes(
         better=np.where(np.broadcast_to(np.asarray(direction), shape) > 0, 2, 1),
         statistic=np.broadcast_to(np.asarray(result.statistic, dtype=np.float64), shape),
         df=result.df if isinstance(result.df, float) else None,
-        takes_df=choice.entry.takes("df"),
+        takes_df=choice.entry is not None and choice.entry.takes("df"),
     )
 
 
@@ -143,29 +138,9 @@ def run_test(
             whole(arguments.get(name, 1), name, at_least=1)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            outcomes(rehearse(learners, problem, cv, arguments.get("scoring")), test, **testing)
+            outcomes(rehearse(learners, problem, cv), test, **testing)
         simulation = simulate(learners, problem, cv, **arguments)
     return simulation, outcomes(simulation, test, **testing)
-
-
-def _of_function(
-    simulation: Simulation, function: Callable[..., Any], alphas: tuple[float, ...],
-    arguments: dict[str, Any],
-) -> Outcomes:  # fmt: skip
-    name = getattr(function, "__name__", type(function).__name__)
-    a, b = simulation.sample(2)[:2]
-    shape = a.shape[:2]
-    results = [function(a[table], b[table], **arguments) for table in np.ndindex(shape)]
-    each = [np.asarray(getattr(result, "pvalue", result), dtype=np.float64) for result in results]
-    if any(value.ndim or not 0 <= value <= 1 for value in each):
-        raise ArgumentError(f"test {name} must return one p-value from 0 to 1 for two learners.")
-    axes = tuple(range(2, a.ndim))
-    return Outcomes(
-        name=name,
-        alphas=alphas,
-        pvalue=np.array(each).reshape(shape),
-        better=np.where(a.mean(axis=axes) > b.mean(axis=axes), 2, 1),
-    )
 
 
 def _of_all(

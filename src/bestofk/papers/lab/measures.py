@@ -138,7 +138,7 @@ def type1_error(
         Use these losses instead of simulating.
     **arguments
         For the test: `alpha` (a level or several), `alternative`, `df`. For `simulate`: `sets`,
-        `random_state`, `n_jobs`, `engine`, `scheduler`, `store`, `progress`, `scoring`.
+        `random_state`, `n_jobs`, `engine`, `scheduler`, `store`, `progress`.
 
     References
     ----------
@@ -355,13 +355,13 @@ def false_claims(
     ----------
     learners, problem, cv, sets
         The simulation; see `simulate`. The problem must have a known best learner: *blocks*,
-        *degraded*, *binary*, or a problem that draws losses.
+        *binary*, or a problem that draws losses.
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **options
         For `compare_scores`: `prefer`, `procedure`, `test`, `family`, `correction`, `alpha`, ...,
-        with the defaults of `compare_scores`. For `simulate`: `scoring`, `random_state`, `n_jobs`,
-        `engine`, `scheduler`, `store`, `progress`.
+        with the defaults of `compare_scores`. For `simulate`: `random_state`, `n_jobs`, `engine`,
+        `scheduler`, `store`, `progress`.
 
     Returns
     -------
@@ -383,11 +383,11 @@ def false_claims(
     >>> result.at().n, result.at().equal_pairs, result.at().different_pairs
     (20, 1, 2)
     """
-    names = ("scoring", "random_state", "n_jobs", "engine", "scheduler", "store", "progress")
+    names = ("random_state", "n_jobs", "engine", "scheduler", "store", "progress")
     running = {name: options.pop(name) for name in names if name in options}
     if simulation is None:
         # refuse problems without a known truth and impossible options before simulating
-        rehearsal = rehearse(learners, problem, cv, running.get("scoring"))
+        rehearsal = rehearse(learners, problem, cv)
         known_truth(rehearsal)
         _decided(rehearsal, options)
         simulation = simulate(learners, problem, cv, sets=sets, **running)

@@ -18,12 +18,11 @@ from bestofk.learners.specification import named_learners
 from bestofk.losses.losses import Scores
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
-from bestofk.papers.lab.problems.given_rows import Degraded, GivenRows
+from bestofk.papers.lab.problems.given_rows import GivenRows
 from bestofk.papers.lab.problems.registry import Problem, as_problem
 from bestofk.papers.lab.simulation_task import SimulationTask, SplitSet
 from bestofk.run.engine import Engine
 from bestofk.run.live import learner_fingerprint
-from bestofk.run.metrics import as_loss
 from bestofk.run.progress import Progress, observer
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan, plan as make_plan
@@ -199,7 +198,6 @@ def simulate(
     *,
     sets: int = 1000,
     repeats: int = 1,
-    scoring: Any = None,
     random_state: int = 0,
     n_jobs: int = -1,
     engine: str = "auto",
@@ -207,14 +205,13 @@ def simulate(
     store: Any = None,
     progress: bool | str | Progress = False,
 ) -> Simulation:
-    """Simulate losses of learners on many data sets that a problem draws.
+    """Simulate error rates of learners on many data sets that a problem draws.
 
     Parameters
     ----------
     learners : list or mapping
-        As for `compare`: two or more, or exactly one for the problems *degraded* and *blocks*,
-        which compare a learner with copies of itself. Problems that draw losses directly ignore
-        them.
+        As for `compare`: two or more, or exactly one for the problem *blocks*, which compares a
+        learner with copies of itself. Problems that draw losses directly ignore them.
     problem : str or problem
         A name of `PROBLEMS` with its settings, or a result of `problem`.
     cv : str or Plan
@@ -223,8 +220,6 @@ def simulate(
         Number of data sets.
     repeats : int
         Number of random split choices for each data set.
-    scoring : str or callable, optional
-        As for `compare`; zero-one by default.
     random_state : int
         Seed of the data sets and the splits. Data set i does not depend on `sets`.
     n_jobs, engine, scheduler
@@ -254,7 +249,7 @@ def simulate(
         return _tables(generator, sets, repeats, random_state)
     if isinstance(generator, GivenRows) and sets > 1:
         raise ArgumentError("Problem 'given' has one data set: ", use(sets=1))
-    task = _task(learners, generator, cv, scoring, random_state)
+    task = _task(learners, generator, cv, random_state)
     design = task.design(task.splits(0, 0, task.encoded(0)))
     items = [SplitSet(number, repeat) for number in range(sets) for repeat in range(repeats)]
     begin = time.monotonic()
@@ -263,12 +258,12 @@ def simulate(
     return _simulation(task, design, losses.reshape(shape), time.monotonic() - begin)
 
 
-def rehearse(learners: Any, problem: Any, cv: Any, scoring: Any = None) -> Simulation:
+def rehearse(learners: Any, problem: Any, cv: Any) -> Simulation:
     """Return a simulation of the right shape with meaningless losses, to check the arguments."""
     generator = as_problem(problem)
     if isinstance(generator, TableProblem):
         return _tables(generator, 1, 2, 0)
-    task = _task(learners, generator, cv, scoring, 0)
+    task = _task(learners, generator, cv, 0)
     design = task.design(task.splits(0, 0, task.encoded(0)))
     splits = design.runs * design.folds + 2 * design.nested_runs
     losses = np.random.default_rng(0).integers(0, 2, (1, 2, len(task.names), 1, splits))
@@ -308,19 +303,14 @@ def _tables(problem: TableProblem, sets: int, repeats: int, seed: int) -> Simula
     )
 
 
-def _task(learners: Any, problem: DataProblem, cv: Any, scoring: Any, seed: int) -> SimulationTask:
+def _task(learners: Any, problem: DataProblem, cv: Any, seed: int) -> SimulationTask:
     """Check the arguments of a simulation."""
     learners = dict(named_learners(learners))
-    if isinstance(problem, Degraded | ColumnBlocks):
+    if isinstance(problem, ColumnBlocks):
         if len(learners) != 1:
-            name, rival = (
-                ("degraded", "a worse copy of itself")
-                if isinstance(problem, Degraded)
-                else ("blocks", "itself on other columns")
-            )
             raise ArgumentError(
-                f"learners for problem {name!r} must be one learner, which is compared with "
-                f"{rival}; got {', '.join(learners)}."
+                "learners for problem 'blocks' must be one learner, which is compared with "
+                f"itself on other columns; got {', '.join(learners)}."
             )
     elif len(learners) < 2:
         raise ArgumentError(
@@ -340,16 +330,7 @@ def _task(learners: Any, problem: DataProblem, cv: Any, scoring: Any, seed: int)
             "cv in the lab must be a plan for independent rows, such as '10x10'; got "
             f"{plan.spec!r}."
         )
-    if isinstance(problem, Degraded) and "+" in plan.spec:
-        raise ArgumentError(
-            "cv for problem 'degraded' must have no runs on subsets of the rows; got "
-            f"{plan.spec!r}."
-        )
-    classes = problem.encoded(np.random.default_rng(0)).classes
-    loss = as_loss("zero-one" if scoring is None else scoring, classes=classes)
-    if isinstance(problem, Degraded) and loss.name != "zero-one":
-        raise ArgumentError("scoring for problem 'degraded' must be zero-one.")
-    return SimulationTask(problem=problem, learners=learners, plan=plan, loss=loss, seed=seed)
+    return SimulationTask(problem=problem, learners=learners, plan=plan, seed=seed)
 
 
 def _losses(

@@ -1,4 +1,4 @@
-"""The task of a simulation: draw and split data sets, fit the learners, return their losses."""
+"""The task of a simulation: draw and split data sets, fit learners, return their error rates."""
 
 from __future__ import annotations
 
@@ -14,29 +14,25 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.code_identity import Identity, identify
 from bestofk._base.errors import RunError
-from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded
 from bestofk.learners.base import seed_names
 from bestofk.learners.preparation import is_trusted
 from bestofk.papers.array_task import ArrayItem, KeptArrays
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, dataset_of
-from bestofk.papers.lab.problems.given_rows import Degraded
 from bestofk.papers.whole_plans import (
     Wrong,
     predict_encoded_plan,
     predict_plan,
     wrong_by_split,
 )
-from bestofk.run.fit import Evaluator
-from bestofk.run.live import Live, learner_fingerprint
-from bestofk.run.metrics import Loss
+from bestofk.run.live import learner_fingerprint
 from bestofk.run.process_state import caught_warnings
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan
 from bestofk.splits.splits import Splits
 
-DATA, SPLITS, SPOIL = 1, 2, 3
+DATA, SPLITS, FITS = 1, 2, 3
 """Part of every seed: changing one of these numbers changes every simulation."""
 SEND_INTERVAL_SECONDS = 0.05
 """Time between two messages of a worker that runs built-in learners."""
@@ -63,7 +59,6 @@ class SimulationTask(KeptArrays[SplitSet]):
     problem: DataProblem
     learners: Mapping[str, Any]
     plan: Plan
-    loss: Loss
     seed: int
     threads: int = 1
 
@@ -73,8 +68,8 @@ class SimulationTask(KeptArrays[SplitSet]):
 
     @cached_property
     def _code(self) -> Identity:
-        """The code that draws, splits and scores."""
-        return identify(type(self.plan), type(self), self.loss.each, self.loss.of, self.loss.needs)
+        """The code that draws and splits."""
+        return identify(type(self.plan), type(self))
 
     @cached_property
     def _identities(self) -> dict[str, Identity]:
@@ -86,18 +81,14 @@ class SimulationTask(KeptArrays[SplitSet]):
         learners = "+".join(each.digest for each in self._identities.values())
         plan = f"{self.seed}:{self.plan.spec}:{self.plan.stratified}"
         code = f"{self._code.digest} {self.threads}"
-        return f"{(self.problem.fingerprint, learners, plan, self.loss.name, code)!r}"
+        return f"{(self.problem.fingerprint, learners, plan, code)!r}"
 
     @property
     def unknown(self) -> str:
         """Return why a store cannot recognise these losses; empty if it can."""
-        reasons = (
-            *(f"{name}: {each.unknown}" for name, each in self._identities.items()
-              if each.unknown),
-            *(f"the problem: {reason}" for reason in [self.problem.identity.unknown] if reason),
-            *(f"the loss: {reason}" for reason in [self._code.unknown] if reason),
-        )  # fmt: skip
-        return next(iter(reasons), "")
+        parts = {**self._identities, "the problem": self.problem.identity}
+        reasons = (f"{name}: {one.unknown}" for name, one in parts.items() if one.unknown)
+        return next(reasons, "")
 
     def key(self, item: SplitSet) -> str:
         text = f"simulation {self._inputs} {item.number} {item.repeat}"
@@ -111,14 +102,9 @@ class SimulationTask(KeptArrays[SplitSet]):
     def names(self) -> tuple[str, ...]:
         """Names of the learners whose losses are simulated, most preferred first."""
         names = tuple(self.learners)
-        problem = self.problem
-        if isinstance(problem, ColumnBlocks):
-            return tuple(f"{names[0]} {block + 1}" for block in range(len(problem.errors)))
-        if not isinstance(problem, Degraded):
-            return names
-        worse = [f"{names[0]}, degraded{f' {copy + 1}' * (problem.copies > 1)}"
-                 for copy in range(problem.copies)]  # fmt: skip
-        return (*worse[::-1], *names) if problem.best_last else (*names, *worse)
+        if isinstance(self.problem, ColumnBlocks):
+            return tuple(f"{names[0]} {block + 1}" for block in range(len(self.problem.errors)))
+        return names
 
     def seen(self, encoded: Encoded) -> list[tuple[str, Encoded]]:
         """Return the name of each learner with the data it sees: all columns, or its own block."""
@@ -132,7 +118,7 @@ class SimulationTask(KeptArrays[SplitSet]):
     @property
     def by_instance(self) -> bool:
         """True if there is one loss for each instance of one test set, as in `compare`."""
-        return self.plan.kind == "holdout" and self.loss.name == "zero-one"
+        return self.plan.kind == "holdout"
 
     def design(self, splits: Splits) -> Design:
         """Return the design of the losses on one data set."""
@@ -160,12 +146,6 @@ class SimulationTask(KeptArrays[SplitSet]):
     def send_every(self) -> float:  # type: ignore[override]
         return SEND_INTERVAL_SECONDS if self.trusted else 0.0
 
-    def _predicts_plan(self, name: str) -> bool:
-        """Return whether a learner predicts all splits of a plan at once."""
-        estimator = self.learners[name]
-        plans = hasattr(estimator, "_predict_plan") and not seed_names(estimator)
-        return plans and self.loss.name == "zero-one"
-
     def prepare(self) -> None:
         """Load the kernels of the learners."""
         with contextlib.suppress(Exception), caught_warnings():
@@ -181,83 +161,26 @@ class SimulationTask(KeptArrays[SplitSet]):
         """Return the (learners, losses) of one data set: full runs, then runs on subsets."""
         encoded = self.encoded(number)
         splits = self.splits(number, repeat, encoded)
-        seen = self.seen(encoded)
-        if isinstance(self.problem, Degraded):
-            return self._degraded(number, self._wrong(0, number, seen, splits), splits)
-        width = int(splits.marks[0].sum()) if self.by_instance else len(splits)
-        losses = np.empty((len(seen), width))
-        others = []
-        for index, (name, _) in enumerate(seen):
-            if self.by_instance or self._predicts_plan(name):
-                wrong = self._wrong(index, number, seen, splits)
-                losses[index] = wrong[0] if self.by_instance else _rates(wrong)
-            else:
-                others.append(index)
-        # all learners see the same rows, unless each has its own block of columns
-        together = [[index] for index in others]
-        if not isinstance(self.problem, ColumnBlocks):
-            together = [others] if others else []
-        for some in together:
-            data = self._data(number, seen[some[0]][1])
-            losses[some] = self._fitted(number, data, splits, [seen[index][0] for index in some])
-        return losses
-
-    def _data(self, number: int, rows: Encoded) -> DataSet:
-        """Return data set `number`, or one block of its columns, as a table."""
-        name = f"data set {number + 1}"
-        if isinstance(self.problem, ColumnBlocks):
-            return dataset_of(rows, name)
-        return self.problem.draw(self.rng(DATA, number), name=name)
-
-    def _fitted(self, number: int, data: DataSet, splits: Splits, names: list[str]) -> Floats:
-        """Return losses of learners that are fitted split by split, as in `compare`."""
-        learners = {name: self.learners[name] for name in names}
-        live = Live.of(
-            learners, [data], [splits], [self.loss], random_state=self.seed, stored=False
-        )
-        losses = np.empty((len(names), len(splits)))
-        for cell in Evaluator(live).evaluate(live.record.cells()):
-            if cell.failure is not None:
-                raise RunError(
-                    f"{names[cell.learner]} failed on data set {number + 1} (run "
-                    f"{cell.run + 1}, fold {cell.fold + 1}): {cell.failure.explain()}"
-                )
-            losses[cell.learner, live.record.splits_before(cell.run) + cell.fold] = cell.loss
-        return losses
+        wrong = (self._wrong(index, number, name, rows, splits)
+                 for index, (name, rows) in enumerate(self.seen(encoded)))  # fmt: skip
+        if self.by_instance:
+            return np.stack([one[0].astype(np.float64) for one in wrong])
+        return np.array([[np.count_nonzero(one) / len(one) for one in each] for each in wrong])
 
     def _wrong(
-        self, index: int, number: int, seen: list[tuple[str, Encoded]], splits: Splits
+        self, index: int, number: int, name: str, rows: Encoded, splits: Splits
     ) -> list[Wrong]:
         """Return which test rows learner `index` gets wrong, split by split."""
-        name, rows = seen[index]
         estimator = self.learners[name]
-        if self._predicts_plan(name):
+        if hasattr(estimator, "_predict_plan") and not seed_names(estimator):
             return wrong_by_split(predict_encoded_plan(estimator, rows, splits), rows.y, splits)
         blocks = isinstance(self.problem, ColumnBlocks)
         numbers = (number, index) if blocks else (number,)
-        seeds = self.rng(SPOIL, *numbers).integers(0, 2**31, len(splits)).tolist()
+        seeds = self.rng(FITS, *numbers).integers(0, 2**31, len(splits)).tolist()
+        data = dataset_of(rows, name) if blocks else self.problem.draw(self.rng(DATA, number))
         try:
-            predicted = predict_plan(estimator, self._data(number, rows), splits, seeds=seeds)
+            predicted = predict_plan(estimator, data, splits, seeds=seeds)
         except Exception as error:
             # a learner may raise anything
             raise RunError(f"{name} failed on data set {number + 1}: {error}") from None
         return wrong_by_split(predicted, rows.y, splits)
-
-    def _degraded(self, number: int, wrong: list[Wrong], splits: Splits) -> Floats:
-        """Return losses of one learner, and of copies whose right answers partly count as wrong."""
-        problem = self.problem
-        assert isinstance(problem, Degraded)
-        rates = _rates(wrong)
-        share = min(1.0, problem.by / max(1.0 - float(rates.mean()), 1e-12))
-        tested = [splits.test(run, fold) for run, fold in splits.run_folds()]
-        tables = [rates]
-        for copy in range(problem.copies):
-            spoilt = self.rng(SPOIL, number, 1 + copy).random(splits.n) < share
-            worse = [one | spoilt[test] for one, test in zip(wrong, tested, strict=True)]
-            tables.append(_rates(worse))
-        return np.stack(tables[::-1] if problem.best_last else tables)
-
-
-def _rates(wrong: list[Wrong]) -> Floats:
-    """Return the error rate of every split."""
-    return np.array([np.count_nonzero(one) / len(one) for one in wrong])

@@ -13,7 +13,7 @@ from bestofk.learners.base import seed_names
 from bestofk.learners.specification import named_learners
 from bestofk.papers.lab.problems.classes import BinaryAttributes, ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
-from bestofk.papers.lab.problems.given_rows import Degraded, GivenRows, ShuffledLabels
+from bestofk.papers.lab.problems.given_rows import GivenRows, ShuffledLabels
 from bestofk.papers.lab.problems.networks import BayesianNetwork, draw_network
 from bestofk.papers.lab.simulation import Simulation
 from bestofk.papers.whole_plans import predict_encoded_plan, predict_plan, wrong_by_split
@@ -67,7 +67,7 @@ def known_truth(simulation: Simulation) -> Truth:
     (0.3, 0.2, 0.2)
     """
     problem = simulation.problem
-    if isinstance(problem, TableProblem | Degraded | ColumnBlocks):
+    if isinstance(problem, TableProblem | ColumnBlocks):
         return truth_of(simulation, simulation.learners)
     if isinstance(problem, BinaryAttributes) and problem.class_probability == 0.5:
         return Truth(
@@ -77,7 +77,7 @@ def known_truth(simulation: Simulation) -> Truth:
             how="as the class is a fair coin",
         )
     raise ArgumentError(
-        "problem must have known expected losses (blocks, degraded, binary with "
+        "problem must have known expected losses (blocks, binary with "
         f"class_probability=0.5, or a problem that draws losses); got {problem.describe()}."
     )
 
@@ -90,15 +90,6 @@ def truth_of(simulation: Simulation, learners: Any) -> Truth:
     if isinstance(problem, TableProblem):
         means = problem.true_means
         return Truth(means=means, difference=abs(means[1] - means[0]), error=0.0, how="as set")
-    if isinstance(problem, Degraded):
-        best = float(simulation.losses[:, :, -1 if problem.best_last else 0].mean())
-        means = (best, *(best + problem.by,) * problem.copies)
-        return Truth(
-            means=means[::-1] if problem.best_last else means,
-            difference=problem.by,
-            error=0.0,
-            how="as set",
-        )
     if isinstance(problem, ShuffledLabels | GivenRows):
         mean, error = simulation.mean_differences()
         return Truth(
@@ -144,7 +135,7 @@ def estimate_truth(
     learners : list or mapping
         As for `compare`.
     problem : problem
-        A problem with any number of rows: *binary*, *network*, *gaussian*.
+        A problem with any number of rows: *binary* or *network*.
     n_train : int
         Number of training rows.
     training_sets, test_rows : int
@@ -155,10 +146,10 @@ def estimate_truth(
     Examples
     --------
     >>> from bestofk.papers.lab import problem
-    >>> truth = estimate_truth(["nmc", "max"], problem("gaussian(bayes_error=0.1)"), n_train=100,
+    >>> truth = estimate_truth(["naive-bayes", "c4.5"], problem("network(paper=4)"), n_train=300,
     ...                        training_sets=20)
-    >>> truth.best, bool(truth.means[0] < 0.2), bool(truth.means[1] > 0.4)
-    (0, True, True)
+    >>> truth.best, round(truth.difference, 1)
+    (1, 0.1)
     """
     training_sets = whole(training_sets, "training_sets", at_least=2)
     larger: DataProblem = replace(problem, rows=n_train + test_rows)  # type: ignore[type-var]

@@ -1,4 +1,4 @@
-"""Problems with generated rows: binary attributes, normal classes, and blocks of columns."""
+"""Problems with generated rows: binary attributes, and blocks of columns."""
 
 from __future__ import annotations
 
@@ -66,61 +66,6 @@ class BinaryAttributes(DataProblem):
         return (
             f"{self.rows} rows, {self.attributes} binary attributes and a class (probability "
             f"{self.class_probability:g}), all independent"
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GaussianClasses(DataProblem):
-    """Two equally likely normal classes with unit variances and different means.
-
-    Parameters
-    ----------
-    rows, attributes : int
-        Size of a data set.
-    bayes_error : float
-        Error of the best rule, up to 0.5 (equal classes).
-
-    Notes
-    -----
-    With means +-delta/2 on every axis scaled so that they are D apart, the Bayes error is
-    Phi(-D / 2).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> problem = GaussianClasses(rows=2000, attributes=3, bayes_error=0.1)
-    >>> data = problem.encoded(np.random.default_rng(0))
-    >>> best = (data.values.sum(axis=1) > 0) == data.y
-    >>> bool(abs(1 - best.mean() - 0.1) < 0.03)
-    True
-    """
-
-    rows: int = 300
-    attributes: int = 10
-    bayes_error: float = 0.2
-
-    def __post_init__(self) -> None:
-        whole(self.rows, "rows of problem 'gaussian'", at_least=4)
-        whole(self.attributes, "attributes of problem 'gaussian'", at_least=1)
-        if probability(self.bayes_error, "bayes_error of problem 'gaussian'") > 0.5:
-            raise refuse("bayes_error of problem 'gaussian'", "at most 0.5", self.bayes_error)
-
-    def encoded(self, rng: np.random.Generator) -> Encoded:
-        y = (rng.random(self.rows) < 0.5).astype(np.int64)
-        half = _half_distance(self.bayes_error, self.attributes)
-        values = rng.standard_normal((self.rows, self.attributes))
-        values += np.where(y, half, -half)[:, np.newaxis]
-        return Encoded(
-            values=values,
-            cardinality=np.zeros(self.attributes, dtype=np.int64),
-            y=y,
-            classes=np.array(["0", "1"]),
-        )
-
-    def describe(self) -> str:
-        return (
-            f"{self.rows} rows, {self.attributes} normal attributes, two classes, Bayes error "
-            f"{self.bayes_error:g}"
         )
 
 
@@ -222,15 +167,6 @@ class ColumnBlocks(DataProblem):
         columns = slice(learner * self.attributes, (learner + 1) * self.attributes)
         values: Floats = encoded.values[:, columns]
         return replace(encoded, values=values, cardinality=encoded.cardinality[columns])
-
-    def first(self, learners: int) -> ColumnBlocks:
-        """Return the problem with its first learners only."""
-        error = self.bayes_error
-        return replace(
-            self,
-            learners=learners,
-            bayes_error=error[:learners] if isinstance(error, tuple) else error,
-        )
 
     def describe(self) -> str:
         columns = "normal" if self.kind == "gaussian" else "binary"

@@ -1,4 +1,4 @@
-"""Problems made from the user's own rows: as they are, with shuffled labels, or a worse learner."""
+"""Problems made from the user's own rows: as they are, or with shuffled labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bestofk._base.checks import positive, refuse, whole
+from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError
 from bestofk.data.dataset import DataSet
 from bestofk.data.schema import Encoded
@@ -106,56 +106,3 @@ class ShuffledLabels(DataProblem):
 
     def describe(self) -> str:
         return f"{self.data.name} ({self.data.n} rows) with its labels shuffled"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Degraded(DataProblem):
-    """The user's data, for one learner against copies made worse by a given amount.
-
-    Parameters
-    ----------
-    data : DataSet or problem
-        The rows, or a problem that draws them.
-    by : float
-        Expected increase of the error rate of the copy.
-    copies : int
-        Number of worse copies, which err independently.
-    best_last : bool
-        List the learner itself last, as the least preferred, instead of first.
-
-    Notes
-    -----
-    The learner runs once. A share `by` / (1 - error) of the rows is chosen at random for every
-    data set and copy, and right answers on these rows count as wrong for the copy.
-
-    Examples
-    --------
-    >>> from bestofk.data import read_data
-    >>> Degraded(data=read_data("iris"), by=0.05).describe()
-    'iris (150 rows), one learner against itself with an error larger by 0.05'
-    """
-
-    data: DataSet | DataProblem
-    by: float
-    copies: int = 1
-    best_last: bool = False
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.data, DataProblem):
-            _check(self.data, "degraded")
-        if positive(self.by, "by of problem 'degraded'") >= 1:
-            raise refuse("by of problem 'degraded'", "below 1", self.by)
-        whole(self.copies, "copies of problem 'degraded'", at_least=1)
-
-    def encoded(self, rng: np.random.Generator) -> Encoded:
-        return self.data.encoded(rng) if isinstance(self.data, DataProblem) else self.data.encoded()
-
-    def draw(self, rng: np.random.Generator, name: str = "drawn") -> DataSet:
-        """Draw one data set with the original columns."""
-        return self.data.draw(rng, name) if isinstance(self.data, DataProblem) else self.data
-
-    def describe(self) -> str:
-        data = self.data
-        rows = data.describe() if isinstance(data, DataProblem) else f"{data.name} ({data.n} rows)"
-        against = "itself" if self.copies == 1 else f"{self.copies} copies of itself"
-        return f"{rows}, one learner against {against} with an error larger by {self.by:g}"

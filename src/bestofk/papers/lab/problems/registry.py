@@ -45,12 +45,6 @@ PROBLEMS: Registry[ProblemEntry] = Registry(
         paper="Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests",
     ),
     ProblemEntry(
-        name="gaussian",
-        maker="bestofk.papers.lab.problems.classes:GaussianClasses",
-        summary="two normal classes of known Bayes error",
-        paper="Fukunaga 1990, Introduction to statistical pattern recognition",
-    ),
-    ProblemEntry(
         name="blocks",
         maker="bestofk.papers.lab.problems.classes:ColumnBlocks",
         summary="K copies of one learner, each with its own columns: equal, with signal",
@@ -67,12 +61,6 @@ PROBLEMS: Registry[ProblemEntry] = Registry(
         maker="bestofk.papers.lab.problems.given_rows:ShuffledLabels",
         summary="your data with shuffled labels: nothing can be learnt",
         paper="Fisher 1935, The design of experiments",
-    ),
-    ProblemEntry(
-        name="degraded",
-        maker="bestofk.papers.lab.problems.given_rows:Degraded",
-        summary="your data, one learner against a copy made worse by a given amount",
-        paper="Dietterich 1998, Approximate statistical tests",
     ),
     ProblemEntry(
         name="normal",
@@ -106,7 +94,7 @@ def problem(text: str, **settings: Any) -> Problem:
     text : str
         A name of `PROBLEMS`, optionally with settings in parentheses.
     **settings
-        More settings, such as ``data=`` for *given*, *shuffled* and *degraded*.
+        More settings, such as ``data=`` for *given* and *shuffled*.
 
     Examples
     --------
