@@ -94,7 +94,7 @@ def preloaded_workers(monkeypatch):
     """
     from bestofk.run import pool
 
-    if pool.can_fork():
+    if pool.has_process_descriptors():
         monkeypatch.setattr(pool, "START_METHOD", "fork")
 
 

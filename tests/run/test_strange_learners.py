@@ -12,7 +12,7 @@ import pytest
 import bestofk as bk
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engine import Engine
-from bestofk.run.pool import can_fork
+from bestofk.run.pool import has_process_descriptors
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
@@ -54,7 +54,7 @@ WAYS = {
     "serial": (SOFT, {"execution": bk.Execution(engine="serial")}),
     "watched": (
         # without forks a limit of time needs learners that can be pickled
-        SOFT | HARD | (UNPICKLABLE if can_fork() else {}),
+        SOFT | HARD | (UNPICKLABLE if has_process_descriptors() else {}),
         {"timeout": 30.0, "execution": bk.Execution(engine="serial")},
     ),
     "processes": (SOFT | HARD, {"n_jobs": 1, "execution": bk.Execution(engine="processes")}),

@@ -31,7 +31,6 @@ from bestofk.run.task import (
     Block,
     ItemT,
     Task,
-    UnpicklableError,
     describe_error,
     load_task,
 )
@@ -123,14 +122,7 @@ class DaskCluster(Generic[ItemT]):
     def _sent(self) -> Any:
         """Return the future of the task; send it again if the workers that had it are gone."""
         if self.packed is None or self.packed.status != "finished":
-            try:
-                packed = Packed(self.task.ship())
-            except UnpicklableError as unpicklable:
-                raise RunError(
-                    f"{unpicklable} cannot be pickled, so it cannot be sent to a Dask cluster: "
-                    "define it in a module."
-                ) from None
-            self.packed = self._scattered(packed)
+            self.packed = self._scattered(Packed(self.task.ship()))
         return self.packed
 
     def _scattered(self, packed: Packed) -> Any:

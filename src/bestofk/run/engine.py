@@ -6,23 +6,25 @@ Results are bit-for-bit identical on all engines.
 from __future__ import annotations
 
 import os
+import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain
 from typing import Any, Self
 
 from bestofk._base.checks import one_of, positive, whole
-from bestofk._base.errors import ArgumentError, RunError
+from bestofk._base.errors import ArgumentError
 from bestofk.run.process_state import limited_threads
 from bestofk.run.progress import Progress
-from bestofk.run.task import Block, Blocks, ItemT, Task, Times, UnpicklableError
+from bestofk.run.task import Block, Blocks, ItemT, Task, Times
 
 ENGINES = ("auto", "serial", "processes", "dask")
 START_COST = 3.0
 """Seconds of remaining work above which starting worker processes pays off."""
+LOOK_SECONDS = 0.05
+"""Time between two estimates of the remaining work."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -107,90 +109,72 @@ class Engine:
         if times is None:
             times = Times(Counter(map(task.timed_as, items)))
         times.workers = 1 if self.name == "serial" else self.workers
-        # all learners finish a fold as early as possible if there is a deadline
-        blocks = iter(Blocks(task, items, times)) if deadline is None else task.together(items)
+        # a fit in this process cannot be stopped
+        watched = self.timeout is not None or deadline is not None
+        here = not watched and (self.name == "serial" or (self.name == "auto" and task.trusted))
+        # in this process folds in order share their rows; with a deadline all learners finish one
+        in_order = deadline is not None or (here and claim is None)
+        blocks = task.together(items) if in_order else iter(Blocks(task, items, times))
         if claim is not None:
             blocks = claim(blocks)
-        results = self._results(task, blocks, times, deadline)
+        run_blocks = self._here if here else self._in_pool
+        results = run_blocks(task, blocks, times, deadline)
         with limited_threads(task.threads), closing(results):
             for result in results:
                 seconds = result.seconds if result.failure is None else None
                 times.done(task.timed_as(result), seconds)
                 yield result
 
-    def _results(
+    def _here(
         self,
         task: Task[ItemT],
         blocks: Iterator[Block[ItemT]],
         times: Times,
         deadline: float | None,
     ) -> Generator[ItemT, None, None]:
-        if self.name == "dask":
-            return self._in_pool(partial(self._cluster, task, times), blocks, deadline)
-        # a fit in this process cannot be stopped
-        watched = self.timeout is not None or deadline is not None
-        if self.name == "processes" or watched or not (self.name == "serial" or task.trusted):
-            return self._in_workers(task, blocks, deadline)
-        return self._here(task, blocks, times)
-
-    def _here(
-        self, task: Task[ItemT], blocks: Iterator[Block[ItemT]], times: Times
-    ) -> Generator[ItemT, None, None]:
         """Evaluate in this process, until it is clear that workers would be faster."""
-        may_start = self.name == "auto" and self.workers > 1
+        may_start, last_look = self.name == "auto" and self.workers > 1, 0.0
         for block in blocks:
-            if may_start and (self._pool is not None or times.known_work() > START_COST):
-                yield from self._in_workers(task, chain([block], blocks), None)
-                return
+            if may_start and time.monotonic() - last_look > LOOK_SECONDS:
+                last_look = time.monotonic()
+                if self._pool is not None or times.known_work() > START_COST:
+                    rest = Blocks(task, chain(block, chain.from_iterable(blocks)), times)
+                    yield from self._in_pool(task, iter(rest), times, deadline)
+                    return
             yield from task.evaluate(block)
-
-    def _cluster(self, task: Task[ItemT], times: Times) -> Any:
-        from bestofk.run.dask import DaskCluster
-
-        cluster = DaskCluster(task, jobs=self.jobs, scheduler=self.scheduler, timeout=self.timeout)
-        times.workers = cluster.blocks_at_once
-        return cluster
-
-    def _in_workers(
-        self, task: Task[ItemT], blocks: Iterable[Block[ItemT]], deadline: float | None
-    ) -> Generator[ItemT, None, None]:
-        from bestofk.run.pool import new_pool
-
-        start = partial(
-            new_pool,
-            task,
-            jobs=1 if self.name == "serial" else self.workers,
-            timeout=self.timeout,
-            # a trusted task may be forked from a process that has threads
-            here=self.name == "serial" or (task.trusted and self.name != "processes"),
-        )
-        try:
-            yield from self._in_pool(start, blocks, deadline)
-        except UnpicklableError as unpicklable:
-            if self.timeout is not None or deadline is not None:
-                raise RunError(
-                    f"{unpicklable} cannot be pickled, so this system cannot limit its time: "
-                    "define it in a module, or omit the timeout and the budget."
-                ) from None
-            for block in blocks:
-                yield from task.evaluate(block)
 
     def _in_pool(
         self,
-        start: Callable[[], Any],
-        blocks: Iterable[Block[ItemT]],
+        task: Task[ItemT],
+        blocks: Iterator[Block[ItemT]],
+        times: Times,
         deadline: float | None,
-    ) -> Generator[Any, None, None]:
+    ) -> Generator[ItemT, None, None]:
         """Run blocks in the pool of the last run, or in a new one."""
         finished = False
         try:
             if self._pool is None:
-                self._pool = start()
+                self._pool = self._new_pool(task, times)
             yield from self._pool.run(blocks, deadline=deadline)
             finished = True
         finally:
             if not (finished and self._contexts):
                 self._close()
+
+    def _new_pool(self, task: Task[ItemT], times: Times) -> Any:
+        if self.name == "dask":
+            from bestofk.run.dask import DaskCluster
+
+            cluster = DaskCluster(
+                task, jobs=self.jobs, scheduler=self.scheduler, timeout=self.timeout
+            )
+            times.workers = cluster.blocks_at_once
+            return cluster
+        from bestofk.run.pool import new_pool
+
+        # a trusted task may be forked from a process that has threads
+        here = self.name == "serial" or (task.trusted and self.name != "processes")
+        return new_pool(task, jobs=times.workers, timeout=self.timeout, here=here)
 
 
 def cores() -> int:

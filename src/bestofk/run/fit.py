@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from inspect import Parameter, signature
 from itertools import groupby
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 from warnings import WarningMessage
 
@@ -642,68 +641,13 @@ def may_write(estimator: Any) -> bool:
 
 
 def model_size(model: Any) -> int | None:
-    """Return the bytes of the pickled model without copying its arrays; None if that fails.
+    """Return the bytes of the pickled model without copying its arrays; None if that fails."""
+    from cloudpickle import dumps
 
-    The same in whichever process it was fitted: what a process happens to hold once or twice, or
-    under which name it can import a class, does not count.
-    """
-    counter = _Counter()
+    buffers: list[pickle.PickleBuffer] = []
     try:
-        _Weigher(counter, protocol=5, buffer_callback=counter.buffer).dump(model)
+        body = dumps(model, protocol=5, buffer_callback=buffers.append)
     except (Exception, SystemExit):
         # any class may raise anything while it is pickled; then its size is not known
         return None
-    return counter.total
-
-
-class _Weigher(pickle.Pickler):
-    """A pickler for which it does not matter where a part of the model came from.
-
-    Texts, and NumPy's types of arrays, are one object each until they have been sent to another
-    process; what is one object there and two here would be written once or twice. So equal ones
-    are written once. Classes and functions weigh as much as their names: a class that was sent to
-    a worker may not be importable there.
-    """
-
-    def __init__(self, counter: _Counter, **options: Any) -> None:
-        super().__init__(counter, **options)
-        self.counter, self.seen = counter, set[Any]()
-
-    def persistent_id(self, held: Any) -> int | None:
-        """Return a mark for what is weighed by its value; everything else is pickled."""
-        kind = type(held)
-        if kind in (str, bytes):
-            weight = self._text(held)
-        elif isinstance(held, type | FunctionType):
-            weight = self._text(str(held.__module__)) + self._text(held.__qualname__) + 2
-        elif kind.__module__ == "numpy.dtypes":
-            weight = 0 if held in self.seen else len(pickle.dumps(held, protocol=5))
-            self.seen.add(held)
-        else:
-            return None
-        self.counter.total += weight
-        return 0
-
-    def _text(self, held: str | bytes) -> int:
-        """Return what pickle takes for a text, less the mark that stands for it."""
-        if (type(held), held) in self.seen:
-            return 0
-        self.seen.add((type(held), held))
-        size = len(held if isinstance(held, bytes) else held.encode("utf-8", "surrogatepass"))
-        return size + (3 if size < 256 else 6) - _MARK
-
-
-_MARK = 3
-"""Bytes of the mark."""
-
-
-class _Counter:
-    def __init__(self) -> None:
-        self.total = 0
-
-    def write(self, data: bytes) -> int:
-        self.total += len(data)
-        return len(data)
-
-    def buffer(self, view: pickle.PickleBuffer) -> None:
-        self.total += view.raw().nbytes
+    return len(body) + sum(buffer.raw().nbytes for buffer in buffers)

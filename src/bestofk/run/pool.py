@@ -39,8 +39,8 @@ from bestofk.run.task import Block, ItemT, Task, UnpicklableError, describe_erro
 from bestofk.run.worker import (
     OF_WORKER,
     SAFE_PATH,
-    run_fork,
     run_fork_server,
+    run_forked_server,
     run_worker,
     send_file,
 )
@@ -115,7 +115,7 @@ class _Process:
         self, pid: int, exit_code: Callable[[], int | None], sentinel: int | None = None
     ) -> None:
         self.pid, self.exit_code = pid, exit_code
-        self.has_descriptor = _has_process_descriptors()
+        self.has_descriptor = has_process_descriptors()
         self.sentinel: Any = os.pidfd_open(pid) if self.has_descriptor else sentinel
 
     def ends(self, seconds: float) -> bool:
@@ -140,7 +140,7 @@ class _Process:
 
 
 @cache
-def _has_process_descriptors() -> bool:
+def has_process_descriptors() -> bool:
     try:
         os.close(os.pidfd_open(os.getpid()))
     except (AttributeError, OSError):
@@ -156,25 +156,25 @@ class WorkerSource:
     the memory of the data.
 
     - `task`: The task.
-    - `file`: Contains the pickled task. If it is None, the workers are forks of this process.
+    - `file`: Contains the pickled task. If it is None, the fork server is a fork of this process.
     """
 
     def __init__(self, task: Task[ItemT], file: BinaryIO | None) -> None:
         self.threads = task.threads
-        self.forked = task if file is None else None
-        if self.forked is not None:
-            self.forked.prepare()
-        self._file = file
-        self._pipes: set[Connection] = set()
+        self._task, self._file = task, file
+        if file is None:
+            task.prepare()
         self._reaper = Reaper()
         self._server: tuple[_Process, Connection] | None = None
-        self._starts_left = MAX_SERVER_STARTS if _has_process_descriptors() else 0
+        self._starts_left = 0.0
+        if has_process_descriptors():
+            self._starts_left = inf if file is None else MAX_SERVER_STARTS
         self._lock = threading.Lock()
 
     @property
     def forks(self) -> bool:
         """Whether a new worker is a fork, which takes milliseconds."""
-        return self.forked is not None or self._server is not None
+        return self._server is not None
 
     def start(self, deadline: float | None) -> tuple[_Process, Connection, bool]:
         """Return the process of a new worker, its pipe, and whether it is ready.
@@ -183,15 +183,12 @@ class WorkerSource:
         """
         with self._lock:
             process, pipe, ready = self._started(deadline)
-            self._pipes.add(pipe)
             self._reaper.add(process.pid)
         if not ready:
             self._send_task(pipe, process.pid)
         return process, pipe, ready
 
     def _started(self, deadline: float | None) -> tuple[_Process, Connection, bool]:
-        if self.forked is not None:
-            return *self._fork(), True
         while self._server is not None or self._starts_left:
             if self._server is None:
                 self._start_server(deadline)
@@ -203,24 +200,12 @@ class WorkerSource:
                     self._end_server()
         return *_spawned(run_worker, self.threads), False
 
-    def _fork(self) -> tuple[_Process, Connection]:
-        context = multiprocessing.get_context("fork")
-        pipe, child = context.Pipe()
-        reaper = self._reaper.process
-        inherited = [*self._pipes, pipe, *([] if reaper is None else [reaper.stdin])]
-        process = context.Process(
-            target=run_fork, args=(child, self.forked, inherited), daemon=True
-        )
-        with _startable(), warnings.catch_warnings():
-            # Python warns of threads, but the fork waits for none of them
-            warnings.simplefilter("ignore", DeprecationWarning)
-            with deferred_signals():
-                process.start()
-        child.close()
-        return _watched(process), pipe
-
     def _start_server(self, deadline: float | None) -> None:
         self._starts_left -= 1
+        if self._file is None:
+            process, control = self._server = _forked(run_forked_server, self._task)
+            self._reaper.add(process.pid)
+            return
         left = inf if deadline is None else max(0.0, deadline - time.monotonic())
         process, control = self._server = _spawned(run_fork_server, self.threads)
         self._reaper.add(process.pid)
@@ -259,7 +244,6 @@ class WorkerSource:
         pipe.close()
         code = process.close()
         with self._lock:
-            self._pipes.discard(pipe)
             self._reaper.remove(process.pid)
         return code
 
@@ -293,6 +277,20 @@ def _spawned(target: Callable[..., None], threads: int) -> tuple[_Process, Conne
             process.start()
         finally:
             sys.modules["__main__"] = main
+    child.close()
+    return _watched(process), pipe
+
+
+def _forked(target: Callable[..., None], task: Task[Any]) -> tuple[_Process, Connection]:
+    """Fork this process, and return the new process and its pipe."""
+    context = multiprocessing.get_context("fork")
+    pipe, child = context.Pipe()
+    process = context.Process(target=target, args=(child, pipe, task), daemon=True)
+    with _startable(), warnings.catch_warnings():
+        # Python warns of threads, but the fork waits for none of them
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with deferred_signals():
+            process.start()
     child.close()
     return _watched(process), pipe
 
@@ -370,27 +368,16 @@ class _Worker(Generic[ItemT]):
 def new_pool(
     task: Task[ItemT], *, jobs: int, timeout: float | None = None, here: bool = False
 ) -> Pool[ItemT]:
-    """Return a pool for a task.
+    """Return a pool whose workers load the pickled task.
 
-    If a part of the task cannot be pickled, the workers are forks of this process.
-
-    - `task`: The task of the items.
-    - `jobs`: Number of workers.
-    - `timeout`: Time limit of one item, in seconds. Its worker is killed after that.
-    - `here`: Fork the workers from this process if the system can; they start immediately.
-
-    Raises
-    ------
-    UnpicklableError
-        A part of the task cannot be pickled, and the system cannot fork.
+    If possible, they are forks of this process instead if `here`, or if the task cannot be pickled.
     """
     file = None
-    # libraries of macOS may crash in forks of a process with threads
-    if not (here and can_fork() and sys.platform != "darwin"):
+    if not (here and has_process_descriptors()):
         try:
             file = unnamed_file(task.ship())
         except UnpicklableError:
-            if not can_fork():
+            if not has_process_descriptors():
                 raise
     return Pool(task, WorkerSource(task, file), jobs=jobs, timeout=timeout)
 
@@ -401,11 +388,6 @@ def unnamed_file(content: bytes | memoryview, folder: str | None = None) -> Bina
     file.write(content)
     file.flush()
     return file
-
-
-def can_fork() -> bool:
-    """Return whether workers can be forks of this process."""
-    return hasattr(os, "fork")
 
 
 class Pool(Generic[ItemT]):

@@ -111,8 +111,14 @@ class Times:
         return work * elapsed / self._total
 
 
-class UnpicklableError(Exception):
-    """A task cannot be pickled; the message describes which part."""
+class UnpicklableError(RunError):
+    """A task cannot be pickled."""
+
+    def __init__(self, part: str) -> None:
+        super().__init__(
+            f"{part} cannot be pickled, so no worker process can load it: define it in a module, "
+            "or use the engine 'serial' without a timeout and a budget."
+        )
 
 
 Block = tuple[ItemT, ...]

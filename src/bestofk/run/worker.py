@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterable
 from importlib import import_module
 from multiprocessing import Pipe, reduction
 from multiprocessing.connection import Connection
@@ -27,14 +26,6 @@ SAFE_PATH = "PYTHONSAFEPATH"
 OF_WORKER = "worker"
 """Its value if a worker starts with it but the learners run without it."""
 AnyTask = Task[Any]
-
-
-def run_fork(pipe: Connection, task: AnyTask, inherited: Iterable[Any]) -> None:
-    """Evaluate blocks in a fork of the parent, and close the parent's ends of its pipes."""
-    for end in inherited:
-        end.close()
-    _begin()
-    _evaluate_blocks(pipe, task)
 
 
 def run_worker(pipe: Connection, threads: int) -> None:
@@ -62,6 +53,17 @@ def run_fork_server(control: Connection, threads: int) -> None:
     task = _loaded(control, threads)
     gc.freeze()
     control.send(_thread_count() == before)
+    _serve_forks(control, task)
+
+
+def run_forked_server(control: Connection, parent_end: Connection, task: AnyTask) -> None:
+    """Fork workers from a fork of the parent, as `run_fork_server` does."""
+    parent_end.close()
+    _begin()
+    _serve_forks(control, task)
+
+
+def _serve_forks(control: Connection, task: AnyTask) -> NoReturn:
     with contextlib.suppress(EOFError, OSError):
         while True:
             pid = control.recv()
@@ -80,7 +82,10 @@ def _fork_worker(control: Connection, task: AnyTask) -> None:
         pid = os.fork()
     if pid == 0:
         try:
-            run_fork(pipe, task, (parent_end, control))
+            parent_end.close()
+            control.close()
+            _begin()
+            _evaluate_blocks(pipe, task)
         finally:
             os._exit(1)
     pipe.close()

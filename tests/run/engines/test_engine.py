@@ -83,13 +83,13 @@ def test_the_automatic_engine_can_switch_to_workers(monkeypatch):
     live = strange.make_live(learners, DATA, "2x3")
     expected = strange.outcomes(live, results_of(live, name="serial"))
     used = []
-    in_workers = Engine._in_workers
+    in_pool = Engine._in_pool
 
     def noticed(self, *arguments):
         used.append(self)
-        return in_workers(self, *arguments)
+        return in_pool(self, *arguments)
 
-    monkeypatch.setattr(Engine, "_in_workers", noticed)
+    monkeypatch.setattr(Engine, "_in_pool", noticed)
     assert strange.outcomes(live, results_of(live, jobs=2)) == expected
     assert not used  # little work stays in this process
     monkeypatch.setattr(engines, "START_COST", 0.0)
