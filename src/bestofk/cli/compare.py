@@ -130,7 +130,6 @@ def compare(
     from bestofk.decide.settings import Settings
     from bestofk.learners.specification import chosen_learners
     from bestofk.run.compare import compare as run_comparison
-    from bestofk.run.dry_run import DryRun
     from bestofk.run.engine import Execution
 
     made = Settings(**settings)
@@ -140,25 +139,24 @@ def compare(
         command=command_line(),
     )
     # Learners may print; keep that out of the answer.
-    try:
-        with warnings_as_lines(), printed_on_stderr():
-            study = run_comparison(
-                chosen_learners(named, files),
-                list(data),
-                target,
-                scoring=_metrics(scoring),
-                stop=stop,
-                settings=made,
-                execution=execution,
-                **options,
-            )
-            if interval is not None:
-                missing = by_interval.pop("missing", "refuse")
-                study = by_intervals(study.scores, by_interval, interval=interval, missing=missing)
-    except DryRun as estimate:
-        say(estimate)
-        return
-    outputs.show(study)
+    with warnings_as_lines(), printed_on_stderr():
+        study = run_comparison(
+            chosen_learners(named, files),
+            list(data),
+            target,
+            scoring=_metrics(scoring),
+            stop=stop,
+            settings=made,
+            execution=execution,
+            **options,
+        )
+        if interval is not None and not execution.dry_run:
+            missing = by_interval.pop("missing", "refuse")
+            study = by_intervals(study.scores, by_interval, interval=interval, missing=missing)
+    if execution.dry_run:
+        say(study)
+    else:
+        outputs.show(study)
 
 
 def _check_data(data: tuple[str, ...], target: str | None) -> None:

@@ -60,7 +60,7 @@ class ArrayPiece(ArrayItem, Generic[ArgumentT]):
     argument: ArgumentT = field(compare=False)
 
 
-class KeptArrays(Task[ItemT]):
+class KeptArrays(Task, Generic[ItemT]):
     """A task whose items give one array each, kept in a store."""
 
     kind: ClassVar[str]

@@ -221,6 +221,10 @@ def compare(
         refuse_slices(live, stops=rule is not None)
     if learners is not None:
         refuse_unscorable(named, live.metric)
+    if execution.dry_run:
+        from bestofk.run.dry_run import dry_run
+
+        return dry_run(live, execution)  # type: ignore[return-value]
     race = None
     if rule is not None:
         from bestofk.run.race import planned_race
@@ -369,10 +373,6 @@ def run_comparison(
         },
         decisions=(decision,),
     )
-    if execution.dry_run:
-        from bestofk.run.dry_run import dry_run
-
-        raise dry_run(live, execution)
     task, where = ComparisonTask(live), "memory"
     notes: tuple[str, ...] = ()
     outcome = None

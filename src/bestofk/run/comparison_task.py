@@ -27,7 +27,7 @@ MAX_SCAN_RATIO = 3
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonTask(Task[Cell]):
+class ComparisonTask(Task):
     """The cells of a study; a cell is evaluated into an equal one."""
 
     live: Live

@@ -20,7 +20,7 @@ import weakref
 from collections.abc import Generator, Iterable, Iterator
 from importlib import import_module
 from itertools import count, islice
-from typing import Any, BinaryIO, Generic
+from typing import Any, BinaryIO
 from uuid import uuid4
 
 from bestofk._base.errors import MissingExtraError, RunError
@@ -29,7 +29,6 @@ from bestofk.run.engine import Engine
 from bestofk.run.pool import Pool, WorkerSource, unnamed_file
 from bestofk.run.task import (
     Block,
-    ItemT,
     Task,
     describe_error,
     load_task,
@@ -50,7 +49,7 @@ _LOGGERS = (
 """Loggers that report lost connections, some from threads that end later."""
 
 
-class DaskCluster(Generic[ItemT]):
+class DaskCluster:
     """Blocks as futures of a `distributed.Client`.
 
     The Dask setting ``distributed.scheduler.allowed-failures`` limits how often the scheduler
@@ -74,7 +73,7 @@ class DaskCluster(Generic[ItemT]):
 
     def __init__(
         self,
-        task: Task[ItemT],
+        task: Task,
         *,
         jobs: int = -1,
         scheduler: Any = None,
@@ -89,7 +88,7 @@ class DaskCluster(Generic[ItemT]):
         """What identifies the task on the workers."""
         self.packed: Any = None
         """The future of the task."""
-        self.futures: dict[int, tuple[Any, Block[ItemT], int]] = {}
+        self.futures: dict[int, tuple[Any, Block, int]] = {}
         self.finished: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self.tickets = count()
         self.killed_worker = distributed.KilledWorker
@@ -140,10 +139,10 @@ class DaskCluster(Generic[ItemT]):
 
     def run(
         self,
-        blocks: Iterable[Block[ItemT]],
+        blocks: Iterable[Block],
         *,
         deadline: float | None = None,
-    ) -> Generator[ItemT, None, None]:
+    ) -> Generator[Any, None, None]:
         """Evaluate blocks, consumed as the cluster has free threads, and yield the results.
 
         See `bestofk.run.engine.Engine.run` for the parameters.
@@ -163,7 +162,7 @@ class DaskCluster(Generic[ItemT]):
                 else:
                     yield from results
 
-    def _submit(self, ticket: int, block: Block[ItemT], sends: int) -> None:
+    def _submit(self, ticket: int, block: Block, sends: int) -> None:
         try:
             future = self.client.submit(
                 evaluate_block, self.token, self._sent(), block, self.timeout, pure=False
@@ -175,13 +174,13 @@ class DaskCluster(Generic[ItemT]):
         self.futures[ticket] = (future, block, sends)
         future.add_done_callback(lambda done: self.finished.put((ticket, done)))
 
-    def receive(self, seconds: float | None) -> list[tuple[Block[ItemT], list[Any] | None]]:
+    def receive(self, seconds: float | None) -> list[tuple[Block, list[Any] | None]]:
         """Wait `seconds` for a block, and return all finished blocks and their results.
 
         The results are None if the block was lost with its workers.
         """
-        received: list[tuple[Block[ItemT], list[Any] | None]] = []
-        finished: list[tuple[Any, Block[ItemT]]] = []
+        received: list[tuple[Block, list[Any] | None]] = []
+        finished: list[tuple[Any, Block]] = []
         with contextlib.suppress(queue.Empty):
             ticket, future = self.finished.get(timeout=seconds)
             while True:
@@ -275,8 +274,8 @@ def _local_cluster(distributed: Any, jobs: int) -> Iterator[Any]:
 
 # Code that runs on a worker of the cluster: each thread evaluates blocks in a worker process.
 
-_POOLS: dict[tuple[str, int], Pool[Any]] = {}
-_SOURCES: dict[str, tuple[Task[Any], WorkerSource]] = {}
+_POOLS: dict[tuple[str, int], Pool] = {}
+_SOURCES: dict[str, tuple[Task, WorkerSource]] = {}
 """The task and the origin of its worker processes, shared by all threads."""
 _ENDED: set[str] = set()
 """Tokens of ended tasks, whose late blocks are ignored."""
@@ -302,9 +301,7 @@ class Packed:
         return os.fdopen(os.dup(self.file.fileno()), "r+b")
 
 
-def evaluate_block(
-    token: str, packed: Packed, block: Block[Any], timeout: float | None
-) -> list[object]:
+def evaluate_block(token: str, packed: Packed, block: Block, timeout: float | None) -> list[object]:
     """Return the results of a block of the task `packed`, which the token identifies."""
     if token in _ENDED:
         return []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 
 from bestofk._base.formatting import counted
 from bestofk.run.cells import Cell
@@ -12,8 +13,9 @@ from bestofk.run.live import Live
 from bestofk.run.progress import wait_words
 
 
-class DryRun(Exception):  # noqa: N818  (nothing went wrong)
-    """Ends a comparison before its first stored fit.
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a comparison needs.
 
     - `fits`: Number of planned fits.
     - `seconds`: Seconds of work, by learner; without the learners that failed.
@@ -21,11 +23,10 @@ class DryRun(Exception):  # noqa: N818  (nothing went wrong)
     - `workers`: Number of workers on this machine.
     """
 
-    def __init__(
-        self, fits: int, seconds: dict[str, float], memory: int | None, workers: int
-    ) -> None:
-        super().__init__(fits, seconds, memory, workers)
-        self.fits, self.seconds, self.memory, self.workers = fits, seconds, memory, workers
+    fits: int
+    seconds: dict[str, float]
+    memory: int | None
+    workers: int
 
     def __str__(self) -> str:
         lines = [f"{counted(self.fits, 'fit')}; nothing was kept"]
@@ -41,7 +42,7 @@ class DryRun(Exception):  # noqa: N818  (nothing went wrong)
         return "\n".join(lines)
 
 
-def dry_run(live: Live, execution: Execution) -> DryRun:
+def dry_run(live: Live, execution: Execution) -> Estimate:
     """Fit every learner once in a worker, on the data set with the most numbers.
 
     The time on other data sets is taken to be proportional to the numbers in them.
@@ -60,7 +61,7 @@ def dry_run(live: Live, execution: Execution) -> DryRun:
     seconds = {record.names[cell.learner]: cell.seconds * times
                for cell in done if cell.failure is None}  # fmt: skip
     fits = sum(models) * len(cells) * record.repetitions
-    return DryRun(fits, seconds, _memory_of_workers(), engine_of(execution).workers)
+    return Estimate(fits, seconds, _memory_of_workers(), engine_of(execution).workers)
 
 
 def _memory_of_workers() -> int | None:

@@ -18,7 +18,7 @@ from bestofk._base.checks import one_of, positive, whole
 from bestofk._base.errors import ArgumentError
 from bestofk.run.process_state import limited_threads
 from bestofk.run.progress import Progress
-from bestofk.run.task import Block, Blocks, ItemT, Task, Times
+from bestofk.run.task import Block, Blocks, Task, Times
 
 ENGINES = ("auto", "serial", "processes", "dask")
 START_COST = 3.0
@@ -84,13 +84,13 @@ class Engine:
 
     def run(
         self,
-        task: Task[ItemT],
-        items: Sequence[ItemT],
+        task: Task,
+        items: Sequence[Any],
         *,
         times: Times | None = None,
         deadline: float | None = None,
-        claim: Callable[[Iterator[Block[ItemT]]], Iterator[Block[ItemT]]] | None = None,
-    ) -> Generator[ItemT, None, None]:
+        claim: Callable[[Iterator[Block]], Iterator[Block]] | None = None,
+    ) -> Generator[Any, None, None]:
         """Yield the result of each item as it arrives, and count it in `times`.
 
         Parameters
@@ -127,11 +127,11 @@ class Engine:
 
     def _here(
         self,
-        task: Task[ItemT],
-        blocks: Iterator[Block[ItemT]],
+        task: Task,
+        blocks: Iterator[Block],
         times: Times,
         deadline: float | None,
-    ) -> Generator[ItemT, None, None]:
+    ) -> Generator[Any, None, None]:
         """Evaluate in this process, until it is clear that workers would be faster."""
         may_start, last_look = self.name == "auto" and self.workers > 1, 0.0
         for block in blocks:
@@ -145,11 +145,11 @@ class Engine:
 
     def _in_pool(
         self,
-        task: Task[ItemT],
-        blocks: Iterator[Block[ItemT]],
+        task: Task,
+        blocks: Iterator[Block],
         times: Times,
         deadline: float | None,
-    ) -> Generator[ItemT, None, None]:
+    ) -> Generator[Any, None, None]:
         """Run blocks in the pool of the last run, or in a new one."""
         finished = False
         try:
@@ -161,7 +161,7 @@ class Engine:
             if not (finished and self._contexts):
                 self._close()
 
-    def _new_pool(self, task: Task[ItemT], times: Times) -> Any:
+    def _new_pool(self, task: Task, times: Times) -> Any:
         if self.name == "dask":
             from bestofk.run.dask import DaskCluster
 
@@ -224,8 +224,8 @@ class Execution:
     duplicates : {"together", "split"}
         Keep copies of a row in one fold, or split them like other rows.
     dry_run : bool
-        Fit every learner once, and raise `bestofk.run.dry_run.DryRun` with the fits, the time and
-        the memory that the comparison needs.
+        Fit every learner once, and return a `bestofk.run.dry_run.Estimate` of the fits, the time
+        and the memory that the comparison needs instead of its result.
     command : sequence of str
         Words of the command line, for the store and the report; passwords in it are hidden.
 

@@ -30,12 +30,12 @@ from math import inf
 from multiprocessing import reduction
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any, BinaryIO, Generic
+from typing import Any, BinaryIO
 
 from bestofk._base.errors import RunError
 from bestofk.run.cells import Failure
 from bestofk.run.process_state import changed_environment, thread_environment
-from bestofk.run.task import Block, ItemT, Task, UnpicklableError, describe_error
+from bestofk.run.task import Block, Task, UnpicklableError, describe_error
 from bestofk.run.worker import (
     OF_WORKER,
     SAFE_PATH,
@@ -159,7 +159,7 @@ class WorkerSource:
     - `file`: Contains the pickled task. If it is None, the fork server is a fork of this process.
     """
 
-    def __init__(self, task: Task[ItemT], file: BinaryIO | None) -> None:
+    def __init__(self, task: Task, file: BinaryIO | None) -> None:
         self.threads = task.threads
         self._task, self._file = task, file
         if file is None:
@@ -281,7 +281,7 @@ def _spawned(target: Callable[..., None], threads: int) -> tuple[_Process, Conne
     return _watched(process), pipe
 
 
-def _forked(target: Callable[..., None], task: Task[Any]) -> tuple[_Process, Connection]:
+def _forked(target: Callable[..., None], task: Task) -> tuple[_Process, Connection]:
     """Fork this process, and return the new process and its pipe."""
     context = multiprocessing.get_context("fork")
     pipe, child = context.Pipe()
@@ -353,11 +353,11 @@ def _end_group(leader: int) -> None:
 
 
 @dataclass(slots=True, eq=False)
-class _Worker(Generic[ItemT]):
+class _Worker:
     process: _Process
     pipe: Connection
     ready: bool
-    items: deque[ItemT] = field(default_factory=deque)
+    items: deque[Any] = field(default_factory=deque)
     """The unfinished items of its block, in order."""
     since: float = 0.0
     """Start of the current item, or of the block, on the clock of `time.monotonic`."""
@@ -365,9 +365,7 @@ class _Worker(Generic[ItemT]):
     """`Task.isolated_as` of the items that it has evaluated."""
 
 
-def new_pool(
-    task: Task[ItemT], *, jobs: int, timeout: float | None = None, here: bool = False
-) -> Pool[ItemT]:
+def new_pool(task: Task, *, jobs: int, timeout: float | None = None, here: bool = False) -> Pool:
     """Return a pool whose workers load the pickled task.
 
     If possible, they are forks of this process instead if `here`, or if the task cannot be pickled.
@@ -390,7 +388,7 @@ def unnamed_file(content: bytes | memoryview, folder: str | None = None) -> Bina
     return file
 
 
-class Pool(Generic[ItemT]):
+class Pool:
     """Workers for the items of one task, which stay alive between two calls of `run`.
 
     Several pools of one task can share the `source` of their workers, and end together.
@@ -398,7 +396,7 @@ class Pool(Generic[ItemT]):
 
     def __init__(
         self,
-        task: Task[ItemT],
+        task: Task,
         source: WorkerSource,
         *,
         jobs: int,
@@ -406,19 +404,19 @@ class Pool(Generic[ItemT]):
     ) -> None:
         self.task, self.source, self.jobs, self.timeout = task, source, jobs, timeout
         self.deadline: float | None = None
-        self.workers: list[_Worker[ItemT]] = []
-        self.retries: deque[Block[ItemT]] = deque()
-        self.attempts: Counter[ItemT] = Counter()
+        self.workers: list[_Worker] = []
+        self.retries: deque[Block] = deque()
+        self.attempts: Counter[Any] = Counter()
         self.closed = False
         self._idle = threading.Event()
         self._idle.set()
 
     def run(
         self,
-        blocks: Iterable[Block[ItemT]],
+        blocks: Iterable[Block],
         *,
         deadline: float | None = None,
-    ) -> Generator[ItemT, None, None]:
+    ) -> Generator[Any, None, None]:
         """Evaluate blocks, consumed one for each idle worker, and yield results as they arrive.
 
         See `bestofk.run.engine.Engine.run` for the parameters.
@@ -430,7 +428,7 @@ class Pool(Generic[ItemT]):
         finally:
             self._idle.set()
 
-    def _run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ItemT, None, None]:
+    def _run(self, blocks: Iterator[Block]) -> Generator[Any, None, None]:
         exhausted = False
         while True:
             while not self._is_over() and (not exhausted or self.retries):
@@ -451,7 +449,7 @@ class Pool(Generic[ItemT]):
         late = self.deadline is not None and time.monotonic() >= self.deadline
         return late or self.closed
 
-    def _assign(self, block: Block[ItemT], worker: _Worker[ItemT] | None) -> bool:
+    def _assign(self, block: Block, worker: _Worker | None) -> bool:
         """Send a block to a worker, or to a new one; return False if none can be started."""
         isolated_as = self.task.isolated_as(block[0])
         if (
@@ -474,7 +472,7 @@ class Pool(Generic[ItemT]):
             worker.pipe.send(block)
         return True
 
-    def _start(self) -> _Worker[ItemT] | None:
+    def _start(self) -> _Worker | None:
         """Return a new worker; None if the system cannot start another one."""
         try:
             process, pipe, ready = self.source.start(self.deadline)
@@ -484,11 +482,11 @@ class Pool(Generic[ItemT]):
                 raise RunError(f"No worker process could be started ({reason}).") from None
             self.jobs = len(self.workers)
             return None
-        worker = _Worker[ItemT](process=process, pipe=pipe, ready=ready)
+        worker = _Worker(process=process, pipe=pipe, ready=ready)
         self.workers.append(worker)
         return worker
 
-    def _collect(self, busy: list[_Worker[ItemT]]) -> Generator[ItemT, None, None]:
+    def _collect(self, busy: list[_Worker]) -> Generator[Any, None, None]:
         """Yield the results that arrive, and handle dead and late workers."""
         watched = {source: each for each in busy for source in (each.pipe, each.process.sentinel)}
         ready = wait(list(watched), timeout=self._seconds_to_wait(busy))
@@ -502,10 +500,10 @@ class Pool(Generic[ItemT]):
                     self._end(worker)
                     yield from self._lost(worker, self._overdue(), max_attempts=1)
 
-    def _is_late(self, worker: _Worker[ItemT]) -> bool:
+    def _is_late(self, worker: _Worker) -> bool:
         return bool(worker.items) and time.monotonic() > self._end_of(worker)
 
-    def _end_of(self, worker: _Worker[ItemT]) -> float:
+    def _end_of(self, worker: _Worker) -> float:
         """Return when the current item of a worker is late."""
         return worker.since + (self.timeout or inf) if worker.ready else inf
 
@@ -517,12 +515,12 @@ class Pool(Generic[ItemT]):
             detail=repr(float(self.timeout)),
         )
 
-    def _seconds_to_wait(self, busy: list[_Worker[ItemT]]) -> float | None:
+    def _seconds_to_wait(self, busy: list[_Worker]) -> float | None:
         deadline = inf if self.deadline is None else self.deadline
         left = min(deadline, *map(self._end_of, busy)) - time.monotonic()
         return None if left == inf else max(left, 0.0) + 0.01
 
-    def _receive(self, worker: _Worker[ItemT]) -> Generator[ItemT, None, None]:
+    def _receive(self, worker: _Worker) -> Generator[Any, None, None]:
         """Yield the results that a worker has sent, and handle its death."""
         try:
             while worker.pipe.poll():
@@ -549,13 +547,13 @@ class Pool(Generic[ItemT]):
         if worker.items:
             yield from self._lost(worker, failure, max_attempts=max_attempts)
 
-    def _end(self, worker: _Worker[ItemT]) -> int | None:
+    def _end(self, worker: _Worker) -> int | None:
         self.workers.remove(worker)
         return self.source.end(worker.process, worker.pipe)
 
     def _lost(
-        self, worker: _Worker[ItemT], failure: Failure, *, max_attempts: int
-    ) -> Generator[ItemT, None, None]:
+        self, worker: _Worker, failure: Failure, *, max_attempts: int
+    ) -> Generator[Any, None, None]:
         """Retry the item that ended its worker, or record its failure."""
         culprit = worker.items.popleft()
         self._put_back(worker)
@@ -566,7 +564,7 @@ class Pool(Generic[ItemT]):
             # first, in the new worker: an earlier fit may have damaged the old one
             self.retries.appendleft((culprit,))
 
-    def _put_back(self, worker: _Worker[ItemT]) -> None:
+    def _put_back(self, worker: _Worker) -> None:
         """Queue the items that the worker has not evaluated."""
         if worker.items:
             self.retries.append(tuple(worker.items))

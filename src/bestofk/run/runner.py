@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import Interrupted, StoreError
 from bestofk.run.engine import Engine
 from bestofk.run.progress import Progress
-from bestofk.run.task import Block, ItemT, Task, Times
+from bestofk.run.task import Block, Task, Times
 
 if TYPE_CHECKING:
     from bestofk.run.store.claims import Claims
@@ -40,14 +40,14 @@ def opened(store: str | os.PathLike[str] | None) -> AbstractContextManager[Store
 
 
 def run(
-    task: Task[ItemT],
-    items: Sequence[ItemT] | None = None,
+    task: Task,
+    items: Sequence[Any] | None = None,
     *,
     engine: Engine,
     store: Store | None = None,
     progress: Progress | None = None,
     deadline: float | None = None,
-    stop: Callable[[ItemT], Exception | None] | None = None,
+    stop: Callable[[Any], Exception | None] | None = None,
     retry_failed: bool = False,
     times: Times | None = None,
 ) -> Any:
@@ -80,7 +80,7 @@ def run(
 
 
 @dataclass(slots=True, kw_only=True)
-class _Run(Generic[ItemT]):
+class _Run:
     """One run of a task; see `run`.
 
     - `stale`: Keys of stored failures that are evaluated again.
@@ -89,25 +89,25 @@ class _Run(Generic[ItemT]):
     - `elsewhere`: Items that other processes have claimed, by key.
     """
 
-    task: Task[ItemT]
+    task: Task
     engine: Engine
     store: Store | None
     progress: Progress
     deadline: float | None
-    stop: Callable[[ItemT], Exception | None] | None
+    stop: Callable[[Any], Exception | None] | None
     times: Times | None
     claims: Claims | None = None
     stale: set[str] = field(default_factory=set)
     results: Any = None
-    same: dict[Any, list[ItemT]] = field(default_factory=dict)
-    keys: dict[ItemT, Any] = field(default_factory=dict)
-    elsewhere: dict[str, ItemT] = field(default_factory=dict)
+    same: dict[Any, list[Any]] = field(default_factory=dict)
+    keys: dict[Any, Any] = field(default_factory=dict)
+    elsewhere: dict[str, Any] = field(default_factory=dict)
     last_read: float = field(default_factory=time.monotonic)
 
-    def run(self, items: Sequence[ItemT] | None, *, retry_failed: bool) -> Any:
+    def run(self, items: Sequence[Any] | None, *, retry_failed: bool) -> Any:
         task, store = self.task, self.store
 
-        def must_retry(result: ItemT) -> bool:
+        def must_retry(result: Any) -> bool:
             """Return whether to retry a stored failure, and remember it."""
             failure = result.failure
             if failure is None or not (
@@ -145,7 +145,7 @@ class _Run(Generic[ItemT]):
                 raise Interrupted(message) from None
         return self.results
 
-    def evaluate(self, items: Sequence[ItemT]) -> None:
+    def evaluate(self, items: Sequence[Any]) -> None:
         """Evaluate items, in rounds if there is a deadline, and store their results."""
         task, store = self.task, self.store
         if self.deadline is not None:
@@ -166,7 +166,7 @@ class _Run(Generic[ItemT]):
             # end the workers now, not when the last reference to a traceback is gone
             results.close()
 
-    def settle(self, key: Any, result: ItemT) -> None:
+    def settle(self, key: Any, result: Any) -> None:
         """Accept a result for all items with this key."""
         group = self.same[key]
         for item in group:
@@ -175,7 +175,7 @@ class _Run(Generic[ItemT]):
         failed = result.failure is not None
         self.progress.item(label=label, failed=failed)
 
-    def accept(self, results: Mapping[str, ItemT]) -> None:
+    def accept(self, results: Mapping[str, Any]) -> None:
         """Accept results that other processes have stored."""
         assert self.times is not None
         for key, result in results.items():
@@ -183,7 +183,7 @@ class _Run(Generic[ItemT]):
             self.times.done(self.task.timed_as(result), result.seconds)
             self.settle(key, result)
 
-    def find(self, items: Mapping[str, ItemT]) -> dict[str, ItemT]:
+    def find(self, items: Mapping[str, Any]) -> dict[str, Any]:
         """Return stored results, except failures that no process has replaced yet."""
         assert self.store is not None
         return {
@@ -194,7 +194,7 @@ class _Run(Generic[ItemT]):
 
     # work that processes share
 
-    def claim_blocks(self, blocks: Iterator[Block[ItemT]]) -> Iterator[Block[ItemT]]:
+    def claim_blocks(self, blocks: Iterator[Block]) -> Iterator[Block]:
         """Claim and yield the free parts of blocks, which have about half a second of work."""
         for block in blocks:
             claimed = self.claim({self.keys[item]: item for item in block})
@@ -204,7 +204,7 @@ class _Run(Generic[ItemT]):
             if time.monotonic() - self.last_read > READ_EVERY_SECONDS:
                 self.read_results()
 
-    def claim(self, items: Mapping[str, ItemT]) -> set[str]:
+    def claim(self, items: Mapping[str, Any]) -> set[str]:
         """Claim the free items and return the keys of those that must be evaluated."""
         assert self.claims is not None
         claimed, stored = self.claims.claim(list(items))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from itertools import islice
 from math import inf
 from mmap import mmap
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from bestofk._base.errors import BestOfKError, RunError
 from bestofk.run.cells import Failure
@@ -17,20 +17,6 @@ from bestofk.run.cells import Failure
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
 
-
-class Item(Hashable, Protocol):
-    """A piece of work; after its evaluation, an equal item with its results."""
-
-    @property
-    def failure(self) -> Failure | None:
-        """Why it has no result."""
-
-    @property
-    def seconds(self) -> float | None:
-        """The seconds that it took; None if other items cannot be estimated by it."""
-
-
-ItemT = TypeVar("ItemT", bound=Item)
 
 BLOCK_SECONDS = 0.5
 """Seconds of work that a block of quick items should contain."""
@@ -121,15 +107,16 @@ class UnpicklableError(RunError):
         )
 
 
-Block = tuple[ItemT, ...]
+Block = tuple[Any, ...]
 """Items that a worker evaluates in order."""
 
 
-class Task(ABC, Generic[ItemT]):
+class Task(ABC):
     """A set of items, each a pure function of its key.
 
-    An item is a small value that can be pickled and hashed. Evaluating it gives an equal item that
-    holds the results or the failure; `evaluate` does not raise.
+    An item is a small value that can be pickled and hashed, such as a `Cell`. Evaluating it gives
+    an equal item that holds the results or a `failure`, and the `seconds` that it took (None if
+    other items cannot be estimated by it). `evaluate` does not raise.
     """
 
     unit: ClassVar[str] = "fits"
@@ -149,52 +136,52 @@ class Task(ABC, Generic[ItemT]):
     def trusted(self) -> bool:
         """True if items cannot crash a process, so that this process may evaluate them."""
 
-    def timed_as(self, item: ItemT) -> Hashable:  # noqa: ARG002
+    def timed_as(self, item: Any) -> Hashable:  # noqa: ARG002
         """Return what the items have in common that take about the same time."""
         return None
 
-    def isolated_as(self, item: ItemT) -> int | None:  # noqa: ARG002
+    def isolated_as(self, item: Any) -> int | None:  # noqa: ARG002
         """Return the number of the items that may share a worker process with this item.
 
         None if the item leaves a worker as it was, so that any item may follow.
         """
         return None
 
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027
         """Create or load what is needed once in a process, before the first item."""
 
     @abstractmethod
-    def evaluate(self, items: Sequence[ItemT]) -> Iterator[ItemT]:
+    def evaluate(self, items: Sequence[Any]) -> Iterator[Any]:
         """Yield the result of each item in order."""
 
     @abstractmethod
-    def lost(self, item: ItemT, failure: Failure) -> ItemT:
+    def lost(self, item: Any, failure: Failure) -> Any:
         """Return the result of an item whose worker hung, died or exceeded the timeout."""
 
     @abstractmethod
-    def key(self, item: ItemT) -> str:
+    def key(self, item: Any) -> str:
         """Return the digest of everything that the result of the item depends on."""
 
     @abstractmethod
-    def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ItemT]:
+    def find(self, store: Store, items: Mapping[str, Any]) -> dict[str, Any]:
         """Return the stored results of `items`; both are by key."""
 
     def look_up(
         self,
         store: Store | None,
-        items: Sequence[ItemT] | None,
+        items: Sequence[Any] | None,
         *,
-        is_stale: Callable[[ItemT], bool],
-    ) -> tuple[Any, dict[Any, list[ItemT]]]:
+        is_stale: Callable[[Any], bool],
+    ) -> tuple[Any, dict[Any, list[Any]]]:
         """Return the stored results by item, and the other items by key.
 
         Items whose stored result satisfies ``is_stale(result)`` count as missing. Without a store,
         the key of an item is the item itself.
         """
-        missing: dict[Any, list[ItemT]] = {}
+        missing: dict[Any, list[Any]] = {}
         for item in items or ():
             missing.setdefault(item if store is None else self.key(item), []).append(item)
-        results: dict[ItemT, ItemT] = {}
+        results: dict[Any, Any] = {}
         if store is not None:
             firsts = {key: group[0] for key, group in missing.items()}
             for key, result in self.find(store, firsts).items():
@@ -203,18 +190,18 @@ class Task(ABC, Generic[ItemT]):
         return results, missing
 
     @abstractmethod
-    def keep(self, store: Store, result: ItemT) -> None:
+    def keep(self, store: Store, result: Any) -> None:
         """Write a result to a store, if it is worth storing."""
 
     @abstractmethod
-    def label(self, item: ItemT) -> str:
+    def label(self, item: Any) -> str:
         """Return a description of the item for the progress display."""
 
-    def together(self, items: Iterable[ItemT]) -> Iterator[Block[ItemT]]:
+    def together(self, items: Iterable[Any]) -> Iterator[Block]:
         """Yield the items in groups that share work and should be evaluated together."""
         return ((item,) for item in items)
 
-    def in_rounds(self, items: Sequence[ItemT]) -> Sequence[ItemT]:
+    def in_rounds(self, items: Sequence[Any]) -> Sequence[Any]:
         """Return the items in the order of a run with a deadline."""
         return items
 
@@ -236,25 +223,25 @@ class Task(ABC, Generic[ItemT]):
 # Divide the items between workers: half a second of work at a time, long items first
 
 
-class Blocks(Generic[ItemT]):
+class Blocks:
     """Join the items of a task to blocks by the time that items of the same kind took.
 
     Items whose time is unknown are blocks of their own. A block contains only items that are
     `isolated_as` the same value.
     """
 
-    def __init__(self, task: Task[ItemT], items: Iterable[ItemT], times: Times) -> None:
+    def __init__(self, task: Task, items: Iterable[Any], times: Times) -> None:
         self.task, self.times, self.groups = task, times, task.together(items)
         self.started: set[Hashable] = set()
         """Kinds of which some worker has received an item."""
 
-    def estimate(self, group: Block[ItemT]) -> float:
+    def estimate(self, group: Block) -> float:
         """Return the seconds of a group; infinity if unknown."""
         seconds = self.times.estimate(self.task.timed_as(group[0]))
         return inf if seconds is None else ITEM_SECONDS + seconds
 
-    def __iter__(self) -> Iterator[Block[ItemT]]:
-        waiting: deque[Block[ItemT]] = deque()
+    def __iter__(self) -> Iterator[Block]:
+        waiting: deque[Block] = deque()
         while True:
             # read ahead, to start the long ones first
             size = GROUPS_PER_WORKER * self.times.workers
@@ -266,14 +253,14 @@ class Blocks(Generic[ItemT]):
             else:
                 yield from self._last(waiting)
 
-    def _last(self, waiting: deque[Block[ItemT]]) -> Iterator[Block[ItemT]]:
+    def _last(self, waiting: deque[Block]) -> Iterator[Block]:
         """Yield some of the last blocks: items that are long or unknown first, the others small."""
         workers = self.times.workers
         seconds = {group: self.estimate(group) for group in waiting}
         known = sum(each for each in seconds.values() if each < inf)
         limit = min(BLOCK_SECONDS, max(MIN_SECONDS, known / (2 * workers)))
 
-        def turn(group: Block[ItemT]) -> tuple[bool, float, bool]:
+        def turn(group: Block) -> tuple[bool, float, bool]:
             """Long groups first; among unknown ones, the first of each kind."""
             long = seconds[group] > limit
             return not long, -seconds[group] * long, self.task.timed_as(group[0]) in self.started
@@ -286,11 +273,11 @@ class Blocks(Generic[ItemT]):
             if waiting:
                 yield self._next(waiting, limit)
 
-    def _next(self, waiting: deque[Block[ItemT]], limit: float) -> Block[ItemT]:
+    def _next(self, waiting: deque[Block], limit: float) -> Block:
         """Remove the next group, and those after it that together take at most `limit` seconds."""
         first = waiting.popleft()
         block, spent = list(first), self.estimate(first)
-        others: list[Block[ItemT]] = []
+        others: list[Block] = []
         while waiting and spent <= limit:
             group = waiting.popleft()
             if self.task.isolated_as(group[0]) != self.task.isolated_as(first[0]):
@@ -347,7 +334,7 @@ def pack(task: object) -> bytes:
     return b"".join(pieces)
 
 
-def load_task(packed: bytes | bytearray | mmap) -> Task[Any]:
+def load_task(packed: bytes | bytearray | mmap) -> Task:
     """Return the task that `pack` pickled; its arrays are views of `packed`, not copies."""
     import cloudpickle
 
@@ -363,5 +350,5 @@ def load_task(packed: bytes | bytearray | mmap) -> Task[Any]:
         part(size).toreadonly() if readonly else part(size)
         for size, readonly in pickle.loads(index)
     )
-    task: Task[Any] = cloudpickle.loads(body, buffers=buffers)
+    task: Task = cloudpickle.loads(body, buffers=buffers)
     return task

@@ -17,7 +17,7 @@ from importlib import import_module
 from multiprocessing import Pipe, reduction
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import BinaryIO, NoReturn
 
 from bestofk.run.task import Block, Task, describe_error, load_task
 
@@ -25,7 +25,7 @@ SAFE_PATH = "PYTHONSAFEPATH"
 """Environment variable that keeps the working folder off the import path of an interpreter."""
 OF_WORKER = "worker"
 """Its value if a worker starts with it but the learners run without it."""
-AnyTask = Task[Any]
+AnyTask = Task
 
 
 def run_worker(pipe: Connection, threads: int) -> None:
@@ -167,7 +167,7 @@ def _evaluate_blocks(pipe: Connection, task: AnyTask) -> NoReturn:
     os._exit(0)
 
 
-def _evaluate_block(pipe: Connection, task: AnyTask, block: Block[Any], pid: int) -> None:
+def _evaluate_block(pipe: Connection, task: AnyTask, block: Block, pid: int) -> None:
     """Send lists of results; a text instead of the current one ends the block."""
     sent_at = time.monotonic()
     unsent: list[object] = []
