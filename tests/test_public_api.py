@@ -30,8 +30,7 @@ FUNCTIONS = {
     multiple: "kruskal_wallis friedman nemenyi cochran_q",
     paper_tests: "anova repeated_measures_anova newman_keuls looney bootstrap_a bootstrap_b "
     "repeated_kfold_t",
-    papers.decide: "test_first anova_choice newman_keuls_choice most_wins roc_hull "
-    "multinomial_selection order_intervals select_by_scores",
+    papers.decide: "roc_hull multinomial_selection order_intervals select_by_scores",
     ordering: "multitest",
     intervals: "normal wilson clopper_pearson test_set_bound",
     lab: "type1_error power replicability calibrate",
@@ -245,11 +244,6 @@ def test_from_a_table(tmp_path, losses):
         bk.compare_scores(losses, test="use-all-data", test_options={"df": 10}).test
         == "use-all-data"
     )
-
-
-def test_test_first_may_recommend_nothing():
-    table = np.array([[0.2, 0.3, 0.25, 0.3], [0.21, 0.29, 0.25, 0.29]])
-    assert papers.decide.test_first(table).recommended is None
 
 
 def test_bare_arrays_are_in_the_order_of_preference(losses):

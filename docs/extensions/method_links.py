@@ -37,7 +37,7 @@ def method_pages() -> dict[str, str]:
 
 
 def registered() -> dict[str, str]:
-    """Name of a test or rule: its public function, ``bestofk.stats.pairwise.sign``."""
+    """Name of a test or rule: its public function, ``bestofk.stats.pairwise.sign``, or itself."""
     found = {}
     for module, registry in REGISTRIES:
         for name, entry in getattr(import_module(module), registry).items():
@@ -45,6 +45,7 @@ def registered() -> dict[str, str]:
             for home in (module, "bestofk", "bestofk.papers.stats", "bestofk.papers.decide"):
                 if function in public_names(home):
                     found[name] = f"{home}.{function}"
+            found.setdefault(name, name)
     return found
 
 
@@ -101,6 +102,11 @@ def functions_of_pages() -> dict[str, tuple[str, ...]]:
     }
 
 
+def is_function(name: str) -> bool:
+    """Return whether a name of `registered` is a function, not a rule of `compare_scores`."""
+    return "." in name
+
+
 def _caps(function: str) -> bool:
     return function.rpartition(".")[2].isupper()
 
@@ -110,7 +116,7 @@ def pages_of_functions() -> dict[str, tuple[str, ...]]:
     """Public function: stems of the pages that are about it."""
     found: dict[str, list[str]] = {}
     for stem, functions in functions_of_pages().items():
-        for function in functions:
+        for function in filter(is_function, functions):
             found.setdefault(described(function), []).append(stem)
     return {function: tuple(stems) for function, stems in found.items()}
 
@@ -123,7 +129,7 @@ def described(function: str) -> str:
 
 def documented(stem: str) -> list[str]:
     """The functions of a page that the API reference describes."""
-    names = map(described, functions_of_pages().get(stem, ()))
+    names = map(described, filter(is_function, functions_of_pages().get(stem, ())))
     return [name for name in names if name.rpartition(".")[0] in public_modules()]
 
 

@@ -79,18 +79,6 @@ def test_without_a_seed_the_seed_is_zero():
         np.testing.assert_array_equal(
             plain, bk.compare_scores(table, **asked, random_state=0).decision.evidence.pvalue
         )
-    for function in (
-        bestofk.decide.multitest,
-        bk.papers.decide.test_first,
-        bk.papers.decide.most_wins,
-    ):
-        plain, seeded = (
-            function(
-                table, test="signed-rank-bayes", test_options={"samples": 200}, **seed
-            ).evidence.pvalue
-            for seed in ({}, {"random_state": 0})
-        )
-        np.testing.assert_array_equal(plain, seeded)
 
 
 def test_unknown_rule_offers_the_nearest(cross_validated):

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from bestofk import decide as ordering
-from bestofk.papers.decide import test_first
+from bestofk.decide.compare_scores import decide_by_rule
 
 STUDIES = 1000
 
@@ -51,7 +51,7 @@ def test_test_first_seldom_chooses_wrongly():
     rng = np.random.default_rng(3)
     studies, wrong, single = 300, 0, 0
     for _ in range(studies):
-        order = test_first(rng.normal(size=(5, 10)), test="kfold-t")
+        order = decide_by_rule("test-first", rng.normal(size=(5, 10)), test="kfold-t")
         wrong += order.recommended not in (None, 0)
         single += bool(order.claims)
     assert at_most(wrong, 0.05, studies)

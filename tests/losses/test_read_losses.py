@@ -381,8 +381,6 @@ class TestArgumentsReachTheirStep:
             bk.compare_scores,
             bk.sample_size,
             bestofk.decide.multitest,
-            bk.papers.decide.most_wins,
-            bk.papers.decide.anova_choice,
             lambda frame, **how: run_test(frame, "kfold-t", **how),
         ):
             with pytest.raises(DesignError, match="missing='drop'"):

@@ -427,6 +427,8 @@ def _explain(listing: Listing, name: str, as_json: bool) -> None:
 def _details(listing: Listing, entry: Any) -> dict[str, str]:
     """Return what a reader may want to know after the plain sentences, by label."""
     function = getattr(entry, "function", "").replace(":", ".")
+    if getattr(entry, "takes", "") == "losses":
+        function = f'bestofk.compare_scores(scores, rule="{entry.name}")'
     source = getattr(entry, "paper", "")
     if hasattr(entry, "citations"):
         from bestofk.report.methods import doi_of

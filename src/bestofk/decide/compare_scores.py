@@ -191,7 +191,7 @@ def decide_problem(problem: Problem, settings: Settings) -> Decision:
             problem = replace(problem, missing=replace(problem.missing, as_worst=as_worst))
     entry = RULES[settings.rule]
     if not entry.ruling:
-        decision: Decision = resolve(entry.decision or entry.function)(problem, settings)
+        decision: Decision = resolve(entry.function)(problem, settings)
         return decision
     evidence, choice = tested(problem, settings)
     ruled = resolve(entry.ruling)(evidence, problem.preference.stated, settings.margin)

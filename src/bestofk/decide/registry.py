@@ -37,10 +37,8 @@ class Rule(FunctionEntry):
     """For scores: the location of the function from learners and data to the answer."""
     ruling: str = ""
     """Its rule, ``package.module:name``: evidence, whether a preference is stated, and the margin
-    to a `Ruled`, for one table or many."""
-    decision: str = ""
-    """Without a rule: its function of a problem and settings, which returns a `Decision`; by
-    default `function`."""
+    to a `Ruled`, for one table or many. Without a rule, `function` returns the `Decision` of a
+    problem and settings."""
     many: str = ""
     """Without a rule: its function of many tables and settings, which returns `DecidedTables`;
     without it `order_many` takes the tables one by one."""

@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from bestofk._base.errors import DesignError
-from bestofk.papers import decide as ordering
+from bestofk.decide.compare_scores import decide_by_rule
 
 # Ten residuals with sum 0 and sample variance 1: every learner then has the variance 1, so the
 # Newman-Keuls statistic of two learners is their distance in means times sqrt(10), with 45 df.
@@ -33,7 +33,7 @@ CASES = {
 
 @pytest.mark.parametrize(("means", "best"), CASES.values(), ids=CASES.keys())
 def test_newman_keuls_choice_of_section_4_2(means, best):
-    chosen = ordering.newman_keuls_choice(losses_of(means), alpha=0.05)
+    chosen = decide_by_rule("newman-keuls-choice", losses_of(means), alpha=0.05)
     # Learners are counted from 0 here, from 1 in the paper.
     assert chosen.recommended == (None if best is None else best - 1)
     assert chosen.ranking == (() if best is None else (best - 1,))
@@ -51,12 +51,12 @@ def test_the_cases_lie_where_they_claim():
 def test_anova_choice_takes_the_most_preferred_when_nothing_differs():
     losses = losses_of({1: 0.0, 2: 0.1, 3: -0.1, 4: 0.05, 5: 0.0})
     assert stats.f_oneway(*losses).pvalue > 0.05
-    assert ordering.anova_choice(losses).recommended == 0
+    assert decide_by_rule("anova-choice", losses).recommended == 0
 
 
 def test_anova_choice_finds_none_when_something_differs():
     losses = losses_of({1: 0.0, 2: 0.1, 3: 5.0, 4: 0.05, 5: 0.0})
-    chosen = ordering.anova_choice(losses)
+    chosen = decide_by_rule("anova-choice", losses)
     assert chosen.recommended is None
     assert chosen.ranking == ()
     assert "finds no best" in chosen.explain()
@@ -65,20 +65,20 @@ def test_anova_choice_finds_none_when_something_differs():
 def test_hepatitis_newman_keuls_underlines_all():
     # Section 4.3: ANOVA accepts, Newman-Keuls underlines all five, so the simplest is taken.
     losses = losses_of({1: 0.2, 2: 0.1, 3: 0.0, 4: 0.25, 5: 0.05})
-    assert ordering.newman_keuls_choice(losses).recommended == 0
-    assert ordering.anova_choice(losses).recommended == 0
+    assert decide_by_rule("newman-keuls-choice", losses).recommended == 0
+    assert decide_by_rule("anova-choice", losses).recommended == 0
 
 
 def test_pendigits_newman_keuls_underlines_none():
     # Section 4.3: 5 3 4 2 1, nothing underlined.
-    chosen = ordering.newman_keuls_choice(losses_of({5: 0, 3: 2, 4: 4, 2: 6, 1: 8}))
+    chosen = decide_by_rule("newman-keuls-choice", losses_of({5: 0, 3: 2, 4: 4, 2: 6, 1: 8}))
     assert chosen.recommended == 4
     assert "differs from all others" in chosen.explain()
 
 
 def test_one_number_a_learner_is_refused():
     with pytest.raises(DesignError, match="nothing to test"):
-        ordering.anova_choice([[0.1], [0.2]])
+        decide_by_rule("anova-choice", [[0.1], [0.2]])
 
 
 def test_a_pvalue_at_the_level_is_a_difference():
@@ -86,5 +86,5 @@ def test_a_pvalue_at_the_level_is_a_difference():
 
     losses = np.array([[0.30, 0.34, 0.32], [0.29, 0.31, 0.28]])
     p = float(anova(losses).pvalue)
-    assert ordering.anova_choice(losses, alpha=p).recommended is None
-    assert ordering.anova_choice(losses, alpha=p * (1 - 1e-12)).recommended == 0
+    assert decide_by_rule("anova-choice", losses, alpha=p).recommended is None
+    assert decide_by_rule("anova-choice", losses, alpha=p * (1 - 1e-12)).recommended == 0

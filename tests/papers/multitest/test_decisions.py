@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bestofk.decide import multitest
-from bestofk.papers.decide import anova_choice, newman_keuls_choice, test_first
+from bestofk.decide.compare_scores import decide_by_rule
 from bestofk.papers.multitest.tables import decide
 
 N = 40
@@ -31,14 +31,14 @@ def test_decisions_are_those_of_the_procedures(test, correction, shape):
     # as published
     settings = {"test": test, "correction": correction, "family": "preference"}
     rules = {
-        "Anova": anova_choice,
-        "TestFirst": lambda table: test_first(table, test=test, correction=correction),
-        "Newman-Keuls": newman_keuls_choice,
-        "MultiTest": lambda table: multitest(table, **settings),
+        "Anova": ("anova-choice", {}),
+        "TestFirst": ("test-first", {"test": test, "correction": correction}),
+        "Newman-Keuls": ("newman-keuls-choice", {}),
+        "MultiTest": ("multitest", settings),
     }
-    for name, rule in rules.items():
+    for name, (rule, options) in rules.items():
         assert decisions.chosen[name].tolist() == [
-            number(rule(run).recommended) for run in losses
+            number(decide_by_rule(rule, run, **options).recommended) for run in losses
         ], name
     edges = [sorted(multitest(run, **settings).edges) for run in losses]
     assert edges == [[tuple(e) for e in np.argwhere(graph).tolist()] for graph in decisions.edges]

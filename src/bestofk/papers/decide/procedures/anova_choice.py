@@ -9,7 +9,6 @@ import numpy as np
 from bestofk._base.checks import Ints
 from bestofk._base.errors import DesignError
 from bestofk._base.formatting import in_words, number, pvalue_words
-from bestofk.decide.compare_scores import decide_by_rule
 from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.order_tables import DecidedTables
 from bestofk.decide.pairs import no_pairs
@@ -21,21 +20,11 @@ from bestofk.papers.stats.analysis_of_variance import anova
 from bestofk.papers.stats.range_tests import underline_ends
 
 
-def anova_choice(losses: Any, **options: Any) -> Decision:
+def decide_anova(problem: Problem, settings: Settings) -> Decision:
     """Take the most preferred learner if ANOVA sees no difference between any of them.
 
     The order is then that of the preference. When H0: mu_1 = ... = mu_K is rejected some means
     differ, but ANOVA cannot say which: no best is found.
-
-    Parameters
-    ----------
-    losses, **options
-        As for `multitest`.
-
-    Returns
-    -------
-    Decision
-        `order` holds all learners by preference, or nothing.
 
     References
     ----------
@@ -45,17 +34,11 @@ def anova_choice(losses: Any, **options: Any) -> Decision:
 
     Examples
     --------
-    >>> decision = anova_choice([[0.21, 0.19, 0.20], [0.20, 0.22, 0.18]])
-    >>> decision.recommended, decision.ranking
-    (0, (0, 1))
-    >>> anova_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18]]).recommended is None
-    True
+    >>> from bestofk import compare_scores
+    >>> losses = [[0.21, 0.19, 0.20], [0.20, 0.22, 0.18]]
+    >>> compare_scores(losses, rule="anova-choice", prefer="listed").recommended
+    0
     """
-    return decide_by_rule("anova-choice", losses, **options)
-
-
-def decide_anova(problem: Problem, settings: Settings) -> Decision:
-    """Return the ANOVA choice on one table."""
     result, name = anova(_samples(problem)), problem.names[0]
     p = pvalue_words(float(result.pvalue), settings.alpha)
     statistic = f"F = {number(float(result.statistic))}, {p}"
@@ -75,22 +58,12 @@ def decide_anova(problem: Problem, settings: Settings) -> Decision:
     return _choice(problem, settings, "anova", problem.names, reason)
 
 
-def newman_keuls_choice(losses: Any, **options: Any) -> Decision:
+def decide_newman_keuls(problem: Problem, settings: Settings) -> Decision:
     """Take the most preferred of those that Newman-Keuls does not tell from the first.
 
     With G the underline that holds the learner of smallest mean (or that learner alone) and s
     the most preferred of G, s is the best unless another underline holds both s and a learner
     preferred to s: then no best is found.
-
-    Parameters
-    ----------
-    losses, **options
-        As for `multitest`.
-
-    Returns
-    -------
-    Decision
-        `order` holds the best alone, or nothing.
 
     References
     ----------
@@ -100,15 +73,11 @@ def newman_keuls_choice(losses: Any, **options: Any) -> Decision:
 
     Examples
     --------
+    >>> from bestofk import compare_scores
     >>> losses = [[0.41, 0.39, 0.40], [0.20, 0.22, 0.18], [0.19, 0.22, 0.18]]
-    >>> newman_keuls_choice(losses).recommended
+    >>> compare_scores(losses, rule="newman-keuls-choice", prefer="listed").recommended
     1
     """
-    return decide_by_rule("newman-keuls-choice", losses, **options)
-
-
-def decide_newman_keuls(problem: Problem, settings: Settings) -> Decision:
-    """Return the Newman-Keuls choice on one table."""
     names = problem.names
     order, ends = underline_ends(_samples(problem), settings.alpha)
     chosen, rival = map(int, _lines(order, ends))

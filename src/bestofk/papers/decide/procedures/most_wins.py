@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from bestofk._base.formatting import capitalised, in_words
-from bestofk.decide.compare_scores import decide_by_rule
 from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.pairs import decision_from, tested
 from bestofk.decide.preference import Name
@@ -17,21 +15,11 @@ from bestofk.decide.settings import Settings
 from bestofk.decide.statements.wording import called, mean_words, named
 
 
-def most_wins(losses: Any, **options: Any) -> Decision:
+def decide_most_wins(problem: Problem, settings: Settings) -> Decision:
     """Count every learner's significant wins over the others.
 
     All pairs are tested two-sided; the learner with most wins is the best. Learners with equally
     many are in order of preference, and there is no best if several have the most wins.
-
-    Parameters
-    ----------
-    losses, **options
-        As for `multitest`.
-
-    Returns
-    -------
-    Decision
-        With `counts`.
 
     References
     ----------
@@ -39,17 +27,12 @@ def most_wins(losses: Any, **options: Any) -> Decision:
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from bestofk import compare_scores
     >>> rng = np.random.default_rng(1)
     >>> losses = np.array([0.30, 0.10, 0.20])[:, None, None] + 0.01 * rng.random((3, 5, 2))
-    >>> dict(most_wins(losses, test="5x2cv-f").counts)
-    {0: 0, 1: 2, 2: 1}
+    >>> compare_scores(losses, rule="most-wins", test="5x2cv-f").recommended
+    1
     """
-    return decide_by_rule("most-wins", losses, **options)
-
-
-def decide_most_wins(problem: Problem, settings: Settings) -> Decision:
-    """Return the decision by most wins about one table."""
     names = problem.names
     evidence, choice = tested(problem, settings)
     counts = evidence.beaten().sum(axis=-2)

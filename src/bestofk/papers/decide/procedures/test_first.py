@@ -10,7 +10,6 @@ import numpy as np
 
 from bestofk._base.checks import Floats, Ints
 from bestofk.decide.choose_test import Choice
-from bestofk.decide.compare_scores import decide_by_rule
 from bestofk.decide.decision import NO_LEARNER, Decision, Ruled
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.order_tables import DecidedTables, groups_of
@@ -21,22 +20,12 @@ from bestofk.decide.settings import Settings
 from bestofk.decide.statements.wording import called, is_are, mean_words, named
 
 
-def test_first(losses: Any, **options: Any) -> Decision:
+def decide_test_first(problem: Problem, settings: Settings) -> Decision:
     """Take the learner of smallest mean loss if it beats every one preferred to it.
 
     With f the learner of smallest mean, H0: mu_j <= mu_f must be rejected for every j that is
-    preferred to f, at alpha / (K - 1); otherwise no best is found.
-
-    Parameters
-    ----------
-    losses, **options
-        As for `multitest`. The correction is ``"bonferroni"`` by default, over K - 1 tests; those
-        that need not be made count as not rejected.
-
-    Returns
-    -------
-    Decision
-        `order` holds the best alone, or nothing.
+    preferred to f, at alpha / (K - 1); otherwise no best is found. Tests that need not be made
+    count as not rejected.
 
     Notes
     -----
@@ -53,17 +42,12 @@ def test_first(losses: Any, **options: Any) -> Decision:
 
     Examples
     --------
-    >>> import numpy as np
+    >>> from bestofk import compare_scores
     >>> rng = np.random.default_rng(1)
     >>> losses = np.array([0.30, 0.10, 0.11])[:, None, None] + 0.01 * rng.random((3, 5, 2))
-    >>> test_first(losses, test="5x2cv-t").recommended
+    >>> compare_scores(losses, rule="test-first", prefer="listed", test="5x2cv-t").recommended
     1
     """
-    return decide_by_rule("test-first", losses, **options)
-
-
-def decide_test_first(problem: Problem, settings: Settings) -> Decision:
-    """Return the decision of TestFirst about one table."""
     names, means = problem.names, problem.means()
     first = int(_smallest(means))
     family, choice, _ = chosen_test(problem, settings)
@@ -154,5 +138,4 @@ def _adjusted(family: Family, pvalue: Floats) -> Floats:
 
 
 # pytest would collect a function with this name as a test
-test_first.__test__ = False  # type: ignore[attr-defined]
 test_first_many.__test__ = False  # type: ignore[attr-defined]
