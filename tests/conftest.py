@@ -98,6 +98,12 @@ def preloaded_workers(monkeypatch):
         monkeypatch.setattr(pool, "START_METHOD", "fork")
 
 
+@pytest.fixture
+def three_nested_runs(monkeypatch):
+    """Let the default plan have the three runs of large data sets, for tests of no losses."""
+    monkeypatch.setattr("bestofk.run.inputs.RUNS_UP_TO_ROWS", {})
+
+
 @pytest.fixture(scope="session")
 def fork_server():
     """Start ``python`` commands with `run` and `start`; see fork_server.py."""

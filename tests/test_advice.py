@@ -1,141 +1,15 @@
-"""Advice in messages works when it is followed.
+"""Advice in messages works: wrong calls succeed when they are repeated with the advice."""
 
-Every ``--option`` and ``keyword=value`` in a text of the source exists. A list of wrong calls is
-made; each is repeated with the advice of its message and succeeds.
-"""
-
-import ast
-import re
 import shlex
-from functools import cache
-from pathlib import Path
 
-import click
 import numpy as np
 import pandas as pd
 import pytest
 
 import bestofk as bk
 from bestofk._base.errors import Advice, BestOfKError, use
-from bestofk.cli.app import bestofk, run as main
-from bestofk.cli.registry import COMMANDS
+from bestofk.cli.app import run as main
 from bestofk.cli.set_values import command_of, typed as typed_for
-
-SOURCE = Path(bk.__file__).parent
-FOREIGN = {
-    # options of pip, database URLs, Python and cmake
-    "--help", "--no-deps", "--user", "--upgrade", "--log", "--output",  # lm-evaluation-harness
-}  # fmt: skip
-
-
-@cache
-def sources():
-    """Return (file, syntax tree) of every module."""
-    return [
-        (path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
-        for path in sorted(SOURCE.rglob("*.py"))
-    ]
-
-
-def within(node):
-    """Return the children of a node, without its docstring."""
-    parts = list(ast.iter_child_nodes(node))
-    if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body:
-        first = node.body[0]
-        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-            parts.remove(first)
-    return parts
-
-
-@cache
-def texts():
-    """Return (file, line, text) of every string of the source except docstrings."""
-    result = []
-    for file, tree in sources():
-        left = [tree]
-        while left:
-            node = left.pop()
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                result.append((file, node.lineno, node.value))
-            elif isinstance(node, ast.JoinedStr):
-                text = "".join(
-                    part.value if isinstance(part, ast.Constant) else "{}" for part in node.values
-                )
-                result.append((file, node.lineno, text))
-            else:
-                left.extend(within(node))
-    return result
-
-
-@cache
-def all_options():
-    def of(command):
-        result = {
-            text for one in command.params if isinstance(one, click.Option)
-            for text in (*one.opts, *one.secondary_opts)
-        }  # fmt: skip
-        if isinstance(command, click.Group):
-            inside = click.Context(command)
-            for name in command.list_commands(inside):
-                result |= of(command.get_command(inside, name))
-        return result
-
-    context = click.Context(bestofk)
-    return {option for verb in COMMANDS for option in of(bestofk.get_command(context, verb))}
-
-
-def test_options_in_messages_exist():
-    known = all_options() | FOREIGN
-    wrong = [
-        (file, line, option)
-        for file, line, text in texts()
-        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+(?![a-z{-])", text)
-        if option not in known and " " in text
-    ]
-    assert wrong == []
-
-
-@cache
-def all_keywords():
-    """Return the keywords of every public function and class."""
-    result = set()
-    for _, tree in sources():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-                arguments = node.args
-                result |= {a.arg for a in (*arguments.args, *arguments.kwonlyargs)}
-            if isinstance(node, ast.ClassDef):
-                result |= {
-                    line.target.id for line in node.body
-                    if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name)
-                }  # fmt: skip
-    return result
-
-
-def test_keywords_in_messages_exist():
-    used = {
-        (file, node.lineno, argument.arg)
-        for file, tree in sources()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "use"
-        for argument in node.keywords
-    }
-    assert len(used) > 50
-    assert [one for one in sorted(used) if one[2] not in all_keywords()] == []
-
-
-def test_no_sentence_names_a_keyword_in_its_text():
-    advice = re.compile(
-        r"(?<![\w.<{\"'(-])([a-z][a-z_]+)=(?=\.\.\.|'|\{\}|True\b|False\b|None\b|[ .,;)])"
-    )
-    wrong = [
-        (file, line, name)
-        for file, line, text in texts()
-        if re.search(r"[a-z] [a-z]+ [a-z]", text) and "``" not in text
-        if not file.startswith("report/figures")
-        for name in advice.findall(text)
-    ]
-    assert wrong == []
 
 
 def typed(advice, verb):
