@@ -226,7 +226,7 @@ def test_prices_count_where_the_log_states_no_cost(tmp_path):
     assert (costs["a"], costs["b"], costs["c"]) == (2.0, 1 + 2 * 3, 5.0)
     assert np.isnan(costs["d"])
     for said in ("Costs from your prices: b and c.", "which take precedence over your prices: a.",
-                 "No cost is known for d.", "not in the logs: nobody."):  # fmt: skip
+                 "Models without a known cost: d.", "not in the logs: nobody."):  # fmt: skip
         assert any(said in sentence for sentence in evals.notes)
 
 

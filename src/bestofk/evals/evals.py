@@ -160,11 +160,21 @@ class Evals:
 
     def select(self, *, models: Names = None, tasks: Names = None, items: Names = None) -> Evals:
         """Return the rows of some models, tasks and items, by their names."""
-        keep_model = _marked(models, self.models, "model")
         keep = _marked(tasks, self.tasks, "task")[self.item_task]
-        keep &= _marked(items, self.items, "item")
-        rows = keep_model[self.model] & keep[self.item]
-        index, of_model = np.flatnonzero(keep), np.flatnonzero(keep_model)
+        return self._kept(
+            _marked(models, self.models, "model"), keep & _marked(items, self.items, "item")
+        )
+
+    def without_unused(self) -> Evals:
+        """Return the logs without the models, items, tasks and clusters that have no rows."""
+        models, items = np.zeros(len(self.models), bool), np.zeros(len(self.items), bool)
+        models[self.model] = items[self.item] = True
+        return self if models.all() and items.all() else self._kept(models, items)
+
+    def _kept(self, models: Bools, items: Bools) -> Evals:
+        """Return the rows of the marked models and items."""
+        rows = models[self.model] & items[self.item]
+        index, of_model = np.flatnonzero(items), np.flatnonzero(models)
         tasks, item_task = dense_names(self.item_task[index], self.tasks)
         clusters, item_cluster = self.clusters, np.arange(len(index), dtype=np.int32)
         if clusters:
@@ -177,8 +187,8 @@ class Evals:
             clusters=clusters,
             item_task=item_task,
             item_cluster=item_cluster,
-            model=(np.cumsum(keep_model, dtype=np.int32) - 1)[self.model[rows]],
-            item=(np.cumsum(keep, dtype=np.int32) - 1)[self.item[rows]],
+            model=(np.cumsum(models, dtype=np.int32) - 1)[self.model[rows]],
+            item=(np.cumsum(items, dtype=np.int32) - 1)[self.item[rows]],
             truth=None if self.truth is None else self.truth[np.ix_(of_model, index)],
             **{name: getattr(self, name)[rows] for name in _ROW_COLUMNS},
         )

@@ -218,8 +218,8 @@ class FormatReader:
                 (value_at(holder, key) for holder in each) for each in zip(*holders, strict=True)
             )
             clusters = [next((v for v in values if v is not None), None) for values in found]
-        for item, cluster in zip(items, clusters, strict=False):
-            self.rows.set_cluster(item, cluster, where)
+        if clusters:
+            self.rows.set_clusters(items, clusters, where)
         if entry.content:
             texts = batch.first(entry.content, _content)
             self.rows.check_contents(items, texts, where)

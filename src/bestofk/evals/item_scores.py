@@ -297,9 +297,10 @@ def _with_missing(evals: Evals, score: Floats, counts: Bools, value: float) -> t
 
 
 def dense_names(codes: Any, names: Sequence[str]) -> tuple[tuple[str, ...], Codes]:
-    """Return the names that occur, and the codes into these."""
+    """Return the names that occur, and the codes into these; -1 stays."""
     used, dense = np.unique(codes, return_inverse=True)
-    return tuple(names[code] for code in used), dense.astype(np.int32)
+    known = used[used >= 0].tolist()
+    return tuple(names[code] for code in known), (dense - (len(used) - len(known))).astype(np.int32)
 
 
 def _with_worst_scores(evals: Evals, failed: Bools, counts: Bools, notes: list[str]) -> Floats:

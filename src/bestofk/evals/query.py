@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from bestofk._base.checks import refuse
+from bestofk._base.checks import Floats, refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError, use
 from bestofk._base.formatting import shortened
 from bestofk.evals.rows import matches
@@ -120,6 +120,11 @@ def higher_by_name(metric: str) -> bool | None:
     if direction == "loss" or _BAD & set(normal(last).split("_")):
         return False
     return True if direction == "score" or normal(last) == "score" else None
+
+
+def is_rating(known: Floats) -> bool:
+    """Return whether scores are whole numbers from 1 to at most 10, such as those of a judge."""
+    return bool(known.min() >= 1.0 and 3.0 <= known.max() <= 10.0 and (known % 1.0 == 0.0).all())
 
 
 def likely_first(names: Sequence[str]) -> list[str]:

@@ -23,15 +23,17 @@ from bestofk.evals.containers import open_container
 from bestofk.evals.evals import Evals
 from bestofk.evals.extraction import FormatReader
 from bestofk.evals.formats import Format, known_formats, peeked
-from bestofk.evals.prices import read_prices
-from bestofk.evals.query import LogQuery, Names, as_names, higher_by_name
-from bestofk.evals.rows import Codes, EvalRows, model_name, only_means
+from bestofk.evals.prices import Price, read_prices
+from bestofk.evals.query import LogQuery, Names, as_names, higher_by_name, is_rating
+from bestofk.evals.rows import EvalRows, model_name, only_means
 from bestofk.evals.sources import Source, find_sources
 from bestofk.evals.tables import read_frames, read_tables
 
 COLUMNS = (
     "model", "item", "score", "status", "cost", "latency", "tokens_in", "tokens_out"
 )  # fmt: skip
+_TOTALS = ("total", "overall", "average", "avg", "mean", "all", "sum")
+"""Names of items that may be sums or means of the others."""
 Paths = Any
 """A path, paths, or a data frame."""
 
@@ -238,9 +240,6 @@ class Logs:
         rows.rename(self._renamed)
         if len(rows):
             rows.select(query)
-        rows.drop_unused()
-        if not len(rows):
-            raise _no_samples(query, rows)
         evals = _as_evals(rows, query, price_list, higher_is_better, as_before)
         return evals if truth is None else self._with_labels(evals, truth)
 
@@ -351,43 +350,23 @@ def _unknown_format(source: Source) -> TableError:
 def _as_evals(
     rows: EvalRows,
     query: LogQuery,
-    price_list: dict[str, Any],
+    price_list: dict[str, Price],
     higher_is_better: bool | None,
     as_before: Evals | None,
 ) -> Evals:
     epoch, keep = rows.settle_epochs()
-    if as_before is not None and rows.unclear_metrics:
-        score, before = rows.column("score"), as_before.score
-        if np.nanmin(before) <= np.nanmin(score) and np.nanmax(score) <= np.nanmax(before):
-            rows.assumed |= rows.unclear_metrics
-            higher_is_better = as_before.higher_is_better
-    metric, direction = _metric(rows, higher_is_better)
     columns: dict[str, Any] = {name: rows.column(name) for name in COLUMNS}
     if not keep.all():
         columns = {name: column[keep] for name, column in columns.items()}
         epoch = epoch[keep]
-    means = only_means(columns["score"], columns["model"])
-    if means and np.nanmax(columns["score"]) > np.nanmin(columns["score"]):
-        raise TableError(
-            f"{metric!r} is one number for each model, not a score of single items: choose a score "
-            "that varies with ",
-            use(metric=...),
-            ".",
-        )
-    if direction:
-        # seconds or other losses differ by any factor
-        _refuse_mixed_scales(columns["score"], columns["model"], list(rows.models))
-    if price_list:
-        columns["cost"] = columns["cost"].copy()
-        _set_prices(rows, price_list, columns)
-    item_cluster = np.array(rows.item_cluster, dtype=np.int32)
-    clusters = tuple(rows.clusters)
-    if query.cluster is not None or rows.clusters:
-        clusters = _complete_clusters(rows, query.cluster or "group", item_cluster)
-    else:
-        item_cluster, clusters = np.arange(len(rows.items), dtype=np.int32), ()
-    rows.note_models()
-    return Evals(
+    clusters, item_cluster = (), np.arange(len(rows.items), dtype=np.int32)
+    if query.cluster is not None or rows.cluster_of:
+        names = dict.fromkeys(rows.cluster_of.values())
+        code_of = {item: code for code, item in enumerate(names)}
+        known = map(rows.cluster_of.get, range(len(rows.items)))
+        clusters = tuple(names)
+        item_cluster = np.array([code_of.get(name, -1) for name in known], dtype=np.int32)
+    evals = Evals(
         models=tuple(rows.models),
         tasks=tuple(rows.tasks),
         items=tuple(name for _, name in rows.items),
@@ -396,7 +375,21 @@ def _as_evals(
         item_cluster=item_cluster,
         epoch=epoch,
         **columns,
-        metric=metric,
+        metric=" / ".join(rows.metrics) or "score",
+        higher_is_better=True,
+    ).without_unused()
+    if not len(evals):
+        raise _no_samples(query, rows)
+    direction = _direction(rows, evals, higher_is_better, as_before)
+    _check_scores(evals, direction, rows)
+    if price_list:
+        evals = replace(evals, cost=_with_prices(rows, price_list, evals))
+    if query.cluster is not None or rows.cluster_of:
+        evals = _with_all_clusters(evals, query.cluster or "group", rows)
+    names = [repr(name) for name in evals.models]
+    rows.note(f"{counted(len(names), 'model')}: {shortened(names, 12)}.")
+    return replace(
+        evals,
         higher_is_better=direction,
         notes=tuple(rows.notes),
         assumptions=tuple(rows.assumptions),
@@ -407,65 +400,87 @@ def _as_evals(
     )
 
 
-def _refuse_mixed_scales(scores: Floats, model: Codes, names: Sequence[str]) -> None:
-    """Raise if one model has percentages and another has fractions, or 0 and 1."""
-    if not (scores > 1.0).any():
+def _check_scores(evals: Evals, higher_is_better: bool, rows: EvalRows) -> None:
+    """Raise if the numbers are not scores of items on one scale; note a -1."""
+    score, model = evals.score, evals.model
+    if only_means(score, model) and np.nanmax(score) > np.nanmin(score):
+        raise TableError(
+            f"{evals.metric!r} is one number for each model, not a score of single items: choose "
+            "a score that varies with ",
+            use(metric=...),
+            ".",
+        )
+    for item in [k for k, name in enumerate(evals.items) if name.lower() in _TOTALS]:
+        _refuse_total(evals, item)
+    negative = score[score < 0.0]
+    if len(negative) and (negative == -1.0).all():
+        rows.note(
+            f"{counted(len(negative), 'score')} of {evals.metric!r} are -1 and count as such; "
+            "empty the cells of failed answers.",
+            shown=True,
+        )
+    if not higher_is_better or len(negative) or not (score > 1.0).any():
+        # seconds or other losses differ by any factor
         return
-    low, high = np.full(len(names), np.inf), np.full(len(names), -np.inf)
-    np.fmin.at(low, model, scores)
-    np.fmax.at(high, model, scores)
-    # a model that fails on every item fits both scales
-    small = np.flatnonzero((high > 0.0) & (high <= 1.0)).tolist()
-    if (low < 0.0).any() or not small:
-        return
-
-    def own(code: int) -> Floats:
-        values: Floats = scores[model == code]
-        return values[np.isfinite(values)]
-
-    fractions = next((k for k in small if ((own(k) > 0.0) & (own(k) < 1.0)).any()), None)
-    usual = 1.0 if fractions is None else max(float(np.median(own(fractions))), 1e-9)
-    for code in np.flatnonzero((high > 1.0) & (high <= 100.0)).tolist():
-        median = float(np.median(own(code)))
-        alike = fractions is not None and median > 1.0 and 0.25 <= median / 100.0 / usual <= 4.0
-        if alike or np.isin(own(code), (0.0, 100.0)).all():
-            other = names[small[0] if fractions is None else fractions]
-            raise TableError(
-                f"The scores of {names[code]!r} look like percentages and those of {other!r} do "
-                "not: divide the former by 100."
-            )
+    low, high = np.full(len(evals.models), np.inf), np.zeros(len(evals.models))
+    np.fmin.at(low, model, np.where(score > 0.0, score, np.nan))
+    np.fmax.at(high, model, score)
+    fractions = (high > 0.0) & (high <= 1.0)
+    percentages = (low > 1.0) & (high > 10.0) & (high <= 100.0)
+    if fractions.any() and percentages.any():
+        raise TableError(
+            f"The scores of {evals.models[percentages.argmax()]!r} look like percentages and "
+            f"those of {evals.models[fractions.argmax()]!r} do not: divide the former by 100."
+        )
 
 
-def _complete_clusters(rows: EvalRows, key: str, item_cluster: Any) -> tuple[str, ...]:
-    """Put each item without a cluster into a new one, and return the names of all clusters."""
-    names = list(rows.clusters)
-    if not names:
+def _refuse_total(evals: Evals, item: int) -> None:
+    """Raise if an item has the sum or the mean of the other scores of each model."""
+    total = evals.item == item
+    others = evals.item_task[evals.item] == evals.item_task[item]
+    for model in np.unique(evals.model[total]):
+        own = evals.model == model
+        known = evals.score[own & others & ~total]
+        ends = np.array([np.nansum(known), np.nansum(known) / max(len(known), 1)])
+        if len(known) < 2 or not np.isclose(ends, evals.score[own & total][0], rtol=0.01).any():
+            return
+    raise TableError(
+        f"Item {evals.items[item]!r} has the sum or the mean of the other scores: remove its rows."
+    )
+
+
+def _with_all_clusters(evals: Evals, key: str, rows: EvalRows) -> Evals:
+    """Put each item without a cluster into a new one."""
+    if not evals.clusters:
         raise TableError(
             f"No sample has {key!r}: cluster must be a key of the document, of the metadata or of "
             "the variables, or a column."
         )
-    alone = np.flatnonzero(item_cluster < 0)
+    alone = np.flatnonzero(evals.item_cluster < 0)
+    clusters = (*evals.clusters, *(f"only {evals.items[code]}" for code in alone))
     if len(alone):
-        used = set(names)
-        items = list(rows.items)
-        for code in alone:
-            name = f"only {items[code][1]}"
-            while name in used:
-                name += "'"
-            used.add(name)
-            item_cluster[code] = len(names)
-            names.append(name)
         rows.note(f"{counted(len(alone), 'item')} without {key!r}: each is a separate cluster.")
-    rows.note(f"{counted(len(names), 'cluster')} of items by {key!r}.")
-    return tuple(names)
+    rows.note(f"{counted(len(clusters), 'cluster')} of items by {key!r}.")
+    item_cluster = evals.item_cluster.copy()
+    item_cluster[alone] = np.arange(len(evals.clusters), len(clusters))
+    return replace(evals, clusters=clusters, item_cluster=item_cluster)
 
 
-def _metric(rows: EvalRows, higher_is_better: bool | None) -> tuple[str, bool]:
-    name = " / ".join(rows.metrics) or "score"
+def _direction(
+    rows: EvalRows, evals: Evals, higher_is_better: bool | None, as_before: Evals | None
+) -> bool:
+    """Return whether higher scores are better."""
+    score = evals.score
+    if as_before is not None and rows.unclear_metrics:
+        before, known = as_before.score, score[np.isfinite(score)]
+        same = np.nanmin(before) <= known.min() and known.max() <= np.nanmax(before)
+        if same or is_rating(known):
+            rows.assumed |= rows.unclear_metrics
+            higher_is_better = as_before.higher_is_better if same else True
     if higher_is_better is not None:
         direction = "higher" if higher_is_better else "lower"
-        rows.note(f"Metric {name!r}: {direction} is better (your choice).")
-        return name, bool(higher_is_better)
+        rows.note(f"Metric {evals.metric!r}: {direction} is better (your choice).")
+        return bool(higher_is_better)
     directions: dict[bool, str] = {}
     phrases = []
     for metric, stated in rows.metrics.items():
@@ -498,43 +513,38 @@ def _metric(rows: EvalRows, higher_is_better: bool | None) -> tuple[str, bool]:
             use(task=...),
         )
     rows.note(f"Metric {'; '.join(phrases)}.")
-    return name, next(iter(directions), True)
+    return next(iter(directions), True)
 
 
-def _set_prices(rows: EvalRows, price_list: dict[str, Any], columns: dict[str, Any]) -> None:
-    """Fill in the costs that the log does not state."""
-    model, cost = columns["model"], columns["cost"]
-    tokens_in, tokens_out = columns["tokens_in"], columns["tokens_out"]
+def _with_prices(rows: EvalRows, price_list: dict[str, Price], evals: Evals) -> Floats:
+    """Return the costs, with those that the log does not state from the prices."""
+    cost = evals.cost.copy()
     # a cost of 0 for tokens that were used is not a statement
-    tokens = np.nan_to_num(tokens_in) + np.nan_to_num(tokens_out)
+    tokens = np.nan_to_num(evals.tokens_in) + np.nan_to_num(evals.tokens_out)
     unstated = ~np.isfinite(cost) | ((cost == 0.0) & (tokens > 0))
-    used, priced, logged = set(), [], []
-    for name, code in rows.models.items():
+    groups: dict[str, list[str]] = {"priced": [], "logged": [], "unknown": []}
+    used = set()
+    for code, name in enumerate(evals.models):
         names = (name, rows.bare_names.get(name, name))
         key = next((key for key in names if key in price_list), None)
-        if key is None:
-            continue
-        used.add(key)
-        samples = (model == code) & unstated
-        if samples.any():
-            cost[samples] = price_list[key].of(tokens_in[samples], tokens_out[samples])
-            priced.append(name)
-        else:
-            logged.append(name)
-    if priced:
-        rows.note(f"Costs from your prices: {shortened(priced, 12)}.")
-    if logged:
-        rows.note(
-            f"Costs from the log, which take precedence over your prices: {shortened(logged, 12)}."
-        )
-    without = [
-        name for name, code in rows.models.items() if not np.isfinite(cost[model == code]).any()
-    ]
-    if without:
-        rows.note(f"No cost is known for {shortened(without, 12)}.")
-    unused = [name for name in price_list if name not in used]
-    if unused:
-        rows.note(f"Prices of models that are not in the logs: {shortened(unused, 6)}.")
+        samples = evals.model == code
+        if key is not None:
+            used.add(key)
+            some = samples & unstated
+            groups["priced" if some.any() else "logged"].append(name)
+            cost[some] = price_list[key].of(evals.tokens_in[some], evals.tokens_out[some])
+        if not np.isfinite(cost[samples]).any():
+            groups["unknown"].append(name)
+    groups["unused"] = [name for name in price_list if name not in used]
+    for group, sentence in {
+        "priced": "Costs from your prices",
+        "logged": "Costs from the log, which take precedence over your prices",
+        "unknown": "Models without a known cost",
+        "unused": "Prices of models that are not in the logs",
+    }.items():
+        if groups[group]:
+            rows.note(f"{sentence}: {shortened(groups[group], 12)}.")
+    return cost
 
 
 EXAMPLE_EVALS = {

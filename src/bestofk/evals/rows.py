@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import Advice, TableError, UnknownNameError, use
-from bestofk._base.formatting import counted, joined, printable, shortened
+from bestofk._base.formatting import counted, joined, printable
 from bestofk.losses.columns import EVAL_ROLES
 
 if TYPE_CHECKING:
@@ -155,9 +155,9 @@ class EvalRows:
         self._raw_names: dict[str, str] = {}
         self.tasks: dict[str, int] = {}
         self.items: dict[tuple[int, str], int] = {}
-        self.clusters: dict[str, int] = {}
         self.item_task = array("i")
-        self.item_cluster = array("i")
+        self.cluster_of: dict[int, str] = {}
+        """The cluster of each item that has one."""
         self.notes: list[str] = []
         self.assumptions: list[str] = []
         """The notes that everybody should see."""
@@ -219,6 +219,27 @@ class EvalRows:
             self.bare_names.setdefault(label, clean_name(bare))
         return self.models.setdefault(label, len(self.models))
 
+    def note_repeats(self, key: str, values: Iterable[Any]) -> None:
+        """Note a key that items share; `values` has its value for each item."""
+        values = list(values)
+        groups = len(set(values))
+        if MIN_GROUPS <= groups < len(values) and self.repeated is None:
+            self.repeated = (key, groups)
+
+    def set_clusters(self, items: Iterable[int], clusters: Iterable[Any], where: str) -> None:
+        """Put items into groups, which must be the same for every model."""
+        known = self.cluster_of
+        for item, cluster in zip(items, clusters, strict=True):
+            if cluster is None or cluster == "" or cluster != cluster:
+                continue
+            cluster = clean_name(cluster)
+            if known.setdefault(item, cluster) != cluster:
+                raise TableError(
+                    f"{where}: item {list(self.items)[item][1]!r:.80} is in cluster "
+                    f"{cluster!r:.80} here and in {known[item]!r:.80} elsewhere; an item must "
+                    "belong to one cluster."
+                )
+
     def check_contents(
         self,
         items: Iterable[int],
@@ -231,70 +252,30 @@ class EvalRows:
         - `items`, `contents`: The codes of items, and a part of the content of each.
         - `where`, `advice`: The file, and what to do, for the error message.
         """
-        known = self._contents
-        for code, content in zip(items, contents, strict=True):
+        for item, content in zip(items, contents, strict=True):
             if content is None:
                 continue
-            digest = hash(content)
-            before = known.get(code)
-            if before is None:
-                known[code] = (digest, where)
-            elif before[0] != digest:
-                task, name = list(self.items)[code]
+            digest, file = self._contents.setdefault(item, (hash(content), where))
+            if digest != hash(content):
+                task, name = list(self.items)[item]
                 task_name = list(self.tasks)[task]
                 raise TableError(
                     f"{where}: the content of item {name!r:.80} of task {task_name!r:.80} differs "
-                    f"from {before[1] if before[1] != where else 'another row'}, so the two runs "
-                    "cannot be paired: pass ",
+                    f"from {file if file != where else 'another row'}, so the two runs cannot be "
+                    "paired: pass ",
                     advice or use(exclude=task_name),
                     ".",
                 )
 
-    def note_repeats(self, key: str, values: Iterable[Any]) -> None:
-        """Note a key that items share; `values` has its value for each item."""
-        values = list(values)
-        groups = len(set(values))
-        if MIN_GROUPS <= groups < len(values) and self.repeated is None:
-            self.repeated = (key, groups)
-
-    def set_cluster(self, code: int, cluster: Any, where: str) -> None:
-        """Put an item into a group of items, which must be the same for every model."""
-        if cluster is None or cluster == "" or cluster != cluster:
-            return
-        cluster = clean_name(cluster)
-        group = self.clusters.setdefault(cluster, len(self.clusters))
-        before = self.item_cluster[code]
-        if before == -1:
-            self.item_cluster[code] = group
-        elif before != group:
-            raise TableError(
-                f"{where}: item {list(self.items)[code][1]!r:.80} is in cluster {cluster!r:.80} "
-                f"here and in {list(self.clusters)[before]!r:.80} elsewhere; an item must belong "
-                "to one cluster."
-            )
-
     def items_of(self, task: Any, names: Sequence[str]) -> list[int]:
-        """Return the codes of many items of one task, without cluster and fingerprint."""
-        new_task = clean_name(task) not in self.tasks
+        """Return the codes of items of one task."""
         task_code = self.tasks.setdefault(clean_name(task), len(self.tasks))
         joined_names = "".join(names)
         if not (joined_names.isascii() and joined_names.isprintable()):
             names = [clean_name(name) for name in names]
-        if new_task:
-            first = len(self.items)
-            new_items = {(task_code, name): code for code, name in enumerate(names, start=first)}
-            if len(new_items) == len(names):
-                self.items.update(new_items)
-                self.item_task.extend([task_code] * len(names))
-                self.item_cluster.extend([-1] * len(names))
-                return list(range(first, first + len(names)))
-        codes = []
-        for name in names:
-            code = self.items.setdefault((task_code, name), len(self.items))
-            if code == len(self.item_task):
-                self.item_task.append(task_code)
-                self.item_cluster.append(-1)
-            codes.append(code)
+        code, items = self.items.setdefault, self.items
+        codes = [code((task_code, name), len(items)) for name in names]
+        self.item_task.extend([task_code] * (len(items) - len(self.item_task)))
         return codes
 
     def extend(
@@ -358,38 +339,6 @@ class EvalRows:
             keep = models[self.column("model")] & tasks[task_of[self.column("item")]]
             self._blocks = [{name: self.column(name)[keep] for name in _KINDS}]
 
-    def drop_unused(self) -> None:
-        """Drop models, items, tasks and clusters without rows."""
-        used = np.zeros(len(self.items), dtype=bool)
-        used_models = np.zeros(len(self.models), dtype=bool)
-        for block in self._blocks:
-            used[block["item"]] = True
-            used_models[block["model"]] = True
-        if not used_models.all():
-            names = [name for name, use in zip(self.models, used_models, strict=True) if use]
-            self._recode("model", used_models)
-            self.models = {name: code for code, name in enumerate(names)}
-        if used.all():
-            return
-        self._recode("item", used)
-        left = np.flatnonzero(used)
-        left_tasks, item_task = np.unique(np.array(self.item_task)[left], return_inverse=True)
-        task_names, items, clusters = list(self.tasks), list(self.items), list(self.clusters)
-        self.tasks = {task_names[old]: new for new, old in enumerate(left_tasks.tolist())}
-        self.items = {
-            (int(item_task[new]), items[old][1]): new for new, old in enumerate(left.tolist())
-        }
-        self.item_task = array("i", item_task.tolist())
-        groups = np.array(self.item_cluster)[left].tolist()
-        position = {old: new for new, old in enumerate(dict.fromkeys(g for g in groups if g >= 0))}
-        self.clusters = {clusters[old]: new for old, new in position.items()}
-        self.item_cluster = array("i", [position.get(group, -1) for group in groups])
-
-    def _recode(self, name: str, used: npt.NDArray[np.bool_]) -> None:
-        position = np.cumsum(used, dtype=np.int32) - 1
-        for block in self._blocks:
-            block[name] = position[block[name]]
-
     def note(self, sentence: str, *, shown: bool = False) -> None:
         """Add a sentence to the notes, and to those that everybody should see."""
         for notes in (self.notes, self.assumptions) if shown else (self.notes,):
@@ -440,45 +389,38 @@ class EvalRows:
         keep = np.ones(len(cell), dtype=bool)
         if all_different([*cells, (epoch, int(epoch.max(initial=1)) + 1)]):
             return epoch, keep
-        order = np.lexsort((epoch, cell))
-        twice = (cell[order][1:] == cell[order][:-1]) & (epoch[order][1:] == epoch[order][:-1])
+        import pandas as pd
+
+        score, status = self.column("score"), self.column("status")
+        frame = pd.DataFrame({"cell": cell, "epoch": epoch, "score": score, "status": status})
+        twice = frame.duplicated(["cell", "epoch"]).to_numpy()
+        differs = twice & ~frame.duplicated().to_numpy()
+        if differs.any():
+            row = int(differs.argmax())
+            other = int(((cell == cell[row]) & (epoch == epoch[row])).argmax())
+            raise self._conflicting_scores(row, other, int(differs.sum()))
         if twice.any():
-            score, status = self.column("score"), self.column("status")
-            first, second = order[:-1][twice], order[1:][twice]
-            same = (status[first] == status[second]) & (
-                (score[first] == score[second]) | (np.isnan(score[first]) & np.isnan(score[second]))
-            )
-            if not same.all():
-                row = int(second[~same][0])
-                raise self._conflicting_scores(row, int(first[~same][0]), int((~same).sum()))
-            keep[second] = False
             self.note(
-                f"{counted(len(second), 'row')} occurred twice with the same score and "
-                f"{'counts' if len(second) == 1 else 'count'} once."
+                f"{counted(int(twice.sum()), 'row')} occurred twice with the same score and "
+                f"{'counts' if twice.sum() == 1 else 'count'} once."
             )
-        return epoch, keep
+        return epoch, ~twice
 
     def _conflicting_scores(self, row: int, other: int, count: int) -> TableError:
         score, status = self.column("score"), self.column("status")
         (task, name) = list(self.items)[self.column("item")[row]]
         model = list(self.models)[self.column("model")[row]]
-        values = joined(
-            [
-                f"{score[index]:g}" if status[index] == SCORED else STATUSES[status[index]]
-                for index in (other, row)
-            ]
-        )
+        words = [
+            f"{score[index]:g}" if status[index] == SCORED else STATUSES[status[index]]
+            for index in (other, row)
+        ]
+        values = joined(words)
         more = f" ({count} such)" if count > 1 else ""
         return TableError(
             f"Item {name!r:.80} of task {list(self.tasks)[task]!r} occurs twice for model "
             f"{model!r:.80} in one epoch, with different scores ({values}){more}: number the "
             "epochs, or remove the rows that do not count."
         )
-
-    def note_models(self) -> None:
-        """Note the number and the names of the models."""
-        names = [repr(name) for name in self.models]
-        self.note(f"{counted(len(names), 'model')}: {shortened(names, 12)}.")
 
 
 def only_means(scores: Floats, model: Codes) -> bool:

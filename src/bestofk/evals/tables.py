@@ -8,6 +8,7 @@ by their names; the user names the others. Values within objects have dotted nam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -58,6 +59,8 @@ _SURE_SCORES = ("score", "correct", "is_correct", "accuracy", "acc", "passed", "
                 "exact_match", "f1")  # fmt: skip
 _METRIC_VALUES = ("score", "value", "result", "grade")
 """Score columns whose name does not say the metric, so that another column may."""
+_ITEM, _MODEL, _SCORE = " item", " model", " score"
+"""Columns of a wide table after it was made long."""
 HEAD_ROWS = 1000
 """Rows that show which columns are metrics."""
 _UNSCORABLE = (STATUSES.index("error"), STATUSES.index("missing"))
@@ -89,7 +92,7 @@ def read_tables(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> N
             rows.note(f"{source.name} is a copy of another file and was skipped.")
             continue
         codes = reader.write()
-        if "model" not in reader.roles and "score" in reader.roles:
+        if "model" not in reader.roles:
             items.append(set(codes.tolist()))
             content = reader.content or content
     rows.stated_model = None
@@ -185,39 +188,48 @@ def _roles(
     if "metric" not in named and normal(roles.get("score", "")) not in _METRIC_VALUES:
         # a column of metrics belongs to a column of numbers without a name of its own
         roles.pop("metric", None)
-    by_rows = "metric" in roles
-    metrics = _containers(columns)
-    if query.metric and "score" not in named and not by_rows:
-        known = {**{column: column for column in columns}, **metrics}
+    if "score" not in named and "metric" not in roles:
+        scores = _score_columns(columns, roles, source, query, table)
+        roles = {role: column for role, column in roles.items() if role != "score"}
+        if scores:
+            column = scores[str(pick_metric((), scores, source))]
+            roles = {role: each for role, each in roles.items() if each != column}
+            roles["score"] = column
+    if query.cluster is None:
+        roles.pop("cluster", None)
+    absent = [role for role in ("item", "score") if role not in roles]
+    if absent and ("score" in roles or table is None or not _model_columns(table, roles, query)):
+        raise _absent_columns(absent, columns, source)
+    return roles
+
+
+def _score_columns(
+    columns: Sequence[str],
+    roles: Mapping[str, str],
+    source: str,
+    query: LogQuery,
+    table: Table | None,
+) -> dict[str, str]:
+    """Return the columns that may be the score, by metric; none for a table with models."""
+    within = _containers(columns)
+    if query.metric:
+        known = {column: column for column in columns} | within
         chosen = next((known[name] for name in query.metric if name in known), None)
         if chosen is None:
-            roles.pop("score", None)
-            others = [column for column in columns if column not in roles.values()]
-            raise query.unknown_metric(metrics or others or columns, source)
-        roles = {role: column for role, column in roles.items() if column != chosen}
-        roles["score"] = chosen
-    elif "score" not in named and not by_rows:
-        sure = {column: column for column in columns if normal(column) in _SURE_SCORES}
-        by_name = {roles["score"]: roles["score"]} if "score" in roles else {}
-        candidates = sure or by_name or metrics
-        if not candidates and table is not None and "model" not in roles:
-            numbers = _number_columns(table, roles, query)
-            if min(len(numbers), table.n_rows) > 1 and not _is_one_model(table, numbers):
-                roles.pop("score", None)
-                return _without_cluster(roles, query)
-            candidates = {column: column for column in numbers} if "item" in roles else {}
-        if table is not None and len(candidates) > 1:
-            candidates = _varying(table, candidates, roles) or candidates
-        if candidates:
-            roles["score"] = candidates[str(pick_metric((), candidates, source))]
-    absent = [role for role in ("item", "score") if role not in roles]
-    if absent:
-        raise _absent_columns(absent, columns, source)
-    return _without_cluster(roles, query)
-
-
-def _without_cluster(roles: dict[str, str], query: LogQuery) -> dict[str, str]:
-    return {r: column for r, column in roles.items() if r != "cluster" or query.cluster is not None}
+            free = {role: column for role, column in roles.items() if role != "score"}.values()
+            others = [column for column in columns if column not in free]
+            raise query.unknown_metric(within or others or columns, source)
+        return {chosen: chosen}
+    sure = [column for column in columns if normal(column) in _SURE_SCORES]
+    by_name = sure or [column for role, column in roles.items() if role == "score"]
+    candidates = {column: column for column in by_name} or within
+    if not candidates and table is not None and "model" not in roles and "item" in roles:
+        is_wide = bool(_model_columns(table, roles, query))
+        numbers = [] if is_wide else _number_columns(table, roles, query)
+        candidates = {column: column for column in numbers}
+    if table is not None and len(candidates) > 1:
+        candidates = _varying(table, candidates, roles) or candidates
+    return candidates
 
 
 def _containers(columns: Sequence[str]) -> dict[str, str]:
@@ -262,12 +274,13 @@ def _number_columns(table: Table, roles: Mapping[str, str], query: LogQuery) -> 
     return numbers
 
 
-def _is_one_model(table: Table, numbers: Sequence[str]) -> bool:
-    """Return whether columns of numbers are metrics of one model, not models."""
+def _model_columns(table: Table, roles: Mapping[str, str], query: LogQuery) -> list[str]:
+    """Return the columns of numbers if they are models, not metrics of one model."""
+    numbers = _number_columns(table, roles, query)
     others = {normal(column) for column in table.columns}
-    return bool(others & set(_ANSWERS)) or any(
-        direction_of(column) is not None for column in numbers
-    )
+    if "model" in roles or min(len(numbers), table.n_rows) < 2 or others & set(_ANSWERS):
+        return []
+    return numbers if all(direction_of(column) is None for column in numbers) else []
 
 
 def _varying(
@@ -309,10 +322,13 @@ class _Reader:
     ) -> None:
         self.query, self.rows, self.name, self.whole = query, rows, name, whole
         self.roles = _roles(table.columns, table.source, query, table if whole else None)
-        self.content = _content(table.columns, self.roles) if "score" in self.roles else None
-        self.metric = self.roles.get("score", "score")
+        self.is_wide = "score" not in self.roles
+        if self.is_wide:
+            table, self.roles = _long(table, self.roles, query, rows)
+        self.content = _content(table.columns, self.roles)
+        self.metric = self.roles["score"]
         self.table = self._of_one_metric(table)
-        if "score" in self.roles:
+        if not self.is_wide:
             self._check()
             if whole:
                 self.note_other_metrics(table.take(np.arange(table.n_rows) < HEAD_ROWS))
@@ -320,6 +336,10 @@ class _Reader:
     def _of_one_metric(self, table: Table) -> Table:
         """Return the rows of one metric if a column names metrics."""
         column = self.roles.get("metric")
+        if self.is_wide:
+            stem = Path(table.source).name.removesuffix(".gz").rpartition(".")[0]
+            self.metric = stem if direction_of(stem) in ("loss", "score") else "score"
+            return table
         if column is None:
             by_column = {each: name for name, each in _containers(table.columns).items()}
             self.metric = by_column.get(self.metric, self.metric)
@@ -432,13 +452,9 @@ class _Reader:
         table, roles, rows = self.table, self.roles, self.rows
         for sentence in table.account:
             rows.note(sentence)
-        if "score" not in roles:
-            return self._write_wide()
-        rows.note(
-            f"{table.source}: "
-            + joined([f"{role} from {column!r}" for role, column in roles.items()])
-            + "."
-        )
+        if not self.is_wide:
+            parts = [f"{role} from {column!r}" for role, column in roles.items()]
+            rows.note(f"{table.source}: {joined(parts)}.")
         scores = _scores(table, roles["score"])
         rows.metric(self.metric)
         self._note_direction(scores)
@@ -506,8 +522,7 @@ class _Reader:
                 advice = use(columns={"item": column})
                 rows.check_contents(codes.tolist(), labels, table.source, advice)
                 continue
-            for code, label in zip(codes.tolist(), labels, strict=True):
-                rows.set_cluster(code, label, table.source)
+            rows.set_clusters(codes.tolist(), labels, table.source)
         for column in _shared_keys(table.columns, roles, self.query):
             values = table.levels(column).codes[keep]
             of_pair = np.full(len(pairs), -1, dtype=np.int64)
@@ -518,67 +533,64 @@ class _Reader:
 
     def _note_direction(self, scores: Floats) -> None:
         """Mark a metric whose direction only the user can know."""
-        if higher_by_name(self.metric) is not None:
+        name, known = self.metric, scores[np.isfinite(scores)]
+        if self.is_wide and (name != "score" or np.isin(known, (0.0, 100.0)).all()):
             return
-        known = scores[np.isfinite(scores)]
+        if not self.is_wide and higher_by_name(name) is not None:
+            return
         if len(known) and (known.min() < 0.0 or known.max() > 1.0):
-            self.rows.unclear_metrics.add(self.metric)
-        elif normal(self.metric) not in EVAL_ROLES["score"] or not np.isin(known, (0, 1)).all():
-            self.rows.assumed.add(self.metric)
+            self.rows.unclear_metrics.add(name)
+        elif name != "score" and (
+            normal(name) not in EVAL_ROLES["score"] or not np.isin(known, (0, 1)).all()
+        ):
+            self.rows.assumed.add(name)
 
-    def _write_wide(self) -> Any:
-        """Write a table with one row per item and one column per model."""
-        table, roles, rows = self.table, self.roles, self.rows
-        models = _number_columns(table, roles, self.query)
-        scores = {column: _scores(table, column) for column in models}
-        small = [column for column in models if np.nanmax(np.abs(scores[column])) <= 1]
-        binary = [column for column in small if np.isin(scores[column], (0.0, 1.0)).all()]
-        other = next((column for column in models if small and column not in small), None)
-        if binary and other is None:
-            graded = [column for column in small if column not in binary]
-            # such as the seconds next to right and wrong answers
-            other = next((column for column in graded if higher_by_name(column) is False), None)
-        if other is not None:
-            raise TableError(
-                f"{table.source}: the column {other!r} has numbers up to "
-                f"{np.nanmax(scores[other]):.3g}, unlike {(binary or small)[0]!r}, so they do not "
-                "look like scores of two models: pass ",
-                use(exclude=other),
-                " if it is not a model.",
-            )
-        item = roles.get("item") or next(
-            (column for column in table.columns if column not in (*models, *roles.values())
-             and len(table.levels(column).names) == table.n_rows), None
-        )  # fmt: skip
-        self.content = None
-        numbers = Levels(
-            np.arange(table.n_rows, dtype=np.int32), tuple(str(k + 1) for k in range(table.n_rows))
+
+def _long(
+    table: Table, roles: dict[str, str], query: LogQuery, rows: EvalRows
+) -> tuple[Table, dict[str, str]]:
+    """Return a table with one column per model as one with a row per item and model."""
+    models = _model_columns(table, roles, query)
+    scores = {column: _scores(table, column) for column in models}
+    small = [column for column in models if np.nanmax(np.abs(scores[column])) <= 1]
+    binary = [column for column in small if np.isin(scores[column], (0.0, 1.0)).all()]
+    # such as the seconds next to right and wrong answers
+    odd = [column for column in models if column not in small] if small else []
+    if binary and not odd:
+        odd = [column for column in small if higher_by_name(column) is False]
+    if odd:
+        raise TableError(
+            f"{table.source}: the column {odd[0]!r} has numbers up to "
+            f"{np.nanmax(scores[odd[0]]):.3g}, unlike {(binary or small)[0]!r}, so they do not "
+            "look like scores of two models: pass ",
+            use(exclude=odd[0]),
+            " if it is not a model.",
         )
-        levels = numbers if item is None else table.levels(item)
+    item = roles.get("item") or next(
+        (column for column in table.columns if column not in (*models, *roles.values())
+         and len(table.levels(column).names) == table.n_rows), None
+    )  # fmt: skip
+    columns = {name: table.cells(name) for name in table.columns if name not in models}
+    if item is None:
+        columns[_ITEM] = [str(k + 1) for k in range(table.n_rows)]
+    else:
+        levels = table.levels(item)
         count = np.bincount(levels.codes[levels.codes >= 0], minlength=1)
-        if (levels.codes < 0).any() or (count.max() > 1 and "task" not in roles):
-            wrong = (levels.codes < 0) | (count[levels.codes] > 1)
+        wrong = (levels.codes < 0) | ((count[levels.codes] > 1) & ("task" not in roles))
+        if wrong.any():
             raise TableError(
                 f"{table.location(int(wrong.argmax()), item)} must name the item, each once."
             )
-        rows.note(
-            f"{table.source}: a model in each of the columns {joined(list(map(repr, models)))}; "
-            f"items from {'the numbers of the rows' if item is None else repr(item)}."
-        )
-        stem = Path(table.source).name.removesuffix(".gz").rpartition(".")[0]
-        self.metric = stem if direction_of(stem) in ("loss", "score") else "score"
-        every = np.concatenate(list(scores.values()))
-        if self.metric == "score" and not np.isin(every[np.isfinite(every)], (0.0, 100.0)).all():
-            known = every[np.isfinite(every)]
-            if known.min() < 0.0 or known.max() > 1.0:
-                rows.unclear_metrics.add(self.metric)
-        rows.metric(self.metric)
-        codes, keep = self._items(levels)
-        status = np.zeros(len(codes), dtype=np.int8)
-        for column in models:
-            model = np.full(len(codes), rows.model(column), dtype=np.int32)
-            rows.extend(model, codes, epoch=None, score=scores[column][keep], status=status)
-        return codes
+    rows.note(
+        f"{table.source}: a model in each of the columns {joined(list(map(repr, models)))}; "
+        f"items from {'the numbers of the rows' if item is None else repr(item)}."
+    )
+    import pandas as pd
+
+    frame = pd.DataFrame(columns | scores, copy=False)
+    frame = frame.melt(list(columns), models, var_name=_MODEL, value_name=_SCORE)
+    melted = replace(Table.from_frame(frame, source=table.source), account=table.account)
+    return melted, {**roles, "item": item or _ITEM, "model": _MODEL, "score": _SCORE}
 
 
 def _masked(mask: Any, values: Floats) -> Floats:
