@@ -291,8 +291,8 @@ def test_ids_of_single_answers_do_not_pair(tmp_path):
     several = [write(tmp_path / f"{m}.jsonl", [{"id": r["id"], "input": r["input"], "score": 1}
                for r in rows if r["model"] == m]) for m in RIGHT]  # fmt: skip
     for paths in (one, several):
-        with pytest.raises(TableError, match=r"pair the items.*columns={'item': 'input'}"):
-            bk.read_evals(paths)
+        with pytest.raises(TableError, match=r"no item for which.*columns={'item': 'NAME'}"):
+            bk.read_evals(paths).by_item()
         assert len(bk.read_evals(paths, columns={"item": "input"}).items) == 20
 
 

@@ -47,7 +47,7 @@ _SAMPLE = re.compile(r"samples/(.*)_epoch_(\d{1,9})(?:\.json|/sample\.json)", re
 def _inspect_archive(source: Source, query: LogQuery) -> Document | None:
     with ZipMembers(source.path) as archive:
         # a crashed run has only the journal
-        name = next((name for name in ("header.json", _START) if name in archive), None)
+        name = next((name for name in ("header.json", _START) if name in archive.members), None)
         header = None if name is None else archive.json(name)
     if header is None:
         return None
@@ -61,7 +61,7 @@ def _inspect_samples(source: Source, query: LogQuery) -> Iterator[Mapping[str, A
     with ZipMembers(source.path) as archive:
         members = {
             (match[1], int(match[2])): name
-            for name in archive.names
+            for name in archive.members
             if (match := _SAMPLE.fullmatch(name))
         }
         seen = set()
@@ -80,8 +80,8 @@ def _inspect_samples(source: Source, query: LogQuery) -> Iterator[Mapping[str, A
 
 def _summaries(archive: ZipMembers, source: Source) -> Iterator[dict[str, Any]]:
     names = ["summaries.json"]
-    if names[0] not in archive:
-        journal = [(int(m[1]), m[0]) for m in map(_SUMMARY.fullmatch, archive.names) if m]
+    if names[0] not in archive.members:
+        journal = [(int(m[1]), m[0]) for m in map(_SUMMARY.fullmatch, archive.members) if m]
         names = [name for _, name in sorted(journal)]
     for name in names:
         summaries = archive.json(name)
@@ -95,7 +95,11 @@ def _sample(archive: ZipMembers, member: str, source: Source) -> Mapping[str, An
     if not isinstance(sample, dict):
         raise TableError(f"{source.name}: {member!r:.120} must be an object.")
     metadata = f"{member.removesuffix('sample.json')}metadata.json"
-    if member.endswith("/sample.json") and metadata in archive and not sample.get("metadata"):
+    if (
+        member.endswith("/sample.json")
+        and metadata in archive.members
+        and not sample.get("metadata")
+    ):
         sample["metadata"] = archive.json(metadata)
     return sample
 
@@ -188,45 +192,35 @@ def _helm_run(source: Source, instances: list[Any], note: Callable[[str], None])
             f"{source.name}: run_spec.json, which names the model, must be in the same directory."
         )
     spec = mapping(Source(spec_file, named=False, root=source.root).document(note))
-    name = str(spec.get("name") or source.path.parent.name)
+    run = str(spec.get("name") or source.path.parent.name)
     # the scenario and its arguments
-    task = re.sub(r"(?:(?<=[:,])|^)(?:model|model_deployment)=[^,]*,?", "", name)
+    task = re.sub(r"(?:(?<=[:,])|^)(?:model|model_deployment)=[^,]*,?", "", run)
     rows: dict[tuple[str, int], dict[str, Any]] = {}
     perturbed = 0
     for instance in map(mapping, instances):
         if instance.get("perturbation"):
             perturbed += 1
             continue
-        key = (str(instance.get("instance_id")), instance.get("train_trial_index", 0))
-        if not isinstance(key[1], int):
-            raise TableError(f"{source.name}: train_trial_index must be a whole number.")
-        row = rows.setdefault(key, {"instance_id": key[0], "trial": key[1] + 1, "scores": {}})
-        for stat, mean in _means(instance).items():
-            into = row if _BOOKKEEPING.match(stat) else row["scores"]
-            if into.setdefault(stat, mean) != mean and into is not row:
+        trial = number_of(instance.get("train_trial_index", 0)) or 0
+        key = (str(instance.get("instance_id")), int(trial))
+        row = rows.setdefault(key, {"instance_id": key[0], "trial": trial + 1, "scores": {}})
+        stats = instance.get("stats")
+        for stat in map(mapping, stats if isinstance(stats, list) else ()):
+            name, mean = mapping(stat.get("name")), number_of(stat.get("mean"))
+            label = str(name.get("name"))
+            into = row if _BOOKKEEPING.match(label) else row["scores"]
+            if (
+                not name.get("perturbation")
+                and into.setdefault(label, mean) != mean
+                and (into is not row)
+            ):
                 raise TableError(
-                    f"{source.name}: {stat!r:.80} of instance {key[0]!r:.80} is {mean} and "
-                    f"{into[stat]} in the same trial."
+                    f"{source.name}: {label!r:.80} of instance {key[0]!r:.80} is {mean} and "
+                    f"{into[label]} in the same trial."
                 )
     if perturbed:
         note(f"{source.name}: {perturbed} statistics of perturbed instances are not used.")
-    return {"helm": spec, "task": task.rstrip(",:") or name, "rows": list(rows.values())}
-
-
-def _means(instance: Mapping[str, Any]) -> dict[str, float | None]:
-    """Return the mean of each statistic that is not of a perturbation, by name."""
-    means: dict[str, float | None] = {}
-    stats = instance.get("stats")
-    for stat in map(mapping, stats if isinstance(stats, list) else ()):
-        name = mapping(stat.get("name"))
-        if not isinstance(name.get("name"), str) or name.get("perturbation"):
-            continue
-        mean = number_of(stat.get("mean"))
-        count, total = number_of(stat.get("count")), number_of(stat.get("sum"))
-        if mean is None and count and total is not None:
-            mean = total / count
-        means.setdefault(name["name"], mean)
-    return means
+    return {"helm": spec, "task": task.rstrip(",:") or run, "rows": list(rows.values())}
 
 
 # BFCL: score/MODEL/.../BFCL_*_score.json lists the wrong answers, result/... lists all

@@ -16,6 +16,8 @@ from bestofk._base.files import read_file
 from bestofk.evals.sources import loads
 
 MILLION = 1e6
+_AMOUNTS = {"input": "input", "output": "output", "cost": "sample"}
+"""Fields of a price by their names in files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,11 +70,10 @@ def _price(name: Any, value: Any) -> Price:
         value = {"input": value[0], "output": value[1]}
     elif not isinstance(value, Mapping):
         value = {"cost": value}
-    names = {"input": "input", "output": "output", "cost": "sample"}
     amounts = {
-        names[key]: _amount(each, where)
-        for key, each in value.items()
-        if key in names and each is not None
+        field: _amount(value[key], where)
+        for key, field in _AMOUNTS.items()
+        if value.get(key) is not None
     }
     if not amounts:
         raise ArgumentError(
@@ -101,19 +102,17 @@ def _from_file(path: Path) -> dict[str, Any]:
         if isinstance(value, dict):
             return value
     table = read_table(path)
-    kinds = [name for name in ("input", "output", "cost") if name in table.columns]
-    if "model" not in table.columns or not kinds:
+    columns = {name: table.numbers(name) for name in _AMOUNTS if name in table.columns}
+    if "model" not in table.columns or not columns:
         raise TableError(
             f"{table.source}: prices need the column 'model' and the columns 'input' and 'output' "
-            "(for a million tokens) or 'cost' (for a sample); got "
-            f"{', '.join(map(repr, table.columns[:12]))}."
+            "(for a million tokens) or 'cost' (for a sample)."
         )
-    columns = {kind: table.numbers(kind) for kind in kinds}
     prices: dict[str, Any] = {}
     for row, name in enumerate(table.text("model")):
         if name in prices:
             raise TableError(f"{table.location(row, 'model')} names {name!r} a second time.")
+        amounts = {kind: float(values[row]) for kind, values in columns.items()}
         if name is not None:
-            amounts = {kind: float(values[row]) for kind, values in columns.items()}
             prices[name] = {kind: each for kind, each in amounts.items() if not np.isnan(each)}
     return prices

@@ -422,15 +422,18 @@ def _check_scores(evals: Evals, higher_is_better: bool, rows: EvalRows) -> None:
     if not higher_is_better or len(negative) or not (score > 1.0).any():
         # seconds or other losses differ by any factor
         return
-    low, high = np.full(len(evals.models), np.inf), np.zeros(len(evals.models))
-    np.fmin.at(low, model, np.where(score > 0.0, score, np.nan))
+    high = np.zeros(len(evals.models))
     np.fmax.at(high, model, score)
+    percentages = [
+        evals.models[code]
+        for code in np.flatnonzero((high > 10.0) & (high <= 100.0))
+        if np.median(score[(model == code) & (score > 0.0)]) > 1.0
+    ]
     fractions = (high > 0.0) & (high <= 1.0)
-    percentages = (low > 1.0) & (high > 10.0) & (high <= 100.0)
-    if fractions.any() and percentages.any():
+    if fractions.any() and percentages:
         raise TableError(
-            f"The scores of {evals.models[percentages.argmax()]!r} look like percentages and "
-            f"those of {evals.models[fractions.argmax()]!r} do not: divide the former by 100."
+            f"The scores of {percentages[0]!r} look like percentages and those of "
+            f"{evals.models[fractions.argmax()]!r} do not: divide the former by 100."
         )
 
 

@@ -48,31 +48,23 @@ def not_json(error: ValueError | RecursionError, where: str) -> TableError:
     return TableError(f"{where} is not valid JSON ({parsing_problem(error)}).")
 
 
-def each_line(path: Path, where: str, note: Callable[[str], None]) -> Iterator[tuple[int, Any]]:
-    """Yield the number and the value of each line; note and skip a truncated last line."""
-    broken: tuple[int, ValueError | RecursionError] | None = None
-    parse, file_size = json.loads, path.stat().st_size
+def each_line(path: Path, where: str, note: Callable[[str], None]) -> Iterator[Any]:
+    """Yield the value of each line; note and skip a truncated last line."""
+    file_size = path.stat().st_size
     with _opened(path, where) as file:
-        number = 0
-        while line := file.readline(MAX_LINE_BYTES):
-            number += 1
-            if broken is not None:
-                if not line.strip():
-                    continue
-                raise not_json(broken[1], f"{where}: line {broken[0]}")
+        for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), start=1):
             check_json(line, where, file_size=file_size)
             try:
-                value = parse(line)
+                value = json.loads(line)
             except (RecursionError, ValueError) as error:
                 if not line.strip(b" \t\r\n\xef\xbb\xbf\0"):
                     continue
-                broken = (number, error)
-                if line.endswith(b"\n") or number == 1 or not isinstance(error, _INCOMPLETE):
+                is_last = not line.endswith(b"\n") and len(line) < MAX_LINE_BYTES
+                if number == 1 or not is_last or not isinstance(error, _INCOMPLETE):
                     raise not_json(error, f"{where}: line {number}") from None
+                note(f"{where}: the last line is truncated and was skipped (an interrupted run?).")
                 continue
-            yield number, value
-    if broken is not None:
-        note(f"{where}: the last line is truncated and was skipped (an interrupted run?).")
+            yield value
 
 
 @contextmanager
@@ -88,8 +80,7 @@ def _opened(path: Path, where: str) -> Iterator[IO[bytes]]:
 
 
 _ZSTANDARD = 93
-_READABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, _ZSTANDARD)
-"""Compression methods of a zip archive."""
+"""A compression method of a zip archive."""
 
 
 class ZipMembers:
@@ -105,7 +96,7 @@ class ZipMembers:
                 f"{self.source}: the zip archive is damaged or truncated: its table of contents, "
                 "at its end, cannot be read."
             ) from None
-        self._members = {info.filename: info for info in self._archive.infolist()}
+        self.members = {info.filename: info for info in self._archive.infolist()}
         self._unpacked = 0
 
     def __enter__(self) -> ZipMembers:
@@ -114,34 +105,13 @@ class ZipMembers:
     def __exit__(self, *_: object) -> None:
         self._archive.close()
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names, in the order of the archive."""
-        return tuple(self._members)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._members
-
-    def text(self, name: str) -> str:
-        """Return a member as text."""
-        try:
-            return self.read(name).decode("utf-8")
-        except UnicodeDecodeError:
-            raise TableError(f"{self.source}: {name!r} is not UTF-8 text.") from None
-
     def json(self, name: str) -> Any:
         """Return the value of a member."""
-        return loads(self.text(name), self._where(name), file_size=self._file_size)
-
-    def _where(self, name: str) -> str:
-        return f"{self.source}: {name!r:.120}"
+        return loads(self.read(name), f"{self.source}: {name!r:.120}", file_size=self._file_size)
 
     def read(self, name: str) -> bytes:
         """Return a decompressed member, and check its checksum."""
-        info = self._members[name]
-        where = self._where(name)
-        if info.flag_bits & 1:
-            raise TableError(f"{where} is encrypted.")
+        info = self.members[name]
         self._unpacked += info.file_size
         check_expansion(
             self.source,
@@ -149,23 +119,21 @@ class ZipMembers:
             needed=max(info.file_size, self._unpacked // 8),
             what="unpacks to far more",
         )
-        if info.compress_type not in _READABLE:
-            raise TableError(
-                f"{where} uses zip method {info.compress_type}; bestofk reads stored, deflate and "
-                "zstandard."
-            )
         try:
-            data = self._unpack(info)
+            if info.compress_type == _ZSTANDARD:
+                data = self._unpack_zstandard(info)
+            else:
+                data = self._archive.read(info)
         except (zipfile.BadZipFile, OSError, ValueError, zlib.error, struct.error, EOFError):
-            raise TableError(f"{where} is damaged and cannot be decompressed.") from None
+            data = b""
+        except RuntimeError as error:
+            # encrypted, or an unknown method
+            raise TableError(f"{self.source}: {name!r:.120} cannot be read: {error}.") from None
         if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
-            raise TableError(f"{where} is damaged: its checksum differs.")
+            raise TableError(f"{self.source}: {name!r:.120} is damaged: its checksum differs.")
         return data
 
-    def _unpack(self, info: zipfile.ZipInfo) -> bytes:
-        if info.compress_type != _ZSTANDARD:
-            with self._archive.open(info) as file:
-                return file.read(info.file_size + 1)
+    def _unpack_zstandard(self, info: zipfile.ZipInfo) -> bytes:
         try:
             import pyarrow as pa
         except ImportError:
@@ -174,14 +142,9 @@ class ZipMembers:
         packed.compress_type, packed.file_size = zipfile.ZIP_STORED, info.compress_size
         # the checksum is that of the unpacked data
         del packed.CRC
-        with self._archive.open(packed) as file:
-            data = file.read()
-        if not info.file_size:
-            return b""
-        unpacked: bytes = pa.Codec("zstd").decompress(
-            data, decompressed_size=info.file_size, asbytes=True
-        )
-        return unpacked
+        codec, data = pa.Codec("zstd"), self._archive.read(packed)
+        size = info.file_size
+        return codec.decompress(data, decompressed_size=size, asbytes=True) if size else b""
 
 
 HEAD_BYTES = 1 << 16
@@ -271,7 +234,7 @@ class Source:
         if start[:1] not in (b"{", b"["):
             return None
         if start[:1] == b"{" and self._has_lines(start):
-            return (value for _, value in each_line(self.path, self.name, note))
+            return each_line(self.path, self.name, note)
         return loads(self.text(), self.name, file_size=self.size)
 
     def _has_lines(self, start: bytes) -> bool:

@@ -75,9 +75,7 @@ def read_tables(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> N
     """Write the rows of tables; without a column of models each file is one model."""
     names = dict(zip(sources, file_names(sources), strict=True))
     by_size: dict[int, list[Source]] = {}
-    items: list[set[int]] = []
     errors: list[BestOfKError] = []
-    content = None
     for source in sources:
         rows.stated_model = source.model
         try:
@@ -91,22 +89,12 @@ def read_tables(sources: Sequence[Source], query: LogQuery, rows: EvalRows) -> N
         if "model" in reader.roles and is_copy(source, by_size):
             rows.note(f"{source.name} is a copy of another file and was skipped.")
             continue
-        codes = reader.write()
-        if "model" not in reader.roles:
-            items.append(set(codes.tolist()))
-            content = reader.content or content
+        reader.write()
     rows.stated_model = None
     if errors and len(errors) == len(sources):
         raise errors[0]
     for each in errors:
         rows.note(f"Skipped: {each}", shown=True)
-    if content is not None and len(items) > 1 and not any(items[0] & each for each in items[1:]):
-        raise TableError(
-            "The files have no item in common, because every run has its own names: pair the items "
-            "by their content with ",
-            use(columns={"item": content}),
-            ".",
-        )
 
 
 def _reader(source: Source, query: LogQuery, rows: EvalRows, name: str) -> _Reader:
@@ -320,7 +308,7 @@ class _Reader:
     def __init__(
         self, table: Table, query: LogQuery, rows: EvalRows, name: str, *, whole: bool
     ) -> None:
-        self.query, self.rows, self.name, self.whole = query, rows, name, whole
+        self.query, self.rows, self.name = query, rows, name
         self.roles = _roles(table.columns, table.source, query, table if whole else None)
         self.is_wide = "score" not in self.roles
         if self.is_wide:
@@ -329,7 +317,7 @@ class _Reader:
         self.metric = self.roles["score"]
         self.table = self._of_one_metric(table)
         if not self.is_wide:
-            self._check()
+            self._check(whole)
             if whole:
                 self.note_other_metrics(table.take(np.arange(table.n_rows) < HEAD_ROWS))
 
@@ -369,7 +357,7 @@ class _Reader:
             if on_scale or column in names or higher_by_name(column) is not None:
                 self.rows.other_metrics[names.get(column, column)] = None
 
-    def _check(self) -> None:
+    def _check(self, whole: bool) -> None:
         """Raise if the roles do not fit the cells."""
         table, roles = self.table, self.roles
         for role in ("model", "item"):
@@ -383,7 +371,7 @@ class _Reader:
         named = [table.levels(roles[role]) for role in ("model", "task", "item") if role in roles]
         columns = [(levels.codes, len(levels.names)) for levels in named]
         if not all_different(columns):
-            if not self.whole:
+            if not whole:
                 raise TableError("the other columns are needed")
             if "model" in roles or self.rows.stated_model is not None:
                 self._refuse_unclear_repeats(columns)
@@ -391,8 +379,6 @@ class _Reader:
                 self._refuse_no_model()
         elif "model" not in roles and self.rows.stated_model is None and not table.from_file:
             self._refuse_no_model()
-        if "model" in roles and "item" not in self.query.columns:
-            self._refuse_own_items()
 
     def _refuse_no_model(self) -> None:
         raise _absent_columns(
@@ -404,13 +390,10 @@ class _Reader:
     def _refuse_unclear_repeats(self, columns: list[tuple[Any, int]]) -> None:
         """Raise if a column without a role distinguishes the answers of a model to an item."""
         table = self.table
-        for column in table.columns:
-            if column in self.roles.values():
-                continue
+        for column in [each for each in table.columns if each not in self.roles.values()]:
             levels = table.levels(column)
-            if 2 * len(np.unique(levels.codes)) > table.n_rows:
-                continue
-            if all_different([*columns, (levels.codes, len(levels.names))]):
+            size = len(levels.names)
+            if 2 * size <= table.n_rows and all_different([*columns, (levels.codes, size)]):
                 raise TableError(
                     f"{table.source}: models have several answers to an item, which the column "
                     f"{column!r} distinguishes: pass ",
@@ -422,33 +405,8 @@ class _Reader:
                     " to select one.",
                 )
 
-    def _refuse_own_items(self) -> None:
-        """Raise if each item belongs to one model and another column names shared items."""
-        table, models = self.table, self.table.levels(self.roles["model"])
-
-        def shared(column: str) -> bool:
-            items = table.levels(column)
-            one = np.empty(len(items.names) + 1, dtype=np.int32)
-            one[items.codes] = models.codes
-            return bool((one[items.codes] != models.codes).any())
-
-        if len(models.names) < 2 or shared(self.roles["item"]):
-            return
-        if not self.whole:
-            raise TableError("the other columns are needed")
-        plain = {normal(column): column for column in reversed(table.columns)}
-        for name in EVAL_ROLES["item"]:
-            column = plain.get(name)
-            if column is not None and column not in self.roles.values() and shared(column):
-                raise TableError(
-                    f"{table.source}: every item of {self.roles['item']!r} belongs to one model: "
-                    "pair the items by ",
-                    use(columns={"item": column}),
-                    ".",
-                )
-
-    def write(self) -> Any:
-        """Write the rows, and return the codes of their items."""
+    def write(self) -> None:
+        """Write the rows."""
         table, roles, rows = self.table, self.roles, self.rows
         for sentence in table.account:
             rows.note(sentence)
@@ -466,7 +424,7 @@ class _Reader:
         amounts = {role: table.numbers(roles[role]) for role in AMOUNTS if role in roles}
         items, keep = self._items(table.levels(roles["item"]))
         if not len(items):
-            return items
+            return
         codes = np.array([rows.model(name) for name in models.names], dtype=np.int32)
         epochs = _epochs(table, roles.get("epoch"))
         masked = _masked(np.isin(status, _UNSCORABLE), scores) if status.any() else scores
@@ -481,7 +439,6 @@ class _Reader:
                 for role, values in amounts.items()
             },
         )
-        return items
 
     def _items(self, items: Levels) -> tuple[Any, Any]:
         """Return the codes of the items of the tasks to read, and the rows of these."""
@@ -552,18 +509,14 @@ def _long(
     """Return a table with one column per model as one with a row per item and model."""
     models = _model_columns(table, roles, query)
     scores = {column: _scores(table, column) for column in models}
-    small = [column for column in models if np.nanmax(np.abs(scores[column])) <= 1]
-    binary = [column for column in small if np.isin(scores[column], (0.0, 1.0)).all()]
-    # such as the seconds next to right and wrong answers
-    odd = [column for column in models if column not in small] if small else []
-    if binary and not odd:
-        odd = [column for column in small if higher_by_name(column) is False]
-    if odd:
+    top = {column: float(np.nanmax(np.abs(scores[column]))) for column in models}
+    small = [name for name in models if top[name] <= 1.0 and higher_by_name(name) is not False]
+    odd = next((name for name in models if name not in small), None) if small else None
+    if odd is not None:
         raise TableError(
-            f"{table.source}: the column {odd[0]!r} has numbers up to "
-            f"{np.nanmax(scores[odd[0]]):.3g}, unlike {(binary or small)[0]!r}, so they do not "
-            "look like scores of two models: pass ",
-            use(exclude=odd[0]),
+            f"{table.source}: the column {odd!r} has numbers up to {top[odd]:.3g}, unlike "
+            f"{small[0]!r}, so they do not look like scores of two models: pass ",
+            use(exclude=odd),
             " if it is not a model.",
         )
     item = roles.get("item") or next(

@@ -19,7 +19,7 @@ def test_the_means_are_those_that_inspect_printed(version, suffix, learner, gold
         header = json.loads(path.read_text(encoding="utf-8"))
     else:
         with ZipMembers(path) as archive:
-            header = json.loads(archive.text("header.json"))
+            header = archive.json("header.json")
     for score in header["results"]["scores"]:
         evals = bk.read_evals(path, metric=score["name"], cluster="passage")
         assert evals.models == (learner,)
@@ -64,7 +64,7 @@ def test_two_scorers_must_be_chosen(golden):
 def rewrite(path, target, change):
     """The archive with some members left out or renamed, packed with deflate."""
     with ZipMembers(path) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
-        for name in old.names:
+        for name in old.members:
             kept = change(name, old.read(name))
             for kept_name, data in kept if isinstance(kept, list) else [kept] if kept else []:
                 new.writestr(kept_name, data)
