@@ -6,8 +6,8 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, compress, islice
 from typing import Any
 
@@ -42,24 +42,8 @@ MAX_SETTING_LENGTH = 40
 _SHARED = {*GROUPS, "input", "question", "doc_hash"}
 """Keys of what several items may share."""
 _SCORED, _ERROR, _LIMIT, _UNSCORED, _MISSING = range(len(STATUSES))
-
-
-@dataclass(slots=True)
-class _Block:
-    """The rows of one file."""
-
-    source: Source
-    roles: Mapping[str, str]
-    """What the path of the file says: model, task or item."""
-    count: int = 0
-    parts: list[dict[str, Any]] = field(default_factory=list)
-    """The columns of each batch."""
-    scores: dict[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
-    """The rows with a metric, and their values, of each batch."""
-    compared: set[int] = field(default_factory=set)
-
-    def column(self, name: str) -> Any:
-        return np.concatenate([part[name] for part in self.parts])
+_Scores = dict[str, tuple[Any, Any]]
+"""The rows with each metric, and their values."""
 
 
 class FormatReader:
@@ -69,7 +53,13 @@ class FormatReader:
         if entry.lists:
             entry = replace(entry, item=("item",), score=(entry.metric,), metric="")
         self.entry, self.query, self.rows = entry, query, rows
-        self.blocks: list[_Block] = []
+        self.sources: list[Source] = []
+        self._roles: Mapping[str, str] = {}
+        """What the path of the file says: model, task or item."""
+        self._parts: list[dict[str, Any]] = []
+        """The columns of each batch of rows."""
+        self._found: dict[str, tuple[list[Any], list[Any]]] = {}
+        self._count = 0
         self._copies: dict[str, dict[int, list[Source]]] = {}
         self.keys: dict[tuple[Any, ...], int] = {}
         """Models with their settings; a model is a name, or the file without one."""
@@ -77,30 +67,30 @@ class FormatReader:
         self.times: dict[tuple[float, str, str], int] = {}
         """Key to sort by time: a number or a text, then the name of the file."""
         self.higher: dict[str, bool] = {}
-        self._scores = [_scores(path, entry.metric) for path in entry.score]
         self._values: dict[str | float, float] = {k: float(v) for k, v in entry.values.items()}
         numbers = [word for word in entry.values if re.fullmatch(r"-?\d+", word)]
         self._values |= {float(word): self._values[word] for word in numbers}
         self._shared: dict[str, dict[int, int]] = {}
         """Hashes of what items may share, by key and item."""
         self._compared: Counter[int] = Counter()
+        self._in_file: set[int] = set()
 
     def read(self, source: Source, document: Any, path: str) -> None:
         """Read the rows of a file at a path, unless it is a copy of an earlier file."""
-        entry = self.entry
+        entry, before = self.entry, self._count
         match = re.search(entry.file, source.path.absolute().as_posix()) if entry.file else None
-        block = _Block(source, match.groupdict() if match else {})
-        model = block.roles.get("model") or ""
-        if (model or entry.model) and not entry.time and is_copy(
-            source, self._copies.setdefault(model, {})
-        ):  # fmt: skip
+        self._roles, self._in_file = match.groupdict() if match else {}, set()
+        model = self._roles.get("model") or ""
+        copies = self._copies.setdefault(model, {})
+        if (model or entry.model) and not entry.time and is_copy(source, copies):
             self.rows.note(f"{source.name} is a copy of another file and was skipped.")
             return
+        self.sources.append(source)
         levels = self._rows(document, path)
         while part := list(islice(levels, ROWS_AT_ONCE)):
-            self._add(Batch(part), block)
-        if block.count:
-            self.blocks.append(block)
+            self._add(Batch(part), source)
+        if self._count == before:
+            self.sources.pop()
 
     def _rows(self, document: Any, path: str) -> Iterator[Levels]:
         entry = self.entry
@@ -121,12 +111,12 @@ class FormatReader:
                     role = "status" if isinstance(outcome, str) else entry.score[0]
                     yield [levels[0], (None, {"item": name, role: outcome})]
 
-    def _add(self, batch: Batch, block: _Block) -> None:
-        """Add the columns of some rows to those of their file."""
+    def _add(self, batch: Batch, source: Source) -> None:
+        """Add the columns of some rows of a file."""
         entry, rows = self.entry, self.rows
         if entry.higher:
             self._set_directions(batch.column(entry.higher)[0])
-        stated = block.roles.get("task")
+        stated = self._roles.get("task")
         task = [stated or name or entry.called for name in batch.first(entry.task, _name)]
         rows.seen_tasks.update(dict.fromkeys(task))
         wanted = {name: self.query.wants_task(name) for name in dict.fromkeys(task)}
@@ -139,34 +129,40 @@ class FormatReader:
         if not len(batch):
             return
         batch.models = batch.first(entry.model, _name)
-        names = self._items(batch, block)
+        names = self._items(batch, source)
         items = np.empty(len(batch), np.int32)
         for each in dict.fromkeys(task):
             at = [k for k, one in enumerate(task) if one == each] if len(wanted) > 1 else range(
                 len(task))  # fmt: skip
             items[at] = rows.items_of(each, [names[k] for k in at])
-        self._set_groups(batch, items.tolist(), names, block)
+        self._set_groups(batch, items.tolist(), names, source)
         columns = {
             "item": items,
-            "key": self._key_codes(batch, block, task),
-            "when": self._time_codes(batch, block.source),
+            "key": self._key_codes(batch, source, task),
+            "source": np.full(len(batch), len(self.sources) - 1, np.int32),
+            "when": self._time_codes(batch, source),
             "epoch": np.array(batch.first(entry.epoch, _epoch), np.int32),
             **self._amounts(batch),
         }
-        found = [one for scores in self._scores for one in scores(batch).items()]
+        scores: _Scores = {}
+        for path in entry.score:
+            for metric, (at, values) in _scores(batch, path, entry.metric).items():
+                known = scores.setdefault(metric, ([], []))
+                known[0].extend(at)
+                known[1].extend(values)
         if entry.repeats:
-            columns, found = _with_repeats(columns, found)
-        for metric, (at, values) in found:
-            known = block.scores.setdefault(metric, ([], []))
-            known[0].append(np.array(at, np.int32) + block.count)
-            known[1].append(np.array(self._numbers(batch, at, values)))
-        block.parts.append(columns)
-        block.count += len(columns["item"])
+            columns, scores = _with_repeats(columns, scores)
+        for metric, (at, values) in scores.items():
+            found = self._found.setdefault(metric, ([], []))
+            found[0].append(np.array(at, np.int32) + self._count)
+            found[1].append(np.array(self._numbers(batch, at, values), float))
+        self._parts.append(columns)
+        self._count += len(columns["item"])
 
-    def _key_codes(self, batch: Batch, block: _Block, task: Sequence[str]) -> Any:
+    def _key_codes(self, batch: Batch, source: Source, task: Sequence[str]) -> Any:
         """Return the code of the model of each row, with its settings."""
-        stated = block.roles.get("model")
-        columns = [task, [stated or name or block.source for name in batch.models]]
+        stated = self._roles.get("model")
+        columns = [task, [stated or name or source for name in batch.models]]
         columns += [
             batch.first([paths] if isinstance(paths, str) else paths, _setting)
             for paths in self.entry.variant.values()
@@ -187,29 +183,28 @@ class FormatReader:
                 if isinstance(higher, bool):
                     self.higher[str(metric)] = higher
 
-    def _items(self, batch: Batch, block: _Block) -> list[str]:
+    def _items(self, batch: Batch, source: Source) -> list[str]:
         """Return the name of the item of each row."""
-        stated = block.roles.get("item")
-        names: list[str | None] = [stated] * len(batch)
+        names: list[str | None] = [self._roles.get("item")] * len(batch)
         for path in self.entry.item:
             if None in names:
                 others = _item_names(batch, path)
                 names = [a if a is not None else b for a, b in zip(names, others, strict=True)]
         found = [name for name in names if name is not None]
         if len(found) < len(names):
-            raise TableError(f"{block.source.name}: a row has no {' or '.join(self.entry.item)}.")
+            raise TableError(f"{source.name}: a row has no {' or '.join(self.entry.item)}.")
         return found
 
     def _set_groups(
-        self, batch: Batch, items: Sequence[int], names: Sequence[str], block: _Block
+        self, batch: Batch, items: Sequence[int], names: Sequence[str], source: Source
     ) -> None:
         """Set the clusters of items, check their contents, and remember what they may share."""
-        entry, key, where = self.entry, self.query.cluster, block.source.name
+        entry, key = self.entry, self.query.cluster
         holders = [batch.rows, *(batch.column(path) for path in entry.cluster)]
         clusters: Sequence[Any] = ()
         if key is None:
             clusters = batch.first(entry.group) if entry.group else ()
-            self._note_shared(holders, items, block)
+            self._note_shared(holders, items)
         elif key in entry.item_parts:
             parts = (re.search(entry.item_parts[key], name) for name in names)
             clusters = [part[1] if part else None for part in parts]
@@ -219,28 +214,24 @@ class FormatReader:
             )
             clusters = [next((v for v in values if v is not None), None) for values in found]
         if clusters:
-            self.rows.set_clusters(items, clusters, where)
+            self.rows.set_clusters(items, clusters, source.name)
         if entry.content:
-            texts = batch.first(entry.content, _content)
-            self.rows.check_contents(items, texts, where)
+            self.rows.check_contents(items, batch.first(entry.content, _content), source.name)
 
-    def _note_shared(
-        self, holders: Sequence[Sequence[Any]], items: Sequence[int], block: _Block
-    ) -> None:
+    def _note_shared(self, holders: Sequence[Sequence[Any]], items: Sequence[int]) -> None:
         """Remember the document, or the text, of an item in its first files."""
         if len(self.rows.items) > MAX_COMPARED:
             return
-        at = {item: row for row, item in enumerate(items) if item not in block.compared}
-        block.compared.update(at)
+        at = {item: row for row, item in enumerate(items) if item not in self._in_file}
+        self._in_file.update(at)
         self._compared.update(at.keys())
         at = {item: row for item, row in at.items() if self._compared[item] <= COMPARED_FILES}
         for column in holders if at else ():
             for key in _SHARED & column[0].keys() if isinstance(column[0], dict) else ():
                 values = self._shared.setdefault(key, {})
                 for item, row in at.items():
-                    holder = column[row]
-                    if isinstance(holder, dict) and key in holder:
-                        digest = hash(_text(holder[key]))
+                    if isinstance(column[row], dict) and key in column[row]:
+                        digest = hash(_text(column[row][key]))
                         if values.setdefault(item, digest) != digest:
                             # a part of the answer
                             values[-1] = digest
@@ -285,14 +276,13 @@ class FormatReader:
         return columns
 
     def _numbers(self, batch: Batch, at: Sequence[int], values: Sequence[Any]) -> list[float]:
-        words = self._values
-        if not words:
-            return [NAN if (v := number_of(value)) is None else v for value in values]
-        numbers = []
+        words, numbers = self._values, []
         for row, value in zip(at, values, strict=True):
-            number = words.get(value) if isinstance(value, str | float | int) else None
-            if number is None and isinstance(value, str):
-                number = words.get(f"{batch.levels[row][-1][0]}:{value}")
+            number = None
+            if words and isinstance(value, str | float | int):
+                number = words.get(value)
+                if number is None and isinstance(value, str):
+                    number = words.get(f"{batch.levels[row][-1][0]}:{value}")
             number = number_of(value) if number is None else number
             numbers.append(NAN if number is None else number)
         return numbers
@@ -303,91 +293,81 @@ class FormatReader:
         - `rows`: A copy of the rows that the files were read with.
         - `metrics`: The metrics to choose from; empty for the tool's own.
         """
-        blocks, self.rows = self.blocks, rows
-        if not blocks:
+        self.rows = rows
+        if not self._count:
             return
-        model_of = self._model_codes(blocks)
+        columns = {name: np.concatenate([p[name] for p in self._parts]) for name in self._parts[0]}
+        columns["model"] = self._model_codes(columns.pop("key"), columns.pop("source"))
         if self.query.cluster is None:
             self._note_repeats()
-        task_of = np.array(rows.item_task, dtype=np.int32)
-        metric_of = self._metrics(blocks, task_of, metrics)
-        times = list(self.times)
-        rank = np.argsort(sorted(range(len(times)), key=times.__getitem__))
-        parts = []
-        for block in blocks:
-            columns = {name: block.column(name) for name in block.parts[0]}
-            task, status = task_of[columns["item"]], columns["status"]
-            score, has_score, keep = self._chosen_scores(block, task, metric_of)
-            lost = np.isin(status, (_ERROR, _MISSING))
-            columns["model"] = model_of[columns.pop("key")]
-            columns["when"] = rank[columns["when"]]
-            columns["score"] = np.where(lost, NAN, score)
-            parts.append({name: column[keep] for name, column in columns.items()})
-            words = int((has_score & ~np.isfinite(score) & (status == _SCORED) & keep).sum())
-            if words:
-                rows.note(
-                    f"{block.source.name}: {counted(words, 'score')} of other kinds than numbers "
-                    "count as unscored, not as 0."
-                )
-        whole = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        task = np.array(rows.item_task, dtype=np.int32)[columns["item"]]
+        found = {
+            metric: (np.concatenate(at), np.concatenate(values))
+            for metric, (at, values) in self._found.items()
+        }
+        metric_of = self._metrics(task, found, metrics)
+        score, status = np.full(self._count, NAN), columns["status"]
+        has_score, has_any = np.zeros((2, self._count), bool)
+        for metric, (at, values) in found.items():
+            own = np.isin(task[at], [code for code, name in metric_of.items() if name == metric])
+            score[at[own]] = values[own]
+            has_score[at[own]] = has_any[at] = True
+        words = int((has_score & ~np.isfinite(score) & (status == _SCORED)).sum())
+        if words:
+            rows.note(
+                f"{self.entry.called}: {counted(words, 'score')} of other kinds than numbers count "
+                "as unscored, not as 0."
+            )
+        columns["score"] = np.where(np.isin(status, (_ERROR, _MISSING)), NAN, score)
+        # a row that has other metrics only is the answer to another question
+        columns = {name: column[has_score | ~has_any] for name, column in columns.items()}
         # some tools count from 0; 0 leaves the counting to `rows`
-        epoch = whole["epoch"]
-        whole["epoch"] = np.where(epoch < 0, 0, epoch + (0 in epoch)).astype(np.int32)
+        epoch = columns["epoch"]
+        columns["epoch"] = np.where(epoch < 0, 0, epoch + (0 in epoch)).astype(np.int32)
         if "*" in self.entry.lists:
-            whole = self._with_absent(whole, float(self.entry.lists["*"]))
+            columns = self._with_absent(columns, float(self.entry.lists["*"]))
         if self.entry.time:
-            latest = self._latest(whole)
-            whole = {name: column[latest] for name, column in whole.items()}
-        del whole["when"]
-        rows.note(
-            f"{self.entry.called}: {counted(len(whole['score']), 'row')} from "
-            f"{counted(len(blocks), 'file')}."
-        )
-        rows.extend(
-            whole.pop("model"), whole.pop("item"), epoch=whole.pop("epoch"),
-            score=whole.pop("score"), status=whole.pop("status"), **whole,
-        )  # fmt: skip
+            times = list(self.times)
+            rank = np.argsort(sorted(range(len(times)), key=times.__getitem__))
+            latest = self._latest(columns, rank[columns["when"]])
+            columns = {name: column[latest] for name, column in columns.items()}
+        del columns["when"]
+        called, files = self.entry.called, counted(len(self.sources), "file")
+        rows.note(f"{called}: {counted(len(columns['score']), 'row')} from {files}.")
+        rows.extend(**columns)
 
     def _with_absent(self, columns: dict[str, Any], score: float) -> dict[str, Any]:
         """Add the items that only other models list."""
         items, models = np.unique(columns["item"]), np.unique(columns["model"])
         every = (models[:, None].astype(np.int64) << 32 | items).ravel()
         absent = np.setdiff1d(every, columns["model"].astype(np.int64) << 32 | columns["item"])
-        more: dict[str, Any] = {
-            name: np.full(len(absent), NAN if column.dtype.kind == "f" else 0, column.dtype)
-            for name, column in columns.items()
-        }
-        more["model"], more["item"] = (absent >> 32), (absent & 0xFFFFFFFF)
-        more["score"] = np.full(len(absent), score)
+        more: dict[str, Any] = {"model": absent >> 32, "item": absent & 0xFFFFFFFF, "score": score}
         self.rows.note(
             f"{self.entry.called}: items that only other models list count as {score:g}; those "
             "that no model lists are unknown."
         )
-        return {
-            name: np.concatenate([column, more[name].astype(column.dtype)])
-            for name, column in columns.items()
-        }
+        for name, column in columns.items():
+            added = np.zeros(len(absent), column.dtype)
+            added[:] = more.get(name, NAN if column.dtype.kind == "f" else 0)
+            columns[name] = np.concatenate([column, added])
+        return columns
 
-    def _model_codes(self, blocks: Sequence[_Block]) -> Any:
-        """Return the code of the model of each key, and name those with different settings."""
-        names = self._model_names(blocks)
-        settings = list(self.entry.variant)
-        differing: dict[str, dict[int, None]] = {name: {} for name in names}
+    def _model_codes(self, key: Any, source: Any) -> Any:
+        """Return the code of the model of each row, and name those with different settings."""
+        by_file = dict(zip(self.sources, file_names(self.sources), strict=True))
+        keys, settings = list(self.keys), list(self.entry.variant)
+        names = [str(by_file.get(model, model)) for model, *_ in keys]
+        differing: dict[str, set[int]] = {name: set() for name in names}
         first: dict[tuple[str, str], tuple[Any, ...]] = {}
-        keys = list(self.keys)
-        for key, task in self.tasks_of_key:
-            before = first.setdefault((names[key], task), keys[key])
-            for at in range(1, len(keys[key])):
-                if before[at] != keys[key][at]:
-                    differing[names[key]][at] = None
-        stated = {block.source: block.source.model for block in blocks}
-        model_of_key: dict[int, str | None] = {}
-        for block in blocks:
-            for key in np.unique(block.column("key")).tolist():
-                model_of_key.setdefault(key, stated[block.source])
+        for code, task in self.tasks_of_key:
+            before = first.setdefault((names[code], task), keys[code])
+            pairs = enumerate(zip(before, keys[code], strict=True))
+            differing[names[code]] |= {at for at, (a, b) in pairs if a != b and at}
+        used, rows = np.unique(key, return_index=True)
+        file_of = dict(zip(used.tolist(), source[rows].tolist(), strict=True))
         long: dict[str, dict[str, int]] = {}
         codes = []
-        for key, (name, parts) in enumerate(zip(names, keys, strict=True)):
+        for code, (name, parts) in enumerate(zip(names, keys, strict=True)):
             ends = []
             for at in sorted(differing[name]):
                 setting, value = settings[at - 1], parts[at] or "default"
@@ -397,96 +377,57 @@ class FormatReader:
                 else:
                     ends.append(f"{setting}={value}")
             label = f"{name} ({', '.join(ends)})" if ends else name
-            self.rows.stated_model = model_of_key.get(key)
+            self.rows.stated_model = self.sources[file_of[code]].model
             codes.append(self.rows.model(label, bare=name))
         self.rows.stated_model = None
         for name, places in differing.items():
             if places:
                 called = ", ".join(sorted(settings[at - 1] for at in places))
                 self.rows.note(f"Runs of {name!r} differ in {called}: each is a separate model.")
-        return np.array(codes, dtype=np.int32)
+        return np.array(codes, dtype=np.int32)[key]
 
-    def _model_names(self, blocks: Sequence[_Block]) -> list[str]:
-        unnamed = [block.source for block in blocks]
-        by_file = dict(zip(unnamed, file_names(unnamed), strict=True))
-        models = [key[0] for key in self.keys]
-        return [by_file.get(model, "") if isinstance(model, Source) else model for model in models]
-
-    def _metrics(
-        self, blocks: Sequence[_Block], task_of: Any, requested: Sequence[str]
-    ) -> dict[int, str]:
+    def _metrics(self, task: Any, found: _Scores, requested: Sequence[str]) -> dict[int, str]:
         """Return the metric of each task, by its code."""
-        known: dict[int, dict[str, None]] = {}
-        others: dict[int, dict[str, None]] = {}
-        for block in blocks:
-            item = block.column("item")
-            for name, (rows, values) in block.scores.items():
-                tasks = task_of[item[np.concatenate(rows)]]
-                numbers = np.isfinite(np.concatenate(values))
-                for task in np.unique(tasks).tolist():
-                    has = numbers[tasks == task].any()
-                    (known if has else others).setdefault(task, {})[name] = None
+        known: dict[int, list[str]] = {}
+        others: dict[int, list[str]] = {}
+        for name, (at, values) in found.items():
+            for group, rows in ((known, at[np.isfinite(values)]), (others, at)):
+                for code in np.unique(task[rows]).tolist():
+                    group.setdefault(code, []).append(name)
         names = list(self.rows.tasks)
         metric_of = {}
-        skipped = []
-        for task in sorted({*known, *others}):
-            metrics = list(known.get(task, ()))
-            where = f"{self.entry.called}, task {names[task]!r}," if len(names) > 1 else (
-                self.blocks[0].source.name)  # fmt: skip
-            if not metrics:
+        for code in sorted(others):
+            several = len(names) > 1
+            where = f"{self.entry.called}, task {names[code]!r}," if several else (
+                self.sources[0].name)  # fmt: skip
+            if code not in known:
                 raise TableError(
                     f"{where} has no metric that is one number for each sample: "
-                    f"{shortened(list(others[task]), 6)}."
+                    f"{shortened(others[code], 6)}."
                 )
-            metric = pick_metric(requested, metrics, where, self.entry.default)
-            rest = [name for name in metrics if name != metric]
+            metric = pick_metric(requested, known[code], where, self.entry.default)
+            rest = [name for name in known[code] if name != metric]
             self.rows.other_metrics.update(dict.fromkeys(rest))
             if metric is None:
-                skipped.append(names[task])
+                has_none = f"has none of {', '.join(requested)}"
+                self.rows.note(f"Task {names[code]!r} {has_none} and was skipped.")
                 continue
-            metric_of[task] = metric
+            metric_of[code] = metric
             self.rows.metric(metric, self.higher.get(metric.partition(",")[0]))
             if rest and not requested:
                 self.rows.note(f"Compared by {metric!r}; other metrics: {shortened(rest, 6)}.")
-        if skipped and not metric_of:
-            everything = dict.fromkeys(name for each in known.values() for name in each)
+        if others and not metric_of:
+            everything = dict.fromkeys(chain(*known.values()))
             raise UnknownNameError("metric", requested[0], everything, "the logs")
-        for task in skipped:
-            self.rows.note(f"Task {task!r} has none of {', '.join(requested)} and was skipped.")
         return metric_of
 
-    def _chosen_scores(
-        self, block: _Block, task: Any, metric_of: Mapping[int, str]
-    ) -> tuple[Any, Any, Any]:
-        """Return the scores, which rows have one, and the rows to keep.
-
-        A row that has other metrics only is the answer to another question.
-        """
-        count = block.count
-        score = np.full(count, NAN)
-        has_score, has_other = np.zeros(count, bool), np.zeros(count, bool)
-        names = list(dict.fromkeys(metric_of.values()))
-        chosen = np.full(int(task.max(initial=0)) + 1, -1)
-        for code, metric in metric_of.items():
-            if code < len(chosen):
-                chosen[code] = names.index(metric)
-        for metric, (at, values) in block.scores.items():
-            index = np.concatenate(at)
-            has_other[index] = True
-            if metric in names:
-                own = chosen[task[index]] == names.index(metric)
-                score[index[own]] = np.concatenate(values)[own]
-                has_score[index[own]] = True
-        return score, has_score, has_score | ~has_other
-
-    def _latest(self, columns: Mapping[str, Any]) -> Any:
+    def _latest(self, columns: Mapping[str, Any], when: Any) -> Any:
         """Return the rows of the latest score of an item of a model."""
         cell = columns["model"].astype(np.int64) * len(self.rows.items) + columns["item"]
-        when, span = columns["when"], int(columns["when"].max(initial=0)) + 1
-        rank = when + np.isfinite(columns["score"]) * span
+        span = int(when.max(initial=0)) + 1
         _, code = np.unique(cell, return_inverse=True)
         best = np.full(int(code.max(initial=0)) + 1, -1, dtype=np.int64)
-        np.maximum.at(best, code, rank)
+        np.maximum.at(best, code, when + np.isfinite(columns["score"]) * span)
         keep = best[code] % span == when
         if not keep.all():
             names = list(self.rows.models)
@@ -527,35 +468,23 @@ def _epoch(value: Any) -> int:
     return int(number) if number is not None and 0 <= number < 1 << 30 else -1
 
 
-_Scores = Callable[[Batch], dict[str, tuple[list[int], list[Any]]]]
-
-
-def _scores(path: str, metric: str) -> _Scores:
-    """Return a function that returns the rows with each metric, and their values."""
+def _scores(batch: Batch, path: str, metric: str) -> _Scores:
+    """Return the rows with each metric at a path, and their values."""
     path, _, less = path.partition(" - ")
-    several = [parse(part) for part in path.split(" & ")]
-    parts = several[-1]
+    *others, parts = [parse(part) for part in path.split(" & ")]
     last = next((p for p in reversed(parts) if not re.fullmatch(r"-?\d+|\[\]", p)), "score")
-    named = parse(metric) if metric else []
-
-    def smallest(batch: Batch) -> dict[str, tuple[list[int], list[Any]]]:
-        columns = [batch.column(part) for part in path.split(" & ")]
-        known = [at for at, values in enumerate(zip(*columns, strict=True)) if None not in values]
-        numbers = [min(number_of(column[at]) or 0.0 for column in columns) for at in known]
-        return {last: (known, numbers)}
-
-    def scores(batch: Batch) -> dict[str, tuple[list[int], list[Any]]]:
-        found: dict[str, tuple[list[int], list[Any]]] = {}
-        for row, name, holder, value in named_values(batch.rows, parts):
-            label = (str(step(holder, named) or name) if named else name) or last
-            known = found.get(label)
-            if known is None:
-                known = found[label] = ([], [])
-            known[0].append(row)
-            known[1].append(value - float(less) if less and value is not None else value)
-        return found
-
-    return smallest if len(several) > 1 else scores
+    found: _Scores = {}
+    for row, name, holder, value in named_values(batch.rows, parts):
+        label = (str(step(holder, parse(metric)) or name) if metric else name) or last
+        values = [value, *(step(batch.rows[row], other) for other in others)]
+        if others and None in values:
+            continue
+        if others:
+            value = min(number_of(each) or 0.0 for each in values)
+        at, known = found.setdefault(label, ([], []))
+        at.append(row)
+        known.append(value - float(less) if less and value is not None else value)
+    return found
 
 
 def _content(value: Any) -> str | None:
@@ -568,8 +497,6 @@ _ENCODE = json.JSONEncoder(sort_keys=True, default=str).encode
 def _text(value: Any) -> str:
     if type(value) is str:
         return value
-    if type(value) is int:
-        return str(value)
     return _ENCODE(value) if isinstance(value, dict | list) else clean_name(value)
 
 
@@ -599,37 +526,26 @@ def _amounts(batch: Batch, paths: Sequence[str]) -> Any:
     found = np.full(len(batch), NAN)
     for path in paths:
         path, _, divisor = path.partition(" / ")
-        total, known = np.zeros(len(batch)), np.zeros(len(batch), bool)
-        for part in path.split(" + "):
-            column = batch.column(part)
-            if column.count(None) == len(column):
-                continue
-            values = np.array([*map(amount, column)], float)
-            has = np.isfinite(values)
-            total[has] += values[has]
-            known |= has
-        known &= np.isnan(found)
-        found[known] = total[known] / float(divisor or 1)
+        parts = [np.array([*map(amount, batch.column(part))], float) for part in path.split(" + ")]
+        known = np.isfinite(parts).any(axis=0) & np.isnan(found)
+        found[known] = np.nansum(parts, axis=0)[known] / float(divisor or 1)
     return found
 
 
-def _with_repeats(
-    columns: dict[str, Any], scores: list[tuple[str, tuple[Any, Any]]]
-) -> tuple[dict[str, Any], list[tuple[str, tuple[Any, Any]]]]:
+def _with_repeats(columns: dict[str, Any], scores: _Scores) -> tuple[dict[str, Any], _Scores]:
     """Return a row for each score of the lists of scores, which are epochs."""
-    count = np.ones(len(columns["item"]), int)
-    for _, (at, values) in scores:
-        sizes = [len(value) if type(value) is list else 1 for value in values]
-        np.maximum.at(count, at, sizes)
+    count, lists = np.ones(len(columns["item"]), int), {}
+    for metric, (at, values) in scores.items():
+        lists[metric] = [value if type(value) is list else [value] for value in values]
+        np.maximum.at(count, at, [len(each) for each in lists[metric]])
     start = np.cumsum(count) - count
     row = np.repeat(np.arange(len(count)), count)
     columns = {name: column[row] for name, column in columns.items()}
     number = np.arange(len(row)) - start[row] + 1
     columns["epoch"] = np.where(count[row] > 1, number, columns["epoch"]).astype(np.int32)
-    found: list[tuple[str, tuple[Any, Any]]] = []
-    for metric, (at, values) in scores:
-        lists = [value if type(value) is list else (value,) for value in values]
-        rows = [first + k for first, each in zip(start[at], lists, strict=True)
-                for k in range(len(each))]  # fmt: skip
-        found.append((metric, (rows, [*chain.from_iterable(lists)])))
+    found: _Scores = {}
+    for metric, (at, _) in scores.items():
+        pairs = zip(start[at], lists[metric], strict=True)
+        rows = [first + k for first, each in pairs for k in range(len(each))]
+        found[metric] = (rows, [*chain.from_iterable(lists[metric])])
     return columns, found
