@@ -164,16 +164,14 @@ def compare_evals(
         "test": test, "macro": macro, "rule": rule, "alpha": alpha / len(readings),
         "random_state": random_state,
     }  # fmt: skip
-    by_metric = {
-        name: _decide(*_scored(log, passed, options, count_errors_as_wrong), **options)
-        for name, log in others
-    }
-    looked_at = {}
-    for name, log in unnamed.items():
-        with suppress(BestOfKError):
-            how = options | {"alpha": alpha / len(unnamed)}
-            decided = _decide(*_scored(log, passed, how, count_errors_as_wrong), **how)
-            looked_at[name] = by_metric[name] = decided
+    by_metric = {}
+    for name, log in (dict(others) | unnamed).items():
+        how = options | ({"alpha": alpha / len(unnamed)} if name in unnamed else {})
+        try:
+            by_metric[name] = _decide(*_scored(log, passed, how, count_errors_as_wrong), **how)
+        except BestOfKError:
+            if name not in unnamed:
+                raise
     if evals.truth is not None:
         _refuse_with_labels(test, rule, pass_at or pass_all)
     cost_of = prefer if is_measure(prefer) else "cost"
@@ -190,7 +188,7 @@ def compare_evals(
     details = cost_details(costs, cost_of, evals.currency)
     decision = _decide(scores, missing, lacking, details=details, **options)
     if by_metric:
-        assumed = [name for name in looked_at if unnamed[name].is_assumed]
+        assumed = [name for name, log in unnamed.items() if log.is_assumed]
         decision = _with_metrics(decision, by_metric, required, assumed)
     choice = ModelChoice(
         decision=decision,
@@ -202,7 +200,7 @@ def compare_evals(
         judge=judge,
         noise=_noise(evals, scores, decision),
         by_metric=by_metric,
-        unnamed=tuple(looked_at),
+        unnamed=tuple(name for name in by_metric if name in unnamed),
         require=required,
     )
     return Result(choice)
@@ -472,38 +470,21 @@ def _decide_by_pairs(
     table, settings, subject = _prepared(filled, lacking=lacking, **options)
     problem = as_problem(table, prefer=settings.prefer)
     problem = replace(problem, subject=subject, missing=missing)
-    family = family_of(problem, settings)
+    family, choice = family_of(problem, settings), None
     first, second = family.pairs()
-    columns: dict[str, Any] = {name: np.zeros(len(first)) for name in ("estimate", "direction")}
+    columns = {name: np.zeros(len(first)) for name in ("estimate", "direction")}
     columns["pvalue"] = np.ones(len(first))
-    place = {name: k for k, name in enumerate(scores.models)}
-    patterns: dict[bytes, list[str]] = {}
-    for name in problem.names:
-        patterns.setdefault(has[place[str(name)]].tobytes(), []).append(str(name))
-    choice = None
-    row_of = {
-        frozenset((problem.names[i], problem.names[j])): row
-        for row, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True))
-    }
-    groups = list(patterns.values())
-    # one test of all pairs of models with the same items
-    for one, other in ((a, b) for k, a in enumerate(groups) for b in groups[k:]):
-        names = one if one is other else [*one, *other]
-        shared = has[place[one[0]]] & has[place[other[0]]]
-        if len(names) < 2 or shared.sum() < 2:
+    for row, pair in enumerate(zip(first, second, strict=True)):
+        names = [problem.names[k] for k in pair]
+        at = [scores.models.index(str(name)) for name in names]
+        shared = np.asarray(has[at].all(axis=0))
+        if shared.sum() < 2:
             continue
-        part = _only_models(scores, names).only_items(shared)
-        part_table, how, _ = _prepared(part, **{**options, "prefer": None})
-        evidence, choice = tested(as_problem(part_table), how)
-        for row in range(len(evidence)):
-            a, b = evidence.names[evidence.first[row]], evidence.names[evidence.second[row]]
-            if one is not other and (a in one) == (b in one):
-                continue
-            at = row_of[frozenset((a, b))]
-            sign = 1.0 if problem.names[first[at]] == a else -1.0
-            columns["pvalue"][at] = evidence.pvalue[row]
-            for name in ("estimate", "direction"):
-                columns[name][at] = sign * getattr(evidence, name)[row]
+        part = _only_models(scores, at).only_items(shared)
+        part_table, how, _ = _prepared(part, **{**options, "prefer": names})
+        evidence, choice = tested(as_problem(part_table, prefer=names), how)
+        for name, column in columns.items():
+            column[row] = getattr(evidence, name)[0]
     if choice is None:
         raise TableError("No two models have two items in common; choose models or tasks.")
     adjusted = family.adjust(columns["pvalue"])
@@ -520,10 +501,9 @@ def _decide_by_pairs(
     return decision_from(problem, settings, evidence, choice, ruled)
 
 
-def _only_models(scores: ItemScores, names: Sequence[str]) -> ItemScores:
-    rows = [scores.models.index(name) for name in names]
+def _only_models(scores: ItemScores, rows: list[int]) -> ItemScores:
     arrays = {name: getattr(scores, name)[rows] for name in ("mean", "count", "variance")}
-    return replace(scores, models=tuple(names), **arrays)
+    return replace(scores, models=tuple(scores.models[k] for k in rows), **arrays)
 
 
 def _filled(scores: ItemScores) -> Floats:
@@ -616,41 +596,35 @@ def _test(
     scores: ItemScores, test: Any, *, weighted: bool, unit: float
 ) -> tuple[Any, str, dict[str, Any]]:
     """Return the test, the reason for it, and its arguments."""
-    known = scores.mean[scores.count > 0] if scores.count.min() < 1 else scores.mean
-    binary = scores.count.max() <= 1 and bool(np.isin(known, (0.0, 1.0)).all())
-    clustered = bool(scores.clusters)
     if callable(test):
         return test, "", {}
-    if test == "auto" and binary and not clustered and not weighted:
+    known = scores.mean[scores.count > 0] if scores.count.min() < 1 else scores.mean
+    binary = scores.count.max() <= 1 and bool(np.isin(known, (0.0, 1.0)).all())
+    detail = "the mean score of an item over its epochs is one observation"
+    structure = "weighted tasks" if weighted else ""
+    if weighted:
+        detail = "tasks have the same weight, and each item is one observation"
+    if scores.clusters:
+        structure = counted(len(scores.clusters), "cluster")
+        detail = f"each of {len(scores.clusters)} clusters of items counts as one observation"
+    if test == "auto" and binary and not structure:
         return "mcnemar", "chosen for right or wrong answers: it is exact", {"exact": True}
     if test != "auto" and test not in CLUSTERED_TESTS:
-        entry = PAIRWISE_TESTS.get(test)  # `decide` refuses an unknown name
-        if clustered or weighted:
-            structure = counted(len(scores.clusters), "cluster") if clustered else "weighted tasks"
+        if structure:
             raise ArgumentError(
                 f"test {test!r} assumes independent items of equal weight, and these are in "
                 f"{structure}: use one of {', '.join(CLUSTERED_TESTS)}."
             )
+        entry = PAIRWISE_TESTS.get(test)  # `decide` refuses an unknown name
         return test, "", {"exact": True} if entry is not None and entry.zero_one else {}
-    entry = next(entry for entry in CLUSTERED_TESTS.values() if entry.automatic)
-    if clustered:
-        unit_of_test = f"each of {len(scores.clusters)} clusters of items counts as one observation"
-    elif weighted:
-        unit_of_test = "tasks have the same weight, and each item is one observation"
-    else:
-        unit_of_test = "the mean score of an item over its epochs is one observation"
-    automatic = test == "auto"
-    choice = clustered_choice(
-        entry.name if automatic else test,
-        clusters=scores.cluster,
-        strata=scores.task if len(scores.tasks) > 1 else None,
-        unit=unit,
-        chosen=f"chosen for these items: {entry.automatic['test-set']}; {unit_of_test}"
-        if automatic
-        else "",
-        detail="" if automatic else unit_of_test,
-    )
-    return choice, "", {}
+    chosen = ""
+    if test == "auto":
+        entry = next(entry for entry in CLUSTERED_TESTS.values() if entry.automatic)
+        chosen = f"chosen for these items: {entry.automatic['test-set']}; {detail}"
+        test, detail = entry.name, ""
+    strata = scores.task if len(scores.tasks) > 1 else None
+    how = {"clusters": scores.cluster, "strata": strata, "unit": unit}
+    return clustered_choice(test, **how, chosen=chosen, detail=detail), "", {}
 
 
 def choose_by_slice(whole: Result, groups: Evals, by: str, arguments: Mapping[str, Any]) -> Result:

@@ -28,6 +28,7 @@ from bestofk.evals.query import LogQuery, Names, as_names, higher_by_name, is_ra
 from bestofk.evals.rows import EvalRows, model_name, only_means
 from bestofk.evals.sources import Source, find_sources
 from bestofk.evals.tables import read_frames, read_tables
+from bestofk.losses.columns import EVAL_ROLES, normal
 
 COLUMNS = (
     "model", "item", "score", "status", "cost", "latency", "tokens_in", "tokens_out"
@@ -136,6 +137,8 @@ def read_evals(
 class Logs:
     """Logs whose files were parsed, to read one metric after another.
 
+    The arguments are those of `read_evals`; `names` are only, exclude and task.
+
     Examples
     --------
     >>> logs = Logs(example_path("inspect-sums"))
@@ -149,24 +152,17 @@ class Logs:
         paths: Paths = (),
         *,
         models: Mapping[str, Any] | None = None,
-        only: Names = None,
-        exclude: Names = None,
-        task: Names = None,
         cluster: str | None = None,
         formats: str | os.PathLike[str] | None = None,
         columns: Mapping[str, str] | None = None,
+        **names: Names,
     ) -> None:
         files, self._renamed, self._frames = _inputs_by_model(models)
         paths = as_pandas(paths, "paths")
         if hasattr(paths, "iloc"):
             self._frames, paths = {"": paths, **self._frames}, ()
-        self._query = LogQuery(
-            only=as_names(only, "only"),
-            exclude=as_names(exclude, "exclude"),
-            task=as_names(task, "task"),
-            cluster=cluster,
-            columns=dict(columns or {}),
-        )
+        chosen = {name: as_names(value, name) for name, value in names.items()}
+        self._query = LogQuery(**chosen, cluster=cluster, columns=dict(columns or {}))
         self._rows = EvalRows()
         self._readers: dict[str, FormatReader] = {}
         self._tables: list[Source] = []
@@ -223,7 +219,7 @@ class Logs:
         """Return the logs with one metric; the arguments are those of `read_evals`.
 
         With `as_before`, a metric whose direction is unknown has that of these logs if its scores
-        have the same scale.
+        have the same scale; higher ratings count as better.
         """
         price_list = read_prices(prices)
         query, rows = replace(self._query, metric=as_names(metric, "metric")), self._rows.copy()
@@ -380,7 +376,7 @@ def _as_evals(
     ).without_unused()
     if not len(evals):
         raise _no_samples(query, rows)
-    direction = _direction(rows, evals, higher_is_better, as_before)
+    direction, is_assumed = _direction(rows, evals, higher_is_better, as_before)
     _check_scores(evals, direction, rows)
     if price_list:
         evals = replace(evals, cost=_with_prices(rows, price_list, evals))
@@ -396,7 +392,7 @@ def _as_evals(
         currency="" if price_list else rows.currency,
         repeated=None if clusters else rows.repeated,
         other_metrics=tuple(rows.other_metrics),
-        is_assumed=bool(rows.assumed),
+        is_assumed=is_assumed,
     )
 
 
@@ -471,40 +467,39 @@ def _with_all_clusters(evals: Evals, key: str, rows: EvalRows) -> Evals:
 
 def _direction(
     rows: EvalRows, evals: Evals, higher_is_better: bool | None, as_before: Evals | None
-) -> bool:
-    """Return whether higher scores are better."""
-    score = evals.score
-    if as_before is not None and rows.unclear_metrics:
-        before, known = as_before.score, score[np.isfinite(score)]
-        same = np.nanmin(before) <= known.min() and known.max() <= np.nanmax(before)
-        if same or is_rating(known):
-            rows.assumed |= rows.unclear_metrics
-            higher_is_better = as_before.higher_is_better if same else True
+) -> tuple[bool, bool]:
+    """Return whether higher scores are better, and whether only their scale says so."""
     if higher_is_better is not None:
         direction = "higher" if higher_is_better else "lower"
         rows.note(f"Metric {evals.metric!r}: {direction} is better (your choice).")
-        return bool(higher_is_better)
-    directions: dict[bool, str] = {}
-    phrases = []
+        return bool(higher_is_better), False
+    known = evals.score[np.isfinite(evals.score)]
+    low, high = known.min(initial=np.inf), known.max(initial=-np.inf)
+    is_assumed, directions, phrases = False, dict[bool, str](), []
     for metric, stated in rows.metrics.items():
         reason = "as the log says"
         if stated is None:
-            if metric in rows.unclear_metrics:
-                raise TableError(
-                    f"Cannot tell whether higher or lower {metric!r} is better: pass ",
-                    use(higher_is_better=True),
-                    " or ",
-                    use(higher_is_better=False),
-                    ".",
-                )
-            by_name = higher_by_name(metric)
+            by_name = None if metric == rows.unnamed_metric else higher_by_name(metric)
             stated = by_name is not False
             reason = "assumed for scores between 0 and 1" if by_name is None else "by its name"
-            if metric in rows.assumed:
-                rows.note(
-                    f"Higher {metric!r} counts as better, because its values are between 0 and 1.",
-                    shown=True,
-                )
+            if by_name is None and metric in rows.metrics_of_tables:
+                is_assumed = True
+                if as_before is not None and (low < 0.0 or high > 1.0):
+                    before = as_before.score
+                    if np.nanmin(before) <= low and high <= np.nanmax(before):
+                        stated = as_before.higher_is_better
+                    elif not is_rating(known):
+                        raise _unclear_direction(metric)
+                elif low < 0.0 or high > 1.0:
+                    raise _unclear_direction(metric)
+                elif metric != rows.unnamed_metric and not (
+                    normal(metric) in EVAL_ROLES["score"] and np.isin(known, (0.0, 1.0)).all()
+                ):
+                    rows.note(
+                        f"Higher {metric!r} counts as better, because its values are between 0 "
+                        "and 1.",
+                        shown=True,
+                    )
         phrases.append(f"{metric!r}: {'higher' if stated else 'lower'} is better ({reason})")
         directions.setdefault(stated, metric)
     if len(directions) > 1:
@@ -516,7 +511,17 @@ def _direction(
             use(task=...),
         )
     rows.note(f"Metric {'; '.join(phrases)}.")
-    return next(iter(directions), True)
+    return next(iter(directions), True), is_assumed
+
+
+def _unclear_direction(metric: str) -> TableError:
+    return TableError(
+        f"Cannot tell whether higher or lower {metric!r} is better: pass ",
+        use(higher_is_better=True),
+        " or ",
+        use(higher_is_better=False),
+        ".",
+    )
 
 
 def _with_prices(rows: EvalRows, price_list: dict[str, Price], evals: Evals) -> Floats:

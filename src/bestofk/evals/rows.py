@@ -168,10 +168,10 @@ class EvalRows:
         self.metrics: dict[str, bool | None] = {}
         self.other_metrics: dict[str, None] = {}
         """Metrics of the logs that were not chosen."""
-        self.unclear_metrics: set[str] = set()
-        """Metrics whose direction only the user can know."""
-        self.assumed: set[str] = set()
-        """Metrics between 0 and 1 whose name does not say the direction."""
+        self.metrics_of_tables: set[str] = set()
+        """Metrics whose direction no tool defines."""
+        self.unnamed_metric = ""
+        """A metric that no column names."""
         self.seen_tasks: dict[str, None] = {}
         """All tasks of the logs, read or not."""
         self._contents: dict[int, tuple[int, str]] = {}

@@ -415,7 +415,9 @@ class _Reader:
             rows.note(f"{table.source}: {joined(parts)}.")
         scores = _scores(table, roles["score"])
         rows.metric(self.metric)
-        self._note_direction(scores)
+        rows.metrics_of_tables.add(self.metric)
+        if self.is_wide and self.metric == "score":
+            rows.unnamed_metric = self.metric
         if "usd" in normal(roles.get("cost", "")):
             rows.currency = "USD"
         models = table.levels(roles["model"]) if "model" in roles else Levels(
@@ -487,20 +489,6 @@ class _Reader:
             if (values >= 0).all() and (of_pair[pair_of_row] == values).all():
                 rows.note_repeats(column, of_pair[np.unique(pair_of_row)].tolist())
         return found[pair_of_row], keep
-
-    def _note_direction(self, scores: Floats) -> None:
-        """Mark a metric whose direction only the user can know."""
-        name, known = self.metric, scores[np.isfinite(scores)]
-        if self.is_wide and (name != "score" or np.isin(known, (0.0, 100.0)).all()):
-            return
-        if not self.is_wide and higher_by_name(name) is not None:
-            return
-        if len(known) and (known.min() < 0.0 or known.max() > 1.0):
-            self.rows.unclear_metrics.add(name)
-        elif name != "score" and (
-            normal(name) not in EVAL_ROLES["score"] or not np.isin(known, (0, 1)).all()
-        ):
-            self.rows.assumed.add(name)
 
 
 def _long(
