@@ -64,7 +64,7 @@ def test_no_common_item_is_said(tmp_path):
     with pytest.raises(TableError, match="no item for which all 2 models have a score"):
         evals.to_scores()
     evals = table(tmp_path, "model,item,score,status\na,1,1,\nb,1,,error\n")
-    with pytest.raises(TableError, match="model 'b' has no score at all"):
+    with pytest.raises(TableError, match="a 1 and b 0"):
         evals.to_scores()
 
 

@@ -349,16 +349,10 @@ def _common_items(evals: Evals, count: Ints, notes: list[str]) -> npt.NDArray[np
     totals = dict(zip(evals.models, has.sum(axis=1).tolist(), strict=True))
     counts = [f"{name} {total}" for name, total in totals.items()]
     if not keep.any():
-        empty = next((name for name, total in totals.items() if not total), None)
-        reason = (
-            "the models ran on different tasks or items"
-            if empty is None
-            else f"model {empty!r} has no score at all"
-        )
         raise TableError(
             f"There is no item for which all {len(evals.models)} models have a score "
-            f"({shortened(counts, 6)}, of {len(evals.items)}): {reason}; choose models or tasks, "
-            "or name the column of the items in your tables with ",
+            f"({shortened(counts, 6)}, of {len(evals.items)}): choose models or tasks, or name "
+            "the column of the items in your tables with ",
             use(columns={"item": "NAME"}),
             ".",
         )

@@ -122,6 +122,10 @@ def higher_by_name(metric: str) -> bool | None:
     return True if direction == "score" or normal(last) == "score" else None
 
 
+RATED = {"judge", "rating", "grade", "quality", "helpfulness", "stars", "llm", "geval"}
+"""Words in the name of a metric that people or models rate."""
+
+
 def is_rating(known: Floats) -> bool:
     """Return whether scores are whole numbers from 1 to at most 10, such as those of a judge."""
     return bool(known.min() >= 1.0 and 3.0 <= known.max() <= 10.0 and (known % 1.0 == 0.0).all())

@@ -481,7 +481,7 @@ def _direction(
         if stated is None:
             by_name = None if metric == rows.unnamed_metric else higher_by_name(metric)
             stated = by_name is not False
-            reason = "assumed for scores between 0 and 1" if by_name is None else "by its name"
+            reason = "assumed" if by_name is None else "by its name"
             if by_name is None and metric in rows.metrics_of_tables:
                 is_assumed = True
                 if as_before is not None and (low < 0.0 or high > 1.0):

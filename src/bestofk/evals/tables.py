@@ -19,7 +19,6 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import (
-    Advice,
     BestOfKError,
     TableError,
     UnknownNameError,
@@ -30,7 +29,7 @@ from bestofk.data.cells import Levels
 from bestofk.data.tables.arrow_files import ColumnSelection, read_named_columns
 from bestofk.data.tables.reading import read_table
 from bestofk.data.tables.table import Table
-from bestofk.evals.query import LogQuery, higher_by_name, pick_metric
+from bestofk.evals.query import RATED, LogQuery, higher_by_name, is_rating, pick_metric
 from bestofk.evals.rows import (
     AMOUNTS,
     GROUPS,
@@ -215,9 +214,15 @@ def _score_columns(
         is_wide = bool(_model_columns(table, roles, query))
         numbers = [] if is_wide else _number_columns(table, roles, query)
         candidates = {column: column for column in numbers}
-    if table is not None and len(candidates) > 1:
-        candidates = _varying(table, candidates, roles) or candidates
-    return candidates
+    if table is None or len(candidates) < 2:
+        return candidates
+    codes = np.zeros(table.n_rows, dtype=np.int32)
+    if "model" in roles:
+        codes = table.levels(roles["model"]).codes
+    # a mean of a whole model is no score
+    scores = {name: _known_scores(table, column) for name, column in candidates.items()}
+    varying = [name for name, values in scores.items() if not only_means(values, codes)]
+    return {name: candidates[name] for name in varying} or candidates
 
 
 def _containers(columns: Sequence[str]) -> dict[str, str]:
@@ -254,12 +259,17 @@ def _number_columns(table: Table, roles: Mapping[str, str], query: LogQuery) -> 
         if matches(column, query.exclude):
             query.excluded.add(column)
             continue
-        try:
-            if np.isfinite(_scores(table, column)).any():
-                numbers.append(column)
-        except TableError:
-            continue
+        if not np.isnan(_known_scores(table, column)).all():
+            numbers.append(column)
     return numbers
+
+
+def _known_scores(table: Table, column: str) -> Floats:
+    """Return the scores of a column, all NaN if a cell is not one."""
+    try:
+        return _scores(table, column)
+    except TableError:
+        return np.full(table.n_rows, NAN)
 
 
 def _model_columns(table: Table, roles: Mapping[str, str], query: LogQuery) -> list[str]:
@@ -271,30 +281,12 @@ def _model_columns(table: Table, roles: Mapping[str, str], query: LogQuery) -> l
     return numbers if all(direction_of(column) is None for column in numbers) else []
 
 
-def _varying(
-    table: Table, candidates: Mapping[str, str], roles: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the candidates without means of whole models."""
-    codes = table.levels(roles["model"]).codes if "model" in roles else (
-        np.zeros(table.n_rows, dtype=np.int32))  # fmt: skip
-    kept = {}
-    for name, column in candidates.items():
-        try:
-            if not only_means(_scores(table, column), codes):
-                kept[name] = column
-        except TableError:
-            continue
-    return kept
-
-
-def _absent_columns(
-    roles: Sequence[str], columns: Sequence[str], source: str, *advice: str | Advice
-) -> TableError:
+def _absent_columns(roles: Sequence[str], columns: Sequence[str], source: str) -> TableError:
     return TableError(
         f"{source}: no column for {joined(roles)} among "
         f"{shortened([repr(c) for c in columns], 12)}; name it, such as ",
         use(columns={roles[0]: "NAME"}),
-        *advice,
+        *(() if roles[0] != "model" else (", or pass ", use(models={"NAME": "FILE"}))),
         "; for tables with one row per fold or data set use 'bestofk scores'.",
     )
 
@@ -354,7 +346,8 @@ class _Reader:
         for column in _number_columns(head, self.roles, self.query):
             values = _scores(head, column)
             on_scale = ends[0] <= np.nanmin(values) and np.nanmax(values) <= ends[1]
-            if on_scale or column in names or higher_by_name(column) is not None:
+            rating = is_rating(values[np.isfinite(values)]) and RATED & {*normal(column).split("_")}
+            if on_scale or rating or column in names or higher_by_name(column) is not None:
                 self.rows.other_metrics[names.get(column, column)] = None
 
     def _check(self, whole: bool) -> None:
@@ -370,22 +363,14 @@ class _Reader:
             return
         named = [table.levels(roles[role]) for role in ("model", "task", "item") if role in roles]
         columns = [(levels.codes, len(levels.names)) for levels in named]
-        if not all_different(columns):
-            if not whole:
-                raise TableError("the other columns are needed")
-            if "model" in roles or self.rows.stated_model is not None:
+        several = not all_different(columns)
+        if several and not whole:
+            raise TableError("the other columns are needed")
+        if "model" in roles or self.rows.stated_model is not None:
+            if several:
                 self._refuse_unclear_repeats(columns)
-            else:
-                self._refuse_no_model()
-        elif "model" not in roles and self.rows.stated_model is None and not table.from_file:
-            self._refuse_no_model()
-
-    def _refuse_no_model(self) -> None:
-        raise _absent_columns(
-            ["model"], self.table.columns, self.table.source, ", or pass ",
-            use(models={"NAME": "FILE"}),
-            " if the file is one model that answered its items several times",
-        )  # fmt: skip
+        elif several or not table.from_file:
+            raise _absent_columns(["model"], table.columns, table.source)
 
     def _refuse_unclear_repeats(self, columns: list[tuple[Any, int]]) -> None:
         """Raise if a column without a role distinguishes the answers of a model to an item."""
@@ -468,20 +453,19 @@ class _Reader:
         for code in np.unique(pair_task).tolist():
             own = np.flatnonzero(pair_task == code)
             found[own] = rows.items_of(names[code], [items.names[i] for i in pair_item[own]])
-        for role in ("cluster", "content"):
-            column = self.content if role == "content" else roles.get(role)
-            if column is None:
-                continue
+
+        def pairs_with(column: str) -> tuple[list[int], list[str]]:
             values = table.levels(column)
             groups = values.codes[keep]
             known = groups >= 0
-            pairs_of, groups = np.unique(np.stack([pair_of_row[known], groups[known]]), axis=1)
-            codes, labels = found[pairs_of], [values.names[group] for group in groups]
-            if role == "content":
-                advice = use(columns={"item": column})
-                rows.check_contents(codes.tolist(), labels, table.source, advice)
-                continue
-            rows.set_clusters(codes.tolist(), labels, table.source)
+            of_pair, groups = np.unique(np.stack([pair_of_row[known], groups[known]]), axis=1)
+            return found[of_pair].tolist(), [values.names[group] for group in groups]
+
+        if "cluster" in roles:
+            rows.set_clusters(*pairs_with(roles["cluster"]), table.source)
+        if self.content is not None:
+            advice = use(columns={"item": self.content})
+            rows.check_contents(*pairs_with(self.content), table.source, advice)
         for column in _shared_keys(table.columns, roles, self.query):
             values = table.levels(column).codes[keep]
             of_pair = np.full(len(pairs), -1, dtype=np.int64)
