@@ -472,7 +472,7 @@ def _decide_by_pairs(
     problem = replace(problem, subject=subject, missing=missing)
     family, choice = family_of(problem, settings), None
     first, second = family.pairs()
-    columns = {name: np.zeros(len(first)) for name in ("estimate", "direction")}
+    columns: dict[str, Any] = {name: np.zeros(len(first)) for name in ("estimate", "direction")}
     columns["pvalue"] = np.ones(len(first))
     for row, pair in enumerate(zip(first, second, strict=True)):
         names = [problem.names[k] for k in pair]
@@ -623,7 +623,7 @@ def _test(
         chosen = f"chosen for these items: {entry.automatic['test-set']}; {detail}"
         test, detail = entry.name, ""
     strata = scores.task if len(scores.tasks) > 1 else None
-    how = {"clusters": scores.cluster, "strata": strata, "unit": unit}
+    how: dict[str, Any] = {"clusters": scores.cluster, "strata": strata, "unit": unit}
     return clustered_choice(test, **how, chosen=chosen, detail=detail), "", {}
 
 

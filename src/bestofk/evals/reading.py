@@ -161,7 +161,7 @@ class Logs:
         paths = as_pandas(paths, "paths")
         if hasattr(paths, "iloc"):
             self._frames, paths = {"": paths, **self._frames}, ()
-        chosen = {name: as_names(value, name) for name, value in names.items()}
+        chosen: Any = {name: as_names(value, name) for name, value in names.items()}
         self._query = LogQuery(**chosen, cluster=cluster, columns=dict(columns or {}))
         self._rows = EvalRows()
         self._readers: dict[str, FormatReader] = {}
@@ -355,12 +355,11 @@ def _as_evals(
     if not keep.all():
         columns = {name: column[keep] for name, column in columns.items()}
         epoch = epoch[keep]
-    clusters, item_cluster = (), np.arange(len(rows.items), dtype=np.int32)
-    if query.cluster is not None or rows.cluster_of:
-        names = dict.fromkeys(rows.cluster_of.values())
-        code_of = {item: code for code, item in enumerate(names)}
-        known = map(rows.cluster_of.get, range(len(rows.items)))
-        clusters = tuple(names)
+    clusters = tuple(dict.fromkeys(rows.cluster_of.values()))
+    item_cluster = np.arange(len(rows.items), dtype=np.int32)
+    if clusters:
+        code_of = {name: code for code, name in enumerate(clusters)}
+        known = [rows.cluster_of.get(item, "") for item in range(len(rows.items))]
         item_cluster = np.array([code_of.get(name, -1) for name in known], dtype=np.int32)
     evals = Evals(
         models=tuple(rows.models),
@@ -380,10 +379,10 @@ def _as_evals(
     _check_scores(evals, direction, rows)
     if price_list:
         evals = replace(evals, cost=_with_prices(rows, price_list, evals))
-    if query.cluster is not None or rows.cluster_of:
+    if query.cluster is not None or clusters:
         evals = _with_all_clusters(evals, query.cluster or "group", rows)
-    names = [repr(name) for name in evals.models]
-    rows.note(f"{counted(len(names), 'model')}: {shortened(names, 12)}.")
+    models = [repr(name) for name in evals.models]
+    rows.note(f"{counted(len(models), 'model')}: {shortened(models, 12)}.")
     return replace(
         evals,
         higher_is_better=direction,

@@ -216,7 +216,7 @@ def _score_columns(
         candidates = {column: column for column in numbers}
     if table is None or len(candidates) < 2:
         return candidates
-    codes = np.zeros(table.n_rows, dtype=np.int32)
+    codes: Any = np.zeros(table.n_rows, dtype=np.int32)
     if "model" in roles:
         codes = table.levels(roles["model"]).codes
     # a mean of a whole model is no score
@@ -495,7 +495,9 @@ def _long(
         (column for column in table.columns if column not in (*models, *roles.values())
          and len(table.levels(column).names) == table.n_rows), None
     )  # fmt: skip
-    columns = {name: table.cells(name) for name in table.columns if name not in models}
+    columns: dict[str, Any] = {
+        name: table.cells(name) for name in table.columns if name not in models
+    }
     if item is None:
         columns[_ITEM] = [str(k + 1) for k in range(table.n_rows)]
     else:
