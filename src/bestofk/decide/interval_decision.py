@@ -51,8 +51,6 @@ class TestedIntervals(Presented):
     alpha: float
     metric: Metric = field(default_factory=Metric)
     notes: tuple[str, ...] = ()
-    shares: tuple[float, ...] = ()
-    """The share of repetitions in the intervals of each row, if they are nested."""
     items: int | None = None
     """The number of items of a printed table, which does not say how they were answered."""
     interval: Callable[[float], Floats] | None = field(default=None, repr=False)
@@ -64,12 +62,11 @@ class TestedIntervals(Presented):
         return self.pvalues[:, 1]
 
     def _columns(self) -> dict[str, Any]:
-        """Return one row per pair (and share)."""
+        """Return one row per pair."""
         low, high = self.metric.interval(*self.estimates.T)
         return {
             "a": [a for a, _ in self.pairs],
             "b": [b for _, b in self.pairs],
-            **({"share": list(self.shares)} if self.shares else {}),
             "difference_low": low,
             "difference_high": high,
             "pvalue_low": self.pvalues[:, 0],
@@ -91,15 +88,11 @@ class TestedIntervals(Presented):
     def explain(self) -> str:
         """Describe every pair in a sentence."""
         lines = [self.method()]
-        shares = [f", intervals of {100 * share:g} %" for share in self.shares]
+        rows = zip(self.pairs, self.verdicts, self.pvalues, self.adjusted_pvalues, strict=True)
         lines += [
-            f"{a} and {b}{share}: {verdict} ({interval_words(p)}, "
-            f"adjusted {interval_words(q)})."
-            for (a, b), share, verdict, p, q in zip(
-                self.pairs, shares or [""] * len(self.pairs), self.verdicts, self.pvalues,
-                self.adjusted_pvalues, strict=True,
-            )
-        ]  # fmt: skip
+            f"{a} and {b}: {verdict} ({interval_words(p)}, adjusted {interval_words(q)})."
+            for (a, b), verdict, p, q in rows
+        ]
         return "\n".join([*lines, *self.notes])
 
     def to_dict(self) -> dict[str, Any]:

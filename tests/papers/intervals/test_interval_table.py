@@ -148,19 +148,6 @@ def test_repetitions_become_intervals(repeated, tmp_path):
     assert json.loads(done.output)["candidates"] == ["trapped"]
 
 
-def test_a_fuzzy_p_value_is_nested(repeated, tmp_path):
-    path = tmp_path / "repeated.csv"
-    repeated.to_frame().to_csv(path, index=False)
-    arguments = ["papers", "test", str(path), "--test", "wilcoxon", "--set", "interval=fuzzy",
-                 "--json", "--lower-is-better"]  # fmt: skip
-    done = CliRunner().invoke(bestofk, arguments, catch_exceptions=False)
-    pairs = json.loads(done.output)["pairs"]
-    assert [pair["share"] for pair in pairs] == [0.1, 0.25, 0.5, 0.75, 0.9]
-    lows, highs = ([pair[f"pvalue_{end}"] for pair in pairs] for end in ("low", "high"))
-    assert lows == sorted(lows, reverse=True)
-    assert highs == sorted(highs)
-
-
 def test_one_repetition_and_wrong_tables_are_named(frame, repeated):
     single = repetition_table(bk.Scores(repeated.losses[..., :1].reshape(2, 8)))
     assert "every interval has width 0" in single.notes[0]

@@ -31,8 +31,7 @@ def test_command(
 
     A table with the columns low and high holds intervals of losses, and --set interval=central
     makes them from repetitions. The tests paired-t, kfold-t, wilcoxon, sign, permutation and
-    bootstrap-b then give intervals of p-values. With --set interval=fuzzy they give one for each of
-    several nested intervals.
+    bootstrap-b then give intervals of p-values.
 
     \b
     Examples:
@@ -42,12 +41,7 @@ def test_command(
     """
     from bestofk.losses import read_scores
     from bestofk.losses.reading import kind_of, open_source
-    from bestofk.papers.decide.interval_table import (
-        FUZZY,
-        interval_table,
-        run_fuzzy_test,
-        run_interval_test,
-    )
+    from bestofk.papers.decide.interval_table import interval_table, run_interval_test
     from bestofk.papers.one_test import run_test
     from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 
@@ -68,16 +62,11 @@ def test_command(
         if has_intervals:
             settings.pop("random_state", None)
             direction = reading.get("higher_is_better")
-            outcome: Any = (
-                run_fuzzy_test(losses, test, missing=missing, **settings)
-                if interval == FUZZY
-                else run_interval_test(
-                    interval_table(losses, interval, higher_is_better=direction, missing=missing),
-                    test,
-                    **settings,
-                )
+            intervals = interval_table(
+                losses, interval, higher_is_better=direction, missing=missing
             )
-            echo_explanation(outcome, as_json=as_json)
+            echo_explanation(run_interval_test(intervals, test, **settings),
+                             as_json=as_json)  # fmt: skip
             return
         result = run_test(losses, test, missing=missing, **settings)
     echo_explanation(result, as_json=as_json, more={"account": list(losses.account)})

@@ -35,9 +35,6 @@ from bestofk.papers.stats.interval_tests import INTERVAL_TESTS, interval_pvalues
 from bestofk.stats.adjust import CORRECTIONS
 
 TESTS = (*INTERVAL_TESTS, "bootstrap-b")
-SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
-"""Shares of repetitions in nested intervals."""
-FUZZY = "fuzzy"
 UNIT_RANGE = (0.0, 1.0)
 """What a missing loss may be."""
 
@@ -223,43 +220,6 @@ def run_interval_test(
         test, pairs, p, estimates, correction=correction, alpha=alpha, metric=table.metric,
         notes=table.notes,
     )  # fmt: skip
-
-
-def run_fuzzy_test(
-    losses: Any, test: str = "wilcoxon", *, missing: str = "refuse", **options: Any
-) -> TestedIntervals:
-    """Run a paired test on nested central intervals of the repetitions: a fuzzy p-value.
-
-    A share of 0.5 is the interquartile range. The intervals of p are nested too, so you need not
-    choose one width. `options` are those of `run_interval_test`.
-    """
-    one_of(test, "test on intervals", INTERVAL_TESTS)
-    if not isinstance(losses, Scores):
-        raise ArgumentError("Nested intervals need Scores with repetitions.")
-    parts: list[Any] = [
-        run_interval_test(
-            repetition_table(losses, ((1 - share) / 2, (1 + share) / 2), missing=missing),
-            test,
-            **options,
-        )
-        for share in SHARES
-    ]
-
-    def blocks(name: str) -> Any:
-        """Return one block per pair, the shares ascending."""
-        return np.stack([getattr(part, name) for part in parts], axis=1)
-
-    first: TestedIntervals = parts[0]
-    return replace(
-        first,
-        pairs=tuple(pair for pair in first.pairs for _ in SHARES),
-        verdicts=tuple(blocks("verdicts").ravel().tolist()),
-        pvalues=blocks("pvalues").reshape(-1, 2),
-        adjusted_pvalues=blocks("adjusted_pvalues").reshape(-1, 2),
-        estimates=blocks("estimates").reshape(-1, 2),
-        shares=SHARES * len(first.pairs),
-        notes=(),
-    )
 
 
 def order_intervals(
