@@ -51,7 +51,7 @@ def test_rate_figures_show_ours_and_the_print():
         "plain", Request(runs=1), steps=tuple(range(len(STEPS))), simulations=2
     )
     verdicts = scalar_pairs(evidence, "named")
-    figures = rate_figures("2", "2", verdicts, ("t", "Bootstrap-A"), exchanged=False)
+    figures = rate_figures("2", verdicts, "named")
     assert set(figures) == {"Fig. 2, left", "Fig. 2, right"}
     words = "".join(ElementTree.fromstring(figures["Fig. 2, left"][0]).itertext())
     assert "t, published" in words

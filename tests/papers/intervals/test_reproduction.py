@@ -15,15 +15,15 @@ from bestofk.papers.intervals.experiments import (
     SimulationPiece,
     outlier_pieces,
     run_piece,
+    scalar_multiple,
     scalar_pairs,
     scalar_pieces,
 )
 from bestofk.papers.intervals.tables import (
-    averages,
     detail_table,
+    dp_tables,
     first_table,
     null_table,
-    second_table,
     significant_shares,
 )
 
@@ -63,16 +63,13 @@ def test_bootstrap_a_gains_nothing_on_equal_terms(plain):
 
 @pytest.mark.parametrize("counting", ["named", "as_printed"])
 def test_tables_of_the_first_claim_stand_next_to_the_print(plain, counting):
-    multiple, pairs = second_table(plain, counting)
+    verdicts = scalar_pairs(plain, counting)
+    multiple, pairs, average = dp_tables("2", scalar_multiple(plain, counting), verdicts, counting)
     assert multiple.ours.shape == (21, 3)
     assert pairs.ours.shape == (21, 6)
     assert np.isfinite(pairs.printed).all()
     # from dp = 0.05 on every test of all five finds the difference, as in print
     assert (multiple.ours[10:] == 100).all()
-    verdicts = scalar_pairs(plain, counting)
-    average = averages(
-        "2", verdicts, ("t", "Wilcoxon", "Bootstrap-A"), exchanged=counting == "as_printed"
-    )
     printed = dict(zip(average.rows, average.printed[:, 2].round(3).tolist(), strict=True))
     right = {"named": (0.589, 0.692), "as_printed": (0.692, 0.589)}[counting]
     assert (printed["t"], printed["Wilcoxon"]) == right
@@ -85,7 +82,7 @@ def test_as_printed_explains_where_the_print_finds_nothing():
     evidence = scalar_pieces("table 1", Request(runs=1), steps=(6,), simulations=40)
     verdicts = scalar_pairs(evidence, "as_printed")
     del verdicts["Bootstrap-A, Hochberg"]
-    table = detail_table("3", verdicts, ("ok", "err"), exchanged=True, known=True)
+    table = detail_table("3", verdicts, exchanged=True, known=True)
     # with the winners of Table 1, A1 against A5 is certain, and yet the print never finds it
     assert table.ours[3, 0] == table.printed[3, 0] == 0
     named = scalar_pairs(evidence, "named")["t"]

@@ -39,7 +39,6 @@ from bestofk.papers.intervals.experiments import (
     SECOND,
     SIMULATIONS,
     STEPS,
-    Outliers,
     Scalar,
     Verdicts,
     measured,
@@ -68,6 +67,8 @@ MIN_DRAWS = 5
 ENOUGH_DRAWS = 10
 """With this many draws, more draws hardly change the limits: the print is one draw."""
 _EXCHANGED = {"t": "Wilcoxon", "Wilcoxon": "t"}
+TESTS = {"2": ("t", "Wilcoxon", "Bootstrap-A"), "4": ("t", "Wilcoxon", "Bootstrap-B")}
+"""The tests of pairs in Tables 2 and 4."""
 MEDIANS = ", on medians"
 ALPHA = 0.05
 QUANTITIES = {"AUC": "balanced error", "error": "error"}
@@ -127,9 +128,10 @@ def compared_draws(
     )
 
 
-def outcome_shares(verdicts: Verdicts) -> Floats:
+def outcome_shares(verdicts: Verdicts, axis: tuple[int, ...] = (-2, -1)) -> Floats:
     """Return the shares of the four outcomes in verdicts (draws, steps, simulations, pairs)."""
-    return np.asarray(tally(verdicts, (-2, -1)) / (verdicts.shape[-2] * verdicts.shape[-1]))
+    counts = tally(verdicts, axis)
+    return np.asarray(counts / counts.sum(axis=-1, keepdims=True))
 
 
 def printed_column(table: str, test: str, outcome: str, *, exchanged: bool) -> Floats:
@@ -179,90 +181,59 @@ def first_table() -> list[ComparedTable]:
     return [errors, spread]
 
 
-def second_table(p: Scalar, counting: str) -> list[ComparedTable]:
-    """Compare Table 2, from evidence of shape (draws, steps, simulations, ...)."""
+def dp_tables(
+    number: str, gates: dict[str, Any], verdicts: dict[str, Verdicts], counting: str
+) -> list[ComparedTable]:
+    """Compare Table 2, or Table 4 with outliers: all five at once, pairs, and means over dp.
+
+    `gates` marks the simulations (draws, steps, simulations) in which a test finds a difference.
+    """
     exchanged = counting == "as_printed"
-    gates = scalar_multiple(p, counting)
-    shares = np.stack([gate.mean(axis=-1) for gate in gates.values()], axis=-1)
-    pairs = scalar_pairs(p, counting)
-    return [
-        compared_draws(
-            "Table 2, all five at once",
-            _rows(),
-            tuple(gates),
-            shares,
-            printed_table("intervals", "2", "multiple").values,
-            scale=100,
-            corner="dp",
-            note="Simulations of 100 in which a difference was found.",
-        ),
-        _pairs_table("2", pairs, ("t", "Wilcoxon", "Bootstrap-A"), ("ok", "err"), exchanged),
-    ]
-
-
-def fourth_table(p: Outliers, counting: str) -> list[ComparedTable]:
-    """Compare Table 4: the same as Table 2, with outliers."""
-    exchanged = counting == "as_printed"
-    scalar = scalar_multiple(p.means, counting)
-    interval = range_multiple(p.ranges["Bootstrap-B"], counting)
-    gates = [scalar["ANOVA"], scalar["Friedman"], interval == 0, interval == 3]
-    pairs = scalar_pairs(p.means, counting)
-    pairs["Bootstrap-B"] = range_pairs(p.ranges["Bootstrap-B"], counting)
-    printed = printed_table("intervals", "4", "multiple")
-    tests = ("t", "Wilcoxon", "Bootstrap-B")
-    return [
-        compared_draws(
-            "Table 4, all five at once",
-            _rows(),
-            printed.columns,
-            np.stack([gate.mean(axis=-1) for gate in gates], axis=-1),
-            printed.values,
-            scale=100,
-            corner="dp",
-            note="Simulations of 100 in which a difference was found, with outliers.",
-        ),
-        _pairs_table("4", pairs, tests, ("ok", "err", "inc"), exchanged),
-    ]
-
-
-def _rows() -> tuple[str, ...]:
-    return tuple(f"{dp:g}" for dp in STEPS)
-
-
-def _pairs_table(
-    table: str,
-    verdicts: dict[str, Verdicts],
-    tests: tuple[str, ...],
-    outcomes: tuple[str, ...],
-    exchanged: bool,
-) -> ComparedTable:
-    cells = [
-        (test, outcome)
-        for test in tests
-        for outcome in outcomes
-        if outcome != "inc" or test == "Bootstrap-B"
-    ]
-    shares = np.stack(
-        [outcome_shares(verdicts[test])[..., OUTCOMES.index(out)] for test, out in cells], axis=-1
-    )
-    printed = [printed_column(table, test, out, exchanged=exchanged) for test, out in cells]
+    rows = tuple(f"{dp:g}" for dp in STEPS)
     exchange = " t and Wilcoxon are exchanged in the printed columns." if exchanged else ""
-    return compared_draws(
-        f"Table {table}, pairs",
-        _rows(),
-        tuple(f"{test} {out}" for test, out in cells),
-        shares,
-        np.stack(printed, axis=-1),
-        scale=1000,
-        corner="dp",
-        note=f"Of 1000 pairs: significant and right (ok), significant and wrong (err), "
-        f"inconclusive (inc); the rest is not significant.{exchange}",
-    )
+    columns, shares, printed = _by_outcome(number, verdicts, TESTS[number], exchanged=exchanged)
+    return [
+        compared_draws(
+            f"Table {number}, all five at once",
+            rows,
+            tuple(gates),
+            np.stack([gate.mean(axis=-1) for gate in gates.values()], axis=-1),
+            printed_table("intervals", number, "multiple").values,
+            scale=100,
+            corner="dp",
+            note="Simulations of 100 in which a difference was found"
+            f"{', with outliers' if number == '4' else ''}.",
+        ),
+        compared_draws(
+            f"Table {number}, pairs",
+            rows,
+            columns,
+            shares,
+            printed,
+            scale=1000,
+            corner="dp",
+            note=f"Of 1000 pairs: significant and right (ok), significant and wrong (err), "
+            f"inconclusive (inc); the rest is not significant.{exchange}",
+        ),
+        averages(number, verdicts, exchanged=exchanged),
+    ]
 
 
-def averages(
-    table: str, verdicts: dict[str, Verdicts], printed: tuple[str, ...], *, exchanged: bool
-) -> ComparedTable:
+def _by_outcome(
+    number: str, verdicts: dict[str, Verdicts], tests: Sequence[str], *, exchanged: bool,
+    axis: tuple[int, ...] = (-2, -1),
+) -> tuple[tuple[str, ...], Floats, Floats]:  # fmt: skip
+    """Return the names of the outcomes of tests, our shares of them, and the printed columns."""
+    cells = [(test, outcome) for test in tests for outcome in ("ok", "err", "inc")
+             if outcome != "inc" or test == "Bootstrap-B"]  # fmt: skip
+    shares = {test: outcome_shares(verdicts[test], axis) for test in tests}
+    ours = [shares[test][..., OUTCOMES.index(outcome)] for test, outcome in cells]
+    printed = [printed_column(number, *cell, exchanged=exchanged) for cell in cells]
+    names = tuple(f"{test} {outcome}" for test, outcome in cells)
+    return names, np.stack(ours, axis=-1), np.stack(printed, axis=-1)
+
+
+def averages(table: str, verdicts: dict[str, Verdicts], *, exchanged: bool) -> ComparedTable:
     """Compare means over dp > 0: right, wrong, all significant, and inconclusive pairs."""
     columns = ("ok", "err", "significant", "inc")
     rows = tuple(verdicts)
@@ -272,7 +243,7 @@ def averages(
     )
     published = np.full(ours.shape[1:], np.nan)
     for row, test in enumerate(rows):
-        if test not in printed:
+        if test not in TESTS[table]:
             continue
         ok, err = (
             printed_column(table, test, out, exchanged=exchanged)[1:].mean() / 1000
@@ -298,30 +269,15 @@ def averages(
 
 
 def detail_table(
-    table: str,
-    verdicts: dict[str, Verdicts],
-    outcomes: tuple[str, ...],
-    *,
-    exchanged: bool,
-    known: bool,
+    table: str, verdicts: dict[str, Verdicts], *, exchanged: bool, known: bool
 ) -> ComparedTable:
     """Compare Tables 3 and 5: the pairs at dp = 0.03, of 100 simulations.
 
     If the winners are `known`, chance is that of 100 simulations, else the spread between draws.
     """
-    cells = [
-        (test, out)
-        for test in verdicts
-        for out in outcomes
-        if out != "inc" or test == "Bootstrap-B"
-    ]
-    # (draws, 1, simulations, pairs) to the share of every outcome, (draws, pairs)
-    shares = {test: tally(v[:, 0], axis=1) / v.shape[2] for test, v in verdicts.items()}
-    ours = np.stack([shares[test][..., OUTCOMES.index(out)] for test, out in cells], axis=-1)
-    printed = np.stack(
-        [printed_column(table, test, out, exchanged=exchanged) for test, out in cells], axis=-1
+    columns, ours, printed = _by_outcome(
+        table, verdicts, tuple(verdicts), exchanged=exchanged, axis=(1, 2)
     )
-    columns = tuple(f"{test} {out}" for test, out in cells)
     title = f"Table {table}, dp = {DETAIL:g}"
     if not known:
         return compared_draws(
@@ -590,9 +546,11 @@ def first_figure(seed: int) -> tuple[list[ComparedTable], dict[str, tuple[str, .
 
 
 def rate_figures(
-    number: str, table: str, verdicts: dict[str, Verdicts], tests: Sequence[str], *, exchanged: bool
+    table: str, verdicts: dict[str, Verdicts], counting: str
 ) -> dict[str, tuple[str, ...]]:
     """Draw Fig. 2 or 3: our shares by dp, next to the published ones of Table 2 or 4."""
+    tests, number = TESTS[table], {"2": "2", "4": "3"}[table]
+    exchanged = counting == "as_printed"
     names = [*tests, *(f"{test}, published" for test in tests)]
     figures = {}
     for outcome, (half, y_name) in OUTCOME_NAMES.items():
@@ -708,9 +666,6 @@ def reproduce(request: Request) -> ReproductionResult:
 def _second(request: Request, counting: str) -> Parts:
     evidence = scalar_pieces("plain", request, steps=_ALL)
     verdicts = scalar_pairs(evidence, counting)
-    tests, exchanged = ("t", "Wilcoxon", "Bootstrap-A"), counting == "as_printed"
-    average = averages("2", verdicts, tests, exchanged=exchanged)
-    figures = rate_figures("2", "2", verdicts, tests, exchanged=exchanged)
     sentences = []
     for other in COUNTINGS:
         shares = significant_shares(scalar_pairs(evidence, other))
@@ -730,7 +685,8 @@ def _second(request: Request, counting: str) -> Parts:
                 for test, v in scalar_pairs(evidence, other).items()
             )
             sentences.append(f"Largest standard deviation between draws at one dp: {spreads}.")
-    return [*second_table(evidence, counting), average], figures, sentences
+    tables = dp_tables("2", scalar_multiple(evidence, counting), verdicts, counting)
+    return tables, rate_figures("2", verdicts, counting), sentences
 
 
 def significant_shares(verdicts: dict[str, Verdicts]) -> dict[str, Floats]:
@@ -751,33 +707,30 @@ def _third(request: Request, counting: str) -> ComparedTable:
     evidence = scalar_pieces("table 1", request, steps=_DETAIL)
     verdicts = scalar_pairs(evidence, counting)
     del verdicts["Bootstrap-A, Hochberg"]
-    return detail_table(
-        "3", verdicts, ("ok", "err"), exchanged=counting == "as_printed", known=True
-    )
+    return detail_table("3", verdicts, exchanged=counting == "as_printed", known=True)
 
 
 def _fourth(request: Request, counting: str) -> Parts:
     evidence = outlier_pieces(request, steps=_ALL)
+    scalar = scalar_multiple(evidence.means, counting)
+    interval = range_multiple(evidence.ranges["Bootstrap-B"], counting)
+    gates = {
+        "ANOVA": scalar["ANOVA"], "Friedman": scalar["Friedman"], "Bootstrap-B": interval == 0,
+        "Bootstrap-B inconclusive": interval == 3,
+    }  # fmt: skip
     verdicts = scalar_pairs(evidence.means, counting)
     verdicts |= {name: range_pairs(evidence.ranges[name], counting) for name in READINGS}
     verdicts |= {test + MEDIANS: v for test, v in scalar_pairs(evidence.medians, counting).items()}
-    tests, exchanged = ("t", "Wilcoxon", "Bootstrap-B"), counting == "as_printed"
-    average = averages("4", verdicts, tests, exchanged=exchanged)
-    figures = rate_figures("3", "4", verdicts, tests, exchanged=exchanged)
     # at dp = 0 all typical errors are equal but the means are not: A3 and A4 are never trapped
     shares = ", ".join(f"{test} {(v[:, 0] != 1).mean():.3f}" for test, v in verdicts.items())
     sentence = f"With outliers at dp = 0 these shares of pairs were not called equal: {shares}."
-    return [*fourth_table(evidence, counting), average], figures, [sentence]
+    tables = dp_tables("4", gates, verdicts, counting)
+    return tables, rate_figures("4", verdicts, counting), [sentence]
 
 
 def _fifth(request: Request, counting: str) -> ComparedTable:
     evidence = outlier_pieces(request, steps=_DETAIL)
-    scalar = scalar_pairs(evidence.means, counting)
-    verdicts = {
-        "t": scalar["t"],
-        "Wilcoxon": scalar["Wilcoxon"],
-        "Bootstrap-B": range_pairs(evidence.ranges["Bootstrap-B"], counting),
-    }
-    return detail_table(
-        "5", verdicts, ("ok", "err", "inc"), exchanged=counting == "as_printed", known=False
-    )
+    verdicts = scalar_pairs(evidence.means, counting)
+    verdicts["Bootstrap-B"] = range_pairs(evidence.ranges["Bootstrap-B"], counting)
+    verdicts = {test: verdicts[test] for test in TESTS["4"]}
+    return detail_table("5", verdicts, exchanged=counting == "as_printed", known=False)
