@@ -116,7 +116,7 @@ def test_a_specification_does_not_import_from_the_working_folder(tmp_path, mark)
         pytest.skip("the command is not installed")
     done = subprocess.run(
         [command, "compare", "iris", "--learner", "mine:Learner", "--learner", "max"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=60,
+        cwd=tmp_path, capture_output=True, text=True, timeout=100,
     )  # fmt: skip
     assert done.returncode == 2
     assert not mark.exists()
@@ -126,9 +126,9 @@ def test_only_python_itself_imports_from_the_working_folder(tmp_path, mark):
     (tmp_path / "bestofk.py").write_text(f"open({str(mark)!r}, 'w').close()\n")
     command = Path(sys.executable).with_name("bestofk")
     if command.exists():
-        subprocess.run([command, "--version"], cwd=tmp_path, check=True, timeout=60)
+        subprocess.run([command, "--version"], cwd=tmp_path, check=True, timeout=100)
         assert not mark.exists()
-    subprocess.run([sys.executable, "-m", "bestofk"], cwd=tmp_path, check=True, timeout=60)
+    subprocess.run([sys.executable, "-m", "bestofk"], cwd=tmp_path, check=True, timeout=100)
     assert mark.exists()
 
 

@@ -32,7 +32,7 @@ def test_every_estimator_of_scikit_learn_runs_or_fails_with_a_reason(task):
     X, y = problem(task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # some are on their way out
-        study = bk.compare(kinds, X, y, cv="kfold:2", timeout=20, progress=False, n_jobs=2)
+        study = bk.compare(kinds, X, y, cv="kfold:2", timeout=120, progress=False, n_jobs=2)
     assert {*study.scores.learners, *study.outcome.left_out} == set(kinds)
     assert len(study.scores.learners) > 30
     assert np.isfinite(study.scores.losses).all()

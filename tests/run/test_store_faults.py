@@ -236,7 +236,7 @@ def test_an_error_in_the_background_is_raised_at_the_next_call(tmp_path):
     limit_pages(store, 1)
     store.put(RECORD, [make_cell(number, predictions=bytes(9000)) for number in range(40)])
     with pytest.raises(StoreError, match="the disk is full"):  # noqa: PT012
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 100
         while time.monotonic() < deadline:
             time.sleep(0.05)
             store.put(RECORD, [])

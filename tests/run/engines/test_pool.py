@@ -135,8 +135,8 @@ def test_a_process_that_is_still_starting_is_killed_too():
     reaping = subprocess.Popen(
         [sys.executable, str(script), str(os.getpid())], stdin=subprocess.PIPE
     )
-    reaping.communicate(f"+{starting.pid}\n".encode(), timeout=30)
-    assert starting.wait(timeout=30) == -signal.SIGTERM
+    reaping.communicate(f"+{starting.pid}\n".encode(), timeout=100)
+    assert starting.wait(timeout=100) == -signal.SIGTERM
 
 
 def test_a_learner_that_kills_its_process_once_is_retried(tmp_path):
