@@ -61,7 +61,7 @@ def test_infinite_t(df, size):
 def test_t_quantile_inverts(p, df):
     q = tails.t_quantile(p, df)
     assert q < 0
-    assert_close(p, t_upper(-q, df), 1e-11)
+    assert_close(p, t_upper(-q, df), 1e-9)  # scipy before 1.17 inverts to nine digits
 
 
 @pytest.mark.parametrize(
