@@ -22,7 +22,7 @@ NO_RESULTS = {
     "Problem",  # an input, not a result
     # inputs and registry entries
     "DataSet", "Design", "Encoded", "Loss", "Plan", "Schema", "Splits", "Table",
-    "BayesianNetwork", "Decision", "PairwiseTest", "MultipleTest", "CalibratedDf", "Outcomes",
+    "BayesianNetwork", "Decision", "PairwiseTest", "MultipleTest", "Outcomes",
     "AllPairs", "ManyDecisions", "Step", "Simulation", "Truth",
 }  # fmt: skip
 PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "losses", "papers.lab", "splits",

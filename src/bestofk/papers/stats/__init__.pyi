@@ -11,7 +11,6 @@ from .interval_bootstrap import (
     bootstrap_b as bootstrap_b,
     interval_convergence as interval_convergence,
 )
-from .published_df import CalibratedDf as CalibratedDf, calibrated_df as calibrated_df
 from .range_tests import (
     NewmanKeulsResult as NewmanKeulsResult,
     RangeWindow as RangeWindow,
