@@ -6,6 +6,7 @@ import time
 import numpy as np
 import pytest
 
+from bestofk._base.code_identity import identify
 from bestofk._base.errors import RunError
 from bestofk.papers.array_task import ArrayPiece, ArrayTask, obtain
 from bestofk.papers.comparison import Request
@@ -141,7 +142,7 @@ def test_a_killed_reproduction_resumes_where_it_stopped(tmp_path, fork_server):
             SimulationPiece(kind="plain", seed=3, draw=draw, step=4, simulations=2).named
             for draw in range(n)
         ]
-        task = ArrayTask(run_piece)
+        task = ArrayTask(function=run_piece, code=identify(run_piece).digest)
         stored = set(opened.get_payloads([task.key(piece) for piece in pieces]))
     assert 3 <= len(stored) < n
     counted = Counted()

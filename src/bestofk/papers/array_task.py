@@ -5,11 +5,9 @@ from __future__ import annotations
 import hashlib
 import io
 import time
-from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,14 +25,20 @@ if TYPE_CHECKING:
     from bestofk.run.store.store import Store
 
 Array = npt.NDArray[Any]
-ArgumentT = TypeVar("ArgumentT")
-ItemT = TypeVar("ItemT", bound="ArrayItem")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ArrayItem:
-    """A piece of work that gives one array; after its evaluation, with the array or the error."""
+class ArrayPiece:
+    """A piece of work that gives one array; after its evaluation, with the array or the error.
 
+    `name` names the computation, its input and its settings, which determine the array. `argument`
+    is passed to the function of the `ArrayTask`, whose code is part of the key.
+    """
+
+    name: str
+    argument: Any = field(compare=False)
+    label: str = field(default="", compare=False)
+    """Description for the progress display; the name by default."""
     array: Array | None = field(default=None, compare=False, repr=False)
     raised: Exception | None = field(default=None, compare=False)
     seconds: float | None = field(default=None, compare=False)
@@ -48,40 +52,29 @@ class ArrayItem:
         return Failure(kind="raised", reason=describe_error(self.raised))
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArrayPiece(ArrayItem, Generic[ArgumentT]):
-    """A piece of work whose result is determined by its name.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ArrayTask(Task):
+    """Call ``function(argument)`` for every piece, and keep the arrays in a store.
 
-    `name` names the computation, its input and its settings. `argument` is passed to the function
-    of the `ArrayTask`, whose code is part of the key.
+    Other processes must be able to import the function, or to load its object.
     """
 
-    name: str
-    argument: ArgumentT = field(compare=False)
-
-
-class KeptArrays(Task, Generic[ItemT]):
-    """A task whose items give one array each, kept in a store."""
-
-    kind: ClassVar[str]
+    function: Callable[[Any], Array]
+    code: str
+    """What the arrays depend on besides the names of the pieces."""
+    kind: str = "reproduction"
     """The kind of the payloads in a store."""
+    unit: str = "pieces"  # type: ignore[misc]
+    trusted: bool = True
+    send_every: float = 0.0
     _is_warm = False
     """Whether this process has evaluated an item."""
 
-    @abstractmethod
-    def compute(self, item: ItemT) -> Array:
-        """Return the array of an item."""
-
-    def evaluate(
-        self,
-        items: Sequence[ItemT],
-        *,
-        apart: bool = False,  # noqa: ARG002  (they always are)
-    ) -> Iterator[ItemT]:
+    def evaluate(self, items: Sequence[ArrayPiece]) -> Iterator[ArrayPiece]:
         for item in items:
             start = time.perf_counter()
             try:
-                array = self.compute(item)
+                array = self.function(item.argument)
             except Exception as raised:
                 yield replace(item, raised=sendable_error(raised))
                 continue
@@ -89,19 +82,31 @@ class KeptArrays(Task, Generic[ItemT]):
             vars(self)["_is_warm"] = True
             yield replace(item, array=array, seconds=seconds)
 
-    def lost(self, item: ItemT, failure: Failure) -> ItemT:
+    def key(self, item: ArrayPiece) -> str:
+        text = f"{self.kind} {(item.name, self.code)!r}"
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def label(self, item: ArrayPiece) -> str:
+        return item.label or item.name
+
+    def lost(self, item: ArrayPiece, failure: Failure) -> ArrayPiece:
         return replace(item, raised=RunError(f"{self.label(item)}: {failure.reason}"))
 
-    def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ItemT]:
+    def find(self, store: Store, items: Mapping[str, ArrayPiece]) -> dict[str, ArrayPiece]:
         payloads = store.get_payloads(list(items))
         return {key: replace(items[key], array=_unpack(data)) for key, data in payloads.items()}
 
-    def keep(self, store: Store, result: ItemT) -> None:
+    def keep(self, store: Store, result: ArrayPiece) -> None:
         if result.array is not None:
             store.put_payload(self.key(result), _pack(result.array), kind=self.kind)
 
     def arrays(
-        self, items: Sequence[ItemT], *, engine: Engine, store: Any, progress: Progress
+        self,
+        items: Sequence[ArrayPiece],
+        *,
+        engine: Engine,
+        store: Any,
+        progress: Progress,
     ) -> list[Array]:
         """Return the array of every item, from the store or computed and stored.
 
@@ -119,40 +124,9 @@ class KeptArrays(Task, Generic[ItemT]):
         return [array for item in items if (array := results[item].array) is not None]
 
 
-@dataclass(frozen=True, eq=False)
-class ArrayTask(KeptArrays[ArrayPiece[ArgumentT]]):
-    """Call ``function(argument)`` for every piece.
-
-    The function must be at the top level of a module, so that other processes can import it.
-    """
-
-    unit: ClassVar[str] = "pieces"
-    kind: ClassVar[str] = "reproduction"
-    function: Callable[[ArgumentT], Array]
-
-    @cached_property
-    def code(self) -> str:
-        """The code identity of the function."""
-        return identify(self.function).digest
-
-    @property
-    def trusted(self) -> bool:
-        return True
-
-    def key(self, item: ArrayPiece[ArgumentT]) -> str:
-        text = f"reproduction {(item.name, self.code)!r}"
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-    def compute(self, item: ArrayPiece[ArgumentT]) -> Array:
-        return self.function(item.argument)
-
-    def label(self, item: ArrayPiece[ArgumentT]) -> str:
-        return item.name
-
-
 def obtain(
-    pieces: Sequence[ArrayPiece[ArgumentT]],
-    function: Callable[[ArgumentT], Array],
+    pieces: Sequence[ArrayPiece],
+    function: Callable[[Any], Array],
     *,
     request: Request | None = None,
 ) -> list[Array]:
@@ -171,7 +145,7 @@ def obtain(
     array([0, 1])
     """
     request = Request() if request is None else request
-    return ArrayTask(function).arrays(
+    return ArrayTask(function=function, code=identify(function).digest).arrays(
         pieces,
         engine=Engine(name=request.engine, jobs=request.jobs, scheduler=request.scheduler),
         store=request.store,

@@ -9,8 +9,8 @@ import pytest
 from bestofk._base.code_identity import identify
 from bestofk._base.errors import ArgumentError, RunError
 from bestofk.papers import lab
-from bestofk.papers.lab.simulation import _task
-from bestofk.papers.lab.simulation_task import SimulationTask, SplitSet
+from bestofk.papers.lab.simulation import _task, work_of
+from bestofk.papers.lab.simulation_task import SimulationTask
 from bestofk.run.store.store import open_store
 
 PAIR = ["naive-bayes", "c4.5"]
@@ -25,9 +25,9 @@ def counted(monkeypatch):
     identify(SimulationTask)  # once in a process: counting is not another simulation
     whole = SimulationTask.losses
 
-    def losses(self, number, repeat):
-        seen.append((number, repeat))
-        return whole(self, number, repeat)
+    def losses(self, which):
+        seen.append(which)
+        return whole(self, which)
 
     monkeypatch.setattr(SimulationTask, "losses", losses)
     return seen
@@ -104,10 +104,10 @@ def test_a_killed_simulation_resumes_where_it_stopped(tmp_path, counted, fork_se
     store = tmp_path / "lab.db"
     open_store(store).close()
     killed_midway(fork_server.start(["-c", CHILD, store]), store, at_least=20)
-    task = _task(PAIR, lab.problem(SMALL), "2x4", 4)
     with open_store(store) as stored:
         sets = stored.n_payloads() + 25
-        items = {task.key(SplitSet(number, 0)): number for number in range(sets)}
+        work, pieces = work_of(_task(PAIR, lab.problem(SMALL), "2x4", 4), sets, 1)
+        items = {work.key(piece): piece.argument[0] for piece in pieces}
         contents = {items[key] for key in stored.get_payloads(list(items))}
     assert 20 <= len(contents) < sets
     how = {"sets": sets, "random_state": 4, "engine": "serial"}

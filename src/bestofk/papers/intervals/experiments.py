@@ -357,7 +357,7 @@ class SimulationPiece:
     simulations: int = SIMULATIONS
 
     @property
-    def named(self) -> ArrayPiece[SimulationPiece]:
+    def named(self) -> ArrayPiece:
         """The piece with the name that identifies it in a store."""
         name = f"intervals {VERSION} {RESAMPLES} {','.join(READINGS)} {self}"
         return ArrayPiece(name=name, argument=self)

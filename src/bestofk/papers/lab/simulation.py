@@ -14,18 +14,23 @@ from bestofk._base.formatting import counted, number
 from bestofk._base.results import json_ready
 from bestofk.decide.order_tables import ManyDecisions, order_many
 from bestofk.decide.problem import BOTH_PARTS
+from bestofk.learners.preparation import is_trusted
 from bestofk.learners.specification import named_learners
 from bestofk.losses.losses import Scores
+from bestofk.papers.array_task import ArrayPiece, ArrayTask
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, TableProblem
 from bestofk.papers.lab.problems.given_rows import GivenRows
 from bestofk.papers.lab.problems.registry import Problem, as_problem
-from bestofk.papers.lab.simulation_task import SimulationTask, SplitSet
+from bestofk.papers.lab.simulation_task import SimulationTask
 from bestofk.run.engine import Engine
 from bestofk.run.live import learner_fingerprint
 from bestofk.run.progress import Progress, observer
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan, plan as make_plan
+
+SEND_INTERVAL_SECONDS = 0.05
+"""Time between two messages of a worker that runs built-in learners."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -251,9 +256,14 @@ def simulate(
         raise ArgumentError("Problem 'given' has one data set: ", use(sets=1))
     task = _task(learners, generator, cv, random_state)
     design = task.design(task.splits(0, 0, task.encoded(0)))
-    items = [SplitSet(number, repeat) for number in range(sets) for repeat in range(repeats)]
+    if store is not None and task.unknown:
+        raise StoreError(
+            "store: this simulation cannot be stored because its code cannot be fingerprinted "
+            f"({task.unknown}); omit the store."
+        )
+    work, pieces = work_of(task, sets, repeats)
     begin = time.monotonic()
-    losses = _losses(task, items, workers, store, observer(progress))
+    losses = np.stack(work.arrays(pieces, engine=workers, store=store, progress=observer(progress)))
     shape = (sets, repeats, len(task.names), 1, -1)
     return _simulation(task, design, losses.reshape(shape), time.monotonic() - begin)
 
@@ -333,13 +343,20 @@ def _task(learners: Any, problem: DataProblem, cv: Any, seed: int) -> Simulation
     return SimulationTask(problem=problem, learners=learners, plan=plan, seed=seed)
 
 
-def _losses(
-    task: SimulationTask, items: list[SplitSet], engine: Engine, store: Any, progress: Progress
-) -> Floats:
-    """Return the losses of every item: from the store if it has them, else evaluated and stored."""
-    if store is not None and task.unknown:
-        raise StoreError(
-            "store: this simulation cannot be stored because its code cannot be fingerprinted "
-            f"({task.unknown}); omit the store."
+def work_of(task: SimulationTask, sets: int, repeats: int) -> tuple[ArrayTask, list[ArrayPiece]]:
+    """Return the work of a simulation: one piece per data set and choice of its splits."""
+    trusted = all(map(is_trusted, task.learners.values()))
+    work = ArrayTask(
+        function=task.losses, code=task.inputs, kind="simulation", unit="data sets",
+        trusted=trusted, send_every=SEND_INTERVAL_SECONDS if trusted else 0.0,
+    )  # fmt: skip
+    names = " and ".join(task.learners)
+    pieces = [
+        ArrayPiece(
+            name=f"{number} {repeat}", argument=(number, repeat),
+            label=f"{names} on data set {number + 1}",
         )
-    return np.stack(task.arrays(items, engine=engine, store=store, progress=progress))
+        for number in range(sets)
+        for repeat in range(repeats)
+    ]  # fmt: skip
+    return work, pieces

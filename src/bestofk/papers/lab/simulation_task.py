@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +14,6 @@ from bestofk._base.code_identity import Identity, identify
 from bestofk._base.errors import RunError
 from bestofk.data.schema import Encoded
 from bestofk.learners.base import seed_names
-from bestofk.learners.preparation import is_trusted
-from bestofk.papers.array_task import ArrayItem, KeptArrays
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.problems.generator import DataProblem, dataset_of
 from bestofk.papers.whole_plans import (
@@ -27,60 +23,33 @@ from bestofk.papers.whole_plans import (
     wrong_by_split,
 )
 from bestofk.run.live import learner_fingerprint
-from bestofk.run.process_state import caught_warnings
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan
 from bestofk.splits.splits import Splits
 
 DATA, SPLITS, FITS = 1, 2, 3
 """Part of every seed: changing one of these numbers changes every simulation."""
-SEND_INTERVAL_SECONDS = 0.05
-"""Time between two messages of a worker that runs built-in learners."""
-
-
-@dataclass(frozen=True)
-class SplitSet(ArrayItem):
-    """The number of a data set and of one choice of its random splits."""
-
-    number: int
-    repeat: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SimulationTask(KeptArrays[SplitSet]):
-    """Everything that determines the data sets of a simulation and their losses.
-
-    An item is one data set with one choice of random splits.
-    """
-
-    unit: ClassVar[str] = "data sets"
-    kind: ClassVar[str] = "simulation"
+class SimulationTask:
+    """Everything that determines the data sets of a simulation and their losses."""
 
     problem: DataProblem
     learners: Mapping[str, Any]
     plan: Plan
     seed: int
-    threads: int = 1
-
-    @cached_property
-    def trusted(self) -> bool:
-        return all(map(is_trusted, self.learners.values()))
-
-    @cached_property
-    def _code(self) -> Identity:
-        """The code that draws and splits."""
-        return identify(type(self.plan), type(self))
 
     @cached_property
     def _identities(self) -> dict[str, Identity]:
         return {name: learner_fingerprint(one) for name, one in self.learners.items()}
 
     @cached_property
-    def _inputs(self) -> str:
+    def inputs(self) -> str:
         """Everything that all losses depend on."""
         learners = "+".join(each.digest for each in self._identities.values())
         plan = f"{self.seed}:{self.plan.spec}:{self.plan.stratified}"
-        code = f"{self._code.digest} {self.threads}"
+        code = identify(type(self.plan), type(self)).digest
         return f"{(self.problem.fingerprint, learners, plan, code)!r}"
 
     @property
@@ -89,14 +58,6 @@ class SimulationTask(KeptArrays[SplitSet]):
         parts = {**self._identities, "the problem": self.problem.identity}
         reasons = (f"{name}: {one.unknown}" for name, one in parts.items() if one.unknown)
         return next(reasons, "")
-
-    def key(self, item: SplitSet) -> str:
-        text = f"simulation {self._inputs} {item.number} {item.repeat}"
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-    def label(self, item: SplitSet) -> str:
-        names = " and ".join(self.learners)
-        return f"{names} on data set {item.number + 1}"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -142,23 +103,12 @@ class SimulationTask(KeptArrays[SplitSet]):
         seed = int(key.generate_state(1, np.uint64)[0])
         return replace(self.plan, seed=seed).materialise(encoded.n, encoded.y)
 
-    @property
-    def send_every(self) -> float:  # type: ignore[override]
-        return SEND_INTERVAL_SECONDS if self.trusted else 0.0
+    def losses(self, which: tuple[int, int]) -> Floats:
+        """Return the (learners, losses) of one data set and one choice of its random splits.
 
-    def prepare(self) -> None:
-        """Load the kernels of the learners."""
-        with contextlib.suppress(Exception), caught_warnings():
-            for name, encoded in self.seen(self.encoded(0)):
-                if hasattr(self.learners[name], "fit_encoded"):
-                    self.learners[name].load(encoded)
-
-    def compute(self, item: SplitSet) -> Floats:
-        """Return the losses of an item."""
-        return self.losses(item.number, item.repeat)
-
-    def losses(self, number: int, repeat: int) -> Floats:
-        """Return the (learners, losses) of one data set: full runs, then runs on subsets."""
+        Full runs come first, then runs on subsets.
+        """
+        number, repeat = which
         encoded = self.encoded(number)
         splits = self.splits(number, repeat, encoded)
         wrong = (self._wrong(index, number, name, rows, splits)
