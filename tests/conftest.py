@@ -8,6 +8,7 @@ import signal
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -69,6 +70,9 @@ def pytest_collection():
 
 
 def pytest_collection_modifyitems(items):
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        # mix tests that wait for processes with tests that compute
+        items.sort(key=lambda item: crc32(item.path.name.encode()))
     # also skip what a simulated system lacks, see studies/simulated_platforms.py
     system = os.environ.get("BESTOFK_SIMULATED_PLATFORM", sys.platform)
     for item in items:
