@@ -7,12 +7,11 @@ a sentence apart.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from bestofk._base.errors import Advice, Part
 from bestofk._base.formatting import without_controls
-from bestofk._base.results import json_ready
 
 Kind = Literal[
     "data", "verdict", "left out", "reason", "evidence", "also", "caution", "note", "run"
@@ -43,14 +42,12 @@ class Statement:
     - `text`: The sentences.
     - `lead`: The beginning of `text` that suffices for a view with little space.
     - `parts`: The parts of `text`, if it contains advice, which each view writes in its own form.
-    - `numbers`: Its numbers by name, in the user's metric.
     """
 
     kind: Kind
     text: str
     lead: str = ""
     parts: tuple[Part, ...] = ()
-    numbers: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("text", "lead"):
@@ -71,11 +68,6 @@ class Statement:
             return self.text
         parts = (show(part) if isinstance(part, Advice) else part for part in self.parts)
         return without_controls("".join(parts))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the statement for strict JSON."""
-        row = {"kind": self.kind, "text": self.text}
-        return {**row, "numbers": json_ready(self.numbers)} if self.numbers else row
 
 
 def with_advice(kind: Kind, *parts: Part) -> Statement:

@@ -74,20 +74,18 @@ def _ruled_out(decision: Decision) -> tuple[Statement, ...]:
     out = [row.name for row in decision.standings if row.verdict == RULED_OUT]
     if not out:
         return ()
-    texts, pvalues = [], {}
+    texts = []
     for name in out[: MAX_NAMED + 1]:
         index, rows = evidence.names.index(name), evidence.rows_of(name)
         wins = rows[evidence.better[rows] != 0]
         lost = wins[np.where(evidence.first[wins] == index, 1, -1) == evidence.better[wins]]
         row = lost[np.argmin(evidence.pvalue[lost])]
         winner = evidence.names[evidence.first[row] + evidence.second[row] - index]
-        pvalues[str(name)] = float(evidence.adjusted_pvalue[row])
-        p = pvalue_words(pvalues[str(name)], decision.alpha)
+        p = pvalue_words(float(evidence.adjusted_pvalue[row]), decision.alpha)
         texts.append(f"{called(name)} by {called(winner)} ({p})")
     texts += [""] * (len(out) - len(texts))
     adjusted = f", p-values times {len(evidence.names) - 1}" if len(evidence) > 1 else ""
-    text = f"Ruled out{adjusted}: {listing(texts)}."
-    return (Statement(kind="reason", text=text, numbers=pvalues),)
+    return statements("reason", [f"Ruled out{adjusted}: {listing(texts)}."])
 
 
 def _preference(decision: Decision) -> str:
@@ -124,8 +122,7 @@ def _preference(decision: Decision) -> str:
 
 def evidence_statement(decision: Decision, *details: str) -> Statement:
     """State the test, its level and what the result speaks of, then `details`."""
-    evidence, size = decision.evidence, _training_size(decision)
-    choice = decision.test_choice
+    evidence, choice = decision.evidence, decision.test_choice
     test = "the means alone, no pair had to be tested"
     if len(evidence):
         level = f"alpha = {decision.alpha:g}{correction_words(evidence)}"
@@ -134,13 +131,9 @@ def evidence_statement(decision: Decision, *details: str) -> Statement:
             test += ", with posterior probabilities in place of p-values"
     elif choice is None:
         test = f"{decision.test} test of all {decision.noun}s, alpha = {decision.alpha:g}"
-    lead = f"How sure: {'; '.join(filter(None, [test, _quantity(decision, size)]))}."
-    return Statement(
-        kind="evidence",
-        lead=lead,
-        text=" ".join(filter(None, [lead, *details, _other_rows(decision)])),
-        numbers={} if size is None else {"training_size": size},
-    )
+    lead = f"How sure: {'; '.join(filter(None, [test, _quantity(decision)]))}."
+    text = " ".join(filter(None, [lead, *details, _other_rows(decision)]))
+    return Statement(kind="evidence", lead=lead, text=text)
 
 
 _POPULATIONS = {
@@ -151,9 +144,9 @@ _POPULATIONS = {
 """Where a result holds, by the kind of the design."""
 
 
-def _quantity(decision: Decision, size: int | None) -> str:
+def _quantity(decision: Decision) -> str:
     """Return ``mean error of learners trained on about 48 rows``, and where it holds."""
-    problem, entry = decision.problem, _entry(decision)
+    problem, entry, size = decision.problem, _entry(decision), _training_size(decision)
     if problem is None:
         return ""
     subject = "these models" if decision.on_items else "learners"

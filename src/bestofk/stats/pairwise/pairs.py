@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,9 @@ from bestofk._base.errors import ArgumentError
 from bestofk.stats.adjust import pair_indices
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
-_PAIRS_AT_ONCE = 1 << 15
 _MAX_ROWS_AT_ONCE = 32
 _MAX_LOSSES_AT_ONCE = 1 << 24
 _FIELDS = ("statistic", "pvalue", "estimate", "direction")
-_MIN_LARGE_TEST = 1_000
-"""Losses of a learner from which a test of a pair takes longer than a call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,19 +110,11 @@ def all_pairs(
         name = entry.name
     else:
         function, name = test_function, getattr(test_function, "__name__", "test")
-    starts = np.concatenate([[0], np.cumsum(np.arange(K - 1, 0, -1))])
-    columns: dict[str, Floats] = {}
-    step, width = max(1, min(_MAX_ROWS_AT_ONCE, _PAIRS_AT_ONCE // K)), K
-    if array[0].size >= _MIN_LARGE_TEST:
-        # the call costs less than the pairs of a block that are not wanted
-        step = max(1, min(step, K // 16))
-    if step * K * array[0].size > _MAX_LOSSES_AT_ONCE:
-        step = width = max(1, isqrt(_MAX_LOSSES_AT_ONCE // array[0].size))
-    blocks = (
-        (first, start) for first in range(0, K - 1, step) for start in range(first + 1, K, width)
-    )
-    for first, start in blocks:
-        rows, others = array[first : min(first + step, K - 1)], array[start : start + width]
+    # a block compares some learners with all after the first of them
+    step = max(1, min(_MAX_ROWS_AT_ONCE, K // 16, _MAX_LOSSES_AT_ONCE // array.size))
+    parts: dict[str, list[Floats]] = {}
+    for start in range(0, K - 1, step):
+        rows, others = array[start : min(start + step, K - 1)], array[start + 1 :]
         result = function(rows[:, np.newaxis], others[np.newaxis], alternative=sides, **arguments)
         fields = {name: getattr(result, name, None) for name in _FIELDS}
         if level is not None:
@@ -135,17 +123,11 @@ def all_pairs(
             except (ArgumentError, AttributeError):
                 level = None
         for field, values in fields.items():
-            if values is None:
-                # a missing direction is the sign of the estimate
-                continue
-            block = np.asarray(values)
-            if field not in columns:
-                columns[field] = np.empty((K * (K - 1) // 2, *block.shape[2:]))
-            for row in range(len(rows)):
-                # a learner is compared with the learners after it
-                own, other = first + row, max(start, first + row + 1)
-                part = block[row, other - start :]
-                columns[field][starts[own] + other - own - 1 :][: len(part)] = part
+            if values is not None:
+                block = np.asarray(values)
+                parts.setdefault(field, []).extend(block[k, k:] for k in range(len(rows)))
+    columns = {field: np.concatenate(blocks) for field, blocks in parts.items()}
     i, j = pair_indices(K)
+    # a missing direction is the sign of the estimate
     columns.setdefault("direction", columns["estimate"])
     return AllPairs(test=name, alternative=sides, learners=K, i=i, j=j, **columns)
