@@ -8,8 +8,7 @@ import pytest
 
 import bestofk as bk
 import bestofk.decide
-from bestofk._base.errors import DesignError, TableError
-from bestofk.decide.cautions import l_skewness, rate_at
+from bestofk._base.errors import DesignError
 from bestofk.evals.choosing import clustered_choice
 from bestofk.splits.design import Design
 from bestofk.splits.plans import plan as make_plan
@@ -80,20 +79,6 @@ def test_skewed_data_sets_give_a_caution_to_tests_that_ignore_it():
         assert bk.compare_scores(over_data_sets(40), test=test).decision.caution == ""
     assert bk.compare_scores(table, test="wilcoxon").decision.caution == ""
     assert bk.compare_scores(table).decision.caution == ""
-
-
-def test_rates_are_interpolated_for_the_number_of_units():
-    """By hand: 20 is halfway from 10 to 40 on the logarithmic scale."""
-    rates = {10: 16.0, 40: 10.0}
-    assert rate_at(rates, 20) == pytest.approx(13.0)
-    assert (rate_at(rates, 2), rate_at(rates, 1000)) == (16.0, 10.0)
-
-
-def test_l_skewness_of_four_numbers():
-    """By hand: b0 = 11/4, b1 = 2, b2 = 5/3, so that l2 = 5/4 and l3 = 3/4."""
-    values = np.array([[1.0, 2.0, 2.0, 6.0]])
-    assert l_skewness(values) == pytest.approx(np.array([0.6]))
-    assert l_skewness(np.ones((1, 4))) == 0.0
 
 
 FOLDS = bk.Scores(np.random.default_rng(1).random((3, 10, 10)), learners=["a", "b", "c"])
@@ -224,26 +209,6 @@ def test_slow_changes_of_a_short_series_give_a_caution():
     assert "about 20 percent of such results are wrong" in caution
 
 
-def test_tables_of_rows_in_order_of_time_are_series():
-    values = windows(0.9).losses.reshape(2, -1)
-    times = {
-        "date": pd.date_range("2020-01-01", periods=50).strftime("%Y-%m-%d"),
-        "step": range(50),
-    }
-    for column, cells in times.items():
-        table = pd.DataFrame({column: cells, "arima": values[0], "prophet": values[1]})
-        if column == "step":
-            with pytest.raises(TableError, match="50 splits may come from several designs"):
-                bk.compare_scores(table, higher_is_better=False)
-        design = {"step": "time"}.get(column)
-        decision = bk.compare_scores(table, higher_is_better=False, design=design)
-        assert decision.test == "ewc-t"
-        np.testing.assert_array_equal(
-            decision.decision.evidence.pvalue,
-            bk.compare_scores(windows(0.9)).decision.evidence.pvalue,
-        )
-
-
 def of_items(scores, clusters=None, test="cluster-t"):
     labels = np.arange(scores.shape[1]) if clusters is None else clusters
     losses = bk.Scores(1.0 - scores, dims=("learner", "instance"), learners=["a", "b"])
@@ -284,11 +249,6 @@ def test_claims_on_one_test_set_are_about_the_fitted_models():
     assert "these fitted models" in left_out.decision.select("evidence")[0].text
     plan = bk.sample_size(instances=200, discordance=0.2, difference=0.1)
     assert any("fitted models" in line for line in plan.assumptions)
-
-
-def test_5x2cv_t_notes_that_the_order_of_folds_decides(five_by_two):
-    decision = bestofk.decide.multitest(five_by_two([0.3, 0.2]), test="5x2cv-t")
-    assert "The numerator of 5x2cv-t is the first fold listed" in str(decision)
 
 
 def test_signed_rank_bayes_needs_ten_data_sets_and_promises_no_error_rate(on_data_sets):

@@ -1,5 +1,4 @@
 import pickle
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from bestofk._base.errors import ArgumentError, DesignError
 from bestofk.decide.choose_test import choose_test, covering
 from bestofk.decide.problem import as_problem
 from bestofk.splits.design import Design
-from bestofk.stats.pairwise import mcnemar
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 
@@ -50,14 +48,6 @@ def test_auto_takes_the_test_of_the_contract(name):
     assert decision.test == name
     assert "chosen for" in decision.decision.test_reason
     assert name in decision.explain()
-
-
-def test_reason_states_how_two_axes_are_read():
-    taken = "an array of two axes is taken as one run of folds"
-    rng = np.random.default_rng(1)
-    assert taken in bestofk.decide.multitest(rng.random((3, 6))).test_reason
-    for other in (rng.random((3, 5, 2)), table(folds=10), rng.random((3, 9, 1, 1, 1))):
-        assert taken not in bestofk.decide.multitest(other).test_reason
 
 
 def test_auto_on_graded_losses_of_one_test_set():
@@ -177,17 +167,6 @@ def test_a_function_that_returns_no_pvalue_is_refused():
         bk.compare_scores(table(folds=9), test=lambda a, b: "high", rule="multitest")
     with pytest.raises(ArgumentError, match="between 0 and 1"):
         bk.compare_scores(table(folds=9), test=lambda a, b: 7.0, rule="multitest")
-
-
-@pytest.mark.parametrize("exact", ["auto", True, False])
-@pytest.mark.parametrize("n", [1, 2, 5, 24, 25, 26, 27, 40, 100])
-def test_the_smallest_pvalue_of_mcnemar_is_that_of_one_sided_disagreements(n, exact):
-    """As the test is made: by itself exact below 25 disagreements and approximate from there on."""
-    choice = choose_test(as_problem(TABLES["mcnemar"]), "mcnemar")
-    assert choice.arguments["exact"] == "auto"
-    choice = replace(choice, arguments={**choice.arguments, "exact": exact})
-    wins = [mcnemar([1] * m + [0] * (n - m), [0] * n, exact=exact).pvalue for m in range(1, n + 1)]
-    assert choice.smallest_pvalue(n) == pytest.approx(min(wins), rel=1e-9)
 
 
 def test_the_step_of_error_rates_is_one_instance_of_a_fold():

@@ -5,10 +5,8 @@ import json
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy import stats
 
 import bestofk as bk
-from bestofk import decide as ordering
 from bestofk.stats.adjust import CORRECTIONS
 
 TESTS = {
@@ -101,20 +99,6 @@ def test_intervals_agree_with_the_claims(place, test, correction):
     assert 0 < claimed < pairs
 
 
-@pytest.mark.parametrize("runs", [2, 5])
-def test_evidence_is_that_of_the_test_itself(runs):
-    rng = np.random.default_rng(runs)
-    values = rng.normal(0.3, 0.05, (4, runs, 6))
-    evidence = ordering.multitest(values, test="use-all-data", correction="none").evidence
-    for row, (i, j) in enumerate(zip(evidence.first, evidence.second, strict=True)):
-        own = stats.ttest_rel(values[i].ravel(), values[j].ravel())
-        assert evidence.pvalue[row] == pytest.approx(own.pvalue, rel=1e-9)
-        # without a correction the level is that of one pair
-        interval = own.confidence_interval(0.95)
-        ends = evidence.low[row], evidence.high[row]
-        assert ends == pytest.approx((interval.low, interval.high), rel=1e-6)
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0.001, 0.4))
 def test_claims_are_the_pvalues_at_the_level_and_a_larger_level_claims_more(seed, alpha):
@@ -147,23 +131,3 @@ def test_posterior_probabilities_are_those_of_the_bayesian_test():
         shares = [row[name] for name in ("a_better", "equivalent", "b_better")]
         assert shares == pytest.approx([own.left, own.rope, own.right])
         assert sum(shares) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("test", ["skew-corrected-t", "wilcoxon", "mcnemar"])
-def test_intervals_of_some_pairs_are_those_of_all(test):
-    rng = np.random.default_rng(3)
-    values = rng.random((30, 40)) + np.linspace(0, 0.4, 30)[:, None]
-    if test == "mcnemar":
-        values = (values > 0.6).astype(float)
-    table = bk.Scores(values, dims=("learner", "instance"))
-    some, all_pairs = (bk.compare_scores(table, test=test).decision.evidence for _ in range(2))
-    rows = some.rows_of(some.names[7])
-    assert len(some) > len(rows) == 29
-    low, high = some.intervals_at(some.family.interval_level(), rows)
-    assert "_intervals" not in vars(some)
-    ends = all_pairs.intervals_at(some.family.interval_level(), np.arange(len(all_pairs)))
-    np.testing.assert_array_equal(low, ends[0][rows])
-    np.testing.assert_array_equal(high, ends[1][rows])
-    assert {some.row(some.names[7], name) for name in some.names if name != some.names[7]} == {
-        *rows.tolist()
-    }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError
 from bestofk.decide.evidence import Family
 from bestofk.stats.adjust import CORRECTIONS, adjust
 
@@ -74,36 +74,6 @@ def test_in_the_papers_family_only_edges_are_claims(cross_validated):
 def test_families_that_do_not_fit_are_refused(cross_validated, asked, words):
     with pytest.raises(ArgumentError, match=re.escape(words)):
         bk.compare_scores(cross_validated(), **asked)
-
-
-def test_an_unknown_control_offers_the_nearest(cross_validated):
-    table = cross_validated(names=("nmc", "logistic", "c4.5"))
-    with pytest.raises(UnknownNameError, match="did you mean 'logistic'"):
-        bk.compare_scores(table, family="control", control="logisitc")
-
-
-def test_advice_on_families_works_when_typed(cross_validated):
-    table = cross_validated(names=("nmc", "logistic", "c4.5"))
-    # family='control' without a control names one
-    with pytest.raises(ArgumentError) as refusal:
-        bk.compare_scores(table, family="control")
-    name = re.search(r"control='([^']+)' or another", str(refusal.value))[1]
-    assert (
-        bk.compare_scores(table, family="control", control=name).decision.evidence.family.name
-        == "control"
-    )
-    # corrections that the sentence offers are taken
-    for family, more in (("control", {"control": "nmc"}), ("preference", {"prefer": "listed"})):
-        for correction in ALL_PAIRS_ONLY:
-            with pytest.raises(ArgumentError) as refusal:
-                bk.compare_scores(table, family=family, correction=correction, **more)
-            for offered in re.findall(r"'([a-z-]+)'", str(refusal.value).split("takes")[1]):
-                bk.compare_scores(table, family=family, correction=offered, **more)
-    # a preference makes family='preference' possible, and so does family='all' without one
-    assert (
-        bk.compare_scores(table, family="preference", prefer="listed").decision.claims is not None
-    )
-    assert bk.compare_scores(table, family="all").decision.evidence.family.name == "all"
 
 
 @pytest.mark.parametrize("correction", [*CORRECTIONS])

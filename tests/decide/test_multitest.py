@@ -3,7 +3,6 @@ import pytest
 
 import bestofk as bk
 from bestofk import decide as ordering
-from bestofk._base.errors import ArgumentError, DesignError
 
 PUBLISHED = {"family": "preference", "correction": "bonferroni", "test": "5x2cv-t"}
 """As Yildiz and Alpaydin (2006) publish it."""
@@ -69,16 +68,6 @@ def test_identical_learners_stay_in_the_order_of_preference(five_by_two):
     assert (decision.evidence.pvalue == 1).all()
     assert [one.verdict for one in decision.standings[1:]] == ["no difference shown"] * 3
     assert decision.ranking == (0, 1, 2, 3)
-
-
-def test_array_shape_that_is_not_5x2_is_refused():
-    with pytest.raises(DesignError, match=r"five runs of two folds"):
-        ordering.multitest(np.random.default_rng(0).random((3, 10, 10)), test="5x2cv-t")
-
-
-def test_one_learner_is_refused(five_by_two):
-    with pytest.raises(ArgumentError, match="at least 2 learners"):
-        ordering.multitest(five_by_two([0.1]))
 
 
 @pytest.mark.parametrize("rule", ["multitest", "test-first", "most-wins"])

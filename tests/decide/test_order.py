@@ -5,7 +5,7 @@ import pytest
 
 import bestofk as bk
 import bestofk.decide
-from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk._base.errors import ArgumentError, DesignError
 
 DIMS = ("learner", "dataset", "run", "fold", "repetition")
 
@@ -68,22 +68,6 @@ def test_data_sets_with_unequal_numbers_of_folds_are_compared_by_their_means():
     assert not decision.decision.notes
     by_set = [values[:, d, 0, : 3 if d == 2 else 5, 0].mean(axis=1) for d in range(4)]
     np.testing.assert_allclose(list(decision.decision.means.values()), np.mean(by_set, axis=0))
-
-
-def test_without_a_seed_the_seed_is_zero():
-    values = np.random.default_rng(5).normal(0.3, 0.1, (3, 12))
-    table = bk.Scores(values, dims=("learner", "dataset"), learners=["a", "b", "c"])
-    for rule in ("multitest", "test-first", "most-wins"):
-        asked = {"rule": rule, "test": "signed-rank-bayes", "test_options": {"samples": 200}}
-        plain = bk.compare_scores(table, **asked).decision.evidence.pvalue
-        np.testing.assert_array_equal(
-            plain, bk.compare_scores(table, **asked, random_state=0).decision.evidence.pvalue
-        )
-
-
-def test_unknown_rule_offers_the_nearest(cross_validated):
-    with pytest.raises(UnknownNameError, match="did you mean 'multitest'"):
-        bk.compare_scores(cross_validated(), rule="multi-test")
 
 
 @pytest.mark.parametrize("prefer", [None, "listed", ["c"]])

@@ -64,24 +64,6 @@ def test_bad_priors(cross_validated, prefer, words):
         bk.compare_scores(cross_validated(), prefer=prefer)
 
 
-def test_without_a_preference_the_smallest_mean_is_recommended(cross_validated):
-    for seed in range(20):
-        means = np.random.default_rng(seed).normal(0.3, 0.02, 5)
-        table = cross_validated(means, seed=seed, spread=0.03)
-        decision = bk.compare_scores(table)
-        smallest = min(decision.decision.means, key=decision.decision.means.get)
-        assert decision.recommended == decision.decision.smallest_mean == smallest
-        assert decision.decision.ranking == tuple(
-            sorted(decision.decision.means, key=decision.decision.means.get)
-        )
-        assert decision.decision.steps == ()
-        assert decision.candidates[0] == smallest
-        # MultiTest with the means as the preference gives the same
-        as_prior = bk.compare_scores(table, prefer=list(decision.decision.ranking))
-        if not as_prior.decision.edges:
-            assert as_prior.decision.ranking == decision.decision.ranking
-
-
 costs = st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=7)
 
 
@@ -104,20 +86,6 @@ def test_measured_costs_are_compared_by_factors_of_two(values, seed):
     for rank, k in enumerate(order):
         for other in order[rank + 1 :]:
             assert values[k] < FACTOR * values[other]
-
-
-@settings(max_examples=100, deadline=None)
-@given(costs, st.integers(0, 10**6))
-def test_the_order_of_listing_does_not_matter_for_measured_costs(values, seed):
-    rng = np.random.default_rng(seed)
-    names = [f"l{k}" for k in range(len(values))]
-    means = rng.permutation(len(values)).astype(float)
-    prefer = MeasuredCosts(what="size", costs=dict(zip(names, values, strict=True)))
-    here = [names[k] for k in arrange(names, prefer, means)[0]]
-    shuffled = rng.permutation(len(values)).tolist()
-    there = [names[k] for k in shuffled]
-    found, _, _ = arrange(there, prefer, means[shuffled])
-    assert [there[k] for k in found] == here
 
 
 def test_costs_of_nothing_are_one_group():

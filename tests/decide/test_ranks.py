@@ -31,13 +31,6 @@ def test_intervals_hold_every_order_that_agrees_with_the_claims(result):
         assert (low[k], high[k]) == (min(ranks_of_k), max(ranks_of_k))
 
 
-def test_ranks_of_a_stored_table():
-    """The expected ranks follow from the claims of Bonferroni's correction over 15 pairs."""
-    ranks = bk.compare_scores(bk.read_scores("breast-cancer-10x10")).decision.ranks
-    assert ranks["from"].tolist() == [1, 2, 2, 2, 2, 6]
-    assert ranks["to"].tolist() == [1, 5, 5, 5, 5, 6]
-
-
 def test_one_sided_and_control_families_have_no_ranks():
     table = bk.read_scores("breast-cancer-10x10")
     assert bk.compare_scores(table, family="control", control="dummy").decision.ranks is None

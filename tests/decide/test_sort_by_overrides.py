@@ -26,16 +26,6 @@ def by_the_pseudocode(matrix):
     return order, candidates
 
 
-def test_figure_2_of_the_paper():
-    # Edges 1->2, 1->3, 1->4, 2->3 give 3 < 2 < 4 < 1 (section 3.2); here counted from 0.
-    figure_2 = edges(4, (0, 1), (0, 2), (0, 3), (1, 2))
-    order = sort_by_overrides(figure_2)
-    assert order.tolist() == [2, 1, 3, 0]
-    steps = steps_of(figure_2)
-    assert [free.tolist() for free, _ in steps] == [[2, 3], [1, 3], [3], [0]]
-    assert [taken for _, taken in steps] == order.tolist()
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 9), st.integers(0, 2**32 - 1), st.floats(0, 1), st.booleans())
 def test_equals_the_pseudocode(n, seed, share, against_preferred):

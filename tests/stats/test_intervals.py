@@ -26,49 +26,6 @@ def at_most(k, n, p):
     return sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
 
 
-def relative_error_of_root(k, n, tail, p, *, upper):
-    """How far p is from the root of log P(Bin <= k) (or >= k) = log tail, by one Newton step.
-
-    With 60 digits: the tail is pmf(k) times a sum S of ratios of neighbouring terms, and the
-    derivative of its log by log p is -p (n - k) / ((1 - p) S), or k / S for the other tail.
-    """
-    with mpmath.workdps(60):
-        p = mpmath.mpf(float(p))
-        log_pmf = (
-            mpmath.loggamma(n + 1)
-            - mpmath.loggamma(k + 1)
-            - mpmath.loggamma(n - k + 1)
-            + k * mpmath.log(p)
-            + (n - k) * mpmath.log(1 - p)
-        )
-        total, ratio, i = mpmath.mpf(0), mpmath.mpf(1), k
-        while ratio > mpmath.mpf(10) ** -50:
-            total += ratio
-            if upper:
-                ratio *= mpmath.mpf(i) / (n - i + 1) * (1 - p) / p
-                i -= 1
-            else:
-                ratio *= mpmath.mpf(n - i) / (i + 1) * p / (1 - p)
-                i += 1
-        slope = -p * (n - k) / ((1 - p) * total) if upper else k / total
-        gap = log_pmf + mpmath.log(total) - mpmath.log(mpmath.mpf(tail))
-        return abs(float(gap / slope))
-
-
-@pytest.mark.parametrize("level", [1e-12, 1e-3, 0.3, 0.499, 0.5, 0.95, 1 - 1e-9, 1 - 1e-15])
-def test_z_to_full_precision(level):
-    with mpmath.workdps(40):
-        expected = float(mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf(level)))
-    r = quiet(intervals.normal, 1, 2, level)
-    # p = 1/2, n = 2: the half width is z / sqrt(8).
-    if level < 1e-6:
-        from bestofk.stats.intervals import _z
-
-        assert _z(level) == pytest.approx(expected, rel=1e-13)
-    else:
-        assert (r.high - 0.5) * np.sqrt(8) == pytest.approx(expected, rel=1e-12)
-
-
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
 @pytest.mark.parametrize(
     ("function", "name"),
@@ -115,27 +72,6 @@ def test_exact_at_the_ends(n, level):
     assert every.low == pytest.approx(root, rel=1e-12)
     wilson = intervals.wilson([0, n], n, level)
     assert (wilson.low[0], wilson.high[1]) == (0.0, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("k", "n", "delta"),
-    [
-        (1, 2, 0.05),
-        (3, 20, 0.05),
-        (10, 100, 0.9),
-        (5, 10**5, 0.025),
-        (30, 10**6, 0.9),
-        (50, 10**6, 1e-20),
-        (400, 1000, 1e-200),
-        (400, 1000, 0.6),
-        (90, 1000, 1e-300),
-    ],
-)
-def test_tail_inversion_is_the_root(k, n, delta):
-    high = intervals.test_set_bound(k, n, delta).high
-    assert relative_error_of_root(k, n, delta, high, upper=True) < 1e-10
-    low = intervals.test_set_bound(k, n, delta, side="lower").low
-    assert relative_error_of_root(k, n, delta, low, upper=False) < 1e-10
 
 
 @given(st.integers(1, 25), st.data())

@@ -193,14 +193,6 @@ def test_five_halvings_have_five_runs():
     assert plan.limit is None
 
 
-def test_open_pairs_need_more_data_sets():
-    plan = bk.sample_size(data_sets(), test="permutation")
-    assert plan.unit == "data sets"
-    open_pairs = [pair for pair in plan.pairs if not pair.settled]
-    assert open_pairs
-    assert {pair.needed[0].now for pair in open_pairs} == {12}
-
-
 def test_one_outlier_changes_the_power_of_wilcoxon_little():
     losses = data_sets(n=20, K=2, gap=0.05)
     values = losses.losses[:, :, 0, 0, 0].copy()
@@ -279,12 +271,6 @@ def test_families():
     assert bk.sample_size(losses, correction="none").level == pytest.approx(0.05)
     with pytest.raises(UnknownNameError, match="no learner 'x'"):
         bk.sample_size(losses, family="control", control="x")
-
-
-def test_unknown_learners_are_named():
-    plan = bk.sample_size(folds())
-    with pytest.raises(UnknownNameError, match="in this plan 'svm'"):
-        plan.pair("nn", "svm")
 
 
 # --- what is said ---------------------------------------------------------------------------

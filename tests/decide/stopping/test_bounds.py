@@ -96,25 +96,6 @@ def test_the_bound_is_reached_so_that_no_tighter_one_is_right(span):
     assert statistic(full.reshape(RUNS, FOLDS)) == pytest.approx(high, rel=1e-7)
 
 
-def test_the_condition_of_the_design_page_is_the_same_one():
-    # stopping.md: cannot reject any more iff R < kappa and S < sqrt(Q (kappa - R))
-    n, c = 100, 2.5
-    test = PlannedT(runs=10, folds=10, df=99, test_share=1 / 9, span=None)
-    f = 1 / n + 1 / 9
-    kappa = n * n * c * c / ((n - 1) / f + n * c * c)
-    rng = np.random.default_rng(5)
-    agree = 0
-    for _ in range(300):
-        done = int(rng.integers(40, 100))
-        d = rng.normal(rng.normal(0, 0.1), 0.1, n)
-        S, Q, R = d[:done].sum(), np.square(d[:done]).sum(), n - done
-        cannot = kappa > R and Q * (kappa - R) > (S * S if S > 0 else 0.0)
-        part = d.copy()
-        part[done:] = np.nan
-        agree += cannot == (test.exact(part.reshape(1, 10, 10)).t_high[0] < c)
-    assert agree == 300
-
-
 def test_differences_that_are_alike_so_far_and_have_no_step_stay_open():
     test = planned(span=None, step=None)
     for alike in (0.0, 0.25):

@@ -109,14 +109,3 @@ def test_learners_that_the_preference_leaves_alike_come_by_their_means_at_the_en
     assert settled.tolist() == known[order[: len(settled)]].tolist()
     for i, j in np.argwhere(claims):
         assert verdict.possible[known[i], known[j]]
-
-
-def test_a_correction_rejects_no_less_for_smaller_pvalues():
-    # the engine rests on it, for every correction that is registered
-    rng = np.random.default_rng(7)
-    for name in CORRECTIONS:
-        for _ in range(60):
-            family = Family(learners=4, alpha=0.05, correction=name)
-            p = rng.random(6) ** rng.integers(1, 6)
-            lower = p * rng.random(6) ** rng.integers(0, 3)
-            assert (family.adjust(lower) <= family.adjust(p) + 1e-15).all(), name

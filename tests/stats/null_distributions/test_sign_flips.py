@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bestofk.stats.null_distributions.sign_flips import two_sided, upper_tail
-from bestofk.stats.null_distributions.sums import convolved_tails
 from bestofk.stats.pairwise import permutation
 
 
@@ -60,33 +59,6 @@ def test_sign_flips_of_whole_numbers_by_the_count_of_subsets(n):
     w = int(d[d > 0].sum())
     upper = Fraction(sum(c for t, c in ways.items() if t >= w), 2**n)
     assert upper_tail(a[None], b[None])[0][0] == pytest.approx(float(upper), rel=1e-13)
-
-
-def by_counting(numbers, total):
-    """The share of all flips with so large a sum, exactly."""
-    ways = {0: 1}
-    for size, count in enumerate(numbers, start=1):
-        for _ in range(count):
-            grown: dict[int, int] = {}
-            for at, number in ways.items():
-                for to in (at - size, at + size):
-                    grown[to] = grown.get(to, 0) + number
-            ways = grown
-    return Fraction(sum(n for at, n in ways.items() if at >= total), sum(ways.values()))
-
-
-@pytest.mark.parametrize(
-    "numbers", [[1], [7, 0, 2], [0, 0, 5], [30, 12], [40, 0, 0, 0, 9], [3, 3, 3, 3]]
-)
-def test_every_sum_has_its_exact_tail(numbers):
-    reach = sum(size * count for size, count in enumerate(numbers, start=1))
-    totals = np.arange(-reach - 2, reach + 3)
-    sizes = np.repeat(np.arange(1, len(numbers) + 1), numbers)
-    # flips of signs are draws of 0 or twice the size; a total may lie between two sums
-    table = np.stack([0 * sizes, 2 * sizes])
-    _, result = convolved_tails(table, totals + reach)
-    for total, p in zip(totals.tolist(), result.tolist(), strict=True):
-        assert p == pytest.approx(float(by_counting(numbers, total)), rel=1e-12)
 
 
 def test_far_tails_keep_their_digits():

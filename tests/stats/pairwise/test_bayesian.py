@@ -5,11 +5,9 @@ from __future__ import annotations
 import baycomp
 import numpy as np
 import pytest
-from scipy import stats
 
 from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise import (
-    PAIRWISE_TESTS,
     corrected_resampled_t,
     correlated_t,
     signed_rank_bayes,
@@ -140,13 +138,3 @@ def test_signed_rank_refusals():
             signed_rank_bayes(a, b, **{name: value})
     with pytest.raises(ArgumentError, match="signed-rank-bayes"):
         signed_rank_bayes(a, b, samples=10).confidence_interval()
-
-
-@pytest.mark.parametrize(("n", "rate"), [(2, 0.5), (5, 0.125), (12, 0.066)])
-def test_of_few_data_sets_the_posterior_is_no_pvalue(n, rate):
-    # equal learners called different: benchmarks/posterior_rates.py
-    a, b = np.random.default_rng([7, n]).normal(0.3, 0.05, (2, 1_000, n))
-    p = signed_rank_bayes(a, b, samples=1_000, random_state=0).pvalue
-    result = int((p <= 0.05).sum())
-    assert min(stats.binom.cdf(result, 1_000, rate), stats.binom.sf(result - 1, 1_000, rate)) > 1e-4
-    assert PAIRWISE_TESTS["signed-rank-bayes"].at_least_units == 10

@@ -82,19 +82,6 @@ def test_notes_give_wide_bounds_of_the_pvalue(monkeypatch):
     assert "The p-values are known to within" in permutation(a, b).note
 
 
-@pytest.mark.parametrize("n", [50, 1_000, 30_000])
-def test_one_and_two_sided_pvalues_of_many_differences_agree(n):
-    rng = np.random.default_rng(n)
-    a = rng.standard_t(3, n) + 1.5 / np.sqrt(n)
-    two, greater, less = (
-        permutation(a, 0 * a, alternative=side).pvalue for side in ("two-sided", "greater", "less")
-    )
-    assert greater + less == pytest.approx(1.0, abs=1e-12)
-    assert two == pytest.approx(2 * min(greater, less), rel=1e-12)
-    assert permutation(0 * a, a).pvalue == pytest.approx(two, rel=1e-9)
-    assert permutation(1e6 * a, 0 * a).pvalue == pytest.approx(two, rel=1e-9)
-
-
 def subset_means(d):
     return sorted(
         float(np.mean(s)) for r in range(1, len(d) + 1) for s in combinations(d.tolist(), r)

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise import mcnemar, paired_t, sign, wilcoxon
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
-from bestofk.stats.pairwise.signed_ranks import nth_walsh_average, walsh_averages_at
 from bestofk.testing import check_pairwise_test
 from bestofk.testing.plugin_checks import losses_of, options_of
 
@@ -263,66 +260,3 @@ def test_registry_entry_is_complete(entry):
     assert entry.called
     assert entry.citations
     assert set(entry.covers) >= set(entry.automatic)
-
-
-ALTERNATIVES = ("two-sided", "greater", "less")
-LEVELS = (0.5, 0.75, 0.8, 0.9, 0.9375, 0.95, 0.96875, 0.99, 0.999)
-TESTS = {
-    "sign": (sign, {}),
-    "wilcoxon": (wilcoxon, {}),
-    "wilcoxon, pratt": (wilcoxon, {"zeros": "pratt"}),
-    "wilcoxon, split": (wilcoxon, {"zeros": "split"}),
-    "paired-t": (paired_t, {"resolution": 1.0}),
-    "mcnemar": (mcnemar, {}),
-    "mcnemar, exact": (mcnemar, {"exact": True}),
-    "mcnemar, auto": (mcnemar, {"exact": "auto"}),
-}
-every_ranked_test = pytest.mark.parametrize("name", TESTS)
-
-
-def pairs(name, d):
-    """Losses with these differences; zero-one ones of their signs for McNemar's test."""
-    d = np.asarray(d, dtype=float)
-    if TESTS[name][0] is mcnemar:
-        return (d > 0).astype(float), (d < 0).astype(float)
-    return d, np.zeros_like(d)
-
-
-def agrees(name, d, alternative, level):
-    function, options = TESTS[name]
-    result = function(*pairs(name, d), alternative=alternative, **options)
-    low, high = (np.asarray(end) for end in result.confidence_interval(level))
-    assert (low <= high).all()
-    assert not np.isnan([low, high]).any()
-    if alternative == "greater":
-        assert (high == np.inf).all()
-    if alternative == "less":
-        assert (low == -np.inf).all()
-    p = np.asarray(result.pvalue)
-    outside = (low > 0) | (high < 0)
-    # a p-value that is 1 - level but for rounding is on no side; t of equal means on none
-    close = np.abs(p - (1 - level)) < 1e-9
-    if name == "paired-t":
-        close |= np.asarray(result.estimate) == 0
-    return ((outside == (p <= 1 - level)) | (close & (name == "paired-t"))).all()
-
-
-@every_ranked_test
-@settings(max_examples=60, deadline=None)
-@given(
-    d=st.lists(st.integers(-3, 3), min_size=2, max_size=14),
-    alternative=st.sampled_from(ALTERNATIVES),
-    level=st.sampled_from(LEVELS),
-)
-def test_intervals_agree_with_pvalues_of_whole_numbers(name, d, alternative, level):
-    assert agrees(name, d, alternative, level)
-
-
-def test_walsh_averages_of_many_columns():
-    x = np.sort(np.random.default_rng(0).normal(size=(31, 400)), axis=0)
-    low, high = walsh_averages_at(x, (40, 455))
-    for column in (0, 17, 399):
-        assert low[column] == nth_walsh_average(x[:, column], 40)
-        assert high[column] == nth_walsh_average(x[:, column], 455)
-    long = np.sort(np.random.default_rng(0).normal(size=(1100, 2)), axis=0)
-    assert walsh_averages_at(long, (5, 70))[1][1] == nth_walsh_average(long[:, 1], 70)

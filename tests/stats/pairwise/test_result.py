@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from bestofk._base.errors import ArgumentError
-from bestofk._base.formatting import number, pvalue_words
 from bestofk.stats.pairwise import PairwiseResult, five_by_two_t, kfold_t, wilcoxon
 
 A, B = [0.30, 0.25, 0.28, 0.27], [0.26, 0.24, 0.23, 0.25]
@@ -78,15 +77,3 @@ def test_results_without_interval_are_refused():
     )
     with pytest.raises(ArgumentError, match="'bare' has no interval"):
         bare.confidence_interval()
-
-
-def test_numbers_for_print():
-    assert number(np.inf) == "infinite"
-    assert number(-np.inf) == "minus infinite"
-    assert number(0.000123456) == "0.0001235"
-    assert number(-0.0) == "0"
-    assert pvalue_words(0.0) == "p < 0.0001"
-    assert pvalue_words(0.99999) == "p > 0.99"
-    assert pvalue_words(1.0) == "p = 1"
-    assert pvalue_words(0.05004) == "p = 0.050"
-    assert pvalue_words(0.05004, alpha=0.05) == "p = 0.05004"

@@ -6,11 +6,9 @@ from scipy import stats
 
 from bestofk.stats.pairwise import (
     all_pairs,
-    cluster_sign_flip,
     cluster_t,
     skew_corrected_t,
 )
-from bestofk.stats.pairwise.clustered import clusters_of
 from bestofk.stats.pairwise.skew_corrected import sample_skewness
 
 
@@ -69,27 +67,6 @@ def test_level_with_skewed_differences():
     assert rejected <= stats.binom.ppf(0.9999, 4000, 0.05)
     low, high = skew_corrected_t(d, 0 * d).confidence_interval(0.95)
     assert ((low <= 0) & (high >= 0)).sum() == 4000 - rejected
-
-
-def test_level_with_skewed_graded_scores_in_clusters():
-    """A model that is right on few items only, against one that is always a little right."""
-    rng = np.random.default_rng(12)
-    clusters = np.repeat(np.arange(30), 4)
-    shared = rng.beta(0.2, 0.8, (1500, 30))[:, clusters]
-    scores = np.where(rng.random((1500, 120)) < 0.5, shared, rng.beta(0.2, 0.8, (1500, 120)))
-    rejected = int((cluster_t(scores, 0 * scores + 0.2, clusters=clusters).pvalue <= 0.05).sum())
-    assert rejected <= stats.binom.ppf(0.9999, 1500, 0.05)
-
-
-def test_standard_error_is_that_of_the_clustered_interval():
-    a, b = draws(2, 24, seed=8)
-    clusters = np.repeat(np.arange(6), [1, 2, 3, 4, 6, 8])
-    grouping = clusters_of(clusters, 24)
-    error, df = grouping.standard_error(grouping.totals(a - b), unit=1.0)
-    result = cluster_t(a, b, clusters=clusters, unit=1.0)
-    assert (result.standard_error, result.df) == pytest.approx((float(error), float(df)))
-    flips = cluster_sign_flip(a, b, clusters=clusters)
-    assert result.estimate == pytest.approx(flips.estimate)
 
 
 def test_matrix_products_agree_with_each_pair(monkeypatch):
