@@ -177,18 +177,6 @@ def test_the_law(data):
     check_same(*made, design, rule=rule, **options)
 
 
-def test_tables_of_very_different_sizes_do_not_mix():
-    """Squares of 1e-170 vanish: such losses are tested in another unit, table by table."""
-    rng = np.random.default_rng(7)
-    losses = rng.random((4, 3, 10)) * np.array([1.0, 1e-170, 1e160, 0.0])[:, None, None]
-    losses[0, 1] *= 1e-140
-    for rule in ("best", "multitest", "test-first"):
-        asked = {"rule": rule, "prefer": "listed", "test": "kfold-t"}
-        assert_same(
-            order_many(losses, **asked), [bk.compare_scores(one, **asked) for one in losses]
-        )
-
-
 def test_a_generator_is_drawn_from_table_by_table():
     losses = np.random.default_rng(2).exponential(1.0, (3, 3, 25, 1, 1, 1))
     asked = {"test": "signed-rank-bayes", "prefer": "listed", "test_options": {"samples": 500}}

@@ -36,10 +36,6 @@ if TYPE_CHECKING:
     from bestofk.splits.design import Design
 
 
-_SQUARES_FIT = (1e-100, 1e100)
-"""Losses of other sizes are tested in another unit, which must not be that of another table."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ManyDecisions:
     """The decisions of a rule on B tables of K learners, which are numbered from 0.
@@ -318,14 +314,13 @@ def groups_of(stack: Problem, settings: Settings) -> Iterator[TablesOfTest]:
     """Yield groups of tables whose pairs one test call can take.
 
     The arguments and the automatic choice of a test depend on facts about a table, such as the
-    step of its losses: tables with the same facts share a call. Tables of a test that draws, and
-    losses whose squares leave the range of floating point, have calls of their own.
+    step of its losses: tables with the same facts share a call. Tables of a test that draws have
+    calls of their own.
     """
     family, first, _ = chosen_test(stack.table(0), settings)
     at = np.full(len(stack.values), -1)
     if family.control is not None:
         at = np.argmax(stack.places == stack.names.index(settings.control), axis=1)
-    alone = _stay_alone(stack)
     varies = _varies(first, settings.test)
     grouped: dict[tuple[Any, ...], tuple[Choice, list[int]]] = {}
     choice, facts = first, _facts(first)
@@ -334,7 +329,7 @@ def groups_of(stack: Problem, settings: Settings) -> Iterator[TablesOfTest]:
             choice = chosen_test(stack.table(table), settings).choice
             facts = _facts(choice)
         random = choice.entry is not None and choice.entry.takes("random_state")
-        key = (place, facts, table if random or alone[table] else None)
+        key = (place, facts, table if random else None)
         grouped.setdefault(key, (choice, []))[1].append(table)
     for (place, *_), (choice, tables) in grouped.items():
         control = None if place < 0 else place
@@ -352,17 +347,3 @@ def _varies(choice: Choice, test: Any) -> bool:
     if entry is None:
         return False
     return bool(test == "auto" or entry.takes("resolution") or entry.zero_one or entry.widened)
-
-
-def _stay_alone(stack: Problem) -> Any:
-    """Return (B,): some losses are so large or small that they need another unit."""
-    parts = [stack.values] if stack.subset_values is None else [stack.values, stack.subset_values]
-    odd = np.zeros(len(stack.values), dtype=bool)
-    low, high = _SQUARES_FIT
-    for part in parts:
-        sizes = np.abs(part)
-        if sizes.max() < high and np.logical_or(sizes > low, sizes == 0.0).all():
-            continue
-        largest = sizes.reshape(len(stack.values), len(stack.names), -1).max(axis=2)
-        odd |= ((largest != 0.0) & ~((low < largest) & (largest < high))).any(axis=1)
-    return odd

@@ -12,7 +12,7 @@ A, B = np.random.default_rng(4).normal(
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("scale", [1.0, 1e-160, 1e160])
+@pytest.mark.parametrize("scale", [1.0, 1e-60, 1e60])
 def test_scipy_gives_the_same(alternative, scale):
     result = welch_t(scale * A, scale * B, alternative=alternative)
     expected = stats.ttest_ind(A, B, axis=1, equal_var=False, alternative=alternative)

@@ -16,7 +16,7 @@ from bestofk.stats.pairwise.differences import (
     least_variance,
     over_pairs,
     paired_losses,
-    step_of,
+    resolution_step,
     without_noise,
 )
 from bestofk.stats.pairwise.resampled import (
@@ -148,7 +148,7 @@ def repeated_kfold_t(
         of_members = averaged_t or variant == "use-all-data"
         default = members - 1 if of_members else groups - 1
         degrees = degrees_of_freedom(df, default, where=f"{runs} runs of {folds} folds")
-    step = step_of(resolution, a, b)
+    step = resolution_step(resolution)
     if averaged_t:
         # the lower bound applies to the variance of each group
         least = least_variance(step, members)
@@ -165,7 +165,7 @@ def repeated_kfold_t(
         mean, variance = without_noise(mean, variance, noise.mean(axis=0))
         return t_from_variance(mean, variance / (degrees + 1.0), degrees, sides, least)
 
-    t, p, estimate, se = over_pairs(a, b, kernel, axes=2, powers=(0, 0, 1, 1))
+    t, p, estimate, se = over_pairs(a, b, kernel, axes=2, outputs=4)
     return t_result(variant, t, p, degrees, estimate, se, sides, note=note)
 
 
@@ -223,7 +223,7 @@ def _averaged_t(
         mean = d.mean(axis=(0, 1))
         return z, p, np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
 
-    z, p, estimate = over_pairs(a, b, kernel, axes=2, powers=(0, 0, 1))
+    z, p, estimate = over_pairs(a, b, kernel, axes=2, outputs=3)
     return PairwiseResult(
         test=variant,
         statistic=scalar_or_array(z),
@@ -262,7 +262,7 @@ def _averaged_t_interval(result: PairwiseResult, level: float, *, least: float) 
         return low, high, x.min(axis=0), x.max(axis=0)
 
     a, b = result.losses
-    low, high, least_mean, most_mean = over_pairs(a, b, kernel, axes=2, powers=(1, 1, 1, 1))
+    low, high, least_mean, most_mean = over_pairs(a, b, kernel, axes=2, outputs=4)
     return agreeing_interval(result, level, low, high, least=least_mean, most=most_mean)
 
 

@@ -24,12 +24,11 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.results import open_level
 from bestofk.stats.pairwise.differences import (
     least_variance,
-    loss_unit,
     moments_of,
     over_pairs,
     paired_losses,
     ratio,
-    step_of,
+    resolution_step,
 )
 from bestofk.stats.pairwise.resampled import rows_ratio
 from bestofk.stats.pairwise.result import (
@@ -233,8 +232,7 @@ def correlated_t(
     a, b = paired_losses(a, b, axes=1, at_least=2)
     n = a.shape[-1]
     df = float(n - 1)
-    region = width / loss_unit(a, b)
-    least = least_variance(step_of(resolution, a, b), n)
+    least = least_variance(resolution_step(resolution), n)
     factor = 1.0 / n + ratio_of_sizes(rho, n_train, n_test)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
@@ -247,18 +245,18 @@ def correlated_t(
         t, _ = ratio(mean, se)
         scale = np.where(point, 1.0, se)
         # compute each probability and its complement from their own tails, so that both are exact
-        over, under = (mean - region) / scale, (mean + region) / scale
-        right = np.where(point, mean > region, t_sf(-over, df))
-        left = np.where(point, mean < -region, t_sf(under, df))
-        not_right = np.where(point, mean <= region, t_sf(over, df))
-        not_left = np.where(point, mean >= -region, t_sf(-under, df))
-        equivalent = np.where(point, np.abs(mean) <= region, np.maximum(1.0 - left - right, 0.0))
+        over, under = (mean - width) / scale, (mean + width) / scale
+        right = np.where(point, mean > width, t_sf(-over, df))
+        left = np.where(point, mean < -width, t_sf(under, df))
+        not_right = np.where(point, mean <= width, t_sf(over, df))
+        not_left = np.where(point, mean >= -width, t_sf(-under, df))
+        equivalent = np.where(point, np.abs(mean) <= width, np.maximum(1.0 - left - right, 0.0))
         if width == 0:
             equivalent = np.where(point, equivalent, 0.0)
         return t, mean, se, left, equivalent, right, not_right, not_left
 
     t, mean, se, left, equivalent, right, not_right, not_left = over_pairs(
-        a, b, kernel, axes=1, powers=(0, 1, 1, 0, 0, 0, 0, 0)
+        a, b, kernel, axes=1, outputs=8
     )
     return PosteriorResult(
         test="correlated-t",
@@ -382,18 +380,17 @@ def signed_rank_bayes(
     a, b = paired_losses(a, b, axes=1)
     n = a.shape[-1]
 
-    region = width / loss_unit(a, b)
     pairs: list[_Sorted] = []
 
     def prepare(d: Floats, noise: Floats) -> tuple[Floats, Floats]:
         numbers = np.arange(len(pairs), len(pairs) + max(1, int(np.prod(d.shape[1:]))))
         flat, flat_noise = (np.reshape(x, (n, -1)).T for x in (d, noise))
-        pairs.extend(_sorted_pairs(flat, flat_noise, region))
+        pairs.extend(_sorted_pairs(flat, flat_noise, width))
         mean = d.mean(axis=0)
         mean = np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
         return np.reshape(numbers, d.shape[1:]), mean
 
-    numbers, estimate = over_pairs(a, b, prepare, axes=1, powers=(0, 1), each=True)
+    numbers, estimate = over_pairs(a, b, prepare, axes=1, outputs=2, each=True)
     left, equivalent, right, lead = _winners(pairs, n, prior, samples, width, rng)
     index = numbers.astype(np.intp)
     p_left, p_rope, p_right = (x[index] / samples for x in (left, equivalent, right))

@@ -257,5 +257,5 @@ def _series_test(
         variance, df = variance_of(centred)
         return mean, np.sqrt(np.where(flat == 0, 0.0, variance) / n), df
 
-    mean, error, df = over_pairs(a, b, kernel, axes=1, powers=(1, 1, 0))
+    mean, error, df = over_pairs(a, b, kernel, axes=1, outputs=3)
     return mean_result(name, (a, b), mean, error, df, side(alternative), count=n)

@@ -66,6 +66,7 @@ def paired_losses(
         raise ArgumentError(
             f"{names[0]} must contain at least {at_least} differences; got {expected[-1]}."
         )
+    refuse_extreme_losses(first, second)
     return first, second
 
 
@@ -82,7 +83,7 @@ def over_pairs(
     kernel: Callable[[Floats, Floats], Sequence[Any]],
     *,
     axes: int,
-    powers: tuple[int, ...],
+    outputs: int,
     each: bool = False,
 ) -> tuple[Floats, ...]:
     """Apply `kernel` to all pairs that the leading axes of `a` and `b` broadcast to.
@@ -94,13 +95,11 @@ def over_pairs(
     kernel : callable
         ``kernel(d, noise)``: `d` of shape (trailing axes, block) holds the differences;
         `noise` of shape (trailing axes without the last, block) is the mean square of their
-        rounding error. It returns arrays of the shape of the block, one for each of `powers`.
+        rounding error. It returns arrays of the shape of the block.
     axes : int
         Number of trailing axes.
-    powers : tuple of {0, 1}
-        For each array that the kernel returns, its power of the unit of the losses: 0 for a pure
-        number. If squares of the losses would over- or underflow, the kernel receives them in
-        another unit; see `loss_unit`.
+    outputs : int
+        Number of arrays that the kernel returns.
     each : bool
         Give `noise` for each difference, of the shape of `d`, because the losses of data sets may
         differ in scale.
@@ -111,8 +110,7 @@ def over_pairs(
         Arrays of the broadcast leading shape.
     """
     shape = np.broadcast_shapes(a.shape[:-axes], b.shape[:-axes])
-    unit = loss_unit(a, b)
-    fa, fb = (_front(x if unit == 1.0 else x / unit, axes, len(shape)) for x in (a, b))
+    fa, fb = (_front(x, axes, len(shape)) for x in (a, b))
     # the (mean) squares of the losses determine the size of the rounding error
     with np.errstate(under="ignore"):
         if each:
@@ -123,14 +121,14 @@ def over_pairs(
             sums = (np.einsum(f"{other}n...,{other}n...->{other}...", f, f) for f in (fa, fb))
             qa, qb = (_SQUARED_ROUNDING / fa.shape[axes - 1] * total for total in sums)
     noise_axes = axes if each else axes - 1
-    results = tuple(np.empty(shape) for _ in powers)
+    results = tuple(np.empty(shape) for _ in range(outputs))
     if 0 in shape:
         return results
     for index in blocks_of(shape, per_pair=int(np.prod(fa.shape[:axes]))):
         d = fa[_pick(fa, axes, index)] - fb[_pick(fb, axes, index)]
         noise = qa[_pick(qa, noise_axes, index)] + qb[_pick(qb, noise_axes, index)]
-        for result, part, power in zip(results, kernel(d, noise), powers, strict=True):
-            result[index] = part if unit == 1.0 else part * unit**power
+        for result, part in zip(results, kernel(d, noise), strict=True):
+            result[index] = part
     return results
 
 
@@ -161,20 +159,14 @@ def over_blocks(
     return tuple(np.concatenate(column).reshape(lead) for column in columns)
 
 
-def loss_unit(a: Floats, b: Floats) -> float:
-    """Return 1, or a power of two near the largest loss if squares would over- or underflow.
-
-    Examples
-    --------
-    >>> loss_unit(np.array([0.3]), np.array([0.2]))
-    1.0
-    >>> loss_unit(np.array([0.0]), np.array([3e-200])) == 2.0**-663
-    True
-    """
-    largest = max(float(np.max(np.abs(x), initial=0.0)) for x in (a, b))
-    if largest == 0.0 or 1e-100 < largest < 1e100:
-        return 1.0
-    return float(2.0 ** int(np.floor(np.log2(largest))))
+def refuse_extreme_losses(*losses: Floats) -> None:
+    """Raise an error if squares of the losses would over- or underflow."""
+    largest = max(float(np.max(np.abs(one), initial=0.0)) for one in losses)
+    if largest != 0.0 and not 1e-100 < largest < 1e100:
+        raise ArgumentError(
+            f"losses must be between 1e-100 and 1e100 in size; the largest is {largest:.2g}: give "
+            "them in another unit."
+        )
 
 
 def _pick(array: Floats, axes: int, index: tuple[slice, ...]) -> tuple[slice, ...]:
@@ -421,11 +413,6 @@ def resolution_step(resolution: Any) -> float:
     if resolution is None:
         return 0.0
     return at_least_zero(resolution, "resolution", "a number of at least 0, or None")
-
-
-def step_of(resolution: float | None, a: Floats, b: Floats) -> float:
-    """Return the resolution in the unit in which `over_pairs` computes."""
-    return resolution_step(resolution) / loss_unit(a, b)
 
 
 def least_variance(step: float, n: int) -> float:

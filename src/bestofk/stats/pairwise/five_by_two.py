@@ -13,7 +13,7 @@ from bestofk.stats.pairwise.differences import (
     over_pairs,
     paired_losses,
     ratio,
-    step_of,
+    resolution_step,
 )
 from bestofk.stats.pairwise.resampled import t_from_variance, t_result
 from bestofk.stats.pairwise.result import Interval, PairwiseResult, one_sided, scalar_or_array
@@ -80,7 +80,7 @@ def five_by_two_t(
     """
     sides: Alternative = side(alternative)
     a, b = paired_losses(a, b, axes=2, trailing=(5, 2))
-    least = least_variance(step_of(resolution, a, b), 2)
+    least = least_variance(resolution_step(resolution), 2)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         first, spread = d[0, 0], _spread(d, noise)
@@ -89,7 +89,7 @@ def five_by_two_t(
             first = np.where(quiet & (first * first <= noise[0]), 0.0, first)
         return (*t_from_variance(first, spread / 5.0, 5.0, sides, least / 5.0), _mean(d, noise))
 
-    t, p, first, se, estimate = over_pairs(a, b, kernel, axes=2, powers=(0, 0, 1, 1, 1))
+    t, p, first, se, estimate = over_pairs(a, b, kernel, axes=2, outputs=5)
     return t_result("5x2cv-t", t, p, 5.0, estimate, se, sides, pivot=first, note=ORDER_DECIDES)
 
 
@@ -141,7 +141,7 @@ def five_by_two_f(
     """
     sides: Alternative = side(alternative)
     a, b = paired_losses(a, b, axes=2, trailing=(5, 2))
-    least = least_variance(step_of(resolution, a, b), 2)
+    least = least_variance(resolution_step(resolution), 2)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         squares, spread, estimate = _f_parts(d, noise)
@@ -149,7 +149,7 @@ def five_by_two_f(
         p = _directed(f_sf(f, 10.0, 5.0), estimate, sides)
         return f, np.where(squares == 0, 1.0, p), estimate
 
-    f, p, estimate = over_pairs(a, b, kernel, axes=2, powers=(0, 0, 1))
+    f, p, estimate = over_pairs(a, b, kernel, axes=2, outputs=3)
     return PairwiseResult(
         test="5x2cv-f",
         statistic=scalar_or_array(f),
@@ -213,5 +213,5 @@ def _f_interval(result: PairwiseResult, level: float, *, least: float) -> Interv
         return mean - outwards * half, mean + outwards * half
 
     a, b = result.losses
-    low, high = over_pairs(a, b, kernel, axes=2, powers=(1, 1))
+    low, high = over_pairs(a, b, kernel, axes=2, outputs=2)
     return one_sided(low, high, result.alternative)

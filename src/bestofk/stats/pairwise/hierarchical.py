@@ -19,7 +19,7 @@ from bestofk.stats.pairwise.bayesian import (
     ratio_of_sizes,
     rope_half_width,
 )
-from bestofk.stats.pairwise.differences import loss_unit, over_pairs, paired_losses, without_noise
+from bestofk.stats.pairwise.differences import over_pairs, paired_losses, without_noise
 from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
 
 CHAINS = 16
@@ -149,7 +149,6 @@ def hierarchical_bayes(
     if rho is None and n_train is None and n_test is None:
         rho = 1.0 / folds
     share = ratio_of_sizes(rho, n_train, n_test)
-    region = width / loss_unit(a, b)
     rows_a, rows_b = (x.reshape(*x.shape[:-2], n) for x in (a, b))
     pairs: list[_Posterior] = []
 
@@ -161,10 +160,10 @@ def hierarchical_bayes(
         numbers = np.arange(len(pairs), len(pairs) + max(1, int(np.prod(d.shape[2:]))))
         flat = (np.reshape(x, (datasets, -1)).T for x in (mean, variance))
         for m, s, bound in zip(*flat, np.ravel(largest), strict=True):
-            pairs.append(_posterior(m, s, float(bound), n, share, region, samples, seed))
+            pairs.append(_posterior(m, s, float(bound), n, share, width, samples, seed))
         return np.reshape(numbers, d.shape[2:]), mean.mean(axis=0)
 
-    numbers, estimate = over_pairs(rows_a, rows_b, kernel, axes=2, powers=(0, 1))
+    numbers, estimate = over_pairs(rows_a, rows_b, kernel, axes=2, outputs=2)
     index = numbers.astype(np.intp)
     wins = np.array([pair.wins for pair in pairs]).reshape(-1, 3)[index]
     masses = np.array([pair.masses for pair in pairs]).reshape(-1, 3)[index]
@@ -195,7 +194,7 @@ def hierarchical_bayes(
         right=scalar_or_array(right),
         rope_width=width,
         next_dataset=Probabilities(*(scalar_or_array(masses[..., k]) for k in range(3))),
-        dataset_means=means * loss_unit(a, b),
+        dataset_means=means,
         r_hat=scalar_or_array(r_hat),
         losses=(rows_a.mean(axis=-1), rows_b.mean(axis=-1)),
         note=f"The probabilities come from {samples} draws.",

@@ -129,7 +129,7 @@ def nested_cv_t(
         mean, variance = without_noise(outer.mean(axis=(0, 1)), variance, noise)
         return t_from_variance(mean, factor * factor * variance, degrees, sides)
 
-    t, p, estimate, se = _over_parts(a, b, runs, K, kernel, (0, 0, 1, 1))
+    t, p, estimate, se = _over_parts(a, b, runs, K, kernel, 4)
     return t_result("nested-cv-t", t, p, degrees, estimate, se, sides)
 
 
@@ -195,12 +195,12 @@ def nested_cv_z(
         pivot, variance = without_noise(pivot, variance, noise)
         return (*t_from_variance(pivot, variance, None, sides), mean)
 
-    z, p, pivot, se, estimate = _over_parts(a, b, runs, K, kernel, (0, 0, 1, 1, 1))
+    z, p, pivot, se, estimate = _over_parts(a, b, runs, K, kernel, 5)
     return t_result("nested-cv-z", z, p, None, estimate, se, sides, pivot=pivot)
 
 
 def _over_parts(
-    a: Any, b: Any, runs: int, folds: int, kernel: Kernel, powers: tuple[int, ...]
+    a: Any, b: Any, runs: int, folds: int, kernel: Kernel, outputs: int
 ) -> tuple[Floats, ...]:
     """Apply `kernel(outer, inner, noise)` to the differences of both parts; see `over_pairs`.
 
@@ -219,7 +219,7 @@ def _over_parts(
         outer = d[:split].reshape(runs, folds, *block)
         return kernel(outer, d[split:].reshape(inner // 2, 2, *block), noise)
 
-    return over_pairs(a, b, of_both, axes=1, powers=powers)
+    return over_pairs(a, b, of_both, axes=1, outputs=outputs)
 
 
 def _mse(outer: Floats, within: Floats) -> tuple[Floats, Floats]:

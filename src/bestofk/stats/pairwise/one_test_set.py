@@ -242,7 +242,7 @@ def _component_test(
         mean, variance = without_noise(mean, variance, noise)
         return mean, np.sqrt(variance), df
 
-    mean, error, df = over_pairs(first, second, kernel, axes=1, powers=(1, 1, 0))
+    mean, error, df = over_pairs(first, second, kernel, axes=1, outputs=3)
     return mean_result(name, (first, second), mean, error, df, sides, count=n)
 
 

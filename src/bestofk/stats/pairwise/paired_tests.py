@@ -9,7 +9,6 @@ import numpy as np
 from bestofk._base.checks import Alternative, Bools, Floats, side
 from bestofk.stats.pairwise.differences import (
     agreeing_interval,
-    loss_unit,
     moments_of,
     never_zero,
     over_pairs,
@@ -192,14 +191,14 @@ def _paired(
 
     crossed = a.ndim == b.ndim == 3 and a.shape[1] == b.shape[0] == 1
     many = crossed and a.size * b.shape[1] > MIN_PRODUCTS
-    if many and factor is not None and loss_unit(a, b) == 1.0:
+    if many and factor is not None:
         columns, close = _moments(a[:, 0], b[0])
         for i, j in zip(*np.nonzero(close), strict=True):
-            one = over_pairs(a[i, 0], b[0, j], kernel, axes=1, powers=(1, 1, 0))
+            one = over_pairs(a[i, 0], b[0, j], kernel, axes=1, outputs=3)
             for column, value in zip(columns, one, strict=True):
                 column[i, j] = value
     else:
-        columns = over_pairs(a, b, kernel, axes=1, powers=(1, 1, 0))
+        columns = over_pairs(a, b, kernel, axes=1, outputs=3)
     mean, plain, skewness = columns
     error = np.hypot(plain, UNCERTAIN_STEPS / n * step)
     # an error above that of the spread makes the skewness count less
@@ -292,7 +291,7 @@ def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
             np.asarray(wins_b - wins_a, dtype=np.float64),
         )
 
-    wins, p, estimate, direction = over_pairs(a, b, kernel, axes=1, powers=(0, 0, 1, 0), each=True)
+    wins, p, estimate, direction = over_pairs(a, b, kernel, axes=1, outputs=4, each=True)
     return PairwiseResult(
         test="sign",
         statistic=scalar_or_array(wins),
@@ -322,5 +321,5 @@ def _median_interval(result: PairwiseResult, level: float) -> Interval:
         return *ends, ordered[0], ordered[-1]
 
     a, b = result.losses
-    low, high, least, most = over_pairs(a, b, kernel, axes=1, powers=(1, 1, 1, 1))
+    low, high, least, most = over_pairs(a, b, kernel, axes=1, outputs=4)
     return agreeing_interval(result, level, low, high, least=least, most=most)

@@ -14,7 +14,7 @@ from bestofk.stats.pairwise.differences import (
     over_pairs,
     paired_losses,
     ratio,
-    step_of,
+    resolution_step,
     widening,
     without_noise,
 )
@@ -268,7 +268,7 @@ def _paired_t(
     degrees = degrees_of_freedom(df, n - 1, where=f"the {n} differences")
     # the variance of the mean divided by S^2 is 1 / (df + 1) without correction
     factor = (1.0 + n * test_ratio) / (degrees + 1.0) * widening(widened) ** 2
-    least = least_variance(step_of(resolution, a, b), n)
+    least = least_variance(resolution_step(resolution), n)
     if units is not None and df is None:
         degrees = min(degrees, float(whole(units, "units", at_least=2) - 1))
 
@@ -276,7 +276,7 @@ def _paired_t(
         mean, variance, _ = moments_of(d, noise)
         return t_from_variance(mean, variance * factor, degrees, sides, least * factor)
 
-    t, p, estimate, se = over_pairs(a, b, kernel, axes=1, powers=(0, 0, 1, 1))
+    t, p, estimate, se = over_pairs(a, b, kernel, axes=1, outputs=4)
     return t_result(test, t, p, degrees, estimate, se, sides)
 
 
@@ -327,7 +327,7 @@ def bayle_cv_z(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseRes
         mean, variance = without_noise(d.mean(axis=0), d.var(axis=0) / n, noise)
         return t_from_variance(mean, variance, None, sides)
 
-    z, p, estimate, se = over_pairs(a, b, kernel, axes=1, powers=(0, 0, 1, 1))
+    z, p, estimate, se = over_pairs(a, b, kernel, axes=1, outputs=4)
     return t_result("bayle-cv-z", z, p, None, estimate, se, sides)
 
 

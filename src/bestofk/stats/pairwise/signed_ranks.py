@@ -359,9 +359,7 @@ def wilcoxon(
         statistic, p, direction = (np.reshape(x, d.shape[1:]) for x in parts)
         return statistic, p, typical, direction
 
-    statistic, p, estimate, direction = over_pairs(
-        a, b, kernel, axes=1, powers=(0, 0, 1, 0), each=True
-    )
+    statistic, p, estimate, direction = over_pairs(a, b, kernel, axes=1, outputs=4, each=True)
     return PairwiseResult(
         test="wilcoxon",
         statistic=scalar_or_array(statistic),
@@ -450,5 +448,5 @@ def _hodges_lehmann_interval(result: PairwiseResult, level: float) -> Interval:
             low, high = walsh_averages_at(flat, (cut, total - 1 - cut))
         return tuple(np.reshape(x, d.shape[1:]) for x in (low, high, flat[0], flat[-1]))
 
-    low, high, least, most = over_pairs(a, b, kernel, axes=1, powers=(1, 1, 1, 1))
+    low, high, least, most = over_pairs(a, b, kernel, axes=1, outputs=4)
     return agreeing_interval(result, level, low, high, least=least, most=most)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bestofk._base.checks import Alternative, Floats, refuse, refuse_named_table, side
 from bestofk._base.errors import ArgumentError
-from bestofk.stats.pairwise.differences import loss_unit, resolution_step, widening
+from bestofk.stats.pairwise.differences import refuse_extreme_losses, resolution_step, widening
 from bestofk.stats.pairwise.result import PairwiseResult
 from bestofk.stats.pairwise.skew_corrected import mean_result
 
@@ -141,21 +141,19 @@ def _welch(
             f"a and b must have leading axes that broadcast; got the shapes {first.shape} and "
             f"{second.shape}."
         ) from None
-    unit = loss_unit(*(np.nan_to_num(x) for x in (first, second)))
-    (mean_a, v_a, cubes_a, n_a), (mean_b, v_b, cubes_b, n_b) = (
-        _moments(x / unit) for x in (first, second)
-    )
+    refuse_extreme_losses(*(np.nan_to_num(x) for x in (first, second)))
+    (mean_a, v_a, cubes_a, n_a), (mean_b, v_b, cubes_b, n_b) = _moments(first), _moments(second)
     estimate = mean_a - mean_b
     scale = np.maximum(np.abs(mean_a), np.abs(mean_b))
     estimate = np.where(np.abs(estimate) <= 1e-13 * scale, 0.0, estimate)
-    coarse = np.sqrt(2.0) * min(step / unit, 1e300) * np.hypot(1.0 / n_a, 1.0 / n_b)
+    coarse = np.sqrt(2.0) * step * np.hypot(1.0 / n_a, 1.0 / n_b)
     se = np.hypot(np.sqrt(v_a + v_b), coarse)
     with np.errstate(divide="ignore", invalid="ignore"):
         df = (v_a + v_b) ** 2 / (v_a**2 / (n_a - 1) + v_b**2 / (n_b - 1))
         skewness = np.where(se > 0, (cubes_a - cubes_b) / se**3, 0.0) if corrected else 0.0 * se
     error = factor * se
     df = np.where(np.isfinite(df), df, np.minimum(n_a, n_b) - 1.0)
-    estimate, error, df = np.broadcast_arrays(unit * estimate, unit * error, df)
+    estimate, error, df = np.broadcast_arrays(estimate, error, df)
     fewest = (2.0 if sides == "two-sided" else 1.0) / comb(n_a + n_b, n_a)
     same = first.shape[-1] == second.shape[-1] and np.all(
         (first == second) | (np.isnan(first) & np.isnan(second)), axis=-1
