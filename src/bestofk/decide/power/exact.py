@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from bestofk.stats.pairwise.differences import EXACT_BELOW
 from bestofk.stats.tails import binomial_at_least, normal_quantile, t_quantile
 
 _NORMAL_MIN_DF = 1e6
-_MAX_TERMS = 401
 
 
 def t_power(ncp: Any, df: Any, level: float) -> Floats:
@@ -92,52 +90,22 @@ def mcnemar_power(n: int, discordance: float, difference: float, level: float) -
         return 0.0
     from scipy import special
 
-    m, weight = _disagreements(n, min(discordance, 1.0))
-    p = min(0.5 * (1.0 + abs(difference) / discordance), 1.0)
-    k = _critical_counts(m, level)
-    reachable = k <= m
-    k, m, weight = k[reachable], m[reachable], weight[reachable]
-    # P(X >= k) and P(X <= m - k) = P(m - X >= k) for X binomial (m, p)
-    upper = special.betainc(k, m - k + 1.0, p)
-    lower = special.betainc(k, m - k + 1.0, 1.0 - p)
-    return float(np.minimum((upper + lower) @ weight, 1.0))
-
-
-def _disagreements(n: int, discordance: float) -> tuple[Floats, Floats]:
-    """Return the possible numbers of disagreements (a grid if there are many) and their weights."""
-    from scipy import special
-
-    mean, sd = n * discordance, np.sqrt(n * discordance * (1.0 - discordance))
-    low, high = max(0, int(mean - 7 * sd - 8)), min(n, int(mean + 7 * sd + 8))
-    # an odd step covers even and odd numbers, whose critical counts differ
-    step = 2 * (max(1, (high - low) // _MAX_TERMS) // 2) + 1
-    m = np.arange(low, high + 1, step, dtype=np.float64)
-    log_weight = (
-        special.gammaln(n + 1.0)
-        - special.gammaln(m + 1.0)
-        - special.gammaln(n - m + 1.0)
-        + special.xlogy(m, discordance)
-        + special.xlog1py(n - m, -discordance)
-    )
-    weight = np.exp(log_weight - log_weight.max())
-    return m, weight / weight.sum()
-
-
-def _critical_counts(m: Floats, level: float) -> Floats:
-    """Return the smallest rejected count of M disagreements; above M if there is none."""
+    # numbers of disagreements outside this range have a negligible chance; many are put together,
+    # by odd steps, since the smallest rejected counts of even and odd numbers differ
+    mean, sd = n * discordance, np.sqrt(n * discordance * max(1.0 - discordance, 0.0))
+    low, high, step = max(0, int(mean - 7 * sd - 8)), min(n, int(mean + 7 * sd + 8)), 1
+    step += 2 * ((high - low) // 800)
+    ends = np.minimum(np.arange(low, high + 1 + step, step) - 1, n)
+    weight = np.diff(special.bdtr(ends, n, min(discordance, 1.0)))
+    m = ends[1:] - float(step // 2)
+    # the smallest rejected count: (|2 k - m| - 1)^2 / m >= z^2, rounding on the side of the test
     z = -float(normal_quantile(level / 2.0))
-    # (|2 k - m| - 1)^2 / m >= z^2, rounding on the side of the test
-    k = np.ceil(0.5 * (m + 1.0 + z * np.sqrt(m)) * (1.0 - 1e-14))
+    k = np.maximum(np.ceil(0.5 * (m + 1.0 + z * np.sqrt(m)) * (1.0 - 1e-14)), 1.0)
     few = m < EXACT_BELOW
-    k[few] = _exact_counts(level)[m[few].astype(np.intp)]
-    return np.maximum(k, 1.0)
-
-
-@lru_cache(maxsize=64)
-def _exact_counts(level: float) -> Floats:
-    """Return for M = 0, 1, ... the smallest k with 2 P(X >= k) <= level; M + 1 if none."""
-    counts = []
-    for m in range(EXACT_BELOW):
-        p = 2.0 * np.asarray(binomial_at_least(np.arange(m + 1), m))
-        counts.append(next(iter(np.flatnonzero(p <= level)), m + 1))
-    return np.array(counts, dtype=np.float64)
+    tails = 2.0 * np.asarray(binomial_at_least(np.arange(EXACT_BELOW), m[few, np.newaxis]))
+    k[few] = (tails > level).sum(axis=1)
+    # P(X >= k) and P(X <= m - k) = P(m - X >= k) for X binomial (m, p)
+    p = min(0.5 * (1.0 + abs(difference) / discordance), 1.0)
+    k, m, weight = k[k <= m], m[k <= m], weight[k <= m]
+    tail = special.betainc(k, m - k + 1.0, p) + special.betainc(k, m - k + 1.0, 1.0 - p)
+    return float(np.minimum(tail @ weight, 1.0))
