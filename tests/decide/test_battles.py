@@ -253,20 +253,3 @@ def test_bad_arguments_are_refused(tmp_path, capsys):
         compare_battles([1, 2])
     with pytest.raises(BestOfKError, match=r"absent\.csv"):
         compare_battles("absent.csv")
-
-
-def test_report_and_files(tmp_path, capsys):
-    path = written(tmp_path, TABLE.replace({"model_a": {"x": "<x>"}}).to_csv(index=False))
-    page, figure, table = (tmp_path / name for name in ("r.html", "f.svg", "t.csv"))
-    files = ["--report", str(page), "--figure", str(figure), "--csv", str(table)]
-    assert main(["scores", path, "--column", "cluster=question_id", *files]) == 0
-    assert "The report is in" in capsys.readouterr().out
-    text = page.read_text()
-    assert "Bradley-Terry model of 217 battles in 23 clusters" in text
-    assert "<h3>Ranks that the data allow</h3>" in text
-    assert "&lt;x&gt;" in text
-    assert "<x>" not in text
-    assert "bestofk scores" in text
-    assert "<svg" in figure.read_text()
-    assert pd.read_csv(table)["mean"].is_monotonic_decreasing
-    assert main(["scores", path, "--figure", f"losses={figure}"]) == 2

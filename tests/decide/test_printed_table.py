@@ -138,15 +138,6 @@ def test_options_that_do_not_apply_are_refused(tmp_path, capsys):
     assert "--items" in capsys.readouterr().err
 
 
-def test_report_shows_the_verdicts(tmp_path):
-    frame = pd.DataFrame({"model": ["A", "B", "C"], "accuracy": [71.3, 71.3, 55.0]})
-    decision = order_printed(frame, 1319)
-    assert "B may be as good; C is ruled out." in decision.explain()
-    page = decision.report(tmp_path / "r.html").read_text()
-    assert "C is ruled out" in page
-    assert "<title>Which of 3 models to use</title>" in page
-
-
 def test_printed_zeros_and_percent_signs_count(tmp_path):
     """With 100 items, 0.80 and 80 % mean 80 right answers; 0.8 may mean 75 to 85."""
     bounds = {}

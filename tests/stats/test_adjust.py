@@ -43,24 +43,6 @@ def test_equals_statsmodels(ours, theirs, p):
     np.testing.assert_allclose(adjust(p, ours), expected, rtol=1e-12, atol=1e-320)
 
 
-def test_holm_keeps_all_after_the_first_kept():
-    # 0.01 * 3 rejected, 0.03 * 2 = 0.06 kept, so 0.04 * 1 is kept although 0.04 < 0.05.
-    np.testing.assert_allclose(holm([0.04, 0.01, 0.03]), [0.06, 0.03, 0.06], rtol=1e-12)
-    np.testing.assert_allclose(hochberg([0.04, 0.01, 0.03]), [0.04, 0.03, 0.04], rtol=1e-12)
-
-
-def test_benjamini_hochberg_printed_example():
-    # Benjamini and Hochberg 1995, section 3.3: of these 15 the FDR at 0.05 rejects four,
-    # Bonferroni three (Hochberg's procedure too).
-    p = [
-        0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240,
-        0.4262, 0.5719, 0.6528, 0.7590, 1.0,
-    ]  # fmt: skip
-    assert (benjamini_hochberg(p) <= 0.05).sum() == 4
-    assert (bonferroni(p) <= 0.05).sum() == 3
-    assert (hochberg(p) <= 0.05).sum() == 3
-
-
 @pytest.mark.parametrize("name", STEPWISE)
 @settings(max_examples=40, deadline=None)
 @given(p=FAMILIES, seed=st.integers(0, 99))

@@ -58,22 +58,6 @@ def test_wilson_by_hand():
     assert (r.low, r.high) == (pytest.approx(0.1, rel=1e-14), pytest.approx(0.5, rel=1e-14))
 
 
-@pytest.mark.parametrize("n", [1, 2, 17, 10**6])
-@pytest.mark.parametrize("level", [1e-12, 0.95, 1 - 1e-12])
-def test_exact_at_the_ends(n, level):
-    tail = Fraction(1) - Fraction(level)
-    with mpmath.workdps(40):
-        root = float((mpmath.mpf(tail.numerator) / tail.denominator / 2) ** (mpmath.mpf(1) / n))
-        gap = float(1 - (mpmath.mpf(tail.numerator) / tail.denominator / 2) ** (mpmath.mpf(1) / n))
-    none = intervals.clopper_pearson(0, n, level)
-    every = intervals.clopper_pearson(n, n, level)
-    assert (none.low, every.high) == (0.0, 1.0)
-    assert none.high == pytest.approx(gap, rel=1e-12)
-    assert every.low == pytest.approx(root, rel=1e-12)
-    wilson = intervals.wilson([0, n], n, level)
-    assert (wilson.low[0], wilson.high[1]) == (0.0, 1.0)
-
-
 @given(st.integers(1, 25), st.data())
 @settings(max_examples=40, deadline=None)
 def test_bound_in_exact_fractions(n, data):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from math import comb
-
 import mpmath
 import numpy as np
 import pytest
@@ -64,29 +61,11 @@ def test_t_quantile_inverts(p, df):
     assert_close(p, t_upper(-q, df), 1e-9)  # scipy before 1.17 inverts to nine digits
 
 
-@pytest.mark.parametrize(
-    ("f", "df1", "df2"),
-    [(0.2, 10, 5), (4.7, 10, 5), (1e5, 10, 5), (1e60, 10, 5), (3e3, 4, 200), (5e4, 4, 200)],
-)
-def test_f_tail(f, df1, df2):
-    x = mpmath.mpf(df2) / (df2 + mpmath.mpf(df1) * mpmath.mpf(f))
-    want = mpmath.betainc(mpmath.mpf(df2) / 2, mpmath.mpf(df1) / 2, 0, x, regularized=True)
-    assert_close(tails.f_sf(f, df1, df2), want, 1e-12)
-
-
 def test_f_tail_at_the_ends_and_its_quantile():
     assert tails.f_sf(0.0, 10, 5) == 1.0
     assert tails.f_sf(np.inf, 10, 5) == 0.0
     for p in (1e-9, 0.05, 0.7):
         assert tails.f_sf(tails.f_upper_quantile(p, 10, 5), 10, 5) == pytest.approx(p, rel=1e-11)
-
-
-@pytest.mark.parametrize("df", [1, 4, 31])
-@pytest.mark.parametrize("x", [0.01, 3.84, 80.0, 1300.0])
-def test_chi_squared_tail(x, df):
-    want = mpmath.gammainc(mpmath.mpf(df) / 2, mpmath.mpf(x) / 2, mpmath.inf, regularized=True)
-    assert_close(tails.chi2_sf(x, df), want, 1e-11)
-    assert tails.chi2_sf(np.inf, df) == 0.0
 
 
 @pytest.mark.parametrize("z", [-5.0, -0.1, 0.0, 1.96, 12.0, 37.0])
@@ -96,18 +75,6 @@ def test_normal_tail(z):
     assert both == pytest.approx(min(1.0, 2 * tails.normal_sf(abs(z))), rel=1e-15)
     assert tails.pvalue_of_z(z, "less") == tails.normal_sf(-z)
     assert tails.pvalue_of_z(z, "greater") == tails.normal_sf(z)
-
-
-def test_normal_quantile_inverts():
-    assert tails.normal_sf(-tails.normal_quantile(1e-200)) == pytest.approx(1e-200, rel=1e-10)
-
-
-@pytest.mark.parametrize(("n", "k"), [(1, 0), (6, 2), (7, 7), (40, 3), (1000, 3), (1020, 40)])
-def test_binomial_tails(n, k):
-    below = Fraction(sum(comb(n, i) for i in range(k + 1)), 2**n)
-    above = Fraction(sum(comb(n, i) for i in range(k, n + 1)), 2**n)
-    assert abs(Fraction(float(tails.binomial_at_most(k, n))) / below - 1) < 1e-11
-    assert abs(Fraction(float(tails.binomial_at_least(k, n))) / above - 1) < 1e-11
 
 
 def test_binomial_tails_outside_and_without_trials():

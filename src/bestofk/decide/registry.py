@@ -33,8 +33,6 @@ class Rule(FunctionEntry):
     """The only correction with which an error rate is proved; empty: with any that promises one."""
     takes: Literal["losses", "scores", "intervals"] = "losses"
     """It decides from losses, from scores of every instance, or from intervals of losses."""
-    on_data: str = ""
-    """For scores: the location of the function from learners and data to the answer."""
     ruling: str = ""
     """Its rule, ``package.module:name``: evidence, whether a preference is stated, and the margin
     to a `Ruled`, for one table or many. Without a rule, `function` returns the `Decision` of a

@@ -7,7 +7,6 @@ import pytest
 
 from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk.papers import stats as paper_tests
-from bestofk.splits.design import Design
 from bestofk.stats import multiple
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 
@@ -173,13 +172,6 @@ def test_leading_axes_are_separate_tests(entry):
     assert "3 tests" in together.explain()
 
 
-@pytest.mark.parametrize("entry", [e for e in ENTRIES if e.values[0].takes("alpha")])
-def test_the_level_is_checked(entry):
-    for alpha in (0.0, 1.0, -1.0, "x"):
-        with pytest.raises(ArgumentError, match="alpha must be"):
-            entry.load()(table(entry), alpha=alpha)
-
-
 def test_every_entry_is_public_and_covers_known_situations():
     known = {"kfold", "repeated-kfold", "5x2", "resample", "bootstrap", "test-set", "datasets"}
     for entry in MULTIPLE_TESTS.values():
@@ -191,16 +183,3 @@ def test_every_entry_is_public_and_covers_known_situations():
         assert set(entry.covers) <= known
         assert entry.summary
         assert entry.paper
-
-
-def test_every_situation_has_a_test_that_covers_it():
-    covered = {situation for entry in MULTIPLE_TESTS.values() for situation in entry.covers}
-    for design, datasets in (
-        (Design(kind="cv", runs=5, folds=2), 1),
-        (Design(kind="cv", folds=10), 1),
-        (Design(kind="resample", folds=30), 1),
-        (Design(kind="bootstrap", folds=30), 1),
-        (Design(kind="test-set", folds=100), 1),
-        (Design(kind="cv", folds=10), 8),
-    ):
-        assert covered & set(design.situations(n_datasets=datasets))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
-from math import comb
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from bestofk.stats.null_distributions.sums import (
     common_unit,
     levelled,
     step_grid,
-    step_shares,
     sum_tails,
     tail_by_enumeration,
 )
@@ -91,16 +89,6 @@ def test_values_with_a_common_unit_are_convolved_without_rounding():
         assert tails.upper[a] == pytest.approx(float(upper), rel=1e-12)
 
 
-@pytest.mark.parametrize(("n", "k"), [(990, 0), (990, 3), (300, 12)])
-def test_far_tails_keep_their_relative_accuracy(n, k):
-    """Two values, 0 and 1, in n blocks: a binomial tail, down to 2^-990 = 1e-298."""
-    table = np.stack([np.zeros(n), np.ones(n), np.r_[np.zeros(k), np.ones(n - k)]])
-    grid = step_grid(table, choices=2, queries=1)
-    tails = sum_tails(grid, np.arange(2), np.array([2]))
-    truth = Fraction(sum(comb(n, i) for i in range(k + 1)), 2**n)
-    assert tails.upper[0] == pytest.approx(float(truth), rel=1e-12)
-
-
 def test_shares_take_over_where_counts_would_overflow():
     """5^440 is above the largest float; its reciprocal, 2.8e-308, is not below the smallest."""
     values = np.tile(np.arange(5.0)[:, None], 440)
@@ -137,24 +125,6 @@ def test_ties_are_ties_where_no_common_unit_helps():
         plain = [np.mean([t <= sum(row) for t in sums]) for row in values.tolist()]
         broken += not np.array_equal(plain, p[:, 0])
     assert broken
-
-
-@pytest.mark.parametrize("most", [1, 4, 40, 3000])
-def test_equal_blocks_together_are_blocks_one_by_one(most):
-    """Against the plain recursion, block by block, with all digits of the far tails."""
-    rng = np.random.default_rng(most)
-    steps = rng.integers(0, most + 1, 1100 if most < 1000 else 40)
-    table = np.stack([np.zeros_like(steps), steps])
-    plain = np.ones(1)
-    for step in steps.tolist():
-        grown = np.zeros(plain.size + step)
-        grown[: plain.size] += plain / 2
-        grown[step:] += plain / 2
-        plain = grown
-    result = step_shares(table)
-    assert result.shape == plain.shape
-    large = plain > 1e-280
-    assert result[large] == pytest.approx(plain[large], rel=1e-11, abs=0.0)
 
 
 cost_tables = st.integers(2, 4).flatmap(

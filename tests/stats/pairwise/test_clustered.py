@@ -14,7 +14,6 @@ from bestofk._base.errors import ArgumentError
 from bestofk.stats.pairwise import (
     cluster_sign_flip,
     differences,
-    mcnemar,
     permutation,
     skew_corrected_t,
 )
@@ -43,25 +42,6 @@ def test_equals_enumeration(seed, alternative):
     result = cluster_sign_flip(a, b, clusters=clusters, alternative=alternative)
     assert result.pvalue == pytest.approx(enumerated(a - b, clusters, alternative), abs=1e-12)
     assert result.estimate == pytest.approx((a - b).mean(), abs=1e-12)
-
-
-def test_runs_of_one_question_are_not_questions():
-    """15 questions in 4 runs each: per row p = .039, per question .0625, the least that 5 give."""
-    only_a = np.zeros((15, 4))
-    only_b = np.zeros((15, 4))
-    # five questions differ, all for the first; 10 rows against 2
-    only_a[0, :3] = only_a[1, :3] = only_a[2, :2] = only_a[3, :1] = only_a[4, :1] = 1
-    only_b[0, 3] = only_b[1, 3] = 1
-    # binomial: 2 (C(12,0) + C(12,1) + C(12,2)) / 2^12 = 158 / 4096 = .0386
-    rows = mcnemar(only_b.ravel(), only_a.ravel(), exact=True)
-    assert rows.pvalue == pytest.approx(158 / 4096)
-    assert round(rows.pvalue, 3) == 0.039
-    questions = np.repeat(np.arange(15), 4)
-    clustered = cluster_sign_flip(only_b.ravel(), only_a.ravel(), clusters=questions)
-    averaged = cluster_sign_flip(only_b.mean(axis=1), only_a.mean(axis=1))
-    assert clustered.pvalue == averaged.pvalue == 0.0625
-    assert "5 clusters of 15 differ" in clustered.note
-    assert "cannot fall below 0.062" in clustered.note
 
 
 def test_the_interval_of_clusters_by_hand():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 from math import sqrt
 
-import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -63,27 +62,6 @@ def test_equals_exact_arithmetic(losses, df):
     assert corrected.statistic == pytest.approx(t, rel=1e-12)
     assert corrected.pvalue == pytest.approx(2 * stats.t.sf(abs(t), degrees), rel=1e-11)
     assert corrected.df == degrees
-
-
-def test_small_differences_of_large_losses_keep_their_digits():
-    rng = np.random.default_rng(0)
-    b = 1.0 + rng.integers(0, 2**20, 12) * 2.0**-30
-    a = b + (rng.integers(0, 50, 12) + 3) * 2.0**-40
-    m, s_squared = parts(a, b)
-    assert kfold_t(a, b).statistic == pytest.approx(float(m) / sqrt(s_squared / 12), rel=1e-11)
-
-
-def test_pvalue_of_1e_minus_300():
-    # 100 differences 1 +- e give t = sqrt(99) / e, and p of about 1e-298 at e = 0.00095
-    d = 1 + 0.00095 * np.tile([1, -1], 50)
-    r = kfold_t(d, np.zeros(100), alternative="greater")
-    m, s_squared = parts(d, np.zeros(100))
-    with mpmath.workdps(50):
-        t_squared = mpmath.mpf(m.numerator) ** 2 / mpmath.mpf(m.denominator) ** 2
-        t_squared *= 100 * mpmath.mpf(s_squared.denominator) / mpmath.mpf(s_squared.numerator)
-        want = mpmath.betainc(49.5, 0.5, 0, 99 / (99 + t_squared), regularized=True) / 2
-        assert 1e-302 < want < 1e-295
-        assert abs(r.pvalue / want - 1) < 1e-9
 
 
 def test_corrected_repeated_kfold_is_the_corrected_test_of_all_folds():
