@@ -3,13 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bestofk._base.errors import ArgumentError
 from bestofk.data import Encoded, Schema
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=20))
 def test_codes_give_the_values_back(cells: list[str | None]) -> None:
     frame = pd.DataFrame({"x": pd.Series(cells, dtype=object)})

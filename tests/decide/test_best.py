@@ -68,7 +68,7 @@ def test_verdicts_and_order_follow_the_preference():
     assert {row.name: row.verdict for row in decision.decision.standings}["m3"] == WITHIN_MARGIN
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**6),
     K=st.integers(2, 7),

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bestofk as bk
 from bestofk.stats.adjust import CORRECTIONS
@@ -99,7 +99,6 @@ def test_intervals_agree_with_the_claims(place, test, correction):
     assert 0 < claimed < pairs
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.floats(0.001, 0.4))
 def test_claims_are_the_pvalues_at_the_level_and_a_larger_level_claims_more(seed, alpha):
     table = random_table("kfold", seed, learners=5)

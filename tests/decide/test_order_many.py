@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, BestOfKError
@@ -145,7 +145,6 @@ def test_every_test(test):
             assert found.tests == (test,)
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_the_law(data):
     """Any option with any other; losses with and without a step."""

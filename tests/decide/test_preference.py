@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
@@ -67,7 +67,6 @@ def test_bad_priors(cross_validated, prefer, words):
 costs = st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=7)
 
 
-@settings(max_examples=100, deadline=None)
 @given(costs, st.integers(0, 10**6))
 def test_measured_costs_are_compared_by_factors_of_two(values, seed):
     names = [f"l{k}" for k in range(len(values))]

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bestofk._base.errors import ArgumentError
 from bestofk.decide.best import sort_by_overrides
@@ -26,7 +26,6 @@ def by_the_pseudocode(matrix):
     return order, candidates
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 9), st.integers(0, 2**32 - 1), st.floats(0, 1), st.booleans())
 def test_equals_the_pseudocode(n, seed, share, against_preferred):
     matrix = np.random.default_rng(seed).random((n, n)) < share

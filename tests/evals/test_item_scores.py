@@ -68,7 +68,7 @@ def test_no_common_item_is_said(tmp_path):
         evals.to_scores()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_epochs_are_never_paired(data, tmp_path_factory):
     """Any order of the epochs of one learner gives the same table of losses."""

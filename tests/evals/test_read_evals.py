@@ -57,7 +57,7 @@ def test_damaged_files_are_read_or_refused_with_a_sentence(tmp_path):
     assert read > 5
 
 
-@settings(max_examples=60, deadline=None,
+@settings(max_examples=60,
           suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
 @given(
     value=st.recursive(

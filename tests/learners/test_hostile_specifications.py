@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bestofk
 from bestofk._base.errors import BestOfKError
@@ -220,7 +220,6 @@ words = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.one_of(st.text(max_size=60), st.lists(words, max_size=14).map("".join)))
 def test_any_text_is_a_learner_or_one_sentence(text: str) -> None:
     with contextlib.suppress(BestOfKError):  # and nothing else is raised
@@ -238,7 +237,6 @@ literals = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.sampled_from(["a", "b", "C", "max"]), literals, max_size=3), literals)
 def test_what_is_written_as_literals_is_read_back(values, argument) -> None:
     inner = f"pkg.mod:Inner({', '.join(f'{name}={value!r}' for name, value in values.items())})"

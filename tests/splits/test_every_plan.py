@@ -40,7 +40,7 @@ WITHOUT_GROUPS = {"time", "predefined"}
 
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if e.values[0].name not in WITHOUT_GROUPS])
 @given(seed=st.integers(0, 10**6), groups=st.lists(st.integers(0, 11), min_size=N, max_size=N))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_no_group_is_on_both_sides_whatever_the_plan(entry, seed, groups):
     groups = np.array([*range(10), *groups[10:]])  # ten groups at least, so that folds can be plan_
     plan_ = plan(entry.example, random_state=seed)

@@ -19,7 +19,7 @@ def grouped(draw):
 
 
 @given(data=grouped(), seed=st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_folds_differ_by_no_more_than_the_largest_group(data, seed):
     groups, _ = data
     splits = plan("2x4", random_state=seed).materialise(len(groups), None, groups)
@@ -29,7 +29,7 @@ def test_folds_differ_by_no_more_than_the_largest_group(data, seed):
 
 
 @given(data=grouped(), seed=st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_test_part_is_within_a_group_of_its_share(data, seed):
     groups, _ = data
     n, largest = len(groups), np.bincount(groups).max()

@@ -28,7 +28,7 @@ def spread(counts):
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("stratified", [None, False])
 @given(y=labels(), seed=seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_every_plan_splits_cleanly(spec, stratified, y, seed):
     if spec.startswith("bootstrap") and stratified is None and np.bincount(y).max() < 2:
         return
@@ -58,7 +58,6 @@ def test_every_plan_splits_cleanly(spec, stratified, y, seed):
 
 
 @given(y=labels(), seed=seeds, runs=st.integers(1, 3), folds=st.integers(2, 6))
-@settings(max_examples=40, deadline=None)
 def test_stratified_folds_differ_by_at_most_one(y, seed, runs, folds):
     splits = plan(f"{runs}x{folds}", random_state=seed).materialise(len(y), y)
     assert splits.fold_of.shape == (runs, len(y))
@@ -71,7 +70,6 @@ def test_stratified_folds_differ_by_at_most_one(y, seed, runs, folds):
 
 
 @given(n=st.integers(2, 60), seed=seeds, data=st.data())
-@settings(max_examples=40, deadline=None)
 def test_plain_folds_have_the_printed_sizes(n, seed, data):
     # Ler: p = n mod k folds of m + 1 rows and q = k - p of m = floor(n / k).
     k = data.draw(st.integers(2, n))
@@ -83,7 +81,6 @@ def test_plain_folds_have_the_printed_sizes(n, seed, data):
 
 
 @given(y=labels(), seed=seeds, share=st.sampled_from([0.1, 0.25, 0.33, 0.5, 0.8]))
-@settings(max_examples=40, deadline=None)
 def test_stratified_random_splits_keep_the_shares(y, seed, share):
     n = len(y)
     splits = plan(f"resample:5:{share!r}", random_state=seed).materialise(n, y)

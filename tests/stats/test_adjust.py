@@ -35,7 +35,6 @@ FAMILIES = hnp.arrays(
 
 
 @pytest.mark.parametrize(("ours", "theirs"), STATSMODELS.items())
-@settings(max_examples=50, deadline=None)
 @given(p=FAMILIES)
 def test_equals_statsmodels(ours, theirs, p):
     with np.errstate(all="ignore"):
@@ -44,7 +43,6 @@ def test_equals_statsmodels(ours, theirs, p):
 
 
 @pytest.mark.parametrize("name", STEPWISE)
-@settings(max_examples=40, deadline=None)
 @given(p=FAMILIES, seed=st.integers(0, 99))
 def test_stepwise_corrections_are_monotone_and_ignore_order(name, p, seed):
     before = p.copy()
@@ -132,7 +130,6 @@ def full_closure(p, K):
 
 
 @pytest.mark.parametrize("K", [3, 4])
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_bergmann_hommel_is_the_full_closure(K, data):
     p = data.draw(families(K))
@@ -180,7 +177,7 @@ def test_as_printed_by_scmamp():
 
 
 @pytest.mark.parametrize("K", [2, 3, 4, 5, 7])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data())
 def test_each_is_at_least_as_powerful_as_the_next(K, data):
     p = data.draw(families(K))
@@ -190,7 +187,7 @@ def test_each_is_at_least_as_powerful_as_the_next(K, data):
 
 
 @pytest.mark.parametrize("name", ["shaffer", "bergmann-hommel"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data(), K=st.integers(2, 6))
 def test_a_larger_pvalue_makes_none_smaller(name, data, K):
     p, q = data.draw(families(K)), data.draw(families(K))
@@ -201,7 +198,7 @@ def test_a_larger_pvalue_makes_none_smaller(name, data, K):
 
 
 @pytest.mark.parametrize("name", ["shaffer", "bergmann-hommel"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(data=st.data(), K=st.integers(2, 6), seed=st.integers(0, 99))
 def test_corrections_of_all_pairs_ignore_the_order_of_learners(name, data, K, seed):
     p = data.draw(families(K))

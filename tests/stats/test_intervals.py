@@ -7,7 +7,7 @@ from math import comb
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bestofk._base.errors import ArgumentError, BestOfKWarning
 from bestofk.stats import intervals
@@ -59,7 +59,6 @@ def test_wilson_by_hand():
 
 
 @given(st.integers(1, 25), st.data())
-@settings(max_examples=40, deadline=None)
 def test_bound_in_exact_fractions(n, data):
     k = data.draw(st.integers(0, n))
     delta = data.draw(st.sampled_from([Fraction(1, 20), Fraction(1, 3), Fraction(1, 10**6)]))
@@ -72,7 +71,6 @@ def test_bound_in_exact_fractions(n, data):
 
 
 @given(st.integers(2, 400), st.data())
-@settings(max_examples=40, deadline=None)
 def test_laws_of_two_sided_intervals(n, data):
     k = data.draw(st.integers(0, n))
     level = data.draw(st.sampled_from([0.5, 0.9, 0.95, 0.999]))

@@ -2,7 +2,7 @@ import codecs
 import gzip
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bestofk._base.errors import TableError
 from bestofk.data.cells import MISSING_TEXTS
@@ -137,7 +137,6 @@ cell = st.text(
 ).filter(lambda text: text.strip())
 
 
-@settings(max_examples=50, deadline=None)
 @given(rows=st.lists(st.tuples(cell, st.floats(allow_nan=False)), min_size=1, max_size=6))
 def test_any_text_and_any_float_come_back(tmp_path_factory, rows):
     import csv

@@ -110,7 +110,7 @@ def test_mcnemar_power_of_many_instances_is_near_the_normal_one():
     effect=st.floats(0.0, 3.0), more=st.floats(0.0, 2.0), n=st.integers(6, 40),
     level=st.sampled_from([0.05, 0.005]),
 )  # fmt: skip
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_power_rises_with_the_effect_and_lies_between_0_and_1(effect, more, n, level):
     for power in (
         lambda e: unit_power("wilcoxon", e, n, level),

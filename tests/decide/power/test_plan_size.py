@@ -317,7 +317,7 @@ def test_learners_without_spread_give_no_nan_and_no_warning(kind, shape):
 
 
 @given(scale=st.sampled_from([1e-6, 0.01, 100.0, 1e6]), kind=st.sampled_from(["folds", "sets"]))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 def test_the_unit_of_the_loss_does_not_matter(scale, kind):
     losses = folds(gap=0.01) if kind == "folds" else data_sets(gap=0.01)
     bigger = bk.Scores(
@@ -331,7 +331,7 @@ def test_the_unit_of_the_loss_does_not_matter(scale, kind):
 
 
 @given(power=st.floats(0.3, 0.95), learners=st.integers(2, 8))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_smallest_difference_is_shown_with_the_power_asked_for(power, learners):
     for design in (
         {"design": "10x10", "sd": 0.05},

@@ -42,7 +42,6 @@ def worst_tails(d, done, rng, span):
         yield rng.uniform(-span, span, left)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     done=st.integers(2, RUNS * FOLDS - 1),
@@ -66,7 +65,7 @@ def test_no_tail_leaves_the_exact_bounds(seed, done, shift, coarse):
         assert bounds.mean_low[0] - 1e-12 <= full.mean() <= bounds.mean_high[0] + 1e-12
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), done=st.integers(2, RUNS * FOLDS - 1))
 def test_no_tail_of_any_size_leaves_the_bounds_of_unbounded_losses(seed, done):
     rng = np.random.default_rng(seed)

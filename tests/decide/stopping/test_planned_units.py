@@ -30,7 +30,6 @@ def hostile(rng, done, left):
     return drawn * signs
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     kind=st.sampled_from(sorted(TESTS)),
@@ -57,7 +56,7 @@ def test_bounds_of_units_hold_every_ending(seed, kind, planned, levels):
         assert bounds.mean_low[0] - 1e-9 <= np.mean(a - b) <= bounds.mean_high[0] + 1e-9
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     seed=st.integers(0, 2**32 - 1),
     kind=st.sampled_from(sorted(TESTS)),

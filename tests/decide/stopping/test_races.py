@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bestofk as bk
 from bestofk.decide.evidence import Family
@@ -47,7 +47,6 @@ def by_plan(losses, correction=None, *, stated=True):
     return ["abcde".index(name) for name in result.decision.ranking]
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     K=st.integers(2, 5),

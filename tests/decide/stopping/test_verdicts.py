@@ -1,7 +1,7 @@
 """The learner that the full plan recommends is always among the candidates."""
 
 import numpy as np
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bestofk.decide.best import sort_by_overrides
 from bestofk.decide.evidence import Family
@@ -44,7 +44,6 @@ def drawn(rng, K, width):
     return means, t, bounds
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     K=st.integers(2, 6),
@@ -77,7 +76,6 @@ def test_full_plan_recommendation_is_among_the_candidates(
     assert not (claims & ~verdict.possible).any()
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     K=st.integers(2, 6),

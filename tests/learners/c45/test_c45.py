@@ -115,7 +115,7 @@ MODELS = (
 )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 2**32 - 1),
     kinds=st.lists(st.sampled_from([0, 2, 2, 3, 5]), min_size=1, max_size=6),
@@ -133,7 +133,7 @@ def test_whole_plan_equals_split_by_split(seed, kinds, missing, n_classes, model
         np.testing.assert_array_equal(a, b)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     seed=st.integers(0, 2**32 - 1),
     n=st.sampled_from([20, 63, 64, 65, 128, 200, 330, 900]),

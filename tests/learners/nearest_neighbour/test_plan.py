@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bestofk.data.schema import Encoded
 from bestofk.learners import nearest_neighbour as nearest_neighbour_plan
@@ -98,7 +98,6 @@ def test_whole_plan_equals_split_by_split(kind: str) -> None:
         assert_equal(data, splits, one_scale(KINDS.index(kind), index))
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     kind=st.sampled_from(KINDS),
     spec=st.sampled_from(("3x2", "2x3", "loo", "holdout:0.5", "resample:3:0.8", "bootstrap:4")),

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from sklearn.metrics import roc_auc_score
 
 from bestofk._base.errors import ArgumentError
@@ -12,7 +12,6 @@ def expected_cost(fpr, tpr, slope):
     return slope * fpr + (1 - tpr)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(2, 25), st.booleans())
 def test_hull_vertex_has_the_least_cost_of_all_points(seed, n_learners, n, coarse):
     rng = np.random.default_rng(seed)

@@ -4,14 +4,13 @@ from itertools import permutations
 from math import comb, prod
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bestofk._base.errors import ArgumentError
 from bestofk.papers.fundamentals import number_of_kfold_splits
 
 
 @given(st.integers(2, 300), st.data())
-@settings(max_examples=50, deadline=None)
 def test_equals_the_printed_product(n, data):
     k = data.draw(st.integers(2, n))
     m, p = divmod(n, k)

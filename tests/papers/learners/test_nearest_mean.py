@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from sklearn.neighbors import NearestCentroid
 
 from bestofk._base.errors import ArgumentError
@@ -15,7 +15,6 @@ from bestofk.papers.whole_plans import predict_plan
 from bestofk.splits.plans import plan
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.lists(
         st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300),

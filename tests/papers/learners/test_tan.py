@@ -33,7 +33,7 @@ def draw(seed, n, cardinality, n_classes):
     return np.column_stack(columns), y
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(seed=st.integers(0, 2**32 - 1), n_classes=st.integers(2, 3))
 def test_links_join_the_columns_with_the_best_scores(seed, n_classes):
     cardinality = [2, 3, 2, 4]

@@ -34,7 +34,7 @@ def test_by_hand():
     assert model.complexity() == 2
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 80))
 def test_equals_the_plain_definition(seed, n):
     rng = np.random.default_rng(seed)

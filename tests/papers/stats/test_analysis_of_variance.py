@@ -6,7 +6,7 @@ import mpmath as mp
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import linalg, stats
 from statsmodels.stats.anova import AnovaRM
@@ -27,7 +27,6 @@ def by_fractions(rows):
     return mst, mse
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     hnp.arrays(
         np.int64, st.tuples(st.integers(2, 6), st.integers(2, 7)), elements=st.integers(-50, 50)

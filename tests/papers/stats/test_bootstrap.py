@@ -125,7 +125,7 @@ def test_sixty_learners_against_random_rearrangements():
     assert within_chance(exact.pvalues, drawn.pvalues, 20_000, chance=1e-8).all()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(2, 5), st.integers(1, 20), st.integers(0, 10_000))
 def test_labels_units_and_shifts_do_not_matter(learners, n_datasets, seed):
     rng = np.random.default_rng(seed)

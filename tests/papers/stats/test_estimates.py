@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bestofk._base.errors import ArgumentError
 from bestofk.papers.fundamentals import bootstrap_632_per_sample
@@ -66,7 +66,6 @@ def test_632_plus_by_hand(apparent, left_out, gamma, expected):
 
 
 @given(rates, rates, rates)
-@settings(max_examples=50, deadline=None)
 def test_632_plus_lies_between_632_and_the_left_out_error(apparent, left_out, gamma):
     plus = estimates.bootstrap_632_plus(apparent, left_out, gamma)
     plain = estimates.bootstrap_632(apparent, left_out)

@@ -139,7 +139,7 @@ def test_nearly_no_width_is_continuous_with_none():
     np.testing.assert_allclose(result[:, 1], np.maximum(*ends), rtol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.integers(2, 4),
     st.integers(1, 15),

@@ -1,7 +1,7 @@
 """Different names stay different when they are shortened, in every figure."""
 
 import pytest
-from hypothesis import example, given, settings, strategies as st
+from hypothesis import example, given, strategies as st
 
 import bestofk as bk
 from bestofk.report.figures import FIGURES
@@ -16,7 +16,6 @@ GRID = [f"sklearn.svm.SVC(C={c}, gamma={g}, kernel='rbf')" for c in (1, 10, 100)
 ALIKE = st.from_regex(r"[ab]{1,3}(x{30}|y)[ab]{1,3}\(n=[0-9]{1,3}\)", fullmatch=True)
 
 
-@settings(max_examples=120, deadline=None)
 @given(
     st.lists(st.text(max_size=60) | ALIKE, min_size=2, max_size=12, unique=True),
     st.floats(45, 250),
@@ -31,7 +30,6 @@ def test_different_names_have_different_labels_that_fit(names, width):
         assert text_width(label, 9) <= width + 1e-9
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.text(max_size=250), st.floats(20, 300))
 def test_a_cut_name_fits_and_is_one_line(name, width):
     text = fitted(name, width, 9)

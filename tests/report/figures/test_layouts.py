@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
@@ -305,7 +305,6 @@ def scores_and_differences(draw):
     return np.array(scores, dtype=float), upper | upper.T
 
 
-@settings(max_examples=300, deadline=None)
 @given(scores_and_differences())
 def test_no_bar_covers_a_pair_that_differs(example):
     """By brute force: bars are exactly the longest stretches of the line without a difference."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bestofk.report.figures.axes import spread
 from bestofk.report.figures.labels import text_width
@@ -27,7 +27,6 @@ def test_widths_are_those_of_the_font():
             assert text_width(character, 1000) <= advance + 1.0
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=9))
 def test_positions_are_apart_and_in_order(targets):
     positions = spread(targets, gap=10, low=0, high=100)
@@ -37,7 +36,6 @@ def test_positions_are_apart_and_in_order(targets):
     assert max(positions) <= 100 + 1e-9
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.floats(-1e6, 1e6), st.floats(1e-4, 1e6))
 def test_ticks_are_inside_and_few(low, width):
     ticks = round_ticks(low, low + width, 6)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bestofk._base.errors import ArgumentError, MissingExtraError, StoreError
 from bestofk.run.record import StoredDecision
@@ -74,7 +74,6 @@ def test_invalid_addresses(wrong):
     assert "secret" not in "".join(traceback.format_exception(error.value))
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     password=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20),
     user=st.from_regex(r"[a-z]{0,8}", fullmatch=True),

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import linalg, stats
 from statsmodels.stats.contingency_tables import cochrans_q, mcnemar
@@ -30,7 +30,6 @@ def looney_by_fractions(x):
     return ssa / (K - 1), ssab / ((K - 1) * (N - 1))
 
 
-@settings(max_examples=50, deadline=None)
 @given(TABLES)
 def test_looney_equals_exact_fractions(x):
     K, N = x.shape
@@ -56,7 +55,6 @@ def test_looney_epsilon_by_contrasts():
     assert looney(x).epsilon == pytest.approx(roots.sum() ** 2 / (4 * (roots**2).sum()), rel=1e-10)
 
 
-@settings(max_examples=50, deadline=None)
 @given(TABLES)
 def test_cochran_equals_statsmodels(x):
     result = cochran_q(x)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
@@ -37,7 +37,6 @@ def friedman_by_fractions(losses):
     return T1, (N - 1) * T1 / rest if rest else math.inf
 
 
-@settings(max_examples=50, deadline=None)
 @given(TABLES)
 def test_friedman_with_ties_equals_exact_fractions(losses):
     K, N = losses.shape
@@ -74,7 +73,6 @@ SAMPLES = hnp.arrays(
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(SAMPLES)
 def test_kruskal_wallis_with_ties_equals_scipy(losses):
     result = kruskal_wallis(losses)

@@ -7,13 +7,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bestofk.stats.null_distributions.sign_flips import two_sided, upper_tail
 from bestofk.stats.pairwise import permutation
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=9),
     st.sampled_from([1, 10, 6]),

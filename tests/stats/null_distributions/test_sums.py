@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from bestofk.stats.null_distributions.sums import (
     StepGrid,
@@ -43,7 +43,6 @@ tables = st.integers(2, 4).flatmap(
 )
 
 
-@settings(max_examples=50, deadline=None)
 @given(tables, st.sampled_from([1, 10, 7, 300]))
 def test_both_tails_are_the_enumerated_fractions(table, denominator):
     """Decimals such as 0.1 + 0.2 and 0.3 tie although their floats do not."""
@@ -136,7 +135,6 @@ cost_tables = st.integers(2, 4).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(cost_tables, st.integers(0, 30))
 def test_few_arrangements_are_counted(table, deficit):
     costs = np.array(table, dtype=float)

@@ -26,7 +26,6 @@ def exact_parts(a, b):
 
 
 @given(counts, counts)
-@settings(max_examples=50, deadline=None)
 def test_equals_exact_arithmetic(a, b):
     d, s = exact_parts(a, b)
     squares = sum(x * x for row in d for x in row)
@@ -80,7 +79,6 @@ def test_agrees_with_mlxtend():
 
 
 @given(counts, counts)
-@settings(max_examples=50, deadline=None)
 def test_f_takes_its_side_from_the_mean(a, b):
     """p_F / 2 on the side of the mean, 1 - p_F / 2 on the other."""
     two, greater, less = (
@@ -108,7 +106,7 @@ def reorderings():
 
 
 @given(counts, counts)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 def test_f_knows_no_order_of_runs_and_folds(a, b):
     """320 orders at once: the same p-value on every side, direction and interval."""
     index = tuple(np.stack(axis) for axis in zip(*reorderings(), strict=True))
@@ -135,7 +133,6 @@ def test_interval_is_centred_on_the_first_difference():
 
 
 @given(counts, counts, st.sampled_from([0.2, 0.5, 0.8, 0.9, 0.95, 0.99]))
-@settings(max_examples=100, deadline=None)
 def test_f_interval_holds_the_estimate_and_never_contradicts_the_pvalue(a, b, level):
     a, b = a / 60, b / 60
     for word in ("two-sided", "greater", "less"):

@@ -6,7 +6,7 @@ from math import inf, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as statsmodels_mcnemar
 
@@ -24,7 +24,6 @@ counts = st.integers(0, 40)
 
 
 @given(counts, counts, counts)
-@settings(max_examples=50, deadline=None)
 def test_agrees_with_statsmodels(both, only_a, only_b):
     a, b = wrongs(both, only_a, only_b, 5)
     table = [[both, only_a], [only_b, 5]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from bestofk._base.errors import ArgumentError
@@ -35,7 +35,6 @@ def test_error_rates_are_multiples_of_one_row(n, unit):
     assert resolution_of(unit * thirds) == pytest.approx(unit / n / 3, rel=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.integers(0, 400), min_size=2, max_size=30).filter(lambda k: len(set(k)) > 1),
     st.sampled_from([0.01, 0.05, 1 / 7, 1 / 300, 3.0]),

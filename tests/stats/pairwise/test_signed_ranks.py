@@ -7,7 +7,7 @@ from itertools import accumulate, product
 import numpy as np
 import pytest
 import scipy
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from bestofk.stats.null_distributions.sign_flips import upper_tail
@@ -52,7 +52,6 @@ def enumerated(d, alternative, zeros):
     st.sampled_from(ALTERNATIVES),
     st.sampled_from(ZEROS),
 )
-@settings(max_examples=100, deadline=None)
 def test_exact_with_ties_and_zeros(d, alternative, zeros):
     statistic, p = enumerated(d, alternative, zeros)
     r = wilcoxon(d, np.zeros(len(d)), alternative=alternative, zeros=zeros)
