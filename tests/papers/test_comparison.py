@@ -8,7 +8,6 @@ from scipy.stats import fisher_exact
 from bestofk.papers.comparison import (
     ComparedTable,
     ReproductionResult,
-    Request,
     mean_limits,
     share_limits,
 )
@@ -50,30 +49,11 @@ def test_only_cells_with_both_are_compared():
     )
 
 
-def test_decimal_fractions_at_the_limit_are_within():
-    # 1.1 - 1.0 is above 0.1 in binary
-    assert numbers().within[0, 0]
-
-
-def test_nothing_to_compare_is_said():
-    nothing = np.full((2, 2), np.nan)
-    assert numbers(printed=nothing).summary() == "Table 9: ours only, nothing is printed."
-
-
 def test_markdown_escapes_pipes_and_marks_what_differs():
     text = numbers().to_markdown()
     assert "| a\\|b | 1.0 / 1.1 | 2.0 / 2.5 ! |" in text
     assert "| c | - / 3.0 | 4.2 |" in text
     assert text.endswith("A note.\n")
-
-
-def test_text_fits_its_width():
-    assert max(map(len, numbers(note="").to_text(80).splitlines()[:4])) <= 80
-
-
-def test_words_summary_names_what_differs():
-    assert words().summary() == "Table 8: 1 of 2 agree; not r (q)."
-    assert "NMC / LGC !" in words().to_text()
 
 
 def test_what_is_not_judged_is_counted_on_neither_side():
@@ -183,9 +163,3 @@ def test_account_in_every_form():
     assert account.to_markdown().startswith("## T & U\n\nP.\n\nIt <is>.\n")
     assert account.explain().count("\n") == 3
     assert "Table 8" in account.to_text(80)
-
-
-def test_request_wants_all_tables_or_those_named():
-    assert Request().wants("1")
-    assert Request(tables=("2",)).wants("2")
-    assert not Request(tables=("2",)).wants("1")

@@ -93,14 +93,6 @@ def test_rules_of_thumb():
     assert "There is no normal interval: n = 50 is not above 100" in text
 
 
-def test_only_the_hold_out_has_intervals():
-    result = estimate("nn", X, Y)
-    assert [one.method for one in result.estimates if one.intervals] == ["holdout"]
-    assert "would cover too rarely" in result.explain()
-    frame = result.to_frame().set_index("method")
-    assert frame["Clopper-Pearson_low"].notna().sum() == 1
-
-
 def test_wrong_calls_are_refused():
     with pytest.raises(ArgumentError, match="methods"):
         estimate("nn", X, Y, methods=["jackknife"])

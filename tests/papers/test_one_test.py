@@ -73,27 +73,6 @@ def test_reports_are_strict_json():
             assert {"means", "df"} <= set(held)
 
 
-def test_arrays_of_five_axes_are_data_sets_with_repetitions():
-    values = drawn(3, 10, 1, 5, 2)
-    decision = bestofk.decide.multitest(values)
-    assert decision.test == "skew-corrected-t"
-    assert "5-fold cross-validation, 2 repetitions of each" in decision.explain()
-    np.testing.assert_allclose(list(decision.means.values()), values.mean(axis=(1, 2, 3, 4)))
-    single = bestofk.decide.multitest(values[:, :1])
-    assert single.test == "corrected-repeated-kfold-t"
-    with pytest.raises(ArgumentError, match="must have the axes"):
-        bestofk.decide.multitest(values[..., 0])
-
-
-def test_two_folds_are_a_cross_validation_and_one_is_none():
-    assert bestofk.decide.multitest(drawn(3, 1, 5, 2, 2)).test == "5x2cv-f"
-    assert bestofk.decide.multitest(drawn(3, 5, 2)).test == "5x2cv-f"
-    assert bestofk.decide.multitest(drawn(3, 2)).test == "corrected-repeated-kfold-t"
-    for shape in ((3, 1), (3, 1, 1), (3, 1, 1, 1, 2)):
-        with pytest.raises(DesignError, match="nothing to test"):
-            bestofk.decide.multitest(drawn(*shape))
-
-
 def test_uncalibrated_degrees_of_freedom_are_cautioned_about():
     caution = "Caution: The degrees of freedom of use-all-data are not calibrated"
     assert caution in run_test("breast-cancer-10x10", "use-all-data").explain()

@@ -1,9 +1,7 @@
 """The transcribed tables against their own sums and the text."""
 
 import numpy as np
-import pytest
 
-from bestofk._base.errors import UnknownNameError
 from bestofk.papers.printed_figures import printed_figures, printed_table
 
 
@@ -50,38 +48,3 @@ def test_multitest_table_3_sums_and_percentages():
     percent = printed_table("multitest", "3", "percent")
     assert counts.values.sum(axis=1).tolist() == [30_000] * 4
     np.testing.assert_allclose(counts.values / 300, percent.values, atol=0.0051)
-
-
-def test_multitest_table_3_is_the_sum_of_table_2_but_for_third_choices():
-    # Table 3 counts every selection, Table 2 the two most frequent of each data set
-    counts = printed_table("multitest", "3", "count")
-    figures = printed_figures("multitest")
-    for procedure in ("TestFirst", "Newman-Keuls", "MultiTest"):
-        for column in counts.columns:
-            name = "*" if column == "not found" else column
-            total = 0
-            for rank in (1, 2):
-                at = {
-                    (f.row, f.quantity): f.printed
-                    for f in figures
-                    if f.table == "2" and f.column == f"{procedure} ({rank})"
-                }
-                total += sum(
-                    int(at[row, "percent"])
-                    for row, quantity in at
-                    if quantity == "choice" and at[row, quantity] == name
-                )
-            printed = counts.values[counts.rows.index(procedure), counts.columns.index(column)] / 10
-            # rounding of up to 30 percentages, and what third and later choices hold
-            assert -0.5 * 30 <= printed - total <= 75, (procedure, column)
-
-
-def test_rounding_is_half_a_unit_of_the_last_digit():
-    assert {f.rounding for f in printed_figures("multitest") if f.quantity == "mean"} == {0.005}
-
-
-def test_unknown_papers_and_tables_are_named():
-    with pytest.raises(UnknownNameError, match="multitest"):
-        printed_figures("mulitest")
-    with pytest.raises(UnknownNameError, match="1 mean"):
-        printed_table("multitest", "1", "means")

@@ -46,9 +46,3 @@ def test_the_summary_counts_the_cells(path):
             assert f": {good} of {total} " in summary
         else:
             assert re.search(": not judged|ours only", summary)
-
-
-def test_the_count_sees_marks_and_holes():
-    cells = [["1 / 1", "2 / 3 !"], ["- / 4", "5"]]
-    assert counted(cells) == (1, 2)
-    assert counted([["x / x", "y / z ?"], ["x / y !", ""]]) == (1, 2)

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from bestofk.cli.app import bestofk
 from bestofk.papers.calibrated import tables as networks
-from bestofk.papers.calibrated.experiments import PANEL, draw, problem_of
+from bestofk.papers.calibrated.experiments import PANEL
 from bestofk.papers.calibrated.tables import reproduce
 from bestofk.papers.comparison import Request
 from bestofk.papers.printed_figures import printed_table
@@ -80,17 +80,6 @@ def test_three_data_sets_are_too_few_to_judge(account):
     assert four.compared.sum() < four.both.sum() / 2
     assert "not judged: 3 data sets are too few" in four.summary()
     assert "Table 4" in account.verdict().partition("Not judged: ")[2]
-
-
-def test_runs_are_cut_as_if_there_had_been_no_more():
-    drawn = draw(problem_of("Set 1"), Request(runs=3), seed=2, runs=4)
-    short = draw(problem_of("Set 1"), Request(runs=3), seed=2, runs=4).first_runs(2)
-    assert short.by_splitting["runs"].losses.shape[4] == 2
-    assert short.by_splitting["splits"].losses.shape[5] == 2
-    for test in PANEL[:2]:
-        cut = short.outcomes(test, df=None, alphas=(0.05,)).statistic
-        assert cut.shape == (3, 1)
-        assert not np.array_equal(cut, drawn.outcomes(test, df=None, alphas=(0.05,)).statistic)
 
 
 @pytest.mark.parametrize(("requested", "seed"), [((), 10), (("--random-state", "3"), 3)])

@@ -129,23 +129,6 @@ def test_the_network_is_that_of_the_best_arcs(seed):
         assert wrong[fold] == (joint.argmax(axis=1) != y[test]).sum()
 
 
-def test_without_arcs_the_network_is_naive_bayes():
-    """One column: by hand, with 0.5 added to every cell."""
-    (run,), *_ = shuffled_runs(
-        BinaryAttributes(rows=50, attributes=1), sets=1, splitting="1x10", seed=9
-    )
-    losses = run_losses(run)["tan"]
-    x, y = run.encoded.values[:, 0].astype(int), run.encoded.y
-    for fold in range(10):
-        train = run.folds != fold
-        table = np.zeros((2, 2))
-        np.add.at(table, (y[train], x[train]), 1)
-        of_class = table.sum(axis=1, keepdims=True)
-        joint = (of_class + 0.5) * (table + 0.5) / (of_class + 1)
-        wrong = joint.argmax(axis=0)[x[~train]] != y[~train]
-        assert losses[fold] == pytest.approx(wrong.mean())
-
-
 def test_shuffled_rows_come_by_fold_then_by_class_and_hold_the_same_rows():
     problem = BinaryAttributes(rows=40, attributes=3)
     (first, second), *_ = shuffled_runs(problem, sets=1, splitting="2x10", seed=1)

@@ -69,17 +69,6 @@ def test_shared_wins_count_against_the_first():
     assert chosen.best == 0
 
 
-def test_one_instance_and_the_ends_of_the_range():
-    chosen = ordering.multinomial_selection([[0.0], [1.0]])
-    assert chosen.best == 1
-    assert chosen.n_instances == 1
-    for wrong in ([[-0.1, 1.0], [0.0, 0.5]], np.ones((2, 0)), np.ones((2, 1, 1, 1))):
-        with pytest.raises(ArgumentError, match="posteriors must"):
-            ordering.multinomial_selection(wrong)
-    with pytest.raises(ArgumentError, match="names must hold 2"):
-        ordering.multinomial_selection([[0.0], [1.0]], names=["a"])
-
-
 def test_posteriors_of_0_and_1_are_named():
     # twelve instances: nn is sure of all, and wrong on the last two
     nn = [1.0] * 10 + [0.0, 0.0]

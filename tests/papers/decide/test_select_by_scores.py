@@ -7,7 +7,7 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 from sklearn.svm import LinearSVC
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError, DesignError
+from bestofk._base.errors import ArgumentError
 from bestofk.papers.decide import multinomial_selection, roc_hull
 from bestofk.papers.decide.by_scores import select_by_scores
 from bestofk.splits.plans import plan
@@ -53,11 +53,3 @@ def test_wrong_calls_are_refused():
         select_by_scores(["max", "nn"], iris, rule="roc-hull")
     with pytest.raises(ArgumentError, match="at most once"):
         select_by_scores(["max", "nn"], iris, rule="multinomial-selection", cv="5x2")
-
-
-def test_the_advice_of_compare_works():
-    with pytest.raises(DesignError, match="decides from scores"):
-        bk.Settings(rule="roc-hull")
-    data = bk.read_data("breast-cancer")
-    hull = bk.papers.decide.select_by_scores(["nn", "max"], data, rule="roc-hull", cv="kfold:3")
-    assert hull.optimal == ("nn",)

@@ -16,10 +16,8 @@ from bestofk.papers.fundamentals import (
     constants_table,
     disjunctions,
     instance_space,
-    labels_table,
     mistakes,
     reproduce,
-    splits_table,
     target,
     targets_left,
     toy_instances,
@@ -30,15 +28,6 @@ from bestofk.papers.fundamentals import (
 def test_the_example_agrees_with_the_print_everywhere(table):
     (compared,) = reproduce(Request(tables=(table,))).tables
     assert compared.within.all()
-
-
-def test_no_number_of_splits_is_printed():
-    assert splits_table("splits").verdict == "nothing printed"
-
-
-def test_the_printed_truth_table_lists_the_instance_space_in_order():
-    rows = [tuple(map(int, row.split())) for row in labels_table("3").rows]
-    assert rows == [tuple(row) for row in instance_space().astype(int).tolist()]
 
 
 def test_two_hypotheses_are_consistent_and_both_are_far_from_the_target():

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from bestofk.cli.app import bestofk
 from bestofk.papers.intervals.experiments import (
     KEEL_DATASETS as DATASETS,
     LEARNERS,
@@ -59,24 +57,3 @@ def test_pairs_are_those_of_the_first_learner(losses):
     assert table.columns == tuple(f"FURIA vs {name}" for name in LEARNERS[1:])
     assert all(verdict(p) == "significant" for p in table.ours[:2].ravel())
     assert table.printed[2, 3] == "[0.03, 0.40]"
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("≈ 0", "significant"),
-        ("8.3e-06", "significant"),
-        ("[9.6e-10, 1]", "inconclusive"),
-        ("[0.4, 1]", "not significant"),
-    ],
-)
-def test_verdicts_of_printed_words(text, expected):
-    assert verdict(text) == expected
-
-
-def test_without_data_sets_the_command_says_how_to_get_them(tmp_path):
-    done = CliRunner().invoke(
-        bestofk, ["papers", "reproduce", "intervals", "--table", "7", "--data", str(tmp_path)]
-    )
-    assert done.exit_code != 0
-    assert "bestofk papers fetch keel" in str(done.exception)

@@ -12,9 +12,7 @@ from bestofk.cli.app import bestofk
 from bestofk.papers.comparison import Request
 from bestofk.papers.intervals.experiments import (
     STEPS,
-    SimulationPiece,
     outlier_pieces,
-    run_piece,
     scalar_multiple,
     scalar_pairs,
     scalar_pieces,
@@ -117,13 +115,6 @@ def test_tables_with_outliers():
     shift = np.abs(p.means.differences - p.medians.differences).mean(axis=(0, 1, 2))
     assert shift[1] > 0.02  # A1, stochastic, against A3
     assert shift[7] < 0.005  # A3 against A4
-
-
-def test_a_piece_depends_on_its_names_only():
-    piece = SimulationPiece(kind="plain", seed=3, draw=1, step=4, simulations=3)
-    assert np.array_equal(run_piece(piece), run_piece(piece))
-    other = SimulationPiece(kind="plain", seed=3, draw=2, step=4, simulations=3)
-    assert piece.named != other.named
 
 
 def test_the_command_prints_table_1_and_names_its_variants(tmp_path):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import csv
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from scipy import stats
 
-import case_table
 import claims_table
 from bestofk.papers.lab.problems.drawn_losses import ManyDataSets
-from case_table import Case, fill, select
+from case_table import Case, fill
 
 CASES = [
     Case(name=f"data sets/normal/all equal/{n} data sets/K=2/default",
@@ -52,18 +49,6 @@ def test_cases_that_are_there_are_not_measured_again(tmp_path: Path) -> None:
     assert read(path) == both
 
 
-def test_other_numbers_or_seeds_are_other_rows(tmp_path: Path) -> None:
-    path = tmp_path / "table.csv"
-    before = fill(path, CASES, counted)
-    more = [replace(case, sets=9) for case in CASES]
-    after = fill(path, more, counted)
-    assert [row["sets"] for row in after] == ["9", "9"]
-    assert fill(path, more, counted, seed=1) != after
-    fill(path, CASES, counted, again=True)
-    assert len(calls) == 8
-    assert read(path) == before
-
-
 def test_an_interrupted_table_keeps_what_it_has(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
 
@@ -77,25 +62,6 @@ def test_an_interrupted_table_keeps_what_it_has(tmp_path: Path) -> None:
     assert [row["case"] for row in read(path)] == [CASES[0].name]
     fill(path, CASES, counted)
     assert calls == [case.name for case in CASES]
-
-
-def test_rows_of_deleted_cases_are_removed(tmp_path: Path) -> None:
-    path = tmp_path / "table.csv"
-    fill(path, CASES, counted)
-    assert len(fill(path, CASES[:1], counted)) == 1
-
-
-def test_a_foreign_file_is_not_overwritten(tmp_path: Path) -> None:
-    path = tmp_path / "table.csv"
-    path.write_text("x,y\n1,2\n")
-    with pytest.raises(ValueError, match="has no column 'case'"):
-        fill(path, CASES, counted)
-    assert path.read_text() == "x,y\n1,2\n"
-
-
-def test_a_pattern_that_matches_nothing() -> None:
-    with pytest.raises(ValueError, match="no case matches 'learners/nm'"):
-        select(CASES, "learners/nm")
 
 
 def test_the_cases_of_the_published_table() -> None:
@@ -130,19 +96,3 @@ def test_the_first_learners_of_a_simulation() -> None:
     some = case.of(generated)
     assert generated.losses.shape[2] == 10
     assert some.losses.shape[2] == len(some.learners) == len(some.problem.errors) == 5
-
-
-def test_bold_is_more_than_chance() -> None:
-    row = {"false": "130", "sets": "2000"}
-    # scipy's binomial: P(X >= 130) = 0.0019 with 2,000 draws of 5 percent, P(X >= 136) = 0.0002
-    assert stats.binom.sf(129, 2000, 0.05) > 0.001 > stats.binom.sf(135, 2000, 0.05)
-    assert claims_table._shown(row) == "6.5"
-    assert claims_table._shown({**row, "false": "136"}) == "**6.8**"
-    assert claims_table._shown({**row, "false": "0"}) == "0.0"
-    assert claims_table._shown(None) == ""
-
-
-def test_markdown() -> None:
-    assert case_table.markdown(["a", "b"], [["x", "1.0"]]) == [
-        "| a | b |", "| --- | ---: |", "| x | 1.0 |",
-    ]  # fmt: skip

@@ -7,7 +7,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import default_plan
-from bestofk.stats.pairwise.nested_cv import nested_cv_t
 
 ESTIMATORS = {
     "GaussianNB": GaussianNB(), "LDA": LinearDiscriminantAnalysis(solver="lsqr"),
@@ -32,17 +31,6 @@ def test_losses_are_those_of_scikit_learn(name):
     assert outer[0] == pytest.approx([error(fold, fold) for fold in range(5)])
     pairs = [(i, j) for i in range(5) for j in range(i + 1, 5)]
     assert inner == pytest.approx(np.array([[error(i, i, j), error(j, i, j)] for i, j in pairs]))
-
-
-def test_the_former_test_is_the_present_one_if_fits_do_not_vary():
-    # the losses of a pair are those of its folds, so VT is negative and V the variance of folds
-    rng = np.random.default_rng(2)
-    means = rng.normal(size=(4, 10, 5))
-    i, j = np.triu_indices(5, 1)
-    inner = np.stack([means[..., i], means[..., j]], axis=-1)
-    d = np.concatenate([means.reshape(4, -1), inner.reshape(4, -1)], axis=1)
-    present = nested_cv_t(d, np.zeros_like(d), runs=10, folds=5).pvalue
-    assert default_plan.former_pvalue(d, 10) == pytest.approx(present)
 
 
 def test_a_row_of_the_table_counts_level_power_and_cautions():

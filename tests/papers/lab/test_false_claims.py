@@ -45,18 +45,6 @@ def test_claims_the_wrong_way_round() -> None:
     assert 0 < result.found < 1
 
 
-def test_options_reach_the_decision() -> None:
-    result = lab.false_claims(simulation=CLEAR, test="sign", alpha=0.2, correction="bonferroni")
-    assert result.test == "sign"
-    assert result.at(0.2).n == 5
-    assert result.to_dict()["settings"] == {
-        "test": "sign",
-        "alpha": 0.2,
-        "correction": "bonferroni",
-    }
-    assert "test sign" in result.explain()
-
-
 def test_what_cannot_be_decided_is_refused_before_the_work() -> None:
     huge = {"problem": "many-data-sets(datasets=40)", "sets": 10**9}
     with pytest.raises(BestOfKError, match="'5x2cv-t' covers five runs of two folds"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,6 @@ from bestofk._base.errors import (
     TableError,
     UnknownNameError,
 )
-from bestofk.cli import main
 from bestofk.papers import lab
 from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
@@ -65,20 +63,6 @@ def test_bad_input_is_one_clear_sentence(asked: dict, kind: type[BestOfKError], 
         lab.type1_error(**call)
     message = str(raised.value)
     assert message.count("\n") == 0
-
-
-def test_a_wrong_design_is_refused_before_the_work() -> None:
-    with pytest.raises(DesignError):
-        lab.type1_error("5x2cv-t", cv="10x10", sets=10**9)  # these sets would take years
-
-
-def test_impossible_networks() -> None:
-    from bestofk.papers.lab.problems.networks import BayesianNetwork
-
-    with pytest.raises(ArgumentError, match="must not form a cycle"):
-        BayesianNetwork(parents=((1,), (0,)), tables=((0.1, 0.9), (0.1, 0.9)))
-    with pytest.raises(ArgumentError, match="2 probabilities"):
-        BayesianNetwork(parents=((1,), ()), tables=((0.1,), (0.5,)))
 
 
 def test_losses_are_those_of_compare() -> None:
@@ -128,50 +112,6 @@ def test_shuffled_labels_keep_the_classes() -> None:
     assert np.array_equal(drawn.encoded().y, encoded.y)
     assert np.array_equal(np.bincount(encoded.y), np.bincount(bk.read_data("wine").encoded().y))
     assert (encoded.y != bk.read_data("wine").encoded().y).any()
-
-
-@pytest.mark.usefixtures("preloaded_workers")
-def test_more_sets_begin_with_the_same_ones_and_workers_change_nothing() -> None:
-    few = lab.simulate(PAIR, SMALL, "2x4", sets=4, n_jobs=1)
-    more = lab.simulate(PAIR, SMALL, "2x4", sets=7, n_jobs=2, engine="processes")
-    assert np.array_equal(few.losses, more.losses[:4])
-
-
-def test_a_store_is_used_again(tmp_path: Path) -> None:
-    store = tmp_path / "lab.db"
-    first = lab.simulate(PAIR, SMALL, "2x4", sets=5, store=store)
-
-    from bestofk.run.store.store import open_store
-
-    with open_store(store) as stored:
-        assert stored.n_payloads() == 5
-    second = lab.simulate(PAIR, SMALL, "2x4", sets=8, store=store)
-    assert np.array_equal(first.losses, second.losses[:5])
-    with open_store(store) as stored:
-        assert stored.n_payloads() == 8
-
-
-def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path, fork_server) -> None:
-    from bestofk.run.store.store import open_store
-
-    store, log = tmp_path / "lab.db", tmp_path / "lab.db-wal"
-    words = ["papers", "calibrate", "--data", "iris", "--learner", "nmc", "--learner", "nn",
-             "--cv", "5x5", "--set", "n_jobs=1", "--store", str(store), "-q", "--json"]  # fmt: skip
-    command = ["-m", "bestofk", *words, "--sets", "100000"]
-    with fork_server.start(command) as process:
-        for _ in range(3000):
-            time.sleep(0.02)
-            if log.exists() and log.stat().st_size:
-                with open_store(store, read_only=True) as seen:
-                    if seen.n_payloads() >= 20:
-                        break
-        process.kill()
-    with open_store(store) as stored:
-        contents = stored.n_payloads()
-    assert contents >= 20
-    assert main([*words, "--sets", "20"]) == 0
-    with open_store(store) as stored:
-        assert stored.n_payloads() == contents
 
 
 def test_calibration_file_and_its_use(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bestofk.data.schema import Encoded
 from bestofk.papers.learners.furia import (
     AT_LEAST,
     AT_MOST,
@@ -194,15 +193,3 @@ def test_three_classes_have_a_rule_set_each():
     model = Furia().fit(X, y)
     assert [len(rules) > 0 for rules in model.rules_] == [True] * 3
     assert (model.predict(X) == y).all()
-
-
-def test_one_class_is_predicted():
-    assert Furia().fit([[1.0], [2.0]], ["u", "u"]).predict([[9.0]]).tolist() == ["u"]
-
-
-def test_encoded_and_public_fits_agree():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 3)), rng.integers(0, 2, size=60)
-    encoded = Encoded(values=X, cardinality=np.zeros(3, dtype=np.int64), y=y, classes=np.arange(2))
-    codes = Furia().fit_encoded(encoded).predict_encoded(X)
-    assert (codes == Furia().fit(X, y).predict(X)).all()

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, strategies as st
 from sklearn.neighbors import NearestCentroid
 
-from bestofk._base.errors import ArgumentError
 from bestofk.data import read_data
 from bestofk.learners import learner
 from bestofk.papers.whole_plans import predict_plan
@@ -25,10 +24,6 @@ from bestofk.splits.plans import plan
 def test_means_are_exact_sums_rounded_once(numbers: list[float]) -> None:
     # source: exact rational arithmetic
     assert mean_of(numbers) == float(sum(map(Fraction, numbers))) / len(numbers)
-
-
-def test_means_of_tiny_huge_and_cancelling_numbers() -> None:
-    assert mean_of([1e308, 5e-324, -1e308, 1.0, -(2.0**-1060)]) == 1.0 / 5
 
 
 def mean_of(numbers: list[float]) -> float:
@@ -101,8 +96,3 @@ def test_rounding_does_not_break_a_tie() -> None:
     exact = float(Fraction(0.1) + Fraction(0.2) + Fraction(0.3)) / 3
     assert model.means_[:, 0].tolist() == [exact, exact]
     assert model.predict([[0.9]]).tolist() == ["a"]
-
-
-def test_an_unknown_scale_is_refused() -> None:
-    with pytest.raises(ArgumentError, match="scale must be None, 'std' or 'range'; got 'log'"):
-        learner("nmc", scale="log").fit([[1.0], [2.0]], [0, 1])

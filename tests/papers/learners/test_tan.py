@@ -91,12 +91,6 @@ def test_unknown_cells_take_the_most_frequent_value():
     np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(filled))
 
 
-def test_numeric_columns_are_refused():
-    X = pd.DataFrame({"a": ["x", "z"], "size": [1.0, 2.0]})
-    with pytest.raises(ArgumentError, match=r"nominal .* for tan; got numbers in column 1"):
-        TreeAugmentedNaiveBayes().fit(X, ["u", "v"])
-
-
 def test_too_many_values_are_refused():
     values = [f"v{i}" for i in range(5000)]
     X = pd.DataFrame({name: pd.Categorical(["v0", "v1"] * 4, categories=values) for name in "ab"})

@@ -88,17 +88,6 @@ def test_table_2_names_shares_and_the_rule_for_close_calls():
     }
 
 
-def test_table_2_counts_the_most_selected_and_shows_the_second():
-    # second most selected of MultiTest: printed LGC on both, ours TREE and NN
-    texts, _ = table_2(decisions([[1] * 75 + [3] * 25, [1] * 75 + [4] * 25]), SETS)
-    assert texts.printed[:, 5].tolist() == ["LGC (12)", "LGC (47)"]
-    assert all(texts.ours[:, 5] != "")
-    assert not texts.compared[:, 1::2].any()
-    assert texts.compared[:, ::2].tolist() == [[True, True, True], [True, True, False]]
-    assert ": 5 of 5 agree; 3 not judged: " in texts.summary()
-    assert texts.summary().endswith("100 runs: vote (MultiTest).")
-
-
 def test_table_3_counts_what_was_not_found_first():
     table = table_3(decisions([[0, 0, 1, 2], [2, 2, 2, 4]]), 2)
     assert table.rows == ("Anova", "TestFirst", "Newman-Keuls", "MultiTest")

@@ -18,12 +18,6 @@ def nearest_neighbour(X, y, train, rows):
     return y[train[distance.argmin(axis=1)]]
 
 
-def nearest_mean(X, y, train, rows):
-    """Predictions of a learner that does not memorise: the class with the nearer mean."""
-    means = np.array([X[train][y[train] == c].mean() for c in (0, 1)])
-    return np.abs(X[rows][:, None] - means[None, :]).argmin(axis=1)
-
-
 def problem(n=40, seed=3):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 2
@@ -73,12 +67,6 @@ def test_632_plus_lies_between_632_and_the_left_out_error(apparent, left_out, ga
     assert low - 1e-12 <= plus <= high + 1e-12
 
 
-def test_no_information_rate_of_one_instance_and_of_classes_without_any():
-    assert estimates.no_information_rate([1, 0], [1, 0]) == 0.0
-    assert estimates.no_information_rate([1, 0], [0, 1]) == 1.0
-    assert estimates.no_information_rate([0.25, 0.5], [0.5, 0.0]) == pytest.approx(2 / 3)
-
-
 def test_no_information_rate_is_the_mean_over_all_pairs():
     # Efron and Tibshirani define it as the mean loss over all n^2 pairs (y_i, prediction_j).
     y = np.array([0, 0, 1, 2, 2, 2, 2])
@@ -119,39 +107,6 @@ def test_apparent_error_is_of_the_learner_fitted_to_all_the_data():
     assert peers_training_error > 0.05
     per_sample = bootstrap_632_per_sample(losses, draws)
     assert per_sample < 0.368 * peers_training_error + 0.632 * left_out - 0.02
-
-
-def test_mlxtend_takes_the_wrong_training_error():
-    from mlxtend.evaluate import BootstrapOutOfBag, bootstrap_point632_score
-    from sklearn.neighbors import KNeighborsClassifier
-
-    X, y = problem()
-    peer = bootstrap_point632_score(
-        KNeighborsClassifier(1), X[:, None], y, n_splits=60, random_seed=1, clone_estimator=True
-    )
-    left_out, all_rows = [], []
-    for train, test in BootstrapOutOfBag(n_splits=60, random_seed=1).split(X):
-        left_out.append(np.mean(nearest_neighbour(X, y, train, test) != y[test]))
-        all_rows.append(np.mean(nearest_neighbour(X, y, train, np.arange(len(y))) != y))
-    theirs = 1 - np.mean(peer)
-    assert theirs == pytest.approx(0.368 * np.mean(all_rows) + 0.632 * np.mean(left_out), abs=1e-9)
-    ours = estimates.bootstrap_632(0.0, float(np.mean(left_out)))
-    assert ours == pytest.approx(0.632 * np.mean(left_out))
-    assert theirs - ours > 0.02
-
-
-def test_parts_come_together_for_a_learner_that_does_not_memorise():
-    X, y = problem(n=30)
-    rows = np.arange(len(y))
-    losses, draws = losses_of(nearest_mean, X, y, 80)
-    left_out = estimates.leave_one_out_bootstrap_error(losses, draws == 0)
-    predicted = nearest_mean(X, y, rows, rows)
-    apparent = float(np.mean(predicted != y))
-    gamma = estimates.no_information_rate(np.bincount(y), np.bincount(predicted, minlength=2))
-    plus = estimates.bootstrap_632_plus(apparent, left_out, gamma)
-    assert 0 < apparent < left_out < gamma
-    assert apparent < estimates.bootstrap_632(apparent, left_out) < plus
-    assert plus < left_out
 
 
 @pytest.mark.parametrize(

@@ -128,17 +128,6 @@ def test_width_zero_is_bootstrap_a(shape):
     np.testing.assert_array_equal(drawn.pvalues, np.stack([drawn_a.pvalues] * 2, axis=1))
 
 
-def test_nearly_no_width_is_continuous_with_none():
-    """All tables at work, instead of the shortcut: the same p-values to the last digits."""
-    losses = np.random.default_rng(6).integers(0, 30, size=(4, 40)) / 30
-    other = losses.copy()
-    other[2, 5] += 1 / 30
-    result = bootstrap_b(intervals=[losses, other]).pvalues
-    ends = [bootstrap_a(losses).pvalues, bootstrap_a(other).pvalues]
-    np.testing.assert_allclose(result[:, 0], np.minimum(*ends), rtol=1e-12)
-    np.testing.assert_allclose(result[:, 1], np.maximum(*ends), rtol=1e-12)
-
-
 @settings(max_examples=25)
 @given(
     st.integers(2, 4),
@@ -246,19 +235,6 @@ def test_bad_arguments_are_refused_by_name(arguments, message):
         bootstrap_b(**arguments)
 
 
-@pytest.mark.parametrize("rule", ["vertex", "paper"])
-def test_random_rearrangements_of_pairs_estimate_the_exact_pvalues(rule):
-    rng = np.random.default_rng(5)
-    low = rng.integers(0, 20, size=(3, 9)) / 20
-    ends = np.stack([low, low + rng.integers(0, 3, size=low.shape) / 20])
-    result = bootstrap_b(intervals=ends, rule=rule)
-    exact = result.posthoc()
-    drawn = result.posthoc(method="resample", resamples=20_000, random_state=1)
-    # five standard errors of a doubled share of 20,000
-    margin = 10 * np.sqrt(np.maximum(exact, 1e-3) / 2 / 20_000) + 1e-4
-    assert (np.abs(drawn - exact) <= margin).all()
-
-
 def test_folds_of_intervals_are_averaged():
     low = np.random.default_rng(1).random((3, 4, 5))
     direct = bootstrap_b(intervals=[low, low + 0.25])
@@ -292,14 +268,6 @@ def test_ends_by_hand(interval, low, high):
     assert ends.ravel() == pytest.approx([low, high], abs=1e-12)
 
 
-def test_one_repetition_has_no_width():
-    losses = np.random.default_rng(0).random((3, 4, 2, 1))
-    for interval in ("central", "interquartile", (0.0, 1.0), ("median-radius", 0.1)):
-        ends = repetition_intervals(losses, interval)
-        np.testing.assert_array_equal(ends[0], losses[..., 0])
-        np.testing.assert_array_equal(ends[1], losses[..., 0])
-
-
 def test_a_tenth_of_thirty_is_three():
     losses = np.arange(30.0)[None, None, None]
     ends = repetition_intervals(losses, ("median-radius", 0.1)).ravel()
@@ -330,17 +298,6 @@ def test_a_missing_repetition_is_enclosed_whatever_it_was(interval):
 def test_unknown_intervals_are_refused(interval):
     with pytest.raises(ArgumentError, match="interval"):
         repetition_intervals(LADDER, interval)
-
-
-@pytest.mark.parametrize("loss_range", [(1, 0), (0, np.inf), 3, ("a", "b")])
-def test_a_bad_range_is_refused(loss_range):
-    losses = np.full((2, 1, 1, 1), np.nan)
-    with pytest.raises(ArgumentError, match="loss_range must be"):
-        repetition_intervals(losses, missing="allow", loss_range=loss_range)
-
-
-def test_both_ends_may_be_one_quantile():
-    assert repetition_intervals(LADDER, (0.5, 0.5)).ravel().tolist() == [0.5, 0.5]
 
 
 def test_losses_at_the_ends_of_the_range_are_inside():
@@ -378,10 +335,3 @@ def test_widths_converge_with_the_repetitions():
     assert widths[2] == pytest.approx(1 / np.sqrt(np.pi), abs=0.02)
     assert widths[64] == pytest.approx(1.349, abs=0.04)
     assert list(widths.values()) == sorted(widths.values())
-
-
-def test_one_repetition_is_said_to_be_bootstrap_a():
-    table = np.random.default_rng(0).random((3, 6))
-    assert "this is Bootstrap-A" in bootstrap_b(table).explain()
-    repeated = np.random.default_rng(0).random((3, 6, 1, 5))
-    assert "this is Bootstrap-A" not in bootstrap_b(repeated).explain()

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError
@@ -34,28 +33,6 @@ def test_the_bayes_error_of_a_block_is_the_one_set(kind: str, attributes: int) -
     for place, error in enumerate(errors):
         result = best_rule(generated.block(data, place)).mean()
         assert abs(result - error) < 5 * np.sqrt(error * (1 - error) / 40_000)
-
-
-@pytest.mark.parametrize(("d", "p"), [(1, 0.8), (4, 0.7), (9, 0.6)])
-def test_binary_columns_agree_with_the_class_as_often_as_they_must(d: int, p: float) -> None:
-    # the error of the majority of d columns that agree with probability p, by scipy's binomial
-    error = stats.binom.cdf((d - 1) // 2, d, p)
-    if d % 2 == 0:
-        error += stats.binom.pmf(d // 2, d, p) / 2
-    generated = ColumnBlocks(
-        kind="binary", attributes=d, rows=100_000 // d, bayes_error=float(error)
-    )
-    data = generated.encoded(np.random.default_rng(1))
-    agree = (data.values == data.y[:, np.newaxis]).mean()
-    assert abs(agree - p) < 5 * np.sqrt(p * (1 - p) / data.values.size)
-
-
-def test_blocks_share_labels_and_nothing_else() -> None:
-    data = SMALL.encoded(np.random.default_rng(2))
-    blocks = [SMALL.block(data, place) for place in range(3)]
-    assert all(np.array_equal(block.y, data.y) for block in blocks)
-    assert np.array_equal(np.hstack([block.values for block in blocks]), data.values)
-    assert len({block.values.tobytes() for block in blocks}) == 3
 
 
 @pytest.mark.parametrize("learner", ["nmc", "nn", "c4.5", "naive-bayes", "logistic"])
@@ -141,12 +118,6 @@ def test_plans_with_runs_on_parts_of_the_rows() -> None:
         assert result.table(one).design == study.scores.design
 
 
-def test_fewer_runs_have_no_parts() -> None:
-    result = simulate(["nmc"], SMALL, "3x4+nested", sets=1).first_runs(2)
-    assert result.subset_losses is None
-    assert result.table().design.runs == 2
-
-
 def test_equal_blocks_make_equal_learners() -> None:
     result = simulate(["nn"], ColumnBlocks(learners=4, rows=50, attributes=2), "kfold:5", sets=300)
     means = result.losses.mean(axis=(1, 3, 4, 5, 6))
@@ -162,16 +133,6 @@ def test_truth_of_unequal_blocks() -> None:
     generated = ColumnBlocks(rows=50, attributes=2, bayes_error=(0.3, 0.1, 0.3))
     means = known_truth(simulate(["nmc"], generated, "kfold:5", sets=3)).means
     assert means[0] == means[2] > means[1]
-
-
-def test_settings() -> None:
-    assert problem("blocks").learners == 2
-    assert problem("blocks(bayes_error=(0.1, 0.2, 0.2))").learners == 3
-    assert problem("blocks(kind='binary', learners=5)").describe() == (
-        "100 rows, 5 binary columns for each of 5 copies of one learner, Bayes error 0.2"
-    )
-    prints = {ColumnBlocks(learners=k, rows=r).fingerprint for k in (2, 3) for r in (50, 60)}
-    assert len(prints) == 4
 
 
 @pytest.mark.parametrize(
@@ -191,8 +152,3 @@ def test_wrong_settings(settings: dict, says: str) -> None:
     with pytest.raises(ArgumentError) as raised:
         problem("blocks", **settings)
     assert says in str(raised.value)
-
-
-def test_only_one_kind_of_learner() -> None:
-    with pytest.raises(ArgumentError, match="compared with itself on other columns"):
-        simulate(["nn", "nmc"], SMALL, "kfold:4", sets=1)
