@@ -104,7 +104,7 @@ class ForkServer:
             for file in files:
                 os.close(file)
 
-    def run(self, words, *, cwd=None, env=None, timeout=100, encoding="utf-8"):
+    def run(self, words, *, cwd=None, env=None, timeout=600, encoding="utf-8"):
         """Run a command to its end and return a `subprocess.CompletedProcess` with its output."""
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             with Path(os.devnull).open() as nothing:
@@ -151,7 +151,7 @@ class NewInterpreters:
         command = [sys.executable, *map(str, words)]
         return subprocess.Popen(command, text=True, **pipes, **before, **options)
 
-    def run(self, words, *, timeout=100, encoding="utf-8", **options):
+    def run(self, words, *, timeout=600, encoding="utf-8", **options):
         command = [sys.executable, *map(str, words)]
         return subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, encoding=encoding,

@@ -265,7 +265,7 @@ def test_whatever_a_file_of_learners_raises_the_exit_code_is_not_1(
 ):
     (tmp_path / "raises.py").write_text(raised)
     words = ["-m", "bestofk", "compare", "iris", "--learner", "raises.py"]
-    done = fork_server.run(words, cwd=tmp_path, timeout=100)
+    done = fork_server.run(words, cwd=tmp_path)
     assert done.returncode == code
     assert len(done.stderr.splitlines()) <= 1
 
@@ -280,7 +280,7 @@ def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path, fork_se
     )
     words = ["compare", "iris", "--learner", "odd.py", "--set", "engine=serial", "--cv", "kfold:2",
              "--quiet"]  # fmt: skip
-    done = fork_server.run(["-m", "bestofk.cli", *words], cwd=tmp_path, timeout=100)
+    done = fork_server.run(["-m", "bestofk.cli", *words], cwd=tmp_path)
     assert (done.returncode, done.stdout, done.stderr) == (0, "nmc\nodd\n", "")
 
 
@@ -296,7 +296,7 @@ def test_json_is_clean_whatever_a_learner_prints(tmp_path, fork_server):
     )
     words = ["compare", "iris", "--learner", "loud.py", "--set", "engine=serial", "--cv", "kfold:2",
              "--json"]  # fmt: skip
-    done = fork_server.run(["-m", "bestofk.cli", *words], cwd=tmp_path, timeout=100)
+    done = fork_server.run(["-m", "bestofk.cli", *words], cwd=tmp_path)
     assert json.loads(done.stdout)["order"]
     assert "\x1b[1mby descriptor\n" in done.stderr  # as the learner wrote it
     for how in ("Python", "descriptor", "process", "C"):

@@ -142,7 +142,7 @@ print("equal")
 @pytest.fixture
 def run(fork_server):
     def printed(script, *arguments):
-        done = fork_server.run(["-c", script, *arguments], timeout=300)
+        done = fork_server.run(["-c", script, *arguments], timeout=600)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 

@@ -136,7 +136,7 @@ def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
         return [place for place in in_rounds(task, items) if place.run < 3]
 
     monkeypatch.setattr(ComparisonTask, "in_rounds", only_runs)
-    study = compared(NESTED, budget=100.0)
+    study = compared(NESTED, budget=3600.0)
     assert study.decision.test == "corrected-repeated-kfold-t"
     assert study.scores.design.nested_runs == 0
     assert "Not every nested run was finished" in study.explain()

@@ -36,7 +36,7 @@ if __name__ == "__main__":
     execution = bk.Execution(progress=False, n_jobs=1, engine="processes", timeout=1.0)
     study = bk.compare(learners, X, y, cv="holdout:0.5", random_state=1, execution=execution)
     print(study.failures["kind"].tolist())
-    execution = bk.Execution(progress=False, n_jobs=1, engine="auto", budget=60)
+    execution = bk.Execution(progress=False, n_jobs=1, engine="auto", budget=3600)
     del learners["slow"]
     study = bk.compare(learners, X, y, cv="2x2", random_state=1, execution=execution)
     print(len(study.failures))
@@ -52,7 +52,7 @@ def test_workers_timeouts_and_budgets(name, platform, tmp_path):
     environment = {**os.environ, "PYTHONPATH": folders, "BESTOFK_SIMULATED_PLATFORM": name}
     done = subprocess.run(
         [sys.executable, str(script), platform], env=environment, capture_output=True, text=True,
-        timeout=100,
+        timeout=600,
     )  # fmt: skip
     assert done.stdout == "['timeout']\n0\n", done.stderr
     assert not done.stderr, done.stderr

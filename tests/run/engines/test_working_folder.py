@@ -52,7 +52,7 @@ def run(script, *words, cwd, **variables):
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
     return subprocess.run(
         [sys.executable, script, *words], cwd=cwd, env={**environment, **variables},
-        capture_output=True, text=True, timeout=100,
+        capture_output=True, text=True, timeout=600,
     )  # fmt: skip
 
 

@@ -290,7 +290,7 @@ def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
     store = tmp_path / "study.db"
     learners = {"a": GaussianNB(), "b": GaussianNB(var_smoothing=1e-8), "c": "nmc"}
     options = {"data": "wine", "cv": "10x10", "stop": "settled", "progress": False, "n_jobs": 1}
-    settled = bk.compare(learners, budget=60, **options)
+    settled = bk.compare(learners, budget=3600, **options)
     assert settled.outcome.race.settled
     # run 1 alone is in the store, and there is no time for more
     with pytest.raises(Interrupted):
@@ -381,7 +381,7 @@ def test_one_that_was_killed_is_taken_up_again(serial, tmp_path, n_jobs, fork_se
     )
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     # a budget that is long enough changes nothing
-    again = raced(store=store, n_jobs=n_jobs, budget=120)
+    again = raced(store=store, n_jobs=n_jobs, budget=3600)
     assert again.outcome.race == serial.outcome.race
     assert bk.Result(again.decision).to_dict() == bk.Result(serial.decision).to_dict()
     assert told(bk.open_study(store)) == told(serial)

@@ -160,7 +160,7 @@ def test_what_a_killed_process_had_claimed_is_taken_over_at_once(
     lost = fits(log) - stored  # started or not committed yet
     # a run that waited for the lease would end with its budget, and lack fits
     monkeypatch.setattr(module, "LEASE_SECONDS", 1e9)
-    execution = bk.Execution(engine="serial", budget=200.0)
+    execution = bk.Execution(engine="serial", budget=3600.0)
     study = run(store, log, nap=0.02, execution=execution)
     assert CELLS + lost <= fits(log) <= CELLS + lost + OTHER_WAYS
     np.testing.assert_array_equal(study.scores.losses, run(None, log, nap=0.02).scores.losses)
