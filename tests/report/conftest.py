@@ -72,7 +72,8 @@ def browser_session(tmp_path_factory):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
     driver = selenium.Chrome(options=options, service=Service(chromedriver))
-    driver.set_page_load_timeout(30)
+    driver.set_page_load_timeout(600)
+    driver.set_script_timeout(600)
     try:
         yield Browser(driver)
     finally:

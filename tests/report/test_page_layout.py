@@ -255,7 +255,7 @@ def test_links_open_what_is_folded_and_the_bar_stays(browser, page_of):
     look(browser, page_of("one_data_set"), width=DESK)
     assert not browser.find("#how dl").is_displayed()
     browser.find('.links a[href="#how"]').click()
-    browser.driver.implicitly_wait(2)
+    browser.driver.implicitly_wait(60)
     assert browser.find("#how > details[open] dl").is_displayed()
     assert browser.run("return document.querySelector('nav').getBoundingClientRect().top") == 0
     button = browser.find("#open-all")
