@@ -257,6 +257,7 @@ def test_links_open_what_is_folded_and_the_bar_stays(browser, page_of):
     browser.find('.links a[href="#how"]').click()
     browser.driver.implicitly_wait(60)
     assert browser.find("#how > details[open] dl").is_displayed()
+    browser.driver.implicitly_wait(0)
     assert browser.run("return document.querySelector('nav').getBoundingClientRect().top") == 0
     button = browser.find("#open-all")
     button.click()
