@@ -26,8 +26,6 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -105,20 +103,6 @@ def drawn(rng: Rng) -> Any:
     return Encoded(values=values, cardinality=cardinality, y=y, classes=np.arange(classes))
 
 
-@contextmanager
-def lists(rng: Rng) -> Iterator[None]:
-    """Let nearest neighbours usually search lists for a whole plan, as for large data sets."""
-    from bestofk.learners import nearest_neighbour
-
-    before = nearest_neighbour._lists_pay
-    if rng.random() < 0.8:
-        nearest_neighbour._lists_pay = lambda *_: True
-    try:
-        yield
-    finally:
-        nearest_neighbour._lists_pay = before
-
-
 def check_learner(rng: Rng) -> str:
     """Fit, predict and evaluate a plan; return a label of the outcome."""
     from bestofk._base.errors import BestOfKError
@@ -148,12 +132,11 @@ def check_learner(rng: Rng) -> str:
         return f"{spec}: fitted"
     word = str(rng.choice(["2x2", "kfold:3", "bootstrap:2", "3x2"]))
     splits = plan(word, stratified=False, random_state=int(rng.integers(99))).materialise(data.n)
-    with lists(rng):
-        at_once = (
-            learner._predict_plan(data, splits)
-            if hasattr(learner, "_predict_plan")
-            else predict_encoded_splits(learner, data, splits)
-        )
+    at_once = (
+        learner._predict_plan(data, splits)
+        if hasattr(learner, "_predict_plan")
+        else predict_encoded_splits(learner, data, splits)
+    )
     for (_, _, train, test), codes in zip(splits, at_once, strict=True):
         alone = parse_learner(spec)[1].fit_encoded(data.take(train))
         alone_codes = alone.predict_encoded(data.values[test])

@@ -28,7 +28,6 @@ SMALL = {
     "gate_speed": ({"ITEMS": 30, "BUILDS": 2}, ["binary", "graded"]),
     "lab_speed": ({"SETS": 20, "OURS": 2, "SKLEARN": 1, "PROCESSES": 2, "ENGINE": "serial"}, None),
     "memory": ({"ROWS": 500, "FILE_ROWS": 50, "FILE_COLUMNS": 2}, None),
-    "neighbour_speed": ({"RUNS": 2, "PEER_SPLITS": 1, "SIZES": {"tiny": (40, 2, 1)}}, ["tiny"]),
     "ordering_speed": (
         {"TABLES": 2, "LEARNERS": 60, "RANKED": 4, "ITEMS": 30, "TEXT_SHAPES": ((4, 12),),
          "INSTANCE_SHAPES": ((3, 40),), "PAPER_SETS": 1, "PAPER_RUNS": 2, "PUBLISHED": 1},

@@ -11,7 +11,6 @@ import pytest
 import bestofk.learners
 import bestofk.papers
 from bestofk.data.schema import Encoded
-from bestofk.learners import nearest_neighbour as neighbour_plan
 from bestofk.learners.kernels.c45 import leaf_estimates
 from bestofk.learners.kernels.library import DECLARED, Kernel
 from bestofk.learners.specification import parse_learner
@@ -155,15 +154,11 @@ def test_no_kernel_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
         data = drawn(np.random.default_rng(seed), n=60, d=4, classes=2, kind=kind)
         for spec in LEARNERS if kind == "nominal" else LEARNERS_OF_NUMBERS:
             learner = parse_learner(spec)[1]
-            for by_lists in (False, True):
-                monkeypatch.setattr(
-                    neighbour_plan, "_lists_pay", lambda *_, answer=by_lists: answer
-                )
-                model = learner.fit_encoded(data)
-                model.predict_encoded(data.values)
-                if hasattr(model, "_proba_encoded"):
-                    model._proba_encoded(data.values)
-                for plan_spec in ("2x2", "bootstrap:2"):
-                    splits = plan(plan_spec, stratified=False, random_state=0).materialise(data.n)
-                    predicted(learner, data, splits)
+            model = learner.fit_encoded(data)
+            model.predict_encoded(data.values)
+            if hasattr(model, "_proba_encoded"):
+                model._proba_encoded(data.values)
+            for plan_spec in ("2x2", "bootstrap:2"):
+                splits = plan(plan_spec, stratified=False, random_state=0).materialise(data.n)
+                predicted(learner, data, splits)
     assert set(DECLARED) == called

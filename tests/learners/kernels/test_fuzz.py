@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from bestofk.data.schema import Encoded
-from bestofk.learners import logistic, nearest_neighbour
-from bestofk.learners.kernels.splits import SplitMarks
+from bestofk.learners import logistic
 from bestofk.learners.specification import parse_learner
 from bestofk.papers.multitest import learners as multitest
 from bestofk.papers.multitest.learners import Prepared
@@ -81,16 +80,6 @@ def test_naive_bayes_on_many_columns_in_tiny_units() -> None:
     np.testing.assert_array_equal(model.predict_encoded(data.values), y)
 
 
-def test_a_split_without_the_outlier_is_evaluated_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nearest_neighbour, "_lists_pay", lambda *_: True)
-    rng = np.random.default_rng(1)
-    y = rng.integers(0, 2, 60)
-    values = np.column_stack([rng.normal(size=60) * 1e-60, rng.normal(size=60)])
-    values[7, 0] = 9e99
-    for spec in ("nn", "nn(scale='std')"):
-        check_plan(spec, numeric(values, y))
-
-
 def test_logistic_on_a_row_that_is_infinitely_far_away() -> None:
     y = np.tile([0, 1, 2], 10)
     data = numeric(np.column_stack([y * 1e-300, np.zeros(30)]), y)
@@ -108,8 +97,3 @@ def test_logistic_needs_no_square_matrix_for_many_inputs() -> None:
     sparse = logistic.kernel.minimise(z, y, 1.0, start, diagonal, 1e-9, 100)
     dense = logistic.kernel.minimise(z, y, 1.0, start, np.diag(diagonal[0]), 1e-9, 100)
     np.testing.assert_array_equal(sparse[0], dense[0])
-
-
-def test_marks_of_the_plan() -> None:
-    splits = plan("2x2", stratified=False, random_state=0).materialise(8)
-    assert SplitMarks.of(splits) is not None  # the whole-plan kernels are used above

@@ -1,4 +1,4 @@
-"""Bits and scales of the nearest-neighbour kernels against numpy and plain Python."""
+"""Scales and distances of the nearest-neighbour kernels against numpy and plain Python."""
 
 import numpy as np
 import pytest
@@ -8,45 +8,12 @@ from bestofk.learners.kernels.nearest_neighbour import (
     RANGE,
     STD,
     column_scales,
-    fold_starts,
     nearest_rows,
-    pack_folds,
-    scales_by_fold,
-    unpack_folds,
 )
 
 
-@pytest.mark.parametrize(("runs", "folds"), [(1, 2), (64, 2), (65, 3), (130, 17)])
-def test_codes_come_back_in_the_order_of_run_fold_row(runs: int, folds: int) -> None:
-    rng = np.random.default_rng(runs)
-    n = 23
-    fold_of = rng.integers(0, folds, (runs, n)).astype(np.int32)
-    codes = rng.integers(0, 11, (runs, n))
-    words = -(-runs // 64)
-    predicted = np.zeros((words, 4, n), np.uint64)
-    for r in range(runs):
-        for i in range(n):
-            for q in range(4):
-                digit = np.uint64((int(codes[r, i]) >> q) & 1)
-                predicted[r // 64, q, i] |= digit << np.uint64(r % 64)
-    first = fold_starts(fold_of, folds)
-    out = unpack_folds(predicted, fold_of, folds, first)
-    expected = [codes[r, fold_of[r] == f] for r in range(runs) for f in range(folds)]
-    np.testing.assert_array_equal(out, np.concatenate(expected))
-    np.testing.assert_array_equal(np.diff(first), [len(part) for part in expected])
-    digits = (folds - 1).bit_length()
-    planes = np.empty((n, words, digits), np.uint64)
-    pack_folds(fold_of, planes)
-    for r in range(runs):
-        bits = (planes[:, r // 64] >> np.uint64(r % 64)) & np.uint64(1)
-        back = (bits.astype(np.int64) << np.arange(digits)).sum(axis=1)
-        np.testing.assert_array_equal(back, fold_of[r])
-
-
-def scales(values: np.ndarray, cardinality: np.ndarray, scale: int) -> np.ndarray:
-    out = np.empty((3, values.shape[1]))
-    column_scales(values, cardinality, np.arange(len(values)), scale, *out)
-    return out
+def scales(values: np.ndarray, cardinality: np.ndarray, scale: int) -> tuple[np.ndarray, ...]:
+    return column_scales(values, cardinality, np.arange(len(values)), scale)
 
 
 def test_scales_against_numpy() -> None:
@@ -67,21 +34,6 @@ def test_scales_against_numpy() -> None:
     np.testing.assert_array_equal(scales(values, cardinality, RANGE)[2][:3], ranges)
     assert scales(values, cardinality, RANGE)[2][3:].tolist() == [0.0, 0.0, 1.0]
     assert scales(values, cardinality, NONE)[2].tolist() == [1.0, 1.0, 1.0, 1.0, 0.0, 1.0]
-
-
-@pytest.mark.parametrize(("d", "unknown"), [(4, 0.5), (4, 0.0), (32, 0.0), (37, 0.0)])
-def test_scales_by_fold_are_those_of_each_training_part(d: int, unknown: float) -> None:
-    rng = np.random.default_rng(1)
-    n, runs, folds = 12, 30, 3
-    values = np.round(rng.normal(size=(n, d)), 1)
-    values[rng.random((n, d)) < unknown] = np.nan
-    fold_of = rng.integers(0, folds, (runs, n)).astype(np.int32)
-    numeric = np.zeros(d, np.int64)
-    for scale in (RANGE, STD, NONE):
-        lows, highs, divisors = scales_by_fold(values, numeric, fold_of, folds, scale)
-        for s in range(runs * folds):
-            expected = scales(values[fold_of[s // folds] != s % folds], numeric, scale)
-            np.testing.assert_array_equal([lows[s], highs[s], divisors[s]], expected)
 
 
 @pytest.mark.parametrize("kind", ["normal", "whole", "units", "far", "copies", "tiny", "nominal"])

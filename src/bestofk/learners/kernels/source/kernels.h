@@ -186,47 +186,12 @@ EXPORT i64 c45_bits_plan(const i64 *codes, const i64 *cardinality, const i64 *of
                          i64 *predicted);
 EXPORT i64 c45_estimates(double confidence, double z, i64 size, double *table);
 
-/* neighbour_distance.c */
+/* neighbour.c */
 EXPORT i64 neighbour_scales(const double *values, i64 d, const i64 *cardinality, const i64 *rows,
                             i64 n_rows, i64 scale, double *low, double *high, double *divisor);
 EXPORT i64 neighbour_rows(const double *columns, i64 d, i64 n, const i64 *cardinality,
                           const double *low, const double *high, const double *divisor,
                           const double *queries, i64 n_queries, i64 *nearest);
-EXPORT i64 neighbour_ranges(const double *columns, i64 d, i64 n, const i64 *order,
-                            const i64 *known, const int32_t *fold_of, i64 runs, i64 folds,
-                            double *low, double *high);
-EXPORT i64 neighbour_fold_scales(const double *values, i64 n, i64 d, const i64 *cardinality,
-                                 const int32_t *fold_of, i64 runs, i64 folds, i64 scale,
-                                 double *low, double *high, double *divisor);
-
-/* neighbour_bits.c */
-EXPORT i64 neighbour_pack_folds(const int32_t *fold_of, i64 runs, i64 n, i64 words, i64 digits,
-                                u64 *planes);
-EXPORT i64 neighbour_mark(const i64 *rows, i64 n_rows, i64 split, i64 words, u64 *planes);
-EXPORT i64 neighbour_place_folds(const int32_t *fold_of, i64 runs, i64 n, i64 folds, i64 *first);
-EXPORT i64 neighbour_unpack_folds(const u64 *predicted, i64 code_digits, const int32_t *fold_of,
-                                  i64 runs, i64 n, i64 folds, const i64 *first, i64 *out);
-EXPORT i64 neighbour_unpack_tests(const u64 *predicted, i64 code_digits, i64 n, const i64 *tests,
-                                  const i64 *first, i64 splits, i64 *out);
-
-/* neighbour_fixed.c */
-EXPORT i64 neighbour_scan_numeric(const double *columns, const i64 *cardinality, i64 d, i64 n,
-                                  const i64 *y, const u64 *planes, i64 by_fold, i64 words,
-                                  i64 digits, const u64 *wanted, i64 m, i64 code_digits,
-                                  u64 *predicted);
-EXPORT i64 neighbour_scan_nominal(const uint8_t *codes, i64 missing, i64 d, i64 n, const i64 *y,
-                                  const u64 *planes, i64 by_fold, i64 words, i64 digits,
-                                  const u64 *wanted, i64 m, i64 code_digits, u64 *predicted);
-
-/* neighbour_rescaled.c */
-EXPORT i64 neighbour_scan_rescaled(
-    const double *values, const double *columns, i64 n, i64 d, i64 padded, const i64 *cardinality,
-    const double *divisor, const double *low, const double *high, const double *divisors,
-    const float *ratio, const double *least_ratio, const bool *estimable, i64 splits,
-    const i64 *constant_first, const i64 *constant_columns, const float *least, const float *most,
-    double floor, const double *excess, const i64 *copies, double one_floor, double both_floor,
-    i64 many_runs, const i64 *y, const u64 *planes, i64 by_fold, i64 folds, i64 words, i64 digits,
-    const u64 *wanted, i64 code_digits, u64 *predicted);
 
 /* logistic_inputs.c */
 EXPORT i64 logistic_moments(const double *design, i64 p, const i64 *rows, i64 n, double *mean,

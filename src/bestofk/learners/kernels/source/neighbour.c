@@ -1,11 +1,20 @@
-/* The distance, with the same arithmetic for fit and predict and for whole plans.
+/* The nearest neighbour.
  *
  * A term of the distance is the squared difference in one column. Terms are added in column order
  * in double precision, so every caller gets the same number to the last bit. The inner loops run
  * over rows and the outer ones over columns, which keeps the order of the sum and lets the compiler
  * process several rows at a time. */
-#include "neighbour.h"
+#include "kernels.h"
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+enum { BY_RANGE, BY_STD, BY_NONE };
+
+#define BLOCK 1024
+/* Below this, sums in single precision may lose terms. */
+#define TINY 1e-20
 /* Squares of larger differences may overflow in single precision. */
 #define LARGEST_SINGLE 1e15
 
@@ -113,9 +122,10 @@ i64 neighbour_scales(const double *values, i64 d, const i64 *cardinality, const 
     return 0;
 }
 
-/* Return the squared distance of two rows under the scales of one split. */
-double pair_distance(const double *x_cells, const double *z_cells, i64 d, const i64 *cardinality,
-                     const double *low, const double *high, const double *divisor) {
+/* Return the squared distance of two rows. */
+static double pair_distance(const double *x_cells, const double *z_cells, i64 d,
+                            const i64 *cardinality, const double *low, const double *high,
+                            const double *divisor) {
     double total = 0.0;
     for (i64 j = 0; j < d; j++) {
         double x = x_cells[j], z = z_cells[j], scale = divisor[j];
@@ -143,8 +153,8 @@ double pair_distance(const double *x_cells, const double *z_cells, i64 d, const 
 }
 
 /* Add to `total` the terms of one column: value x against every value of the column. */
-void add_column(double *RESTRICT total, const double *RESTRICT column, i64 count, double x,
-                bool nominal, double low, double high, double s) {
+static void add_column(double *RESTRICT total, const double *RESTRICT column, i64 count, double x,
+                       bool nominal, double low, double high, double s) {
     bool unknown = isnan(x);
     if (nominal) {
         for (i64 k = 0; k < count; k++) {
@@ -418,167 +428,6 @@ i64 neighbour_rows(const double *columns, i64 d, i64 n, const i64 *cardinality, 
                 }
             }
         }
-    }
-    scratch_free(&scratch);
-    return 0;
-}
-
-/* Find the smallest and largest known training values of every column and fold.
- *
- * order[j] are the rows in the order of column j, of which known[j] have a value. The extreme of
- * all rows is that of every fold but its own, which gets the next one tested by another fold. */
-i64 neighbour_ranges(const double *columns, i64 d, i64 n, const i64 *order, const i64 *known,
-                     const int32_t *fold_of, i64 runs, i64 folds, double *low, double *high) {
-    for (i64 r = 0; r < runs; r++) {
-        const int32_t *fold = fold_of + r * n;
-        for (i64 j = 0; j < d; j++) {
-            const double *column = columns + j * n;
-            const i64 *rows = order + j * n;
-            i64 count = known[j];
-            if (count == 0) {
-                for (i64 f = 0; f < folds; f++) {
-                    low[(r * folds + f) * d + j] = INFINITY;
-                    high[(r * folds + f) * d + j] = -INFINITY;
-                }
-                continue;
-            }
-            i64 first = rows[0], last = rows[count - 1];
-            for (i64 f = 0; f < folds; f++) {
-                low[(r * folds + f) * d + j] = column[first];
-                high[(r * folds + f) * d + j] = column[last];
-            }
-            i64 t = 1;
-            while (t < count && fold[rows[t]] == fold[first]) {
-                t++;
-            }
-            low[(r * folds + fold[first]) * d + j] = t < count ? column[rows[t]] : INFINITY;
-            t = count - 2;
-            while (t >= 0 && fold[rows[t]] == fold[last]) {
-                t--;
-            }
-            high[(r * folds + fold[last]) * d + j] = t >= 0 ? column[rows[t]] : -INFINITY;
-        }
-    }
-    return 0;
-}
-
-/* Add the rows to the sums, in order. */
-static void add_values(const double *values, i64 d, const i64 *rows, i64 count,
-                       double *RESTRICT total) {
-    i64 r = 0;
-    for (; r + 4 <= count; r += 4) {
-        const double *p = values + rows[r] * d, *q = values + rows[r + 1] * d;
-        const double *s = values + rows[r + 2] * d, *t = values + rows[r + 3] * d;
-        for (i64 j = 0; j < d; j++) {
-            total[j] = (((total[j] + p[j]) + q[j]) + s[j]) + t[j];
-        }
-    }
-    for (; r < count; r++) {
-        for (i64 j = 0; j < d; j++) {
-            total[j] += values[rows[r] * d + j];
-        }
-    }
-}
-
-/* Do the same for squared deviations from the means. */
-static void add_squares(const double *values, i64 d, const i64 *rows, i64 count,
-                        const double *RESTRICT mean, double *RESTRICT total) {
-    i64 r = 0;
-    for (; r + 4 <= count; r += 4) {
-        const double *p = values + rows[r] * d, *q = values + rows[r + 1] * d;
-        const double *s = values + rows[r + 2] * d, *t = values + rows[r + 3] * d;
-        for (i64 j = 0; j < d; j++) {
-            double a = p[j] - mean[j], b = q[j] - mean[j], c = s[j] - mean[j], e = t[j] - mean[j];
-            total[j] = (((total[j] + a * a) + b * b) + c * c) + e * e;
-        }
-    }
-    for (; r < count; r++) {
-        for (i64 j = 0; j < d; j++) {
-            double deviation = values[rows[r] * d + j] - mean[j];
-            total[j] += deviation * deviation;
-        }
-    }
-}
-
-#define RUNS_AT_ONCE 16
-#define ROWS_AT_ONCE 128
-
-/* Compute deviations of the rows outside each fold if no value is unknown.
- *
- * A block of rows in the cache is used for several runs; each sum still runs in row order. */
-static void deviations_by_fold(const double *values, i64 n, i64 d, const int32_t *fold_of,
-                               i64 runs, i64 folds, double *count, double *mean, double *total,
-                               double *divisor) {
-    i64 rows[ROWS_AT_ONCE];
-    for (i64 start = 0; start < runs; start += RUNS_AT_ONCE) {
-        i64 splits = folds * least_of(RUNS_AT_ONCE, runs - start);
-        memset(count, 0, (size_t)splits * sizeof *count);
-        memset(mean, 0, (size_t)(splits * d) * sizeof *mean);
-        memset(total, 0, (size_t)(splits * d) * sizeof *total);
-        for (int turn = 0; turn < 2; turn++) {
-            for (i64 first = 0; first < n; first += ROWS_AT_ONCE) {
-                i64 stop = least_of(first + ROWS_AT_ONCE, n);
-                for (i64 s = 0; s < splits; s++) {
-                    const int32_t *fold = fold_of + (start + s / folds) * n;
-                    int32_t own = (int32_t)(s % folds);
-                    i64 found = 0;
-                    for (i64 i = first; i < stop; i++) {
-                        rows[found] = i;
-                        found += fold[i] != own;
-                    }
-                    if (turn == 0) {
-                        count[s] += (double)found;
-                        add_values(values, d, rows, found, mean + s * d);
-                    } else {
-                        add_squares(values, d, rows, found, mean + s * d, total + s * d);
-                    }
-                }
-            }
-            for (i64 s = 0; s < splits; s++) {
-                double size = count[s] > 1.0 ? count[s] : 1.0;
-                for (i64 j = 0; j < d; j++) {
-                    if (turn == 0) {
-                        mean[s * d + j] /= size;
-                    } else {
-                        divisor[(start * folds + s) * d + j] = sqrt(total[s * d + j] / size);
-                    }
-                }
-            }
-        }
-    }
-}
-
-/* Compute neighbour_scales of the rows outside each fold, with extremes of neighbour_ranges. */
-i64 neighbour_fold_scales(const double *values, i64 n, i64 d, const i64 *cardinality,
-                          const int32_t *fold_of, i64 runs, i64 folds, i64 scale, double *low,
-                          double *high, double *divisor) {
-    bool unknown = false;
-    Scratch scratch = {0};
-    i64 room = RUNS_AT_ONCE * folds;
-    double *count = TAKE(&scratch, double, room), *mean = TAKE(&scratch, double, room *d);
-    double *total = TAKE(&scratch, double, room *d);
-    i64 *train = TAKE(&scratch, i64, n);
-    if (scratch.failed) {
-        scratch_free(&scratch);
-        return NO_MEMORY;
-    }
-    for (i64 at = 0; at < n * d; at++) {
-        unknown |= isnan(values[at]) != 0;
-    }
-    if (scale == BY_STD && !unknown) {
-        deviations_by_fold(values, n, d, fold_of, runs, folds, count, mean, total, divisor);
-    } else if (scale == BY_STD) {
-        for (i64 s = 0; s < runs * folds; s++) {
-            i64 n_train = 0;
-            for (i64 i = 0; i < n; i++) {
-                train[n_train] = i;
-                n_train += fold_of[s / folds * n + i] != (int32_t)(s % folds);
-            }
-            deviations(values, d, train, n_train, mean, total, divisor + s * d);
-        }
-    }
-    for (i64 s = 0; s < runs * folds; s++) {
-        finish_scales(cardinality, d, scale, low + s * d, high + s * d, divisor + s * d);
     }
     scratch_free(&scratch);
     return 0;
