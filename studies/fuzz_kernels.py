@@ -162,13 +162,8 @@ def check_paper_kernels(rng: Rng) -> str:
     marks = np.array([rng.permutation(np.arange(data.n) % 2 == 0) for _ in range(2)])
     sizes = np.column_stack(((~marks).sum(axis=1), marks.sum(axis=1)))
     seeds = rng.integers(0, 2**32, (len(marks), 2), dtype=np.uint32)
-    for errors in (
-        multitest.majority_errors(prepared, marks),
-        multitest.nearest_mean_errors(prepared, marks),
-        multitest.first_nearest_errors(prepared, marks),
-        multitest.logistic_errors(prepared, marks, seeds),
-        multitest.tree_errors(prepared, marks, seeds),
-    ):
+    for learner in multitest.LEARNERS:
+        errors = multitest.count_errors(prepared, learner, marks, seeds)
         assert ((errors >= 0) & (errors <= sizes)).all()
     multitest.modes_agree(prepared, marks, multitest.fill(prepared, np.flatnonzero(marks[0]))[1])
     return "paper: called"

@@ -11,7 +11,6 @@ from importlib.resources import files
 import numpy as np
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import UnknownNameError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +44,6 @@ def printed_figures(paper: str) -> tuple[Figure, ...]:
     ('1', 'balance', 'MAX', 'mean', '55.46', 0.005)
     """
     source = files("bestofk.papers").joinpath("printed", f"{paper}.csv")
-    if not source.is_file():
-        folder = files("bestofk.papers").joinpath("printed")
-        known = sorted(
-            file.name.removesuffix(".csv") for file in folder.iterdir() if file.name[-4:] == ".csv"
-        )
-        raise UnknownNameError("paper with printed figures", paper, known)
     with source.open(encoding="utf-8") as lines:
         return tuple(Figure(**line) for line in csv.DictReader(lines))
 
@@ -86,9 +79,6 @@ def printed_table(paper: str, table: str, quantity: str) -> PrintedTable:
         for figure in printed_figures(paper)
         if figure.table == table and figure.quantity == quantity
     ]
-    if not figures:
-        known = dict.fromkeys(f"{f.table} {f.quantity}" for f in printed_figures(paper))
-        raise UnknownNameError(f"table of {paper}", f"{table} {quantity}", known)
     rows = tuple(dict.fromkeys(figure.row for figure in figures))
     columns = tuple(dict.fromkeys(figure.column for figure in figures))
     values = np.full((len(rows), len(columns)), np.nan)

@@ -68,17 +68,13 @@ def test_paper_learners(seed: int) -> None:
     sizes = np.column_stack(((~marks).sum(axis=1), marks.sum(axis=1)))
     seeds = rng.integers(0, 2**32, (len(marks), 2), dtype=np.uint32)
     with np.errstate(all="ignore"):
-        for errors in (
-            multitest.majority_errors(data, marks),
-            multitest.nearest_mean_errors(data, marks),
-            multitest.first_nearest_errors(data, marks),
-            multitest.logistic_errors(data, marks, seeds),
-            multitest.tree_errors(data, marks, seeds),
-        ):
+        for learner in multitest.LEARNERS:
+            errors = multitest.count_errors(data, learner, marks, seeds)
             assert errors.shape == sizes.shape
             assert ((errors >= 0) & (errors <= sizes)).all()
     # source: counted with numpy
-    for line, errors in zip(marks, multitest.majority_errors(data, marks), strict=True):
+    counted = multitest.count_errors(data, "MAX", marks, seeds)
+    for line, errors in zip(marks, counted, strict=True):
         for fold in (0, 1):
             train, test = data.y[line != bool(fold)], data.y[line == bool(fold)]
             common = np.bincount(train, minlength=data.n_classes).argmax()

@@ -58,7 +58,7 @@ def test_the_tree_of_the_paper_cuts_between_values_whose_sum_overflows() -> None
         learning_rate=0.05,
     )  # fmt: skip
     marks = np.array([np.arange(40) % 4 < 2])
-    errors = multitest.tree_errors(data, marks, np.zeros((1, 2), dtype=np.uint32))
+    errors = multitest.count_errors(data, "C4.5", marks, np.zeros((1, 2), dtype=np.uint32))
     np.testing.assert_array_equal(errors, [[0, 0]])
 
 

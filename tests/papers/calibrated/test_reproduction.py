@@ -75,13 +75,6 @@ def test_printed_tables_agree_with_themselves_and_with_the_text():
     assert np.isfinite(printed_table("calibrated", "7", "type1").values).sum() == 10
 
 
-def test_three_data_sets_are_too_few_to_judge(account):
-    four = next(table for table in account.tables if table.table.startswith("Table 4"))
-    assert four.compared.sum() < four.both.sum() / 2
-    assert "not judged: 3 data sets are too few" in four.summary()
-    assert "Table 4" in account.verdict().partition("Not judged: ")[2]
-
-
 @pytest.mark.parametrize(("requested", "seed"), [((), 10), (("--random-state", "3"), 3)])
 def test_the_default_seed_is_that_of_the_paper(requested, seed):
     command = ["papers", "reproduce", "calibrated", "--table", "4", "--runs", "2", *requested]

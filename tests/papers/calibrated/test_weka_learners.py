@@ -10,7 +10,6 @@ from bestofk.papers.calibrated import weka_learners as kernel
 from bestofk.papers.calibrated.experiments import shuffled_runs
 from bestofk.papers.calibrated.weka_learners import SEED, run_losses, weka_losses
 from bestofk.papers.lab.problems.classes import BinaryAttributes
-from bestofk.papers.lab.simulation import simulate
 from bestofk.papers.learners.voted_perceptron import VotedPerceptron
 
 
@@ -33,15 +32,6 @@ def test_the_first_of_tied_neighbours_by_hand():
     # all rows of a fold get one class: its error is the share of the other class, 2 of 4 rows
     # where the classes are stratified and even, else 1 of 4 or 3 of 4
     assert set(np.unique(losses)) <= {0.0, 0.25, 0.5, 0.75, 1.0}
-
-
-def test_first_neighbour_has_the_folds_of_the_simulation():
-    """Attributes that distinguish rows give few ties, so it mostly equals the built-in nn."""
-    problem = EqualShares(rows=30, attributes=19, share=0.5)
-    ours = simulate(["max", "nn"], problem, "2x10", sets=2, random_state=4).losses[:, 0, 1, 0]
-    theirs = weka_losses(problem, sets=2, splitting="2x10", seed=4)[..., 0]
-    same = np.isclose(theirs, ours[..., 0])
-    assert same.mean() > 0.6  # ties are left, and rare
 
 
 def java_shuffle(rows, seed):

@@ -185,11 +185,3 @@ def test_optimizations_depend_on_the_seed_only():
     once = Furia(random_state=5).fit(X, y).rules_
     assert once == Furia(random_state=5).fit(X, y).rules_
     assert once != Furia(random_state=6).fit(X, y).rules_
-
-
-def test_three_classes_have_a_rule_set_each():
-    X = np.repeat(np.arange(9.0), 4)[:, None]
-    y = np.repeat(["a", "b", "c"], 12)
-    model = Furia().fit(X, y)
-    assert [len(rules) > 0 for rules in model.rules_] == [True] * 3
-    assert (model.predict(X) == y).all()

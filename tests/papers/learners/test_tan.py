@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk._base.errors import ArgumentError
 from bestofk.data.schema import Encoded
 from bestofk.papers.learners.tan import TreeAugmentedNaiveBayes
 
@@ -89,10 +88,3 @@ def test_unknown_cells_take_the_most_frequent_value():
     filled = X.fillna("x")
     a, b = TreeAugmentedNaiveBayes().fit(X, y), TreeAugmentedNaiveBayes().fit(filled, y)
     np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(filled))
-
-
-def test_too_many_values_are_refused():
-    values = [f"v{i}" for i in range(5000)]
-    X = pd.DataFrame({name: pd.Categorical(["v0", "v1"] * 4, categories=values) for name in "ab"})
-    with pytest.raises(ArgumentError, match="10000 values, up to 5000 in one column"):
-        TreeAugmentedNaiveBayes().fit(X, ["y", "n"] * 4)

@@ -61,12 +61,6 @@ def test_table_1_has_t_limits():
     assert mean.high[1, 3] - mean.printed[1, 3] == pytest.approx(expected)
 
 
-def test_three_runs_cannot_judge_table_1():
-    losses = 0.2 + 0.1 * np.random.default_rng(0).normal(size=(2, 2, 5, 5, 2))
-    assert "not judged: 2 runs are too few" in table_1(losses, SETS)[0].summary()
-    assert "not judged: 1 run is too few" in table_1(losses[:, :1], SETS)[0].summary()
-
-
 def test_table_2_names_shares_and_the_rule_for_close_calls():
     # printed for MultiTest: iris NMC (88) LGC (12), vote NMC (53) LGC (47)
     texts, percent = table_2(decisions([[1, 1, 1, 2], [2, 2, 2, 1]]), SETS)

@@ -292,25 +292,6 @@ def test_a_missing_repetition_is_enclosed_whatever_it_was(interval):
     np.testing.assert_array_equal(ends[:, whole], same[:, whole])
 
 
-@pytest.mark.parametrize(
-    "interval", ["modes", (0.6, 0.4), (0.1, 2.0), (0.1,), ("median-radius", 0.0), ("x", "y"), 3]
-)
-def test_unknown_intervals_are_refused(interval):
-    with pytest.raises(ArgumentError, match="interval"):
-        repetition_intervals(LADDER, interval)
-
-
-def test_losses_at_the_ends_of_the_range_are_inside():
-    losses = np.array([0.0, 1.0, np.nan])[None, None, None]
-    ends = repetition_intervals(losses, (0.0, 1.0), missing="allow")
-    assert ends.ravel().tolist() == [0.0, 1.0]
-    for inside in ((0.0, 0.9), (0.1, 1.0)):
-        with pytest.raises(ArgumentError, match="loss_range must contain all losses"):
-            repetition_intervals(losses, missing="allow", loss_range=inside)
-    with pytest.raises(ArgumentError, match="loss_range must be"):
-        repetition_intervals(losses, missing="allow", loss_range=(0.5, 0.5))
-
-
 def test_typical_values_and_shortest_intervals_by_hand():
     """Six repetitions: four near 2, two far away."""
     losses = np.array([1.9, 2.0, 2.1, 2.15, 9.0, 0.0]).reshape(1, 1, 1, 6)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import ordinal
 from bestofk._base.results import row_dicts
 from bestofk.decide import multitest
@@ -359,8 +358,6 @@ def test_rates_go_where_they_should():
     assert [len(curve.points) for curve in lines(picture, width=1.8)] == [3, 2]
     heights = {words.text: words.y for words in picture.words}
     assert heights["up"] < heights["down"]  # the higher rate is higher up
-    with pytest.raises(ArgumentError, match=r"must have shape \(1, 3\)"):
-        layout_rates(Rates(x=[1, 2, 3], rate=[[1]], low=[[1]], high=[[1]], names=["a"]))
 
 
 def test_a_curve_without_any_known_rate_is_named_but_not_drawn():

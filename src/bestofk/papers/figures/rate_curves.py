@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, printable
 from bestofk.report.figures.axes import spread, x_axis, y_axis, y_axis_left
 from bestofk.report.figures.labels import LINE_HEIGHT
-from bestofk.report.figures.picture import Picture, Point, Scale, Sheet, around
+from bestofk.report.figures.picture import Picture, Point, Scale, Sheet
 from bestofk.report.figures.style import ANY_PAPER, SMALL, Paper, cycled, name_size
 
 
@@ -70,11 +69,6 @@ def layout_rates(value: Rates, *, paper: Paper = ANY_PAPER) -> Picture:
     rate, low, high = (
         np.atleast_2d(np.asarray(part, dtype=float)) for part in (value.rate, value.low, value.high)
     )
-    if not (x.ndim == 1 and rate.shape == low.shape == high.shape == (len(value.names), len(x))):
-        raise ArgumentError(
-            f"figure 'rates': rate, low and high must have shape ({len(value.names)}, {len(x)}), a "
-            f"row per name and one column per x; got {rate.shape}, {low.shape} and {high.shape}."
-        )
     drawn = np.isfinite(rate).any(axis=1)
     rate, low, high = rate[drawn], low[drawn], high[drawn]
     names = [name for name, known in zip(value.names, drawn, strict=True) if known]
@@ -88,11 +82,12 @@ def layout_rates(value: Rates, *, paper: Paper = ANY_PAPER) -> Picture:
     bottom = top + max(230.0, K * pitch + 10)
     known = np.isfinite(rate)
     aim = value.nominal
-    least, most = _limits(rate[known], low[known], high[known], aim)
+    least, most = _limits(low[known], high[known], aim)
     up = Scale(low=least, high=most, start=bottom, end=top)
     left = y_axis_left(sheet, up)
     beside = 20 + sheet.widest(labels, size) + 10
-    across = _x_scale(x, left, left + paper.rest(left + beside, 380.0))
+    end_of_x = left + paper.rest(left + beside, 380.0)
+    across = Scale(low=float(x.min()), high=float(x.max()), start=left, end=end_of_x)
     y_axis(sheet, up, left=left, right=across.end, title=printable(value.y_name))
     end = x_axis(sheet, across, top=None, bottom=bottom, title=printable(value.x_name))
     note = "Shaded: Monte Carlo band of each rate." if (high > low).any() else ""
@@ -143,19 +138,7 @@ def layout_rates(value: Rates, *, paper: Paper = ANY_PAPER) -> Picture:
     )
 
 
-def _x_scale(x: Floats, start: float, end: float) -> Scale:
-    """Return a logarithmic scale if the values span more than a factor of 50."""
-    low, high = float(x.min()), float(x.max())
-    if low > 0 and high / low > 50:
-        return Scale(low=low, high=high, start=start, end=end, kind="log")
-    if low == high:
-        low, high = around(low, high)
-    return Scale(low=low, high=high, start=start, end=end)
-
-
-def _limits(rate: Floats, low: Floats, high: Floats, nominal: float | None) -> tuple[float, float]:
-    if not len(rate):
-        raise ArgumentError("figure 'rates' needs at least one known rate.")
+def _limits(low: Floats, high: Floats, nominal: float | None) -> tuple[float, float]:
     most = max(float(high.max()), nominal or 0.0)
     least = min(float(low.min()), nominal if nominal is not None else 1.0)
     # Start at 0 unless all rates are far above it.

@@ -223,50 +223,10 @@ def _arguments(data: Prepared) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def majority_errors(data: Prepared, marks: Marks) -> Counts:
-    """Count errors of MAX: the most frequent class of the training rows, the first of ties."""
-    errors = np.zeros((len(marks), 2), dtype=np.int64)
-    _MAJORITY(data.y, data.n, data.n_classes, marks, len(marks), errors)
-    return errors
-
-
-def nearest_mean_errors(data: Prepared, marks: Marks) -> Counts:
-    """Count errors of NMC: class means of z-scores and class modes."""
-    errors = np.zeros((len(marks), 2), dtype=np.int64)
-    _NEAREST_MEAN(*_arguments(data), data.n_classes, marks, len(marks), errors)
-    return errors
-
-
 def first_nearest_errors(data: Prepared, marks: Marks) -> Counts:
     """Count errors of NN: squared distances of z-scores, 1 per mismatch; the first of ties."""
     errors = np.zeros((len(marks), 2), dtype=np.int64)
     _FIRST_NEAREST(*_arguments(data), marks, len(marks), errors)
-    return errors
-
-
-def logistic_errors(data: Prepared, marks: Marks, seeds: Seeds) -> Counts:
-    """Count errors of LGC: 50 steps of gradient descent from small random weights."""
-    errors = np.zeros((len(marks), 2), dtype=np.int64)
-    _LOGISTIC(
-        *_arguments(data), data.n_classes, data.learning_rate,
-        np.ascontiguousarray(seeds, dtype=np.uint32), marks, len(marks), errors,
-    )  # fmt: skip
-    return errors
-
-
-def tree_errors(data: Prepared, marks: Marks, seeds: Seeds) -> Counts:
-    """Count errors of C4.5: grown by information gain until pure, pruned on a fifth of the rows."""
-    if data.n > MAX_TREE_ROWS or data.n_classes > 256 or data.cardinality.max() > 256:
-        raise ArgumentError(
-            f"The paper's tree accepts at most {MAX_TREE_ROWS} rows and 256 classes and values; "
-            f"got {data.n}, {data.n_classes} and {data.cardinality.max()}."
-        )
-    by_value, known = _sorted(data.values, data.cardinality)
-    errors = np.zeros((len(marks), 2), dtype=np.int64)
-    _TREE(
-        *_arguments(data), data.n_classes, by_value, known,
-        np.ascontiguousarray(seeds, dtype=np.uint32), marks, len(marks), errors,
-    )  # fmt: skip
     return errors
 
 
@@ -340,16 +300,33 @@ def errors_of(task: LearnerRuns) -> Counts:
 
 
 def count_errors(data: Prepared, learner: str, marks: Marks, seeds: Seeds) -> Counts:
-    """Count wrong predictions, shape (splits, 2); fold f trains on the rows whose mark is not f."""
+    """Count wrong predictions, shape (splits, 2); fold f trains on the rows whose mark is not f.
+
+    MAX predicts the most frequent class of the training rows, the first of ties. NMC takes class
+    means of z-scores and class modes. LGC makes 50 steps of gradient descent from small random
+    weights. C4.5 grows by information gain until pure, and prunes on a fifth of the rows.
+    """
+    if learner == "NN":
+        return _nearest_errors(data, marks)
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    end = (marks, len(marks), errors)
+    seeds = np.ascontiguousarray(seeds, dtype=np.uint32)
     if learner == "MAX":
-        return majority_errors(data, marks)
-    if learner == "NMC":
-        return nearest_mean_errors(data, marks)
-    if learner == "LGC":
-        return logistic_errors(data, marks, seeds)
-    if learner == "C4.5":
-        return tree_errors(data, marks, seeds)
-    return _nearest_errors(data, marks)
+        _MAJORITY(data.y, data.n, data.n_classes, *end)
+    elif learner == "NMC":
+        _NEAREST_MEAN(*_arguments(data), data.n_classes, *end)
+    elif learner == "LGC":
+        _LOGISTIC(*_arguments(data), data.n_classes, data.learning_rate, seeds, *end)
+    else:
+        if data.n > MAX_TREE_ROWS or data.n_classes > 256 or data.cardinality.max() > 256:
+            raise ArgumentError(
+                f"The paper's tree accepts at most {MAX_TREE_ROWS} rows and 256 classes and "
+                f"values; got {data.n}, {data.n_classes} and {data.cardinality.max()}."
+            )
+        _TREE(
+            *_arguments(data), data.n_classes, *_sorted(data.values, data.cardinality), seeds, *end
+        )
+    return errors
 
 
 def _nearest_errors(data: Prepared, marks: Marks) -> Counts:

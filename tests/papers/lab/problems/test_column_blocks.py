@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError
 from bestofk.papers.lab import problem, simulate
 from bestofk.papers.lab.problems.classes import ColumnBlocks
 from bestofk.papers.lab.truth import known_truth
@@ -133,22 +132,3 @@ def test_truth_of_unequal_blocks() -> None:
     generated = ColumnBlocks(rows=50, attributes=2, bayes_error=(0.3, 0.1, 0.3))
     means = known_truth(simulate(["nmc"], generated, "kfold:5", sets=3)).means
     assert means[0] == means[2] > means[1]
-
-
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        ({"kind": "cubic"}, "kind of problem 'blocks' must be one of"),
-        ({"learners": 1}, "at least 2"),
-        ({"learners": 3, "bayes_error": (0.1, 0.2)}, "the number of Bayes errors"),
-        ({"bayes_error": (0.1,)}, "two or more learners"),
-        ({"bayes_error": 0.6}, "at most 0.5"),
-        ({"bayes_error": (0.1, 0)}, "strictly between 0 and 1"),
-        ({"rows": 3}, "at least 4"),
-        ({"attributes": 0}, "at least 1"),
-    ],
-)
-def test_wrong_settings(settings: dict, says: str) -> None:
-    with pytest.raises(ArgumentError) as raised:
-        problem("blocks", **settings)
-    assert says in str(raised.value)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bestofk._base.errors import ArgumentError
 from bestofk.papers.lab import problem
 
 REPEATED = 0.2
@@ -84,23 +83,3 @@ def test_scatter_over_data_sets() -> None:
     rounded = problem("many-data-sets", datasets=5, shape="rounded")
     drawn = rounded.tables(np.random.default_rng(8), 200)
     np.testing.assert_allclose(drawn * 100, np.round(drawn * 100), atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    ("settings", "says"),
-    [
-        ({"means": (0.2,)}, "two or more finite numbers"),
-        ({"means": "ab"}, "numbers"),
-        ({"means": (0.2, float("nan"))}, "finite"),
-        ({"sds": (0.1, 0.1, 0.1)}, "one number, or 2"),
-        ({"sds": 0}, "above 0"),
-        ({"datasets": 1}, "at least 2"),
-        ({"shape": "cauchy"}, "one of"),
-        ({"shape": "counts", "means": (0.1, 0.2)}, "from 0.15 to 0.85"),
-        ({"shape": "counts", "varying": True}, "False for counts"),
-    ],
-)
-def test_wrong_settings_of_many_data_sets(settings: dict, says: str) -> None:
-    with pytest.raises(ArgumentError, match="of problem 'many-data-sets'") as raised:
-        problem("many-data-sets", **settings)
-    assert says in str(raised.value)

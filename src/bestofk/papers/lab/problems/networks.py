@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
+from graphlib import TopologicalSorter
 from importlib.resources import files
 from typing import Any
 
@@ -16,8 +17,6 @@ from bestofk.data.schema import Encoded
 from bestofk.papers.lab.problems.generator import DataProblem
 
 PAPER_SETS = (2, 3, 4)
-MAX_NODES = 20
-"""Largest number of binary nodes whose joint states are listed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,41 +50,13 @@ class BayesianNetwork(DataProblem):
 
     def __post_init__(self) -> None:
         whole(self.rows, "rows of problem 'network'", at_least=4)
-        n = len(self.parents)
-        if not 2 <= n <= MAX_NODES or len(self.tables) != n:
-            raise ArgumentError(
-                f"A network must have a class, 1 to {MAX_NODES - 1} attributes and a table for "
-                f"each; got {n} nodes and {len(self.tables)} tables."
-            )
-        for node, (above, table) in enumerate(zip(self.parents, self.tables, strict=True)):
-            if any(not 0 <= parent < n or parent == node for parent in above):
-                raise ArgumentError(f"Node {node} of a network must have other nodes as parents.")
-            if len(table) != 2 ** len(above) or not all(0 <= p <= 1 for p in table):
-                raise ArgumentError(
-                    f"Node {node} of a network must have {2 ** len(above)} probabilities; got "
-                    f"{list(table)[:8]}."
-                )
-        self.order()
-
-    def order(self) -> tuple[int, ...]:
-        """Return the nodes, each after its parents."""
-        order: list[int] = []
-        while len(order) < len(self.parents):
-            ready = [
-                node
-                for node, above in enumerate(self.parents)
-                if node not in order and set(above) <= set(order)
-            ]
-            if not ready:
-                raise ArgumentError("The arcs of a network must not form a cycle.")
-            order.extend(ready)
-        return tuple(order)
 
     def encoded(self, rng: np.random.Generator) -> Encoded:
         n = len(self.parents)
         uniform = rng.random((n, self.rows))
         values = np.empty((n, self.rows), dtype=np.int64)
-        for node in self.order():
+        # each node after its parents
+        for node in TopologicalSorter(dict(enumerate(self.parents))).static_order():
             state = np.zeros(self.rows, dtype=np.int64)
             for bit, parent in enumerate(self.parents[node]):
                 state += values[parent] << bit
@@ -116,11 +87,6 @@ class BayesianNetwork(DataProblem):
     def bayes_error(self) -> float:
         """Error of the best rule."""
         return float(self.joint()[1].min(axis=1).sum())
-
-    @property
-    def class_probability(self) -> float:
-        """Probability of the second class."""
-        return float(self.joint()[1][:, 1].sum())
 
     def describe(self) -> str:
         arcs = sum(map(len, self.parents))
