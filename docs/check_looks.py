@@ -17,14 +17,14 @@ PAGES = (
     "api/bestofk.stats.pairwise", "api/generated/bestofk.stats.pairwise.wilcoxon",
     "api/generated/bestofk.Result", "api/generated/bestofk.compare", "commands/compare",
     "questions", "papers/multitest",
-    "papers/intervals", "which-test", "trust", "slow", "use/two-models", "changelog", "samples",
+    "papers/intervals", "which-test", "trust", "slow", "use/two-models", "changelog", "use/report",
     "words", "cite", "reference", "404",
 )  # fmt: skip
 """One page of every kind."""
 AXE_PAGES = (
     "index", "start", "use/choose-a-model", "methods/wilcoxon", "gallery",
     "api/bestofk.stats.pairwise",
-    "api/generated/bestofk.Result", "commands/compare", "questions", "which-test", "samples",
+    "api/generated/bestofk.Result", "commands/compare", "questions", "which-test", "use/report",
 )  # fmt: skip
 """Those that axe-core reads, which takes a while."""
 FLAGS = (

@@ -19,7 +19,7 @@ FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "-
 
 
 def main() -> None:
-    """Open one report as on a desk, in the dark, on a phone and on paper."""
+    """Open one report as on a desk, on a phone and on paper."""
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
@@ -35,7 +35,6 @@ def main() -> None:
             driver.get(page.as_uri())
             take(driver, "report-light.png", width=1180, height=900)
             take(driver, "report-phone.png", width=390, height=1240)
-            take(driver, "report-dark.png", width=960, height=700, dark=True)
             take(driver, "report-print.png", width=740, height=1046, media="print")
         finally:
             driver.quit()
@@ -47,7 +46,6 @@ def take(
     *,
     width: int,
     height: int,
-    dark: bool = False,
     media: str = "",
 ) -> None:
     """One picture of the top of the page."""
@@ -55,7 +53,7 @@ def take(
 
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    scheme = {"name": "prefers-color-scheme", "value": "light"}
     driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [scheme]})
     clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
     shot = driver.execute_cdp_cmd(

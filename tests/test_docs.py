@@ -221,8 +221,8 @@ def test_dois_are_links():
     assert "```bibtex\ndoi:10.1/x\n```" in linked
 
 
-RECIPES = {"use/language-models.md", "papers/checklist.md"}
-"""Pages with one recipe or row after another, which may be longer."""
+RECIPES = {"use/language-models.md", "use/exports.md", "papers/checklist.md"}
+"""Pages with one recipe, format or row after another, which may be longer."""
 GUIDES = [*(DOCS / "use").glob("*.md"), *(DOCS / "papers").glob("[cfim]*.md"),
           *(DOCS / f"{name}.md" for name in ("coming-from", "questions", "start", "slow", "trust",
                                              "cite", "which-test"))]  # fmt: skip

@@ -217,7 +217,7 @@ def test_figures_about_false_claims() -> None:
 def test_figures_on_the_first_page() -> None:
     page = " ".join((DOCS / "index.md").read_text().split())
     nested = claims("learners/*")
-    assert f"[{max(nested):.1f} %]{{.bk-fact}} of studies said anything false" in page
+    assert f"[{max(nested):.1f} %]{{.bk-fact}} of studies made any false claim" in page
     situations = {row["case"].split("/K=")[0] for row in measured("claims")
                   if row["case"].startswith("learners/")}  # fmt: skip
     assert f"the worst of {len(situations)} situations" in page

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path("commands")
+SHORT = ("list", "show", "size")
+"""Commands with few options, which share the page *other*."""
 
 
 def commands() -> dict[str, Any]:
@@ -33,7 +35,9 @@ def commands() -> dict[str, Any]:
 
 
 def page_of(name: str) -> str:
-    """Return the command on whose page a command is; those of a group are on its page."""
+    """Return the name of the page of a command; those of a group are on its page."""
+    if name in SHORT:
+        return "other"
     return "papers measure" if name.startswith("papers measure") else name.split()[0]
 
 
@@ -123,5 +127,6 @@ def all_pages() -> dict[Path, str]:
     pages: dict[Path, str] = {FOLDER / "index.md": index_page(found)}
     for name, one in found.items():
         page = FOLDER / f"{_stem(page_of(name))}.md"
-        pages[page] = pages.get(page, "") + "\n" * (page in pages) + command_text(name, one)
+        title = "# Other commands\n" if name in SHORT else ""
+        pages[page] = pages.get(page, title) + "\n" + command_text(name, one)
     return pages
