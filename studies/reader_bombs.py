@@ -514,7 +514,11 @@ def size_of(words: list[Any]) -> int:
 
 
 def problem_of(
-    bomb: Callable[[Path], list[Any]], commands: BoundedCommands, folder: Path
+    bomb: Callable[[Path], list[Any]],
+    commands: BoundedCommands,
+    folder: Path,
+    *,
+    max_seconds: float = MAX_SECONDS,
 ) -> tuple[str, str]:
     """Run a bomb; return its line in the table, and what is wrong with it."""
     words = bomb(folder)
@@ -531,7 +535,7 @@ def problem_of(
         problem = f"not one sentence: {output[:500]}"
     elif used > MAX_RATIO * size + MAX_BYTES:
         problem = f"{used / 1e6:.0f} MB"
-    elif seconds > MAX_SECONDS:
+    elif seconds > max_seconds:
         problem = f"{seconds:.1f} s"
     return line, problem
 

@@ -21,7 +21,8 @@ def commands():
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.__name__)
 def test_bombs_end_in_a_sentence(bomb, commands, tmp_path) -> None:
-    line, problem = problem_of(bomb, commands, tmp_path)
+    # the study measures the time, on a quiet machine
+    line, problem = problem_of(bomb, commands, tmp_path, max_seconds=100)
     assert not problem, line
 
 
