@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import bestofk as bk
@@ -249,6 +250,27 @@ def test_the_direction_of_scores(metric, top, higher, tmp_path):
     assert any("between 0 and 1" in s for s in evals.notes) is (metric == "grounding")
     assert any(s.startswith(f"Metric '{metric}': {'higher' if higher else 'lower'}") for s in
                evals.notes)  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [1.0, 1 / 12])
+def test_a_row_of_totals_is_no_item(share, tmp_path):
+    rows = [{"model": m, "item": k, "correct": int(k % n > 0)}
+            for m, n in (("a", 3), ("b", 4)) for k in range(12)]  # fmt: skip
+    table = pd.DataFrame(rows)
+    totals = table.groupby("model", as_index=False)["correct"].sum().assign(item="Total")
+    totals["correct"] *= share
+    pd.concat([table, totals]).to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(TableError, match="'Total' has the sum or the mean of the other scores"):
+        bk.read_evals(tmp_path / "t.csv")
+    # an item of that name with a score of its own
+    pd.concat([table, totals.assign(correct=0)]).to_csv(tmp_path / "t.csv", index=False)
+    assert len(bk.read_evals(tmp_path / "t.csv").items) == 13
+
+
+def test_a_score_of_minus_1_gets_a_note(tmp_path):
+    rows = [{"model": m, "item": k, "correct": 1 - 2 * (k == 5)} for m in "ab" for k in range(9)]
+    evals = bk.read_evals(write(tmp_path / "t.json", rows))
+    assert any("2 scores of 'correct' are -1 and count as such" in s for s in evals.assumptions)
 
 
 def test_a_folder_keeps_the_message_of_its_file(tmp_path):

@@ -83,6 +83,17 @@ def test_a_second_judge_on_the_same_scale():
     assert choice.headline.startswith("Use long for judge_a; it is lower in judge_b (by ")
 
 
+def test_a_rating_next_to_right_and_wrong_answers():
+    """A judge gives 1 to 5, and nobody names it; the number of words is no metric."""
+    rng = np.random.default_rng(2)
+    logs = frame({"new": (300, {"correct": 0.9}), "old": (300, {"correct": 0.7})})
+    logs["words"] = rng.integers(1, 6, 600)
+    logs["judge_rating"] = rng.integers(1, 5, 600) + (logs["model"] == "old")
+    choice = bk.compare_evals(logs)
+    assert choice.headline.startswith("Use new for correct; it is lower in judge_rating (by ")
+    assert set(choice.by_metric) == {"judge_rating"}
+
+
 def test_another_rule_keeps_its_recommendation():
     """MultiTest recommends the preferred model unless another one is significantly better."""
     prefer = {"prefer": ["old", "new"], "rule": "multitest"}
