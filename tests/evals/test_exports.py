@@ -115,25 +115,6 @@ def test_files_of_any_kind(suffixes, tmp_path):
     assert bk.read_evals(tmp_path).models == ("new", "old")
 
 
-@pytest.mark.parametrize("change", [
-    lambda text: "\ufeff" + text,
-    lambda text: text.replace("\n", "\r\n"),
-    lambda text: text.replace(",1\n", ",true\n").replace(",0\n", ",false\n"),
-    lambda text: text.replace(",1\n", ",100%\n").replace(",0\n", ",0%\n"),
-    lambda text: text.replace("id,correct", '" id "," correct "'),
-    lambda text: text + "q99,\n",
-])  # fmt: skip
-def test_messy_files(change, tmp_path):
-    paths = []
-    for model, rows in ROWS.items():
-        paths.append(tmp_path / f"my {model} model.csv")
-        text = pd.DataFrame(rows).to_csv(index=False, lineterminator="\n")
-        paths[-1].write_bytes(change(text).encode())
-    evals = bk.read_evals(paths)
-    assert evals.models == ("my new model", "my old model")
-    assert evals.by_item().means() == pytest.approx([16 / 20, 13 / 20])
-
-
 def test_names_of_the_models(run, tmp_path):
     new, old = (write(tmp_path / f"{model}.csv", rows) for model, rows in ROWS.items())
     evals = bk.read_evals(models={"a b": new, "c": str(old)})

@@ -90,30 +90,6 @@ def test_epochs_are_never_paired(data, tmp_path_factory):
     assert plain.losses[:, 0, 0, :, 0] == pytest.approx(expected)
 
 
-def test_the_known_example_of_rows_and_items(tmp_path):
-    """15 questions x 4 runs: the pooled McNemar says .039, per question the least is .0625.
-
-    The table has 10 questions on which both are equal and 5 on which A is right in some runs where
-    B is wrong; over 60 rows 9 discordant pairs, 8 against 1, which is p = 2 * 10 / 2**9 = .039.
-    """
-    rows = ["model,item,epoch,score"]
-    ahead = {0: 2, 1: 2, 2: 2, 3: 1, 4: 1}
-    for item in range(15):
-        for epoch in range(1, 5):
-            a = int(item in ahead and epoch <= ahead[item]) or int(item >= 5)
-            b = int(item >= 5) or int(item == 0 and epoch == 4)
-            rows += [f"A,{item},{epoch},{a}", f"B,{item},{epoch},{b}"]
-    path = tmp_path / "x.csv"
-    path.write_text("\n".join(rows) + "\n")
-    evals = bk.read_evals(path)
-    a, b = (evals.score[evals.model == k] for k in range(2))
-    assert bk.stats.pairwise.mcnemar(1 - a, 1 - b, exact=True).pvalue == pytest.approx(
-        2 * 10 / 2**9
-    )
-    per_item = evals.to_scores().losses[:, 0, 0, :, 0]
-    assert bk.stats.pairwise.permutation(*per_item).pvalue == pytest.approx(0.0625)
-
-
 def test_tasks_are_strata(tmp_path):
     evals = table(
         tmp_path,

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError, BestOfKError, TableError
+from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk.stats.pairwise import mcnemar
 from bestofk.stats.pairwise.registry import CLUSTERED_TESTS
 
@@ -215,12 +215,6 @@ def test_strange_scores_get_a_verdict(evals_of, scores, higher, clusters):
         assert "nan" not in said.lower()
         assert "inf" not in said.split()
         json.dumps(choice.to_dict(), allow_nan=False)
-
-
-def test_nothing_in_common_is_one_sentence(evals_of):
-    scores = np.array([[1.0, np.nan], [np.nan, 1.0]])
-    with pytest.raises(TableError, match="no item for which all 2 models"):
-        bk.compare_evals(evals_of(scores))
 
 
 def test_equal_models_are_told_apart_by_pooled_rows_only():

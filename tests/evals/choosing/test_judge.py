@@ -173,16 +173,6 @@ def test_a_judge_alone_gives_a_caution(tmp_path):
     assert "they show which model the judge prefers" in choice.explain()
 
 
-def test_percentiles_of_the_latency(tmp_path):
-    rng = np.random.default_rng(0)
-    seconds = rng.exponential(size=(2, N)) * [[1.0], [5.0]]
-    path, _ = table(tmp_path, latency=seconds)
-    logs = bk.read_evals(path, metric="judge_score", higher_is_better=True)
-    choice = bk.compare_evals(logs, prefer="p95_latency")
-    assert choice.outcome.costs["p95_latency"]["a"] == pytest.approx(np.quantile(seconds[0], 0.95))
-    assert "seconds at p95" in choice.headline
-
-
 def test_savings_in_the_currency_of_the_log(tmp_path):
     right = np.arange(200) % 5 > 0
     rows = [(name, i, int(right[i] or (name == "b" and i == 0)), cost)

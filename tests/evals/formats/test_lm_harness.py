@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 
 import pytest
 
@@ -85,15 +84,6 @@ def test_samples_before_0_4_7_are_refused(golden, tmp_path):
         bk.read_evals(old)
 
 
-def test_an_output_path_ending_in_json_links_by_the_time_alone(golden, tmp_path):
-    """0.4.9 and later: no folder of the model; two models in one folder."""
-    for folder in golden("lm-eval").iterdir():
-        for path in folder.iterdir():
-            shutil.copy(path, tmp_path / path.name.replace("results_", "mine_"))
-    evals = bk.read_evals(tmp_path, metric="acc")
-    assert evals.models == ("org/a", "org/b")
-
-
 def test_a_doc_hash_that_differs_stops(lm_eval):
     lm_eval("a", [{"doc_id": 0, "acc": 1.0, "doc_hash": "x"}])
     path = lm_eval("b", [{"doc_id": 0, "acc": 1.0, "doc_hash": "y"}])
@@ -110,21 +100,6 @@ def test_pairs_and_lists_are_refused(value, lm_eval):
         bk.read_evals(path)
     path = lm_eval("a", [{"doc_id": 0, "f1": value, "acc": 1}], task="two")
     assert bk.read_evals(path).metric == "acc"
-
-
-@pytest.mark.parametrize(
-    ("written", "score"),
-    [("True", 1.0), ("False", 0.0), ("1.0", 1.0), (True, 1.0), (0, 0.0), ("0.25", 0.25)],
-)
-def test_booleans_and_numbers_as_text(written, score, lm_eval):
-    path = lm_eval("a", [{"doc_id": 0, "acc": written}])
-    assert bk.read_evals(path).score.tolist() == [score]
-
-
-def test_nan_is_unscored(lm_eval):
-    path = lm_eval("a", [{"doc_id": 0, "acc": 1.0}, {"doc_id": 1, "acc": float("nan")},
-                         {"doc_id": 2, "acc": None}])  # fmt: skip
-    assert bk.read_evals(path).to_frame()["status"].tolist() == ["scored", "unscored", "unscored"]
 
 
 def test_a_direction_of_null_goes_by_the_name(lm_eval):

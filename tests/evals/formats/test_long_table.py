@@ -79,11 +79,6 @@ def test_one_sentence_that_says_what_to_do(content, how, said, odd):
         odd(content, **how)
 
 
-def test_the_role_is_called_model(odd):
-    evals = odd(csv(head="who,item,score"), columns={"model": "who"})
-    assert evals.models == ("a", "b")
-
-
 def test_numbers_and_text_name_the_same_item(lines):
     for model, name in (("a", int), ("b", str)):
         rows = [{"model": model, "item": name(i), "score": 1} for i in range(3)]
@@ -105,15 +100,6 @@ def test_one_model_and_a_file_that_was_not_used(tmp_path):
     (tmp_path / "b.csv").write_text("model,item,loss\nb,q1,1\n", encoding="utf-8")
     with pytest.raises(ArgumentError, match=r"only one model.*'a'.*Skipped.*b\.csv"):
         bk.compare_evals(bk.read_evals(tmp_path))
-
-
-def test_a_file_without_a_column_of_models_is_one_model(tmp_path):
-    for name, right in {"old": 0, "new": 1}.items():
-        rows = [f"q{k},{right if k % 2 else 1}" for k in range(12)]
-        (tmp_path / f"{name}.csv").write_text("\n".join(["item,correct", *rows]) + "\n")
-    evals = bk.read_evals([tmp_path / "old.csv", tmp_path / "new.csv"])
-    assert evals.models == ("old", "new")
-    assert len(evals.items) == 12
 
 
 @pytest.mark.parametrize("rows", [4, 60_000])

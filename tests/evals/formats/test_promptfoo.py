@@ -75,17 +75,6 @@ def test_an_error_is_not_a_wrong_answer(document):
     assert evals.to_frame()["status"].tolist() == ["error", "scored"]
 
 
-@pytest.mark.parametrize("wrap", ["v3", "lines"])
-def test_every_place_of_the_results(wrap, document, lines):
-    rows = [result(), result(vars={"a": 2}, success=False)]
-    if wrap == "lines":
-        path = lines("o.jsonl", rows)
-    else:
-        path = document("o.json", output(*rows))
-    evals = bk.read_evals(path)
-    assert (evals.models, evals.score.tolist()) == (("p",), [1.0, 0.0])
-
-
 def test_items_go_by_their_content_and_not_by_their_number(document):
     first = document("a.json", output(result(), result(vars={"a": 2}, testIdx=1, success=False)))
     # another provider with the tests in another order
@@ -128,16 +117,6 @@ def test_named_scores_and_score(document):
     assert named.score.tolist() == [0.75]
     with pytest.raises(UnknownNameError, match=r"no metric 'tune'.*'tone'"):
         bk.read_evals(path, metric="tune")
-
-
-def test_the_latest_file_counts(document):
-    old = output(result())
-    new = output(result(success=False))
-    new["results"]["timestamp"] = "2026-01-01"
-    paths = [document("b.json", old), document("a.json", new)]
-    evals = bk.read_evals(paths)
-    assert evals.score.tolist() == [0.0]
-    assert any("of each item the latest score counts" in s for s in evals.notes)
 
 
 def test_prompts_make_learners_where_there_are_several(document):
