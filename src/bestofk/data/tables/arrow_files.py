@@ -24,7 +24,7 @@ from bestofk.data.tables.workbooks import from_text_cell
 MIN_FILE_BYTES = 1 << 20
 """Read smaller files with `read_table`, which is fast enough."""
 _BLOCK = 1 << 20
-_MAX_BLOCK = 1 << 26
+_MAX_BLOCK = 1 << 24
 _SAMPLE = 1 << 16
 _ROWS_AT_ONCE = 1000
 _BYTES_PER_COLUMN = 8 << 10
@@ -107,13 +107,23 @@ def _categorical(column: Any) -> Any:
     import pyarrow.compute as pc
 
     chunks = column.unify_dictionaries().chunks
-    parts = [chunk.indices.fill_null(-1).to_numpy() for chunk in chunks]
+    indices = _joined(chunks, np.int32, lambda chunk: chunk.indices.fill_null(-1).to_numpy())
     dictionary = chunks[0].dictionary
     names = dictionary.to_pylist()
     if pc.any(pc.starts_with(dictionary, "'")).as_py():
         names = [from_text_cell(name) for name in names]
-    codes, texts = recode(parts[0] if len(parts) == 1 else np.concatenate(parts), names)
+    codes, texts = recode(indices, names)
     return pd.Categorical.from_codes(codes, categories=pd.Index(texts, dtype=object))
+
+
+def _joined(chunks: Sequence[Any], kind: Any, convert: Callable[[Any], Any]) -> Any:
+    """Return the values of all chunks in one array, without a second copy of all."""
+    values = np.empty(sum(map(len, chunks)), dtype=kind)
+    start = 0
+    for chunk in chunks:
+        values[start : start + len(chunk)] = convert(chunk)
+        start += len(chunk)
+    return values
 
 
 def parquet_rows(path: Path, source: str) -> Iterator[dict[str, Any]]:
@@ -213,16 +223,15 @@ def _delimited(path: Path, choose: Callable[..., ColumnSelection]) -> Table | No
     selection = choose(header)
     position_of = {name: str(header.index(name)) for name in selection.all()}
     coded_text = pa.dictionary(pa.int32(), pa.string())
-    table = csv.read_csv(
-        path,
-        read_options=csv.ReadOptions(
+    options = {
+        "read_options": csv.ReadOptions(
             column_names=[str(i) for i in range(len(header))],
             skip_rows=1,
             block_size=max(_BLOCK, min(path.stat().st_size + 1, _MAX_BLOCK)),
             use_threads=False,
         ),
-        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=has_quotes),
-        convert_options=csv.ConvertOptions(
+        "parse_options": csv.ParseOptions(delimiter=delimiter, newlines_in_values=has_quotes),
+        "convert_options": csv.ConvertOptions(
             include_columns=list(position_of.values()),
             column_types={
                 **{position_of[name]: coded_text for name in selection.names},
@@ -231,11 +240,18 @@ def _delimited(path: Path, choose: Callable[..., ColumnSelection]) -> Table | No
             null_values=sorted(MISSING_TEXTS),
             strings_can_be_null=False,
         ),
-    )
+    }
+    try:
+        # reading block by block takes half the memory
+        with csv.open_csv(path, **options) as blocks:
+            table = pa.Table.from_batches(list(blocks))
+    except pa.ArrowInvalid:
+        # a later block has values of another type, such as 0.5 after 0 and 1
+        table = csv.read_csv(path, **options)
     how = f"delimited text, utf-8, delimiter {DELIMITERS[delimiter]} (detected)"
-    return _table(
-        table.rename_columns(list(position_of)), selection, path.name, how, len(header), delimiter
-    )
+    columns = dict(zip(position_of, table.columns, strict=True))
+    del table
+    return _table(columns, selection, path.name, how, len(header), delimiter)
 
 
 def _scan(path: Path) -> tuple[bytes, bool] | None:
@@ -281,11 +297,13 @@ def _parquet(path: Path, choose: Callable[..., ColumnSelection]) -> Table | None
     texts = [name for name in selection.names if _is_text(schema.field(name).type)]
     table = pq.read_table(path, columns=selection.all(), read_dictionary=texts, use_threads=False)
     table.validate(full=True)
-    return _table(table, selection, path.name, "Parquet", len(schema.names), None)
+    columns = dict(zip(table.column_names, table.columns, strict=True))
+    del table
+    return _table(columns, selection, path.name, "Parquet", len(schema.names), None)
 
 
 def _table(
-    table: Any,
+    arrow: dict[str, Any],
     selection: ColumnSelection,
     source: str,
     how: str,
@@ -299,22 +317,28 @@ def _table(
 
     columns: dict[str, Any] = {}
     for name in selection.all():
-        column = table.column(name)
+        # each column is freed before the next one is converted
+        column = arrow.pop(name)
         kind = column.type
         if name in selection.names and kinds.is_dictionary(kind) and _is_text(kind.value_type):
             columns[name] = _categorical(column)
             continue
         if not (kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)):
             return None
-        column = column.cast(pa.int8()) if kinds.is_boolean(kind) else column
-        # raises for an integer that is no float, such as 2^53 + 1
-        columns[name] = column.cast(pa.float64()).to_numpy()
-    if not columns or not table.num_rows:
+        first = pa.int8() if kinds.is_boolean(kind) else kind
+
+        def numbers(chunk: Any, first: Any = first) -> Any:
+            # raises for an integer that is no float, such as 2^53 + 1
+            return chunk.cast(first).cast(pa.float64()).to_numpy(zero_copy_only=False)
+
+        columns[name] = _joined(column.chunks, np.float64, numbers)
+    rows = len(next(iter(columns.values()), ()))
+    if not rows:
         return None
     return Table(
         source=source,
         frame=pd.DataFrame(columns, copy=False),
-        account=(f"{source}: {how}, {size_words(table.num_rows, width)}.",),
+        account=(f"{source}: {how}, {size_words(rows, width)}.",),
         delimiter=delimiter,
     )
 
