@@ -220,6 +220,12 @@ def test_a_mean_of_the_model_is_no_score(tmp_path):
         bk.read_evals(tmp_path, metric="accuracy")
 
 
+def test_a_row_without_a_model_among_several_scores(tmp_path):
+    rows = {"doc_id": [{"provider": None}], "scores": {"id": None, "epoch": 2.0}}
+    with pytest.raises(TableError):
+        bk.read_evals(write(tmp_path / "x.json", rows))
+
+
 @pytest.mark.parametrize(
     ("right", "wrong"),
     [("PASS", "FAIL"), ("correct", "incorrect"), ("Yes", "No"), ("true", "false"), (True, False)],

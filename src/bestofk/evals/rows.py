@@ -445,8 +445,8 @@ def only_means(scores: Floats, model: Codes) -> bool:
         return False
     known = np.isfinite(scores)
     first[model[known][::-1]] = scores[known][::-1]
-    counts = np.bincount(model[known])
-    return bool((scores[known] == first[model[known]]).all() and counts[counts > 0].min() > 1)
+    _, counts = np.unique(model[known], return_counts=True)
+    return bool((scores[known] == first[model[known]]).all() and counts.min() > 1)
 
 
 def all_different(columns: Sequence[tuple[Codes, int]]) -> bool:
