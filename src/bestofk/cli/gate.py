@@ -127,7 +127,7 @@ def check(
     explain: bool,
     **options: Any,
 ) -> None:
-    """Test a build against the baseline, and record it in the ledger."""
+    """Test a new build, and record the answer."""
     from bestofk._base.atomic_write import write_text
     from bestofk.cli.terminal import print_sentences
     from bestofk.release.gate import gate as run_gate, next_step, worse_words
@@ -207,7 +207,10 @@ def start(
     ledger: str,
     **options: Any,
 ) -> None:
-    """Start a ledger with a baseline: one accepted build, run once or several times."""
+    """Start a ledger with a baseline.
+
+    The baseline is one accepted build, run once or several times.
+    """
     from bestofk.release.gate import start as start_ledger
 
     reading = taken(options, READ_EVALS)
@@ -235,7 +238,10 @@ def accept(
     reason: str,
     **options: Any,
 ) -> None:
-    """Make a build the baseline, whatever its scores, and record it in the ledger."""
+    """Make a build the new baseline.
+
+    Its scores do not matter. The ledger records it with the reason.
+    """
     from bestofk.release.gate import accept as accept_build
 
     arguments = taken(options, READ_EVALS)

@@ -391,7 +391,7 @@ def listing(kind: str | None, name: str | None, as_json: bool) -> None:
         if title:
             say(f"{title}:" if position == 0 else f"\n{title}:")
         for entry in entries:
-            say_entry(entry.name, entry.summary, width)
+            say_entry(entry.name, entry.summary.replace("`", ""), width)
     say()
     for note in (*chosen.notes, f"More about one: bestofk list {chosen.name} NAME."):
         say(wrapped(note, sys.stdout))
@@ -412,6 +412,11 @@ def _explain(listing: Listing, name: str, as_json: bool) -> None:
 
     entries = listing.entries()
     if name not in entries:
+        options = {key_of(one): one.opts[0] for one in COMMANDS["compare"].load().params}
+        if listing.name == "settings" and name in options:
+            raise click.UsageError(
+                f"{name!r} is an option: use {options[name]}, see 'bestofk compare --help'."
+            )
         raise UnknownNameError(listing.name.removesuffix("s"), name, entries)
     entry = entries[name]
     if as_json:
@@ -419,9 +424,10 @@ def _explain(listing: Listing, name: str, as_json: bool) -> None:
         return
     click.echo(click.style(safe(entry.name), bold=True))
     for sentence in getattr(entry, "explanation", ()) or (f"{entry.summary}.",):
-        say(wrapped(sentence, sys.stdout))
-    say()
-    say_facts(_details(listing, entry))
+        say(wrapped(sentence.replace("`", ""), sys.stdout))
+    if details := _details(listing, entry):
+        say()
+        say_facts(details)
 
 
 def _details(listing: Listing, entry: Any) -> dict[str, str]:

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bestofk._base.errors import TableError
-from bestofk._base.formatting import counted
+from bestofk._base.formatting import counted, safe
 from bestofk.cli.options import output_options, preference, warnings_as_lines
 from bestofk.cli.outputs import Outputs, echo_json, planned_outputs
-from bestofk.cli.say import say
+from bestofk.cli.say import say, wrapped
 from bestofk.cli.set_values import SETTINGS, SettingsCommand, taken
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from bestofk.run.record import StoredDecision, StudyRecord
     from bestofk.run.store.store import Store
     from bestofk.run.study import Study
@@ -196,65 +194,48 @@ def _as_json(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) ->
 
 
 def _print(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) -> None:
-    from bestofk.cli.terminal import console
-    from bestofk.report.screen import one_line, plain
+    from bestofk.report.screen import one_line
 
-    out = console()
-    n_cells = store.n_cells()
-    n_studies = len(store.studies())
+    n_studies, n_payloads = len(store.studies()), store.n_payloads()
     studies = f"{n_studies} {'study' if n_studies == 1 else 'studies'}"
-    contents = [studies, counted(n_cells, "fit")]
-    n_payloads = store.n_payloads()
+    contents = [studies, counted(store.n_cells(), "fit")]
     if n_payloads:
         contents.append(f"{counted(n_payloads, 'result')} of simulations and papers")
-    out.print(plain(f"{store.shown_url}: {', '.join(contents)}.", style="bold"))
+    click.echo(click.style(f"{safe(store.shown_url)}: {', '.join(contents)}.", bold=True))
     for study, (tally, decided) in zip(shown, looks, strict=True):
         title = one_line(study.title, 80) or "(no title)"
-        out.print()
-        out.print(plain(f"{study.number}. {title}", style="bold"))
+        say()
+        click.echo(click.style(f"{study.number}. {title}", bold=True))
         sets = [f"{one_line(data.name)} ({data.rows} rows)" for data in study.datasets]
         metrics = one_line(", ".join(study.metrics))
         plan = (
             f"{study.plan}, loss {metrics}, random state {study.random_state}, "
             f"{counted(study.repetitions, 'repetition')}"
         )
-        _print_field(out, "created", str(study.created))
-        _print_field(out, "learners", _names([one_line(each.name) for each in study.learners]))
-        _print_field(out, "data sets", _names(sets))
-        _print_field(out, "plan", plan)
-        _print_field(out, "fits", _progress(tally, _unneeded(decided, tally)))
-        _print_field(out, "time", f"{_duration(tally['seconds'])} in fit and predict")
+        _say_field("created", str(study.created))
+        _say_field("learners", _names([one_line(each.name) for each in study.learners]))
+        _say_field("data sets", _names(sets))
+        _say_field("plan", plan)
+        _say_field("fits", _progress(tally, _unneeded(decided, tally)))
+        _say_field("time", f"{_duration(tally['seconds'])} in fit and predict")
         for failure in tally["failures"][:MAX_FAILURES]:
             why = f"{failure['kind']}: {one_line(failure['reason'], 100)}"
             who = f"{one_line(failure['learner'])}, {failure['count']} x"
-            _print_field(out, "failed", f"{who} {why}")
+            _say_field("failed", f"{who} {why}")
         more = len(tally["failures"]) - MAX_FAILURES
         if more > 0:
             reasons = "reason" if more == 1 else "reasons"
-            _print_field(out, "failed", f"... and {more} more {reasons}")
+            _say_field("failed", f"... and {more} more {reasons}")
         for number, record in enumerate(study.decisions, start=1):
             label = "decision" if len(study.decisions) == 1 else f"decision {number}"
-            _print_field(out, label, _settings(record))
+            _say_field(label, _settings(record))
         for line in _lines(decided):
-            _print_indented(out, f"   {line}".rstrip(), indent=5)
+            say(wrapped(f"   {line}", sys.stdout, indent=5))
 
 
-def _print_field(out: Console, label: str, text: str) -> None:
+def _say_field(label: str, text: str) -> None:
     """Print a label and its text, with further lines below the text."""
-    _print_indented(out, f"   {label:<10} {text}", indent=14)
-
-
-def _print_indented(out: Console, text: str, *, indent: int) -> None:
-    """Print a paragraph whose further lines are indented."""
-    from bestofk.report.screen import plain
-
-    if out.soft_wrap:
-        out.print(plain(text))
-        return
-    start = len(text) - len(text.lstrip())
-    for k, line in enumerate(plain(text.lstrip()).wrap(out, out.width - max(indent, start))):
-        line.rstrip()
-        out.print(plain(" " * (indent if k else start)) + line)
+    say(wrapped(f"   {label:<10} {text}", sys.stdout, indent=14))
 
 
 def _lines(decided: Study | str | None) -> list[str]:

@@ -62,6 +62,11 @@ def size(table: str | None, as_json: bool, **options: Any) -> None:
     """
     planned = taken(options, SAMPLE_SIZE)
     reading = taken(options, READ_SCORES)
+    if table is None and not {"design", "datasets", "instances"} & {*planned}:
+        raise click.UsageError(
+            "Name a table, or describe a study: use --design 10x10, --datasets 15 or "
+            "--instances 200."
+        )
     if table is not None:
         _refuse_plan(table)
         check_source(table, "file or embedded table", "bestofk.losses.reading:EXAMPLES")

@@ -310,7 +310,7 @@ def read_battles(source: Any, cluster: str | None = None, missing: str = "refuse
         and 1 < len(table.levels(column).names) < table.n_rows
     ]:
         notes.append(
-            f"Caution: battles with the same {repeated[0]} may depend on each other, but count as "
+            f"Battles with the same {repeated[0]} may depend on each other, but count as "
             f"independent here; name {repeated[0]} as the cluster."
         )
     return Battles(models=models, first=first, second=second, outcome=outcome, cluster=cluster,

@@ -74,21 +74,21 @@ def compare_scores(
     alpha : float
         Chance that any part of the statement is wrong.
     correction : str, optional
-        Of `Result.pairs`: ``"bonferroni"`` by default, which has intervals that agree with the
-        p-values. Other rules have defaults of their own.
+        The correction of `Result.pairs`: ``"bonferroni"`` by default, which has intervals that
+        agree with the p-values. Other rules have defaults of their own.
     family : {"all", "preference", "control"}, optional
         Decide by MultiTest: from all pairs, two-sided; from all pairs, one-sided against the
         preference, as published; or from one learner against the others.
     control : name, optional
-        That learner, for the family ``"control"``.
+        The learner of the family ``"control"``, which all others are compared with.
     margin : float, optional
         A difference, in the metric of the losses, that does not matter: a preferred learner that
         is shown to be at most this much worse than the best is recommended as well.
     rope : float, optional
         Half the width of a region of practical equivalence: adds posterior probabilities.
     missing : {"refuse", "drop", "allow"}
-        Cells that some learner lacks: an error (also with ``"allow"``, since learners are compared
-        on the same cells), or left out for all.
+        What to do with cells that some learner lacks: raise an error (also with ``"allow"``, since
+        learners are compared on the same cells), or leave them out for all.
     higher_is_better : bool, optional
         The numbers of a file, a data frame or an array are scores (True) or losses (False). None:
         arrays are losses, and of tables the names tell, or they are refused.

@@ -108,9 +108,9 @@ def compare_evals(
     macro : bool
         Give every task the same weight. By default every item has the same weight.
     pass_at, pass_all : int, optional
-        Compare by pass@k (at least one of k answers is right) or pass^k (all are right).
+        Compare by k answers to each item: pass@k (one is right), or pass^k (all are right).
     count_errors_as_wrong : bool
-        As for `Evals.by_item`.
+        Give the worst score to samples that failed, or hit a limit and were not scored.
     test : str or callable
         ``"auto"``: McNemar's exact test for right or wrong answers in one epoch without clusters,
         else the skewness-corrected t test over clusters or items (``"cluster-t"``). Also

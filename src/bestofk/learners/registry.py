@@ -128,6 +128,7 @@ LEARNERS = Registry(
     ),
     Learner(
         name="max",
+        historical=True,
         estimator="bestofk.learners.majority:Majority",
         summary="the most frequent class",
         paper="Yildiz and Alpaydin 2006",
@@ -135,6 +136,7 @@ LEARNERS = Registry(
     ),
     Learner(
         name="c4.5",
+        historical=True,
         estimator="bestofk.learners.c45:C45",
         summary="Quinlan's decision tree",
         paper="Quinlan 1993, C4.5: Programs for Machine Learning",
@@ -142,6 +144,7 @@ LEARNERS = Registry(
     ),
     Learner(
         name="nn",
+        historical=True,
         estimator="bestofk.learners.nearest_neighbour:NearestNeighbour",
         summary="the nearest neighbour",
         paper="Cover and Hart 1967, Nearest neighbor pattern classification",

@@ -116,7 +116,8 @@ def read_scores(
     where : mapping of column to value, optional
         Read only the rows with these values, such as ``{"constraint": "1h8c"}``.
     format : str, optional
-        As in `bestofk.data.tables.read_table`, or one of `LOSS_FORMATS`.
+        One of ``bestofk list formats``, or the kind of file, such as ``"csv"``; detected by
+        content if None.
 
     Returns
     -------

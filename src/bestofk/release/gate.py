@@ -196,14 +196,14 @@ def next_step(result: GateResult, source: str = "NEW") -> str:
 
     `source` are the words of a command that name the build.
     """
+    ledger = f" --ledger {quote(str(result.ledger))}" if result.ledger != DEFAULT_LEDGER else ""
     if result.answer == "suspect":
         again = f"Run it {RERUNS} more times on the same items"
         if result.ledger is None:
             return f"{again}, and give all runs: bestofk gate RUN1 RUN2 RUN3 --baseline FILE"
-        return f"{again}, and type: bestofk gate RUN2 RUN3 --build {quote(result.build)}"
+        return f"{again}, and type: bestofk gate RUN2 RUN3 --build {quote(result.build)}{ledger}"
     if result.ledger is None:
         return ""
-    ledger = "" if result.ledger == DEFAULT_LEDGER else f" --ledger {quote(result.ledger)}"
     command = f"bestofk gate accept {source}{ledger} --reason TEXT"
     if result.answer == "blocked":
         return f"If the loss is intended, make this build the baseline: {command}"

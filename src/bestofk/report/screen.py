@@ -74,8 +74,6 @@ OTHER_METRIC = "other metric"
 WORSE = "worse than the best by"
 WIDE = ("order", "models and test rows", "ruled out")
 """Columns of further tables to leave out first on narrow terminals."""
-NUMBERS = ("difference", "probability", "at most")
-"""Columns of further tables whose texts are numbers."""
 MIN_TERMINAL = 100
 """Width of a terminal from which the intervals are drawn, too."""
 MIN_PLOT_WIDTH, MAX_PLOT_WIDTH = 16, 30
@@ -161,21 +159,32 @@ def _total_width(columns: Sequence[TerminalColumn]) -> int:
 
 
 def _fitting(columns: list[TerminalColumn], width: int) -> list[TerminalColumn]:
-    """Leave out columns, break the longest title and shorten names until the table fits."""
+    """Break long titles, leave out columns and shorten names until the table fits."""
+    if _total_width(columns) > width:
+        columns = [replace(column, title=_in_two_lines(column.title)) for column in columns]
     for key in _OPTIONAL_COLUMNS:
-        if key == "mean" and _total_width(columns) > width:
-            columns = [
-                replace(column, title="worse than\nthe best by")
-                if column.title == WORSE
-                else column
-                for column in columns
-            ]
         shortest = {"mean": FIRST_NAME_WIDTH, "interval": MIN_NAME_WIDTH}.get(key)
         shown = columns if shortest is None else _with_short_names(columns, width, shortest)
         if _total_width(shown) <= width:
             return shown
         columns = [column for column in columns if column.key != key]
     return _with_short_names(columns, width)
+
+
+def _in_two_lines(title: str) -> str:
+    """Break a title at the space or hyphen that is nearest to its middle.
+
+    Examples
+    --------
+    >>> print(_in_two_lines("worse than the best by"))
+    worse than
+    the best by
+    """
+    breaks = [k + 1 for k, letter in enumerate(title) if letter in " -" and len(title) > 7]
+    if not breaks:
+        return title
+    at = min(breaks, key=lambda k: abs(k - len(title) / 2))
+    return f"{title[:at].rstrip()}\n{title[at:]}"
 
 
 def _with_short_names(
@@ -276,13 +285,14 @@ def _plain_columns(columns: Mapping[str, Any]) -> list[TerminalColumn]:
     texts_of = dict(zip(numbers, rounded(numbers), strict=True))
     for title, cells in rest:
         if all(isinstance(cell, float) for cell in cells):
-            made.append(_right("mean", title, [texts_of.get(cell, "-") for cell in cells]))
+            made.append(_right(title, title, [texts_of.get(cell, "-") for cell in cells]))
         elif all(isinstance(cell, int) for cell in cells):
             made.append(_right(title, title, list(map(str, cells))))
         else:
             texts = ["-" if cell is None else str(cell) for cell in cells]
-            key = "more" if title in WIDE else "learner" if title == "second" else title
-            side: Literal["left", "right"] = "right" if title in NUMBERS else "left"
+            numeric = all(text[:1] in "-0123456789" for text in texts)
+            key = "more" if title in WIDE else title if numeric else "learner"
+            side: Literal["left", "right"] = "right" if numeric else "left"
             made.append(TerminalColumn(key=key, title=title, cells=texts, justify=side))
     return made
 
@@ -435,6 +445,8 @@ def write_screen(
             out.print(other_metrics_table(decision, others, out.width))
         out.print()
     if tables := result._tables():
+        if decision is None:
+            out.print()
         _write_tables(out, tables)
         out.print()
     for line in _details(result, show) if explain else _summary(result, show):
@@ -471,10 +483,15 @@ def _write_tables(out: Console, tables: Mapping[str, Any]) -> None:
         if title:
             write_prose(out, title, style="bold")
         if isinstance(columns, Mapping):
-            shown = _fitting(_plain_columns(columns), out.width)
+            fitting = _fitting(_plain_columns(columns), out.width)
         else:
-            shown = pair_columns(columns, out.width)
+            fitting = pair_columns(columns, out.width)
+        shown = fitting
+        while len(shown) > 1 and _total_width(shown) > out.width:
+            shown = shown[:-1]
         out.print(_table(shown))
+        if len(shown) < len(fitting):
+            write_prose(out, f"{counted(len(fitting) - len(shown), 'more column')}: see --json.")
 
 
 def _slice_columns(slices: Slices) -> dict[str, Any]:

@@ -201,7 +201,8 @@ class Execution:
         of sums depend on this number, so it is part of a fit's identity in a store. An estimator's
         own ``n_jobs`` stays its own.
     engine : {"auto", "serial", "processes", "dask"}
-        Where the fits run; see `bestofk.run.engine.Engine`.
+        Where the fits run: in this process, in worker processes, or on a Dask cluster. ``"auto"``
+        uses worker processes if there is enough work.
     scheduler : str, Client, cluster or None
         Address of a Dask cluster, or a `distributed.Client` or cluster object.
     timeout : float or None

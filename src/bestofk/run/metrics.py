@@ -218,7 +218,7 @@ LOSSES: Registry[Loss] = Registry(
     Loss("zero-one", "share of wrong labels", "classification", "labels", each=wrong, span=1.0),
     Loss(
         "accuracy",
-        "1 - share of right labels",
+        "share of right labels, larger is better",
         "classification",
         "labels",
         each=wrong,
@@ -246,7 +246,7 @@ LOSSES: Registry[Loss] = Registry(
     ),
     Loss(
         "auc",
-        "1 - area under the ROC curve (two classes)",
+        "area under the ROC curve (two classes), larger is better",
         "classification",
         "ranking",
         methods=("decision_function", "predict_proba"),

@@ -5,6 +5,7 @@ from bestofk.learners.registry import Learner
 LEARNERS = (
     Learner(
         name="nmc",
+        historical=True,
         estimator="bestofk.papers.learners.nearest_mean:NearestMean",
         summary="nearest mean: class means of numeric columns, class modes of nominal ones",
         paper="Yildiz and Alpaydin 2006",
@@ -29,6 +30,7 @@ LEARNERS = (
     ),
     Learner(
         name="furia",
+        historical=True,
         estimator="bestofk.papers.learners.furia:Furia",
         summary="unordered fuzzy rules, grown as in RIPPER",
         paper="Huehn and Huellermeier 2009, FURIA: an algorithm for unordered fuzzy rule induction",
