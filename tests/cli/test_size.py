@@ -68,7 +68,7 @@ def test_error_rates_family_and_control(capsys, scores):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "give one of design (such as '10x10'), datasets or instances"),
+        ([], "use --design 10x10, --datasets 15 or --instances 200"),
         (["nowhere.csv"], "nowhere.csv"),
         (["{scores}", "--sd", "1"], "the losses determine sd"),
         (["{scores}", "--power", "2"], "power must be strictly between 0 and 1"),

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bestofk._base.formatting import safe
 from bestofk._base.registry import Registry
 from bestofk.cli.options import json_option
 from bestofk.cli.outputs import echo_json
 from bestofk.cli.registry import COMMANDS
-from bestofk.cli.say import say, say_entry, say_facts, wrapped
+from bestofk.cli.say import say, say_entry, say_facts, say_heading, wrapped
 from bestofk.cli.set_values import (
     EXECUTION,
     READ_SCORES,
@@ -422,7 +421,7 @@ def _explain(listing: Listing, name: str, as_json: bool) -> None:
     if as_json:
         echo_json({listing.name: [listing.row(entry)]})
         return
-    click.echo(click.style(safe(entry.name), bold=True))
+    say_heading(entry.name)
     for sentence in getattr(entry, "explanation", ()) or (f"{entry.summary}.",):
         say(wrapped(sentence.replace("`", ""), sys.stdout))
     if details := _details(listing, entry):

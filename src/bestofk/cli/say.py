@@ -83,6 +83,11 @@ def say_entry(name: str, summary: str, width: int = 0) -> None:
     click.echo(f"  {click.style(safe(name).ljust(width), bold=True)}  {text}")
 
 
+def say_heading(text: str) -> None:
+    """Print a line in bold."""
+    click.echo(click.style(safe(text), bold=True))
+
+
 def say_facts(facts: Mapping[str, str]) -> None:
     """Print labels and texts in two columns."""
     width = max(map(len, facts))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bestofk._base.errors import TableError
-from bestofk._base.formatting import counted, safe
+from bestofk._base.formatting import counted
 from bestofk.cli.options import output_options, preference, warnings_as_lines
 from bestofk.cli.outputs import Outputs, echo_json, planned_outputs
-from bestofk.cli.say import say, wrapped
+from bestofk.cli.say import say, say_heading, wrapped
 from bestofk.cli.set_values import SETTINGS, SettingsCommand, taken
 
 if TYPE_CHECKING:
@@ -201,11 +201,11 @@ def _print(store: Store, shown: tuple[StudyRecord, ...], looks: list[Look]) -> N
     contents = [studies, counted(store.n_cells(), "fit")]
     if n_payloads:
         contents.append(f"{counted(n_payloads, 'result')} of simulations and papers")
-    click.echo(click.style(f"{safe(store.shown_url)}: {', '.join(contents)}.", bold=True))
+    say_heading(f"{store.shown_url}: {', '.join(contents)}.")
     for study, (tally, decided) in zip(shown, looks, strict=True):
         title = one_line(study.title, 80) or "(no title)"
         say()
-        click.echo(click.style(f"{study.number}. {title}", bold=True))
+        say_heading(f"{study.number}. {title}")
         sets = [f"{one_line(data.name)} ({data.rows} rows)" for data in study.datasets]
         metrics = one_line(", ".join(study.metrics))
         plan = (

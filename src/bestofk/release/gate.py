@@ -151,11 +151,10 @@ class GateResult(Drawn):
     def explain(self) -> str:
         """Return the verdict, its evidence and what the gate promises."""
         baseline, runs = self.history.baseline, counted(self.entry["runs"], "run")
-        mean = f" (mean of {baseline['runs']} runs)" if baseline["runs"] > 1 else ""
         lines = [self.headline, *self.notes]
         lines.append(
-            f"{counted(self.items, 'item')}, {runs} of the build. The baseline is "
-            f"{baseline['build']}{mean}."
+            f"{counted(self.items, 'item')}, {runs} of {self.build} and {baseline['runs']} of "
+            f"{baseline['build']}."
         )
         lines += [worse_words(self)] if self.worse_items else []
         if len(self.history.baselines) > 1:

@@ -39,13 +39,7 @@ def card_of(subject: ReportSubject) -> list[Row]:
 
     rows, cost = [Row("Use", f"no {subject.noun}")], ""
     if hasattr(subject.record, "parts"):
-        rows = [
-            Row(
-                "Use",
-                "by data set",
-                sentences(*(one.text for one in subject.record.select("verdict"))),
-            )
-        ]
+        rows = [Row("Use", "by data set")]
     if decision is not None and decision.recommended is not None:
         rows = _use(decision, decision.recommended)
         if subject.choice is not None:

@@ -148,7 +148,7 @@ def _comparison(subject: ReportSubject) -> str:
     data = f" on {len(scores.datasets)} data sets"
     if len(scores.datasets) == 1:
         name = scores.datasets[0]
-        data = "" if name == "data" else f" on the data set {one_line(name)}"
+        data = "" if name in ("data", "task") else f" on the data set {one_line(name)}"
     basis = f"by {scores.design.describe()}"
     if decision is not None and decision.on_items:
         basis = f"on the basis of {decision.design}"

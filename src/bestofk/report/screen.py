@@ -160,8 +160,14 @@ def _total_width(columns: Sequence[TerminalColumn]) -> int:
 
 def _fitting(columns: list[TerminalColumn], width: int) -> list[TerminalColumn]:
     """Break long titles, leave out columns and shorten names until the table fits."""
-    if _total_width(columns) > width:
-        columns = [replace(column, title=_in_two_lines(column.title)) for column in columns]
+    columns = list(columns)
+    while _total_width(columns) > width:
+        broken = [replace(column, title=_in_two_lines(column.title)) for column in columns]
+        gains = [old.width - new.width for old, new in zip(columns, broken, strict=True)]
+        if max(gains) <= 0:
+            break
+        at = gains.index(max(gains))
+        columns[at] = broken[at]
     for key in _OPTIONAL_COLUMNS:
         shortest = {"mean": FIRST_NAME_WIDTH, "interval": MIN_NAME_WIDTH}.get(key)
         shown = columns if shortest is None else _with_short_names(columns, width, shortest)
@@ -181,7 +187,7 @@ def _in_two_lines(title: str) -> str:
     the best by
     """
     breaks = [k + 1 for k, letter in enumerate(title) if letter in " -" and len(title) > 7]
-    if not breaks:
+    if not breaks or "\n" in title:
         return title
     at = min(breaks, key=lambda k: abs(k - len(title) / 2))
     return f"{title[:at].rstrip()}\n{title[at:]}"

@@ -211,6 +211,7 @@ def _pairs(decision: Decision) -> OutputTable:
 def _gate(value: GateResult) -> dict[str, Any]:
     """Return the parts of a page about one build and the history of its ledger."""
     first, *rest = value.explain().split("\n")
+    rest = [line for line in rest if not line.startswith("Items that got worse")]
     builds = [
         {"build": build["build"], "metric": metric, "answer": build["answer"], **row}
         for build in value.history.builds
