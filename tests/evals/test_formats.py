@@ -222,7 +222,7 @@ def test_a_mean_of_the_model_is_no_score(tmp_path):
 
 def test_a_row_without_a_model_among_several_scores(tmp_path):
     rows = {"doc_id": [{"provider": None}], "scores": {"id": None, "epoch": 2.0}}
-    with pytest.raises(TableError):
+    with pytest.raises(bk.BestOfKError):
         bk.read_evals(write(tmp_path / "x.json", rows))
 
 
