@@ -63,22 +63,27 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
 
     def _fit_encoded(self, encoded: Encoded) -> None:
         codes, offset = _codes(encoded.values, encoded.cardinality)
-        self._modes, self.parent_, self._start, self.tables_, self.prior_ = _fit(
-            codes, offset, encoded.y, encoded.n_classes
-        )
+        (n, d), c = codes.shape, encoded.n_classes
+        max_values = int(encoded.cardinality.max())
+        self._modes, self.parent_ = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
+        self._start = np.empty(d + 1, dtype=np.int64)
+        tables, self.prior_ = np.empty((int(offset[-1]) * max_values, c)), np.empty(c)
+        cells = _FIT(
+            codes, n, d, offset, encoded.y, c, gamma_table(n, max_values), self._modes,
+            self.parent_, self._start, tables, self.prior_,
+        )  # fmt: skip
+        self.tables_ = tables[:cells].copy()
         self._cardinality = encoded.cardinality
 
     def _logs(self, values: Floats) -> Floats:
+        """Return the log joint probabilities of every row; unknown codes (-1) take the modes."""
         codes, offset = _codes(values, self._cardinality)
-        return _log_rows(
-            codes,
-            modes=self._modes,
-            offset=offset,
-            parent=self.parent_,
-            start=self._start,
-            tables=self.tables_,
-            prior=self.prior_,
-        )
+        logs = np.empty((len(codes), len(self.prior_)))
+        _ROWS(
+            codes, *codes.shape, self._modes, offset, self.parent_, self._start, self.tables_,
+            self.prior_, len(self.prior_), logs,
+        )  # fmt: skip
+        return logs
 
     def _predict_encoded(self, values: Floats) -> Codes:
         codes: Codes = self._logs(values).argmax(axis=1)
@@ -124,37 +129,3 @@ def gamma_table(n: int, max_values: int) -> Floats:
     table = np.empty(2 * n + int(max_values) + 1)
     _GAMMAS(len(table), table)
     return table
-
-
-def _fit(
-    codes: Codes, offset: Codes, y: Codes, n_classes: int
-) -> tuple[Codes, Codes, Codes, Floats, Floats]:
-    """Return modes, parents, table starts, tables and prior (see `TreeAugmentedNaiveBayes`)."""
-    n, d = codes.shape
-    max_values = int(np.diff(offset).max())
-    modes, parent = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
-    start = np.empty(d + 1, dtype=np.int64)
-    tables, prior = np.empty((int(offset[-1]) * max_values, n_classes)), np.empty(n_classes)
-    cells = _FIT(
-        codes, n, d, offset, y, n_classes, gamma_table(n, max_values), modes, parent, start, tables,
-        prior,
-    )  # fmt: skip
-    return modes, parent, start, tables[:cells].copy(), prior
-
-
-def _log_rows(
-    codes: Codes,
-    *,
-    modes: Codes,
-    offset: Codes,
-    parent: Codes,
-    start: Codes,
-    tables: Floats,
-    prior: Floats,
-) -> Floats:
-    """Return the log joint probabilities of every row; unknown codes (-1) take the modes."""
-    logs = np.empty((len(codes), len(prior)))
-    _ROWS(
-        codes, *codes.shape, modes, offset, parent, start, tables, prior, len(prior), logs
-    )  # fmt: skip
-    return logs

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
@@ -62,19 +61,32 @@ class VotedPerceptron(EncodedClassifier):
         if encoded.n_classes > 2:
             raise _too_many(encoded.n_classes)
         self._cardinality = encoded.cardinality
-        self._filling = _find_filling(encoded.values, encoded.cardinality)
+        (rows, d), n = encoded.values.shape, encoded.n
+        self._filling = np.empty(d)
+        everyone = np.arange(n)
+        _FILLING(encoded.values, rows, d, encoded.cardinality, everyone, n, self._filling)
         inputs = self._inputs(encoded.values)
+        mistakes, signs = np.empty(n, dtype=np.int64), np.empty(n)
+        votes = np.empty(n + 1, dtype=np.int64)
         second = encoded.y == encoded.n_classes - 1
-        mistakes, self.signs_, self.votes_ = _train(inputs, second)
-        self.vectors_ = inputs[mistakes]
+        k = _FIT(inputs, *inputs.shape, second, mistakes, signs, votes)
+        self.signs_, self.votes_ = signs[:k].copy(), votes[: k + 1].copy()
+        self.vectors_ = inputs[mistakes[:k]]
 
     def _inputs(self, values: Floats) -> Floats:
-        return _expand(values, self._cardinality, self._filling)
+        """Return numbers, 0/1 for two values, 1-of-n for other nominals, then a 1."""
+        values = np.ascontiguousarray(values, dtype=np.float64)
+        inputs = np.empty((len(values), n_inputs(self._cardinality)))
+        _EXPAND(values, *values.shape, self._cardinality, self._filling, inputs.shape[1], inputs)
+        return inputs
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        if len(self.classes_) == 1:
-            return np.zeros(len(values), dtype=np.int64)
-        return _predict_rows(self.vectors_, self.signs_, self.votes_, self._inputs(values))
+        codes = np.zeros(len(values), dtype=np.int64)
+        if len(self.classes_) > 1:
+            inputs = self._inputs(values)
+            signs = self.signs_
+            _ROWS(self.vectors_, signs, self.votes_, len(signs), inputs, *inputs.shape, codes)
+        return codes
 
     def complexity(self) -> int:
         """Return the number of vectors (without the zero vector) times their length."""
@@ -102,35 +114,3 @@ _ROWS = Kernel("perceptron_rows", "*f64 *f64 *i64 i64 *f64 i64 i64 &i64")
 def n_inputs(cardinality: Codes) -> int:
     """Return the number of inputs, including the constant 1."""
     return int(np.where((cardinality == 0) | (cardinality == 2), 1, cardinality).sum()) + 1
-
-
-def _find_filling(values: Floats, cardinality: Codes) -> Floats:
-    """Return means of numeric columns and modes (first of ties) of nominal ones, 0 if unknown."""
-    n, d = values.shape
-    filling = np.empty(d)
-    _FILLING(values, n, d, cardinality, np.arange(n), n, filling)
-    return filling
-
-
-def _expand(values: Floats, cardinality: Codes, filling: Floats) -> Floats:
-    """Return numbers, 0/1 for two values, 1-of-n for other nominals, then a 1; fill unknowns."""
-    values = np.ascontiguousarray(values, dtype=np.float64)
-    inputs = np.empty((len(values), n_inputs(cardinality)))
-    _EXPAND(values, *values.shape, cardinality, filling, inputs.shape[1], inputs)
-    return inputs
-
-
-def _train(inputs: Floats, second: npt.NDArray[np.bool_]) -> tuple[Codes, Floats, Codes]:
-    """Make one pass over the rows; return misclassified rows, their signs and vector votes."""
-    n = len(inputs)
-    mistakes, votes = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
-    signs = np.empty(n)
-    k = _FIT(inputs, *inputs.shape, second, mistakes, signs, votes)
-    return mistakes[:k], signs[:k].copy(), votes[: k + 1].copy()
-
-
-def _predict_rows(vectors: Floats, signs: Floats, votes: Codes, inputs: Floats) -> Codes:
-    """Return the code (0 or 1) of every row of `inputs`; `vectors` are the misclassified rows."""
-    codes = np.empty(len(inputs), dtype=np.int64)
-    _ROWS(vectors, signs, votes, len(signs), inputs, *inputs.shape, codes)
-    return codes
