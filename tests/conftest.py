@@ -56,8 +56,8 @@ def pytest_configure():
 
 
 def pytest_xdist_auto_num_workers():
-    # one more than there are cores: tests of kills, signals and time limits mostly wait
-    return (os.cpu_count() or 1) + 1
+    # more than there are cores, because tests of kills, signals and time limits mostly wait
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(wrapper=True)
@@ -86,7 +86,6 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     # keep thousands of test items out of every later garbage collection
-    gc.collect()
     gc.freeze()
     gc.enable()
 
