@@ -1,13 +1,14 @@
 """Measure seconds and peak memory of reading a million samples in one log, by format.
 
-    table      a CSV of 2 models x 500,000 items, in one file
+    table      a CSV of 2 models x 500,000 items, in one file; with --models 100 of 100 models
+    graded     the same with scores between 0 and 1
     jsonl      the same as JSON lines
     inspect    two Inspect archives with 500,000 summaries each
     crashed    two Inspect archives without summaries: 500,000 samples, one member each
     lm-eval    two files of lm-evaluation-harness with 500,000 samples each
 
 Each is read in a process of its own and must take less than 1 GiB. ``--samples`` sets another
-number of samples.
+number of samples: 100 million of 100 models must take less than 4 GiB.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ import pathlib, re, sys, time
 import bestofk as bk, numpy, pandas, pyarrow.csv
 begin = time.perf_counter()
 evals = bk.read_evals(sys.argv[1])
+if len(evals.models) > 2:
+    bk.compare_evals(evals)
 took = time.perf_counter() - begin
 status = pathlib.Path("/proc/self/status").read_text()
 print(len(evals), took, int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024)
@@ -44,6 +47,23 @@ def make_table(folder: Path, items: int) -> None:
         for model in MODELS:
             for i in range(items):
                 print(f"{model},q{i},{int(right(model, i))}", file=file)
+
+
+def make_tables_of(models: int, graded: bool) -> Callable[[Path, int], None]:
+    """Return a function that writes a CSV of so many models; `items` is that of two models."""
+    import numpy as np
+    import pandas as pd
+
+    def make(folder: Path, items: int) -> None:
+        count, draw = 2 * items // models, np.random.default_rng(1)
+        names = [f"q{i}" for i in range(count)]
+        for k in range(models):
+            score = draw.random(count) ** (1 - k / (3 * models))
+            score = score.round(3) if graded else (score > 0.5).astype(int)
+            frame = pd.DataFrame({"model": f"m{k}", "item": names, "score": score})
+            frame.to_csv(folder / "long.csv", mode="a", index=False, header=k == 0)
+
+    return make
 
 
 def make_jsonl(folder: Path, items: int) -> None:
@@ -110,7 +130,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("formats", nargs="*", default=list(MAKERS))
     parser.add_argument("--samples", type=int, default=1_000_000)
+    parser.add_argument("--models", type=int, default=len(MODELS), help="of table and graded")
     options = parser.parse_args()
+    MAKERS["graded"] = make_tables_of(options.models, graded=True)
+    if options.models > len(MODELS):
+        MAKERS["table"] = make_tables_of(options.models, graded=False)
     print(f"{'format':<10} {'MB':>6} {'rows':>8} {'seconds':>8} {'MiB':>6}")
     for name in options.formats or MAKERS:
         with tempfile.TemporaryDirectory() as temporary:

@@ -275,25 +275,17 @@ def missing_scores(
     known = score[counts]
     ends = float(known.min(initial=0.0)), float(known.max(initial=1.0))
     lowest, highest = ends if evals.higher_is_better else ends[::-1]
-    worst, missing = _with_missing(evals, score, counts, lowest)
-    failed = np.isin(evals.status, (_CODE["error"], _CODE["limit"])) & ~counts
-    best, _ = _with_missing(evals, np.where(failed, lowest, score), counts | failed, highest)
-    return worst, best, missing
-
-
-def _with_missing(evals: Evals, score: Floats, counts: Bools, value: float) -> tuple[Floats, Ints]:
-    """Return the means with `value` for missing scores, and the number of these (K, n).
-
-    An item that a model never ran has one missing score.
-    """
-    k, n = _grid(evals)
-    cell = cells_of(evals)
+    (k, n), cell = _grid(evals), cells_of(evals)
     count = np.bincount(cell[counts], minlength=k * n)
-    total = np.bincount(cell[counts], weights=score[counts], minlength=k * n)
+    total = np.bincount(cell[counts], weights=known, minlength=k * n)
     missing = np.bincount(cell[~counts], minlength=k * n)
+    # an item that a model never ran has one missing score
     missing[(count == 0) & (missing == 0)] = 1
-    mean = (total + value * missing) / (count + missing)
-    return mean.reshape(k, n), missing.reshape(k, n)
+    lost = np.isin(evals.status, (_CODE["error"], _CODE["limit"])) & ~counts
+    failed = np.bincount(cell[lost], minlength=k * n)
+    worst = (total + lowest * missing) / (count + missing)
+    best = (total + lowest * failed + highest * (missing - failed)) / (count + missing)
+    return worst.reshape(k, n), best.reshape(k, n), missing.reshape(k, n)
 
 
 def dense_names(codes: Any, names: Sequence[str]) -> tuple[tuple[str, ...], Codes]:

@@ -122,7 +122,12 @@ class ModelChoice(Stated):
         # views show the first caution: that about a judge matters more than that about a test
         listed = [*self._about_judge()]
         if self.require and self.recommended is None:
-            listed += statements("verdict", [self._nobody_sentence()])
+            needs = joined([
+                f"may be the best in {name}" if most is None
+                else f"is shown to be at most {number(most)} worse than the best in {name}"
+                for name, most in self.require.items()
+            ])  # fmt: skip
+            listed += statements("verdict", [f"No model {needs}."])
             listed += [one for one in self.decision.statements if one.kind != "verdict"]
         else:
             listed += self.decision.statements
@@ -154,25 +159,12 @@ class ModelChoice(Stated):
             )
         return in_order(listed)
 
-    def _good_enough(self) -> str:
-        """Return the requirement in words."""
-        return joined([
-            f"may be the best in {name}" if most is None
-            else f"is shown to be at most {number(most)} worse than the best in {name}"
-            for name, most in self.require.items()
-        ])  # fmt: skip
-
-    def _nobody_sentence(self) -> str:
-        return f"No model {self._good_enough()}."
-
     def _unmet_sentence(self) -> str:
         """Name the models with a better mean that are not good enough in another metric."""
         if self.recommended is None or not self.require:
             return ""
-        ahead = self.decision.by_mean[: self.decision.by_mean.index(self.recommended)]
-        for name in ahead:
-            metric = unmet(name, self.by_metric, self.require)
-            if metric:
+        for name in self.decision.by_mean[: self.decision.by_mean.index(self.recommended)]:
+            if metric := unmet(name, self.by_metric, self.require):
                 return (
                     f"{called(name)} has a better mean {self.decision.metric.name}, but does not "
                     f"meet your requirement for {metric}."
