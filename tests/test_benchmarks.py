@@ -41,7 +41,7 @@ SMALL = {
     "paper_learners_speed": ({"LARGE": ((60, 3, 2),), "TIMES": 1}, ["uci", "large"]),
     "paper_speed": ({"SETS": 2, "PEER_SETS": 1, "RUNS": (2, 3)}, ["figure2"]),
     "start_up_speed": (
-        {"STARTS": 1, "RUNS": 1, "PANEL": ("--help",),
+        {"STARTS": 3, "RUNS": 1, "PANEL": ("--help",),
          "REFUSED": {"refuse-file": ("compare", "chrun.csv")}},
         ["start", "first", "panel"],
     ),
