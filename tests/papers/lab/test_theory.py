@@ -180,7 +180,7 @@ def test_pairwise(name: str) -> None:
 @cache
 def on_blocks(plan: str) -> lab.Simulation:
     """The losses that all tests of a plan see."""
-    return lab.simulate(["nmc"], "blocks(learners=3, rows=60)", plan, sets=EQUAL, n_jobs=1)
+    return lab.simulate(["naive-bayes"], "blocks(learners=3, rows=60)", plan, sets=EQUAL, n_jobs=1)
 
 
 @pytest.mark.parametrize("name", ON_LEARNERS)
@@ -196,7 +196,7 @@ def test_on_equal_learners(name: str) -> None:
 @pytest.mark.parametrize("name", MULTIPLE)
 def test_of_k_learners(name: str) -> None:
     problem, slack = MULTIPLE[name]
-    sets = SETS if MULTIPLE_TESTS[name].batch else 60 if "bootstrap" in name else 200
+    sets = SETS if MULTIPLE_TESTS[name].batch else 60 if "bootstrap" in name else 100
     result = lab.type1_error(name, problem=problem, sets=sets, random_state=6).at(ALPHA)
     if slack is None:
         assert result.count <= stats.binom.ppf(1 - 1e-4, sets, ALPHA)
