@@ -149,6 +149,8 @@ class Decision(Stated):
     """The smallest adjusted p-value that was possible."""
     margin: float | None = None
     best: Best | None = field(default=None, repr=False)
+    compared: str = ""
+    """The noun for what is compared, if there is no table of losses."""
     counts: Mapping[Name, float] | None = None
     notes: tuple[str, ...] = ()
     problem: Problem | None = field(default=None, repr=False)
@@ -166,7 +168,7 @@ class Decision(Stated):
         """The noun for what is compared: ``"model"`` if each was fitted once."""
         problem = self.problem
         if problem is None:
-            return "learner"
+            return self.compared or "learner"
         return "model" if problem.fitted_once else problem.subject.noun
 
     @property

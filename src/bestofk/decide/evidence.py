@@ -186,6 +186,20 @@ class Evidence:
     ends: tuple[float, Floats, Floats] | None = field(default=None, repr=False)
     """A level, and the intervals of all pairs at this level, if they were computed already."""
 
+    @classmethod
+    def of_pairs(
+        cls, family: Family, *, pvalue: Floats, direction: npt.ArrayLike, **facts: Any
+    ) -> Self:
+        """Return the evidence about every pair of a family, adjusted over all of them."""
+        first, second = family.pairs()
+        adjusted, signs = family.adjust(pvalue), np.sign(direction).astype(np.int8)
+        columns = {
+            "first": first, "second": second, "pvalue": pvalue, "adjusted_pvalue": adjusted,
+            "direction": signs, "better": signs * (adjusted <= family.alpha),
+            "alternative": family.alternative,
+        }  # fmt: skip
+        return cls(family=family, **{**columns, **facts})
+
     def __len__(self) -> int:
         return len(self.first)
 
@@ -227,21 +241,17 @@ class Evidence:
         return low, np.where(known, ends_at_0, high)
 
     @cached_property
-    def _keys(self) -> tuple[dict[Name, int], Ints, Ints]:
-        """The positions of the names, the rows by key, and these keys: first * K + second."""
-        keys = self.first * len(self.names) + self.second
-        order = np.arange(len(keys))
-        if (np.diff(keys) <= 0).any():
-            order = np.argsort(keys)
-        return {name: k for k, name in enumerate(self.names)}, order, keys[order]
+    def rows(self) -> npt.NDArray[np.int32]:
+        """(K, K): the row of every two learners, in either order; -1 if they were not tested."""
+        K = len(self.names)
+        rows = np.full((K, K), -1, dtype=np.int32)
+        rows[self.first, self.second] = rows[self.second, self.first] = np.arange(len(self))
+        return rows
 
     def row(self, a: Name, b: Name) -> int | None:
         """Return the row of a pair, in either order; None if it was not tested."""
-        positions, order, keys = self._keys
-        i, j = sorted((positions[a], positions[b]))
-        at = int(np.searchsorted(keys, i * len(self.names) + j))
-        is_tested = at < len(keys) and keys[at] == i * len(self.names) + j
-        return int(order[at]) if is_tested else None
+        row = int(self.rows[self.names.index(a), self.names.index(b)])
+        return None if row < 0 else row
 
     def rows_of(self, name: Name) -> Ints:
         """Return the rows of the pairs of one learner."""
@@ -435,16 +445,12 @@ def agreeing(evidence: Evidence, other: Evidence) -> Evidence:
     Each p-value is the larger of the two, or 1 if the two favour different learners. Each interval
     covers both. A claim is then wrong only if both analyses are.
     """
-    position = {name: at for at, name in enumerate(other.names)}
-    rows, signs = [], []
-    for first, second in zip(evidence.first.tolist(), evidence.second.tolist(), strict=True):
-        a, b = evidence.names[first], evidence.names[second]
-        row = other.row(a, b)
-        rows.append(-1 if row is None else row)
-        signs.append(1 if row is None or other.first[row] == position[a] else -1)
-    at, sign = np.array(rows, dtype=np.int64), np.array(signs, dtype=np.int8)
+    place = np.array([other.names.index(name) for name in evidence.names])
+    first, second = place[evidence.first], place[evidence.second]
+    at = other.rows[first, second]
     if not len(at) or (at < 0).any():
         return evidence
+    sign = np.where(other.first[at] == first, 1, -1).astype(np.int8)
     same = evidence.direction == sign * other.direction[at]
     merged = replace(
         evidence,

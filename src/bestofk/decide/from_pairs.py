@@ -16,18 +16,6 @@ from bestofk.losses.losses import Metric
 from bestofk.stats.pairwise.result import PairwiseResult
 
 
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PairsDecision(Decision):
-    """A decision from tests of pairs, without a table of losses."""
-
-    compared: str = "learner"
-
-    @property
-    def noun(self) -> str:
-        """The noun for what is compared."""
-        return self.compared
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StatedDecision(Stated):
     """A statement about the best with what is known of each learner; see the subclasses."""
@@ -58,7 +46,7 @@ def decide_from_pairs(
     design: str,
     noun: str,
     preference: Preference = NO_PREFERENCE,
-) -> PairsDecision:
+) -> Decision:
     """Return the statement about the best, with bounds if the test has intervals.
 
     - `names`, `mean_losses`: The learners in order of preference, or by their means.
@@ -75,25 +63,16 @@ def decide_from_pairs(
     """
     K = len(names)
     family = Family(name="best", learners=K, alpha=alpha, correction="bonferroni")
-    first, second = family.pairs()
-    estimate, pvalue = np.asarray(tested.estimate), np.asarray(tested.pvalue)
-    direction = np.sign(estimate if tested.direction is None else tested.direction).astype(np.int8)
-    adjusted = family.adjust(pvalue)
-    evidence = Evidence(
+    evidence = Evidence.of_pairs(
+        family,
+        pvalue=np.asarray(tested.pvalue),
+        direction=tested.estimate if tested.direction is None else tested.direction,
         names=names,
-        first=first,
-        second=second,
-        estimate=estimate,
-        pvalue=pvalue,
-        adjusted_pvalue=adjusted,
-        direction=direction,
-        better=direction * (adjusted <= alpha),
-        family=family,
-        alternative="two-sided",
+        estimate=np.asarray(tested.estimate),
         metric=metric,
         results={"two-sided": [tested]},
     )
-    return PairsDecision(
+    return Decision(
         compared=noun,
         rule="best",
         by_preference=names,

@@ -13,7 +13,7 @@ from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError, u
 from bestofk.decide.cautions import caution_of
 from bestofk.decide.choose_test import Choice, choose_test
 from bestofk.decide.decision import Decision, Ruled
-from bestofk.decide.evidence import BEST, Evidence, Family, Signs
+from bestofk.decide.evidence import BEST, Evidence, Family
 from bestofk.decide.preference import Name, preference_ranks
 from bestofk.decide.problem import Problem
 from bestofk.decide.registry import RULES, decides_by
@@ -226,18 +226,15 @@ def compare_pairs(
     # differences within rounding error count as 0
     noise = 1e-12 * np.abs(means).max(axis=-1, keepdims=True)
     estimate = columns["estimate"]
-    adjusted = family.adjust(columns["pvalue"])
-    direction = _directions(columns["direction"], alternative)
-    return Evidence(
-        names=tuple(range(family.learners)) if names is None else names,
-        first=first,
-        second=second,
-        estimate=np.where(np.abs(estimate) <= noise, 0.0, estimate),
+    direction: Any = columns["direction"]
+    if alternative != "two-sided":
+        direction = np.full(direction.shape, 1 if alternative == "greater" else -1)
+    return Evidence.of_pairs(
+        family,
         pvalue=columns["pvalue"],
-        adjusted_pvalue=adjusted,
         direction=direction,
-        better=direction * (adjusted <= family.alpha),
-        family=family,
+        names=tuple(range(family.learners)) if names is None else names,
+        estimate=np.where(np.abs(estimate) <= noise, 0.0, estimate),
         alternative=alternative,
         values=values,
         choice=choice,
@@ -271,13 +268,6 @@ def call_test(choice: Choice, a: Floats, b: Floats, alternative: str) -> Any:
     The random draws of a test then do not depend on the number of tables.
     """
     return choice(a[0], b[0], alternative) if len(a) == 1 else choice(a, b, alternative)
-
-
-def _directions(direction: Floats, alternative: str) -> Signs:
-    """Return -1 if the statistic favours the first, 1 if the second; one-sided tests fix it."""
-    if alternative == "two-sided":
-        return np.sign(direction).astype(np.int8)
-    return np.full(direction.shape, 1 if alternative == "greater" else -1, dtype=np.int8)
 
 
 def no_pairs(problem: Problem, *, alpha: float) -> Evidence:

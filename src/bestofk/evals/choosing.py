@@ -487,13 +487,7 @@ def _decide_by_pairs(
             column[row] = getattr(evidence, name)[0]
     if choice is None:
         raise TableError("No two models have two items in common; choose models or tasks.")
-    adjusted = family.adjust(columns["pvalue"])
-    direction = columns.pop("direction").astype(np.int8)
-    evidence = Evidence(
-        names=problem.names, first=first, second=second, **columns, adjusted_pvalue=adjusted,
-        direction=direction, better=direction * (adjusted <= family.alpha), family=family,
-        alternative="two-sided", metric=problem.metric,
-    )  # fmt: skip
+    evidence = Evidence.of_pairs(family, **columns, names=problem.names, metric=problem.metric)
     if missing is not None:
         evidence = missing.revised(evidence)
     ruling = resolve(RULES[settings.rule].ruling)

@@ -172,17 +172,13 @@ def evidence_so_far(
     first, second = family.pairs()
     found = test.so_far(losses[first], losses[second], family.alternative)
     sure = verdict.sure.astype(np.int8)
-    return StoppedEvidence(
-        names=names,
-        first=first,
-        second=second,
-        estimate=found.estimate,
+    return StoppedEvidence.of_pairs(
+        family,
         pvalue=found.pvalue,
-        adjusted_pvalue=family.adjust(found.pvalue),
-        direction=np.sign(found.evidence).astype(np.int8),
+        direction=found.evidence,
         better=sure[first, second] - sure[second, first],
-        family=family,
-        alternative=family.alternative,
+        names=names,
+        estimate=found.estimate,
         metric=metric,
         unsettled=verdict.open_pairs()[first, second],
     )
