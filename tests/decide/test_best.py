@@ -120,13 +120,14 @@ def test_empty_and_unknown_intervals_give_no_bound():
 
 
 @pytest.mark.parametrize(
-    "shape",
-    [(1, 10, 1, 1, 1), (1, 1, 10, 10, 1), (1, 1, 5, 2, 1), (1, 1, 1, 50, 1)],
-    ids=["data sets", "10x10", "5x2", "time"],
-)
-def test_learners_that_are_equal_everywhere_have_no_bound(shape):
-    losses = np.random.default_rng(0).random((2, *shape[1:]))
-    design = {50: "time"}.get(shape[3])
+    ("shape", "decimals"),
+    [((10, 1, 1, 1), 2), ((10, 1, 1, 1), 16), ((1, 10, 10, 1), 16), ((1, 5, 2, 1), 16),
+     ((1, 1, 50, 1), 16)],
+    ids=["data sets", "fine data sets", "10x10", "5x2", "time"],
+)  # fmt: skip
+def test_learners_that_are_equal_everywhere_have_no_bound(shape, decimals):
+    losses = np.random.default_rng(0).random((2, *shape)).round(decimals)
+    design = {50: "time"}.get(shape[2])
     table = bk.Scores(losses[[0, 0, 1]], dims=DIMS, learners=["a", "b", "c"], design=design)
     for result in (bk.compare_scores(table), bk.compare_scores(table.select(learners=["a", "b"]))):
         bounds = result.table.set_index("name").at_most

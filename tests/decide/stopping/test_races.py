@@ -100,19 +100,3 @@ def test_who_runs_depends_on_losses_alone():
     # what was not run is not looked at
     other = np.where(np.isnan(one.losses), rng.random(losses.shape), losses)
     assert replay(other, test, family, StopRule()).runs.tolist() == one.runs.tolist()
-
-
-@pytest.mark.parametrize("risk", [0.0, 0.05])
-def test_of_equal_prices_the_smaller_mean_of_the_whole_plan_decides(risk):
-    # the first is ahead in run 1 alone; by their means of all runs the plan prefers the second
-    rng = np.random.default_rng(4)
-    losses = 0.3 + 0.02 * rng.standard_normal((2, 6, 4))
-    losses[0, 0] -= 0.05
-    losses[0, 1:] += 0.02
-    assert losses[0].mean() > losses[1].mean()
-    test = PlannedT(runs=6, folds=4, df=23, test_share=1 / 3, span=1.0)
-    family = planned(2)[1]
-    raced = replay(losses, test, family, StopRule(risk=risk), ranks=np.zeros(2))
-    assert np.flatnonzero(raced.looks[-1].verdict.candidates()).tolist() == [1]
-    full = bk.compare_scores(losses, prefer={0: 1.0, 1: 1.0}, test="corrected-repeated-kfold-t")
-    assert full.recommended == 1

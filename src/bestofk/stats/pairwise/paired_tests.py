@@ -200,7 +200,8 @@ def _paired(
     else:
         columns = over_pairs(a, b, kernel, axes=1, outputs=3)
     mean, plain, skewness = columns
-    error = np.hypot(plain, UNCERTAIN_STEPS / n * step)
+    equal = (plain == 0) & (mean == 0)
+    error = np.where(equal, 0.0, np.hypot(plain, UNCERTAIN_STEPS / n * step))
     # an error above that of the spread makes the skewness count less
     share, _ = ratio(plain, error)
     return mean_result(
@@ -212,7 +213,6 @@ def _paired(
         sides,
         count=n,
         skewness=skewness * share**3,
-        identical=(plain == 0) & (mean == 0),
     )
 
 

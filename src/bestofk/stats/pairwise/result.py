@@ -123,12 +123,10 @@ class PairwiseResult(Drawn):
         """
         level = probability(level, "level")
         low, high = self._inverted(level)
-        # without any spread only signs or ranks are known, which may exclude no difference
-        unknown = np.isinf(self.statistic) & (np.asarray(self.pvalue) > 1.0 - level)
-        if self.estimand == "mean":
-            # losses that are all equal do not show how large a difference can be
-            ends_at_0 = np.equal(low, 0.0) | np.equal(high, 0.0)
-            unknown = unknown | (np.equal(self.estimate, 0.0) & ends_at_0)
+        # without any spread only the sign of a mean is known, which may exclude no difference
+        error = self.standard_error
+        still = np.equal(low, high) if error is None else np.equal(error, 0.0)
+        unknown = still & (np.asarray(self.pvalue) > 1.0 - level) & (self.estimand == "mean")
         if not np.any(unknown):
             return Interval(low, high)
         return Interval(
