@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -56,7 +54,7 @@ def _measured(
     from bestofk.papers import lab
 
     arguments = {**settings, **_arguments(options)}
-    with _running():
+    with warnings_as_lines(), printed_on_stderr():
         rows = _rows(options)
         if rows is None:
             problem = lab.problem(options["problem"] or default)
@@ -88,13 +86,6 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
         **taken(options, SIMULATE),
         **{name: value for name, value in of_test.items() if value not in (None, ())},
     }
-
-
-@contextmanager
-def _running() -> Iterator[None]:
-    """Print warnings as lines, and send what learners print to stderr."""
-    with warnings_as_lines(), printed_on_stderr():
-        yield
 
 
 @click.group("measure", cls=HelpfulGroup)
@@ -140,7 +131,7 @@ def power(**options: Any) -> None:
     if options["data"] is not None:
         raise click.UsageError("The truth about --data is unknown: use --problem for power.")
     arguments = _arguments(options)
-    with _running():
+    with warnings_as_lines(), printed_on_stderr():
         texts = options["problems"] or [f"network(paper={paper})" for paper in (2, 3, 4)]
         result = measure_power(problem=[problem(text) for text in texts], **arguments)
     echo_explanation(result, as_json=options["as_json"])
