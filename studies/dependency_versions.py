@@ -30,7 +30,7 @@ CORE = (
     "tests/losses", "tests/run", "tests/splits", "tests/stats", "src",
 )  # fmt: skip
 """The suite without papers, reports and documentation."""
-EXTRAS = ("dask", "excel", "plot", "postgres")
+EXTRAS = ("dask", "excel", "parquet", "plot", "postgres")
 TEST_PACKAGES = (
     "pytest", "pytest-xdist", "hypothesis", "mpmath", "statsmodels", "mlxtend",
     "scikit-posthocs", "baycomp", "autorank", "import-linter",

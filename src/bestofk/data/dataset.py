@@ -1,13 +1,12 @@
-"""The data set: named columns, a target, a fingerprint, and results that learners share."""
+"""The data set: named columns, a target and a fingerprint."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakKeyDictionary
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -31,11 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS_AT_ONCE = 4096
-MAX_CACHED_BYTES = 1 << 26
-"""Cache no results of larger data sets, to save memory."""
-
-ResultT = TypeVar("ResultT")
-_cached_results: WeakKeyDictionary[Encoded, dict[Hashable, Any]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -278,37 +272,6 @@ def _digest_original(original: pd.DataFrame, settled: pd.DataFrame) -> bytes:
         pd.util.hash_pandas_object(original[unseen].astype(str), index=False) if unseen else None
     )
     return repr(kinds).encode() + (b"" if cells is None else cells.to_numpy().tobytes())
-
-
-def made_once(
-    encoded: Encoded, make: Callable[..., ResultT], *settings: float | int | str | bool
-) -> ResultT:
-    """Return ``make(encoded, *settings)``, from a cache if possible.
-
-    Several threads evaluate a plan in blocks and share results that depend on the rows alone. Two
-    threads may compute the same result at the same time, which is harmless. The result must not
-    refer to `encoded`; otherwise `encoded` would never be freed.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> data = Encoded(values=np.eye(2), cardinality=np.zeros(2), y=np.zeros(2), classes=["a"])
-    >>> float(made_once(data, lambda rows, power: rows.values.sum() ** power, 3))
-    8.0
-    """
-    if encoded.values.nbytes > MAX_CACHED_BYTES:
-        return make(encoded, *settings)
-    results = _cached_results.setdefault(encoded, {})
-    key = (make, *settings)
-    if key not in results:
-        results[key] = make(encoded, *settings)
-    result: ResultT = results[key]
-    return result
-
-
-def forget() -> None:
-    """Clear the cache, for benchmarks that measure the computation."""
-    _cached_results.clear()
 
 
 # Groups, sample weights, folds and slices of the rows

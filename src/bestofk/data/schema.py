@@ -24,7 +24,7 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 """Types that are kept; other floats become float64."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Encoded:
     """A data set of n rows and d columns in the form that the compiled kernels use.
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, signature
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -192,96 +190,9 @@ def as_frame(estimator: Any, X: Any, *, reset: bool) -> pd.DataFrame:
     return X
 
 
-# The rows of the splits of a plan, predictions of encoded rows, and the seeds of learners
+# Predictions of encoded rows, and the seeds of learners
 
-_MAX_BATCH_CELLS = 250_000
-"""Limit on rows times splits of a batch, because a kernel call cannot be interrupted."""
 _SEED_NAMES = ("random_state", "random_seed")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SplitRows:
-    """Concatenated training rows and test rows of several splits, with the end of each split."""
-
-    trains: Codes
-    train_ends: Codes
-    tests: Codes
-    test_ends: Codes
-
-    def __len__(self) -> int:
-        return len(self.train_ends)
-
-    @classmethod
-    def batches(cls, splits: Splits) -> Iterator[SplitRows]:
-        """Yield all splits in order, in batches.
-
-        Examples
-        --------
-        >>> from bestofk.splits import plan
-        >>> splits = plan("kfold:2", stratified=False, random_state=1).materialise(4)
-        >>> [batch] = SplitRows.batches(splits)
-        >>> batch.tests.tolist(), batch.test_ends.tolist()
-        ([0, 1, 2, 3], [2, 4])
-        """
-        batch_size = max(1, _MAX_BATCH_CELLS // splits.n)
-        if splits.fold_of is None:
-            remaining = iter(splits)
-            while batch := list(islice(remaining, batch_size)):
-                yield cls._of_lists([split[2] for split in batch], [split[3] for split in batch])
-            return
-        runs = max(1, batch_size // splits.folds)
-        folds = np.arange(splits.folds)[:, np.newaxis]
-        for first in range(0, splits.runs, runs):
-            marks = splits.fold_of[first : first + runs, np.newaxis]
-            tested = (marks == folds).reshape(-1, splits.n)
-            trained = ((marks != folds) & (marks >= 0)).reshape(-1, splits.n)
-            yield cls(
-                trains=_columns(trained),
-                train_ends=np.cumsum(trained.sum(axis=1)),
-                tests=_columns(tested),
-                test_ends=np.cumsum(tested.sum(axis=1)),
-            )
-
-    @classmethod
-    def _of_lists(cls, trains: list[Codes], tests: list[Codes]) -> SplitRows:
-        return cls(
-            trains=np.concatenate(trains),
-            train_ends=np.cumsum([len(rows) for rows in trains]),
-            tests=np.concatenate(tests),
-            test_ends=np.cumsum([len(rows) for rows in tests]),
-        )
-
-    def train(self, split: int) -> Codes:
-        """Return the training rows of a split."""
-        return self.trains[self.train_ends[split - 1] if split else 0 : self.train_ends[split]]
-
-    def test(self, split: int) -> Codes:
-        """Return the test rows of a split."""
-        return self.tests[self.test_ends[split - 1] if split else 0 : self.test_ends[split]]
-
-    def only(self, indices: list[int]) -> SplitRows:
-        """Return the splits with these indices."""
-        if len(indices) == len(self):
-            return self
-        return self._of_lists([self.train(s) for s in indices], [self.test(s) for s in indices])
-
-    def cut(self, cells: Codes) -> list[Codes]:
-        """Cut an array aligned with `tests` into one array per split."""
-        ends = self.test_ends.tolist()
-        return [cells[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
-
-    def labels_trained(self, y: Codes, n_labels: int) -> npt.NDArray[np.bool_]:
-        """Mark the labels among the training rows, shape (splits, labels)."""
-        sizes = np.diff(self.train_ends, prepend=0)
-        flat = np.repeat(np.arange(len(self)) * n_labels, sizes) + y[self.trains]
-        counts = np.bincount(flat, minlength=len(self) * n_labels)
-        return counts.reshape(len(self), n_labels) > 0
-
-
-def _columns(table: npt.NDArray[np.bool_]) -> Codes:
-    """Return the column indices of the True cells, row by row."""
-    lines = np.flatnonzero(table)
-    return np.remainder(lines, table.shape[1], out=lines).astype(np.int64, copy=False)
 
 
 def predict_subsets(

@@ -126,15 +126,11 @@ class C45(ProbabilisticClassifier):
         marks = SplitMarks.of(splits)
         if marks is None or (self._uses_seed() and not isinstance(self.random_state, int)):
             return predict_encoded_splits(self, encoded, splits)
-        return marks.cut(self._predict_marks(encoded, marks))
-
-    def _predict_marks(self, encoded: Encoded, marks: SplitMarks) -> Codes:
-        """Return the predictions of all splits in a table shaped like the marks."""
         settings = self._settings()
         if self.pruning != "holdout" and _fits_bits(encoded):
-            return kernel.predict_bits(encoded, marks, settings)
+            return marks.cut(kernel.predict_bits(encoded, marks, settings))
         mask_index, masks = self._held_out_by_size(marks.train_sizes(), encoded.n)
-        return kernel.predict_lists(encoded, marks, settings, mask_index, masks)
+        return marks.cut(kernel.predict_lists(encoded, marks, settings, mask_index, masks))
 
     def complexity(self) -> int:
         """Return the number of nodes of the tree, including leaves."""

@@ -1,36 +1,24 @@
-"""Linear logistic regression, its solver and its warm starts for whole plans."""
+"""Linear logistic regression and its solver."""
 
 from __future__ import annotations
 
 import warnings
-from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from bestofk._base.checks import Floats, positive
 from bestofk._base.errors import BestOfKWarning
-from bestofk.data.dataset import made_once
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.base import ProbabilisticClassifier, SplitRows
+from bestofk.learners.base import ProbabilisticClassifier
 from bestofk.learners.kernels import logistic as kernel
-
-if TYPE_CHECKING:
-    from bestofk.splits.splits import Splits
 
 TOLERANCE = 1e-9
 """Gradient norm up to which a solution counts as the minimum."""
-_WARM_START_TOLERANCE = 1e-2
-"""Gradient norm of the solution for all rows, from which splits start."""
 MAX_STEPS = 3000
 STEPS_PER_MATRIX = 12
 _MAX_MATRIX_ROWS = 1000
 """Larger approximate Hessians are reduced to their diagonal."""
-_MAX_STEPS_FROM_DIAGONAL = 300
-"""Steps of a split from the solution for all rows and a diagonal; then the split starts from 0."""
 TIE = 1e-6
 """Scores that differ by no more than this are tied."""
 
@@ -58,9 +46,7 @@ class Solution:
         return kernel.standardise(np.ascontiguousarray(design), rows, self.mean, self.spread)
 
 
-def solve_from_zero(
-    design: Floats, y: Codes, n_classes: int, strength: float, *, tolerance: float = TOLERANCE
-) -> Solution:
+def solve_from_zero(design: Floats, y: Codes, n_classes: int, strength: float) -> Solution:
     """Minimise the penalised objective from weights 0.
 
     The approximate Hessian starts as the Hessian at 0. It is recomputed at the current weights
@@ -76,13 +62,13 @@ def solve_from_zero(
     while total < MAX_STEPS:
         max_steps = STEPS_PER_MATRIX if small else MAX_STEPS
         weights, norm, steps = kernel.minimise(
-            z, y, strength, weights, matrix, tolerance, max_steps
+            z, y, strength, weights, matrix, TOLERANCE, max_steps
         )
         total += steps
-        if norm <= tolerance or steps == 0:
+        if norm <= TOLERANCE or steps == 0:
             break
         if small:
-            matrix = _inverse_at(z, weights, strength, share=1.0)
+            matrix = _inverse_at(z, weights, strength)
     return Solution(mean=mean, spread=spread, weights=weights, norm=norm, steps=total)
 
 
@@ -100,82 +86,21 @@ def _inverse_at_zero(z: Floats, n_classes: int, strength: float) -> Floats:
     return np.ascontiguousarray(np.linalg.inv(hessian))
 
 
-def _inverse_at(z: Floats, weights: Floats, strength: float, *, share: float) -> Floats:
-    """Return the inverse Hessian at `weights`, shape (q r, q r), for a `share` of the rows of `z`.
+def _inverse_at(z: Floats, weights: Floats, strength: float) -> Floats:
+    """Return the inverse Hessian at `weights`, shape (q r, q r).
 
     Shifting all constants together leaves the objective unchanged. That direction gets an
     artificial curvature.
     """
     (n, q), r = z.shape, weights.shape[1]
     hessian = _likelihood_hessian(z, kernel.probabilities(z @ weights), r)
-    hessian *= strength * share
+    hessian *= strength
     penalised = np.arange((q - 1) * r)
     hessian[penalised, penalised] += 1.0
     constants = np.arange((q - 1) * r, q * r)
     if r > 1:
-        hessian[np.ix_(constants, constants)] += strength * share * n / r
+        hessian[np.ix_(constants, constants)] += strength * n / r
     return np.ascontiguousarray(np.linalg.inv(hessian))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WarmStart:
-    """The solution for all rows and the inverse Hessian there, from which splits start."""
-
-    solution: Solution
-    z: Floats
-    strength: float
-    matrices: dict[float, Floats]
-
-    @classmethod
-    def of(cls, design: Floats, y: Codes, n_classes: int, strength: float) -> WarmStart:
-        """Solve for all rows."""
-        solution = solve_from_zero(design, y, n_classes, strength, tolerance=_WARM_START_TOLERANCE)
-        return cls(solution=solution, z=solution.inputs(design), strength=strength, matrices={})
-
-    def _share(self, n_train: int) -> float:
-        """Return the approximate share of all rows that are training rows."""
-        return max(round(n_train / len(self.z), 2), 0.01)
-
-    def _matrix(self, share: float) -> Floats:
-        """Return the inverse of the expected Hessian for a share of the rows."""
-        if share not in self.matrices:
-            q, r = self.solution.weights.shape
-            self.matrices[share] = (
-                _inverse_at(self.z, self.solution.weights, self.strength, share=share)
-                if q * r <= _MAX_MATRIX_ROWS
-                else _inverse_at_zero(self.z, max(r, 2), self.strength * share)
-            )
-        return self.matrices[share]
-
-    def predict(
-        self, design: Floats, y: Codes, rows: SplitRows, *, tie: float
-    ) -> list[Codes | None]:
-        """Predict the test rows of every split; None for splits whose predictions are uncertain.
-
-        Notes
-        -----
-        Let F(w) be the objective at its best constants. F is 1-strongly convex, so weights w with
-        gradient g differ from the minimum by at most |g|. For two classes, the best constant is a
-        weighted mean of -w z over the rows. For r classes, let U be the largest change of a score
-        difference. For every partition of the classes into two sets, some two constants from
-        different sets move apart by at most U, so any two constants by at most (r - 1) U. With
-        |z| <= Z for the training rows, a score difference at x is off by at most
-        sqrt(2) |g| (|x| + (r - 1) Z), or |g| (|x| + Z) for the log odds of two classes.
-        """
-        by_share: dict[float, list[int]] = {}
-        for split, n_train in enumerate(np.diff(rows.train_ends, prepend=0).tolist()):
-            by_share.setdefault(self._share(n_train), []).append(split)
-        predicted: list[Codes | None] = [None] * len(rows)
-        for share, members in by_share.items():
-            part, solution, matrix = rows.only(members), self.solution, self._matrix(share)
-            max_steps = MAX_STEPS if len(matrix) > 1 else _MAX_STEPS_FROM_DIAGONAL
-            chosen, certain = kernel.predict_splits(
-                design, y, self.strength, (solution.mean, solution.spread, solution.weights),
-                matrix, TOLERANCE, max_steps, tie, part,
-            )  # fmt: skip
-            for split, codes, sure in zip(members, part.cut(chosen), certain, strict=True):
-                predicted[split] = codes if sure else None
-        return predicted
 
 
 def _likelihood_hessian(z: Floats, shares: Floats, r: int) -> Floats:
@@ -225,10 +150,7 @@ class Logistic(ProbabilisticClassifier):
     *Ties*: scores within 1e-6 of the largest are tied and go to the class declared first.
 
     *Convergence*: `fit` stops at a gradient norm of 1e-9. Since the penalty alone has curvature 1,
-    the weights are at most that far from the minimum. The evaluation of a whole plan starts each
-    split at the solution for all rows and stops when a bound on the distance to the minimum shows
-    that no prediction of the split can change. If a prediction is still uncertain at 1e-9, the
-    split is solved as by `fit`.
+    the weights are at most that far from the minimum.
 
     References
     ----------
@@ -283,76 +205,9 @@ class Logistic(ProbabilisticClassifier):
             return np.ones((len(values), 1))
         return kernel.probabilities(self._scores(values))
 
-    def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        starts = made_once(encoded, WarmStarts.of, positive(self.C, "C"))
-        counts: Counter[bytes] = Counter()
-        for batch in SplitRows.batches(splits):
-            present = batch.labels_trained(encoded.y, encoded.n_classes)
-            counts.update(line.tobytes() for line in present)
-        predictions: list[Codes] = []
-        for batch in SplitRows.batches(splits):
-            for split, chosen in enumerate(starts.predict(batch, counts)):
-                if chosen is None:
-                    rows = encoded.take(batch.train(split))
-                    model = Logistic(C=self.C).fit_encoded(rows)
-                    chosen = model.predict_encoded(encoded.values[batch.test(split)])
-                predictions.append(chosen)
-        return predictions
-
     def complexity(self) -> int:
         """Return c (d + 1), where d counts 1-of-n inputs."""
         return len(self.classes_) * (int(self.coef_.shape[1]) + 1)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WarmStarts:
-    """Warm starts for each set of classes that two or more splits train on."""
-
-    design: Floats
-    y: Codes
-    n_classes: int
-    strength: float
-    by_classes: dict[bytes, tuple[WarmStart, Codes]]
-
-    @classmethod
-    def of(cls, encoded: Encoded, strength: float) -> WarmStarts:
-        """Start with an empty cache."""
-        return cls(
-            design=inputs_of(encoded.values, encoded.cardinality),
-            y=encoded.y,
-            n_classes=encoded.n_classes,
-            strength=strength,
-            by_classes={},
-        )
-
-    def predict(self, batch: SplitRows, counts: Mapping[bytes, int]) -> list[Codes | None]:
-        """Predict the test rows of every split; None for splits whose predictions are uncertain.
-
-        `counts` is the number of splits that train on each set of classes. A set with one split
-        gets no warm start.
-        """
-        present = batch.labels_trained(self.y, self.n_classes)
-        by_classes: dict[bytes, list[int]] = {}
-        for split, line in enumerate(present):
-            by_classes.setdefault(line.tobytes(), []).append(split)
-        predicted: list[Codes | None] = [None] * len(batch)
-        for key, members in by_classes.items():
-            classes = np.flatnonzero(present[members[0]])
-            if len(classes) < 2 or counts[key] < 2:
-                continue
-            start, y = self._start(key, present[members[0]])
-            codes = start.predict(self.design, y, batch.only(members), tie=TIE)
-            for split, chosen in zip(members, codes, strict=True):
-                predicted[split] = None if chosen is None else classes[chosen]
-        return predicted
-
-    def _start(self, key: bytes, present: npt.NDArray[np.bool_]) -> tuple[WarmStart, Codes]:
-        if key not in self.by_classes:
-            y = (np.cumsum(present) - 1)[self.y]
-            rows = present[self.y]
-            start = WarmStart.of(self.design[rows], y[rows], int(present.sum()), self.strength)
-            self.by_classes[key] = start, y
-        return self.by_classes[key]
 
 
 def inputs_of(values: Floats, cardinality: Codes) -> Floats:

@@ -81,11 +81,7 @@ class NaiveBayes(ProbabilisticClassifier):
         marks = SplitMarks.of(splits)
         if marks is None:
             return predict_encoded_splits(self, encoded, splits)
-        return marks.cut(self._predict_marks(encoded, marks))
-
-    def _predict_marks(self, encoded: Encoded, marks: SplitMarks) -> Codes:
-        """Return the predictions of all splits in a table shaped like the marks."""
-        return kernel.predict_marks(encoded, marks)
+        return marks.cut(kernel.predict_marks(encoded, marks))
 
     def complexity(self) -> int:
         """Return the parameters: c priors, c per declared value, 2 c per numeric column."""

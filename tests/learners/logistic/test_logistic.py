@@ -1,4 +1,4 @@
-"""The logistic model against scikit-learn's with a tiny tolerance, and whole plans."""
+"""The logistic model against scikit-learn's with a tiny tolerance."""
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,6 @@ from bestofk._base.errors import ArgumentError
 from bestofk.data import read_data
 from bestofk.learners import learner
 from bestofk.learners.logistic import TOLERANCE, inputs_of, solve_from_zero
-from bestofk.papers.whole_plans import predict_plan, predict_split_by_split
-from bestofk.splits.plans import plan
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
@@ -66,17 +64,6 @@ def test_scores_without_evidence_tie_and_go_to_the_class_declared_first() -> Non
     y = pd.Categorical(["u", "v", "u", "v"], categories=["v", "u"])
     X = pd.DataFrame({"a": [1.0, 1.0, 2.0, 2.0]})
     assert learner("logistic").fit(X, y).predict(X).tolist() == ["v"] * 4
-
-
-@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer"])
-def test_a_warm_start_changes_no_prediction(name: str) -> None:
-    data = read_data(name)
-    for spec in ("3x2", "kfold:5", "bootstrap:3"):
-        splits = plan(spec, stratified=False, random_state=5).materialise(data.n)
-        whole = predict_plan(learner("logistic"), data, splits)
-        single = predict_split_by_split(learner("logistic"), data, splits)
-        for a, b in zip(whole, single, strict=True):
-            np.testing.assert_array_equal(a, b)
 
 
 def test_separable_and_constant_columns_converge() -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk.data.dataset import made_once
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.kernels.library import Kernel
 from bestofk.learners.kernels.splits import SplitMarks, columns_by_value, sort_columns
@@ -138,7 +137,7 @@ def predict_lists(
 
     ``masks[mask_index[size]]`` marks the rows that a training set of this size holds out.
     """
-    columns, order, n_known = made_once(encoded, columns_by_value)
+    columns, order, n_known = columns_by_value(encoded)
     terms = entropy_terms(encoded.n)
     predicted = np.zeros(marks.marks.shape, dtype=np.int64)
     _PLAN(

@@ -6,27 +6,17 @@ odds of the second class), else one column per class.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-import numpy.typing as npt
 
 from bestofk._base.checks import Floats
 from bestofk.data.schema import Codes
 from bestofk.learners.kernels.library import Kernel
 
-if TYPE_CHECKING:
-    from bestofk.learners.base import SplitRows
-
 _MOMENTS = Kernel("logistic_moments", "*f64 i64 *i64 i64 &f64 &f64")
 _STANDARDISE = Kernel("logistic_standardise", "*f64 i64 *i64 i64 *f64 *f64 &f64")
 _PROBABILITIES = Kernel("logistic_probabilities", "*f64 i64 i64 &f64")
-_CHOOSE = Kernel("logistic_choose", "*f64 i64 i64 f64 *f64 &i64")
+_CHOOSE = Kernel("logistic_choose", "*f64 i64 i64 f64 &i64")
 _MINIMISE = Kernel("logistic_minimise", "*f64 i64 i64 i64 *i64 f64 &f64 *f64 i64 f64 i64 &f64")
-_SPLITS = Kernel(
-    "logistic_splits",
-    "*f64 i64 i64 *i64 f64 *f64 *f64 *f64 *f64 i64 f64 i64 f64 *i64 *i64 *i64 *i64 i64 &i64 &bool",
-)
 
 
 def column_moments(design: Floats, rows: Codes) -> tuple[Floats, Floats]:
@@ -57,7 +47,7 @@ def choose(scores: Floats, tie: float) -> Codes:
     """Return the first class whose score is within `tie` of the largest, for every row."""
     n, r = scores.shape
     chosen = np.empty(n, dtype=np.int64)
-    _CHOOSE(np.ascontiguousarray(scores), n, r, tie, np.ones(n), chosen)
+    _CHOOSE(np.ascontiguousarray(scores), n, r, tie, chosen)
     return chosen
 
 
@@ -76,34 +66,8 @@ def minimise(
     approximate Hessian, from which the limited memory starts.
     """
     (n, q), r = z.shape, start.shape[1]
-    weights, outcome = np.array(start, dtype=np.float64, order="C"), np.empty(2)
+    weights, outcome = np.array(start, dtype=np.float64, order="C"), np.empty(1)
     steps = _MINIMISE(
         z, n, q, r, y, strength, weights, matrix, len(matrix), tolerance, max_steps, outcome
     )  # fmt: skip
     return weights, float(outcome[0]), steps
-
-
-def predict_splits(
-    design: Floats,
-    y: Codes,
-    strength: float,
-    start: tuple[Floats, Floats, Floats],
-    matrix: Floats,
-    tolerance: float,
-    max_steps: int,
-    tie: float,
-    rows: SplitRows,
-) -> tuple[Codes, npt.NDArray[np.bool_]]:
-    """Predict the test rows of several splits; also mark the splits whose predictions are certain.
-
-    `start` is mean, spread and weights of the solution for all rows, from which each split starts.
-    """
-    mean, spread, weights = start
-    chosen = np.empty(len(rows.tests), dtype=np.int64)
-    certain = np.empty(len(rows), dtype=np.bool_)
-    _SPLITS(
-        design, design.shape[1], weights.shape[1], y, strength, mean, spread,
-        np.ascontiguousarray(weights), matrix, len(matrix), tolerance, max_steps, tie,
-        rows.trains, rows.train_ends, rows.tests, rows.test_ends, len(rows), chosen, certain,
-    )  # fmt: skip
-    return chosen, certain

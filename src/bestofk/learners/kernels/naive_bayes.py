@@ -6,7 +6,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.checks import Floats
-from bestofk.data.dataset import made_once
 from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.kernels.library import Kernel
 from bestofk.learners.kernels.splits import SplitMarks, columns_by_value
@@ -94,7 +93,7 @@ def predict_marks(encoded: Encoded, marks: SplitMarks) -> Codes:
             len(marks.wanted), marks.n_marks, predicted,
         )  # fmt: skip
         return predicted
-    columns, order, n_known = made_once(encoded, columns_by_value)
+    columns, order, n_known = columns_by_value(encoded)
     _MIXED_PLAN(
         values, columns, lines, n, d, cardinality, offset, encoded.y, c, order, n_known,
         marks.marks, marks.wanted, len(marks.wanted), predicted,

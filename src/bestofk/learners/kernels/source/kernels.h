@@ -201,19 +201,12 @@ EXPORT i64 logistic_standardise(const double *design, i64 p, const i64 *rows, i6
 
 /* logistic_objective.c */
 EXPORT i64 logistic_probabilities(const double *scores, i64 n, i64 r, double *out);
-EXPORT i64 logistic_choose(const double *scores, i64 n, i64 r, double tie, const double *reach,
-                           i64 *chosen);
+EXPORT i64 logistic_choose(const double *scores, i64 n, i64 r, double tie, i64 *chosen);
 
 /* logistic_minimum.c */
 EXPORT i64 logistic_minimise(const double *z, i64 n, i64 q, i64 r, const i64 *y, double strength,
                              double *weights, const double *matrix, i64 matrix_size,
                              double tolerance, i64 most_steps, double *outcome);
-EXPORT i64 logistic_splits(const double *design, i64 p, i64 r, const i64 *y, double strength,
-                           const double *mean, const double *spread, const double *weights,
-                           const double *matrix, i64 matrix_size, double tolerance,
-                           i64 most_steps, double tie, const i64 *trains, const i64 *train_ends,
-                           const i64 *tests, const i64 *test_ends, i64 n_splits, i64 *chosen,
-                           bool *certain);
 
 /* multitest_filling.c */
 EXPORT i64 multitest_fill(const double *values, const i64 *cardinality, const bool *whole, i64 n,

@@ -100,17 +100,8 @@ typedef struct {
     double *held, *slope, *curvature;
 } Model;
 
-/* logistic_inputs.c */
-void fill_tiles(const double *design, i64 p, const i64 *rows, i64 n, double *tiles);
-void find_moments(const double *tiles, i64 n, i64 p, Lanes *room, double *mean, double *spread);
-void standardise_tiles(double *tiles, i64 n, i64 p, const double *mean, const double *spread);
-
 /* logistic_objective.c */
 double objective(const Model *model, const double *weights, double *gradient);
 void settle_constants(const Model *model, double *weights);
-void scores_of_tiles(const double *tiles, i64 n_tiles, const double *weights, i64 q, i64 r,
-                     double *turned, double *scores);
-double choose_classes(const double *scores, i64 n, i64 r, i64 by_row, i64 by_class, double tie,
-                      const double *reach, i64 *chosen);
 
 #endif

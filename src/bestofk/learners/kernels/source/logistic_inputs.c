@@ -6,7 +6,7 @@
 #define FAR 1e150
 
 /* Copy the cells of the rows, then a constant 1; NaN (0 for the constant) after the rows. */
-void fill_tiles(const double *design, i64 p, const i64 *rows, i64 n, double *tiles) {
+static void fill_tiles(const double *design, i64 p, const i64 *rows, i64 n, double *tiles) {
     i64 q = p + 1, wide = LANES * tiles_for(n);
     for (i64 i = 0; i < wide; i++) {
         double *RESTRICT to = tiles + i / LANES * q * LANES + i % LANES;
@@ -82,7 +82,8 @@ static void sum_tiles(const double *tiles, i64 n, i64 p, const double *base, boo
  *
  * Sums are of differences from the first known cell, so that rounding gives a constant column a
  * deviation of 0. `room` has 2 p cells. */
-void find_moments(const double *tiles, i64 n, i64 p, Lanes *room, double *mean, double *spread) {
+static void find_moments(const double *tiles, i64 n, i64 p, Lanes *room, double *mean,
+                         double *spread) {
     bool complete = true;
     Lanes *sums = room, *known = room + p;
     for (i64 j = 0; j < p; j++) {
@@ -105,20 +106,6 @@ void find_moments(const double *tiles, i64 n, i64 p, Lanes *room, double *mean, 
         double count = sum_of_lanes(known[j]);
         spread[j] = count > 0.0 ? sqrt(sum_of_lanes(sums[j]) / count) : 0.0;
         spread[j] = spread[j] == 0.0 ? 1.0 : spread[j];
-    }
-}
-
-/* Compute (x - mean) / spread in place, with 0 for missing cells and after the rows. */
-void standardise_tiles(double *tiles, i64 n, i64 p, const double *mean, const double *spread) {
-    i64 last = tiles_for(n);
-    for (i64 t = 0; t < last; t++) {
-        double *z = tiles + t * (p + 1) * LANES;
-        for (i64 j = 0; j < p; j++) {
-            Lanes cells = (lanes_at(z + j * LANES) - mean[j]) / spread[j];
-            cells = lanes_where(cells > FAR, lanes_of(FAR), cells);
-            cells = lanes_where(cells < -FAR, lanes_of(-FAR), cells);
-            put_lanes(z + j * LANES, lanes_or_zero(cells == cells, cells));
-        }
     }
 }
 

@@ -1,22 +1,17 @@
-/* Minimise the logistic objective by L-BFGS, for one set of rows and for many splits. */
+/* Minimise the logistic objective by L-BFGS. */
 #include "logistic.h"
 
 #define MEMORY 30
 #define SUFFICIENT_DECREASE 1e-4
 #define ROUNDING 1e-13
-#define FIRST_SLACK 5e-3
-#define NEXT_LEVEL 0.001
-#define SAFETY 0.8
 
 static double larger(double a, double b) { return b > a ? b : a; }
 static double smaller(double a, double b) { return b < a ? b : a; }
 
-/* Return the norm of the gradient; write the norm without the constants. */
-static double norms_of(const double *gradient, i64 q, i64 r, double *inner) {
-    double squares = dot(gradient, gradient, (q - 1) * r);
+/* Return the norm of the gradient. */
+static double norm_of(const double *gradient, i64 q, i64 r) {
     const double *constants = gradient + (q - 1) * r;
-    *inner = sqrt(squares);
-    return sqrt(squares + dot(constants, constants, r));
+    return sqrt(dot(gradient, gradient, (q - 1) * r) + dot(constants, constants, r));
 }
 
 /* Multiply by a matrix (q r, q r), or by a matrix (q, q) for each column, or by a diagonal (1, q)
@@ -50,35 +45,14 @@ static void precondition(const double *matrix, i64 size, const double *vector, i
     }
 }
 
-/* Write the length of every row to `lengths`; return the longest. */
-static double lengths_of(const double *tiles, i64 n, i64 q, double *lengths) {
-    double longest = 0.0;
-    for (i64 t = 0; t < tiles_for(n); t++) {
-        Lanes total = {0};
-        for (i64 j = 0; j < q; j++) {
-            Lanes cells = lanes_at(tiles + (t * q + j) * LANES);
-            total += cells * cells;
-        }
-        put_lanes(lengths + t * LANES, total);
-    }
-    for (i64 i = 0; i < n; i++) {
-        lengths[i] = sqrt(lengths[i]);
-        longest = larger(longest, lengths[i]);
-    }
-    return longest;
-}
-
-/* Work space for the largest numbers of rows to fit and to predict. */
+/* Work space. */
 typedef struct {
     Model model;
-    double *probe; /* tiles of the rows to predict */
-    i64 n_probe;
     double *gradient, *next, *candidate, *direction, *before, *steps, *changes;
-    double *lengths, *reach, *probed;
 } Work;
 
-static Work room_for(Scratch *scratch, i64 n, i64 q, i64 r, double strength, i64 n_probe) {
-    i64 wide = tiles_for(n) * LANES, wide_probe = tiles_for(n_probe) * LANES, size = q * r;
+static Work room_for(Scratch *scratch, i64 n, i64 q, i64 r, double strength) {
+    i64 wide = tiles_for(n) * LANES, size = q * r;
     return (Work){
         .model = {
             .q = q, .r = r, .strength = strength,
@@ -92,73 +66,45 @@ static Work room_for(Scratch *scratch, i64 n, i64 q, i64 r, double strength, i64
             .slope = take_lines(scratch, r),
             .curvature = take_lines(scratch, r *r),
         },
-        .probe = take_lines(scratch, wide_probe *q),
         .gradient = take_lines(scratch, size), .next = take_lines(scratch, size),
         .candidate = take_lines(scratch, size), .direction = take_lines(scratch, size),
         .before = take_lines(scratch, size),
         .steps = take_lines(scratch, MEMORY *size), .changes = take_lines(scratch, MEMORY *size),
-        .lengths = take_lines(scratch, most_of(wide, wide_probe)),
-        .reach = take_lines(scratch, wide_probe), .probed = take_lines(scratch, wide_probe *r),
     };
 }
 
-static void set_labels(Model *model, const i64 *y, const i64 *rows, i64 n) {
+static void set_labels(Model *model, const i64 *y, i64 n) {
     model->n = n;
     model->n_tiles = tiles_for(n);
     for (i64 i = 0; i < model->n_tiles * LANES; i++) {
-        model->labels[i] = i < n ? (double)y[rows == NULL ? i : rows[i]] : -1.0;
+        model->labels[i] = i < n ? (double)y[i] : -1.0;
     }
 }
 
 /* Minimise until the gradient norm is at most `tolerance`, starting from `weights` and overwriting
  * them; return the number of steps.
  *
- * `matrix` is the inverse of an approximate Hessian, from which the limited memory starts. With
- * rows in `probe`, stop once the predictions for them, written to `chosen`, can no longer differ
- * from those at the minimum. `outcome` gets the norm, and 1 if the predictions are certain. */
+ * `matrix` is the inverse of an approximate Hessian, from which the limited memory starts.
+ * `outcome` gets the norm. */
 static i64 minimise(const Work *work, double *weights, const double *matrix, i64 matrix_size,
-                    double tolerance, i64 most_steps, double tie, i64 *chosen, double *outcome) {
+                    double tolerance, i64 most_steps, double *outcome) {
     const Model *model = &work->model;
-    i64 q = model->q, r = model->r, size = q * r, n_probe = work->n_probe;
+    i64 q = model->q, r = model->r, size = q * r;
     double *gradient = work->gradient, *next = work->next, *candidate = work->candidate;
     double *direction = work->direction, *before = work->before;
     double *steps = work->steps, *changes = work->changes;
     double products[MEMORY] = {0}, alphas[MEMORY] = {0};
-    double value = objective(model, weights, gradient), inner;
-    bool asking = n_probe > 0, certain = false;
-    double parts = (double)most_of(r - 1, 1), level = tolerance;
-    if (asking) {
-        double far = parts * lengths_of(model->tiles, model->n, q, work->lengths);
-        level = FIRST_SLACK / far;
-        lengths_of(work->probe, n_probe, q, work->lengths);
-        for (i64 i = 0; i < n_probe; i++) {
-            work->reach[i] = (work->lengths[i] + far) * (r > 1 ? sqrt(2.0) : 1.0);
-        }
-    }
-    double norm = norms_of(gradient, q, r, &inner);
+    double value = objective(model, weights, gradient);
+    double norm = norm_of(gradient, q, r);
     i64 held = 0, step = 0;
     while (step < most_steps) {
-        if (norm <= level) {
+        if (norm <= tolerance) {
             settle_constants(model, weights);
             value = objective(model, weights, gradient);
-            norm = norms_of(gradient, q, r, &inner);
-            double enough = 0.0;
-            if (asking) {
-                i64 n_tiles = tiles_for(n_probe);
-                scores_of_tiles(work->probe, n_tiles, weights, q, r, model->turned, work->probed);
-                enough = choose_classes(work->probed, n_probe, r, 1, n_tiles * LANES, tie,
-                                        work->reach, chosen) - 4.0 * tolerance;
-                if (inner < enough) {
-                    certain = true;
-                    break;
-                }
-            }
+            norm = norm_of(gradient, q, r);
             if (norm <= tolerance) {
                 break;
             }
-            /* the gaps may still shrink a little; do not check them at every step */
-            level = larger(larger(smaller(SAFETY * enough, 0.5 * norm), NEXT_LEVEL * norm),
-                           tolerance);
         }
         for (i64 at = 0; at < size; at++) {
             before[at] = -gradient[at];
@@ -220,10 +166,9 @@ static i64 minimise(const Work *work, double *weights, const double *matrix, i64
         memcpy(gradient, next, (size_t)size * sizeof *gradient);
         value = new_value;
         step++;
-        norm = norms_of(gradient, q, r, &inner);
+        norm = norm_of(gradient, q, r);
     }
     outcome[0] = norm;
-    outcome[1] = certain ? 1.0 : 0.0;
     return step;
 }
 
@@ -240,67 +185,14 @@ i64 logistic_minimise(const double *z, i64 n, i64 q, i64 r, const i64 *y, double
                       double *weights, const double *matrix, i64 matrix_size, double tolerance,
                       i64 most_steps, double *outcome) {
     Scratch scratch = {0};
-    Work work = room_for(&scratch, n, q, r, strength, 0);
+    Work work = room_for(&scratch, n, q, r, strength);
     if (scratch.failed) {
         scratch_free(&scratch);
         return NO_MEMORY;
     }
     tiles_of_rows(z, n, q, work.model.tiles);
-    set_labels(&work.model, y, NULL, n);
-    i64 steps = minimise(&work, weights, matrix, matrix_size, tolerance, most_steps, 0.0, NULL,
-                         outcome);
+    set_labels(&work.model, y, n);
+    i64 steps = minimise(&work, weights, matrix, matrix_size, tolerance, most_steps, outcome);
     scratch_free(&scratch);
     return steps;
-}
-
-/* Predict the test rows of several splits, each started at the solution for all rows.
- *
- * Split s trains on the rows trains[s ? train_ends[s - 1] : 0] up to train_ends[s]; tests are
- * alike. `chosen` has the shape of `tests`. `certain` marks splits none of whose predictions can
- * differ at the minimum. */
-i64 logistic_splits(const double *design, i64 p, i64 r, const i64 *y, double strength,
-                    const double *mean, const double *spread, const double *weights,
-                    const double *matrix, i64 matrix_size, double tolerance, i64 most_steps,
-                    double tie, const i64 *trains, const i64 *train_ends, const i64 *tests,
-                    const i64 *test_ends, i64 n_splits, i64 *chosen, bool *certain) {
-    i64 q = p + 1, most_train = 0, most_test = 0;
-    for (i64 s = 0; s < n_splits; s++) {
-        most_train = most_of(most_train, train_ends[s] - (s ? train_ends[s - 1] : 0));
-        most_test = most_of(most_test, test_ends[s] - (s ? test_ends[s - 1] : 0));
-    }
-    Scratch scratch = {0};
-    Work work = room_for(&scratch, most_train, q, r, strength, most_test);
-    double *room = take_lines(&scratch, 2 * p * LANES);
-    double *own_mean = take_lines(&scratch, p), *own_spread = take_lines(&scratch, p);
-    double *found = take_lines(&scratch, q * r);
-    if (scratch.failed) {
-        scratch_free(&scratch);
-        return NO_MEMORY;
-    }
-    for (i64 s = 0; s < n_splits; s++) {
-        i64 first = s ? train_ends[s - 1] : 0, n = train_ends[s] - first;
-        i64 first_test = s ? test_ends[s - 1] : 0, n_test = test_ends[s] - first_test;
-        double outcome[2];
-        fill_tiles(design, p, trains + first, n, work.model.tiles);
-        find_moments(work.model.tiles, n, p, (Lanes *)(void *)room, own_mean, own_spread);
-        standardise_tiles(work.model.tiles, n, p, own_mean, own_spread);
-        set_labels(&work.model, y, trains + first, n);
-        fill_tiles(design, p, tests + first_test, n_test, work.probe);
-        standardise_tiles(work.probe, n_test, p, own_mean, own_spread);
-        work.n_probe = n_test;
-        memcpy(found, weights, (size_t)(q * r) * sizeof *found);
-        for (i64 j = 0; j < p; j++) {
-            double moved = (own_mean[j] - mean[j]) / spread[j];
-            double widened = own_spread[j] / spread[j];
-            for (i64 k = 0; k < r; k++) {
-                found[p * r + k] += moved * weights[j * r + k];
-                found[j * r + k] *= widened;
-            }
-        }
-        minimise(&work, found, matrix, matrix_size, tolerance, most_steps, tie,
-                 chosen + first_test, outcome);
-        certain[s] = outcome[1] > 0.0;
-    }
-    scratch_free(&scratch);
-    return 0;
 }

@@ -33,47 +33,19 @@ i64 logistic_probabilities(const double *scores, i64 n, i64 r, double *out) {
     return 0;
 }
 
-/* Choose the first class whose score is within `tie` of the largest; the score of a class is at row
- * * by_row + class * by_class. Return the least u for which changes of score differences by u *
- * reach (one number per row) could change a choice. */
-double choose_classes(const double *scores, i64 n, i64 r, i64 by_row, i64 by_class, double tie,
-                      const double *reach, i64 *chosen) {
-    double least = INFINITY;
+/* Choose the first class whose score is within `tie` of the largest, for every row. */
+i64 logistic_choose(const double *scores, i64 n, i64 r, double tie, i64 *chosen) {
     for (i64 i = 0; i < n; i++) {
-        const double *row = scores + i * by_row;
-        double gap;
-        if (r == 1) {
-            chosen[i] = row[0] > tie ? 1 : 0;
-            gap = fabs(row[0] - tie) / reach[i];
-        } else {
-            i64 winner = -1;
-            double top = row[0], nearest = INFINITY;
-            for (i64 k = 1; k < r; k++) {
-                top = row[k * by_class] > top ? row[k * by_class] : top;
-            }
-            bool passed = false; /* the first class with the largest score */
-            for (i64 k = 0; k < r; k++) {
-                double below = top - row[k * by_class], off = fabs(below - tie);
-                bool first = !passed && below == 0.0;
-                passed = passed || first;
-                if (!first) {
-                    nearest = off < nearest ? off : nearest;
-                }
-                if (winner < 0 && below <= tie) {
-                    winner = k;
-                }
-            }
-            chosen[i] = winner < 0 ? 0 : winner;
-            gap = nearest / reach[i];
+        const double *row = scores + i * r;
+        chosen[i] = r == 1 && row[0] > tie ? 1 : 0;
+        double top = row[0];
+        for (i64 k = 1; k < r; k++) {
+            top = row[k] > top ? row[k] : top;
         }
-        least = gap < least ? gap : least;
+        for (i64 k = r - 1; k >= 0 && r > 1; k--) {
+            chosen[i] = top - row[k] <= tie ? k : chosen[i];
+        }
     }
-    return least;
-}
-
-i64 logistic_choose(const double *scores, i64 n, i64 r, double tie, const double *reach,
-                    i64 *chosen) {
-    choose_classes(scores, n, r, r, 1, tie, reach, chosen);
     return 0;
 }
 
@@ -244,13 +216,6 @@ static void turn(const double *weights, i64 q, i64 r, double *turned) {
             turned[k * q + j] = weights[j * r + k];
         }
     }
-}
-
-/* Compute the scores (r, 8 n_tiles) of rows without the objective. */
-void scores_of_tiles(const double *tiles, i64 n_tiles, const double *weights, i64 q, i64 r,
-                     double *turned, double *scores) {
-    turn(weights, q, r, turned);
-    find_scores(tiles, 0, n_tiles, turned, q, r, n_tiles * LANES, scores);
 }
 
 /* Compute shares from the scores of the tiles, minus 1 for the class of each row; add to the loss.
