@@ -27,15 +27,17 @@ OF_TEST = {"df": "float | str | None", "alternative": "str"}
 simulation_options = option_group(
     click.option("--learner", "learners", metavar="SPEC", multiple=True,
                  help="As for compare; repeatable.  [default: naive-bayes and c4.5]"),
-    click.option("--data", metavar="FILE",
-                 help="Your own rows: a file, or the name of an embedded data set."),
-    click.option("--target", metavar="COL", help="Column of --data to predict."),
     click.option("--cv", default="10x10", show_default=True, help="See: bestofk list plans."),
     click.option("--sets", type=int, help="Number of data sets.  [default: 1000]"),
     seed_option,
     store_option,
     json_option,
     click.option("-q", "--quiet", is_flag=True, help="Show no progress."),
+)  # fmt: skip
+data_options = option_group(
+    click.option("--data", metavar="FILE",
+                 help="Your own rows: a file, or the name of an embedded data set."),
+    click.option("--target", metavar="COL", help="Column of --data to predict."),
 )  # fmt: skip
 test_options = option_group(
     click.option("--test", help="See: bestofk list tests."),
@@ -69,9 +71,9 @@ def _rows(options: dict[str, Any]) -> Any:
     """Return the data set of ``--data``; None without it."""
     from bestofk.data.reading import read_data
 
-    if options["data"] is not None:
+    if options.get("data") is not None:
         return read_data(options["data"], options["target"])
-    if options["target"] is not None:
+    if options.get("target") is not None:
         raise click.UsageError("--target applies to --data; name the file.")
     return None
 
@@ -110,6 +112,7 @@ def measure_command() -> None:
 @click.option("--problem", metavar="SPEC",
               help="binary, network(paper=2), ... with its settings.")  # fmt: skip
 @test_options
+@data_options
 @simulation_options
 def type1(**options: Any) -> None:
     """Measure how often the test says that equal learners differ.
@@ -128,8 +131,6 @@ def power(**options: Any) -> None:
     """Measure how often the test detects a true difference."""
     from bestofk.papers.lab import power as measure_power, problem
 
-    if options["data"] is not None:
-        raise click.UsageError("The truth about --data is unknown: use --problem for power.")
     arguments = _arguments(options)
     with warnings_as_lines(), printed_on_stderr():
         texts = options["problems"] or [f"network(paper={paper})" for paper in (2, 3, 4)]
@@ -142,6 +143,7 @@ def power(**options: Any) -> None:
 @click.option("--repeats", type=int, default=10, show_default=True,
               help="Number of random splits of every data set.")  # fmt: skip
 @test_options
+@data_options
 @simulation_options
 def replicability(**options: Any) -> None:
     """Measure whether other random splits of the same data give the same verdict.
@@ -180,6 +182,7 @@ def claims(**options: Any) -> None:
 @click.option("--problem", metavar="SPEC", help="Problem where learners are equal: binary, ...")
 @click.option("--alpha", type=float, help="Level to keep.  [default: 0.05]")
 @click.option("--out", metavar="F.json", help="Write the calibration, for --set df=F.json.")
+@data_options
 @simulation_options
 def calibrate_command(**options: Any) -> None:
     """Find the degrees of freedom with which a test keeps its level.
