@@ -292,8 +292,8 @@ class Evals:
         import pandas as pd
 
         def named(codes: Any, names: tuple[str, ...]) -> Any:
-            values = np.array([*names, ""], dtype=object)[:-1]
-            return pd.Series(values[codes] if len(codes) else [], dtype=object)
+            # with a last name that no code has, so that there is one
+            return pd.Series(np.array([*names, ""], dtype=object)[codes], dtype=object)
 
         columns = {
             "model": named(self.model, self.models),

@@ -276,13 +276,14 @@ class FormatReader:
         return columns
 
     def _numbers(self, batch: Batch, at: Sequence[int], values: Sequence[Any]) -> list[float]:
-        words, numbers = self._values, []
+        words = self._values
+        if not words:
+            return [NAN if (v := number_of(value)) is None else v for value in values]
+        numbers = []
         for row, value in zip(at, values, strict=True):
-            number = None
-            if words and isinstance(value, str | float | int):
-                number = words.get(value)
-                if number is None and isinstance(value, str):
-                    number = words.get(f"{batch.levels[row][-1][0]}:{value}")
+            number = words.get(value) if isinstance(value, str | float | int) else None
+            if number is None and isinstance(value, str):
+                number = words.get(f"{batch.levels[row][-1][0]}:{value}")
             number = number_of(value) if number is None else number
             numbers.append(NAN if number is None else number)
         return numbers
@@ -476,14 +477,15 @@ def _scores(batch: Batch, path: str, metric: str) -> _Scores:
     found: _Scores = {}
     for row, name, holder, value in named_values(batch.rows, parts):
         label = (str(step(holder, parse(metric)) or name) if metric else name) or last
-        values = [value, *(step(batch.rows[row], other) for other in others)]
-        if others and None in values:
-            continue
         if others:
+            values = [value, *(step(batch.rows[row], other) for other in others)]
+            if None in values:
+                continue
             value = min(number_of(each) or 0.0 for each in values)
-        at, known = found.setdefault(label, ([], []))
-        at.append(row)
-        known.append(value - float(less) if less and value is not None else value)
+        if label not in found:
+            found[label] = ([], [])
+        found[label][0].append(row)
+        found[label][1].append(value - float(less) if less and value is not None else value)
     return found
 
 
@@ -497,6 +499,8 @@ _ENCODE = json.JSONEncoder(sort_keys=True, default=str).encode
 def _text(value: Any) -> str:
     if type(value) is str:
         return value
+    if type(value) is int:
+        return str(value)
     return _ENCODE(value) if isinstance(value, dict | list) else clean_name(value)
 
 
@@ -526,7 +530,14 @@ def _amounts(batch: Batch, paths: Sequence[str]) -> Any:
     found = np.full(len(batch), NAN)
     for path in paths:
         path, _, divisor = path.partition(" / ")
-        parts = [np.array([*map(amount, batch.column(part))], float) for part in path.split(" + ")]
+        columns = [batch.column(part) for part in path.split(" + ")]
+        parts = [
+            np.array([*map(amount, each)], float)
+            for each in columns
+            if each.count(None) < len(each)
+        ]
+        if not parts:
+            continue
         known = np.isfinite(parts).any(axis=0) & np.isnan(found)
         found[known] = np.nansum(parts, axis=0)[known] / float(divisor or 1)
     return found

@@ -328,14 +328,8 @@ def _no_samples(query: LogQuery, rows: EvalRows) -> BestOfKError:
 
 
 def _unknown_format(source: Source) -> TableError:
-    if source.head[:4] == b"PK\x03\x04":
-        return TableError(f"{source.name}: the archive is not an Inspect log.")
     if not source.size:
         return TableError(f"{source.name}: the file is empty.")
-    if b"\0" in source.head:
-        return TableError(
-            f"{source.name} contains NUL characters: it is not text, or it is damaged."
-        )
     return TableError(
         f"{source.name} is neither a known log nor a table: state the paths of its scores with ",
         use(formats="my.toml"),

@@ -347,15 +347,8 @@ class EvalRows:
 
     def metric(self, name: str, higher_is_better: bool | None = None) -> None:
         """Add a metric, and its direction if the log states it."""
-        before = self.metrics.get(name)
-        if name in self.metrics and before is not None and higher_is_better is not None:
-            if before != higher_is_better:
-                raise TableError(
-                    f"The logs disagree about metric {name!r}: higher is better in one, lower in "
-                    "another."
-                )
-            return
-        self.metrics[name] = before if before is not None else higher_is_better
+        known = self.metrics.get(name)
+        self.metrics[name] = known if higher_is_better is None else higher_is_better
 
     def settle_epochs(self) -> tuple[Any, Any]:
         """Number the epochs that the reader left open; return all epochs and the rows to keep.
