@@ -142,26 +142,6 @@ def parquet_rows(path: Path, source: str) -> Iterator[dict[str, Any]]:
         raise TableError(f"{source}: not a Parquet file, or a damaged one.") from None
 
 
-def parquet_names(path: Path) -> list[str]:
-    """Return the names of the columns, with dotted names within structs; none if unreadable."""
-    try:
-        import pyarrow.parquet as pq
-
-        return _field_names(pq.read_schema(path))
-    except (ImportError, ValueError, OSError):
-        # errors of pyarrow are errors of values
-        return []
-
-
-def _field_names(fields: Any, before: str = "") -> list[str]:
-    names = []
-    for field in fields:
-        names.append(f"{before}{field.name}")
-        if str(field.type).startswith("struct"):
-            names += _field_names(field.type, f"{names[-1]}.")
-    return names
-
-
 # A few columns of a large file
 
 
