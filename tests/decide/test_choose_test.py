@@ -1,5 +1,3 @@
-import pickle
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -53,11 +51,6 @@ def test_auto_takes_the_test_of_the_contract(name):
 def test_auto_on_graded_losses_of_one_test_set():
     graded = table(folds=30, design=split_design("test-set", 30))
     assert bk.compare_scores(graded).test == "skew-corrected-t"
-
-
-def test_auto_on_bootstrap_samples():
-    sampled = table(folds=20, design=split_design("bootstrap", 20, n_train=(100,), n_test=(37,)))
-    assert bk.compare_scores(sampled).test == "corrected-resampled-t"
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -197,13 +190,6 @@ class TestDesignsThatTheNumberOfFoldsSuggests:
             == 10
         )
         assert bk.compare_scores(make(self.VALUES), test="kfold-t").test == "kfold-t"
-
-    def test_the_refusal_survives_copies_of_the_table(self):
-        table = bk.Scores(self.VALUES, learners=["a", "b"])
-        for copy in (table.select(learners=["b", "a"]), pickle.loads(pickle.dumps(table))):
-            assert copy == bk.Scores(copy.losses, dims=copy.dims, learners=copy.learners)
-            with pytest.raises(DesignError, match="to Scores"):
-                bk.compare_scores(copy)
 
     def test_a_stated_or_clear_design_is_tested(self):
         stated = bk.Scores(self.VALUES, dims=("learner", "fold"))

@@ -83,7 +83,6 @@ def assert_same(many, decisions):
         assert many.recommended[at] == number
         kept = [k for k in many.ranking[at].tolist() if k >= 0]
         assert kept == [place[name] for name in one.ranking]
-        assert many.by_preference[at].tolist() == [place[name] for name in one.by_preference]
         for found, pairs in ((many.claims, one.claims), (many.edges, one.edges)):
             said = {(place[i], place[j]) for i, j in pairs}
             assert set(map(tuple, np.argwhere(found[at]).tolist())) == said
@@ -126,7 +125,7 @@ def check_same(values, parts, design, **options):
 def test_every_rule_on_every_design(rule, design):
     made = DESIGNS[design]
     margin = {"margin": 0.05} if "margin" in RULES[rule].options else {}
-    found = check_same(*drawn(*made), made[0], rule=rule, prefer=["c", "b"], **margin)
+    found = check_same(*drawn(*made, tables=2), made[0], rule=rule, prefer=["c", "b"], **margin)
     assert found is not None
 
 

@@ -46,8 +46,6 @@ class ManyDecisions:
         The learner to use; -1 if the rule finds none.
     ranking : (B, K) array of int
         Best first; -1 after the last that a rule orders.
-    by_preference : (B, K) array of int
-        The learners by preference, or by their means where none was stated.
     claims : (B, K, K) array of bool
         ``claims[b, i, j]``: i is shown to be better than j.
     edges : (B, K, K) array of bool
@@ -65,7 +63,6 @@ class ManyDecisions:
 
     recommended: Ints
     ranking: Ints
-    by_preference: Ints
     claims: Bools
     edges: Bools
     pvalue: Floats
@@ -286,7 +283,6 @@ def _collected(
     return ManyDecisions(
         recommended=recommended,
         ranking=ranking,
-        by_preference=every,
         claims=claims,
         edges=edges,
         pvalue=pvalue,

@@ -14,14 +14,12 @@ import numpy as np
 from bestofk._base.atomic_write import write_text
 from bestofk._base.checks import check_fields
 from bestofk._base.errors import ArgumentError, DesignError, TableError
-from bestofk._base.files import read_file, regular_size
+from bestofk._base.files import read_file
 from bestofk._base.results import Presented, decided_level, renamed
 from bestofk.stats.pairwise.result import scalar_or_array
 
 KIND = "bestofk calibration"
 """Marks the JSON file of a calibration."""
-_MAX_BYTES = 1 << 20
-"""Maximum size of the file; others are not parsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,9 +220,6 @@ def read_calibration(path: str | os.PathLike[str]) -> Calibration:
     path : path
         The JSON file.
     """
-    shown = os.fspath(path)
-    if regular_size(Path(path)) > _MAX_BYTES:
-        raise TableError(f"{shown}: this is not a calibration (it is too long).")
     data = read_file(Path(path))
     try:
         content = json.loads(data)
@@ -232,4 +227,4 @@ def read_calibration(path: str | os.PathLike[str]) -> Calibration:
             raise ValueError
         return Calibration.from_json(content)
     except (ValueError, RecursionError):
-        raise TableError(f"{shown}: this is not a calibration of bestofk.") from None
+        raise TableError(f"{os.fspath(path)}: this is not a calibration of bestofk.") from None
