@@ -242,7 +242,10 @@ class Reached:
         self.database = sqlite3.connect(coverage, check_same_thread=False)
         self.seconds: dict[str, float] = defaultdict(float)
         for case in ElementTree.parse(seconds).iter("testcase"):
-            self.seconds[f"{case.get('file')}::{case.get('name')}"] += float(case.get("time", 0))
+            file = case.get("file", "")
+            module = file.removesuffix(".py").replace("/", ".")
+            within = case.get("classname", "").removeprefix(module).replace(".", "::")
+            self.seconds[f"{file}{within}::{case.get('name')}"] += float(case.get("time", 0))
 
     def tests(self, mutant: Mutant, spans: list[range]) -> list[str]:
         """Return the tests of the first span that any test reaches, the best first."""

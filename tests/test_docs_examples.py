@@ -43,7 +43,6 @@ NOT_RUN = {
 }
 """Text of a command, and why it is not run here."""
 MADE = "% Made by"
-FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = [
     path
     for path in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))

@@ -10,8 +10,6 @@ from bestofk._base.errors import ArgumentError
 from bestofk.decide.evidence import Family
 from bestofk.stats.adjust import CORRECTIONS, adjust
 
-ALL_PAIRS_ONLY = [name for name, one in CORRECTIONS.items() if one.needs_all_pairs]
-
 
 @pytest.mark.parametrize("K", [2, 3, 7])
 def test_sizes_and_pairs(K):
