@@ -77,7 +77,7 @@ def test_examples_of_the_help_texts_work_as_printed(run, arguments, tmp_path, mo
         (["scores", "{scores}", "--set", "test=t-test"], "There is no pairwise test 't-test'"),
         (["scores", "{scores}", "--set", "rule=x"], "There is no rule 'x'"),
         (["scores", "{scores}", "--alpha", "2"], "--alpha must be strictly between 0 and 1"),
-        (["scores", "{scores}", "--alpha", "x"], "'x' is not a valid float"),
+        (["scores", "{scores}", "--alpha", "x"], "'x' is not a number such as 0.05"),
         (["scores", "{scores}", "--prefer", "tiny"], "'tiny', which is not one of the learners"),
         (["scores", "{scores}", "--set", "df=many"], "There is no file 'many'"),
         (["scores", "{scores}", "--set", "rope=x"], "rope must be a number of at least 0"),
@@ -122,33 +122,31 @@ def test_a_reader_that_goes_away_is_no_failure(scores):
 HEAVY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib", "pyarrow", "rich")
 
 
-@pytest.mark.parametrize(
-    ("code", "allowed"),
-    [
-        ("import bestofk", ()),
-        ("from bestofk.cli import main; main(['--help'])", ()),
-        ("from bestofk.cli import main; main(['scores', '--help'])", ()),
-        # refusals are quick
-        ("from bestofk.cli import main; main(['compare', 'chrun.csv'])", ()),
-        ("from bestofk.cli import main; main(['compare', 'irsi'])", ()),
-        ("from bestofk.cli import main; main(['compare', 'iris', '--metrics', 'f1'])", ()),
-        ("from bestofk.cli import main; main(['compare', 'iris', '--learner', 'lgistic'])", ()),
-        ("from bestofk.cli import main; main(['scores', 'chrun.csv'])", ()),
-        ("from bestofk.cli import main; main(['evals', 'nowhere.json'])", ()),
-        ("from bestofk.cli import main; main(['show', 'nowhere.db'])", ("numpy",)),
-        ("from bestofk.cli import main; main(['compare', 'iris', '--cv', '5x22x'])", ("numpy",)),
-        ("from bestofk.cli import main; main(['compare', 'iris', '--test', 'x'])", ("numpy",)),
-        ("import bestofk; bestofk.stats, bestofk.plugins, bestofk.Scores",
-         ("numpy",)),
-    ],
+QUICK = (
+    "--help", "scores --help", "compare chrun.csv", "compare irsi", "compare iris --metrics f1",
+    "compare iris --learner lgistic", "scores chrun.csv", "evals nowhere.json",
 )  # fmt: skip
-def test_nothing_heavy_is_imported_before_it_is_used(code, allowed):
-    program = f"import sys; {code}\nprint('LOADED', *sorted(set({HEAVY}) & set(sys.modules)))"
-    found = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    loaded = found.stdout.split("LOADED")[1].split()
-    assert set(loaded) <= set(allowed)
+LIGHT = (
+    "show nowhere.db", "compare iris --cv 5x22x", "compare iris --test x",
+)  # fmt: skip
+"""Calls that load nothing heavy, and calls that load numpy alone."""
+
+
+def test_nothing_heavy_is_imported_before_it_is_used():
+    """Help and refusals are quick."""
+    program = f"""
+import sys, bestofk
+from bestofk.cli import main
+def check(lines, *allowed):
+    for line in lines:
+        main(line.split())
+        assert set({HEAVY}) & set(sys.modules) <= set(allowed), line
+check({QUICK})
+check({LIGHT}, "numpy")
+bestofk.stats, bestofk.plugins, bestofk.Scores
+check((), "numpy")
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
 
 
 def test_tests_on_arrays_do_not_load_scipy_stats():
@@ -162,7 +160,7 @@ def test_tests_on_arrays_do_not_load_scipy_stats():
     assert found.stdout.strip() == "False"
 
 
-@pytest.mark.parametrize("address", ["foo", "tcp://", "host:port", "://:1"])
+@pytest.mark.parametrize("address", ["foo", "host:port"])
 def test_a_scheduler_that_is_no_address_is_one_sentence(run, address):
     code, out, err = run(
         "compare", "iris", "--learner", "max", "--learner", "nmc", "--cv", "kfold:2",
@@ -191,7 +189,7 @@ learners = {{"slow": Slow(), "slower": Slower()}}
 
 
 def test_sigterm_ends_a_command_at_once_and_keeps_its_fits(tmp_path, fork_server):
-    (tmp_path / "slow.py").write_text(ENDED.format(pace=0.3))
+    (tmp_path / "slow.py").write_text(ENDED.format(pace=0.05))
     words = ["compare", "iris", "--learner", "slow.py", "--store", "s.db", "--cv", "9x9",
              "--set", "engine=serial"]  # fmt: skip
     # a shell starts background jobs with SIGINT ignored; they must end all the same
@@ -200,7 +198,7 @@ def test_sigterm_ends_a_command_at_once_and_keeps_its_fits(tmp_path, fork_server
     ) as process:
         kept = 0
         while not kept:
-            assert process.stderr.readline() == "fits\n"
+            assert [process.stderr.readline() for _ in range(20)] == ["fits\n"] * 20
             with open_store(tmp_path / "s.db", read_only=True) as store:
                 kept = store.n_cells()
         process.send_signal(signal.SIGTERM)
@@ -230,15 +228,10 @@ def test_sigterm_ends_what_python_cannot_interrupt(tmp_path, fork_server):
 @pytest.mark.parametrize(
     ("command", "code"),
     [
-        ("scores nowhere.csv 2>&-", 2),
         ("scores nowhere.csv 2>/dev/full", 2),
-        ("scores nowhere.csv 2> >(true)", 2),
         ("scores nowhere.csv >&- 2>&- <&-", 2),
-        ("2>/dev/full", 2),
         ("--help >&-", 0),
         ("--help >/dev/full", 4),
-        ("--help >/dev/full 2>/dev/full", 4),
-        ("list tests > >(true)", 0),
     ],
 )
 def test_only_the_gate_exits_with_1(command, code, tmp_path):
@@ -303,27 +296,8 @@ def test_json_is_clean_whatever_a_learner_prints(tmp_path, fork_server):
         assert done.stderr.count(f"by {how}\n") == 2  # one for each fit
 
 
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (["compare", "--nope"], "There is no option"),
-        (["nothing"], "There is no command"),
-        ([], "Usage: bestofk"),
-        (["papers", "measure"], "Usage: bestofk papers measure"),
-        (["scores", "nowhere.csv"], "nowhere.csv"),
-    ],
-)
-def test_every_supported_click_refuses_in_a_sentence(words, text, capfd, monkeypatch):
-    """click 8.1 has no NoArgsIsHelpError."""
-    monkeypatch.delattr("click.exceptions.NoArgsIsHelpError", raising=False)
-    assert app.run(words) == 2
-    out, err = capfd.readouterr()
-    assert text in err
-    assert "Traceback" not in out + err
-
-
-def test_a_very_long_message_is_shortened(capfd):
-    app.complain("x" * 5000 + " end")
-    err = capfd.readouterr().err
-    assert len(err) < 2000
-    assert err.endswith(" end\n")
+@pytest.mark.parametrize("words", [[], ["papers"], ["papers", "measure"]])
+def test_a_group_without_a_command_shows_its_help(run, words):
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"Usage: {' '.join(['bestofk', *words])} [OPTIONS] COMMAND")

@@ -88,6 +88,8 @@ WORKS = [
     "show bc.db --set alpha=0.01 --json", "show bc.db --study 1",
     "papers estimate iris --learner nn", "papers test acc.csv --higher-is-better --test wilcoxon",
     "papers reproduce --list", "papers test digits-5x2 --test 5x2cv-f", "--version", "-h",
+    f"compare iris {QUICK} --budget 10min", "list 5x2", "list formats inspect",
+    "compare iris --cv 5 --learner max,nmc -q",
 ]  # fmt: skip
 
 
@@ -109,6 +111,8 @@ ANSWERED = [
     ("test digits-5x2 --test tukey", "bestofk papers test digits-5x2 --test tukey"),
     ("reproduce --list", "bestofk papers reproduce --list"),
     ("status bc.db", "bestofk show bc.db"),
+    ("plot bc.db", "bestofk show bc.db --figure f.svg"),
+    ("battles arena.csv", "bestofk scores arena.csv"),
     ("help", "bestofk --help"),
 ]
 
@@ -148,6 +152,8 @@ OPTIONS = [
     ("evals x --pass-at 2", "--set pass_at=2"), ("gate new.csv --reference old.csv", "--baseline"),
     ("papers measure type1 --seed 3", "--random-state"),
     ("scores x.csv --maximise", "--higher-is-better"),
+    ("compare iris --exclude a", "--column"), ("size --items 200", "--instances"),
+    ("gate new.csv --against old.csv", "--baseline"), ("scores x.csv --lower", "--lower-is-better"),
     ("compare iris --replicate 5", "'bestofk papers measure replicability --data iris'."),
 ]  # fmt: skip
 
@@ -167,4 +173,8 @@ def test_unlike_words_lead_to_the_help(run):
     assert "use --set only=old,new" in run("evals", "x", "--model", "old,new")[2]
     assert "use 'bestofk --help'" in run("list", "commands")[2]
     assert "did you mean fit_time?" in run("compare", "iris", "--prefer", "fittime")[2]
+    assert "did you mean fit_time?" in run("compare", "iris", "--prefer", "fastest")[2]
+    assert "use --margin" in run("list", "settings", "margin")[2]
+    assert "--design 10x10, --datasets 15 or" in run("size", "--sd", "0.1")[2]
+    assert "not a number such as 0.05" in run("compare", "iris", "--alpha", "5%")[2]
     assert "use --set correction" in run("scores", "digits-5x2", "--set", "corection=holm")[2]

@@ -227,13 +227,6 @@ def test_twenty_learners_stay_below_the_promised_size():
     assert not re.search(r'(src|href)="(?!data:|#)', page)
 
 
-def test_names_with_line_ends_make_no_new_lines():
-    values = np.add(np.random.default_rng(0).random((2, 10)), [[0.0], [5.0]])
-    page = render_report(bk.compare_scores(bk.Scores(values, learners=["a\nb", "c"])).outcome)
-    lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
-    assert text_of(lead).startswith("Use a b: it is the best of the two (95 % confidence)")
-
-
 def test_a_page_of_many_pairs_shows_those_of_the_recommended_one_and_stays_small():
     rng = np.random.default_rng(5)
     names = [f"learner {k}" for k in range(80)]

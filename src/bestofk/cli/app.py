@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.exceptions import NoArgsIsHelpError
 
 from bestofk._base.errors import Advice, BestOfKError, Interrupted, RunError, UnknownNameError
 from bestofk._base.synonyms import meant
@@ -32,23 +33,7 @@ EXIT_FAILED = 4
 EXIT_INTERRUPTED = 130
 
 
-class MissingCommand(click.UsageError):
-    """A group was called without a command; the message is its help text."""
-
-
-class HelpfulGroup(click.Group):
-    """A group that shows its help text as an error if it is called without a command.
-
-    click does this since version 8.2.
-    """
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        if not args and not ctx.resilient_parsing:
-            raise MissingCommand(ctx.get_help(), ctx=ctx)
-        return super().parse_args(ctx, args)
-
-
-class LazyGroup(HelpfulGroup):
+class LazyGroup(click.Group):
     """A group that imports a command only when it is called; `table` has its commands."""
 
     def __init__(self, *arguments: Any, table: Mapping[str, Command], **attributes: Any) -> None:
@@ -166,10 +151,11 @@ def _no_such_command(words: list[str], known: Mapping[str, Any]) -> str:
     line = ""
     if known is not COMMANDS:
         pass
-    elif typed == "report":
+    elif typed in ("report", "plot"):
         # people name the file after the store
         store, *pages = [word for word in rest if not word.startswith("-")] or ["STORE"]
-        line = shlex.join(["show", store, "--report", *(pages[:1] or ["report.html"])])
+        option, page = ("--report", "report.html") if typed == "report" else ("--figure", "f.svg")
+        line = shlex.join(["show", store, option, *(pages[:1] or [page])])
     elif typed in HABITS:
         line = f"{HABITS[typed]} {shlex.join(rest)}".strip()
     elif typed in LISTINGS:
@@ -224,7 +210,7 @@ def _ended_by(error: BaseException, command: list[str]) -> int:
     code = EXIT_FAILED
     try:
         code, message = _code_and_message(error, command)
-        if isinstance(error, MissingCommand):
+        if isinstance(error, NoArgsIsHelpError):
             say(message, err=True)
         else:
             complain(message)
@@ -238,7 +224,7 @@ def _code_and_message(error: BaseException, command: list[str]) -> tuple[int, st
     """Return the exit code of an error, and its sentence."""
     if isinstance(error, click.NoSuchOption):
         return EXIT_WRONG_CALL, _no_such_option(error)
-    if isinstance(error, click.UsageError) and not isinstance(error, MissingCommand):
+    if isinstance(error, click.UsageError) and not isinstance(error, NoArgsIsHelpError):
         return EXIT_WRONG_CALL, _with_help(error, command)
     if isinstance(error, click.ClickException):
         return EXIT_WRONG_CALL, error.format_message()
@@ -265,7 +251,7 @@ def _code_and_message(error: BaseException, command: list[str]) -> tuple[int, st
 
 def _with_help(error: click.UsageError, words: list[str]) -> str:
     """Return a message, with the help text to read unless the message has advice."""
-    message = error.format_message()
+    message = error.format_message().replace("a valid float", "a number such as 0.05")
     if "'bestofk " in message or ": use " in message or ": add " in message:
         return message
     verb = next((word for word in words[1:] if word in COMMANDS), "")

@@ -108,10 +108,10 @@ def _test_options() -> dict[str, str]:
 
 def seconds(text: str, option: str) -> float:
     """Return ``90``, ``90s``, ``10m``, ``2h`` or ``1d`` in seconds."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(?:([smhd])(?:ec|in|ours?|ays?)?)?\s*", text)
     if match is None or float(match[1]) == 0:
         raise click.UsageError(f"{option} must be a time such as 90, 30s, 10m or 2h; got {text!r}.")
-    return float(match[1]) * _SECONDS_BY_UNIT[match[2]]
+    return float(match[1]) * _SECONDS_BY_UNIT[match[2] or ""]
 
 
 def _value(name: str, text: str, kind: str, before: Any = None) -> Any:

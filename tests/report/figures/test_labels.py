@@ -5,7 +5,7 @@ from hypothesis import example, given, strategies as st
 
 import bestofk as bk
 from bestofk.report.figures import FIGURES
-from bestofk.report.figures.labels import fitted, labels_of, text_width, wrapped
+from bestofk.report.figures.labels import labels_of, text_width
 from bestofk.report.figures.picture import Sheet
 from bestofk.report.figures.style import paper_of
 
@@ -28,15 +28,6 @@ def test_different_names_have_different_labels_that_fit(names, width):
     for label in labels:
         assert "\n" not in label
         assert text_width(label, 9) <= width + 1e-9
-
-
-@given(st.text(max_size=250), st.floats(20, 300))
-def test_a_cut_name_fits_and_is_one_line(name, width):
-    text = fitted(name, width, 9)
-    if text not in ("…", "(no name)"):
-        assert text_width(text, 9) <= width
-    assert text
-    assert text.replace("\ufffd", "").isprintable()
 
 
 def test_what_differs_is_kept_and_the_modules_go():
@@ -74,11 +65,6 @@ def test_every_figure_on_narrow_paper_keeps_names_apart(renamed_examples, kind, 
     assert all(len(set(labels)) == len(labels) for labels in calls)
     # A label in the title of an axis is no text of its own.
     assert any(len(labels) > 1 and len(set(labels) - written) <= 1 for labels in calls)
-
-
-def test_wrapped_lines_fit():
-    text = "one two " * 30 + "w" * 300
-    assert all(text_width(line, 8) <= 100 for line in wrapped(text, 100, 8))
 
 
 def test_two_names_that_are_equal_texts_are_numbered():

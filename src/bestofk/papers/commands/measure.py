@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from bestofk.cli.app import HelpfulGroup
 from bestofk.cli.options import (
     json_option,
     option_group,
@@ -90,7 +89,7 @@ def _arguments(options: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@click.group("measure", cls=HelpfulGroup)
+@click.group("measure")
 def measure_command() -> None:
     """Measure the Type I error, power and replicability of a test.
 

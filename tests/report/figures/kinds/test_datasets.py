@@ -5,8 +5,6 @@ import pytest
 from scipy.stats import rankdata
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError
-from bestofk.report.figures import draw, figure_kinds
 from bestofk.report.figures.kinds.datasets import (
     dataset_means,
     layout_heatmap,
@@ -72,18 +70,3 @@ def test_rank_rows_by_mean_rank():
     assert [text for text in words if text in ("1.50", "2.25")] == ["1.50", "2.25", "2.25"]
     assert "c has the best mean rank, 1.50" in picture.alt
     assert "4 data sets" in picture.note
-
-
-@pytest.mark.parametrize("kind", ["heatmap", "ranks"])
-def test_one_data_set_is_refused(kind):
-    losses = bk.read_scores("breast-cancer-10x10")
-    assert kind not in figure_kinds(losses)
-    with pytest.raises(ArgumentError, match="needs losses on several data sets; draw 'losses'"):
-        draw(losses, kind)
-    assert kind in figure_kinds(bk.compare_scores(losses_of(TABLE)).outcome)
-
-
-def test_identical_learners_are_all_the_best_everywhere():
-    losses = losses_of(np.tile([0.1, 0.2, 0.3, 0.4], (3, 1)))
-    assert "a is the best on 4 of them" in layout_heatmap(losses).alt
-    assert "best mean rank, 2.00" in layout_ranks(losses).alt

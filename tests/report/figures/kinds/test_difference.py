@@ -70,14 +70,6 @@ def test_the_region_of_equivalence_is_a_band_and_the_sentence_gives_the_probabil
     assert "band" not in without.alt
 
 
-def test_words_stay_on_the_sheet_wherever_zero_is(boxes):
-    for shift in (-5.0, 0.0, 5.0):
-        picture = layout_difference(pairwise.wilcoxon(np.add(A, shift), B))
-        corners = boxes(picture.words)
-        assert (corners >= 0).all()
-        assert (corners <= (picture.width, picture.height)).all()
-
-
 def test_several_pairs_are_refused():
     with pytest.raises(ArgumentError, match="needs the result of one pair"):
         pairwise.kfold_t([A, B], [B, A]).plot("difference")
