@@ -55,7 +55,7 @@ def test_the_stored_command_repeats_the_study_without_the_file(run, config):
         ("alhpa = 0.1", "has no option 'alhpa'; did you mean 'alpha'?"),
         ("seed = 1", "has no option 'seed'; did you mean 'random_state'?"),
         ("zzzzz = 1", "has no option 'zzzzz'."),
-        ("alpha = 'x'", "'x' is not a valid float"),
+        ("alpha = 'x'", "'x' is not a number such as 0.05"),
         ("quiet = 'yes'", "quiet must be true or false"),
         ("alpha = true", "alpha must be a value"),
         ("alpha 0.1", "study.toml is not a TOML file (Expected '='"),

@@ -4,7 +4,7 @@ import pytest
 
 import bestofk as bk
 import bestofk.evals
-from bestofk.report.figures.kinds.cost_frontier import frontier_of, layout_frontier
+from bestofk.report.figures.kinds.cost_frontier import cheapest_of_each_quality, layout_frontier
 from bestofk.report.model_tables import model_tables
 from bestofk.report.tables import learners_table
 
@@ -71,7 +71,7 @@ def test_the_tables_say_what_the_scores_say(hostile):
 def test_the_frontier_holds_those_that_nothing_beats():
     choice = bk.compare_evals(bestofk.evals.example_evals("inspect-sums"), prefer="tokens").outcome
     costs, means = choice.costs["tokens"], choice.decision.mean_losses
-    found = frontier_of(choice, "tokens")
+    found = cheapest_of_each_quality(costs, means)
     for name in costs:
         beaten = any(
             costs[k] <= costs[name] and means[k] <= means[name]

@@ -83,11 +83,6 @@ def known_cost(choice: ModelChoice) -> str | None:
     return None
 
 
-def frontier_of(choice: ModelChoice, kind: str) -> tuple[str, ...]:
-    """Return the models that no other beats in this cost and the mean, cheapest first."""
-    return cheapest_of_each_quality(choice.costs[kind], choice.decision.mean_losses)
-
-
 def layout_frontier(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
     """Draw learners by cost and mean.
 
