@@ -171,7 +171,7 @@ def fill(path: Path, stored: int) -> float:
             loss = 0.25 + 0.01 * cell.learner + 0.25 * rng.integers(3)
             batch.append(
                 replace(cell, scores=(float(loss),), fit_time=1e-3, predict_time=1e-4,
-                        size=500 + cell.learner, n_train=36, n_test=4)
+                        size=500 + cell.learner)
             )  # fmt: skip
             if len(batch) == BATCH or number == record.n_cells:
                 begin = time.process_time()

@@ -190,7 +190,7 @@ def evaluated(live):
     def cells():
         made = {}
         for cell in live.record.cells():
-            key, splits = live.record.key(cell), live.splits[cell.dataset]
+            key = live.record.key(cell)
             made.setdefault(
                 key,
                 replace(
@@ -199,8 +199,6 @@ def evaluated(live):
                     fit_time=0.25,
                     predict_time=0.125,
                     size=100 + cell.run,
-                    n_train=len(splits.train(cell.run, cell.fold)),
-                    n_test=len(splits.test(cell.run, cell.fold)),
                 ),
             )
         return list(made.values())

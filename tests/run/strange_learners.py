@@ -59,9 +59,6 @@ def outcomes(live, results):
             result.loss,
             result.failure and result.failure.kind,
             result.predictions,
-            result.n_train,
-            result.n_test,
-            result.warnings,
         )
         for at, result in by_place(live, results).items()
     }
@@ -356,14 +353,6 @@ class WritesOnData(Majority):
         return super().predict(X)
 
 
-class Paced(Counted):
-    """As `Counted`, at a pace that the environment sets, so that it is no setting of its own."""
-
-    def fit(self, X, y):
-        time.sleep(float(os.environ.get("PACE", "0")))
-        return super().fit(X, y)
-
-
 class UntoldError(Exception):
     def __str__(self):
         raise RuntimeError("it cannot be told")
@@ -495,16 +484,6 @@ class ManyThreads(Majority):
         return super().fit(X, y)
 
 
-class ForksItself(Majority):
-    """A fork comes out of the fit, and is a second worker, or a second run."""
-
-    def fit(self, X, y):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            os.fork()
-        return super().fit(X, y)
-
-
 class LeavesWhenPickled(Majority):
     def __reduce__(self):
         sys.exit("not me")
@@ -550,30 +529,4 @@ class StopsItself(Majority):
 
     def fit(self, X, y):
         os.kill(os.getpid(), signal.SIGSTOP)
-        return super().fit(X, y)
-
-
-class Shared(Majority):
-    """Two learners share its methods."""
-
-
-class PatchesShared(Shared):
-    """Replaces a method that another learner uses."""
-
-    def fit(self, X, y):
-        Shared.predict = lambda self, X: np.repeat("nonsense", len(X))
-        return super().fit(X, y)
-
-
-class LimitsFiles(Majority):
-    def fit(self, X, y):
-        resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
-        return super().fit(X, y)
-
-
-class ClosesFiles(Majority):
-    """Closes all files of its process, also the pipe to the parent."""
-
-    def fit(self, X, y):
-        os.closerange(3, 1000)
         return super().fit(X, y)

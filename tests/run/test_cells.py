@@ -18,7 +18,7 @@ from made_cells import fields
 
 @pytest.fixture
 def some(live, evaluated):
-    """Cells with losses, failures, warnings and predictions; not all."""
+    """Cells with losses, failures and predictions; not all."""
     by_key = {live.record.key(cell): cell for cell in evaluated()}
     found = []
     for number, place in enumerate(live.record.cells()):
@@ -26,9 +26,9 @@ def some(live, evaluated):
         cell = replace(twin, learner=place.learner)
         if number % 5 == 1:
             why = Failure(kind="raised", reason=f"reason {number % 2}")
-            cell = replace(place, scores=(why,), n_train=7)
+            cell = replace(place, scores=(why,))
         elif number % 5 == 2:
-            cell = replace(cell, warnings=("w",), predictions=b"p", size=None)
+            cell = replace(cell, predictions=b"p", size=None)
         if number % 7:
             found.append(cell)
     return found

@@ -116,31 +116,18 @@ def test_automatic_engine_isolates_learners_that_are_neither_ours_nor_scikit_lea
     assert study.scores.learners == ("majority", "nmc")
 
 
-def test_a_learner_that_cannot_be_pickled_runs_in_this_process(good):
-    learners = {"stays": strange.CannotBePickled(), **good}
-    apart = run(learners, n_jobs=1, cv="2x3", execution=bk.Execution(engine="processes"))
-    assert not apart.outcome.failures
-    np.testing.assert_array_equal(apart.scores.losses, run(learners, cv="2x3").scores.losses)
-
-
-def test_warnings_are_kept_with_the_cell_and_not_shown():
+def test_warnings_are_not_shown():
     learners = {
-        "warns": strange.Warns(),
-        "many": strange.ManyWarnings(),
-        "silent": strange.Majority(),
-        "raises": strange.Raises(),
-    }
+        "warns": strange.Warns(), "many": strange.ManyWarnings(),
+    }  # fmt: skip
     live = strange.make_live(learners, {"d": (X, Y)}, "holdout:0.5")
     filters = list(warnings.filters)
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
-        warns, many, silent, raises = Evaluator(live).evaluate(live.record.cells())
+        warns, many = Evaluator(live).evaluate(live.record.cells())
     assert not shown
     assert warnings.filters == filters
-    assert warns.warnings == ("RuntimeWarning: did not converge",)
-    assert many.warnings == tuple(f"UserWarning: warning {number}" for number in range(3))
-    assert silent.warnings == raises.warnings == ()
-    assert warns.loss is not None
+    assert warns.loss is not None is not many.loss
 
 
 @pytest.mark.parametrize("loss", ["log-loss", "brier", "auc"])

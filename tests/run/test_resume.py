@@ -1,192 +1,25 @@
 """Stored cells are never computed again, however the run ended."""
 
-import json
-import os
-import random
-import signal
 import sys
-import time
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
 from bestofk.data import read_data
-from bestofk.run.store.store import open_store
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
 
-KILLS = 6
 X = np.random.default_rng(2).normal(size=(48, 3))
 Y = np.tile(["a", "b", "c"], 16)
-PLAN = "8x5"
-CELLS = 3 * 40
-
-
-def run(store, log, *, engine="serial", plan=PLAN, **options):
-    learners = {
-        "p": strange.Paced(log=str(log), tag="p"),
-        "q": strange.Paced(log=str(log), tag="q"),
-        "tree": DecisionTreeClassifier(max_depth=1, max_features=1),
-    }
-    return bk.compare(
-        learners,
-        X,
-        Y,
-        cv=plan,
-        store=store,
-        n_jobs=2,
-        random_state=4,
-        progress=False,
-        **options,
-        execution=bk.Execution(engine=engine),
-    )
-
-
-# A process with everything imported that forks one run per line it reads.
-HOST = """
-import json, os, sys
-sys.path.insert(0, sys.argv[1])
-import numpy as np
-import test_resume as here
-here.run(sys.argv[2] + "/warm.db", sys.argv[2] + "/warm", plan="2x2")  # everything is imported
-for line in sys.stdin:
-    order = json.loads(line)
-    pid = os.fork()
-    if pid == 0:
-        os.environ.update(order["environment"])
-        study = here.run(order["store"], order["log"], engine=order["engine"])
-        np.save(order["losses"] + ".part.npy", study.scores.losses)
-        os.rename(order["losses"] + ".part.npy", order["losses"])
-        os._exit(0)
-    print(pid, flush=True)
-    if order["wait"]:
-        os.waitpid(pid, 0)
-"""
-
-
-class Host:
-    def __init__(self, fork_server, folder):
-        self.folder = folder
-        self.process = fork_server.start(
-            ["-c", HOST, Path(__file__).parent, folder],
-            env={**os.environ, "TMPDIR": str(folder)},
-        )
-
-    def start(self, *, pace, losses="losses.npy", engine="serial", wait=True):
-        order = {
-            "environment": {"PACE": str(pace)},
-            "store": str(self.folder / "study.db"),
-            "log": str(self.folder / "fits"),
-            "losses": str(self.folder / losses),
-            "engine": engine,
-            "wait": wait,
-        }
-        self.process.stdin.write(json.dumps(order) + "\n")
-        self.process.stdin.flush()
-        return int(self.process.stdout.readline())
-
-
-@pytest.fixture
-def host(fork_server, tmp_path):
-    opened = Host(fork_server, tmp_path)
-    with opened.process:
-        yield opened
-
-
-def uninterrupted(log):
-    return run(None, log).scores.losses
 
 
 def fits(log):
     return Counter(log.read_text().split()) if log.exists() else Counter()
-
-
-def is_alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def wait_until(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def test_killed_at_random_moments_and_resumed_equals_uninterrupted(host, tmp_path):
-    moments = random.Random(8)
-    store, log = tmp_path / "study.db", tmp_path / "fits"
-    stored = []
-    for kill in range(40):
-        if kill >= KILLS and stored and stored[-1] > 0:  # a busy machine takes longer to start
-            break
-        pid = host.start(pace=0.1)
-        time.sleep(moments.uniform(0.0, 0.8 + 0.1 * kill))
-        os.kill(pid, signal.SIGKILL)
-        if store.exists() and store.stat().st_size:
-            with open_store(store, read_only=True) as opened:
-                stored.append(opened.n_cells())
-    assert stored == sorted(stored)  # committed cells stay
-    assert 0 < stored[-1] < CELLS  # the kills hit running runs
-    before = sum(fits(log).values())
-    study = run(store, log)
-    # only missing cells were fitted, and a second resumption fits nothing
-    again = sum(fits(log).values())
-    assert again - before <= CELLS - stored[-1]
-    np.testing.assert_array_equal(run(store, log).scores.losses, study.scores.losses)
-    assert sum(fits(log).values()) == again
-    with open_store(store, read_only=True) as opened:
-        assert opened.n_cells() == CELLS
-    np.testing.assert_array_equal(study.scores.losses, uninterrupted(log))
-
-
-def test_a_killed_run_leaves_no_process_and_no_file(host, tmp_path):
-    store, log = tmp_path / "study.db", tmp_path / "fits"
-    pid = host.start(pace=0.05, engine="processes")
-    wait_until(lambda: sum(fits(log).values()) > 20)
-    workers = [
-        int(entry.name)
-        for entry in Path("/proc").iterdir()
-        if entry.name.isdigit() and str(tmp_path) in _environment(entry)
-    ]
-    os.kill(pid, signal.SIGKILL)
-    offspring = set(workers) - {pid, host.process.pid}
-    assert offspring
-    wait_until(lambda: not any(map(is_alive, offspring)))
-    assert not list(tmp_path.glob("bestofk-*"))
-    np.testing.assert_array_equal(run(store, log).scores.losses, uninterrupted(log))
-
-
-def _environment(entry):
-    try:
-        return (entry / "environ").read_text(errors="replace")
-    except OSError:
-        return ""
-
-
-def test_two_processes_fill_one_store_at_once(host, tmp_path):
-    log = tmp_path / "fits"
-    pids = [
-        host.start(pace=0.01, losses="one.npy", wait=False),
-        host.start(pace=0.01, losses="two.npy", wait=False),
-    ]
-    wait_until(lambda: (tmp_path / "one.npy").exists() and (tmp_path / "two.npy").exists())
-    assert len(set(pids)) == 2
-    expected = uninterrupted(log)
-    for name in ("one", "two"):
-        np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), expected)
-    with open_store(tmp_path / "study.db", read_only=True) as opened:
-        assert opened.n_cells() == CELLS
-        assert len(opened.studies()) == 1
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """Each strange learner gives one error message on every engine, and nothing else is lost."""
 
-import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,8 +8,6 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.run.comparison_task import ComparisonTask
-from bestofk.run.engine import Engine
 from bestofk.run.pool import has_process_descriptors
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
@@ -33,7 +29,6 @@ SOFT = {
     "functions": (strange.PredictsFunctions(), "unknown-class", "which is none of the classes"),
     "lists": (strange.PredictsLists(), "raised", "unhashable"),
     "warns untold": (strange.WarnsUntold(), "raised", "it cannot be told"),
-    "forks itself": (strange.ForksItself(), None, ""),
     "heavy model": (strange.HeavyModel(), None, ""),
 }
 HARD = {
@@ -169,47 +164,3 @@ def test_a_learner_that_interrupts_this_process_says_what_is_safe(tmp_path):
     options = {"cv": "kfold:2", "progress": False, "execution": bk.Execution(engine="serial")}
     with pytest.raises(KeyboardInterrupt, match="1 of 4 fits are safe in the store"):
         bk.compare(learners, X, Y, store=tmp_path / "s.db", **options)
-
-
-@pytest.mark.parametrize("engine", [Engine(name="serial", timeout=60.0), Engine(name="processes")])
-def test_a_learner_that_patches_a_class_does_not_change_the_others(engine):
-    data = {"d": (np.arange(40.0).reshape(20, 2), np.tile(["a", "b"], 10))}
-    alone = strange.make_live({"shared": strange.Shared(), "max": "max"}, data)
-    together = strange.make_live(
-        {"patches": strange.PatchesShared(), "shared": strange.Shared()}, data
-    )
-    expected = strange.by_place(alone, Engine(name="serial").run(
-        ComparisonTask(alone), alone.record.cells()))  # fmt: skip
-    before = strange.Shared.predict
-    results = strange.by_place(together, engine.run(
-        ComparisonTask(together), together.record.cells()))  # fmt: skip
-    assert strange.Shared.predict is before
-    for at, cell in expected.items():
-        if at[0] == "shared":
-            assert results[at].loss == cell.loss is not None
-
-
-ON_FILES = """
-import json, sys
-sys.path.insert(0, sys.argv[1])
-import bestofk as bk, strange_learners as strange
-from test_strange_learners import X, Y
-
-if __name__ == "__main__":
-    bad = {"limits": strange.LimitsFiles(), "closes": strange.ClosesFiles()}
-    execution = bk.Execution(engine="processes", n_jobs=2, progress=False, timeout=60)
-    learners = {"max": "max", "nmc": "nmc", **bad}
-    study = bk.compare(learners, X, Y, cv="kfold:2", execution=execution)
-    print(json.dumps([[cell.learner, cell.kind] for cell in study.outcome.failures]))
-"""
-
-
-@pytest.mark.needs("posix", "limits of files are POSIX")
-def test_a_learner_that_takes_the_files_of_its_worker_harms_no_other(tmp_path):
-    # a worker of its own: the preloaded workers of the other tests need their files
-    (tmp_path / "script.py").write_text(ON_FILES)
-    done = subprocess.run(
-        [sys.executable, tmp_path / "script.py", Path(__file__).parent],
-        cwd=tmp_path, capture_output=True, text=True, timeout=300,
-    )  # fmt: skip
-    assert json.loads(done.stdout) == [["closes", "killed"]] * 2, done.stderr

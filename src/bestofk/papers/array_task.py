@@ -66,7 +66,6 @@ class ArrayTask(Task):
     """The kind of the payloads in a store."""
     unit: str = "pieces"  # type: ignore[misc]
     trusted: bool = True
-    send_every: float = 0.0
     _is_warm = False
     """Whether this process has evaluated an item."""
 

@@ -18,10 +18,9 @@ from bestofk.decide.registry import RULES
 from bestofk.decide.settings import Settings, with_changes, with_measured_costs
 from bestofk.decide.statements import Kind, Statement, in_order, statements
 from bestofk.decide.statements.wording import level_words
-from bestofk.losses.losses import DIMS, Scores
+from bestofk.losses.losses import Scores
 from bestofk.run.cells import CellTable
-from bestofk.run.metrics import loss_shown
-from bestofk.run.study import Study, conclude, cost_table, failed_cells, losses_of
+from bestofk.run.study import Study, as_scores, conclude, facts_of, losses_of
 from bestofk.run.study_statements import study_statements
 
 if TYPE_CHECKING:
@@ -125,17 +124,12 @@ def conclude_by_dataset(
     return StudyByDataset(
         decision=None,
         losses=_scores(table, Counter(chosen[settings.rule].values())),
-        costs=cost_table(table),
-        failures=failed_cells(table),
-        left_out={},
-        record=record,
-        notes=(*notes, *record.notes),
         undecided="each data set is decided by itself",
-        store=store,
         settings=settings,
         parts=parts,
         problems=problems,
         chosen=chosen,
+        **{**facts_of(table, notes, store), "left_out": {}},
     )
 
 
@@ -147,15 +141,7 @@ def _scores(table: CellTable, counts: Counter[str | None]) -> Scores:
     with np.errstate(invalid="ignore"):
         means = np.nansum(values, axis=(1, 2, 3, 4)) / (~np.isnan(values)).sum(axis=(1, 2, 3, 4))
     order = sorted(range(len(names)), key=lambda at: (-counts[names[at]], means[at]))
-    return Scores(
-        values[order],
-        dims=DIMS,
-        learners=[names[at] for at in order],
-        datasets=[one.name for one in record.datasets],
-        design=design.with_(repetitions=record.repetitions, nested_runs=0),
-        missing="allow",
-        loss_name=loss_shown(record.metric),
-    )
+    return as_scores(table, values[order], order, design.with_(nested_runs=0), missing="allow")
 
 
 def _chosen(parts: Mapping[str, Study], rule: str) -> dict[str, dict[str, str | None]]:

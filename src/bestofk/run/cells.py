@@ -95,11 +95,8 @@ class Cell:
     fit_time: float | None = field(default=None, compare=False)
     """Seconds of the fit."""
     predict_time: float | None = field(default=None, compare=False)
-    size: int | None = field(default=None, compare=False)
+    size: float | None = field(default=None, compare=False)
     """Bytes of the pickled model."""
-    n_train: int | None = field(default=None, compare=False)
-    n_test: int | None = field(default=None, compare=False)
-    warnings: tuple[str, ...] = field(default=(), compare=False)
     predictions: bytes | None = field(default=None, compare=False)
     """Predictions of the test rows, if requested; see `pack`."""
 
@@ -154,11 +151,10 @@ def unpack(packed: bytes) -> tuple[npt.NDArray[Any], Floats | None, Floats | Non
     return predicted, probabilities, scores
 
 
-NUMBERS = ("fit_time", "predict_time", "size", "n_train", "n_test")
-_WHOLE = ("size", "n_train", "n_test")
+NUMBERS = ("fit_time", "predict_time", "size")
 Columns = Mapping[str, Any]
-"""Many evaluated cells: a list by field, of `scores` a list of lists by metric, and of `warnings`
-and `predictions`, which few cells have, a mapping by row."""
+"""Many evaluated cells: a list by field, of `scores` a list of lists by metric, and of
+`predictions`, which few cells have, a mapping by row."""
 
 
 def with_results(cell: Cell, columns: Columns, row: int) -> Cell:
@@ -166,7 +162,6 @@ def with_results(cell: Cell, columns: Columns, row: int) -> Cell:
     return replace(
         cell,
         scores=tuple(column[row] for column in columns["scores"]),
-        warnings=columns["warnings"].get(row, ()),
         predictions=columns["predictions"].get(row),
         **{name: columns[name][row] for name in NUMBERS},
     )
@@ -185,7 +180,6 @@ class CellTable:
         self._scores = np.full((len(record.metric_keys), n), np.nan)
         self._failures: list[dict[int, Failure]] = [{} for _ in record.metric_keys]
         self._there = np.zeros(n, dtype=bool)
-        self._warnings: dict[int, tuple[str, ...]] = {}
         self._predictions: dict[int, bytes] = {}
         for cell in cells:
             self[cell] = cell
@@ -227,7 +221,7 @@ class CellTable:
         for metric, score in enumerate(evaluated.scores):
             self._set_score(metric, at, score)
         self._there[at] = True
-        self._keep(at, evaluated.warnings, evaluated.predictions)
+        self._set_predictions(at, evaluated.predictions)
 
     def add_rows(self, columns: Columns, positions: Sequence[int], rows: Sequence[int]) -> None:
         """Copy `rows` of columns of cells to these positions."""
@@ -241,10 +235,9 @@ class CellTable:
                 for row, position in zip(rows, positions, strict=True):
                     self._set_score(metric, position, scores[row])
         self._there[at] = True
-        warnings, predictions = columns["warnings"], columns["predictions"]
-        if warnings or predictions:
+        if columns["predictions"]:
             for row, position in zip(rows, positions, strict=True):
-                self._keep(position, warnings.get(row, ()), predictions.get(row))
+                self._set_predictions(position, columns["predictions"].get(row))
 
     def add_matches(self, columns: Columns, matches: Sequence[tuple[int, int, int]]) -> None:
         """Copy matches (row of the columns, data set, learner), if the plan has their split."""
@@ -264,12 +257,8 @@ class CellTable:
             self._failures[metric][at], score = score, np.nan
         self._scores[metric, at] = score
 
-    def _keep(self, at: int, warnings: tuple[str, ...], predictions: bytes | None) -> None:
-        """Store the fields that few cells have."""
-        self._warnings.pop(at, None)
+    def _set_predictions(self, at: int, predictions: bytes | None) -> None:
         self._predictions.pop(at, None)
-        if warnings:
-            self._warnings[at] = warnings
         if predictions is not None:
             self._predictions[at] = predictions
 
@@ -277,7 +266,7 @@ class CellTable:
         """Forget the results of a cell."""
         at = self.record.position(cell)
         self._there[at] = False
-        self._keep(at, (), None)
+        self._set_predictions(at, None)
         for column in (*self._numbers.values(), *self._scores):
             column[at] = np.nan
         for failures in self._failures:
@@ -294,7 +283,8 @@ class CellTable:
 
     def _cell(self, at: int) -> Cell:
         numbers: dict[str, Any] = {
-            name: _number(name, column[at]) for name, column in self._numbers.items()
+            name: None if np.isnan(column[at]) else float(column[at])
+            for name, column in self._numbers.items()
         }
         scores = (
             failures.get(at) or float(values[at])
@@ -303,7 +293,6 @@ class CellTable:
         return replace(
             self.record.cell_at(at),
             scores=tuple(scores),
-            warnings=self._warnings.get(at, ()),
             predictions=self._predictions.get(at),
             **numbers,
         )
@@ -351,9 +340,3 @@ class CellTable:
                 )
             ],
         }
-
-
-def _number(name: str, value: float) -> float | int | None:
-    if np.isnan(value):
-        return None
-    return int(value) if name in _WHOLE else float(value)

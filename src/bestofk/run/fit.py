@@ -6,13 +6,13 @@ import contextlib
 import pickle
 import signal
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, lru_cache
 from inspect import Parameter, signature
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
-from warnings import WarningMessage
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +26,8 @@ from bestofk.learners.preparation import copy_of, is_trusted, ready_learner, ste
 from bestofk.run.cells import Cell, Failure, pack
 from bestofk.run.live import ALL_FOLDS, PLAIN, Live, UnavailableEstimator
 from bestofk.run.metrics import Labels, Loss, codes_in, loss_shown
-from bestofk.run.process_state import caught_warnings, restored_process_state
-from bestofk.run.task import describe_error, one_line
-from bestofk.splits.splits import distinct_rows
+from bestofk.run.process_state import restored_process_state
+from bestofk.run.task import describe_error
 
 if TYPE_CHECKING:
     from bestofk.run.one_test_set import Predictions
@@ -100,7 +99,6 @@ class Fold:
 
     def __init__(self, rows: Rows, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]):
         self.rows, self.train, self.test = rows, train, test
-        self.sizes = distinct_rows(train), len(test)
         self.y_train, self.held_out = _shared(rows.y[train]), rows.held_out(test)
         self._train_forms: dict[str, Any] = {}
         self._test_forms: dict[str, Any] = {}
@@ -395,7 +393,6 @@ class FittedModel:
 
 # Cells
 
-WARNINGS_KEPT = 3
 PREPARE_SECONDS = 2.0
 """Seconds after which the rest of many learners on many data sets is prepared by their cells."""
 _NOTHING = contextlib.nullcontext()
@@ -486,7 +483,7 @@ class Evaluator:
             raise UnscoredError("missing", estimator.reason)
         ready = ready_learner(estimator, rows.data)
         if ready.form == "encoded":
-            with caught_warnings():
+            with warnings.catch_warnings(action="ignore"):
                 ready.estimator.load(rows.data.encoded())
         weighted = rows.weights is not None
         return _ModelMaker(
@@ -498,19 +495,17 @@ class Evaluator:
         )
 
     def _evaluate_cell(self, cell: Cell, fold: Fold, shared: _Shared | None = None) -> Cell:
-        with caught_warnings() as caught:
+        with warnings.catch_warnings(action="ignore"):
             try:
                 with _NOTHING if self._trusted(cell.learner) else restored_process_state():
                     models = self._models(cell.dataset, cell.learner)
-                    cell = self._fit(models, cell, fold, shared)
+                    return self._fit(models, cell, fold, shared)
             except BaseException as raised:  # a stranger's class may raise anything
                 if isinstance(raised, Interrupted) or (
                     isinstance(raised, KeyboardInterrupt) and _hears_the_user()
                 ):
                     raise
-                cell = replace(cell, scores=(_failure(raised),) * len(self.live.metrics))
-        n_train, n_test = fold.sizes
-        return replace(cell, n_train=n_train, n_test=n_test, warnings=_warning_texts(caught))
+                return replace(cell, scores=(_failure(raised),) * len(self.live.metrics))
 
     def _fit(self, models: _ModelMaker, cell: Cell, fold: Fold, shared: _Shared | None) -> Cell:
         live, rows = self.live, fold.rows
@@ -579,11 +574,6 @@ def _failure(raised: BaseException) -> Failure:
     elif isinstance(raised, MemoryError):
         kind = "memory"
     return Failure(kind=kind or "raised", reason=describe_error(raised), detail=detail)
-
-
-def _warning_texts(caught: Sequence[WarningMessage]) -> tuple[str, ...]:
-    lines = (f"{w.category.__name__}: {one_line(str(w.message))}" for w in caught)
-    return tuple(dict.fromkeys(lines))[:WARNINGS_KEPT]
 
 
 def _hears_the_user() -> bool:

@@ -524,15 +524,15 @@ class Pool:
         """Yield the results that a worker has sent, and handle its death."""
         try:
             while worker.pipe.poll():
-                results = worker.pipe.recv()
+                result = worker.pipe.recv()
                 worker.ready, worker.since = True, time.monotonic()
-                for result in results or ():
-                    item = worker.items.popleft()
-                    if isinstance(result, str):
-                        self._put_back(worker)
-                        yield self.task.lost(item, Failure(kind="raised", reason=result))
-                    else:
-                        yield result
+                if result is None:
+                    continue
+                item = worker.items.popleft()
+                if isinstance(result, str):
+                    self._put_back(worker)
+                    result = self.task.lost(item, Failure(kind="raised", reason=result))
+                yield result
         except (EOFError, OSError):
             # the worker died, or a fit closed its files
             alive = not worker.process.ends(1)

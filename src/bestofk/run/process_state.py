@@ -1,4 +1,4 @@
-"""The state of a process that fits need or change: threads, warnings, folder and environment.
+"""The state of a process that fits need or change: threads, folder and environment.
 
 BLAS and OpenMP add numbers in an order that depends on the number of threads. Every fit therefore
 has the same number of threads in every process, so that results are bit-for-bit identical.
@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -81,35 +80,16 @@ def changed_environment(values: dict[str, str]) -> Iterator[None]:
 @contextmanager
 def restored_process_state() -> Iterator[None]:
     """Restore the environment and the working folder after a fit."""
-    pid, environment, folder = os.getpid(), dict(os.environ), None
+    environment, folder = dict(os.environ), None
     with contextlib.suppress(OSError):
         # the working folder may be gone
         folder = os.getcwd()  # noqa: PTH109
     try:
         yield
     finally:
-        if os.getpid() != pid:
-            # a fork that a fit left running must not continue as if it were this process
-            os._exit(0)
         if os.environ != environment:
             os.environ.clear()
             os.environ.update(environment)
         with contextlib.suppress(OSError):
             if folder is not None:
                 os.chdir(folder)
-
-
-@contextmanager
-def caught_warnings() -> Iterator[list[warnings.WarningMessage]]:
-    """Collect all warnings in a list, without showing them.
-
-    Examples
-    --------
-    >>> with caught_warnings() as caught:
-    ...     warnings.warn("mind the gap", stacklevel=1)
-    >>> [str(each.message) for each in caught]
-    ['mind the gap']
-    """
-    with warnings.catch_warnings(record=True) as recorded:
-        warnings.simplefilter("always")
-        yield recorded

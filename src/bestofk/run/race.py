@@ -36,14 +36,13 @@ from bestofk.decide.stopping.races import (
 )
 from bestofk.decide.stopping.result import Race, RacedLearner, StoppedDecision, evidence_so_far
 from bestofk.decide.stopping.rule import StopRule
-from bestofk.losses.losses import DIMS, Metric, Scores
+from bestofk.losses.losses import Metric, Scores
 from bestofk.run.cells import Cell, CellTable
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.engine import Engine
-from bestofk.run.metrics import loss_shown
 from bestofk.run.progress import Progress
 from bestofk.run.record import StudyRecord
-from bestofk.run.study import Study, cost_table, failed_cells, left_out_learners, losses_of
+from bestofk.run.study import Study, as_scores, cost_table, facts_of, losses_of
 from bestofk.run.task import Times
 from bestofk.splits.design import Design
 from bestofk.splits.plans import plan_words
@@ -434,20 +433,14 @@ def conclude_race(
         if outcome.cut or not outcome.prefer or study.decision is None:
             return study
         return replace(study, race=_race(outcome, study.losses.metric))
-    table, record = outcome.table, outcome.table.record
     losses = _losses(outcome)
     race = _race(outcome, losses.metric)
     return Study(
         decision=_decision(outcome, race, settings),
         losses=losses,
-        costs=cost_table(table),
-        failures=failed_cells(table),
-        left_out=left_out_learners(table),
-        notes=(*notes, *record.notes),
-        record=record,
-        store=store,
         settings=settings,
         race=race,
+        **facts_of(outcome.table, notes, store),
     )
 
 
@@ -556,16 +549,8 @@ def _decision(outcome: RaceOutcome, race: Race, settings: Settings) -> StoppedDe
 
 def _losses(outcome: RaceOutcome) -> Scores:
     """Return the losses of the race, with gaps after a learner was stopped."""
-    record = outcome.table.record
+    table, learners = outcome.table, sorted(outcome.prefer)
     design = outcome.planned.design.with_(nested_runs=0)
-    learners = sorted(outcome.prefer)
-    return Scores(
-        losses_of(outcome.table, learners, (0, design.runs), design.folds),
-        dims=DIMS,
-        learners=[record.learners[learner].name for learner in learners],
-        datasets=[one.name for one in record.datasets],
-        design=design.with_(repetitions=record.repetitions),
-        loss_name=loss_shown(record.metric),
-        account=(f"Measured by bestofk with {plan_words(record.plan)}, as far as it was needed.",),
-        missing="allow",
-    )
+    values = losses_of(table, learners, (0, design.runs), design.folds)
+    account = f"Measured by bestofk with {plan_words(table.record.plan)}, as far as it was needed."
+    return as_scores(table, values, learners, design, account=(account,), missing="allow")

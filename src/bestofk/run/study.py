@@ -184,7 +184,7 @@ def complete_part(
     use the complete folds as random splits. Return None if nothing is complete. Nested
     runs count if all learners have all of them.
     """
-    record, runs, folds = table.record, design.runs, design.folds
+    runs, folds = design.runs, design.folds
     subset_values, subset_notes = _complete_subsets(table, learners, design)
     values = losses_of(table, learners, (0, runs), folds)
     there = np.zeros((runs, folds), dtype=bool)
@@ -196,17 +196,28 @@ def complete_part(
     if design.kind != "cv":
         subset_values = None
     nested_runs = 0 if subset_values is None else subset_values.shape[2]
-    losses = Scores(
+    account = f"Measured by bestofk with {plan_words(table.record.plan)}."
+    losses = as_scores(
+        table, values, learners, design.with_(nested_runs=nested_runs), account=(account,),
+        subset_values=subset_values,
+    )  # fmt: skip
+    return losses, (*notes, *subset_notes)
+
+
+def as_scores(
+    table: CellTable, values: Floats, learners: Sequence[int], design: Design, **options: Any
+) -> Scores:
+    """Return the values of some learners of a table, in this order, as a table of scores."""
+    record = table.record
+    return Scores(
         values,
         dims=DIMS,
         learners=[record.names[learner] for learner in learners],
         datasets=[one.name for one in record.datasets],
-        design=design.with_(repetitions=record.repetitions, nested_runs=nested_runs),
+        design=design.with_(repetitions=record.repetitions),
         loss_name=loss_shown(record.metrics[table.metric]),
-        account=(f"Measured by bestofk with {plan_words(record.plan)}.",),
-        subset_values=subset_values,
+        **options,
     )
-    return losses, (*notes, *subset_notes)
 
 
 def losses_of(
@@ -365,14 +376,12 @@ def _of_whole_plan(
     too_little: str,
     store: str,
 ) -> Study:
-    record = table.record
-    failures = failed_cells(table)
-    left_out = left_out_learners(table)
+    record, left_out = table.record, left_out_learners(table)
     compared = [index for index, name in enumerate(record.names) if name not in left_out]
     costs = cost_table(table)
     losses, dropped = _losses(table, compared, live)
     if losses is None:
-        raise RunError(_nothing(left_out, failures, too_little if compared else ""))
+        raise RunError(_nothing(left_out, failed_cells(table), too_little if compared else ""))
     decision: Decision | None = None
     why_not = "fewer than two learners have losses."
     if len(compared) > 1:
@@ -390,20 +399,27 @@ def _of_whole_plan(
     return Study(
         decision=decision,
         losses=losses,
-        costs=costs,
-        failures=failures,
-        left_out=left_out,
-        notes=(*notes, *record.notes),
         dropped=dropped,
         undecided="" if decision is not None else why_not,
-        record=record,
-        store=store,
         settings=settings,
         others=tuple(
             _other_metric(table.by_metric(metric), compared, live, others, costs, decision)
             for metric in range(1, len(record.metrics))
         ),
+        **facts_of(table, notes, store),
     )
+
+
+def facts_of(table: CellTable, notes: tuple[str, ...], store: str) -> dict[str, Any]:
+    """Return the fields of a study that follow from its cells, without its losses."""
+    return {
+        "record": table.record,
+        "costs": cost_table(table),
+        "failures": failed_cells(table),
+        "left_out": left_out_learners(table),
+        "notes": (*notes, *table.record.notes),
+        "store": store,
+    }
 
 
 def _losses(

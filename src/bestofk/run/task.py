@@ -124,12 +124,6 @@ class Task(ABC):
     threads: int = 1
     """Threads of the numerical libraries per item. It changes the last bits of results, so it is
     part of every key."""
-    send_every: float = 0.0
-    """Seconds between two messages of a worker.
-
-    With 0 a worker sends each result immediately, so that a crash is attributed to the right item.
-    Quick items that cannot crash a process may be sent in batches.
-    """
 
     @property
     @abstractmethod

@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 import threading
-import time
 import warnings
 from importlib import import_module
 from multiprocessing import Pipe, reduction
@@ -160,27 +159,16 @@ def _end_with_parent() -> None:
 
 def _evaluate_blocks(pipe: Connection, task: AnyTask) -> NoReturn:
     """Evaluate blocks until the pipe closes, and end without waiting for threads of a fit."""
-    pid = os.getpid()
     with contextlib.suppress(EOFError, OSError):
         while True:
-            _evaluate_block(pipe, task, pipe.recv(), pid)
+            _evaluate_block(pipe, task, pipe.recv())
     os._exit(0)
 
 
-def _evaluate_block(pipe: Connection, task: AnyTask, block: Block, pid: int) -> None:
-    """Send lists of results; a text instead of the current one ends the block."""
-    sent_at = time.monotonic()
-    unsent: list[object] = []
+def _evaluate_block(pipe: Connection, task: AnyTask, block: Block) -> None:
+    """Send each result at once, so that a crash is that of the right item. A text ends a block."""
     try:
         for result in task.evaluate(block):
-            if os.getpid() != pid:
-                # a fork that a fit left running must not answer too
-                os._exit(0)
-            unsent.append(result)
-            if time.monotonic() - sent_at >= task.send_every:
-                pipe.send(unsent)
-                sent_at, unsent = time.monotonic(), []
+            pipe.send(result)
     except BaseException as error:  # user code may raise anything, and the worker goes on
-        unsent.append(describe_error(error))
-    if unsent:
-        pipe.send(unsent)
+        pipe.send(describe_error(error))

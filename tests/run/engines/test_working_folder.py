@@ -1,6 +1,5 @@
 """Modules in the working folder are never imported by worker processes, whatever their names."""
 
-import json
 import os
 import subprocess
 import sys
@@ -15,7 +14,7 @@ NAMES = (
 """Modules that starting interpreters, workers and resource trackers import."""
 
 SCRIPT = """
-import json, os, sys
+import json, os
 import numpy as np
 import bestofk as bk
 from sklearn.linear_model import LogisticRegression
@@ -24,7 +23,7 @@ if __name__ == "__main__":
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), np.tile(["a", "b"], 20)
     learners = {"ours": "nmc", "theirs": LogisticRegression()}
-    execution = bk.Execution(progress=False, n_jobs=1, **json.loads(sys.argv[1]))
+    execution = bk.Execution(progress=False, n_jobs=1, engine="processes")
     study = bk.compare(learners, X, y, cv="kfold:2", random_state=1, execution=execution)
     print(json.dumps(study.failures["reason"].tolist()), os.environ.get("PYTHONSAFEPATH"))
 """
@@ -48,10 +47,10 @@ if __name__ == "__main__":
 """
 
 
-def run(script, *words, cwd, **variables):
+def run(script, cwd, **variables):
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONSAFEPATH"}
     return subprocess.run(
-        [sys.executable, script, *words], cwd=cwd, env={**environment, **variables},
+        [sys.executable, script], cwd=cwd, env={**environment, **variables},
         capture_output=True, text=True, timeout=600,
     )  # fmt: skip
 
@@ -67,14 +66,7 @@ def test_processes_of_a_learner_follow_the_rules_of_python(tmp_path, variables):
     assert (folder / "imported").exists() is not bool(variables)
 
 
-@pytest.mark.parametrize(
-    "execution",
-    [{"engine": "processes"}, {"engine": "dask"}],
-    ids=lambda execution: execution["engine"],
-)
-def test_workers_import_nothing_from_the_working_folder(tmp_path: Path, execution: dict) -> None:
-    if execution["engine"] == "dask":
-        pytest.importorskip("distributed")
+def test_workers_import_nothing_from_the_working_folder(tmp_path: Path) -> None:
     folder, script = tmp_path / "work", tmp_path / "scripts" / "run.py"
     folder.mkdir()
     script.parent.mkdir()
@@ -83,6 +75,6 @@ def test_workers_import_nothing_from_the_working_folder(tmp_path: Path, executio
         (folder / f"{name}.py").write_text(
             f"open({str(tmp_path / 'imported')!r}, 'a').write({name!r})\nraise SystemExit\n"
         )
-    done = run(script, json.dumps(execution), cwd=folder)
+    done = run(script, cwd=folder)
     assert not (tmp_path / "imported").exists(), (tmp_path / "imported").read_text()
     assert done.stdout == "[] None\n", done.stderr

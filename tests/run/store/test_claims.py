@@ -99,7 +99,7 @@ def left_behind(store):
 
 @pytest.mark.needs("posix", "the processes are forks")
 @pytest.mark.parametrize(("kind", "n", "factor"), [
-    ("sqlite", 2, 1.05), ("sqlite", 4, 1.10), ("postgresql", 3, 1.10),
+    ("sqlite", 4, 1.10), ("postgresql", 3, 1.10),
 ])  # fmt: skip
 def test_processes_share_the_fits_of_one_study(request, together, tmp_path, kind, n, factor):
     log = tmp_path / "fits"

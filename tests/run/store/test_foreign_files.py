@@ -57,7 +57,7 @@ def test_foreign_tables_with_the_same_names_are_refused(postgresql):
 
 def test_a_server_with_a_small_character_set(postgresql, live):
     url = postgresql.database("ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
-    failed = make_cell(1, Failure(kind="raised", reason="\u540d\0\ud800"), warnings=("\U0001f333",))
+    failed = make_cell(1, Failure(kind="raised", reason="\u540d\0\ud800"))
     with open_store(url) as store:
         number = store.register(replace(live.record, title="\u540d"))
         store.put(RECORD, [failed])

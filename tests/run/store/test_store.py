@@ -73,8 +73,6 @@ def test_floats_keep_all_bits(lasting_url):
     loss=st.floats(allow_nan=False),
     fit_time=st.none() | st.floats(min_value=0, allow_nan=False),
     size=st.none() | st.integers(0, 2**63 - 1),
-    n_train=st.none() | st.integers(0, 2**63 - 1),
-    warnings=st.lists(st.text(), max_size=3).map(tuple),
     predictions=st.none() | st.binary(max_size=50),
     metric=st.text(max_size=20),
     reason=st.none() | st.text(st.characters(), max_size=30),
@@ -91,7 +89,7 @@ def test_every_field_is_kept(store, loss, reason, kind, metric, **more):
 
 @pytest.mark.parametrize("text", HARD_TEXTS, ids=range(len(HARD_TEXTS)))
 def test_any_text_is_kept(store, text):
-    failed = make_cell(1, Failure(kind="raised", reason=text), warnings=(text, "second"))
+    failed = make_cell(1, Failure(kind="raised", reason=text))
     store.put(made_record(text), [failed])
     assert found(store, [failed], made_record(text)) == fields([failed])
 
@@ -394,7 +392,7 @@ def changed(compared, folder, statement, *values):
 
 def payload(scores, *, at=None, value=None):
     """Return a payload with another value at one place; a sound one has nothing but scores."""
-    parts = [scores, None, None, None, None, None, None]
+    parts = [scores, None, None, None]
     if at is not None:
         parts[at] = value
     return parts
@@ -405,7 +403,7 @@ FORGED = [
     payload({"zero-one": True}), payload({"zero-one": ["raised"]}),
     payload({"zero-one": ["raised", 7, ""]}), payload({"zero-one": ["timeout", "slow", "soon"]}),
     *(payload({"zero-one": 0.25}, at=at, value=value)
-      for at, value in [(1, "soon"), (2, 3), (3, 0.5), (4, "x"), (5, True), (6, "w"), (6, [3])]),
+      for at, value in [(1, "soon"), (2, 3), (3, 0.5)]),
 ]  # fmt: skip
 
 

@@ -29,9 +29,6 @@ from bestofk.run.progress import Progress, observer
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan, plan as make_plan
 
-SEND_INTERVAL_SECONDS = 0.05
-"""Time between two messages of a worker that runs built-in learners."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Simulation:
@@ -348,7 +345,7 @@ def work_of(task: SimulationTask, sets: int, repeats: int) -> tuple[ArrayTask, l
     trusted = all(map(is_trusted, task.learners.values()))
     work = ArrayTask(
         function=task.losses, code=task.inputs, kind="simulation", unit="data sets",
-        trusted=trusted, send_every=SEND_INTERVAL_SECONDS if trusted else 0.0,
+        trusted=trusted,
     )  # fmt: skip
     names = " and ".join(task.learners)
     pieces = [

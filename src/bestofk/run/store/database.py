@@ -22,7 +22,7 @@ ValueT = TypeVar("ValueT")
 
 APPLICATION_ID = 0x424F464B
 """The letters BOFK, in the header of an SQLite file."""
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 FIRST_PAUSE_SECONDS = 0.05
 MAX_PAUSE_SECONDS = 2.0
 """Time between two attempts to reach a server again."""
@@ -65,7 +65,7 @@ cells = _table(
     sa.Column("predictions_checksum", sa.BigInteger),
     sa.Column("predictions", sa.LargeBinary),
 )
-"""One row per fit; the payload has scores, times, sizes and warnings in ASCII JSON."""
+"""One row per fit; the payload has scores, times and sizes in ASCII JSON."""
 
 payloads = _table(
     "payloads",

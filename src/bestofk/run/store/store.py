@@ -342,16 +342,15 @@ def _specification(record: StudyRecord) -> dict[str, Any]:
 _NAMES = ("dataset", "learner", "splits", "run", "fold", "repetition")
 _CONTENT = ("digest", "payload", "checksum")
 _PREDICTIONS = ("predictions", "predictions_checksum")
-_PAYLOAD = ("scores", "fit_time", "predict_time", "size", "n_train", "n_test", "warnings")
+_PAYLOAD = ("scores", "fit_time", "predict_time", "size")
 """The parts of a payload, a JSON list; the scores are by metric."""
 _TYPES: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("digest", "dataset", "learner", "splits", "payload"), (str,)),
     **dict.fromkeys(("run", "fold", "repetition", "checksum"), (int,)),
     **dict.fromkeys(("fit_time", "predict_time"), (float, type(None))),
-    **dict.fromkeys(("size", "n_train", "n_test", "predictions_checksum"), (int, type(None))),
+    **dict.fromkeys(("size", "predictions_checksum"), (int, type(None))),
     "predictions": (bytes, type(None)),
     "scores": (dict,),
-    "warnings": (list, type(None)),
 }
 _DAMAGED = (TypeError, ValueError, KeyError, AttributeError, RecursionError)
 """Errors of reading values that a store did not write."""
@@ -378,9 +377,6 @@ def _row(record: StudyRecord, cell: Cell) -> Row:
         None if cell.fit_time is None else float(cell.fit_time),
         None if cell.predict_time is None else float(cell.predict_time),
         None if cell.size is None else int(cell.size),
-        None if cell.n_train is None else int(cell.n_train),
-        None if cell.n_test is None else int(cell.n_test),
-        cell.warnings or None,
     ]
     predictions = cell.predictions
     inputs = *record.inputs(cell), cell.run, cell.fold, cell.repetition
@@ -439,11 +435,8 @@ def _columns(
             complete = [None not in each for each in zip(*scores, strict=True)]
             return _columns(names, list(compress(rows, complete)), metrics, shown)
         columns["scores"] = [_scores(column) for column in scores]
-        for name in ("warnings", "predictions"):
-            present = (item for item in enumerate(columns[name]) if item[1] is not None)
-            columns[name] = dict(present)
-        for row, texts in columns["warnings"].items():
-            columns["warnings"][row] = tuple(map(_text, texts))
+        present = (item for item in enumerate(columns["predictions"]) if item[1] is not None)
+        columns["predictions"] = dict(present)
         for row, data in columns["predictions"].items():
             if crc32(data) != columns["predictions_checksum"][row]:
                 raise ValueError("checksum")
