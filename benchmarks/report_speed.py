@@ -85,7 +85,7 @@ def fill(path: Path) -> None:
         results = (
             Cell(
                 learner=k, dataset=d, run=0, fold=f,
-                scores=(float(wrong[k, d, f]) / 20,), n_train=180, n_test=20, fit_time=0.01,
+                scores=(float(wrong[k, d, f]) / 20,), fit_time=0.01,
             )
             for k, d, f in np.ndindex(wrong.shape)
         )  # fmt: skip

@@ -92,8 +92,6 @@ def cells(first: int, n: int) -> list[Cell]:
             fit_time=number / 3,
             predict_time=number / 13,
             size=number,
-            n_train=135,
-            n_test=15,
         )
         for number in range(first, first + n)
     ]

@@ -113,7 +113,7 @@ def cell(number: int) -> Any:
     from bestofk.run.cells import Cell
 
     return Cell(learner=0, dataset=0, run=number // 10, fold=number % 10, scores=(number / 7,),
-                fit_time=number / 3, size=number, n_train=9, n_test=1,
+                fit_time=number / 3, size=number,
                 predictions=bytes([number % 251]) * (number * 29 % 700))  # fmt: skip
 
 
