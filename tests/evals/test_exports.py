@@ -69,17 +69,6 @@ def test_without_a_metric_the_error_lists_them(tool, suffix, names):
         exports(tool, suffix)
 
 
-def test_an_unknown_metric_names_the_known_ones():
-    with pytest.raises(UnknownNameError, match=r"'Exactmatch'.*did you mean 'ExactMatch'"):
-        exports("braintrust", ".jsonl", metric="Exactmatch")
-
-
-def test_costs_and_times_of_an_export():
-    evals = exports("deepeval", ".json", metric="Correctness")
-    assert evals.costs("cost") == pytest.approx({"large": 0.001, "small": 0.001})
-    assert evals.costs("latency") == {"large": 0.5, "small": 0.5}
-
-
 # One file per model, in any form
 
 

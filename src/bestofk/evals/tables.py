@@ -413,7 +413,7 @@ class _Reader:
         if not len(items):
             return
         codes = np.array([rows.model(name) for name in models.names], dtype=np.int32)
-        epochs = _epochs(table, roles.get("epoch"))
+        epochs = _epochs(table, roles["epoch"]) if "epoch" in roles else None
         masked = _masked(np.isin(status, _UNSCORABLE), scores) if status.any() else scores
         rows.extend(
             codes[models.codes[keep]],
@@ -491,10 +491,7 @@ def _long(
             use(exclude=odd),
             " if it is not a model.",
         )
-    item = roles.get("item") or next(
-        (column for column in table.columns if column not in (*models, *roles.values())
-         and len(table.levels(column).names) == table.n_rows), None
-    )  # fmt: skip
+    item = roles.get("item")
     columns: dict[str, Any] = {
         name: table.cells(name) for name in table.columns if name not in models
     }
@@ -546,21 +543,14 @@ def _scores(table: Table, column: str) -> Floats:
     return scores
 
 
-def _epochs(table: Table, column: str | None) -> Any:
-    """Return epochs from 1: numbers as they are, else one number for each name."""
-    if column is None:
-        return None
+def _epochs(table: Table, column: str) -> Any:
+    """Return epochs from 1: whole numbers as they are, else one number for each name."""
     values = _numbers(table, column)
-    if (
-        values is not None
-        and np.isfinite(values).all()
-        and (np.floor(values) == values).all()
-        and np.abs(values).max(initial=0) < 1 << 30
-    ):
-        epochs = values.astype(np.int32)
-        epochs -= min(int(epochs.min(initial=1)), 1) - 1
-        return epochs
-    return table.levels(column).codes + 2
+    if values is None or not (np.abs(values) < 1 << 30).all() or (values % 1.0).any():
+        return table.levels(column).codes + 1
+    epochs = values.astype(np.int32)
+    epochs -= min(int(epochs.min(initial=1)), 1) - 1
+    return epochs
 
 
 def _numbers(table: Table, column: str) -> Floats | None:

@@ -134,9 +134,3 @@ def test_a_last_line_that_is_cut_off_is_told(lm_eval):
     evals = bk.read_evals(path)
     assert len(evals) == 1
     assert any("the last line is truncated" in s for s in evals.notes)
-
-
-def test_clusters_by_a_key_of_the_document(golden):
-    evals = bk.read_evals(golden("lm-eval"), metric="acc", cluster="passage")
-    assert evals.clusters == ("p0", "p1")
-    assert evals.item_cluster.tolist() == [0, 0, 1, 1]

@@ -93,20 +93,13 @@ def test_other_assertions_are_another_item(document):
     assert len(bk.read_evals(path).items) == 2
 
 
-def test_cached_rows_have_no_latency(document):
+def test_cached_rows_have_a_cost_and_no_latency(document):
     path = document("a.json", output(
-        result(response={"cached": True}, latencyMs=3), result(vars={"a": 2}),
-    ))  # fmt: skip
-    evals = bk.read_evals(path)
-    assert evals.costs("latency") == {"p": 1.0}
-
-
-def test_the_cost_of_cached_rows_counts(document):
-    path = document("a.json", output(
-        result(response={"cached": True}, cost=0.25), result(vars={"a": 2}, cost=0.75),
+        result(response={"cached": True}, cost=0.25, latencyMs=3), result(vars={"a": 2}, cost=0.75),
         result(vars={"a": 3}, response={"cached": True}, cost=0),
     ))  # fmt: skip
-    assert bk.read_evals(path).costs("cost") == {"p": 0.5}
+    evals = bk.read_evals(path)
+    assert (evals.costs("cost"), evals.costs("latency")) == ({"p": 0.5}, {"p": 1.0})
 
 
 def test_named_scores_and_score(document):
