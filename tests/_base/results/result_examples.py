@@ -117,15 +117,6 @@ def _stopped() -> Any:
     )  # fmt: skip
 
 
-def _gaps() -> Any:
-    """Scores of two models on 30 items, of which one lacks ten."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "scores.csv")
-        rows = [f"{m},q{i},{1 - k}" for k, m in enumerate("ab") for i in range(10 * k, 30)]
-        path.write_text("\n".join(["learner,item,score", *rows]))
-        return bk.read_evals(path)
-
-
 def _judged() -> Any:
     """Two models with a judge's scores of 120 items, of which 60 have human labels."""
     rng = np.random.default_rng(2)
