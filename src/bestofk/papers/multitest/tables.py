@@ -55,8 +55,6 @@ NOT_FOUND = -1
 NAMES = (*LEARNERS, "*")
 """Learners by number; -1 is the star of the paper: no best learner."""
 
-Seeds = npt.NDArray[np.uint32]
-Counts = npt.NDArray[np.int64]
 Choices = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
