@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from bestofk.cli.app import bestofk
 from bestofk.papers.comparison import Request
 from bestofk.papers.intervals.experiments import (
     STEPS,
@@ -115,19 +111,3 @@ def test_tables_with_outliers():
     shift = np.abs(p.means.differences - p.medians.differences).mean(axis=(0, 1, 2))
     assert shift[1] > 0.02  # A1, stochastic, against A3
     assert shift[7] < 0.005  # A3 against A4
-
-
-def test_the_command_prints_table_1_and_names_its_variants(tmp_path):
-    page = tmp_path / "page.md"
-    done = CliRunner().invoke(
-        bestofk,
-        ["papers", "reproduce", "intervals", "--table", "1", "--json", "--markdown", str(page)],
-        catch_exceptions=False,
-    )
-    assert done.exit_code == 0
-    account = json.loads(done.output)
-    assert [table["table"] for table in account["tables"]] == [
-        "Table 1, theoretical errors",
-        "Table 1, deviation of the samples",
-    ]
-    assert "### Table 1" in page.read_text()

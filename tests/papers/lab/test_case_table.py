@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -62,29 +61,6 @@ def test_an_interrupted_table_keeps_what_it_has(tmp_path: Path) -> None:
     assert [row["case"] for row in read(path)] == [CASES[0].name]
     fill(path, CASES, counted)
     assert calls == [case.name for case in CASES]
-
-
-def test_the_cases_of_the_published_table() -> None:
-    cases = claims_table.claims_cases()
-    names = [case.name for case in cases]
-    assert len(names) == len(set(names))
-    for K in (2, 5, 10):
-        for family in claims_table.FAMILIES:
-            many = sum(f"/K={K}/{family}" in name for name in names)
-            assert many == len(names) / 6
-    for case in cases:
-        assert case.sets >= (400 if case.learner else 2000)
-        K = int(case.name.split("/K=")[1].split("/")[0])
-        means = getattr(case.problem, "true_means", None)
-        if means is not None:
-            assert len(means) == K
-            assert (len(set(means)) > 1) == ("half are worse" in case.name)
-        else:
-            assert case.first == K
-    # cases that share their losses follow each other, so that they are drawn once
-    drawn = [case.drawn for case in cases]
-    changes = sum(a != b for a, b in pairwise(drawn))
-    assert changes == len(set(drawn)) - 1
 
 
 def test_the_first_learners_of_a_simulation() -> None:

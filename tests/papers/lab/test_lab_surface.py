@@ -19,7 +19,6 @@ from bestofk._base.errors import (
     UnknownNameError,
 )
 from bestofk.papers import lab
-from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.calibration import read_calibration
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -63,33 +62,6 @@ def test_bad_input_is_one_clear_sentence(asked: dict, kind: type[BestOfKError], 
         lab.type1_error(**call)
     message = str(raised.value)
     assert message.count("\n") == 0
-
-
-def test_losses_are_those_of_compare() -> None:
-    """One path: the same data set in the same splits gives the same losses."""
-    generated = lab.simulate(["naive-bayes", "c4.5", "nn"], SMALL, "2x4", sets=2, repeats=2)
-    from bestofk.papers.lab.simulation import SimulationTask
-    from bestofk.run.inputs import named_estimators
-
-    work = SimulationTask(
-        problem=lab.problem(SMALL),
-        learners=named_estimators(["naive-bayes", "c4.5", "nn"]),
-        plan=make_plan("2x4"),
-        seed=0,
-    )
-    for one in range(2):
-        encoded = work.encoded(one)
-        for repeat in range(2):
-            splits = work.splits(one, repeat, encoded)
-            data = work.problem.draw(work.rng(1, one))
-            study = bk.compare(
-                ["naive-bayes", "c4.5", "nn"],
-                data,
-                progress=False,
-                n_jobs=1,
-                cv=make_plan("2x4", random_state=splits.seed),
-            )
-            assert np.array_equal(study.scores.losses, generated.losses[one, repeat])
 
 
 def test_learners_of_scikit_learn() -> None:

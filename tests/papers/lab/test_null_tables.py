@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 
-import bestofk as bk
 import interval_coverage
 import null_tables
-from bestofk.run.inputs import default_plan
-from bestofk.splits.plans import plan as make_plan
 
 
 @pytest.mark.parametrize(
@@ -25,25 +22,6 @@ def test_false_claims(only, command, test):
     assert {(row["command"], row["test"]) for row in rows} == {(command, test)}
     page = null_tables.page(rows)
     assert page[0] == f"**`{command}`** (2 studies each, or more)"
-
-
-def test_learners_of_the_study_are_those_of_compare():
-    """The losses that `compare` finds by its default plan, with one block of columns for each."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 5)), rng.normal(size=40)
-    study = bk.compare(["ridge", "mean-baseline"], X, y, progress=False)
-    assert study.scores.design.describe() == (
-        make_plan(default_plan(rows=40)).materialise(40).design.describe()
-    )
-    assert study.decision.test_choice.arguments["widened"] == 1 + 2.4 / 40**0.5
-    # `compare_scores` decides on the losses as `compare` does
-    again = bk.compare_scores(study.scores).decision
-    for name in ("recommended", "claims", "test", "caution", "ranking"):
-        assert getattr(again, name) == getattr(study.decision, name), name
-    # a tenth of the rows belong to the second class
-    rare = null_tables.RareClass(learners=2, rows=200).encoded(rng)
-    assert rare.values.shape == (200, 10)
-    assert 5 <= rare.y.sum() <= 40
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from hypothesis.extra import numpy as hnp
 from scipy import linalg, stats
 from statsmodels.stats.anova import AnovaRM
 
-from bestofk._base.errors import ArgumentError
 from bestofk.papers.stats import anova, repeated_measures_anova
 from bestofk.papers.stats.analysis_of_variance import greenhouse_geisser
 from bestofk.stats.multiple import friedman
@@ -89,21 +88,6 @@ def test_the_unit_does_not_matter(unit):
     single, other = anova(losses), anova(losses * unit)
     assert other.statistic == pytest.approx(single.statistic, rel=1e-12)
     assert other.pvalue == pytest.approx(single.pvalue, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ([[0.1, 0.2]], "at least 2 learners"),
-        ([[0.1], [0.2]], "at least 2 learners and 2 losses"),
-        ([0.1, 0.2], "at least 2 axes"),
-        ([[0.1, np.nan], [0.2, 0.3]], "must be finite"),
-        ([["a", "b"], ["c", "d"]], "array of numbers"),
-    ],
-)
-def test_refuses(bad, message):
-    with pytest.raises(ArgumentError, match=message):
-        anova(bad)
 
 
 def table(seed=0, shape=(4, 9)):

@@ -133,20 +133,6 @@ def test_labels_units_and_shifts_do_not_matter(learners, n_datasets, seed):
     np.testing.assert_allclose(bootstrap_a(1 - losses).pvalues, p, rtol=1e-12)
 
 
-def test_the_family_needs_its_adjustment():
-    """5 exchangeable learners, level 0.05: some p-value below it in about 22 % of the tables."""
-    rng = np.random.default_rng(2024)
-    tables = 600
-    some, adjusted = 0, 0
-    for _ in range(tables):
-        result = bootstrap_a(rng.integers(0, 100, size=(5, 20)))
-        some += bool((result.pvalues <= 0.05).any())
-        adjusted += bool((result.adjusted_pvalues <= 0.05).any())
-    assert stats.binomtest(some, tables, 0.22).pvalue > 1e-3
-    assert stats.binomtest(some, tables, 0.15, alternative="greater").pvalue < 1e-3
-    assert stats.binomtest(adjusted, tables, 0.05, alternative="greater").pvalue > 1e-3
-
-
 def test_two_learners_are_the_sign_flip_test():
     a, b = np.random.default_rng(8).random((2, 25))
     flips = permutation(a, b).pvalue

@@ -213,28 +213,6 @@ def test_missing_cells_span_the_range_of_the_loss():
         bootstrap_b(losses, missing="allow", loss_range=(0, 0.1))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({}, "either losses or intervals"),
-        ({"losses": np.ones((2, 2)), "intervals": np.ones((2, 2, 2))}, "either losses or"),
-        ({"intervals": np.ones((3, 2, 2))}, "intervals must have the axes"),
-        ({"intervals": [np.ones((2, 2)), np.zeros((2, 2))]}, "lower ends above the upper"),
-        ({"losses": np.ones((1, 4))}, "at least 2 learners"),
-        ({"losses": [[1, np.inf], [1, 1]]}, "losses must be finite"),
-        ({"losses": [["x"]]}, "losses must be an array of numbers"),
-        ({"losses": np.ones((2, 2)), "rule": "x"}, "rule must be one of"),
-        ({"losses": np.ones((2, 2)), "method": "x"}, "method must be one of"),
-        ({"losses": np.ones((2, 2)), "missing": "x"}, "missing must be one of"),
-        ({"losses": np.ones((2, 2)), "alpha": 2}, "alpha must be"),
-        ({"losses": np.ones((2, 2)), "interval": "x"}, "interval must be"),
-    ],
-)
-def test_bad_arguments_are_refused_by_name(arguments, message):
-    with pytest.raises(ArgumentError, match=message):
-        bootstrap_b(**arguments)
-
-
 def test_folds_of_intervals_are_averaged():
     low = np.random.default_rng(1).random((3, 4, 5))
     direct = bootstrap_b(intervals=[low, low + 0.25])

@@ -65,21 +65,3 @@ def test_means_over_data_sets_are_exact_whatever_the_shape(shape: str, varying: 
     for i, j, gap in ((0, 1, 0.1), (1, 2, 0.0)):
         difference = drawn[:, i] - drawn[:, j]
         assert abs(difference.mean() - gap) < 5 * difference.std() / 28_000**0.5
-
-
-def test_scatter_over_data_sets() -> None:
-    sds = (0.01, 0.03)
-    for shape, within in (("normal", 0.05), ("lognormal", 0.3), ("rounded", 0.06)):
-        generated = problem("many-data-sets", sds=sds, datasets=5, shape=shape)
-        drawn = generated.tables(np.random.default_rng(8), 8000)[..., 0, 0, 0]
-        difference = drawn[:, 0] - drawn[:, 1]
-        # rounding adds a variance of a twelfth of a step squared to each
-        more = 2 * 0.01**2 / 12 if shape == "rounded" else 0.0
-        assert difference.var() == pytest.approx(0.01**2 + 0.03**2 + more, rel=within)
-        assert (drawn[:, 0].mean(axis=1) - drawn[:, 1].mean(axis=1)).std() > 0
-    counts = problem("many-data-sets", datasets=5, shape="counts")
-    drawn = counts.tables(np.random.default_rng(8), 200)
-    np.testing.assert_allclose(drawn * 50, np.round(drawn * 50), atol=1e-9)
-    rounded = problem("many-data-sets", datasets=5, shape="rounded")
-    drawn = rounded.tables(np.random.default_rng(8), 200)
-    np.testing.assert_allclose(drawn * 100, np.round(drawn * 100), atol=1e-9)
