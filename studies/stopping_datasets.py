@@ -157,7 +157,7 @@ def main() -> None:
                         one[:, :, np.newaxis], planned, family, StopRule(risk=0.0)
                     )  # fmt: skip
                     used += int(raced.runs.sum())
-                    candidates = np.flatnonzero(raced.looks[-1].verdict.candidates())
+                    candidates = np.flatnonzero(raced.look.verdict.candidates())
                     differs += int(raced.settled and candidates.tolist() != [int(best)])
                 saved = 1.0 - used / (options.tables * 6 * datasets)
                 print(

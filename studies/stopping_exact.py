@@ -174,7 +174,7 @@ def undone(case: Case, raced: Raced, endings: Floats) -> tuple[int, Floats]:
         family=None if is_best else family.name,
         control=family.control,
     )
-    verdict = raced.looks[-1].verdict
+    verdict = raced.look.verdict
     settled = verdict.order()[0] if case.target == "order" else np.flatnonzero(verdict.candidates())
     differs = (decided.ranking[:, : len(settled)] != settled).any(axis=1)
     # every ending must claim what is certain, and nothing impossible

@@ -116,7 +116,7 @@ def measure(
             raced = replay(
                 losses, race.test, race.foreseen.family, race.rule, floor=(FOLDS / rows) ** 2
             )
-            verdict = raced.looks[-1].verdict
+            verdict = raced.look.verdict
             decided = verdict.order()[0] if target == "order" else verdict.candidates().nonzero()[0]
             rates["saved"] += 100 * (1.0 - raced.runs.sum() / (K * RUNS)) / studies
             rates["differ"] += 100 * (order[: len(decided)] != decided).any() / studies

@@ -166,7 +166,7 @@ def measure_rates(
         for losses, order in zip(tables, full.ranking, strict=True):
             for rule, rates in zip(rules, totals, strict=True):
                 raced = replay(losses, test, family, rule, floor=(FOLDS / ROWS) ** 2)
-                verdict = raced.looks[-1].verdict
+                verdict = raced.look.verdict
                 rates["saved"] += 1.0 - raced.runs.sum() / (LEARNERS * RUNS)
                 if not raced.settled:
                     continue

@@ -79,7 +79,7 @@ def differs(losses: Floats, race: PlannedRace, order: npt.NDArray[np.int64]) -> 
     saved = 1.0 - raced.runs.sum() / (len(losses) * race.test.runs)
     if not raced.settled:
         return False, saved
-    verdict = raced.looks[-1].verdict
+    verdict = raced.look.verdict
     if race.rule.target == "order":
         decided = verdict.order()[0]
     else:

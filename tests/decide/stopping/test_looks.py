@@ -40,7 +40,7 @@ def test_two_or_twelve_learners_with_ties_end_settled_under_every_correction(cor
     assert raced.settled
     # a look that knows nothing of earlier ones sees the same
     again = look(raced.losses, test, family, StopRule(risk=risk))
-    assert np.array_equal(again.bounds.t_low, raced.looks[-1].bounds.t_low)
+    assert np.array_equal(again.bounds.t_low, raced.look.bounds.t_low)
     assert again.settled
 
 

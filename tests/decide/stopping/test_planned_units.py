@@ -92,7 +92,7 @@ def test_the_full_plan_decides_the_same(
         losses[:, :, np.newaxis], PlannedUnits(kind=kind, runs=planned, span=1.001), contents,
         StopRule(target=target, risk=0.0), stated=stated,
     )  # fmt: skip
-    verdict = raced.looks[-1].verdict
+    verdict = raced.look.verdict
     if full.recommended is None:
         # the comparisons contradict each other
         assert not raced.settled

@@ -68,7 +68,7 @@ def test_without_risk_the_verdict_is_always_that_of_the_plan(
         assert (raced.runs == RUNS).any()
         return
     wanted = by_plan(losses, correction, stated=stated)
-    verdict = raced.looks[-1].verdict
+    verdict = raced.look.verdict
     if target == "best":
         assert np.flatnonzero(verdict.candidates()).tolist() == wanted[:1]
     else:
@@ -84,7 +84,7 @@ def test_with_a_risk_the_verdict_hardly_ever_differs_and_much_is_saved(correctio
         losses = tables(rng, 5, spread=0.3)
         raced = replay(losses, test, family, StopRule(risk=0.05), floor=(FOLDS / ROWS) ** 2)
         saved.append(1 - raced.runs.mean() / RUNS)
-        chosen = np.flatnonzero(raced.looks[-1].verdict.candidates())
+        chosen = np.flatnonzero(raced.look.verdict.candidates())
         differ += bool(raced.settled) and chosen.tolist() != by_plan(losses, correction)[:1]
     # risk 0.05 allows 3 of 60, and so many are never seen
     assert differ <= 1

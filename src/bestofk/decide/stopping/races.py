@@ -324,25 +324,25 @@ Fill = Callable[[Ints], Floats]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Raced:
-    """A look after every round, with the runs and losses of every learner at that time.
+    """The last look, with the runs and losses of every learner at that time.
 
     Attributes
     ----------
-    looks : tuple of Look
+    look : Look
     runs : (K,) array of int
         Number of runs of every learner.
     losses : (K, runs, folds) array
         The losses used, NaN beyond.
     """
 
-    looks: tuple[Look, ...]
+    look: Look
     runs: Ints
     losses: Floats
 
     @property
     def settled(self) -> bool:
         """True if the last look is settled."""
-        return self.looks[-1].settled
+        return self.look.settled
 
 
 def race(
@@ -366,12 +366,10 @@ def race(
     if isinstance(test, PlannedT):
         earlier = PredictionBands(K * (K - 1) // 2, test, rule.risk, floor)
     next_runs = np.ones(K, dtype=np.int64)
-    looks: list[Look] = []
     while True:
         runs = next_runs
         losses = fill(runs)
         latest = look(losses, test, family, rule, earlier=earlier, **preference)
-        looks.append(latest)
         if watch is not None:
             watch(latest, runs, losses)
         next_runs = runs.copy()
@@ -380,7 +378,7 @@ def race(
             both = list(pair)
             next_runs[both] = np.maximum(next_runs[both], min(runs[both].min() + 1, test.runs))
         if latest.settled or (next_runs == runs).all():
-            return Raced(looks=tuple(looks), runs=runs, losses=losses)
+            return Raced(look=latest, runs=runs, losses=losses)
 
 
 def replay(
