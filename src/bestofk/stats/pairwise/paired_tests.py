@@ -57,7 +57,7 @@ def paired_t(
     -------
     PairwiseResult
         `statistic` is t with n - 1 degrees of freedom; the interval is a t interval. If the
-        learners never differ, p = 1.
+        learners never differ, p = 1, and the interval is the whole line.
 
     Notes
     -----

@@ -119,7 +119,8 @@ class PairwiseResult(Drawn):
         Returns
         -------
         Interval
-            `low` and `high`; one of them is infinite if the alternative is one-sided.
+            `low` and `high`; one of them is infinite if the alternative is one-sided. If the
+            differences have no spread, both are infinite, or that difference if it is significant.
         """
         level = probability(level, "level")
         low, high = self._inverted(level)
