@@ -10,8 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError, BestOfKError, TableError, UnknownNameError
-from bestofk.cli import main
+from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk.splits.plans import plan as make_plan
 
 IRIS = load_iris()
@@ -222,22 +221,6 @@ def test_bad_input_gets_one_sentence(change, words):
         bk.compare(**arguments)
 
 
-def test_unknown_names_offer_the_nearest():
-    X, y = labels()
-    with pytest.raises(UnknownNameError, match="did you mean 'nmc'"):
-        bk.compare(["max", "nmcc"], X, y, **QUICK)
-    with pytest.raises(UnknownNameError, match="did you mean 'log-loss'"):
-        bk.compare(["max", "nmc"], X, y, scoring="loglos", **QUICK)
-
-
-def test_missing_labels_are_refused_with_their_row():
-    X, _ = labels()
-    y = np.array([0.0, 1.0] * 30)
-    y[7] = np.nan
-    with pytest.raises(BestOfKError, match=r"8|missing|NaN"):
-        bk.compare(["max", "nmc"], X, y, **QUICK)
-
-
 def test_a_class_with_one_member_is_handled_and_said():
     X, y = labels()
     y = y.astype(object)
@@ -281,54 +264,6 @@ def test_a_learner_that_often_fails_is_left_out_and_said():
     assert held["failures"][0]["learner"] == "unlucky"
 
 
-def test_command_line_on_a_file(tmp_path, capsys):
-    X, y = labels(90)
-    path = tmp_path / "data.csv"
-    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "answer": y}).to_csv(path, index=False)
-    arguments = ["compare", str(path), "--target", "answer", "--learner", "max", "--learner", "nmc",
-                 "--cv", "2x5", "--set", "engine=serial",
-                 "--store", str(tmp_path / "s.db")]  # fmt: skip
-    assert main([*arguments, "--json"]) == 0
-    held = json.loads(capsys.readouterr().out)
-    assert held["recommended"] == "nmc"
-    assert main(arguments) == 0
-    out = capsys.readouterr().out
-    assert out.startswith("Use nmc")
-    assert "\nNote: Predicting 'answer' (2 classes, 42 % no) from 2 columns, 90 rows." in out
-    assert main([*arguments, "--quiet"]) == 0
-    assert capsys.readouterr().out == "nmc\nmax\n"
-    assert main(["show", str(tmp_path / "s.db")]) == 0
-    assert "nmc" in capsys.readouterr().out
-    for wrong, words in [
-        (["--target", "nobody"], "nobody"),
-        (["iris", "--target", "answer"], "target does not apply to 'iris'"),
-        (["--budget", "soon"], "--budget must be a time"),
-        (["--set", "timeout=0"], "--set timeout must be a time"),
-    ]:
-        assert main([*arguments, *wrong]) == 2
-        captured = capsys.readouterr()
-        assert words in captured.err
-        assert captured.err.count("\n") == 1
-
-
-def test_splits_are_those_of_the_plan():
-    X, y = IRIS.data, IRIS.target
-    given = make_plan("kfold:3", random_state=9)
-    by_plan = bk.compare(
-        ["max", "nmc"], X, y, cv=given, progress=False, execution=bk.Execution(engine="serial")
-    )
-    by_seed = bk.compare(
-        ["max", "nmc"],
-        X,
-        y,
-        cv="kfold:3",
-        random_state=9,
-        progress=False,
-        execution=bk.Execution(engine="serial"),
-    )
-    np.testing.assert_array_equal(by_plan.scores.losses, by_seed.scores.losses)
-
-
 def test_ten_thousand_classes_are_handled():
     n = 20_000
     y = np.arange(n) // 2
@@ -344,25 +279,6 @@ def test_ten_thousand_classes_are_handled():
     )
     assert study.recommended == "nn"
     assert study.decision.means["nn"] < 0.5 < study.decision.means["max"]
-
-
-def test_a_target_that_differs_in_every_row_is_refused(tmp_path, capsys):
-    path = tmp_path / "numbers.csv"
-    pd.DataFrame({"x": range(40), "y": np.arange(40) + 0.5}).to_csv(path, index=False)
-    assert main(["compare", str(path), "--target", "y", "--set", "task=classification"]) == 2
-    assert "y must hold class labels; got numbers with fractions" in capsys.readouterr().err
-    quick = ["--cv", "kfold:2", "--set", "engine=serial", "--quiet"]
-    learners = [
-        "--learner",
-        "sklearn.linear_model:Ridge()",
-        "--learner",
-        "m=sklearn.dummy:DummyRegressor()",
-    ]
-    assert (
-        main(["compare", str(path), "--target", "y", "--set", "task=regression", *learners, *quick])
-        == 0
-    )
-    assert main(["compare", str(path), "--target", "y", *learners, *quick]) == 0
 
 
 def test_stored_cells_without_predictions_are_evaluated_again_where_those_are_needed(tmp_path):
@@ -403,11 +319,6 @@ def test_a_comparison_needs_at_most_three_times_the_memory_of_its_data():
         tracemalloc.stop()
         assert peak < most * X.nbytes
     np.testing.assert_array_equal(X, before)
-
-
-def test_a_slip_in_the_name_of_an_embedded_set_offers_the_nearest():
-    with pytest.raises(TableError, match="did you mean 'iris'"):
-        bk.compare(["max", "nmc"], data="irs", progress=False)
 
 
 def test_a_recommendation_that_does_not_beat_a_baseline_says_so():

@@ -81,12 +81,9 @@ CASES = {
     "the defaults": on_iris(),
     "the panel": {"data": "iris", "cv": "2x3"},
     "a list": on_iris(prefer=["max", "nn", "nmc"]),
-    "part of a list": on_iris(prefer=["max"]),
     "prices": on_iris(prefer={"max": 1, "nmc": 5.5, "nn": 2}),
     "listed": on_iris(prefer="listed", alpha=0.2),
     "fit time": on_iris(prefer="fit_time"),
-    "predict time": on_iris(prefer="predict_time"),
-    "size": on_iris(prefer="size"),
     "complexity": on_iris(prefer="complexity"),
     "family preference": on_iris(
         prefer="listed", alpha=0.01, settings=bk.Settings(family="preference")
@@ -103,13 +100,8 @@ CASES = {
     ),
     "test first": on_iris(prefer="listed", settings=bk.Settings(rule="test-first")),
     "anova choice": on_iris(prefer="fit_time", settings=bk.Settings(rule="anova-choice")),
-    "newman-keuls choice": on_iris(
-        prefer="listed", settings=bk.Settings(rule="newman-keuls-choice")
-    ),
     "most wins": on_iris(settings=bk.Settings(rule="most-wins", family="control", control="max")),
-    "five by two": on_iris(cv="5x2", test="5x2cv-t"),
     "a seed": on_iris(random_state=11, cv="resample:6:0.2"),
-    "bootstrap samples": on_iris(cv="bootstrap:6"),
     "leave one out": on_rows(["max", "nmc"], cv="loo"),
     "nested": on_iris(cv="3x4+nested"),
     "higher is better": on_rows(
@@ -121,12 +113,6 @@ CASES = {
         prefer=["nb"],
     ),
     "several data sets": {"learners": THREE, **SEVERAL},
-    "several, permutation": {
-        "learners": THREE,
-        **SEVERAL,
-        "test": "permutation",
-        "random_state": 3,
-    },
     "several, repetitions": {
         "learners": THREE,
         **SEVERAL,

@@ -243,12 +243,6 @@ def test_refused_before_the_first_fit(loss, sentence):
         )
 
 
-@pytest.mark.parametrize("advised", ["f1_macro", "roc_auc_ovr"])
-def test_the_advice_works(advised):
-    learners = {"bayes": GaussianNB(), "logistic": LogisticRegression(max_iter=300)}
-    assert bk.compare(learners, "iris", scoring=advised, **QUICK).recommended
-
-
 @pytest.mark.parametrize(
     ("name", "same"),
     [("log_loss", "log-loss"), ("mse", "squared"), ("mae", "absolute"), ("error", "zero-one"),
@@ -309,20 +303,8 @@ def test_a_metric_that_no_split_can_show_is_refused_before_the_fits(data, cv, sc
         bk.compare(None, data, cv="10x10", scoring=scoring)
 
 
-class OwnError(BaseException):
-    """An error that is no Exception."""
-
-
 def exits(_y_true, _y_pred):
     raise SystemExit(3)
-
-
-def raises_its_own(_y_true, _y_pred):
-    raise OwnError("mine")
-
-
-def closes(_y_true, _y_pred):
-    raise GeneratorExit
 
 
 def writes_the_truth(y_true, _y_pred):
@@ -330,17 +312,8 @@ def writes_the_truth(y_true, _y_pred):
     return 0.0
 
 
-def writes_the_predictions(_y_true, y_pred):
-    y_pred[:] = y_pred[0]
-    return 0.0
-
-
 def gives_text(_y_true, _y_pred):
     return "low"
-
-
-def gives_a_complex_number(_y_true, _y_pred):
-    return 1j
 
 
 def gives_a_huge_number(_y_true, _y_pred):
@@ -353,12 +326,8 @@ def calls_itself(y_true, y_pred):
 
 HOSTILE = [
     (exits, "RuntimeError: it raised SystemExit: 3"),
-    (raises_its_own, "RuntimeError: it raised OwnError: mine"),
-    (closes, "RuntimeError: it raised GeneratorExit"),
     (writes_the_truth, "ValueError: assignment destination is read-only"),
-    (writes_the_predictions, "ValueError: assignment destination is read-only"),
     (gives_text, "ValueError: could not convert string to float: 'low'"),
-    (gives_a_complex_number, "TypeError: float"),
     (gives_a_huge_number, "OverflowError: int too large to convert to float"),
     (calls_itself, "RecursionError: maximum recursion depth exceeded"),
 ]
