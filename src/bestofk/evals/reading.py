@@ -466,8 +466,8 @@ def _direction(
         direction = "higher" if higher_is_better else "lower"
         rows.note(f"Metric {evals.metric!r}: {direction} is better (your choice).")
         return bool(higher_is_better), False
-    known = evals.score[np.isfinite(evals.score)]
-    low, high = known.min(initial=np.inf), known.max(initial=-np.inf)
+    score = evals.score
+    low, high = (f.reduce(score, initial=np.nan) for f in (np.fmin, np.fmax))
     is_assumed, directions, phrases = False, dict[bool, str](), []
     for metric, stated in rows.metrics.items():
         reason = "as the log says"
@@ -481,12 +481,13 @@ def _direction(
                     before = as_before.score
                     if np.nanmin(before) <= low and high <= np.nanmax(before):
                         stated = as_before.higher_is_better
-                    elif not is_rating(known):
+                    elif not is_rating(score[np.isfinite(score)]):
                         raise _unclear_direction(metric)
                 elif low < 0.0 or high > 1.0:
                     raise _unclear_direction(metric)
-                elif metric != rows.unnamed_metric and not (
-                    normal(metric) in EVAL_ROLES["score"] and np.isin(known, (0.0, 1.0)).all()
+                elif metric != rows.unnamed_metric and (
+                    normal(metric) not in EVAL_ROLES["score"]
+                    or ((score > 0.0) & (score < 1.0)).any()
                 ):
                     rows.note(
                         f"Higher {metric!r} counts as better, because its values are between 0 "

@@ -546,7 +546,7 @@ def _scores(table: Table, column: str) -> Floats:
 def _epochs(table: Table, column: str) -> Any:
     """Return epochs from 1: whole numbers as they are, else one number for each name."""
     values = _numbers(table, column)
-    if values is None or not (np.abs(values) < 1 << 30).all() or (values % 1.0).any():
+    if values is None or not (np.abs(values) < 1 << 30).all() or (np.floor(values) != values).any():
         return table.levels(column).codes + 1
     epochs = values.astype(np.int32)
     epochs -= min(int(epochs.min(initial=1)), 1) - 1
