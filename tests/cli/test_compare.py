@@ -49,7 +49,9 @@ def test_a_dry_run_estimates_and_keeps_nothing(tmp_path, capsys):
     fits, seconds, memory = capsys.readouterr().out.splitlines()
     # two learners, two data sets, and ten runs of ten folds
     assert fits == "400 fits; nothing was kept"
-    assert re.fullmatch(r"about \d+ s on 2 workers \(\d+ s of work, (max|decision-tree) \d+%\)", seconds)
+    assert re.fullmatch(
+        r"about \d+ s on 2 workers \(\d+ s of work, (max|decision-tree) \d+%\)", seconds
+    )
     assert re.fullmatch(r"about \d+ MB per worker", memory)
     assert not store.exists()
 

@@ -14,12 +14,13 @@ import numpy as np
 from bestofk._base.atomic_write import write_text
 from bestofk._base.checks import check_fields
 from bestofk._base.errors import ArgumentError, DesignError, TableError
-from bestofk._base.files import read_file
+from bestofk._base.files import read_file, regular_size
 from bestofk._base.results import Presented, decided_level, renamed
 from bestofk.stats.pairwise.result import scalar_or_array
 
 KIND = "bestofk calibration"
 """Marks the JSON file of a calibration."""
+_MAX_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,7 +221,8 @@ def read_calibration(path: str | os.PathLike[str]) -> Calibration:
     path : path
         The JSON file.
     """
-    data = read_file(Path(path))
+    # the text of nested lists is much smaller than the lists
+    data = read_file(Path(path)) if regular_size(Path(path)) <= _MAX_BYTES else b""
     try:
         content = json.loads(data)
         if not isinstance(content, dict) or content.get("kind") != KIND:
