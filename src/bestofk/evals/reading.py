@@ -466,34 +466,14 @@ def _direction(
         direction = "higher" if higher_is_better else "lower"
         rows.note(f"Metric {evals.metric!r}: {direction} is better (your choice).")
         return bool(higher_is_better), False
-    score = evals.score
-    low, high = (f.reduce(score, initial=np.nan) for f in (np.fmin, np.fmax))
     is_assumed, directions, phrases = False, dict[bool, str](), []
     for metric, stated in rows.metrics.items():
         reason = "as the log says"
         if stated is None:
             by_name = None if metric == rows.unnamed_metric else higher_by_name(metric)
-            stated = by_name is not False
-            reason = "assumed" if by_name is None else "by its name"
+            stated, reason = by_name is not False, "assumed" if by_name is None else "by its name"
             if by_name is None and metric in rows.metrics_of_tables:
-                is_assumed = True
-                if as_before is not None and (low < 0.0 or high > 1.0):
-                    before = as_before.score
-                    if np.nanmin(before) <= low and high <= np.nanmax(before):
-                        stated = as_before.higher_is_better
-                    elif not is_rating(score[np.isfinite(score)]):
-                        raise _unclear_direction(metric)
-                elif low < 0.0 or high > 1.0:
-                    raise _unclear_direction(metric)
-                elif metric != rows.unnamed_metric and (
-                    normal(metric) not in EVAL_ROLES["score"]
-                    or ((score > 0.0) & (score < 1.0)).any()
-                ):
-                    rows.note(
-                        f"Higher {metric!r} counts as better, because its values are between 0 "
-                        "and 1.",
-                        shown=True,
-                    )
+                is_assumed, stated = True, _higher_by_scale(metric, rows, evals.score, as_before)
         phrases.append(f"{metric!r}: {'higher' if stated else 'lower'} is better ({reason})")
         directions.setdefault(stated, metric)
     if len(directions) > 1:
@@ -508,8 +488,24 @@ def _direction(
     return next(iter(directions), True), is_assumed
 
 
-def _unclear_direction(metric: str) -> TableError:
-    return TableError(
+def _higher_by_scale(metric: str, rows: EvalRows, score: Floats, as_before: Evals | None) -> bool:
+    """Return whether higher scores are better, of which only the scale says so."""
+    low, high = (f.reduce(score, initial=np.nan) for f in (np.fmin, np.fmax))
+    if not (low < 0.0 or high > 1.0):
+        graded = ((score > 0.0) & (score < 1.0)).any()
+        if metric != rows.unnamed_metric and (graded or normal(metric) not in EVAL_ROLES["score"]):
+            rows.note(
+                f"Higher {metric!r} counts as better, because its values are between 0 and 1.",
+                shown=True,
+            )
+        return True
+    if as_before is not None:
+        before = as_before.score
+        if np.nanmin(before) <= low and high <= np.nanmax(before):
+            return as_before.higher_is_better
+        if is_rating(score[np.isfinite(score)]):
+            return True
+    raise TableError(
         f"Cannot tell whether higher or lower {metric!r} is better: pass ",
         use(higher_is_better=True),
         " or ",
