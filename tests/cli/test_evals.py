@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bestofk.evals.reading import example_path, example_prices
+from bestofk.evals.reading import example_prices
 
 PRICES = str(example_prices("inspect-sums"))
 
@@ -26,21 +26,6 @@ def test_the_cheapest_that_may_be_the_best(run):
         "mockllm/large costs 0.344 per 1,000 samples, 18 times as much: mockllm/medium saves" in out
     )
     assert "Epochs are averaged per item" in out
-
-
-def test_json_is_one_object(run):
-    code, out, _ = run("evals", str(example_path("inspect-sums")), "--metric", "match", "--json")
-    held = json.loads(out, parse_constant=pytest.fail)
-    assert code == 0
-    assert held["order"] == ["mockllm/large", "mockllm/medium", "mockllm/small"]
-    assert held["metric"]["name"] == "match"
-    assert "cost" not in held["table"][0]
-
-
-def test_quiet_prints_names(run):
-    code, out, _ = run("evals", "inspect-sums", "--metric", "match", "--quiet",
-                       "--prefer", "tokens")  # fmt: skip
-    assert (code, out.split()) == (0, ["mockllm/medium", "mockllm/large", "mockllm/small"])
 
 
 @pytest.mark.parametrize(
@@ -72,13 +57,6 @@ def test_a_table_with_columns_of_other_names(run, tmp_path):
     assert code == 2
     assert "pass --higher-is-better or --lower-is-better." in err
     assert run(*words, "--higher-is-better") == (0, "b\na\n", "")
-
-
-def test_a_report_is_written(run, tmp_path):
-    path = tmp_path / "r.html"
-    code, _, _ = run("evals", "inspect-sums", "--metric", "match", "--report", str(path))
-    assert code == 0
-    assert "mockllm/medium" in path.read_text(encoding="utf-8")
 
 
 def test_what_stands_beside_the_verdict(run):
@@ -124,14 +102,6 @@ def test_what_cannot_be_asked_is_one_sentence(run, options, said):
     assert (code, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
-
-
-def test_the_choice_is_in_the_json(run):
-    code, out, _ = run("evals", "inspect-sums", "--metric", "match", "--prefer", "tokens",
-                       "--margin", "0.3", "--json")  # fmt: skip
-    held = json.loads(out, parse_constant=pytest.fail)
-    assert (code, held["settings"]["margin"], held["items"]) == (0, 0.3, 24)
-    assert held["candidates"] == ["mockllm/large", "mockllm/medium"]
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 import bestofk as bk
 from bestofk.cli import main
 
@@ -22,22 +20,6 @@ def test_commands_write_reports(tmp_path, monkeypatch, capsys):
     assert (tmp_path / "b.html").read_bytes() == (tmp_path / "a.html").read_bytes()
     assert main(["scores", "digits-5x2", "--report", "c.html", "--quiet"]) == 0
     assert "bestofk scores digits-5x2" in (tmp_path / "c.html").read_text("utf-8")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "words"),
-    [
-        (["scores", "digits-5x2", "--report", "no/such/r.html"], 2, "does not exist"),
-        (["scores", "digits-5x2", "--report", "."], 2, "must name a file"),
-        (["show", "nothing.db", "--report", "r.html"], 2, "nothing.db"),
-    ],
-)
-def test_wrong_calls_say_so_in_a_line(arguments, code, words, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert main(arguments) == code
-    error = capsys.readouterr().err
-    assert words in error
-    assert error.count("\n") == 1
 
 
 def test_a_store_of_several_studies_asks_which(tmp_path, monkeypatch, capsys):

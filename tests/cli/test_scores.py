@@ -6,24 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import bestofk
-
 
 def test_order_prints_the_recommendation_first(run, scores):
     code, out, err = run("scores", scores)
     assert (code, err) == (0, "")
     assert out.startswith("Use large: it is the best of the two (95 % confidence).\n\n")
     assert ["small", "0.230"] in [line.split()[:2] for line in out.splitlines()]
-
-
-def test_order_as_json_is_one_object(run, scores):
-    code, out, err = run("scores", scores, "--json")
-    assert (code, err) == (0, "")
-    held = json.loads(out, parse_constant=pytest.fail)
-    assert held["recommended"] == "large"
-    assert held["candidates"] == ["large"]
-    assert held["pairs"] is None
-    assert held["version"] == bestofk.__version__
 
 
 def test_the_pairs_are_a_second_view(run, scores):
@@ -54,18 +42,6 @@ def test_order_takes_roles_direction_and_preference(run, scores, tmp_path):
     held = json.loads(out)
     assert held["settings"]["prefer"] == ["small", "large"]
     assert held["recommended"] == "large"
-
-
-def test_a_direction_that_nothing_tells_is_refused_with_both_options(run, scores):
-    path = Path(scores)
-    path.write_text(path.read_text().replace("error", "value"))
-    code, out, err = run("scores", str(path), "--json")
-    assert (code, out) == (2, "")
-    assert err.endswith("pass --higher-is-better (scores) or --lower-is-better (losses).\n")
-    for option in ("--higher-is-better", "--lower-is-better"):
-        code, out, err = run("scores", str(path), "--json", option)
-        assert (code, err) == (0, "")
-        assert json.loads(out)["metric"]["higher_is_better"] == (option == "--higher-is-better")
 
 
 OPTIONS = {

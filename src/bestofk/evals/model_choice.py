@@ -237,7 +237,7 @@ class ModelChoice(Stated):
         of = main_cost(self.costs, self.cost_of)
         if of is None:
             return {}
-        cells = {name: f"{shown_cost(cost, of):.3g}" for name, cost in self.costs[of].items()}
+        cells = {name: number(shown_cost(cost, of)) for name, cost in self.costs[of].items()}
         return {cost_title(of, self.currency): cells}
 
     def _measured(self) -> dict[str, Mapping[str, float]]:

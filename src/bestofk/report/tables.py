@@ -190,20 +190,19 @@ def rows_table(
 ) -> OutputTable:
     """Return columns as a table; their names and cells decide how they are printed.
 
-    With an uncertainty, all numbers of the table have the same decimals. Columns that have the name
-    of a learner keep it.
+    All numbers of the table have the same decimals. Columns that have the name of a learner keep
+    it.
     """
     made = []
     for key, cells in ((str(key), cells_of(values)) for key, values in columns.items()):
         heading = key if len(key) == 1 or key in names else key.replace("_", " ").capitalize()
         made.append(Column(key, heading, _kind(key, cells), cells))
-    if uncertainty:
-        numbers = [cell for one in made if one.kind == "number" for cell in one.cells]
-        texts = iter(numbers_of(numbers, uncertainty))
-        made = [
-            replace(one, texts=[next(texts) for _ in one.cells]) if one.kind == "number" else one
-            for one in made
-        ]
+    numbers = [cell for one in made if one.kind == "number" for cell in one.cells]
+    texts = iter(numbers_of(numbers, uncertainty))
+    made = [
+        replace(one, texts=[next(texts) for _ in one.cells]) if one.kind == "number" else one
+        for one in made
+    ]
     return OutputTable(name=name, title=title, columns=tuple(made))
 
 
