@@ -55,13 +55,14 @@ def explanations(stem: str) -> str:
     Tests whose last two sentences agree share them.
     """
     groups: dict[tuple[str, ...], list[str]] = {}
-    functions = registered()
+    functions, texts = registered(), method_pages()
     for module, registry in REGISTRIES:
         for name, entry in getattr(import_module(module), registry).items():
             pages = [
                 page for page, about in functions_of_pages().items() if functions.get(name) in about
             ]
-            if stem == (name if name in pages else next(iter(pages), None)):
+            asks = [page for page in pages if f"**Question** (`{name}`)" in texts[page]]
+            if stem == (name if name in pages else next(iter([*asks, *pages]), None)):
                 groups.setdefault(entry.explanation[1:], []).append(
                     f"`{name}`: {entry.explanation[0]}"
                 )

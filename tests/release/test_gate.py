@@ -106,6 +106,7 @@ def test_every_metric_is_gated(tmp_path):
         tables[name] = pd.DataFrame(frame).astype(float)
     result = gate(tables["new"], tables["old"], metric=["correct", "safe"], higher_is_better=True)
     assert result.answer == "blocked"
+    assert repr(result).partition("\n")[0] == result.headline
     assert result.headline.startswith("Blocked: new is worse than the baseline in safe (safe 0.8")
     assert score_levels(result) == [0.0025, 0.0025]
     assert list(result.table["metric"]) == ["correct", "safe"]

@@ -83,6 +83,9 @@ class GateResult(Drawn):
     def __dir__(self) -> list[str]:
         return listed(self, _DOCUMENTED)
 
+    def __repr__(self) -> str:
+        return "\n".join((self.headline, *self.notes))
+
     @property
     def answer(self) -> str:
         """``"pass"``, ``"blocked"`` or ``"suspect"``."""
