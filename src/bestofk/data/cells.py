@@ -204,7 +204,8 @@ def _series(cells: Any) -> Any:
     import pandas as pd
 
     if isinstance(cells, pd.Series):
-        return cells.reset_index(drop=True)
+        # reset_index raises for huge integers in older versions of pandas
+        return cells.set_axis(range(len(cells)))
     if isinstance(cells, list | tuple):
         return pd.Series(cells, dtype=object)
     return pd.Series(cells)
