@@ -195,14 +195,14 @@ def _helm_run(source: Source, instances: list[Any], note: Callable[[str], None])
     run = str(spec.get("name") or source.path.parent.name)
     # the scenario and its arguments
     task = re.sub(r"(?:(?<=[:,])|^)(?:model|model_deployment)=[^,]*,?", "", run)
-    rows: dict[tuple[str, int], dict[str, Any]] = {}
+    rows: dict[tuple[str, float], dict[str, Any]] = {}
     perturbed = 0
     for instance in map(mapping, instances):
         if instance.get("perturbation"):
             perturbed += 1
             continue
         trial = number_of(instance.get("train_trial_index", 0)) or 0
-        key = (str(instance.get("instance_id")), int(trial))
+        key = (str(instance.get("instance_id")), trial)
         row = rows.setdefault(key, {"instance_id": key[0], "trial": trial + 1, "scores": {}})
         stats = instance.get("stats")
         for stat in map(mapping, stats if isinstance(stats, list) else ()):
