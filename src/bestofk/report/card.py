@@ -17,7 +17,7 @@ from bestofk.evals.costs import cost_phrase, main_cost
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.report.names import html_name, html_sentence
 from bestofk.report.provenance import left_out_of
-from bestofk.report.subject import ReportSubject
+from bestofk.report.subject import UNNAMED, ReportSubject
 
 
 class Row(NamedTuple):
@@ -105,7 +105,7 @@ def _basis(subject: ReportSubject) -> str:
     design = scores.design.describe() if scores is not None else ""
     if decision is not None:
         design = decision.design
-    if scores is None or len(scores.datasets) > 1 or scores.datasets == ("data",):
+    if scores is None or len(scores.datasets) > 1 or scores.datasets[0] in UNNAMED:
         return design
     return ", ".join(filter(None, [str(scores.datasets[0]), design]))
 

@@ -14,7 +14,7 @@ from bestofk.decide.registry import RULES
 from bestofk.decide.statements.wording import level_words
 from bestofk.decide.stopping.result import Race
 from bestofk.report.names import one_line
-from bestofk.report.subject import ReportSubject
+from bestofk.report.subject import UNNAMED, ReportSubject
 from bestofk.run.by_dataset import StudyByDataset, preferred_words
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
@@ -148,7 +148,7 @@ def _comparison(subject: ReportSubject) -> str:
     data = f" on {len(scores.datasets)} data sets"
     if len(scores.datasets) == 1:
         name = scores.datasets[0]
-        data = "" if name in ("data", "task") else f" on the data set {one_line(name)}"
+        data = "" if name in UNNAMED else f" on the data set {one_line(name)}"
     basis = f"by {scores.design.describe()}"
     if decision is not None and decision.on_items:
         basis = f"on the basis of {decision.design}"

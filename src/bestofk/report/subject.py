@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from bestofk.losses.losses import Scores
 
 
+UNNAMED = {"data", "task", "test set"}
+"""Names of data sets that the user did not choose."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportSubject:
     """A result with its decision and its scores, each None if there is none."""
@@ -71,7 +75,7 @@ class ReportSubject:
         datasets = () if self.scores is None or self.choice is not None else self.scores.datasets
         if len(datasets) > 1:
             return f"{question}, by {len(datasets)} data sets"
-        return question if datasets in ((), ("data",)) else f"{question} on {datasets[0]}"
+        return question if not {*datasets} - UNNAMED else f"{question} on {datasets[0]}"
 
 
 def subject_of(value: Any) -> ReportSubject:

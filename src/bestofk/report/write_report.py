@@ -296,10 +296,15 @@ def _policy(script: str) -> str:
 
 
 def _unbroken(value: Any) -> Any:
-    """Return text with a no-break space between a number and its percent sign."""
+    """Return text that keeps a number with its percent sign, and p with its value."""
     if not isinstance(value, str):
         return value
-    return type(value)(re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", value))
+    kept = re.sub(r"(?<=\d) %|\bp [=<>] (?=\d)|\bp &lt; (?=\d)", _with_no_breaks, value)
+    return type(value)(kept)
+
+
+def _with_no_breaks(match: re.Match[str]) -> str:
+    return match[0].replace(" ", "\N{NO-BREAK SPACE}")
 
 
 @cache
