@@ -16,11 +16,16 @@ from pathlib import Path
 
 ROUNDS = 5
 LONG_CASES = ("default-20000", "mypy")
-TABLE = (
+SCORES = (
     "import time, numpy as np, bestofk as bk; rng = np.random.default_rng(0)\n"
+    "Scores = getattr(bk, 'Scores', None) or bk.Losses  # the older name\n"
+    "decide = bk.compare_scores if hasattr(bk, 'compare_scores') else bk.order\n"
+)
+TABLE = (
+    f"{SCORES}"
     "def table(K, *shape):\n"
     "    losses = rng.normal(size=(K, *shape)).T + np.linspace(0, 1, K)\n"
-    "    return bk.Scores(losses.T)\n"
+    "    return Scores(losses.T)\n"
 )
 COMPARE = (
     "import os, sys, time, numpy as np, bestofk as bk\n"
@@ -30,16 +35,15 @@ COMPARE = (
     "    return X, (X[:, 0] + X[:, 1] ** 2 > 1).astype(int)\n"
 )
 CASES = {
-    "order-1000": f"{TABLE}t = table(1000, 10, 10); bk.compare_scores(t)\n"
-    "start = time.process_time(); bk.compare_scores(t).headline",
+    "order-1000": f"{TABLE}t = table(1000, 10, 10); decide(t)\n"
+    "start = time.process_time(); decide(t).headline",
     "multitest-3000": f"{TABLE}t = table(3000, 5, 2); start = time.process_time()\n"
-    "bk.compare_scores(t, prefer='listed', rule='multitest')",
+    "decide(t, prefer='listed', rule='multitest')",
     "small-orders": f"{TABLE}tables = [table(5, 10, 10) for _ in range(200)]\n"
-    "bk.compare_scores(tables[0])\n"
-    "start = time.process_time()\nfor t in tables: bk.compare_scores(t).headline",
-    "permutation-40": "import time, numpy as np, bestofk as bk; rng = np.random.default_rng(0)\n"
-    "t = bk.Scores(rng.normal(size=(5, 40, 1)))\n"
-    "start = time.process_time(); bk.compare_scores(t, test='permutation').headline",
+    "decide(tables[0])\n"
+    "start = time.process_time()\nfor t in tables: decide(t).headline",
+    "permutation-40": f"{SCORES}t = Scores(rng.normal(size=(5, 40, 1)))\n"
+    "start = time.process_time(); decide(t, test='permutation').headline",
     "read-csv": "import os, time, tempfile, numpy as np, bestofk as bk\n"
     "with tempfile.TemporaryDirectory() as folder:\n"
     "    path = os.path.join(folder, 'a.csv'); rng = np.random.default_rng(0)\n"
@@ -64,7 +68,7 @@ CASES = {
     "time.process_time = spent",
     "import": "import time; start = time.process_time(); import bestofk",
     "first-order": f"import time; start = time.process_time()\n{TABLE}"
-    "bk.compare_scores(table(5, 10, 10)).headline",
+    "decide(table(5, 10, 10)).headline",
     "help": "import contextlib, io, time; start = time.process_time()\n"
     "from bestofk.cli import main\n"
     "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
