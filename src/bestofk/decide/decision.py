@@ -196,7 +196,7 @@ class Decision(Stated):
         """Mean by learner, in the user's metric."""
         return {name: self.metric.shown(loss) for name, loss in self.mean_losses.items()}
 
-    @property
+    @cached_property
     def by_mean(self) -> tuple[Name, ...]:
         """The learners by their means, best first."""
         losses = without_rounding(np.array([self.mean_losses[name] for name in self.by_preference]))
@@ -208,7 +208,7 @@ class Decision(Stated):
         """The learner with the smallest mean loss, the first of equal ones."""
         return self.by_mean[0]
 
-    @property
+    @cached_property
     def candidates(self) -> tuple[Name, ...]:
         """The learners that may be the best, best mean first; empty for other rules."""
         if self.best is None:
