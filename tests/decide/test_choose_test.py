@@ -53,6 +53,14 @@ def test_auto_on_graded_losses_of_one_test_set():
     assert bk.compare_scores(graded).test == "skew-corrected-t"
 
 
+@pytest.mark.parametrize(
+    ("shape", "test"),
+    [((3, 1, 5, 2, 2), "5x2cv-f"), ((3, 5, 2), "5x2cv-f"), ((3, 2), "corrected-repeated-kfold-t")],
+)
+def test_arrays_have_runs_folds_and_repetitions(shape, test):
+    assert bk.compare_scores(np.random.default_rng(0).random(shape)).test == test
+
+
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("test", PAIRWISE_TESTS)
 def test_every_test_is_taken_or_refused_by_its_registry_entry(name, test):

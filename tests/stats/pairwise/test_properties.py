@@ -206,7 +206,7 @@ def test_interval_excludes_zero_exactly_if_the_pvalue_rejects(entry, more):
     least = max(entry.at_least_units, 2)
     # each interval of the permutation test is a search
     pairs = 3 if entry.name == "permutation" else 60
-    sizes = (least, 5, 8) if entry.name == "permutation" else (least, 5, 8, 20, 120)
+    sizes = (least, 5, 20) if entry.name == "permutation" else (least, 5, 8, 20, 120)
     for n in (None,) if fixed else sizes:
         shape = CLUSTERS.shape if clustered else trailing(entry) if fixed else (n,)
         options = {} if clustered else arguments(entry)
