@@ -33,7 +33,7 @@ def main() -> None:
         driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
         try:
             driver.get(page.as_uri())
-            take(driver, "report-light.png", width=1180, height=900)
+            take(driver, "report-light.png", width=1180, height=780)
             take(driver, "report-phone.png", width=390, height=1240)
             take(driver, "report-print.png", width=740, height=1046, media="print")
         finally:
