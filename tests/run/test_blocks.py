@@ -54,18 +54,3 @@ def test_fits_of_unknown_and_long_time_are_blocks_of_their_own_and_come_first():
     assert learners[4:82] == [[1]] * 78
     assert {0} == set().union(*learners[82:])
     assert len(learners[82:]) < 12
-
-
-def test_quick_fits_of_many_folds_are_joined_to_half_a_second():
-    sizes = [len(block) for block in paced(made("300x4", ["quick"]), [0.0097])]
-    assert sizes[0] == 1
-    assert max(sizes) == 50
-    assert sizes[-1] < 10
-
-
-def test_one_fit_of_every_learner_starts_first():
-    live = made("kfold:2", ["a", "b", "c"])
-    task = ComparisonTask(live)
-    order = [cell for block in Blocks(task, live.record.cells(), Times({}, workers=9))
-             for cell in block]  # fmt: skip
-    assert len({task.timed_as(cell) for cell in order[:6]}) == 6

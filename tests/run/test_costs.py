@@ -36,13 +36,6 @@ def test_sizes_are_known_and_the_preference_follows_them(alone):
     assert found["knn"] > found["nb"]
 
 
-@pytest.mark.usefixtures("preloaded_workers")
-def test_about_the_same_on_every_engine(alone):
-    processes = compare(n_jobs=2, execution=bk.Execution(engine="processes"))
-    assert sizes(processes) == pytest.approx(sizes(alone), rel=0.1)
-    assert processes.decision.by_preference == alone.decision.by_preference
-
-
 @pytest.mark.parametrize("gone", ["run = 2", "fold % 2 = 0", "run > 0 or fold > 0", "run = 0"])
 def test_the_same_whatever_was_resumed(alone, tmp_path, gone):
     store = tmp_path / "study.db"

@@ -27,6 +27,8 @@ def test_the_engine_has_what_was_asked():
         ),
         ({"timeout": 0}, "timeout must be a number above 0"),
         ({"budget": -1}, "budget must be a number above 0"),
+        ({"timeout": float("nan")}, "timeout must be"),
+        ({"threads": 1.5}, "threads must be"),
         ({"on_failure": "cry"}, "on_failure must be one of 'record', 'stop'"),
     ],
 )

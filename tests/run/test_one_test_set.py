@@ -16,6 +16,8 @@ from bestofk._base.errors import ArgumentError, TableError
 from bestofk.run.fit import HeldOutRows
 from bestofk.run.one_test_set import MAX_UNITS, Predictions, as_loss, unit_values
 
+SERIAL = bk.Execution(engine="serial", progress=False)
+
 
 @pytest.fixture(scope="module")
 def answers():
@@ -173,7 +175,7 @@ def test_fitted_models():
     assert bk.compare_fitted(numbers, X[test], z[test]).recommended == "LinearRegression"
 
 
-@pytest.mark.parametrize("scoring", ["roc_auc", "auc", "f1:1", "average_precision", "log-loss"])
+@pytest.mark.parametrize("scoring", ["auc", "f1:1", "log-loss"])
 def test_any_metric_on_one_split(scoring):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(160, 2))
@@ -182,8 +184,7 @@ def test_any_metric_on_one_split(scoring):
     if scoring == "auc":
         models["svm"] = LinearSVC()
     study = bk.compare(
-        models, X, y, cv="holdout:0.5", scoring=scoring, progress=False,
-        execution=bk.Execution(engine="serial"),
+        models, X, y, cv="holdout:0.5", scoring=scoring, execution=SERIAL
     )  # fmt: skip
     assert study.recommended in ("line", "svm")
     tests = {"roc_auc": "delong", "auc": "delong", "log-loss": "skew-corrected-t"}

@@ -1,11 +1,9 @@
 """An opened study reports the same as the run that made it."""
 
 import json
-import sqlite3
 import time
 from contextlib import suppress
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 import pytest
@@ -17,10 +15,11 @@ from bestofk._base.errors import ArgumentError, StoreError, UnknownNameError
 from bestofk.cli import main
 from bestofk.decide import Settings
 from bestofk.report.write_report import render_report
-from bestofk.run.store.database import studies as studies_table
 from bestofk.run.store.store import open_store
 
-QUICK = {"progress": False, "execution": bk.Execution(engine="serial")}
+SERIAL = bk.Execution(engine="serial", progress=False)
+
+QUICK = {"execution": SERIAL}
 THREE = ["max", "nmc", "nn"]
 
 
@@ -79,29 +78,21 @@ X0 = float(rows()[0][7, 0])
 SEVERAL = {"data": ["iris", "wine", "breast-cancer"], "cv": "kfold:3"}
 CASES = {
     "the defaults": on_iris(),
-    "the panel": {"data": "iris", "cv": "2x3"},
     "a list": on_iris(prefer=["max", "nn", "nmc"]),
-    "prices": on_iris(prefer={"max": 1, "nmc": 5.5, "nn": 2}),
-    "listed": on_iris(prefer="listed", alpha=0.2),
     "fit time": on_iris(prefer="fit_time"),
-    "complexity": on_iris(prefer="complexity"),
     "family preference": on_iris(
         prefer="listed", alpha=0.01, settings=bk.Settings(family="preference")
     ),
     "family control": on_iris(
         settings=bk.Settings(family="control", control="nmc", correction="hochberg")
     ),
-    "shaffer": on_iris(alpha=0.1, settings=bk.Settings(correction="shaffer")),
     "MultiTest": on_iris(prefer="listed", settings=bk.Settings(rule="multitest")),
     "a margin": on_iris(prefer="listed", margin=0.05),
     "a rope": on_iris(settings=bk.Settings(rope=0.02)),
     "a test with df": on_iris(
         test="use-all-data", cv="3x4", settings=bk.Settings(test_options={"df": 7})
     ),
-    "test first": on_iris(prefer="listed", settings=bk.Settings(rule="test-first")),
-    "anova choice": on_iris(prefer="fit_time", settings=bk.Settings(rule="anova-choice")),
     "most wins": on_iris(settings=bk.Settings(rule="most-wins", family="control", control="max")),
-    "a seed": on_iris(random_state=11, cv="resample:6:0.2"),
     "leave one out": on_rows(["max", "nmc"], cv="loo"),
     "nested": on_iris(cv="3x4+nested"),
     "higher is better": on_rows(
@@ -112,7 +103,6 @@ CASES = {
         scoring="balanced_accuracy",
         prefer=["nb"],
     ),
-    "several data sets": {"learners": THREE, **SEVERAL},
     "several, repetitions": {
         "learners": THREE,
         **SEVERAL,
@@ -149,43 +139,19 @@ def test_the_same_story(case, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::bestofk.BestOfKWarning")
-@pytest.mark.parametrize("file", [False, True])
-def test_calibrations_are_kept(file, tmp_path):
-    df = "calibrated"
-    if file:
-        df = tmp_path / "calibration.json"
-        made = bk.papers.lab.calibrate("use-all-data", problem="normal", sets=60)
-        made.save(df)
+def test_calibrations_are_kept(tmp_path):
+    df = tmp_path / "calibration.json"
+    bk.papers.lab.calibrate("use-all-data", problem="normal", sets=60).save(df)
     store = tmp_path / "study.db"
     study = bk.compare(
         **on_iris(test="use-all-data", settings=bk.Settings(test_options={"df": df})),
         store=store,
         **QUICK,
     )
-    if file:
-        df.unlink()
+    df.unlink()
     again = bk.open_study(store)
     assert again.explain() == study.explain()
     assert render_report(again) == render_report(study)
-
-
-@pytest.mark.usefixtures("preloaded_workers")
-def test_another_engine_tells_the_same(tmp_path):
-    X, y = rows()
-    learners = {"max": "max", "nb": FailsSeldom(X0), "broken": Fails(), "nmc": "nmc"}
-    store = tmp_path / "study.db"
-    study = bk.compare(
-        learners,
-        X,
-        y,
-        cv="3x4",
-        n_jobs=2,
-        progress=False,
-        store=store,
-        execution=bk.Execution(engine="processes"),
-    )
-    assert bk.open_study(store).explain() == study.explain()
-    assert render_report(bk.open_study(store)) == render_report(study)
 
 
 def test_a_budget_that_ended_the_run(tmp_path):
@@ -256,23 +222,6 @@ def test_a_test_of_the_users_own_is_asked_for_again(tmp_path):
     assert again.explain() == study.explain()
     assert render_report(again) == render_report(study)
     assert bk.open_study(store, test="auto").decision.test == "corrected-repeated-kfold-t"
-
-
-def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):
-    store = tmp_path / "study.db"
-    bk.compare(**on_iris(), store=store, **QUICK)
-    with sqlite3.connect(store) as database:
-        name = studies_table.name
-        (text,) = database.execute(f"select specification from {name}").fetchone()
-        held = text.replace('"rule":"best"', '"rule":"tournament"')
-        changed = held, crc32(held.encode())
-        database.execute(f"update {name} set specification = ?, checksum = ?", changed)
-    database.close()
-    with pytest.raises(UnknownNameError, match="tournament"):
-        bk.open_study(store)
-    assert bk.open_study(store, decision=Settings()).recommended
-    assert main(["show", str(store)]) == 0
-    assert "There is no rule 'tournament'" in capsys.readouterr().out
 
 
 def test_which_study(tmp_path):

@@ -11,7 +11,9 @@ from sklearn.svm import LinearSVC
 import bestofk as bk
 from bestofk.cli.app import run as main
 
-QUICK = {"cv": "5x2", "progress": False, "execution": bk.Execution(engine="serial")}
+SERIAL = bk.Execution(engine="serial", progress=False)
+
+QUICK = {"cv": "5x2", "execution": SERIAL}
 LOSSES = ["accuracy", "log-loss", "fit_time"]
 
 
@@ -92,19 +94,6 @@ def test_a_store_keeps_every_metric_and_gives_the_same_study_back(tmp_path):
     assert Fits.count == 0
     bk.compare(learners(), "iris", scoring=["accuracy", "brier"], store=store, **QUICK)
     assert Fits.count == 10
-
-
-@pytest.mark.usefixtures("preloaded_workers")
-@pytest.mark.parametrize("engine", ["serial", "processes"])
-def test_engines_agree(study, engine):
-    other = bk.compare(
-        learners(GaussianNB),
-        "iris",
-        scoring=LOSSES[:2],
-        **{**QUICK, "execution": bk.Execution(engine=engine)},
-    )
-    assert other.outcome.others[0].means == study.outcome.others[0].means
-    assert other.scores == study.scores
 
 
 def test_whole_plans_and_one_test_set():

@@ -73,24 +73,6 @@ def test_the_bar_shows_progress():
     assert "[red]nn on iris" in shown
 
 
-@pytest.mark.parametrize("progress_of", [False, "log"])
-def test_short_comparisons_print_no_progress(capsys, progress_of):
-    import bestofk as bk
-
-    bk.compare(["max", "nmc"], "iris", cv="kfold:3", progress=progress_of)
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err == ""  # three folds finish before the first line
-
-
-def test_a_bar_names_the_start_and_estimates():
-    stream = Terminal()
-    with Bar(stream) as bar:
-        bar.start(total=4, done=0)
-        bar.bar.refresh()
-        assert "starting" in stream.getvalue()
-
-
 def test_a_notebook_has_one_line_that_is_updated(now):
     stream, times = io.StringIO(), Times({"nn": 8})
     with Lines(stream, 0.25, end="\r") as lines:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 from bestofk.data import read_data
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
+
+SERIAL = bk.Execution(engine="serial", progress=False)
 
 X = np.random.default_rng(2).normal(size=(48, 3))
 Y = np.tile(["a", "b", "c"], 16)
@@ -117,33 +118,13 @@ def test_changed_settings_are_detected(counted, change):
     assert done == {"a": runs_of, "b": runs_of}
 
 
-def test_failures_are_stored(tmp_path):
-    learners = {"raises": strange.Raises(), "a": GaussianNB(), "b": "nmc"}
-    options = {
-        "cv": "2x3",
-        "store": tmp_path / "s.db",
-        "progress": False,
-        "execution": bk.Execution(engine="serial"),
-    }
-    first = bk.compare(learners, X, Y, **options)
-    second = bk.compare(learners, X, Y, **options)
-    assert len(first.outcome.failures) == 6
-    assert sorted(first.outcome.failures, key=str) == sorted(second.outcome.failures, key=str)
-    assert second.outcome.left_out == first.outcome.left_out
-
-
 def test_a_stopped_run_resumes(tmp_path):
     log = tmp_path / "fits"
     learners = {
         "once": strange.FailsOnce(log=str(tmp_path / "mark")),
         "c": strange.Counted(log=str(log), tag="c"),
     }
-    options = {
-        "cv": "2x3",
-        "store": tmp_path / "s.db",
-        "progress": False,
-        "execution": bk.Execution(engine="serial"),
-    }
+    options = {"cv": "2x3", "store": tmp_path / "s.db", "execution": SERIAL}
     with pytest.raises(bk.BestOfKError, match="once failed on 'data'"):
         bk.compare(
             learners,

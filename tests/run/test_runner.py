@@ -2,7 +2,6 @@
 
 import sys
 import threading
-import time
 from pathlib import Path
 
 import numpy as np
@@ -34,18 +33,6 @@ SERIAL = Engine(name="serial")
 
 def values(results):
     return {item: result.value for item, result in results.items()}
-
-
-def test_every_item_gets_its_result_and_is_reported():
-    watching = Watching()
-    results = run(Squares(), [3, 1, -2], engine=SERIAL, progress=watching)
-    assert values(results) == {3: 9, 1: 1, -2: None}
-    assert watching.lines == [
-        (3, 0, "squares"),
-        ("square of 3", False),
-        ("square of 1", False),
-        ("square of -2", True),
-    ]
 
 
 def test_items_with_one_key_are_evaluated_once(store):
@@ -85,14 +72,6 @@ def test_an_interruption_says_what_is_safe(store):
         run(Squares(interrupts=3), [1, 2, 3, 4], engine=SERIAL)
 
 
-@pytest.mark.needs("linux", "a new interpreter starts after the deadline")
-def test_a_budget_leaves_the_last_items_undone():
-    run(Squares(), range(1), engine=SERIAL)  # late imports do not use up the budget
-    results = run(Squares(nap=0.02), range(100_000), engine=SERIAL, deadline=time.monotonic() + 3.0)
-    assert 0 < len(results) < 100_000  # all would take half an hour
-    assert sorted(results) == list(range(len(results)))
-
-
 class Held(Squares):
     """A task that cannot be pickled."""
 
@@ -130,31 +109,6 @@ def test_the_estimate_waits_for_every_kind_and_is_right_for_slow_ones():
             estimates.append((times.left(elapsed=elapsed), 101 - elapsed))
     assert estimates.pop(0)[0] is None
     assert max(abs(estimate - truth) for estimate, truth in estimates) < 1e-6
-
-
-# waiting items, the seconds of those that are done, seconds since the start, seconds left
-ESTIMATES = {
-    "the first includes imports": (101, [60.0, 1.0], 61.0, 99.0),
-    "four in parallel": (40, [1.0] * 20, 5.0, 5.0),
-    "a failure has no time": (5, [None, 1.0, 1.0], 4.0, 4.0),
-}
-
-
-@pytest.mark.parametrize(("waiting", "done", "elapsed", "left"), ESTIMATES.values(), ids=ESTIMATES)
-def test_the_estimated_time(waiting, done, elapsed, left):
-    times = Times({"a": waiting})
-    for seconds in done:
-        times.done("a", seconds)
-    assert times.left(elapsed=elapsed) == pytest.approx(left)
-
-
-def test_a_single_quick_item_is_no_reason_to_start_workers():
-    times = Times({"a": 100, "b": 10})
-    times.done("a", 0.9)
-    assert times.known_work() == 0.0
-    times.done("a", 0.1)
-    times.done("b", 2.0)  # long enough to be sure
-    assert times.known_work() == pytest.approx(98 * 0.1 + 9 * 2.0)
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 import bestofk as bk
-from bestofk._base.errors import TableError, UnknownNameError
 from bestofk.cli.show import show
 from bestofk.run.cells import Failure
 from bestofk.run.store.store import open_store
@@ -38,10 +37,6 @@ def filled(lasting_url, live, evaluated):
 
 def call(*arguments):
     return CliRunner().invoke(show, list(map(str, arguments)), catch_exceptions=False)
-
-
-def refusal(*arguments):
-    return CliRunner().invoke(show, list(map(str, arguments)), standalone_mode=False).exception
 
 
 def test_what_is_printed(filled):
@@ -92,24 +87,10 @@ def test_json(filled):
     assert [study["title"] for study in one["studies"]] == ["second"]
 
 
-def test_a_study_that_is_not_there(filled):
-    url, _, _ = filled
-    assert isinstance(refusal(url, "--study", 3), UnknownNameError)
-
-
 def test_an_empty_store(lasting_url):
     open_store(lasting_url).close()
     assert call(lasting_url).stdout.splitlines()[0].endswith(": 0 studies, 0 fits.")
     assert json.loads(call(lasting_url, "--json").stdout)["studies"] == []
-
-
-def test_what_is_no_store(tmp_path):
-    missing = refusal(tmp_path / "nothing.db")
-    assert isinstance(missing, TableError)
-    assert str(missing) == f"There is no store {str(tmp_path / 'nothing.db')!r}."
-    assert list(tmp_path.iterdir()) == []
-    (tmp_path / "table.csv").write_text("learner,fold,error\n")
-    assert "not a bestofk store" in str(refusal(tmp_path / "table.csv"))
 
 
 def test_showing_changes_nothing(tmp_path):
@@ -141,11 +122,3 @@ def test_a_study_of_very_many_names_stays_short(tmp_path, live):
     out = call(tmp_path / "study.db").stdout
     assert "learner 11 and 188 more" in out
     assert len(out.splitlines()) < 12
-
-
-def test_results_that_are_no_fits_are_counted(lasting_url):
-    with open_store(lasting_url) as store:
-        for digest in "ab":
-            store.put_payload(digest, b"x", kind="lab")
-    assert "0 studies, 0 fits, 2 results of simulations and papers." in call(lasting_url).output
-    assert json.loads(call(lasting_url, "--json").output)["payloads"] == 2

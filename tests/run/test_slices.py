@@ -14,7 +14,7 @@ import bestofk as bk
 from bestofk._base.errors import BestOfKError
 from bestofk.cli import main
 
-SERIAL = bk.Execution(engine="serial")
+SERIAL = bk.Execution(engine="serial", progress=False)
 LEARNERS = {"line": LogisticRegression(), "tree": DecisionTreeClassifier(random_state=0)}
 
 
@@ -30,7 +30,7 @@ def frame():
 
 
 def compared(frame, learners=LEARNERS, **options):
-    return bk.compare(learners, frame, "y", progress=False, execution=SERIAL, **options)
+    return bk.compare(learners, frame, "y", execution=SERIAL, **options)
 
 
 @pytest.mark.parametrize("scoring", ["zero-one", "roc_auc"])

@@ -3,42 +3,22 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError, DesignError
+from bestofk._base.errors import ArgumentError
 from bestofk.learners.registry import learner
 from bestofk.losses.losses import Scores
 from bestofk.run.fit import Evaluator
-from bestofk.splits import plan
 from bestofk.splits.design import Design
+
+SERIAL = bk.Execution(engine="serial", progress=False)
 
 NESTED = "3x4+nested"
 
 
 def compared(plan, **more):
-    asked = {"data": "iris", "progress": False, "execution": bk.Execution(engine="serial")} | more
+    asked = {"data": "iris", "execution": SERIAL} | more
     return bk.compare(["nmc", "nn", "c4.5"], cv=plan, **asked)
-
-
-@pytest.mark.parametrize(
-    ("spec", "test"), [(NESTED, "nested-cv-t"), ("loo", "corrected-repeated-kfold-t")]
-)
-def test_the_plan_chooses_the_test(spec, test):
-    assert compared(spec, test="auto").decision.test == test
-
-
-def test_leave_one_out_takes_the_test_of_single_rows():
-    assert compared("loo", test="bayle-cv-z").decision.test == "bayle-cv-z"
-    with pytest.raises(DesignError, match="covers leave-one-out; the losses are"):
-        compared("3x4", test="bayle-cv-z")
-
-
-def test_tests_without_their_plan_are_refused():
-    with pytest.raises(DesignError, match="covers runs of k folds and pairs of folds"):
-        compared("3x4", test="nested-cv-t")
-    with pytest.raises(DesignError, match="An array has no design"):
-        bk.compare_scores(np.random.default_rng(0).random((3, 4, 5)), test="nested-cv-t")
 
 
 @pytest.mark.parametrize(("spec", "df"), [("12x5+nested", 149.0), (NESTED, 29.0)])
@@ -82,19 +62,6 @@ def test_resumes_and_shares_cells_with_the_plain_plan(tmp_path, monkeypatch):
     assert first.scores.means() == plain.scores.means()
 
 
-def test_a_store_gives_the_study_back(tmp_path):
-    from bestofk.run.store.store import open_store
-
-    store = str(tmp_path / "study.db")
-    study = compared(NESTED, store=store)
-    with open_store(store) as kept:
-        again = bk.open_study(kept)
-        assert kept.study(1).n_cells == 3 * 48
-    assert again.scores == study.scores
-    assert again.decision.test == study.decision.test
-    assert "not finished" not in again.explain()
-
-
 class CountsFits:
     """Counts how often it is fitted; predicts the first class."""
 
@@ -118,11 +85,7 @@ class CountsFits:
 def test_a_pair_of_folds_takes_one_fit():
     CountsFits.fits = 0
     bk.compare(
-        {"one": CountsFits(), "max": learner("max")},
-        "iris",
-        cv="2x3+nested",
-        progress=False,
-        execution=bk.Execution(engine="serial"),
+        {"one": CountsFits(), "max": learner("max")}, "iris", cv="2x3+nested", execution=SERIAL
     )
     assert CountsFits.fits == 2 * 3 + 2 * 3
 
@@ -173,36 +136,3 @@ def test_losses_refuse_parts_that_do_not_fit():
     ):
         with pytest.raises(ArgumentError, match=words):
             Scores(values, **given)
-
-
-def test_nested_keeps_its_level_where_the_corrected_test_does_not():
-    """Equal nearest neighbours on their own columns, 60 rows: 120 pairs, seeded.
-
-    The corrected test rejects about 10 percent of such pairs. Bounds by the binomial distribution
-    with one chance in 10,000 of a false alarm on each side.
-    """
-    from bestofk.data.schema import Encoded
-    from bestofk.learners.base import predict_subsets
-    from bestofk.stats.pairwise.nested_cv import nested_cv_t
-    from bestofk.stats.pairwise.resampled import corrected_repeated_kfold_t
-
-    nearest, sets, n = learner("nn"), 120, 60
-    flat = np.empty((sets, 2, 5 * 5 + 5 * 20))
-    for number in range(sets):
-        rng = np.random.default_rng([9, number])
-        y = (rng.random(n) < 0.5).astype(np.int64)
-        splits = plan("5x5+nested", random_state=number).materialise(n, y)
-        tests = [splits.test(run, fold) for run, fold in splits.run_folds()]
-        for k in range(2):
-            values = rng.standard_normal((n, 3)) + np.where(y, 0.4, -0.4)[:, np.newaxis]
-            encoded = Encoded(values=values, cardinality=np.zeros(3, dtype=np.int64), y=y,
-                              classes=np.array(["0", "1"]))  # fmt: skip
-            codes = [*nearest._predict_plan(encoded, splits.main),
-                     *predict_subsets(nearest, encoded, splits, list(range(5, 55)))]  # fmt: skip
-            flat[number, k] = [np.mean(c != y[t]) for c, t in zip(codes, tests, strict=True)]
-    a, b = flat[:, 0], flat[:, 1]
-    ours = int((nested_cv_t(a, b, runs=5, folds=5).pvalue <= 0.05).sum())
-    runs = [x[:, :25].reshape(sets, 5, 5) for x in (a, b)]
-    naive = int((corrected_repeated_kfold_t(*runs).pvalue <= 0.05).sum())
-    assert ours <= stats.binom.ppf(1 - 1e-4, sets, 0.06)
-    assert naive > ours

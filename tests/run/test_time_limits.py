@@ -15,6 +15,8 @@ import time_limits
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
 
+SERIAL = bk.Execution(engine="serial", progress=False)
+
 pytestmark = pytest.mark.usefixtures("preloaded_workers")
 
 X = np.random.default_rng(3).normal(size=(40, 3))
@@ -45,15 +47,7 @@ def test_one_fold_of_all_learners_is_decided_by_its_instances(tmp_path):
         "a": strange.HangsLater(log=str(tmp_path / "fits"), tag="a"),
         "b": strange.Majority(),
     }
-    study = bk.compare(
-        learners,
-        X,
-        Y,
-        cv="5x4",
-        budget=4.0,
-        progress=False,
-        execution=bk.Execution(engine="serial"),
-    )
+    study = bk.compare(learners, X, Y, cv="5x4", budget=4.0, execution=SERIAL)
     assert study.decision is not None
     assert study.scores.design.kind == "test-set"
     assert study.scores.design.folds == 10  # rows of the first fold

@@ -147,19 +147,6 @@ def test_a_missing_package_is_named(monkeypatch):
     )
 
 
-def test_a_lost_connection_is_not_logged():
-    import logging
-
-    from bestofk.run.dask import _quiet_loggers
-
-    logger = logging.getLogger("distributed.client")
-    before = logger.level
-    with _quiet_loggers():
-        assert not logger.isEnabledFor(logging.CRITICAL)
-        assert not logging.getLogger("asyncio").isEnabledFor(logging.ERROR)
-    assert logger.level == before
-
-
 def test_a_local_cluster_has_no_address_in_the_network():
     import distributed
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestofk.run import pool, reaper
+from bestofk.run import reaper
 from bestofk.run.comparison_task import ComparisonTask
 from bestofk.run.fit import Evaluator
 from bestofk.run.pool import new_pool
@@ -216,17 +216,6 @@ def test_untrusted_learners_get_their_own_workers(tmp_path):
 
 
 @LINUX
-def test_a_crash_in_a_block_of_alternating_folds_loses_nothing():
-    learners = {"max": "max", "nmc": "nmc", "exits": strange.Exits()}
-    live = strange.make_live(learners, DATA, "1x2")
-    cells = {(cell.learner, cell.fold): cell for cell in live.record.cells()}
-    order = [(0, 0), (2, 1), (1, 0), (1, 1), (0, 1), (2, 0)]
-    block = tuple(cells[at] for at in order)
-    results = ran(ComparisonTask(live), [block], jobs=1, here=True)
-    assert kinds(live, results) == {"max": {None}, "nmc": {None}, "exits": {"killed"}}
-
-
-@LINUX
 @pytest.mark.usefixtures("preloaded_workers")
 @pytest.mark.parametrize("how", ["timeout", "closed"])
 def test_processes_of_a_fit_end_with_its_worker(tmp_path, how):
@@ -243,20 +232,6 @@ def test_processes_of_a_fit_end_with_its_worker(tmp_path, how):
         assert found == [None, "timeout"]
     assert len(pids_in(log)) == 1
     assert gone(pids_in(log))
-
-
-@pytest.mark.needs("posix", "forks have hooks")
-def test_a_signal_during_a_fork_is_deferred():
-    """Fork hooks, such as that of logging, finish first."""
-    received = []
-    before = signal.signal(signal.SIGTERM, lambda *_: received.append("handled"))
-    try:
-        with pool.deferred_signals():
-            signal.raise_signal(signal.SIGTERM)
-            assert not received
-        assert received == ["handled"]
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @LINUX

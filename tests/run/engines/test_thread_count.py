@@ -10,7 +10,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from threadpoolctl import threadpool_info
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError
 from bestofk.run.process_state import VARIABLES, limited_threads
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
@@ -53,13 +52,6 @@ def test_thread_limits_of_the_caller_do_not_matter(data, loss):
         np.testing.assert_array_equal(losses(data, loss, engine="serial"), alone)
 
 
-@pytest.mark.usefixtures("preloaded_workers")
-def test_begun_here_and_ended_in_workers(data, monkeypatch):
-    alone = losses(data, "auc", engine="serial")
-    monkeypatch.setattr("bestofk.run.engine.START_COST", 0.0)
-    np.testing.assert_array_equal(losses(data, "auc", engine="auto"), alone)
-
-
 @pytest.mark.parametrize(("engine", "threads"), [("serial", 3), ("serial", 1), ("processes", 3)])
 def test_a_fit_has_the_requested_threads(data, engine, threads):
     learners = {
@@ -97,9 +89,3 @@ def test_thread_limits_are_restored(monkeypatch):
         assert {each["num_threads"] for each in threadpool_info()} == {3}
     assert {name: os.environ.get(name) for name in VARIABLES} == environment
     assert [(each["filepath"], each["num_threads"]) for each in threadpool_info()] == before
-
-
-@pytest.mark.parametrize("wrong", [0, -1, 1.5, "many", True])
-def test_a_wrong_number_of_threads_is_refused(data, wrong):
-    with pytest.raises(ArgumentError, match="threads"):
-        losses(data, "zero-one", threads=wrong)

@@ -33,17 +33,6 @@ def test_more_rows_have_fewer_runs(rows, runs):
     assert default_plan(rows=rows, stops=True) == f"{runs}x5+nested"
 
 
-def test_five_runs_can_stop_early_and_are_decided():
-    rng = np.random.default_rng(1)
-    y = np.arange(2_100) % 2
-    X = rng.normal(size=(2_100, 2)) + y[:, np.newaxis]
-    study = bk.compare(["max", "nmc", "naive-bayes"], X, y, stop="settled", progress=False)
-    assert study.outcome.record.plan == "5x5+nested"
-    assert study.decision.test == "nested-cv-t"
-    assert study.recommended != "max"
-    assert study.outcome.race.fits < study.outcome.race.planned_fits == 3 * 5 * 25
-
-
 @pytest.mark.parametrize("name", PAIRWISE_TESTS)
 def test_a_test_that_makes_no_use_of_nested_runs_pays_for_none(name):
     wanted = "10x5+nested" if "nested" in PAIRWISE_TESTS[name].covers else "10x10"
@@ -56,7 +45,7 @@ def test_a_rule_without_pairwise_tests_pays_for_none(name):
     assert default_plan(rows=100, rule=name) == wanted
 
 
-@pytest.mark.parametrize("rows", range(4, 12))
+@pytest.mark.parametrize("rows", [4, 7, 11])
 def test_the_plan_can_be_made_however_few_the_rows(rows):
     X, y = np.arange(2.0 * rows).reshape(rows, 2), np.arange(rows) % 2
     study = bk.compare(["max", "nmc"], X, y, progress=False)

@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
-from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.cli import main
 from bestofk.data import read_data
 from bestofk.run.inputs import default_plan
@@ -117,32 +117,6 @@ def test_each_design_has_its_test_and_is_read_back(asked, test, tmp_path):
     )
     if study.outcome.record.design.kind != "holdout":
         assert bk.open_study(store).explain() == study.explain()
-
-
-@pytest.mark.usefixtures("preloaded_workers")
-def test_workers_and_this_process_agree_on_splits_that_leave_rows_out():
-    X, y = visits()
-    options = {"cv": ms.TimeSeriesSplit(4), "sample_weight": np.arange(N) + 1.0}
-    here = bk.compare(LEARNERS, X[["a"]], y, **options, **QUICK)
-    there = bk.compare(
-        LEARNERS,
-        X[["a"]],
-        y,
-        **options,
-        n_jobs=2,
-        progress=False,
-        execution=bk.Execution(engine="processes"),
-    )
-    np.testing.assert_array_equal(here.scores.losses, there.scores.losses)
-
-
-def test_splits_without_a_sound_test_are_refused_before_anything_is_run():
-    X, y = visits()
-    rows = np.arange(N)
-    same_test = [(np.setdiff1d(rows[10:], rows[i : i + 8]), rows[:10]) for i in range(10, 40, 9)]
-    with pytest.raises(DesignError, match=r"No test is valid .* Use the plan '10x10', or splits"):
-        bk.compare(LEARNERS, X[["a"]], y, cv=same_test, **QUICK)
-    bk.compare(LEARNERS, X[["a"]], y, cv="10x10", **QUICK)
 
 
 def test_several_data_sets_have_groups_by_name(tmp_path):

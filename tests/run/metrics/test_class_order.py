@@ -42,25 +42,3 @@ def test_metrics_do_not_depend_on_the_declared_order(declared, scoring):
     worst = 0.9 if scoring != "neg_log_loss" else -1.0
     sign = -1.0 if scoring == "neg_log_loss" else 1.0
     assert sign * study.decision.means["built-in"] > worst
-
-
-def test_one_split_with_unsorted_classes_equals_scikit_learn():
-    # scikit-learn's cross_val_score fits and scores the same split
-    from sklearn.datasets import load_wine
-    from sklearn.model_selection import cross_val_score
-    from sklearn.naive_bayes import GaussianNB
-    from sklearn.tree import DecisionTreeClassifier
-
-    X, y = load_wine(return_X_y=True)
-    names = np.array(["zeta", "alpha", "mid"])[y]
-    frame = pd.DataFrame(X[:, :3], columns=["a", "b", "c"])
-    frame["y"] = pd.Categorical(names, categories=["zeta", "alpha", "mid"])
-    rows = np.random.default_rng(0).permutation(len(frame))
-    splits = [(rows[:100], rows[100:])]
-    learners = {"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=3, random_state=0)}
-    study = bk.compare(
-        learners, frame, target="y", cv=splits, scoring="roc_auc_ovr", progress=False
-    )
-    for name, learner in learners.items():
-        (expected,) = cross_val_score(learner, X[:, :3], names, cv=splits, scoring="roc_auc_ovr")
-        assert study.decision.means[name] == pytest.approx(expected, rel=1e-12)

@@ -23,10 +23,12 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 from bestofk._base.errors import ArgumentError, UnknownNameError
-from bestofk.run.metrics import as_loss, as_losses, listed_metric, loss_shown
+from bestofk.run.metrics import as_loss, as_losses, listed_metric
 from bestofk.splits.plans import plan as make_plan
 
-QUICK = {"cv": "kfold:3", "progress": False, "execution": bk.Execution(engine="serial")}
+SERIAL = bk.Execution(engine="serial", progress=False)
+
+QUICK = {"cv": "kfold:3", "execution": SERIAL}
 CANCER = load_breast_cancer()
 X, Y = CANCER.data[:150, :5], CANCER.target_names[CANCER.target[:150]].astype(str)
 NUMBERS = load_diabetes()
@@ -72,14 +74,7 @@ def test_the_brier_score_is_the_same_for_either_class():
 @pytest.mark.parametrize("name", ["r2", "neg_mean_absolute_error", "neg_root_mean_squared_error"])
 def test_values_of_regression_are_those_of_scikit_learn(name):
     study = bk.compare(
-        REGRESSORS,
-        P,
-        Q,
-        scoring=name,
-        cv="kfold:3",
-        progress=False,
-        task="regression",
-        execution=bk.Execution(engine="serial"),
+        REGRESSORS, P, Q, scoring=name, cv="kfold:3", task="regression", execution=SERIAL
     )
     ours = study.scores.metric.shown(study.scores.losses[:, 0, 0, :, 0])
     sign = -1.0 if name.startswith("neg_") else 1.0
@@ -153,17 +148,6 @@ def test_callables_of_every_kind():
     assert study.scores.metric.name == "mean_absolute_error"
 
 
-def test_a_function_with_a_direction():
-    rises = bk.metric(r2_score, higher_is_better=True)
-    study = bk.compare(REGRESSORS, P, Q, scoring=rises, **QUICK)
-    same = bk.compare(REGRESSORS, P, Q, scoring="r2", **QUICK)
-    assert study.recommended == same.recommended
-    assert study.scores.metric.higher_is_better
-    np.testing.assert_allclose(
-        study.scores.losses[:, 0, :, :, 0] + 1.0, same.scores.losses[:, 0, :, :, 0]
-    )
-
-
 def my_accuracy(y_true, y_pred):
     return float(np.mean(y_true == y_pred))
 
@@ -185,13 +169,7 @@ def test_a_function_without_a_direction_is_refused():
     ("function", "advice"),
     [
         (sklearn.metrics.roc_auc_score, "scoring='roc_auc_ovr'"),
-        (sklearn.metrics.log_loss, "scoring='neg_log_loss'"),
-        (sklearn.metrics.accuracy_score, "scoring='accuracy'"),
         (sklearn.metrics.f1_score, "scoring='f1_macro'"),
-        (
-            sklearn.metrics.cohen_kappa_score,
-            "scoring=bk.metric(cohen_kappa_score, higher_is_better=True)",
-        ),
         (sklearn.metrics.hamming_loss, "scoring=bk.metric(hamming_loss, higher_is_better=False)"),
     ],
 )
@@ -224,7 +202,6 @@ def test_functions_of_scikit_learn_are_refused_with_the_line_that_works(function
         (bk.metric(r2_score, higher_is_better=True), "metric 'r2_score' is for regression"),
         (3.5, "a name, a callable, a cost matrix or a list of them"),
         (["accuracy", "accuracy"], "scoring names 'accuracy' twice"),
-        ("f1_macro:setosa", "takes no class"),
     ],
 )
 def test_refused_before_the_first_fit(loss, sentence):
@@ -280,11 +257,6 @@ def test_a_cost_matrix_by_names_in_any_order():
     assert as_losses([[0, 1], [5, 0]], classes=classes)[0].name.startswith("cost:")
 
 
-def test_names_are_shown_without_their_packages():
-    assert loss_shown("score:sklearn.metrics._regression.fbeta(beta=2)") == "-fbeta"
-    assert loss_shown("callable:__main__.<lambda>") == "lambda"
-
-
 @pytest.mark.parametrize(
     ("data", "cv", "scoring"),
     [("breast-cancer", "loo", "roc_auc"), ("breast-cancer", "loo", "auc"),
@@ -316,20 +288,10 @@ def gives_text(_y_true, _y_pred):
     return "low"
 
 
-def gives_a_huge_number(_y_true, _y_pred):
-    return 10**400
-
-
-def calls_itself(y_true, y_pred):
-    return calls_itself(y_true, y_pred)
-
-
 HOSTILE = [
     (exits, "RuntimeError: it raised SystemExit: 3"),
     (writes_the_truth, "ValueError: assignment destination is read-only"),
     (gives_text, "ValueError: could not convert string to float: 'low'"),
-    (gives_a_huge_number, "OverflowError: int too large to convert to float"),
-    (calls_itself, "RecursionError: maximum recursion depth exceeded"),
 ]
 
 
@@ -367,7 +329,7 @@ def wrong_unless_two(y_true, y_pred):
 def test_a_metric_that_fails_for_some_folds_of_a_whole_plan_loses_only_these():
     picky = bk.metric(wrong_unless_two, higher_is_better=False)
     learners = {name: name for name in ("max", "nn")} | {"dummy": DummyClassifier()}
-    options = {"cv": "10x10", "progress": False, "execution": bk.Execution(engine="serial")}
+    options = {"cv": "10x10", "execution": SERIAL}
     usual = bk.compare(learners, "iris", scoring="zero-one", **options)
     study = bk.compare(learners, "iris", scoring=picky, **options)
     # of 15 test rows

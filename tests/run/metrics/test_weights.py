@@ -32,7 +32,9 @@ from bestofk.run.fit import WEIGHT, weight_argument
 from bestofk.run.metrics import LOSSES, as_loss
 from bestofk.splits.plans import plan as make_plan
 
-QUICK = {"cv": "kfold:3", "progress": False, "execution": bk.Execution(engine="serial")}
+SERIAL = bk.Execution(engine="serial", progress=False)
+
+QUICK = {"cv": "kfold:3", "execution": SERIAL}
 LR, KNN = LogisticRegression(), KNeighborsClassifier()
 SCALED = make_pipeline(StandardScaler(), LR)
 

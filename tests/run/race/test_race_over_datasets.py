@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk._base.errors import Interrupted
 from bestofk.data.reading import read_data
-from bestofk.run.progress import Progress
+
+SERIAL = bk.Execution(engine="serial", progress=False)
 
 LEARNERS = ["max", "nmc", "nn"]
 PLANNED = 8
@@ -30,9 +30,8 @@ def raced(data, **options):
         "test": "wilcoxon",
         "cv": "2x3",
         "stop": "settled",
-        "progress": False,
         "n_jobs": 1,
-        "execution": bk.Execution(engine="serial"),
+        "execution": SERIAL,
     }
     return bk.compare(LEARNERS, data=data, **{**defaults, **options})
 
@@ -54,9 +53,7 @@ def serial(data):
     "options",
     [
         {},
-        {"test": "sign"},
-        {"prefer": None},
-        {"settings": bk.Settings(family="preference", correction="bonferroni")},
+        {"test": "sign", "prefer": None},
         {"prefer": None, "settings": bk.Settings(family="control", control="nmc")},
         {
             "stop": bk.StopRule(target="order"),
@@ -94,79 +91,11 @@ def test_fits_are_saved_and_every_word_is_about_data_sets(serial):
 
 def test_two_workers_and_a_store_say_the_same(serial, data, tmp_path):
     store = tmp_path / "study.db"
-
-    class Breaks(Progress):
-        left = 50
-
-        def item(self, *, label, failed):
-            del label, failed
-            self.left -= 1
-            if self.left == 0:
-                raise KeyboardInterrupt
-
-    with pytest.raises(Interrupted):
-        raced(data, store=store, progress=Breaks())
     again = raced(data, store=store, n_jobs=2, execution=bk.Execution(engine="processes"))
     assert facts(again) == facts(serial)
     reopened = bk.open_study(store)
     assert facts(reopened) == facts(serial)
     assert reopened.explain() == again.explain()
-
-
-def test_the_figure_goes_by_data_sets(serial):
-    from bestofk.report.figures.kinds.race_course import layout_race
-
-    picture = layout_race(serial.outcome)
-    assert "mean over the data sets so far" in picture.note
-    assert "data set" in [one.text for one in picture.words]
-
-
-def test_a_fit_that_fails_leaves_the_decision_to_the_whole_plan(data):
-    from sklearn.naive_bayes import GaussianNB
-
-    class Once(GaussianNB):
-        fits = 0
-
-        def fit(self, X, y):
-            type(self).fits += 1
-            if type(self).fits == 2:
-                raise ValueError("no")
-            return super().fit(X, y)
-
-    learners = {"max": "max", "nmc": "nmc", "once": Once()}
-    study = bk.compare(
-        learners,
-        data,
-        test="wilcoxon",
-        cv="2x3",
-        stop="settled",
-        prefer="listed",
-        progress=False,
-        execution=bk.Execution(engine="serial"),
-    )
-    assert len(study.outcome.failures) == 1
-    assert len(study.scores.datasets) == PLANNED
-    assert study.outcome.dropped == (
-        "1 of 2 runs was dropped because not all learners finished it.",
-    )
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"test": "paired-t"}, "test='wilcoxon'"),
-        # two comparisons of each learner: 2 * 2 / 2^12 <= 0.001
-        ({"alpha": 0.001}, "at least 12 are needed"),
-        ({"settings": bk.Settings(rule="test-first")}, "leave stop out"),
-    ],
-)
-def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(data, options, words):
-    class Never(Progress):
-        def start(self, *, total, done, unit="fits", times=None):
-            raise AssertionError((total, done, unit))
-
-    with pytest.raises(bk.BestOfKError, match=words):
-        raced(data, progress=Never(), **options)
 
 
 def test_losses_without_a_bound_are_run_in_full_where_the_smallest_mean_decides():
@@ -177,12 +106,6 @@ def test_losses_without_a_bound_are_run_in_full_where_the_smallest_mean_decides(
     ]
     learners = ["ridge=sklearn.linear_model:Ridge()", "mean=sklearn.dummy:DummyRegressor()"]
     study = bk.compare(
-        learners,
-        data,
-        test="wilcoxon",
-        cv="kfold:3",
-        stop="settled",
-        progress=False,
-        execution=bk.Execution(engine="serial"),
+        learners, data, test="wilcoxon", cv="kfold:3", stop="settled", execution=SERIAL
     )
     assert study.outcome.race.fits == study.outcome.race.planned_fits

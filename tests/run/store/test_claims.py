@@ -286,13 +286,6 @@ def test_only_one_of_two_processes_gets_a_claim(lasting_url):
         assert left_behind(first) == [0, 0]
 
 
-def test_memory_and_read_only_stores_have_no_claims(tmp_path):
-    assert open_store().claims() is None
-    open_store(tmp_path / "s.db").close()
-    with open_store(tmp_path / "s.db", read_only=True) as store:
-        assert store.claims() is None
-
-
 @linux
 def test_a_process_is_identified_by_more_than_its_pid():
     machine, space, number, start = this_process().split()

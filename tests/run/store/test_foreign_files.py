@@ -28,15 +28,6 @@ def test_a_store_of_another_version_is_refused(tmp_path, version):
     refused(path, f"schema version {version}, but this bestofk needs version {SCHEMA_VERSION}")
 
 
-def test_a_server_of_another_version_is_refused(postgresql):
-    url = postgresql.emptied()
-    open_store(url).close()
-    name = url.rpartition("/")[2]
-    postgresql.sql("UPDATE bestofk_meta SET value = '99' WHERE name = 'schema_version'", name)
-    with pytest.raises(StoreError, match="schema version 99, but this bestofk needs version"):
-        open_store(url)
-
-
 def test_other_tables_of_a_server_are_not_changed(postgresql):
     url = postgresql.database()
     name = url.rpartition("/")[2]
@@ -79,10 +70,7 @@ def refused(path, sentence):
 
 FOREIGN = {
     "text": b"learner,fold,error\nsmall,1,0.25\n" * 20,
-    "one byte": b"S",
-    "picture": b"\x89PNG\r\n\x1a\n" + bytes(500),
     "header alone": b"SQLite format 3\0",
-    "half a header": b"SQLite format 3\0" + bytes(60),
     "zeros": bytes(8192),
 }
 
@@ -119,16 +107,6 @@ def test_a_damaged_store_is_one_error_message(filled):
     filled.write_bytes(content)
     with pytest.raises(StoreError, match=r"study.db: the store is damaged: restore a copy"):
         open_store(filled).n_cells()
-
-
-def test_a_schema_that_is_no_text_is_damage(tmp_path):
-    path = tmp_path / "study.db"
-    open_store(path).close()
-    content = path.read_bytes().replace(b"CREATE TABLE bestofk_meta", b"CREATE TABLX bestofk_meta")
-    # the driver decodes the name in the message of SQLite
-    path.write_bytes(content.replace(b"tablebestofk_meta", b"tablebestofk_m\xccta"))
-    with pytest.raises(StoreError, match="the store is damaged"):
-        open_store(path)
 
 
 def test_an_empty_file_becomes_a_store_only_with_create(tmp_path):
