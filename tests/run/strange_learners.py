@@ -77,6 +77,18 @@ class Raises(Majority):
         raise RuntimeError("the third\nbearing is worn")
 
 
+class FailsWithout(Majority):
+    """Raises where a certain row is not among those that train."""
+
+    def __init__(self, row=0.0):
+        self.row = row
+
+    def fit(self, X, y):
+        if not (X[:, 0] == self.row).any():
+            raise RuntimeError("that row is missing")
+        return super().fit(X, y)
+
+
 class RaisesInPredict(Majority):
     def predict(self, X):
         raise KeyError("colour")
@@ -151,11 +163,6 @@ class PredictsInfinity(Majority):
 class WrongShape(Majority):
     def predict(self, X):
         return np.zeros((len(X), 2))
-
-
-class TooShort(Majority):
-    def predict(self, X):
-        return super().predict(X)[:-1]
 
 
 class UnknownClass(Majority):
@@ -257,15 +264,6 @@ class Waits(Counted):
         return Majority.fit(self, X, y)
 
 
-class Late(Counted):
-    """Takes the time that the environment says, which is none of its settings."""
-
-    def fit(self, X, y):
-        super().fit(X, y)
-        time.sleep(float(os.environ.get("LATE", "0")))
-        return self
-
-
 class Mended(Counted):
     """Does what the environment says, which is none of its settings."""
 
@@ -280,6 +278,8 @@ class Mended(Counted):
             import package_that_comes_later  # noqa: F401
         if how == "raise":
             raise RuntimeError("worn")
+        if how == "hang":
+            time.sleep(600.0)
         return self
 
 
@@ -366,13 +366,6 @@ class LacksPackage(Majority):
         import package_that_is_not_there  # noqa: F401
 
         return super().fit(X, y)
-
-
-class PredictsLists(Majority):
-    def predict(self, X):
-        held = np.empty(len(X), dtype=object)
-        held[:] = [[1, 2]] * len(X)
-        return held
 
 
 class ClosesOutput(Majority):

@@ -138,15 +138,6 @@ def test_bad_input_gets_one_sentence(change, words):
         bk.compare(**arguments)
 
 
-def test_ten_thousand_classes_are_handled():
-    n = 20_000
-    y = np.arange(n) // 2
-    X = np.column_stack([y + 0.25 * (np.arange(n) % 2), np.zeros(n)])
-    study = bk.compare(["max", "nn"], X, y, cv="kfold:2", task="classification", execution=SERIAL)
-    assert study.recommended == "nn"
-    assert study.decision.means["nn"] < 0.5 < study.decision.means["max"]
-
-
 def test_stored_cells_without_predictions_are_evaluated_again_where_those_are_needed(tmp_path):
     import sqlite3
 

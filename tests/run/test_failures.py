@@ -118,25 +118,16 @@ def counted(tmp_path, learner, **options):
 
 @pytest.mark.needs("linux", "a new interpreter is too slow for these limits")
 def test_a_timeout_is_tried_again_only_with_a_longer_limit(tmp_path, monkeypatch):
-    learner = strange.Late(log=str(tmp_path / "fits"), tag="x")
-    monkeypatch.setenv("LATE", "600")
+    learner = strange.Mended(log=str(tmp_path / "fits"), tag="x")
+    monkeypatch.setenv("HOW", "hang")
     first, fits = counted(tmp_path, learner, timeout=1.0)
     assert ([cell.kind for cell in first.outcome.failures], fits) == (["timeout"] * 2, 2)
-    monkeypatch.setenv("LATE", "0")
+    monkeypatch.setenv("HOW", "")
     assert counted(tmp_path, learner, timeout=1.0)[1] == 0
     assert counted(tmp_path, learner, timeout=0.5)[1] == 0
     longer, fits = counted(tmp_path, learner, timeout=60.0)
     assert (longer.outcome.failures, fits) == ((), 2)
     assert counted(tmp_path, learner)[1] == 0  # what is done is never done again
-
-
-@pytest.mark.needs("linux", "a new interpreter is too slow for these limits")
-def test_without_a_limit_a_timeout_is_tried_again(tmp_path, monkeypatch):
-    learner = strange.Late(log=str(tmp_path / "fits"), tag="x")
-    monkeypatch.setenv("LATE", "600")
-    assert len(counted(tmp_path, learner, timeout=1.0)[0].outcome.failures) == 2
-    monkeypatch.setenv("LATE", "0")
-    assert counted(tmp_path, learner)[0].outcome.failures == ()
 
 
 @pytest.mark.parametrize(

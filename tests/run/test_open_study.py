@@ -1,6 +1,7 @@
 """An opened study reports the same as the run that made it."""
 
 import json
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -17,30 +18,13 @@ from bestofk.decide import Settings
 from bestofk.report.write_report import render_report
 from bestofk.run.store.store import open_store
 
+sys.path.insert(0, str(Path(__file__).parent))
+import strange_learners as strange
+
 SERIAL = bk.Execution(engine="serial", progress=False)
 
 QUICK = {"execution": SERIAL}
 THREE = ["max", "nmc", "nn"]
-
-
-class Fails(GaussianNB):
-    """Raises in every fit."""
-
-    def fit(self, X, y):
-        raise RuntimeError("the licence has expired")
-
-
-class FailsSeldom(GaussianNB):
-    """Raises where a certain row is not among those that train."""
-
-    def __init__(self, row=0.0):
-        super().__init__()
-        self.row = row
-
-    def fit(self, X, y):
-        if not (X[:, 0] == self.row).any():
-            raise RuntimeError("that row is missing")
-        return super().fit(X, y)
 
 
 class Slow(GaussianNB):
@@ -109,10 +93,12 @@ CASES = {
         "prefer": "fit_time",
         "execution": bk.Execution(repetitions=2),
     },
-    "one failed": on_rows({"max": "max", "broken": Fails(), "nmc": "nmc"}, prefer="listed"),
-    "some fits failed": on_rows({"max": "max", "nb": FailsSeldom(X0), "nmc": "nmc"}),
+    "one failed": on_rows(
+        {"max": "max", "broken": strange.Raises(), "nmc": "nmc"}, prefer="listed"
+    ),
+    "some fits failed": on_rows({"max": "max", "nb": strange.FailsWithout(X0), "nmc": "nmc"}),
     "the control failed": on_rows(
-        {"max": "max", "broken": Fails(), "nmc": "nmc"},
+        {"max": "max", "broken": strange.Raises(), "nmc": "nmc"},
         settings=bk.Settings(family="control", control="broken"),
     ),
     "a rare class": {

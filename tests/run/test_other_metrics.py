@@ -96,22 +96,6 @@ def test_a_store_keeps_every_metric_and_gives_the_same_study_back(tmp_path):
     assert Fits.count == 10
 
 
-def test_whole_plans_and_one_test_set():
-    one = bk.compare(["max", "nn"], "iris", scoring=["zero-one", "accuracy"], **QUICK)
-    assert one.outcome.others[0].means["nn"] == pytest.approx(1 - one.decision.means["nn"])
-    split = bk.compare(
-        ["max", "nn"],
-        "iris",
-        scoring=["zero-one", "accuracy", "brier", "fit_time"],
-        **{**QUICK, "cv": "holdout:0.4"},
-    )
-    accuracy, brier, seconds = split.outcome.others
-    assert "recommended as well" in accuracy.sentence
-    assert "recommended as well" in brier.sentence
-    assert seconds.decision is None
-    assert "nothing can be decided" in seconds.sentence
-
-
 def test_the_command_line(tmp_path, capsys):
     costs = tmp_path / "costs.csv"
     costs.write_text(

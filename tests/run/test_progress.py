@@ -102,18 +102,6 @@ def test_a_long_run_announces_its_time_once(now):
     assert [line for line in printed[1:] if "shorter" in line] == []
 
 
-def test_a_long_run_is_announced_before_the_first_line_of_a_pipe(now):
-    stream, times = io.StringIO(), Times({"a": 100})
-    lines = observer(True, stream=stream)
-    lines.start(total=100, done=0, times=times)
-    for seconds in (1.0, 3.0, 3.0):
-        now[0] += seconds
-        times.done("a", seconds)
-        lines.item(label="a", failed=False)
-    # after one item of 1 s and one of 3 s in 4 s
-    assert stream.getvalue().splitlines() == ["bestofk: 100 fits, about 5 min"]
-
-
 def test_a_race_is_one_run_and_shows_its_standing(now):
     stream, times, task = io.StringIO(), Times({}), Squares()
     lines = Lines(stream)

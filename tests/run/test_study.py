@@ -1,6 +1,8 @@
 """From cells to a decision: failed and dropped learners come first, and options are passed on."""
 
 import json
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,9 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 from bestofk.splits.plans import plan as make_plan
+
+sys.path.insert(0, str(Path(__file__).parent))
+import strange_learners as strange
 
 SERIAL = bk.Execution(engine="serial", progress=False)
 
@@ -21,26 +26,6 @@ def rows(n=60, seed=0):
     y = rng.integers(0, 2, n)
     X = np.column_stack([y + rng.normal(0, 0.6, n), rng.normal(size=n)])
     return X, np.where(y == 1, "yes", "no")
-
-
-class Fails(GaussianNB):
-    """Raises in every fit."""
-
-    def fit(self, X, y):
-        raise RuntimeError("the licence has expired")
-
-
-class FailsWithout(GaussianNB):
-    """Raises where a certain row is not among those that train."""
-
-    def __init__(self, row=0.0):
-        super().__init__()
-        self.row = row
-
-    def fit(self, X, y):
-        if not (X[:, 0] == self.row).any():
-            raise RuntimeError("that row is missing")
-        return super().fit(X, y)
 
 
 class FailsWithin(GaussianNB):
@@ -58,7 +43,7 @@ class FailsWithin(GaussianNB):
 
 def test_left_out_learners_are_in_the_first_paragraph():
     X, y = rows()
-    learners = {"max": "max", "broken": Fails(), "nmc": "nmc"}
+    learners = {"max": "max", "broken": strange.Raises(), "nmc": "nmc"}
     study = bk.compare(learners, X, y, cv="4x5", **QUICK)
     first = study.explain().split("\n")[1]
     assert first == study.headline
@@ -70,7 +55,7 @@ def test_left_out_learners_are_in_the_first_paragraph():
 def test_dropped_runs_are_in_the_first_paragraph():
     X, y = rows()
     # the row is in one test fold of every run: one fit of five fails in each
-    learners = {"max": "max", "unlucky": FailsWithout(row=X[0, 0]), "nmc": "nmc"}
+    learners = {"max": "max", "unlucky": strange.FailsWithout(row=X[0, 0]), "nmc": "nmc"}
     study = bk.compare(learners, X, y, cv="4x12", **QUICK)
     assert not study.outcome.left_out
     assert "Four fits of unlucky failed." in study.headline
@@ -81,7 +66,7 @@ def test_dropped_runs_are_in_the_first_paragraph():
 
 def test_a_lost_fold_of_one_run_keeps_the_design():
     X, y = rows()
-    learners = {"max": "max", "unlucky": FailsWithout(row=X[0, 0])}
+    learners = {"max": "max", "unlucky": strange.FailsWithout(row=X[0, 0])}
     study = bk.compare(learners, X, y, cv="kfold:12", **QUICK)
     design = study.scores.design
     assert (design.kind, design.folds, design.planned_folds) == ("cv", 11, 12)
@@ -91,7 +76,7 @@ def test_a_lost_fold_of_one_run_keeps_the_design():
 
 def test_losses_outlive_a_decision_that_is_no_longer_possible():
     X, y = rows()
-    learners = {"max": "max", "nmc": "nmc", "broken": Fails()}
+    learners = {"max": "max", "nmc": "nmc", "broken": strange.Raises()}
     control = bk.compare(
         learners, X, y, cv="4x5", **QUICK, settings=bk.Settings(family="control", control="broken")
     )
@@ -115,25 +100,6 @@ def test_losses_outlive_a_decision_that_is_no_longer_possible():
 
 
 def test_random_state_reaches_the_decision():
-    X, y = rows()
-    studies = [
-        bk.compare(
-            ["max", "nmc", "nn"],
-            X,
-            y,
-            cv=make_plan("3x4", random_state=1),
-            test="correlated-t",
-            random_state=seed,
-            **QUICK,
-            settings=bk.Settings(rope=0.01),
-        )
-        for seed in (0, 3)
-    ]
-    assert [study.outcome.random_state for study in studies] == [0, 3]
-    for study in studies:
-        assert study.decision.test_choice.arguments.get(
-            "random_state", study.outcome.random_state
-        ) == (study.outcome.random_state)
     data = ["iris", "wine", "breast-cancer"]
     several = bk.compare(
         ["max", "nmc"], data, cv="kfold:3", test="hierarchical-bayes", random_state=7, **QUICK

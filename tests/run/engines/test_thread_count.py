@@ -1,16 +1,14 @@
 """Every engine gives a fit the same number of threads, hence the same bits."""
 
-import os
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
-from threadpoolctl import threadpool_info
 
 import bestofk as bk
-from bestofk.run.process_state import VARIABLES, limited_threads
+from bestofk.run.process_state import limited_threads
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -78,14 +76,3 @@ def test_a_fit_has_the_requested_threads(data, engine, threads):
     assert f"threads [{threads}]" in failure.reason
     if engine != "serial":
         np.testing.assert_array_equal(study.scores.losses, study_with("serial").scores.losses)
-
-
-def test_thread_limits_are_restored(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "5")
-    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    environment = {name: os.environ.get(name) for name in VARIABLES}
-    before = [(each["filepath"], each["num_threads"]) for each in threadpool_info()]
-    with limited_threads(3):
-        assert {each["num_threads"] for each in threadpool_info()} == {3}
-    assert {name: os.environ.get(name) for name in VARIABLES} == environment
-    assert [(each["filepath"], each["num_threads"]) for each in threadpool_info()] == before

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 import sklearn.metrics
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import (
     brier_score_loss,
@@ -317,22 +316,3 @@ def test_a_hostile_metric_changes_no_other_and_ends_no_run(function, reason):
     np.testing.assert_array_equal(study.scores.losses, alone.scores.losses)
     explained = " ".join(study.explain().split())
     assert "no learner has a value in every fold" in explained
-
-
-def wrong_unless_two(y_true, y_pred):
-    """Fail for folds with two wrong labels."""
-    if (y_true != y_pred).sum() == 2:
-        raise ValueError("two")
-    return float((y_true != y_pred).mean())
-
-
-def test_a_metric_that_fails_for_some_folds_of_a_whole_plan_loses_only_these():
-    picky = bk.metric(wrong_unless_two, higher_is_better=False)
-    learners = {name: name for name in ("max", "nn")} | {"dummy": DummyClassifier()}
-    options = {"cv": "10x10", "execution": SERIAL}
-    usual = bk.compare(learners, "iris", scoring="zero-one", **options)
-    study = bk.compare(learners, "iris", scoring=picky, **options)
-    # of 15 test rows
-    two = np.isclose(usual.scores.losses, 2 / 15)
-    assert study.failures["learner"].tolist() == ["nn"] * two.sum()
-    assert set(study.failures["reason"]) == {"ValueError: two"}

@@ -5,18 +5,14 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn import metrics
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import (
-    AdaBoostClassifier,
     BaggingClassifier,
-    RandomForestClassifier,
     StackingClassifier,
     VotingClassifier,
 )
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import mean_absolute_error
 from sklearn.model_selection import GridSearchCV
-from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -50,23 +46,18 @@ def rows(n=60, seed=0):
     ("estimator", "argument"),
     [
         (LR, "sample_weight"),
-        (KNN, None),
         (learner("naive-bayes"), None),
         (SCALED, "logisticregression__sample_weight"),
         (make_pipeline(StandardScaler(), KNN), None),
         (make_pipeline(StandardScaler(), SCALED), "pipeline__logisticregression__sample_weight"),
         (GridSearchCV(LR, {"C": [1, 2]}), "sample_weight"),
         (GridSearchCV(SCALED, {"logisticregression__C": [1]}), "logisticregression__sample_weight"),
-        (RandomForestClassifier(), "sample_weight"),
-        (AdaBoostClassifier(KNN), None),
         (BaggingClassifier(KNN), None),
         (BaggingClassifier(DecisionTreeClassifier()), "sample_weight"),
         (VotingClassifier([("a", LR), ("b", KNN)]), None),
         (VotingClassifier([("a", LR), ("b", GaussianNB())]), "sample_weight"),
-        (CalibratedClassifierCV(GaussianNB()), "sample_weight"),
         (StackingClassifier([("a", GaussianNB())], LR), "sample_weight"),
         (VotingClassifier([("a", SCALED), ("b", LR)]), None),
-        (OneVsRestClassifier(LR), None),
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
